@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import type { ModelFacts } from "@/server/providers/define";
 import openai from "@/server/providers/openai";
 import sandbox from "@/server/providers/sandbox";
+import { whiteSquare } from "@/testing/forms";
 import { type CapabilityDefinition, CapabilityFault } from "./define";
 import image from "./image.generate.v1";
 
@@ -175,8 +176,7 @@ describe("image calls", () => {
 
 describe("image results", () => {
   const png = (width: number, height: number) => {
-    const bytes = Buffer.alloc(32);
-    bytes.writeUInt32BE(0x89504e47, 0);
+    const bytes = whiteSquare();
     bytes.writeUInt32BE(width, 16);
     bytes.writeUInt32BE(height, 20);
     return { bytes, mediaType: "image/png" };
@@ -196,6 +196,13 @@ describe("image results", () => {
       ["image", 0, "image-1.png"],
       ["image", 1, "image-2.png"],
     ]);
+  });
+
+  test("what is no picture counts as failed, and a picture is named for what it is", async () => {
+    const page = { bytes: Buffer.from("<!doctype html><title>Not found</title>"), mediaType: "image/png" };
+    const { files } = await result([page, { ...png(16, 16), mediaType: "image/webp" }], { variantCount: 2 });
+    expect(files.map(({ filename }) => filename)).toEqual(["image-1.png"]);
+    expect(() => result([page], {})).toThrow("not a PNG, JPEG or WebP");
   });
 
   test("fewer images than asked are kept, more are not", async () => {

@@ -157,6 +157,9 @@ function isBare({ code, status, success, message, msg, type, object, ...others }
   return isSentence && isFailure && !hasAnswer && type === undefined && object === undefined;
 }
 
+/** The error that a body is in whole, such as JSON in place of a file. */
+export const errorOf = (body: unknown): SaidError => errorIn(body) ?? said(body, body);
+
 /** Servers write `error: null`, `""`, `false` or `{}` into good answers. */
 const isSaid = (error: unknown): boolean =>
   Boolean(error) &&

@@ -16,9 +16,18 @@ import {
   type VideoResult,
 } from "./define";
 import { priceBySize, requireImageSupport, stepsOf } from "./flux";
-import { type Explanation, getJson, type HttpReply, parseReply, postJson, safeWord } from "./http";
+import {
+  type Explanation,
+  getJson,
+  type HttpReply,
+  parseAnswer,
+  parseReply,
+  postJson,
+  safeWord,
+} from "./http";
 import { fetchImages, fetchVideo } from "./made-files";
 import { defineProvider } from "./provider";
+import { failedWork, requireNoFailure } from "./queued-work";
 
 /*
  * fal: models behind its queue. Work is handed in once, asked for until it is complete, and its files are fetched at once. The
@@ -31,6 +40,8 @@ const Taken = z.object({ request_id: z.string().min(1) });
 const Status = z.object({
   status: z.enum(["IN_QUEUE", "IN_PROGRESS", "COMPLETED"]),
   queue_position: z.int().nullish(),
+  /** Of completed work that failed, its words. */
+  error: z.unknown().optional(),
 });
 const ImagesReply = z.object({
   images: z.array(z.object({ url: z.string(), content_type: z.string().nullish() })),
@@ -72,7 +83,7 @@ async function handIn(path: string, body: object, io: ProviderIo): Promise<Progr
     headers: { ...headers(io), ...ONCE },
     explain,
   });
-  const { request_id: id } = parseReply(Taken, reply, io);
+  const { request_id: id } = parseAnswer(Taken, reply, io, explain);
   return { state: "pending", handle: { id, path }, pollAfterMs: POLL_MS };
 }
 
@@ -94,12 +105,17 @@ async function ask<T, R>(
   // Only the app knows requests, not the paths inside it.
   const place = `/${path.split("/").slice(0, 2).join("/")}/requests/${id}`;
   const asked = await getJson(io, `${place}/status?logs=0`, { headers: headers(io), explain });
+  requireNoFailure(asked, io, "fal");
   const status = parseReply(Status, asked, io);
   if (status.status !== "COMPLETED")
     return { state: "pending", handle: { id, path }, pollAfterMs: POLL_MS, progress: progressOf(status) };
+  const hasFailed = Boolean(status.error);
   const reply = await getJson(io, place, { headers: headers(io), explain }).catch((fault) => {
-    throw endOf(fault, nothing);
+    throw endOf(fault, nothing, hasFailed);
   });
+  // Completed work does not change: a result without its files is its end.
+  if (hasFailed || !schema.safeParse(reply.body).success)
+    throw failedWork("fal", hasFailed ? asked : reply, io);
   const { result, usage } = await read(parseReply(schema, reply, io), reply);
   return {
     state: "done",
@@ -116,10 +132,13 @@ function progressOf({ status, queue_position: before }: z.output<typeof Status>)
   return { phase: "provider", step: before ? `queued behind ${before}` : "queued" };
 }
 
-/** The outcome of completed work: a refusal concerns the work, which then costs nothing. */
-function endOf(cause: unknown, nothing: Usage): unknown {
+/** The outcome of completed work: a refusal concerns the work, which then costs nothing; so does a failure that its status says. */
+function endOf(cause: unknown, nothing: Usage, hasFailed: boolean): unknown {
   if (!(cause instanceof ProviderFault)) return cause;
-  const { status = 0 } = cause.details;
+  const { concerns: _, ...details } = cause.details;
+  const { status = 0 } = details;
+  if (hasFailed && cause.kind === "failed")
+    return new ProviderFault("failed", "attempted", cause.message, details);
   const isRefusal = cause.kind === "refused" && ![401, 402, 403, 404].includes(status);
   if (!isRefusal) return cause;
   return new ProviderFault("refused", "attempted", cause.message, { ...cause.details, usage: nothing });

@@ -207,7 +207,7 @@ export function faultOfSaid(
 function words(body: unknown): string[] {
   const first: unknown = Array.isArray(body) ? body[0] : body;
   if (typeof first !== "object" || first === null) return [];
-  const error = "error" in first ? first.error : first;
+  const error = "error" in first ? first.error : "detail" in first ? first.detail : first;
   if (typeof error === "string") return [error];
   if (typeof error !== "object" || error === null) return [];
   return ["type", "code", "status"]

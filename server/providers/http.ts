@@ -132,6 +132,9 @@ export const toFile = ({ body, ...reply }: HttpReply): FileReply => ({
   mediaType: (reply.header("content-type") ?? "").split(";", 1)[0]?.trim().toLowerCase() ?? "",
 });
 
+/** What a file says in JSON; undefined where it is none. */
+export const jsonOf = ({ bytes }: FileReply, io: HttpIo): unknown => parseJson([Buffer.from(bytes)], io).json;
+
 /** Reads an answer of the expected shape; any other shape is a provider that failed. */
 export function parseReply<T>(schema: z.ZodType<T>, reply: HttpReply, io: HttpIo): T {
   const parsed = schema.safeParse(reply.body);

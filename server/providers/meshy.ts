@@ -13,8 +13,9 @@ import {
   toDataUrl,
 } from "./define";
 import { getFile } from "./get-file";
-import { bearer, type Explanation, getJson, parseReply, postJson, safeWord } from "./http";
+import { bearer, type Explanation, getJson, parseAnswer, parseReply, postJson, safeWord } from "./http";
 import { defineProvider } from "./provider";
+import { requireNoFailure } from "./queued-work";
 import { vendorWords } from "./vendor-words";
 
 /* Meshy: tasks that make a mesh from one picture, or from several of one object. A task is made once and asked for until it ends. */
@@ -100,7 +101,7 @@ async function submit(call: MeshCall, io: ProviderIo): Promise<Progress<MeshResu
   };
   const path = isOne ? ONE : SEVERAL;
   const reply = await postJson(io, path, { body, headers: bearer(io), explain });
-  const { result: id } = parseReply(Made, reply, io);
+  const { result: id } = parseAnswer(Made, reply, io, explain);
   return { state: "pending", handle: { path, id }, pollAfterMs: POLL_MS };
 }
 
@@ -110,6 +111,7 @@ async function poll(handle: Json, io: ProviderIo): Promise<Progress<MeshResult>>
     headers: bearer(io),
     explain,
   });
+  if (!Task.safeParse(reply.body).success) requireNoFailure(reply, io, "Meshy");
   const task = parseReply(Task, reply, io);
   if (task.status === "PENDING" || task.status === "IN_PROGRESS")
     return { state: "pending", handle: { path, id }, pollAfterMs: POLL_MS, progress: progressOf(task) };

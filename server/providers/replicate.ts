@@ -16,9 +16,10 @@ import {
   type VideoResult,
 } from "./define";
 import { priceBySize, requireImageSupport, stepsOf } from "./flux";
-import { bearer, type Explanation, getJson, parseReply, postJson, safeWord } from "./http";
+import { bearer, type Explanation, getJson, parseAnswer, parseReply, postJson, safeWord } from "./http";
 import { fetchImages, fetchVideo } from "./made-files";
 import { defineProvider } from "./provider";
+import { failedWork, requireNoFailure } from "./queued-work";
 import { vendorWords } from "./vendor-words";
 
 /* Replicate: predictions of official models, which are always on and paid by what they make. Made once, asked for until they end. */
@@ -37,6 +38,8 @@ const Prediction = z.object({
   output: z.unknown(),
 });
 type Prediction = z.output<typeof Prediction>;
+/** Is its state one that the vendor documents? */
+const isKnown = (body: unknown) => Prediction.safeParse(body).success;
 const Addresses = z.union([z.string().transform((one) => [one]), z.array(z.string())]);
 const Account = z.object({ type: z.string() });
 
@@ -53,7 +56,7 @@ async function predict(input: object, io: ProviderIo): Promise<Progress<never>> 
     headers: bearer(io),
     explain,
   });
-  const { id } = parseReply(Made, reply, io);
+  const { id } = parseAnswer(Made, reply, io, explain);
   return { state: "pending", handle: { id }, pollAfterMs: POLL_MS };
 }
 
@@ -66,12 +69,16 @@ async function ask<R>(
 ): Promise<Progress<R>> {
   const { id } = Handle.parse(handle);
   const reply = await getJson(io, `/predictions/${id}`, { headers: bearer(io), explain });
+  if (!isKnown(reply.body)) requireNoFailure(reply, io, "Replicate");
   const prediction = parseReply(Prediction, reply, io);
   const { status } = prediction;
   if (status === "starting" || status === "processing")
     return { state: "pending", handle: { id }, pollAfterMs: POLL_MS, progress: progressOf(prediction) };
   if (status !== "succeeded") throw endOf(prediction, reply.status, nothing, io);
-  const { result, usage } = await read(parseReply(Addresses, { ...reply, body: prediction.output }, io));
+  // A prediction that succeeded does not change: one without its files is at its end.
+  const addresses = Addresses.safeParse(prediction.output);
+  if (!addresses.success) throw failedWork("Replicate", reply, io);
+  const { result, usage } = await read(addresses.data);
   return {
     state: "done",
     result,

@@ -1,6 +1,7 @@
 import type { InlineImage } from "@/server/contract/images";
+import { readPictureHead } from "@/server/contract/pictures";
 import { charactersOf } from "@/server/platform/text/characters";
-import type { ImageResult, ModelFacts, NamedFile } from "@/server/providers/define";
+import type { ImageResult, ModelFacts, NamedFile, ProviderFile } from "@/server/providers/define";
 import { type CapabilityDefinition, CapabilityFault, durable, inCharacters } from "../define";
 
 /* What every capability that draws shares: its bound of words, sizes models take, and files in and out. */
@@ -83,13 +84,25 @@ export function toFile(image: InlineImage): NamedFile {
   return file;
 }
 
-/** The pictures that came, at most as many as were asked for; none is a refusal. */
-export function drawnOf({ images }: ImageResult, count: number) {
-  const drawn = images.slice(0, count).filter(({ bytes }) => bytes.byteLength > 0);
-  if (drawn.length === 0)
+/**
+ * The pictures that came, at most as many as were asked for, each named for what its bytes are. What is no PNG, JPEG or WebP, such
+ * as a page in place of a file, counts as failed; none at all is a failure.
+ */
+export function drawnOf({ images }: ImageResult, count: number): ProviderFile[] {
+  const sent = images.slice(0, count).filter(({ bytes }) => bytes.byteLength > 0);
+  if (sent.length === 0)
     throw new CapabilityFault("PROVIDER_EMPTY_OUTPUT", "The provider's answer contains no image.");
+  const drawn = sent.flatMap(({ bytes }) => {
+    const head = readPictureHead(Buffer.from(bytes.subarray(0, PICTURE_HEAD_BYTES)).toString("base64"));
+    return head ? [{ bytes, mediaType: head.mediaType }] : [];
+  });
+  if (drawn.length === 0)
+    throw new CapabilityFault("PROVIDER_ERROR", "The provider's file is not a PNG, JPEG or WebP image.");
   return drawn;
 }
+
+/** The head of a picture file is in so many bytes from its beginning. */
+const PICTURE_HEAD_BYTES = 1_050_000;
 
 /** What the file itself says; null for another format. */
 export function sizeOfPng(bytes: Uint8Array): { width: number; height: number } | null {

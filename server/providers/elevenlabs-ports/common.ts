@@ -1,5 +1,6 @@
 import { z } from "zod";
-import { type AudioResult, type Progress, ProviderFault, type ProviderIo, type Usage } from "../define";
+import type { AudioResult, Progress, ProviderIo, Usage } from "../define";
+import { requireFile } from "../file-answer";
 import { type Explanation, type FileReply, postForFile, safeWord } from "../http";
 import { addUsages, inTurn } from "../takes";
 
@@ -56,16 +57,13 @@ export function recordTakes(
 ): Promise<Progress<AudioResult>> {
   let next = 0;
   const take = async () => {
-    const reply = await postForFile(io, path, {
+    const answer = await postForFile(io, path, {
       body: bodyOf(next++),
       headers: headers(io),
       explain,
       maxResponseBytes: MOST_FILE_BYTES,
     });
-    if (/^(application\/json|text\/)/.test(reply.mediaType))
-      throw new ProviderFault("failed", "attempted", "ElevenLabs returned no file.", {
-        status: reply.status,
-      });
+    const reply = requireFile(answer, io, { vendor: "ElevenLabs", explain });
     const { bytes, mediaType } = reply;
     return {
       state: "done" as const,

@@ -1,13 +1,22 @@
 import { z } from "zod";
 import { Count, CountsOf } from "../counts";
-import type { ImageCall, ModelFacts, NamedFile, PortAdapter, Price, ProviderIo } from "../define";
-import { type HttpReply, parseReply, postBytes, postJson } from "../http";
+import type {
+  ImageCall,
+  ImageResult,
+  ModelFacts,
+  NamedFile,
+  PortAdapter,
+  Price,
+  ProviderIo,
+} from "../define";
+import { type HttpReply, parseAnswer, postBytes, postJson } from "../http";
+import { fetchImages } from "../made-files";
 import { explainOpenAiError, headers, requestIdOf, toUsage } from "./common";
 
 /* Images by the Images API: drawn anew, or made of given pictures. */
 
 const ImagesReply = z.object({
-  data: z.array(z.object({ b64_json: z.string().nullish() })),
+  data: z.array(z.object({ b64_json: z.string().nullish(), url: z.string().nullish() })),
   output_format: z.string().nullish(),
   usage: CountsOf({ input_tokens: Count, output_tokens: Count }),
 });
@@ -41,12 +50,8 @@ async function submitImage(call: ImageCall, io: ProviderIo) {
       ...options,
     });
   }
-  const answer = parseReply(ImagesReply, reply, io);
-  const images = answer.data.flatMap(({ b64_json }) =>
-    b64_json
-      ? [{ bytes: Buffer.from(b64_json, "base64"), mediaType: `image/${answer.output_format ?? "png"}` }]
-      : [],
-  );
+  const answer = parseAnswer(ImagesReply, reply, io, explainOpenAiError);
+  const images = (await Promise.all(answer.data.map((each) => toPicture(each, answer, io)))).flat();
   return {
     state: "done" as const,
     result: { images },
@@ -55,6 +60,20 @@ async function submitImage(call: ImageCall, io: ProviderIo) {
     providerModel: null,
     httpStatus: reply.status,
   };
+}
+
+/** A picture in base64, as a data URL in either member, or by its address. None is there where neither is. */
+async function toPicture(
+  { b64_json: base64, url }: z.output<typeof ImagesReply>["data"][number],
+  { output_format: format }: z.output<typeof ImagesReply>,
+  io: ProviderIo,
+): Promise<ImageResult["images"]> {
+  const given = base64 || url;
+  if (!given) return [];
+  if (!base64 && /^https?:/i.test(given)) return (await fetchImages([{ url: given }], io)).images;
+  const data = /^data:([\w/+.-]*)[^,]*,/.exec(given);
+  const bytes = Buffer.from(given.slice(data?.[0].length ?? 0), "base64");
+  return [{ bytes, mediaType: data?.[1] || `image/${format ?? "png"}` }];
 }
 
 /** The first picture is the one that is changed, and the one the mask is of; the others are looked at. */

@@ -1,4 +1,5 @@
-import { type AudioResult, type ModelFacts, type PortAdapter, ProviderFault } from "../define";
+import type { AudioResult, ModelFacts, PortAdapter } from "../define";
+import { requireFile } from "../file-answer";
 import { postForFile, safeWord } from "../http";
 import { addUsages, inTurn } from "../takes";
 import { explainOpenAiError, headers } from "./common";
@@ -35,15 +36,9 @@ export const speech: PortAdapter<"speech"> = {
       ...(settings?.speed === undefined ? {} : { speed: settings.speed }),
     };
     const take = async () => {
-      const reply = await postForFile(io, "/audio/speech", {
-        body,
-        headers: headers(io),
-        explain: explainOpenAiError,
-      });
-      if (/^(application\/json|text\/)/.test(reply.mediaType))
-        throw new ProviderFault("failed", "attempted", "OpenAI returned no file.", {
-          status: reply.status,
-        });
+      const options = { explain: explainOpenAiError };
+      const answer = await postForFile(io, "/audio/speech", { body, headers: headers(io), ...options });
+      const reply = requireFile(answer, io, { vendor: "OpenAI", ...options });
       const { bytes, mediaType } = reply;
       return {
         state: "done" as const,

@@ -1,0 +1,21 @@
+import { ProviderFault } from "./define";
+import { errorOf } from "./ends";
+import { type Explain, faultOfSaid } from "./faults";
+import { type FileReply, type HttpIo, jsonOf } from "./http";
+
+/**
+ * Refuses words in place of a file: the error that they say, whatever the status and the media type. A file is passed on as it
+ * came.
+ */
+export function requireFile(
+  reply: FileReply,
+  io: HttpIo,
+  { vendor, explain }: { vendor: string; explain: Explain },
+): FileReply {
+  const head = Buffer.from(reply.bytes.subarray(0, 64)).toString("latin1").trimStart();
+  const json = /^[{["]/.test(head) ? jsonOf(reply, io) : undefined;
+  if (json !== undefined) throw faultOfSaid(errorOf(json), reply, io, { explain });
+  if (/^(application\/json|text\/)/.test(reply.mediaType) && /^[\t\n\r\x20-\x7e]+$/.test(head))
+    throw new ProviderFault("failed", "attempted", `${vendor} returned no file.`, { status: reply.status });
+  return reply;
+}
