@@ -7,8 +7,10 @@ import { pool } from "@/server/platform/db";
 import { verifyText } from "@/server/verify";
 import { call, makeTenant, type Tenant } from "@/testing/api";
 import { setSettings } from "@/testing/settings";
-import { CASES } from "./cases";
+import { COMPATIBLE_MODELS } from "./cases";
 import type { Form, Seen } from "./forms";
+import type { MadeCase } from "./made";
+import type { SeenMade } from "./made-forms";
 import type { Expected, UpstreamCase } from "./upstream";
 
 /* How each case must end: at its caller, in the books and in the receipt. */
@@ -29,11 +31,18 @@ export async function makeWorld(url: string): Promise<World> {
     ANTHROPIC_API_KEY: "sk-1",
     GEMINI_BASE_URL: url,
     GEMINI_API_KEY: "sk-1",
+    FAL_BASE_URL: url,
+    FAL_API_KEY: "sk-1",
+    REPLICATE_BASE_URL: url,
+    REPLICATE_API_TOKEN: "sk-1",
+    MESHY_BASE_URL: url,
+    MESHY_API_KEY: "sk-1",
+    ELEVENLABS_BASE_URL: url,
+    ELEVENLABS_API_KEY: "sk-1",
   });
   const [own, managed] = [await makeTenant(), await makeTenant()];
-  const models = CASES.filter(({ dialect }) => dialect === "chat").map(({ name }) => `${name}:1:2`);
   const places = [{ projectId: own.projectId, environment: "development" }];
-  for (const provider of ["openai", "anthropic", "google"])
+  for (const provider of ["openai", "anthropic", "google", "fal", "replicate", "meshy", "elevenlabs"])
     await connections.createCredential(
       system,
       own.organizationId,
@@ -48,7 +57,7 @@ export async function makeWorld(url: string): Promise<World> {
       secret: "sk-own-123456",
       label: "own",
       endpointUrl: url,
-      models: models.join(","),
+      models: COMPATIBLE_MODELS,
     },
     {
       places,
@@ -100,17 +109,42 @@ export async function expectEnd(
   { form, account, tenant }: { form: Form; account: Account; tenant: Tenant },
 ): Promise<void> {
   const expected = expectedOf(played, form, account);
-  const row = await rowOf(seen.executionId);
-  const { fails = null, submission = "attempted", hold = "settled" } = expected;
+  const row = await expectState(seen.executionId, expected);
+  expectSeen(seen, expected, account);
+  expectCharged(row, expected, account);
+  if (form.name !== "pinned") await expectRecord(seen.executionId, expected, tenant);
+}
+
+/** Asserts all that a case of no text says of its end. */
+export async function expectMade(
+  seen: SeenMade,
+  played: MadeCase,
+  { account, tenant }: { account: Account; tenant: Tenant },
+): Promise<void> {
+  const expected = { ...played.expect, ...(account === "managed" ? played.managed : {}) };
+  const row = await expectState(seen.executionId, expected);
+  expectSeen({ ...seen, text: null, calls: null, finish: null }, expected, account);
+  const { vectors, files, mediaType } = expected;
+  if (vectors) expect(seen.vectors).toEqual(vectors);
+  if (files !== undefined) expect(seen.files).toHaveLength(files);
+  if (mediaType) expect(new Set(seen.files)).toEqual(new Set([mediaType]));
+  expectCharged(row, expected, account);
+  await expectRecord(seen.executionId, expected, tenant);
+}
+
+/** The row of an execution, whose error, submission and hold are as expected and whose entries balance. */
+async function expectState(
+  executionId: string,
+  { fails, submission = "attempted", hold = "settled" }: Expected,
+) {
+  const row = await rowOf(executionId);
   expect({ code: row.code, submission: row.submission, hold: row.state }).toEqual({
-    code: fails,
+    code: fails ?? null,
     submission,
     hold,
   });
-  expectSeen(seen, expected, account);
-  expectCharged(row, expected, account);
-  expect(await unbalanced(seen.executionId)).toEqual([]);
-  if (form.name !== "pinned") await expectRecord(seen.executionId, expected, tenant);
+  expect(await unbalanced(executionId)).toEqual([]);
+  return row;
 }
 
 function expectSeen(
@@ -141,7 +175,8 @@ function expectCharged(row: Awaited<ReturnType<typeof rowOf>>, expected: Expecte
   if (account === "managed") expect(charged, "charged at most the hold").toBeLessThanOrEqual(held);
   if (chargesHold && account === "managed") expect(charged).toBe(held);
   else if (actual !== null) expect(charged).toBe(actual + serviceFee(actual, bps));
-  expect(charged, "a settled answer is never free").toBeGreaterThan(0);
+  // Nothing was made where the provider's cost is known to be none.
+  if (cost !== 0) expect(charged, "a settled answer is never free").toBeGreaterThan(0);
 }
 
 /** The receipt verifies and says whether the same request may be sent again. */

@@ -85,7 +85,7 @@ const readOutput = (output: Output): Pick<Seen, "text" | "calls"> => ({
 });
 
 /** The newest execution of the tenant: tests of a file make one at a time. */
-async function newest({ projectId }: Tenant): Promise<string> {
+export async function newest({ projectId }: Tenant): Promise<string> {
   const { rows } = await pool.query<{ id: string }>(
     "SELECT id FROM execution WHERE project_id = $1 ORDER BY created_at DESC, id DESC LIMIT 1",
     [projectId],
@@ -93,7 +93,7 @@ async function newest({ projectId }: Tenant): Promise<string> {
   return rows[0]?.id ?? "";
 }
 
-const saidIn = (details: { provider?: Seen["said"] } | null | undefined) =>
+export const saidIn = (details: { provider?: Seen["said"] } | null | undefined) =>
   details?.provider ? { code: details.provider.code, message: details.provider.message ?? null } : null;
 
 async function invoke(tenant: Tenant, played: UpstreamCase): Promise<Seen> {

@@ -1,6 +1,8 @@
 import type { ServerResponse } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
 import { listen } from "@/testing/listener";
+import type { MadeCase } from "./made";
+import { madePlayer } from "./made-server";
 import type { Answer, UpstreamCase } from "./upstream";
 
 /* A server that plays the cases of the corpus, over HTTP. */
@@ -11,6 +13,8 @@ export type Upstream = {
   received(name: string): unknown[];
   /** Answers the next request with this, whichever case it names. */
   answerNext(answer: Answer): void;
+  /** The cases that are no text. */
+  made: Pick<ReturnType<typeof madePlayer>, "begin" | "count">;
   stop(): Promise<void>;
 };
 
@@ -18,12 +22,18 @@ export type Upstream = {
  * Starts a server that plays each case to the model of its name. The case of a vendor whose models are fixed is named by the words `case NAME` in the
  * prompt.
  */
-export async function startUpstream(cases: readonly UpstreamCase[]): Promise<Upstream> {
+export async function startUpstream(
+  cases: readonly UpstreamCase[],
+  made: readonly MadeCase[] = [],
+): Promise<Upstream> {
+  const player = madePlayer(made);
   const byName = new Map(cases.map((each) => [each.name, each]));
   const arrived = new Map<string, unknown[]>();
   let next: Answer | null = null;
   const { port, stop } = await listen((request, body, response) => {
-    if (request.method === "GET") return answerModels(response);
+    const answered = player.answer(request, body, `http://${request.headers.host}`);
+    if (answered) return play(answered, response);
+    if (request.method === "GET") return answerAccount(response);
     const name = nameIn(body, byName);
     const played = byName.get(name);
     if (!played) return answerUnknown(response);
@@ -42,6 +52,7 @@ export async function startUpstream(cases: readonly UpstreamCase[]): Promise<Ups
     answerNext(answer) {
       next = answer;
     },
+    made: player,
     stop,
   };
 }
@@ -51,10 +62,10 @@ function nameIn(body: string, cases: Map<string, UpstreamCase>): string {
   return cases.has(model) ? model : (/\bcase ([a-z0-9-]+)/.exec(body)?.[1] ?? "");
 }
 
-/** The check of a new connection lists models. */
-function answerModels(response: ServerResponse): void {
+/** The check of a new connection lists models, or reads the account. */
+function answerAccount(response: ServerResponse): void {
   response.writeHead(200, { "content-type": "application/json" });
-  response.end(JSON.stringify({ object: "list", data: [], models: [] }));
+  response.end(JSON.stringify({ object: "list", data: [], models: [], type: "user", balance: 1 }));
 }
 
 function answerUnknown(response: ServerResponse): void {

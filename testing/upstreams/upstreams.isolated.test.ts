@@ -2,18 +2,19 @@ import { afterAll, beforeAll, expect, test, vi } from "vitest";
 
 // Read when the provider loads.
 await vi.hoisted(async () => {
-  const { CASES } = await import("./cases");
-  const compatible = CASES.filter(({ dialect }) => dialect === "chat");
-  process.env.OPENAI_COMPATIBLE_MODELS = compatible.map(({ name }) => `${name}:1:2`).join(",");
+  const { COMPATIBLE_MODELS } = await import("./cases");
+  process.env.OPENAI_COMPATIBLE_MODELS = COMPATIBLE_MODELS;
 });
 
 import { env } from "@/server/platform/settings/env";
 import { DAY_MS } from "@/server/platform/time/units";
 import { campaign } from "@/testing/campaign";
 import { setSettings } from "@/testing/settings";
-import { CASES } from "./cases";
-import { expectEnd, makeWorld, type World } from "./ends";
+import { CASES, MADE } from "./cases";
+import { expectEnd, expectMade, makeWorld, type World } from "./ends";
 import { FORMS, type Form } from "./forms";
+import type { MadeCase } from "./made";
+import { MADE_FORMS } from "./made-forms";
 import { startUpstream, type Upstream } from "./server";
 import type { UpstreamCase } from "./upstream";
 
@@ -23,7 +24,7 @@ const before = { ...env };
 let upstream: Upstream;
 let world: World;
 beforeAll(async () => {
-  upstream = await startUpstream(CASES);
+  upstream = await startUpstream(CASES, MADE);
   world = await makeWorld(upstream.url);
 });
 afterAll(async () => {
@@ -31,7 +32,8 @@ afterAll(async () => {
   await upstream.stop();
 });
 
-type Run = { account: "own" | "managed"; form: Form };
+const ACCOUNTS = ["own", "managed"] as const;
+type Run = { account: (typeof ACCOUNTS)[number]; form: Form };
 
 /** The capability of objects does not stream. */
 const isRefusedAtOnce = (form: Form, { request }: UpstreamCase) =>
@@ -43,10 +45,14 @@ const runsOf = (played: UpstreamCase): Run[] =>
     (form) => (form.isStream ? played.streamed : played.whole) && !isRefusedAtOnce(form, played),
   ).flatMap((form) =>
     // Pins run on own accounts alone.
-    (form.name === "pinned" ? ["own" as const] : ["own" as const, "managed" as const]).map((account) => ({
+    ACCOUNTS.filter((account) => account === "own" || form.name !== "pinned").map((account) => ({
       account,
       form,
     })),
+  );
+const madeRunsOf = ({ maker }: MadeCase) =>
+  MADE_FORMS.filter(({ serves }) => serves.includes(maker)).flatMap((form) =>
+    ACCOUNTS.map((account) => ({ account, form })),
   );
 
 /** A number that a name stands for, so that each case is always played in the same form. */
@@ -84,3 +90,12 @@ test("the usage export says which costs are estimated, of jobs and of pinned exe
     expect(line?.split(",").at(-1)).toBe(basis);
   }
 });
+
+for (const played of MADE)
+  for (const { account, form } of campaign.inTurn(madeRunsOf(played), drawnBy(played.name)))
+    test(`${played.name} ends as it should by ${form.name} on an account that is ${account}`, async () => {
+      upstream.made.begin(played.name);
+      const seen = await form.run(world[account], played);
+      await expectMade(seen, played, { account, tenant: world[account] });
+      expect(upstream.made.count(played.name, "submit")).toBeGreaterThan(0);
+    });

@@ -1,13 +1,19 @@
+import type { MadeCase } from "../made";
 import type { UpstreamCase } from "../upstream";
 import { DOORS } from "./doors";
+import { EMBEDDINGS } from "./embeddings";
 import { ENDS } from "./ends";
 import { ERRORS } from "./errors";
 import { GEMINI } from "./gemini";
+import { IMAGES } from "./images";
 import { LIMITS } from "./limits";
 import { MESSAGES } from "./messages";
 import { MONEY } from "./money";
+import { QUEUES } from "./queues";
 import { RESPONSES } from "./responses";
+import { SPEECH } from "./speech";
 
+/** Cases of text. */
 export const CASES: readonly UpstreamCase[] = [
   ...ENDS,
   ...ERRORS,
@@ -18,3 +24,12 @@ export const CASES: readonly UpstreamCase[] = [
   ...GEMINI,
   ...DOORS,
 ];
+
+/** Cases of vectors, pictures, sound and meshes. */
+export const MADE: readonly MadeCase[] = [...EMBEDDINGS, ...IMAGES, ...SPEECH, ...QUEUES];
+
+/** What the compatible server of the cases serves, as the setting lists it: a case of chat completions is a model. */
+export const COMPATIBLE_MODELS = [
+  ...CASES.filter(({ dialect }) => dialect === "chat").map(({ name }) => `${name}:1:2`),
+  "embedder:1:embeddings",
+].join(",");
