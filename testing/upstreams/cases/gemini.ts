@@ -221,6 +221,6 @@ export const GEMINI: readonly UpstreamCase[] = [
     ...both({ usageMetadata: undefined }),
     expect: { text: "Hello", finish: "stop", isEstimated: true },
     managed: { isEstimated: false, cost: null, chargesHold: true },
-    pinned: { fails: "PROVIDER_ERROR", hold: "released" },
+    pinned: { fails: "PROVIDER_ERROR" },
   },
 ];

@@ -55,7 +55,7 @@ const FULL: Expected = { fails: "ProviderUnavailable", hold: "released", isSafe:
 const unreported = (text = "Hello"): Pick<UpstreamCase, "expect" | "managed" | "pinned"> => ({
   expect: { text, finish: "stop", isEstimated: true },
   managed: { isEstimated: false, cost: null, chargesHold: true },
-  pinned: { fails: "PROVIDER_ERROR", hold: "released" },
+  pinned: { fails: "PROVIDER_ERROR" },
 });
 
 export const RESPONSES: readonly UpstreamCase[] = [
