@@ -120,6 +120,8 @@ type PortExecution<I, O, P extends PortName, M> = {
   review?(input: I): { reason: "turnaround_review"; step: string } | null;
   call(input: I, options: CallOptions, model: ModelFacts, material: M): Ports[P]["call"];
   result(result: Ports[P]["result"], input: I, call: Answered<M>): Outcome<O> | Promise<Outcome<O>>;
+  /** Is the answer's text JSON? It is read, and streamed, without thinking and fences around it. */
+  isJson?(material: M): boolean;
   /** What becomes of an answer that `result` finds unfit. Absent: the execution fails with it. */
   repair?: Repair<I, Ports[P]["call"], Ports[P]["result"], M>;
   /**

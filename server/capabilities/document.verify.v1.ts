@@ -213,8 +213,8 @@ export default defineCapability<Input, Output, Material>({
       ];
       return shaped(toTextCall(messages, options, capOf(input, model)), SHAPE, model);
     },
-    async result(result, { fields }, { material: { sha256, pages }, model, usage }) {
-      const { items } = Found.parse(await readJson(requireAnswer(result, usage), SHAPE, model)); // by its schema
+    async result(result, { fields }, { material: { sha256, pages }, usage }) {
+      const { items } = Found.parse(await readJson(requireAnswer(result, usage), SHAPE)); // by its schema
       const find = finderIn(pages);
       const judged = (field: Field) =>
         judge(

@@ -111,8 +111,8 @@ export default defineCapability({
         shape,
         model,
       ),
-    async result(result, _input, { material: shape, model, usage }) {
-      const value = await readJson(requireAnswer(result, usage), shape, model);
+    async result(result, _input, { material: shape, usage }) {
+      const value = await readJson(requireAnswer(result, usage), shape);
       return { typedOutput: value as StructuredOutput, files: [] }; // an object, by its shape
     },
     repair: repairInWords<Input, Shape>((shape) => shape),

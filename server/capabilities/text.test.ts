@@ -212,11 +212,22 @@ describe("structured generation", () => {
     expect(list).toMatchObject({ field: ["input", "responseSchema", "type"] });
   });
 
-  test("a model that is asked in words may wrap its object", async () => {
-    const model = { ...able, supports: {} };
-    const whole = await settle("structured", { text: '```json\n{"a":1}\n```' }, { model });
-    expect(whole.typedOutput).toEqual({ a: 1 });
+  test.each([
+    ["is asked in words", { ...able, supports: {} }],
+    ["promises JSON", able],
+  ])("a model that %s may wrap its object, and think before it", async (_name, model) => {
+    for (const text of ['```json\n{"a":1}\n```', '<think>{"b":2}</think>\n{"a":1}']) {
+      const whole = await settle("structured", { text }, { model });
+      expect(whole.typedOutput).toEqual({ a: 1 });
+    }
   });
+
+  test.each(['{"a":12345678901234567890}', '{"a":1,"a":2}', '{"a":1e400}'])(
+    "%s is refused, since the value would say something else",
+    async (text) => {
+      expect(await codeOf(() => settle("structured", { text }))).toBe("StructuredOutputInvalid");
+    },
+  );
 
   test("answers with the object itself", async () => {
     expect(await settle("structured", { text: ' {"a": [1, null]}\n' })).toEqual({
@@ -225,7 +236,7 @@ describe("structured generation", () => {
     });
   });
 
-  test.each(["text", '"text"', "[1]", "null", '```json\n{"a":1}\n```', '{"a":1} {"b":2}'])(
+  test.each(["text", '"text"', "[1]", "null", "```\n[1]\n```", '{"a":1} {"b":2}'])(
     "%s is no object",
     async (text) => {
       expect(await codeOf(() => settle("structured", { text }))).toBe("StructuredOutputInvalid");

@@ -157,8 +157,8 @@ export default defineCapability({
         shape,
         model,
       ),
-    async result(result, input, { material: shape, model, usage }) {
-      const value = await readJson(requireAnswer(result, usage), shape, model);
+    async result(result, input, { material: shape, usage }) {
+      const value = await readJson(requireAnswer(result, usage), shape);
       const { items } = Output.parse(value); // of this shape, by its schema
       if (items.length === 0)
         throw new CapabilityFault("EmptyStructuredOutput", "The model's answer contains no translation.");

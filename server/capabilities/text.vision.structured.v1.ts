@@ -119,8 +119,8 @@ export default defineCapability<Input, StructuredOutput, Material>({
     }),
     call: (input, options, model, { messages, shape }) =>
       shaped(toTextCall(messages, options, outputCap(input, model, OUTPUT_BUDGET)), shape, model),
-    async result(result, _input, { material: { shape }, model, usage }) {
-      const value = await readJson(requireAnswer(result, usage), shape, model);
+    async result(result, _input, { material: { shape }, usage }) {
+      const value = await readJson(requireAnswer(result, usage), shape);
       return { typedOutput: value as StructuredOutput, files: [] }; // an object, by its shape
     },
     repair: repairInWords<Input, Material>(({ shape }) => shape),

@@ -4,7 +4,7 @@ import { explainAnthropicError, toProgress } from "./anthropic-ports/reply";
 import { toMessagesRequest } from "./anthropic-ports/request";
 import { gatherMessage } from "./anthropic-ports/stream";
 import type { ModelFacts, ProviderAccount, ProviderIo, TextCall } from "./define";
-import { bearer, getJson, postForEvents, postJson } from "./http";
+import { bearer, getJson, type HttpReply, postForEvents, postJson } from "./http";
 import { defineProvider } from "./provider";
 import { brokenOff } from "./text-call";
 
@@ -18,14 +18,20 @@ const headers = (io: Pick<ProviderIo, "credentials">) => ({
 const explained = { explain: explainAnthropicError };
 
 async function submit(call: TextCall, io: ProviderIo) {
-  return toProgress(
-    await postJson(io, "/v1/messages", {
-      body: toMessagesRequest(call, io),
-      headers: headers(io),
-      ...explained,
-    }),
-    io,
-  );
+  const gathered = gatherMessage();
+  const reply = await postJson(io, "/v1/messages", {
+    body: toMessagesRequest(call, io),
+    headers: headers(io),
+    onEvent: gathered.take,
+    ...explained,
+  });
+  return reply.body === undefined ? gatheredProgress(gathered, reply, io) : toProgress(reply, io);
+}
+
+function gatheredProgress(gathered: ReturnType<typeof gatherMessage>, reply: HttpReply, io: ProviderIo) {
+  const whole = gathered.whole();
+  if (!whole) throw brokenOff("Anthropic");
+  return toProgress({ ...reply, body: whole.message }, io, whole);
 }
 
 async function stream(call: TextCall, io: ProviderIo, onText: (text: string) => void) {
@@ -37,14 +43,10 @@ async function stream(call: TextCall, io: ProviderIo, onText: (text: string) => 
     onEvent: gathered.take,
     ...explained,
   });
-  if (reply.body !== undefined) {
-    const progress = toProgress(reply, io);
-    if (progress.result.text !== "") onText(progress.result.text);
-    return progress;
-  }
-  const whole = gathered.whole();
-  if (!whole) throw brokenOff("Anthropic");
-  return toProgress({ ...reply, body: whole.message }, io, whole);
+  if (reply.body === undefined) return gatheredProgress(gathered, reply, io);
+  const progress = toProgress(reply, io);
+  if (progress.result.text !== "") onText(progress.result.text);
+  return progress;
 }
 
 async function check(account: ProviderAccount): Promise<void> {

@@ -26,6 +26,9 @@ export const Count = z
   )
   .optional();
 
+/** An id, which some servers write as a number. */
+export const Id = z.union([z.string(), z.number().transform(String)]);
+
 /** The figures of a vendor's usage; what is no object tells none. */
 export const CountsOf = <S extends z.ZodRawShape>(shape: S) => z.object(shape).nullish().catch(null);
 

@@ -1,3 +1,4 @@
+import { gzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { getFile } from "./get-file";
 import { faultOf, type Script, startVendor, type Vendor } from "./testing/vendor";
@@ -33,6 +34,13 @@ test("a file comes whole, with its type and without a word of who asks", async (
   expect([sent?.method, sent?.path]).toEqual(["GET", "/a/b.png?signature=1%2B2"]);
   for (const name of ["authorization", "cookie", "x-api-key", "referer"])
     expect(sent?.headers[name]).toBeUndefined();
+});
+
+test("a file that comes compressed is decoded, up to the limit", async () => {
+  vendor.answer({ headers: { "content-encoding": "gzip" }, bytes: gzipSync("PNG!".repeat(1_000)) });
+  expect((await fetchFile()).bytes.byteLength).toBe(4_000);
+  const limited = getFile(`${vendor.url}/a`, io(), { maxResponseBytes: 3_999 });
+  expect(await outcomeOf(limited)).toBe("failed/attempted");
 });
 
 describe("where a file may not be had from", () => {

@@ -1,4 +1,5 @@
 import { createServer } from "node:net";
+import { brotliCompressSync, gzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { toSecrets } from "@/server/platform/crypto/secret";
 import { HOUR_MS } from "@/server/platform/time/units";
@@ -236,7 +237,9 @@ describe("an error answer is attempted", () => {
   test.each([
     ["no JSON", { text: "<html>" }],
     ["nothing", { text: "" }],
-    ["JSON under a compression no one asked for", { json: {}, headers: { "content-encoding": "gzip" } }],
+    ["JSON that is not in the coding it names", { json: {}, headers: { "content-encoding": "gzip" } }],
+    ["JSON in a coding that is not known", { json: {}, headers: { "content-encoding": "zstd" } }],
+    ["events though no one reads them", { text: "data: {}\n\n" }],
   ])("a success with %s has failed", async (_case, script) => {
     vendor.answer(script);
     expect(verdict(await faultOf(ask()))).toBe("failed/attempted");
@@ -247,6 +250,29 @@ describe("an error answer is attempted", () => {
     const fault = await faultOf(postJson(io(), "/", { body: {}, headers: {}, maxResponseBytes: 1_000_000 }));
     expect(verdict(fault)).toBe("failed/attempted");
     expect(fault.message).toContain("1000000");
+  });
+
+  test("an answer that inflates beyond the cap is cut off and has failed, an error keeps its status", async () => {
+    const headers = { "content-encoding": "br" };
+    const bytes = brotliCompressSync(`{"a":"${"a".repeat(2_000_000)}"}`);
+    vendor.answer({ headers, bytes });
+    const fault = await faultOf(postJson(io(), "/", { body: {}, headers: {}, maxResponseBytes: 1_000_000 }));
+    expect([verdict(fault), fault.message]).toEqual([
+      "failed/attempted",
+      "The provider's answer is larger than 1000000 bytes.",
+    ]);
+    vendor.answer({ headers, bytes, status: 400 });
+    expect((await faultOf(ask())).details).toMatchObject({ status: 400, vendor: null });
+  });
+
+  test("an error that comes compressed says what it says", async () => {
+    const error = { error: { code: "bad_model", message: "No such model." } };
+    const bytes = gzipSync(JSON.stringify(error));
+    vendor.answer({ status: 400, headers: { "content-encoding": "gzip" }, bytes });
+    const { details } = await faultOf(ask());
+    expect(details.vendor).toEqual({ code: "bad_model", message: "No such model." });
+    vendor.answer({ status: 400, headers: { "content-encoding": "gzip" }, bytes: bytes.subarray(0, 20) });
+    expect((await faultOf(ask())).details).toMatchObject({ status: 400, vendor: null });
   });
 
   test("a provider may explain its vendor's answer in words of its own", async () => {

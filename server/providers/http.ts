@@ -1,23 +1,20 @@
 import type { z } from "zod";
-import { redactJson } from "@/server/platform/crypto/redact-secrets";
 import { type Answer, exchange } from "@/server/platform/http";
-import { type ProviderAccount, ProviderFault } from "./define";
-import { errorIn, ReportedError } from "./ends";
+import { collect, isSuccess } from "./bodies";
+import type { ProviderAccount } from "./define";
+import { errorIn } from "./ends";
 import {
-  bareError,
   type Explain,
   faultOfAnswer,
   faultOfSaid,
   lost,
-  requestId,
   safeWord,
   stoppedBeforeSending,
   unreachable,
   unreadable,
 } from "./faults";
 import { originOf } from "./origins";
-import { type EventWish, eventReader, type ServerEvent } from "./server-events";
-import { vendorWords } from "./vendor-words";
+import type { EventWish, ServerEvent } from "./server-events";
 
 /*
  * How providers ask their vendors. One call is one request, and every call without a result is a `ProviderFault` that
@@ -28,7 +25,6 @@ export type { Explanation } from "./faults";
 export { safeWord };
 
 const MAX_RESPONSE_BYTES = 64 * 1024 * 1024;
-const MAX_ERROR_BYTES = 64 * 1024;
 
 /** What a call needs of `ProviderIo`. */
 export type HttpIo = ProviderAccount;
@@ -60,11 +56,24 @@ export type HttpOptions = {
   explain?: Explain;
 };
 
-/** Sends JSON and reads a JSON answer of status 2xx; everything else is a `ProviderFault`. */
+type Posted = HttpOptions & {
+  body: unknown;
+  /**
+   * Receives each event of an answer that comes as server-sent events, and says whether the answer is whole (`EventWish`). A
+   * `ProviderFault` or `ReportedError` that it throws ends the call; an answer that breaks off is lost, whatever was passed
+   * before. The reply has no body then. Absent: such an answer is not JSON.
+   */
+  onEvent?: (event: ServerEvent) => EventWish;
+};
+
+/**
+ * Sends JSON and reads a JSON answer of status 2xx; everything else is a `ProviderFault`. With `onEvent` also an answer that comes
+ * as events: servers stream though no stream was requested.
+ */
 export const postJson = (
   io: HttpIo,
   path: string,
-  { body, headers, ...options }: HttpOptions & { body: unknown },
+  { body, headers, ...options }: Posted,
 ): Promise<HttpReply> =>
   call(io, {
     ...options,
@@ -74,27 +83,13 @@ export const postJson = (
     headers: { "content-type": "application/json", ...headers },
   });
 
-/**
- * Sends JSON and reads an answer that comes as server-sent events, each passed to `onEvent` as it comes; its answer says
- * whether the answer is whole (`EventWish`), a `ProviderFault` or `ReportedError` it throws ends the call. The reply has no body then; a server that
- * answers with JSON instead is read as by `postJson`. An answer that breaks off is lost, whatever was passed before.
- */
+/** The same of a request for a stream; a server that answers with JSON instead is read as by `postJson`. */
 export const postForEvents = (
   io: HttpIo,
   path: string,
-  { body, headers, ...options }: HttpOptions & { body: unknown; onEvent: (event: ServerEvent) => EventWish },
+  { headers, ...posted }: Posted & Required<Pick<Posted, "onEvent">>,
 ): Promise<HttpReply> =>
-  call(io, {
-    ...options,
-    method: "POST",
-    path,
-    body: JSON.stringify(body),
-    headers: {
-      accept: "text/event-stream, application/json",
-      "content-type": "application/json",
-      ...headers,
-    },
-  });
+  postJson(io, path, { ...posted, headers: { accept: "text/event-stream, application/json", ...headers } });
 
 /** Sends bytes of the given media type (multipart forms) and reads JSON; otherwise like `postJson`. */
 export const postBytes = (
@@ -181,13 +176,7 @@ export async function call(
 ): Promise<HttpReply> {
   if (io.signal.aborted) throw stoppedBeforeSending();
   const { origin, prefix, search, pool } = originOf(io);
-  const chunks: Buffer[] = [];
-  let received = 0;
-  let verdict: ProviderFault | null = null;
-  /** Of an answer that comes as events: tells them, and whether that was all. */
-  let lastEvent = "";
-  let readEvents: ((chunk: Uint8Array) => EventWish) | null = null;
-
+  const taken = collect(io, { limit, explain, onEvent });
   const outcome = await exchange(
     {
       pool,
@@ -197,47 +186,12 @@ export async function call(
       headers: { accept: "application/json", ...headers },
       body,
       signal: io.signal,
+      decodes: true,
     },
-    {
-      onHead({ status, header }) {
-        if (onEvent && isSuccess(status) && /^text\/event-stream\b/i.test(header("content-type") ?? ""))
-          readEvents = eventReader((event) => {
-            lastEvent = redactJson(event.data, io.credentials);
-            return onEvent({ ...event, data: lastEvent });
-          });
-        return "more";
-      },
-      onChunk(chunk, answer) {
-        received += chunk.byteLength;
-        if (!isSuccess(answer.status)) {
-          if (received > MAX_ERROR_BYTES) return "stop";
-          chunks.push(chunk);
-          return "more";
-        }
-        if (received > limit) {
-          verdict = tooLarge(answer, limit);
-          return "stop";
-        }
-        if (!readEvents) {
-          chunks.push(chunk);
-          return "more";
-        }
-        try {
-          return readEvents(chunk);
-        } catch (error) {
-          if (error instanceof ReportedError)
-            verdict = faultOfSaid(error.said, answer, io, { explain, ...error.before });
-          else
-            verdict =
-              error instanceof ProviderFault
-                ? withWords(error, lastEvent, io)
-                : unreadable(answer, io, bareError(error));
-          return "stop";
-        }
-      },
-    },
+    taken.reader,
   );
 
+  const { verdict } = taken.so;
   if (verdict) throw verdict;
   if (outcome.state === "unsent")
     throw outcome.isStopped ? stoppedBeforeSending() : unreachable(outcome.error);
@@ -246,79 +200,10 @@ export async function call(
   const isError = answer !== null && !isSuccess(answer.status);
   if (outcome.state === "answered" && redirects && isRedirect(outcome.answer))
     return { ...outcome.answer, body: undefined };
-  if (isError) throw faultOfAnswer(answer, errorBody(answer, chunks, io), io, explain);
+  if (isError) throw faultOfAnswer(answer, taken.errorBody(answer), io, explain);
   if (outcome.state === "lost") throw lost(outcome.error, outcome.isStopped);
-  if (readEvents) return { ...outcome.answer, body: undefined };
-  return { ...outcome.answer, ...bodyOf(outcome.answer, chunks, read, io) };
+  return { ...outcome.answer, ...taken.body(outcome.answer, read) };
 }
 
-const isSuccess = (status: number) => status >= 200 && status < 300;
 const isRedirect = ({ status, header }: Answer) =>
   status >= 300 && status < 400 && Boolean(header("location"));
-
-const tooLarge = ({ status }: Answer, limit: number) =>
-  new ProviderFault("failed", "attempted", `The provider's answer is larger than ${limit} bytes.`, {
-    status,
-    concerns: "request",
-  });
-
-function bodyOf(
-  { status, header }: Answer,
-  chunks: Buffer[],
-  read: "json" | "bytes",
-  io: HttpIo,
-): Pick<HttpReply, "body" | "hadCredential"> {
-  if (read === "bytes" && !isEncoded(header)) return { body: Buffer.concat(chunks) };
-  const { json, hadCredential } = isEncoded(header) ? {} : parseJson(chunks, io);
-  if (json !== undefined) return { body: json, hadCredential };
-  throw new ProviderFault("failed", "attempted", "The provider's answer is not JSON.", {
-    status,
-    ...requestId(header, io),
-    concerns: "request",
-  });
-}
-
-/** An error's body: what it says in JSON, else its text where it is one. */
-function errorBody({ header }: Answer, chunks: Buffer[], io: HttpIo): unknown {
-  if (isEncoded(header)) return undefined;
-  const text = Buffer.concat(chunks).toString("utf8");
-  // What begins as JSON and is none was cut off.
-  return parseJson(chunks, io).json ?? (/^\s*[{[]/.test(text) ? undefined : text);
-}
-
-/** An error that came as an event, with the event's words. */
-function withWords(fault: ProviderFault, event: string, io: HttpIo): ProviderFault {
-  const { kind, submission, message, details, cause } = fault;
-  const vendor = vendorWords(toJson(event), io);
-  return vendor?.message
-    ? new ProviderFault(kind, submission, message, { vendor, ...details, cause })
-    : fault;
-}
-
-function toJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}
-
-function isEncoded(header: Answer["header"]): boolean {
-  const encoding = header("content-encoding");
-  return encoding !== null && encoding !== "" && encoding !== "identity";
-}
-
-/** What an answer says in JSON; nothing for what is no JSON: the parser's own error is dropped, since it quotes the text. */
-function parseJson(chunks: Buffer[], io: HttpIo): { json?: unknown; hadCredential?: boolean } {
-  const bytes = chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks);
-  try {
-    const text = bytes.toString("utf8");
-    const json: unknown = JSON.parse(text);
-    // Letters may be written as escapes.
-    const plain = text.includes("\\") ? JSON.stringify(json) : text;
-    const clean = redactJson(plain, io.credentials);
-    return clean === plain ? { json } : { json: JSON.parse(clean), hadCredential: true };
-  } catch {
-    return {};
-  }
-}

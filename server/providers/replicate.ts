@@ -32,10 +32,10 @@ const Prediction = z.object({
   id: z.string(),
   model: z.string().nullish(),
   status: z.enum(["starting", "processing", "succeeded", "failed", "canceled", "aborted"]),
-  error: z.unknown(),
+  error: z.unknown().optional(),
   logs: z.string().nullish(),
   /** One address or several, as the model has it. */
-  output: z.unknown(),
+  output: z.unknown().optional(),
 });
 type Prediction = z.output<typeof Prediction>;
 /** Is its state one that the vendor documents? */

@@ -1,3 +1,6 @@
+import { isObject } from "@/server/platform/text/json";
+import { parseForeignJson } from "@/server/platform/text/json-text";
+
 /** One event of a vendor's stream; `event` is empty where it has no name. */
 export type ServerEvent = { event: string; data: string };
 
@@ -8,12 +11,12 @@ export type ServerEvent = { event: string; data: string };
 export type EventWish = "more" | "soon" | "enough";
 
 /**
- * The data of an event. What is no JSON is no event of a dialect, such as `ping` or `[DONE]`, and undefined; in an event named
- * error it is the words of the error.
+ * The JSON object of an event. What is none is no event of a dialect, such as `ping`, a list or `[DONE]`, and undefined; in an event
+ * named error it is the words of the error. Throws SyntaxError for JSON that is broken.
  */
 export function jsonIn({ event, data }: ServerEvent): unknown {
-  if (/^\s*(\{|"|\[(?!DONE\]))/.test(data)) return JSON.parse(data);
-  return event === "error" ? data : undefined;
+  const value = /^\s*(\{|"|\[(?!DONE\]))/.test(data) ? parseForeignJson(data) : data;
+  return isObject(value) || event === "error" ? value : undefined;
 }
 
 const LINE_END = /\r\n|\n|\r/;
@@ -56,5 +59,22 @@ export function eventReader(onEvent: (event: ServerEvent) => EventWish): (chunk:
       take(line);
     }
     return wish;
+  };
+}
+
+const FIELDS = ["data", "event", "id", "retry"];
+
+/** The form of a body by its first characters. Null: too few have come. */
+export type Form = "events" | "json" | "other" | null;
+
+/** Judges the form of a body piece by piece, whatever its media type says. */
+export function formSniffer(): (piece: Uint8Array) => Form {
+  let begun = "";
+  return (piece) => {
+    // By bytes: a byte order mark and white space before either form say nothing.
+    begun = (begun + Buffer.from(piece).toString("latin1")).replace(/^(?:\u00ef\u00bb\u00bf|\s)+/, "");
+    if (/^[{[]/.test(begun)) return "json";
+    if (/^(?::|(?:data|event|id|retry)[:\r\n])/.test(begun)) return "events";
+    return FIELDS.some((field) => field.startsWith(begun)) ? null : "other";
   };
 }

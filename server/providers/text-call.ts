@@ -1,6 +1,7 @@
 import type { Json } from "@/server/platform/durable/step";
 import { answerFlaw } from "@/server/platform/text/canonical";
 import { isObject } from "@/server/platform/text/json";
+import { wholeValue } from "@/server/platform/text/whole-text";
 import {
   isListed,
   type ModelFacts,
@@ -129,7 +130,8 @@ export function readJson(text: string): Json | undefined {
  * The arguments of a tool call, as JSON, where a vendor gives them as a value. A text is the part that was written before the
  * answer reached its length.
  */
-export function toArguments(input: unknown): string {
+export function toArguments(given: unknown): string {
+  const input = wholeValue(given);
   const flaw = answerFlaw(input);
   if (flaw) throw new ProviderFault("failed", "attempted", flaw);
   return typeof input === "string" ? input : JSON.stringify(input ?? {});

@@ -73,6 +73,7 @@ function expectedOf(played: UpstreamCase, form: Form, account: Account): Expecte
     ...((form.isStream && played.ofStream) || played.expect),
     ...(form.isEnvelope ? played.ofEnvelope : {}),
     ...(account === "managed" ? played.managed : {}),
+    ...(form.isObject && played.request?.response_format ? played.object : {}),
     ...(form.name === "pinned" ? played.pinned : {}),
   };
   const isCutOff = expected.finish === "length" && form.isEnvelope;

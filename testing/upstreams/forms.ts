@@ -27,6 +27,8 @@ export type Form = {
   isStream: boolean;
   /** The product's own envelope: an answer that is cut off at its limit fails there. */
   isEnvelope?: true;
+  /** Asks for JSON as an object. */
+  isObject?: true;
   run(tenant: Tenant, played: UpstreamCase): Promise<Seen>;
 };
 
@@ -60,15 +62,22 @@ const atDoor = (played: UpstreamCase) => {
 
 type Format = { type: string; json_schema?: { name: string; schema: object } };
 /** The request of a case in the product's own envelope. */
-function envelopeOf(played: UpstreamCase): { path: string; body: Record<string, unknown> } {
+function envelopeOf(
+  played: UpstreamCase,
+  { isStream = false } = {},
+): { path: string; body: Record<string, unknown> } {
   const { provider, model } = routeOf(played);
   const format = played.request?.response_format as Format | undefined; // by the cases
   const tools = played.request?.tools as { function: object }[] | undefined; // by the cases
   const schema = format?.json_schema?.schema;
   return {
-    path: `/v1/capabilities/${format ? "text.structured.generation.v1" : "text.general.fast.v1"}`,
+    // Objects are not streamed.
+    path: `/v1/capabilities/${format && !isStream ? "text.structured.generation.v1" : "text.general.fast.v1"}`,
     body: {
-      input: { messages: messagesOf(played), ...(schema ? { responseSchema: schema } : {}) },
+      input: {
+        messages: messagesOf(played),
+        ...(schema ? { responseSchema: schema } : format ? { responseFormat: format.type } : {}),
+      },
       ...(tools ? { toolSchemas: tools.map(({ function: tool }) => ({ type: "function", ...tool })) } : {}),
       execution: { executionConstraints: { providerPin: provider, preferredModel: model } },
     },
@@ -111,7 +120,7 @@ async function invoke(tenant: Tenant, played: UpstreamCase): Promise<Seen> {
 }
 
 async function followed(tenant: Tenant, played: UpstreamCase): Promise<Seen> {
-  const { path, body } = envelopeOf(played);
+  const { path, body } = envelopeOf(played, { isStream: true });
   const { json, text } = await tenant.post(`${path}/invoke`, { ...body, executionMode: "Stream" });
   expect(json.executionId, text).toBeDefined();
   const read = await tenant.get(`/v1/executions/${json.executionId}/events`);
@@ -291,8 +300,8 @@ async function pinned(tenant: Tenant, played: UpstreamCase): Promise<Seen> {
 }
 
 export const FORMS: readonly Form[] = [
-  { name: "invoke", isStream: false, isEnvelope: true, run: invoke },
-  { name: "job", isStream: false, isEnvelope: true, run: job },
+  { name: "invoke", isStream: false, isEnvelope: true, isObject: true, run: invoke },
+  { name: "job", isStream: false, isEnvelope: true, isObject: true, run: job },
   { name: "chat", isStream: false, run: chat },
   { name: "responses", isStream: false, run: responses },
   { name: "pinned", isStream: false, run: pinned },

@@ -76,7 +76,8 @@ function answerUnknown(response: ServerResponse): void {
 /** Writes an answer piece by piece. */
 async function play({ status = 200, headers = {}, body }: Answer, response: ServerResponse): Promise<void> {
   response.on("error", () => {}); // the client may have gone
-  response.writeHead(status, { "content-type": "application/json", ...headers });
+  const { "content-type": type = "application/json", ...others } = headers;
+  response.writeHead(status, { ...(type === "" ? {} : { "content-type": type }), ...others });
   if (!Array.isArray(body)) return void response.end(JSON.stringify(body));
   response.flushHeaders();
   for (const piece of body) {

@@ -73,6 +73,8 @@ export type UpstreamCase = {
   ofEnvelope?: Expected;
   /** What is different on a managed account. */
   managed?: Expected;
+  /** What is different where the answer is an object, not text. */
+  object?: Expected;
   /** What is different of a pinned execution, where its record requires other words. */
   pinned?: Expected;
 };

@@ -2,7 +2,7 @@ import type { StructuredOutput, TextInput, TextOutput } from "@/server/contract/
 import type { ModelFacts, TextGrade } from "@/server/providers/define";
 import type { CapabilityDefinition } from "../define";
 import { fitsText, gradeRank, isOfGrade, outputCap, requireAnswer, toTextCall } from "./call";
-import { isNative, readJson, repairInWords, type Shape, shaped, shapeOf } from "./shape";
+import { isNative, readJson, readShaped, repairInWords, type Shape, shaped, shapeOf } from "./shape";
 
 /* How a text input is run: for words, or for a JSON object. */
 
@@ -30,6 +30,7 @@ function base({ budget, only, prefer, contextTokens = 0 }: Kind, isObject: boole
     materialize: (input: TextInput, _files: unknown, options = {}) => shapeOf(input, options, { isObject }),
     call: (input, options, model, shape) =>
       shaped(toTextCall(input.messages, options, outputCap(input, model, budget)), shape, model),
+    isJson: (shape) => shape.kind === "json",
     bounds: (input: TextInput, model: ModelFacts) => ({ outputTokens: outputCap(input, model, budget) }),
     repair: repairInWords<TextInput, Shape>((shape) => shape),
   } satisfies Omit<Execute<unknown>, "result">;
@@ -45,12 +46,12 @@ function shapeInInput({ responseSchema, responseFormat }: TextInput, isObject: b
 export function toWords(kind: Kind): Execute<TextOutput> {
   return {
     ...base(kind, false),
-    async result(result, _input, { material: shape, model, usage }) {
+    async result(result, _input, { material: shape, usage }) {
       const isRefused = result.isRefusal && result.finishReason === "stop";
       if (isRefused)
         return { typedOutput: { content: result.text, role: "assistant", refusal: result.text }, files: [] };
       const { text, toolCalls } = requireAnswer(result, usage);
-      if (shape.kind === "json" && toolCalls.length === 0) await readJson(result, shape, model);
+      if (shape.kind === "json" && toolCalls.length === 0) await readShaped(result, shape);
       return {
         typedOutput: { content: text, role: "assistant", ...(toolCalls.length > 0 ? { toolCalls } : {}) },
         files: [],
@@ -63,8 +64,8 @@ export function toWords(kind: Kind): Execute<TextOutput> {
 export function toObject(kind: Kind): Execute<StructuredOutput> {
   return {
     ...base(kind, true),
-    async result(result, _input, { material: shape, model, usage }) {
-      const value = await readJson(requireAnswer(result, usage), shape, model);
+    async result(result, _input, { material: shape, usage }) {
+      const value = await readJson(requireAnswer(result, usage), shape);
       return { typedOutput: value as StructuredOutput, files: [] }; // an object, by its shape
     },
   };

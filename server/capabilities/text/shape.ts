@@ -1,7 +1,10 @@
 import { checkSchema, type JsonSchema, misfitsOf } from "@/server/compute/json-schema";
 import type { Json } from "@/server/platform/durable/step";
+import { bareJsonOf } from "@/server/platform/text/bare-json";
 import { canonicalText, formFlaw } from "@/server/platform/text/canonical";
 import { isObject } from "@/server/platform/text/json";
+import { lossIn } from "@/server/platform/text/json-text";
+import { wholeValue } from "@/server/platform/text/whole-text";
 import type { ModelFacts, TextCall, TextMessage, TextResult } from "@/server/providers/define";
 import { textOf } from "@/server/providers/define";
 import {
@@ -89,15 +92,21 @@ function withInstruction(messages: TextMessage[], content: string): TextMessage[
   return [...messages.slice(0, at), { role: "system", content }, ...messages.slice(at)];
 }
 
-/** The JSON of an answer, held to its shape. Throws UnfitAnswer. */
-export async function readJson(result: TextResult, shape: Shape, model: ModelFacts): Promise<Json> {
+/** The JSON of an answer, held to its shape. Throws UnfitAnswer, also for what would say something else as a value than as text. */
+export async function readJson(result: TextResult, shape: Shape): Promise<Json> {
+  const value = await readShaped(result, shape);
+  const loss = lossIn(bareJsonOf(result.text));
+  if (loss) throw new UnfitAnswer(`The model's answer is JSON that contains ${loss}.`, [`It holds ${loss}.`]);
+  return value;
+}
+
+/** The same of an answer that is handed on as text, with every digit and member. */
+export async function readShaped(result: TextResult, shape: Shape): Promise<Json> {
   if (result.text.trim() === "" && result.toolCalls.length > 0)
     throw new CapabilityFault("StructuredOutputInvalid", "The model called a tool instead of answering.");
-  // Models that are asked in words like to wrap what they write.
-  const text = isNative(shape, model) ? result.text : unfenced(result.text);
   let value: Json;
   try {
-    value = JSON.parse(text);
+    value = wholeValue(JSON.parse(bareJsonOf(result.text)));
   } catch {
     // The parser's own words quote the answer.
     throw new UnfitAnswer("The model's answer is not JSON.", ["It is not JSON."]);
@@ -117,9 +126,6 @@ export async function readJson(result: TextResult, shape: Shape, model: ModelFac
   }
   return value;
 }
-
-const unfenced = (text: string): string =>
-  /^\s*```(?:json)?\s*\n([\s\S]*?)\n\s*```\s*$/i.exec(text)?.[1] ?? text;
 
 /** The conversation again, with the answer and what is wrong with it. The sandbox knows such a call by its first words. */
 export function withFindings(call: TextCall, { text }: TextResult, { findings }: UnfitAnswer): TextCall {

@@ -10,7 +10,9 @@ import type { Json } from "@/server/platform/durable/step";
 import { isErrorCode } from "@/server/platform/errors/errors";
 import { log } from "@/server/platform/log/log";
 import { failpoint } from "@/server/platform/settings/failpoint";
+import { bareJson, bareJsonOf } from "@/server/platform/text/bare-json";
 import { answerFlaw } from "@/server/platform/text/canonical";
+import { wholePieces, wholeValue } from "@/server/platform/text/whole-text";
 import { HOUR_MS } from "@/server/platform/time/units";
 import {
   type AnyCall,
@@ -23,6 +25,7 @@ import {
   type TextCall,
   type TextChoice,
   type TextResult,
+  type ToolCall,
 } from "@/server/providers/define";
 import { refuseInternally, send } from "./call";
 import {
@@ -134,17 +137,17 @@ export async function streamCall(work: Work, onText: OnText): Promise<CallOutcom
           "not_attempted",
           `${work.route.provider.title} does not support streaming.`,
         );
-      const clean = redactStream(io.credentials, (text) => {
+      const passing = textOf(work, io, (text) => {
         passed += text;
         onText(text, kind);
       });
       const progress = await adapter.stream(work.call as never, io, (text, itsKind) => {
         kind = itsKind;
         said += text;
-        clean.push(text);
+        passing.push(text);
       }); // the port decides which call it is
       if (progress.state !== "done") return progress;
-      clean.end();
+      passing.end();
       const result = progress.result as { text?: string }; // of the text port; no other streams
       isAsSaid = result.text === said;
       return { ...progress, result: { ...redactValue(result, io.credentials), text: passed } };
@@ -159,6 +162,25 @@ export async function streamCall(work: Work, onText: OnText): Promise<CallOutcom
     return outcome;
   const words = outcome.state === "pending" ? undefined : outcome.said;
   return failed("lost", LOST, lostAfter(nothingSent), words ? { said: words } : {});
+}
+
+/** The text of a stream as its caller receives it: whole characters, of an answer in JSON that alone, and no credentials. */
+function textOf(work: Work, { credentials }: ProviderIo, tell: (text: string) => void) {
+  const clean = redactStream(credentials, tell);
+  const bare = answersJson(work) ? bareJson(clean.push) : clean;
+  const whole = wholePieces(bare.push);
+  return {
+    push: whole.push,
+    end() {
+      whole.end();
+      bare.end();
+      if (bare !== clean) clean.end();
+    },
+  };
+}
+
+function answersJson({ capability: { execute }, material }: Work): boolean {
+  return "port" in execute && execute.port === "text" && execute.isJson?.(material as never) === true; // its own material
 }
 
 /** Between two polls; a provider that asks for longer is asked again after an hour, which costs nothing. */
@@ -220,7 +242,7 @@ async function observe(
   const { observed, result } = sent;
   const { usage } = observed;
   if (!isAsStreamed(result)) return unusable(DIFFERS, observed);
-  const answer = execution.port === "text" ? asAsked(work, result as TextResult) : result; // by the port
+  const answer = execution.port === "text" ? toAnswer(work, result as TextResult) : result; // by the port
   const said = execution.port === "text" ? wordsOf(answer as TextResult) : null; // likewise
   try {
     const finishReason = (answer as { finishReason?: string }).finishReason ?? null;
@@ -230,9 +252,9 @@ async function observe(
         work.input,
         { material: work.material, model: work.route.model, usage },
       );
-    const { typedOutput, files } = said
-      ? await readText(work, answer as TextResult, said, read)
-      : await read(answer);
+    const outcome = said ? await readText(work, answer as TextResult, said, read) : await read(answer);
+    const { files } = outcome;
+    const typedOutput = wholeValue(outcome.typedOutput);
     const flaw = answerFlaw(typedOutput);
     if (flaw) return unusable(flaw, observed);
     const { unknownFinish } = answer as { unknownFinish?: string }; // of text alone
@@ -269,6 +291,31 @@ async function readText(
   }
   const { finishReason: _, ...whole } = choices[0]!; // the first was there
   return { typedOutput: { ...whole, choices }, files: [] };
+}
+
+/** The answer as its caller may receive and send it back. */
+function toAnswer(work: Work, result: TextResult): TextResult {
+  const { others, ...first } = asAsked(work, wholeValue(result));
+  const isJson = answersJson(work);
+  const read = (one: TextChoice): TextChoice => ({
+    ...one,
+    ...(isJson ? { text: bareJsonOf(one.text) } : {}),
+    toolCalls: withOwnIds(one.toolCalls),
+  });
+  return { ...read(first), ...(others ? { others: others.map(read) } : {}) };
+}
+
+/** Calls that share an id get one each: the results of both could not be sent back. */
+function withOwnIds(calls: ToolCall[]): ToolCall[] {
+  const taken = new Set(calls.map(({ id }) => id));
+  return calls.map((call, place) => {
+    if (call.id === "" || calls.findIndex(({ id }) => id === call.id) === place) return call;
+    let number = 2;
+    while (taken.has(`${call.id}-${number}`)) number++;
+    const id = `${call.id}-${number}`;
+    taken.add(id);
+    return { ...call, id };
+  });
 }
 
 /** The answer, with one call of a tool where only one was requested: not every vendor has a word for that. */

@@ -22,6 +22,7 @@ import { isDatabaseOutage } from "@/server/platform/errors/outage";
 import { newId } from "@/server/platform/ids";
 import { failpoint } from "@/server/platform/settings/failpoint";
 import { answerFlaw, sha256Hex } from "@/server/platform/text/canonical";
+import { wholeValue } from "@/server/platform/text/whole-text";
 import type { Tier } from "@/server/providers/define";
 import { type PinSent, sendPin } from "@/server/providers/pins";
 import { type End, type Ended, endedAs, finishPinned, type Held, type Lost } from "./end";
@@ -254,8 +255,9 @@ const EMPTY = "The provider's answer has no text and calls no tool.";
 
 /** The end that an answer amounts to. */
 function endOf({ sent, observed }: Answered): End {
-  const { text, toolCalls, finishReason, nativeResponse: native } = sent;
-  const output: PinnedOutput = { text, toolCalls, finishReason };
+  const { text, toolCalls, finishReason } = sent;
+  const output: PinnedOutput = wholeValue({ text, toolCalls, finishReason });
+  const native = wholeValue(sent.nativeResponse);
   const flaw = answerFlaw(output) ?? answerFlaw(native);
   if (flaw) return unusable(flaw, observed);
   const answer = { output, native };

@@ -1,4 +1,5 @@
 import type { Dispatcher } from "undici";
+import { decoding } from "./decoder";
 
 /*
  * One request and its response: no retry, no redirect, no pipelining, no timeout except the caller's signal. Its main
@@ -18,6 +19,11 @@ export type Sending = {
   headers: Record<string, string>;
   body: string | Uint8Array | null;
   signal: AbortSignal;
+  /**
+   * Decodes a body in gzip, deflate or br, although none is requested. The reader receives decoded bytes, so that it bounds what
+   * they inflate to, and no `content-encoding`. Absent: it receives what was sent.
+   */
+  decodes?: true;
 };
 
 export type Answer = { status: number; header(name: string): string | null };
@@ -33,6 +39,8 @@ export type Wish = "more" | "soon" | "enough" | "stop";
 export type Reader = {
   onHead?(answer: Answer): Wish;
   onChunk(chunk: Buffer, answer: Answer): Wish;
+  /** The bytes are not what their content coding says, or end before it does; the response is answered without the rest. */
+  onCorrupt?(): void;
 };
 
 export type Outcome =
@@ -42,13 +50,19 @@ export type Outcome =
   /** Sent; the answer did not come, or broke off after its head. */
   | { state: "lost"; answer: Answer | null; error: unknown; isStopped: boolean };
 
+type Controller = Dispatcher.DispatchController;
+type Headers = Record<string, string | string[] | undefined>;
+
 /** Sends a request once. Never rejects. */
-export function exchange({ pool, signal, headers, ...request }: Sending, reader: Reader): Promise<Outcome> {
+export function exchange(
+  { pool, signal, headers, decodes, ...request }: Sending,
+  reader: Reader,
+): Promise<Outcome> {
   return new Promise((settle) => {
     if (signal.aborted) return settle({ state: "unsent", error: null, isStopped: true });
 
     // Set by onRequestStart, which undici calls on a connected socket right before it writes. If unset, nothing was sent.
-    let started: Dispatcher.DispatchController | null = null;
+    let started: Controller | null = null;
     let isSettled = false;
     let answer: Answer | null = null;
     let drained = 0;
@@ -70,7 +84,7 @@ export function exchange({ pool, signal, headers, ...request }: Sending, reader:
       // Still waiting for a connection: the request is let go now and refused below, should its turn come.
       else finish({ state: "unsent", error: null, isStopped: true });
     };
-    const heed = (wish: Wish, answer: Answer, controller: Dispatcher.DispatchController) => {
+    const heed = (wish: Wish, answer: Answer, controller: Controller) => {
       if (wish === "more") {
         clearTimeout(grace);
         grace = undefined;
@@ -86,8 +100,13 @@ export function exchange({ pool, signal, headers, ...request }: Sending, reader:
       else hangUp ??= setTimeout(() => controller.abort(new Error("over")), HANG_UP_MS).unref();
     };
 
-    const handler: Dispatcher.DispatchHandler = {
-      onRequestStart(controller) {
+    const onCorrupt = (controller: Controller) => {
+      reader.onCorrupt?.();
+      if (answer) heed("stop", answer, controller);
+    };
+
+    const handler = {
+      onRequestStart(controller: Controller) {
         // Aborting here sends no byte: undici checks before it writes.
         if (isSettled || started) {
           controller.abort(new Error("stopped"));
@@ -95,12 +114,12 @@ export function exchange({ pool, signal, headers, ...request }: Sending, reader:
         }
         started = controller;
       },
-      onResponseStart(controller, status, received) {
+      onResponseStart(controller: Controller, status: number, received: Headers) {
         if (status < 200) return;
         answer = { status, header: (name) => first(received[name]) };
         if (reader.onHead) heed(reader.onHead(answer), answer, controller);
       },
-      onResponseData(controller, chunk) {
+      onResponseData(controller: Controller, chunk: Buffer) {
         if (isSettled) {
           drained += chunk.byteLength;
           if (drained > MOST_DRAINED_BYTES) controller.abort(new Error("enough"));
@@ -110,7 +129,7 @@ export function exchange({ pool, signal, headers, ...request }: Sending, reader:
         close();
         if (answer) finish({ state: "answered", answer });
       },
-      onResponseError(_controller, error) {
+      onResponseError(_controller: Controller, error: Error) {
         const isWhole = grace !== undefined && answer !== null;
         close();
         if (isWhole && answer) return finish({ state: "answered", answer });
@@ -129,7 +148,7 @@ export function exchange({ pool, signal, headers, ...request }: Sending, reader:
           ...request,
           headers: { "accept-encoding": "identity", "user-agent": "capstan", ...headers },
         },
-        handler,
+        decodes ? decoding(handler, { isDone: () => isSettled, onCorrupt }) : handler,
       );
     } catch (error) {
       close();

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { Count, CountsOf, figures, outputOf, sumOf } from "../counts";
+import { Count, CountsOf, figures, Id, outputOf, sumOf } from "../counts";
 import type { ProviderIo, Usage } from "../define";
 import { deliveredOf, finishOf, type Reported, reported } from "../ends";
 import { type Explanation, type HttpReply, parseAnswer, safeWord } from "../http";
@@ -17,13 +17,13 @@ export const Block = z.object({
   type: z.string(),
   text: z.string().nullish(),
   thinking: z.string().nullish(),
-  id: z.string().nullish(),
+  id: Id.nullish(),
   name: z.string().nullish(),
   input: z.unknown().optional(),
 });
 
 export const Message = z.object({
-  id: z.string().nullish(),
+  id: Id.nullish(),
   model: z.string().nullish(),
   /** Some gateways write plain text. */
   content: z

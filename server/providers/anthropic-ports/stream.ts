@@ -32,7 +32,7 @@ const BLOCK_OF: Record<string, string> = {
 };
 
 /** The whole message, gathered from its events, in the form it has without a stream. */
-export function gatherMessage(onText: (text: string) => void) {
+export function gatherMessage(onText: (text: string) => void = () => {}) {
   const blocks = gatherBlocks(onText);
   const verdict = verdicts();
   let message: Partial<Message> = {};

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { Count, CountsOf, figures, isCount, mergeUsage, outputOf, sumOf, toCostMicros } from "../counts";
+import { Count, CountsOf, figures, Id, isCount, mergeUsage, outputOf, sumOf, toCostMicros } from "../counts";
 import type { Delivered, ProviderIo, TextChoice, Usage } from "../define";
 import { deliveredOf, finishOf, type Reported, reported } from "../ends";
 import type { Explain } from "../faults";
@@ -15,16 +15,21 @@ const Text = z.string().nullish();
 const Content = z
   .union([
     z.string(),
-    z.array(z.union([z.string(), z.object({ type: Text, text: z.unknown(), thinking: z.unknown() })])),
+    z.array(
+      z.union([
+        z.string(),
+        z.object({ type: Text, text: z.unknown().optional(), thinking: z.unknown().optional() }),
+      ]),
+    ),
   ])
   .nullish();
 type Content = z.output<typeof Content>;
 
 /** A call of a tool. Its arguments are JSON text, or the value itself from some servers. */
 const Call = z.object({
-  id: Text,
+  id: Id.nullish(),
   index: z.int().nullish(),
-  function: z.object({ name: Text, arguments: z.unknown() }).nullish(),
+  function: z.object({ name: Text, arguments: z.unknown().optional() }).nullish(),
 });
 export type Call = z.output<typeof Call>;
 
@@ -40,7 +45,7 @@ export const Message = z.object({
 export type Message = z.output<typeof Message>;
 
 export const ChatReply = z.object({
-  id: z.union([z.string(), z.number()]).nullish(),
+  id: Id.nullish(),
   model: Text,
   choices: z.array(z.object({ index: z.int().nullish(), finish_reason: Text, message: Message })).min(1),
 });
@@ -201,11 +206,10 @@ export function toProgress(
   { header, status }: Pick<HttpReply, "header" | "status">,
   io: ProviderIo,
 ) {
-  const id = answer.id === null || answer.id === undefined ? null : String(answer.id);
   return {
     state: "done" as const,
     ...readResult(answer, before),
-    providerRequestId: safeWord(header("x-request-id"), io) ?? safeWord(id, io),
+    providerRequestId: safeWord(header("x-request-id"), io) ?? safeWord(answer.id, io),
     providerModel: safeWord(answer.model, io),
     httpStatus: status,
   };

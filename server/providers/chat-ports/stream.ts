@@ -1,6 +1,5 @@
 import { z } from "zod";
-import { mergeUsage } from "../counts";
-
+import { Id, mergeUsage } from "../counts";
 import type { Delivered, OnText, Usage } from "../define";
 import { deliveredOf, errorIn, ReportedError, verdicts } from "../ends";
 import { type EventWish, jsonIn, type ServerEvent } from "../server-events";
@@ -10,7 +9,7 @@ import { argumentsText, type Call, type ChatReply, Message, partsOf, readUsage }
 /* Chat completions as a stream. */
 
 const ChatChunk = z.object({
-  id: z.union([z.string(), z.number()]).nullish(),
+  id: Id.nullish(),
   model: z.string().nullish(),
   choices: z
     .array(
@@ -28,7 +27,7 @@ const ChatChunk = z.object({
 type Gathered = { id: string; name: string; arguments: string };
 
 /** The whole answer, gathered from its chunks, in the form it has without a stream. */
-export function gatherChat(onText: OnText) {
+export function gatherChat(onText: OnText = () => {}) {
   let [id, model, word]: (string | null)[] = [null, null, null];
   let usage: Usage | null = null;
   let refusal = "";
@@ -48,9 +47,10 @@ export function gatherChat(onText: OnText) {
     const said = errorIn(body, each.event);
     if (said) throw new ReportedError(said, { usage, delivered: deliveredOf(delivered) });
     const chunk = ChatChunk.parse(body);
-    id ??= chunk.id === null || chunk.id === undefined ? null : String(chunk.id);
+    id ??= chunk.id ?? null;
     model ??= chunk.model ?? null;
-    const choice = chunk.choices?.[0];
+    // A server may stream several answers though no stream was requested; the first one is read.
+    const choice = chunk.choices?.find(({ index }) => !index);
     const delta = choice?.delta ?? choice?.message;
     const { text, reasoning } = partsOf(delta?.content);
     if (text !== "") {

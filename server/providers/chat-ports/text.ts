@@ -95,32 +95,29 @@ type Dialect = {
 export function chatCompletions({ explain, adapt = (sent) => sent }: Dialect): PortAdapter<"text"> {
   const toRequest = (call: TextCall, io: ProviderIo, more: Record<string, unknown> = {}) =>
     adapt({ ...toChatRequest(call, io.model), ...more }, call);
+  const posted = (io: ProviderIo, body: object, { take }: ReturnType<typeof gatherChat>) => ({
+    body,
+    headers: headersOf(io),
+    onEvent: take,
+    explain,
+  });
   return {
     api: "chat-completions",
     async submit(call, io) {
-      const reply = await postJson(io, "/chat/completions", {
-        body: toRequest(call, io),
-        headers: headersOf(io),
-        explain,
-      });
+      const gathered = gatherChat();
+      const reply = await postJson(io, "/chat/completions", posted(io, toRequest(call, io), gathered));
+      if (reply.body === undefined) return toProgress(gathered.whole(), reply, io);
       return readChat(reply, io, explain);
     },
     async stream(call, io, onText) {
       const sent = toRequest(call, io, { stream: true, stream_options: { include_usage: true } });
       const gathered = gatherChat(onText);
-      const reply = await postForEvents(io, "/chat/completions", {
-        body: sent,
-        headers: headersOf(io),
-        onEvent: gathered.take,
-        explain,
-      });
-      if (reply.body !== undefined) {
-        // A server that knows no streams answers whole.
-        const progress = readChat(reply, io, explain);
-        passOn(progress.result, onText);
-        return progress;
-      }
-      return toProgress(gathered.whole(), reply, io);
+      const reply = await postForEvents(io, "/chat/completions", posted(io, sent, gathered));
+      if (reply.body === undefined) return toProgress(gathered.whole(), reply, io);
+      // A server that knows no streams answers whole.
+      const progress = readChat(reply, io, explain);
+      passOn(progress.result, onText);
+      return progress;
     },
   };
 }

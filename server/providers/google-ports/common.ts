@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { Count, CountsOf, figures, outputOf, sumOf } from "../counts";
+import { Count, CountsOf, figures, Id, outputOf, sumOf } from "../counts";
 import type { ProviderIo, Usage } from "../define";
 import { type Explanation, type HttpReply, parseAnswer, safeWord } from "../http";
 
@@ -10,13 +10,13 @@ const Part = z.object({
   /** The model's thinking, which is not its answer. */
   thought: z.boolean().nullish(),
   functionCall: z
-    .object({ id: z.string().nullish(), name: z.string().nullish(), args: z.unknown().optional() })
+    .object({ id: Id.nullish(), name: z.string().nullish(), args: z.unknown().optional() })
     .nullish(),
   inlineData: z.object({ mimeType: z.string().nullish(), data: z.string().nullish() }).nullish(),
 });
 
 export const Generated = z.object({
-  responseId: z.string().nullish(),
+  responseId: Id.nullish(),
   modelVersion: z.string().nullish(),
   candidates: z
     .array(

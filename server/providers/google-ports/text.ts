@@ -183,19 +183,24 @@ export function readText(reply: HttpReply, io: ProviderIo, gathered?: Usage | nu
 }
 
 async function submit(call: TextCall, io: ProviderIo) {
-  const sent = toRequest(call, io);
-  return readText(
-    await postJson(io, pathOf(io, "generateContent"), {
-      body: sent,
-      headers: headers(io),
-      ...explained,
-    }),
-    io,
-  );
+  const gathered = gather();
+  const reply = await postJson(io, pathOf(io, "generateContent"), {
+    body: toRequest(call, io),
+    headers: headers(io),
+    onEvent: gathered.take,
+    ...explained,
+  });
+  return reply.body === undefined ? gatheredText(gathered, reply, io) : readText(reply, io);
+}
+
+function gatheredText({ whole }: ReturnType<typeof gather>, reply: HttpReply, io: ProviderIo) {
+  const found = whole();
+  if (!found) throw brokenOff("Google");
+  return readText({ ...reply, body: found.answer }, io, found.usage);
 }
 
 /** The whole answer, gathered from its pieces, each of which has the form of an answer. */
-function gather(onText: (text: string) => void) {
+function gather(onText: (text: string) => void = () => {}) {
   let whole: Generated = {};
   let usage: Usage | null = null;
   const parts: NonNullable<ReturnType<typeof partsOf>> = [];
@@ -237,14 +242,10 @@ async function stream(call: TextCall, io: ProviderIo, onText: (text: string) => 
     onEvent: gathered.take,
     ...explained,
   });
-  if (reply.body !== undefined) {
-    const progress = readText(reply, io);
-    if (progress.result.text !== "") onText(progress.result.text);
-    return progress;
-  }
-  const whole = gathered.whole();
-  if (!whole) throw brokenOff("Google");
-  return readText({ ...reply, body: whole.answer }, io, whole.usage);
+  if (reply.body === undefined) return gatheredText(gathered, reply, io);
+  const progress = readText(reply, io);
+  if (progress.result.text !== "") onText(progress.result.text);
+  return progress;
 }
 
 export const text: PortAdapter<"text"> = { api: "generate-content", submit, stream };

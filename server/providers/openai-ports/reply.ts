@@ -1,5 +1,5 @@
 import { z } from "zod";
-
+import { Id } from "../counts";
 import { type Delivered, ProviderFault, type ProviderIo, type TextResult, type Usage } from "../define";
 import { deliveredOf, errorIn, finishOf, type Reported, reported, saysFailure } from "../ends";
 import { type Explain, faultOfSaid } from "../faults";
@@ -12,7 +12,7 @@ import { requestIdOf, TokenUsage, toTier, toUsage } from "./common";
 /* What the Responses API answers; unknown fields are passed over. */
 
 const ResponsesReply = z.object({
-  id: z.union([z.string(), z.number()]).transform(String),
+  id: Id,
   model: z.string().nullish(),
   status: z.string().nullish(),
   /** The tier that was used, whatever was asked for. */
@@ -27,7 +27,7 @@ const ResponsesReply = z.object({
         .nullish(),
       /** Of reasoning, in words. */
       summary: z.array(z.object({ text: z.string().nullish() })).nullish(),
-      call_id: z.string().nullish(),
+      call_id: Id.nullish(),
       name: z.string().nullish(),
       arguments: z.string().nullish(),
     }),

@@ -19,7 +19,7 @@ const ENDS = /^response\.(completed|incomplete|done)$/;
 const FAILURES = /^response\.(failed|error|cancell?ed)$/;
 
 /** The whole response, gathered from its events, in the form it has without a stream. */
-export function gatherResponse(onText: (text: string) => void) {
+export function gatherResponse(onText: (text: string) => void = () => {}) {
   let last: Record<string, unknown> | null = null;
   const items: object[] = [];
   const delivered: Delivered = { text: "", reasoning: "", calls: "" };

@@ -134,25 +134,13 @@ export function fitsStrictSchema(schema: Json, isRoot = true): boolean {
   return inner.every((part) => fitsStrictSchema(part, false));
 }
 
-async function submitText(call: TextCall, io: ProviderIo) {
+async function ask(call: TextCall, io: ProviderIo, onText?: OnText) {
   const sent = toResponsesRequest(call, io);
-  const reply = await postJson(io, "/responses", {
-    body: sent,
-    headers: headers(io),
-    explain: explainOpenAiError,
-  });
-  return readResponse(reply, io, { explain: explainOpenAiError });
-}
-
-async function streamText(call: TextCall, io: ProviderIo, onText: OnText) {
-  const sent = { ...toResponsesRequest(call, io), stream: true };
   const gathered = gatherResponse(onText);
-  const reply = await postForEvents(io, "/responses", {
-    body: sent,
-    headers: headers(io),
-    onEvent: gathered.take,
-    explain: explainOpenAiError,
-  });
+  const posted = { headers: headers(io), onEvent: gathered.take, explain: explainOpenAiError };
+  const reply = onText
+    ? await postForEvents(io, "/responses", { ...posted, body: { ...sent, stream: true } })
+    : await postJson(io, "/responses", { ...posted, body: sent });
   const whole = gathered.whole();
   if (!whole && reply.body === undefined) throw brokenOff("OpenAI");
   const delivered = gathered.delivered();
@@ -161,8 +149,8 @@ async function streamText(call: TextCall, io: ProviderIo, onText: OnText) {
     delivered,
   });
   // A refusal in words becomes the text only when nothing else was written, which is known at the end.
-  if (!delivered?.text) passOn(progress.result, onText);
+  if (onText && !delivered?.text) passOn(progress.result, onText);
   return progress;
 }
 
-export const text: PortAdapter<"text"> = { api: "responses", submit: submitText, stream: streamText };
+export const text: PortAdapter<"text"> = { api: "responses", submit: (call, io) => ask(call, io), stream: ask };

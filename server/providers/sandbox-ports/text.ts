@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { isObject } from "@/server/platform/text/json";
 import { Count, CountsOf, figures } from "../counts";
 import {
   type ModelFacts,
@@ -9,6 +10,7 @@ import {
   type TextMessage,
 } from "../define";
 import { type HttpReply, parseReply, postForEvents, postJson, safeWord } from "../http";
+import { jsonIn } from "../server-events";
 import { explain, headers, MODELS } from "./common";
 
 /* Its tokens are UTF-8 bytes divided by four, rounded up. */
@@ -153,8 +155,10 @@ export const text: PortAdapter<"text"> = {
     const reply = await postForEvents(io, "/v1/text", {
       body,
       headers: headers(io),
-      onEvent: ({ data }) => {
-        const event = TextEvent.parse(JSON.parse(data));
+      onEvent: (each) => {
+        const body = jsonIn(each);
+        if (!isObject(body) || (body.type !== "delta" && body.type !== "done")) return "more";
+        const event = TextEvent.parse(body);
         if (event.type === "delta") onText(event.text);
         else whole = event.reply;
         return whole === undefined ? "more" : "enough";

@@ -1,5 +1,7 @@
 import type { MadeCase } from "../made";
 import type { UpstreamCase } from "../upstream";
+import { BYTES } from "./bytes";
+import { BYTES_OF_VENDORS } from "./bytes-of-vendors";
 import { DOORS } from "./doors";
 import { EMBEDDINGS } from "./embeddings";
 import { ENDS } from "./ends";
@@ -19,6 +21,8 @@ export const CASES: readonly UpstreamCase[] = [
   ...ERRORS,
   ...LIMITS,
   ...MONEY,
+  ...BYTES,
+  ...BYTES_OF_VENDORS,
   ...RESPONSES,
   ...MESSAGES,
   ...GEMINI,
