@@ -1,16 +1,25 @@
 import { redactJson } from "@/server/platform/crypto/redact-secrets";
 import type { Answer } from "@/server/platform/http";
 import { parseForeignJson } from "@/server/platform/text/json-text";
-import { ProviderFault } from "./define";
+import { type ProviderAccount, ProviderFault } from "./define";
 import { ReportedError } from "./ends";
 import { bareError, type Explain, faultOfSaid, requestId, unreadable } from "./faults";
-import type { HttpIo, HttpReply } from "./http";
 import { type EventWish, eventReader, formSniffer, type ServerEvent } from "./server-events";
 import { vendorWords } from "./vendor-words";
 
 /* How the bodies of vendors' answers are read: JSON, bytes, or events as they come. */
 
 const MAX_ERROR_BYTES = 64 * 1024;
+
+/** What a call needs of `ProviderIo`. */
+export type HttpIo = ProviderAccount;
+
+export type HttpReply = Answer & {
+  /** The parsed JSON body, without the credentials; parse it with a schema before use. Undefined: it was events. */
+  body: unknown;
+  /** The server said a credential back, so the body is not just what it said. */
+  hadCredential?: boolean;
+};
 
 type Reading = {
   /** The most bytes of a success, decoded. */

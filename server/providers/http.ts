@@ -1,7 +1,6 @@
 import type { z } from "zod";
 import { type Answer, exchange } from "@/server/platform/http";
-import { collect, isSuccess } from "./bodies";
-import type { ProviderAccount } from "./define";
+import { collect, type HttpIo, type HttpReply, isSuccess } from "./bodies";
 import { errorIn } from "./ends";
 import {
   type Explain,
@@ -21,25 +20,16 @@ import type { EventWish, ServerEvent } from "./server-events";
  * says whether the request left.
  */
 
+export type { HttpIo, HttpReply } from "./bodies";
 export type { Explanation } from "./faults";
 export { safeWord };
 
 const MAX_RESPONSE_BYTES = 64 * 1024 * 1024;
 
-/** What a call needs of `ProviderIo`. */
-export type HttpIo = ProviderAccount;
-
 /** An API key as most vendors take it. */
 export const bearer = ({ credentials }: Pick<HttpIo, "credentials">) => ({
   authorization: `Bearer ${credentials.apiKey?.reveal() ?? ""}`,
 });
-
-export type HttpReply = Answer & {
-  /** The parsed JSON body, without the credentials; parse it with a schema before use. */
-  body: unknown;
-  /** The server said a credential back, so the body is not just what it said. */
-  hadCredential?: boolean;
-};
 
 /** An answer that is a file. */
 export type FileReply = Omit<HttpReply, "body"> & {

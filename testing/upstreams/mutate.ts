@@ -1,4 +1,6 @@
+import { brotliDecompressSync, gunzipSync, inflateRawSync, inflateSync } from "node:zlib";
 import fc from "fast-check";
+import { parseForeignJson } from "@/server/platform/text/json-text";
 import type { Answer, Piece, UpstreamCase } from "./upstream";
 
 /* What goes wrong with an answer on its way: pieces out of order, cut, repeated, dropped, renamed or truncated. */
@@ -54,9 +56,23 @@ function changed(pieces: Piece[], mutation: Mutation): Piece[] {
 
 const isText = (piece: Piece): piece is string => typeof piece === "string" && piece !== "reset";
 
-/** The bytes that arrive, as one text. */
-export const textOfAnswer = ({ body }: Answer): string =>
-  Array.isArray(body) ? body.filter(isText).join("") : JSON.stringify(body);
+/** The bytes that arrive, as one text: decoded where their coding allows it. */
+export function textOfAnswer({ headers = {}, body }: Answer): string {
+  if (!Array.isArray(body)) return JSON.stringify(body);
+  const sent = body.filter((piece) => piece instanceof Uint8Array || isText(piece));
+  const bytes = Buffer.concat(sent.map((piece) => Buffer.from(piece as string))); // or bytes
+  return headers["content-encoding"] ? decoded(bytes) : bytes.toString();
+}
+
+function decoded(bytes: Buffer): string {
+  for (const decode of [gunzipSync, brotliDecompressSync, inflateSync, inflateRawSync])
+    try {
+      return decode(bytes).toString();
+    } catch {
+      // In another coding, or in none.
+    }
+  return "";
+}
 
 /** Words of each dialect without which no answer has an end, in the plainest reading of its bytes. */
 const ENDS: Record<string, RegExp> = {
@@ -71,7 +87,7 @@ export function hasAnEnd({ dialect }: UpstreamCase, answer: Answer): boolean {
   const text = textOfAnswer(answer);
   if (!/^\s*(data|event|:|id|retry)/m.test(text)) {
     try {
-      return typeof JSON.parse(text) === "object";
+      return typeof parseForeignJson(text) === "object";
     } catch {
       // Not a whole body: a stream that lost its framing is judged by its words.
     }

@@ -1,3 +1,4 @@
+import { BYTE_FAULTS } from "./byte-faults";
 import { type Fault, MIGRATION } from "./fault";
 import { LEASE_FAULTS } from "./lease-faults";
 import { MONEY_FAULTS } from "./money-faults";
@@ -8,6 +9,7 @@ import { WIRE_FAULTS } from "./wire-faults";
 
 export const FAULTS: Fault[] = [
   ...WIRE_FAULTS,
+  ...BYTE_FAULTS,
   // Tenants and rights.
   {
     name: "tenant-missing-in-read",

@@ -155,8 +155,9 @@ export async function streamCall(work: Work, onText: OnText): Promise<CallOutcom
     () => isAsSaid,
   );
   const ended = settled(observed);
-  const outcome = passed !== "" && ended.state === "failed" ? chargedAsDelivered(ended) : ended;
-  if (passed === "" || outcome.state === "succeeded" || outcome.state === "aborted") return outcome;
+  // Also what is held back here was delivered.
+  const outcome = said !== "" && ended.state === "failed" ? chargedAsDelivered(ended) : ended;
+  if (said === "" || outcome.state === "succeeded" || outcome.state === "aborted") return outcome;
   // A complete answer and a definite error have their own end; an answer that broke off may be charged.
   if (outcome.state === "failed" && /^(unusable|error_with_usage|error_after_output)/.test(outcome.kind))
     return outcome;

@@ -1,0 +1,47 @@
+import type { Fault } from "./fault";
+
+/** Faults in how the bytes of providers are read. */
+export const BYTE_FAULTS: Fault[] = [
+  {
+    name: "compressed-answer-not-decoded",
+    file: "server/providers/http.ts",
+    find: "      decodes: true,\n",
+    replace: "",
+    caughtBy: "server/providers/http.test.ts",
+  },
+  {
+    name: "inflated-bytes-not-bounded",
+    file: "server/platform/http/decoder.ts",
+    find: "        if (isDone()) stop(controller);\n",
+    replace: "",
+    caughtBy: "server/platform/http/decoder.test.ts",
+  },
+  {
+    name: "cut-off-body-is-whole",
+    file: "server/platform/http/decoder.ts",
+    find: "const ZLIB = { flush: constants.Z_SYNC_FLUSH };",
+    replace: "const ZLIB = { flush: constants.Z_SYNC_FLUSH, finishFlush: constants.Z_SYNC_FLUSH };",
+    caughtBy: "server/platform/http/decoder.test.ts",
+  },
+  {
+    name: "stream-known-by-its-media-type-alone",
+    file: "server/providers/bodies.ts",
+    find: 'if (form === "events" || (form === "other" && isEventStream(answer)))',
+    replace: "if (isEventStream(answer))",
+    caughtBy: "testing/upstreams/upstreams.isolated.test.ts",
+  },
+  {
+    name: "nul-in-an-answer",
+    file: "server/platform/text/whole-text.ts",
+    find: 'text.toWellFormed().replaceAll("\\0", "\\ufffd");',
+    replace: "text.toWellFormed();",
+    caughtBy: "server/operations/odd-answers.isolated.test.ts",
+  },
+  {
+    name: "integer-of-an-answer-changes",
+    file: "server/capabilities/text/shape.ts",
+    find: "  const loss = lossIn(bareJsonOf(result.text));",
+    replace: "  const loss = null;",
+    caughtBy: "server/capabilities/text.test.ts",
+  },
+];
