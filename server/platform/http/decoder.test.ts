@@ -18,7 +18,7 @@ const server = await listen(async (_request, _body, response) => {
   response.end();
 });
 const url = `http://127.0.0.1:${server.port}`;
-const pool = openPool(url, 2, true);
+const pool = openPool(url, { connections: 2, allowPrivateAddresses: true });
 afterAll(async () => {
   await pool.destroy();
   await server.stop();

@@ -74,6 +74,12 @@ export function exchange(
       isSettled = true;
       settle(outcome);
     };
+    const fail = (error: unknown) =>
+      finish(
+        started
+          ? { state: "lost", answer, error, isStopped: signal.aborted }
+          : { state: "unsent", error, isStopped: false },
+      );
     const close = () => {
       signal.removeEventListener("abort", stop);
       clearTimeout(hangUp);
@@ -133,11 +139,7 @@ export function exchange(
         const isWhole = grace !== undefined && answer !== null;
         close();
         if (isWhole && answer) return finish({ state: "answered", answer });
-        finish(
-          started
-            ? { state: "lost", answer, error, isStopped: signal.aborted }
-            : { state: "unsent", error, isStopped: false },
-        );
+        fail(error);
       },
     };
 
@@ -152,11 +154,7 @@ export function exchange(
       );
     } catch (error) {
       close();
-      finish(
-        started
-          ? { state: "lost", answer, error, isStopped: false }
-          : { state: "unsent", error, isStopped: false },
-      );
+      fail(error);
     }
   });
 }

@@ -153,4 +153,8 @@ async function ask(call: TextCall, io: ProviderIo, onText?: OnText) {
   return progress;
 }
 
-export const text: PortAdapter<"text"> = { api: "responses", submit: (call, io) => ask(call, io), stream: ask };
+export const text: PortAdapter<"text"> = {
+  api: "responses",
+  submit: (call, io) => ask(call, io),
+  stream: ask,
+};
