@@ -167,7 +167,7 @@ function toJson(text: string): unknown {
 }
 
 /** What an answer says in JSON; nothing for what is no JSON: the parser's own error is dropped, since it quotes the text. */
-function parseJson(chunks: Buffer[], io: HttpIo): { json?: unknown; hadCredential?: boolean } {
+export function parseJson(chunks: Buffer[], io: HttpIo): { json?: unknown; hadCredential?: boolean } {
   const bytes = chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks);
   try {
     const text = bytes.toString("utf8");

@@ -1,6 +1,6 @@
 import type { z } from "zod";
 import { type Answer, exchange } from "@/server/platform/http";
-import { collect, type HttpIo, type HttpReply, isSuccess } from "./bodies";
+import { collect, type HttpIo, type HttpReply, isSuccess, parseJson } from "./bodies";
 import { errorIn } from "./ends";
 import {
   type Explain,
