@@ -75,6 +75,7 @@ function expectedOf(played: UpstreamCase, form: Form, account: Account): Expecte
     ...(account === "managed" ? played.managed : {}),
     ...(form.isObject && played.request?.response_format ? played.object : {}),
     ...(form.name === "pinned" ? played.pinned : {}),
+    ...(form.name === "job" ? played.job : {}),
   };
   const isCutOff = expected.finish === "length" && form.isEnvelope;
   return isCutOff ? { ...expected, fails: "OutputLimitReached" } : expected;

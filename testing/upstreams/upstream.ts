@@ -77,6 +77,8 @@ export type UpstreamCase = {
   object?: Expected;
   /** What is different of a pinned execution, where its record requires other words. */
   pinned?: Expected;
+  /** What is different of a durable job: of models that have it, its work waits for the cheaper tier. */
+  job?: Expected;
 };
 
 /** An event of a stream whose data is JSON or a text. */

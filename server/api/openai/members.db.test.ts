@@ -148,6 +148,7 @@ describe("the detail of a picture", () => {
     const content = [{ type: "output_text", text: "{}" }];
     vendor.answer({
       json: {
+        id: "resp_1",
         status: "completed",
         output: [{ type: "message", content }],
         usage: { input_tokens: 7, output_tokens: 3 },

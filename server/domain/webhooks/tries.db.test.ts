@@ -3,6 +3,7 @@ import * as jobs from "@/server/domain/jobs";
 import * as webhooks from "@/server/domain/webhooks";
 import { pool } from "@/server/platform/db";
 import { HOUR_MS } from "@/server/platform/time/units";
+import { projectLeasesPass } from "@/testing/leases";
 import type { Reaction } from "@/testing/receiver";
 import { setSettings } from "@/testing/settings";
 import { inlineStep } from "@/testing/world";
@@ -214,6 +215,7 @@ test("a sender that lost its lease writes nothing of its try, also while the nex
   const first = webhooks.attempt(project.ctx, one!.deliveryId);
   await late.arrived;
   project.clock.advance(HOUR_MS);
+  await projectLeasesPass(project.projectId, HOUR_MS);
   expect(await webhooks.dispatchDue(project.ctx.now(), project)).toBe(1);
   const second = webhooks.attempt(project.ctx, one!.deliveryId);
   await next.arrived;

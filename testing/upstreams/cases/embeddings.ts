@@ -131,7 +131,7 @@ export const EMBEDDINGS: readonly MadeCase[] = [
     plays: {
       submit: json({ vectors: null, base_resp: { status_code: 1002, status_msg: "rate limit" } }, WAITS),
     },
-    expect: { ...FULL, said: { code: null, message: "rate limit" } },
+    expect: { ...FULL, said: { code: "1002", message: "rate limit" } },
   },
   {
     name: "vectors-refused-with-200",
