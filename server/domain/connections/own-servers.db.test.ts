@@ -21,7 +21,7 @@ const CHAT = {
     id: "chat-1",
     model: "llama",
     choices: [{ finish_reason: "stop", message: { content: "Deep." } }],
-    usage: { prompt_tokens: 1_000_000, completion_tokens: 0 },
+    usage: { prompt_tokens: 1_000_000, completion_tokens: 2 },
   },
 };
 
@@ -57,8 +57,8 @@ test("a server of one's own: its models with their prices are targets of its pro
       ["/v1/chat/completions", `Bearer ${secret}`],
     ]);
     expect(sent()).toEqual([]);
-    // A million tokens at the price its owner listed.
-    expect((await receiptOf(tenant, jobId)).pricing.providerCost.amount.amountMicros).toBe(250_000);
+    // A million tokens and two at the prices its owner listed.
+    expect((await receiptOf(tenant, jobId)).pricing.providerCost.amount.amountMicros).toBe(250_001);
   } finally {
     await server.stop();
   }
