@@ -14,7 +14,7 @@ export const NEEDS_OF = {
 export type Goal = keyof typeof NEEDS_OF;
 export const ALL_GOALS = Object.keys(NEEDS_OF) as Goal[]; // its keys
 
-/** What the command is asked for. Throws one sentence where that cannot be. */
+/** The command's options. Throws one sentence where they cannot be combined or read. */
 export function parseOptions(args: string[]) {
   const { values } = parseArgs({
     args,

@@ -24,7 +24,7 @@ const MARGIN = 8 * 1024;
 /** The longest wait of others, in milliseconds, by the size of the body. */
 const LIMITS = { small: 25, large: 200 };
 const TRIES = 4;
-/** What a trial sends its bodies to. */
+/** The server that a trial sends its bodies to. */
 const TRIED = "/text.reasoning.high.v1/invoke";
 
 type Row = {

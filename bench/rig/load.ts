@@ -35,7 +35,7 @@ export type Load = {
   bodies?: string[];
   connections: number;
   seconds: number;
-  /** Of each connection between two requests; none: it sends the next at once. */
+  /** The pause of each connection between two requests; absent: it sends the next at once. */
   pauseMs?: number;
   /** After so many keys the first comes again. */
   wrap?: number;

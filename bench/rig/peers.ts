@@ -11,7 +11,7 @@ export const PORTKEY_VERSION = "1.15.2";
 const PORTKEY = join(PEERS, "node_modules/@portkey-ai/gateway");
 const EMPTY_APP = join(PEERS, "empty-app");
 
-/** What a goal needs beside Node and the product. */
+/** The tools that a goal needs beside Node and the product. */
 export type Need = keyof typeof NEEDS;
 const NEEDS = {
   linux: {
@@ -33,7 +33,7 @@ const NEEDS = {
   },
 };
 
-/** What is missing of these, in words. */
+/** The missing ones among these, in words. */
 export const missingOf = (needs: readonly Need[]): string[] =>
   needs.filter((need) => !NEEDS[need].isThere()).map((need) => NEEDS[need].name);
 
@@ -53,7 +53,7 @@ function findTool(name: string): string | null {
 
 const DEBIAN = "/usr/lib/postgresql";
 
-/** Where pgbench is, from PATH or from Debian's folders, the newest first. */
+/** The path of pgbench, from PATH or from Debian's folders, the newest first. */
 export function findPgbench(): string | null {
   const versions = existsSync(DEBIAN) ? readdirSync(DEBIAN).sort((a, b) => Number(b) - Number(a)) : [];
   const paths = versions.map((version) => join(DEBIAN, version, "bin/pgbench"));

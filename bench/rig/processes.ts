@@ -55,7 +55,7 @@ export function track(name: string, child: ChildProcess): Running {
   return one;
 }
 
-/** What runs now. */
+/** The goal that runs now. */
 export const runningNow = (): ReadonlySet<Running> => new Set(running);
 
 /** Ends everything that still runs, last started first, but for these. */

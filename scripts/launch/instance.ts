@@ -246,7 +246,7 @@ function localHost(host: string): string {
   return host.includes(":") ? `[${host}]` : host;
 }
 
-/** What the seed answers in its last line. */
+/** The last line of the seed's output. */
 const Seeded = z.object({ isNew: z.boolean() });
 
 async function seed(env: NodeJS.ProcessEnv, logFile: string): Promise<z.output<typeof Seeded>> {

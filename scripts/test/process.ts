@@ -8,7 +8,7 @@ export type Count = {
   failed: number;
   failures?: string[];
   flaky?: string[];
-  /** What could not be run, and what it lacks. */
+  /** The goals that could not run, and what each lacks. */
   notRun?: string[];
 };
 

@@ -155,7 +155,7 @@ export const CapabilityBrief = CapabilitySummary.extend({
   limits: JsonObject,
   /** The least it costs, in words. Not authoritative: a quote is. */
   priceFrom: z.string(),
-  /** Where an answer says what was paid. */
+  /** The path in an answer of what was paid. */
   youPay: z.string(),
   idempotencyRecommended: z.literal(true),
   /** One request for each mode, ready to be sent. */

@@ -60,7 +60,7 @@ export const FunctionTool = {
 export const PictureDetail = z
   .enum(["auto", "low", "high"], { error: "This must be auto, low or high." })
   .nullish();
-/** Who wrote a message; sent to servers that speak chat completions, other interfaces have no member for it. */
+/** The author of a message. Only servers that speak chat completions have a member for it. */
 const SpeakerName = z.string().min(1).max(256).nullish();
 
 const Part = z.strictObject({ type: z.literal("text"), text: z.string() });

@@ -40,7 +40,7 @@ export type Run<Output = unknown> = {
   id: string;
   capability: string;
   output: Output;
-  /** What you pay. Null while it is part of a comparison that is not judged yet. */
+  /** Your charge. Null while the job competes in a comparison that is not judged yet. */
   charge: Schemas["Charge"] | null;
   /** Null while it is part of a comparison that is not judged yet. */
   receipt: Schemas["Receipt"] | null;

@@ -1,6 +1,6 @@
 import { type Fault, MIGRATION } from "./fault";
 
-/** What is reserved, charged, refunded and reported. */
+/** Faults in what is reserved, charged, refunded and reported. */
 export const MONEY_FAULTS: Fault[] = [
   {
     name: "ceiling-missing-in-reservation",

@@ -1,6 +1,6 @@
 import type { Fault } from "./fault";
 
-/** Of starts, upgrades and the names of routes. */
+/** Faults of starts, upgrades and the names of routes. */
 export const START_FAULTS: Fault[] = [
   {
     name: "start-brings-back-what-was-revoked",

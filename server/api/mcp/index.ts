@@ -86,7 +86,7 @@ function withoutNullParams({ params, ...request }: Record<string, unknown>): Rec
   return params === null || params === undefined ? request : { ...request, params: withoutNulls(params) };
 }
 
-/** Where a call of a tool has not its form, in a sentence; the SDK would answer with the text of its validator. */
+/** Says in a sentence where a call of a tool is malformed; the SDK would answer with the text of its validator. */
 function flawIn(message: Record<string, unknown>): string | null {
   const issue = CallToolRequestSchema.safeParse(message).error?.issues[0];
   return issue ? `${issue.path.join(".")}: ${issue.message}` : null;

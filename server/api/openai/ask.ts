@@ -16,7 +16,7 @@ type Part = { type: "text"; text: string } | { type: "image"; url: string; detai
 export type Message = {
   role: "system" | "developer" | "user" | "assistant" | "tool";
   content: string | Part[];
-  /** Who wrote it. */
+  /** The author's name. */
   name?: string | null | undefined;
   toolCalls?: Calls;
   /** For the role `tool`: the call it answers. */
@@ -96,7 +96,7 @@ export function toInvoke(
   };
 }
 
-/** What messages have beside their words, for interfaces that take it. */
+/** Members of messages beside their words, for interfaces that take them. */
 function besideWords(messages: Message[]): Pick<NonNullable<Door["conversation"]>, "names" | "details"> {
   const names = messages.flatMap(({ name }, at) => (name ? [{ at, name }] : []));
   const details = messages.flatMap(({ content }, at) =>

@@ -32,7 +32,7 @@ export async function begun(
   }
 }
 
-/** What is left of a reader, with the event that was asked for already. */
+/** The rest of a reader, beginning with the event that was requested already. */
 async function* from(
   reader: AsyncIterator<Heard>,
   first: Promise<IteratorResult<Heard>>,

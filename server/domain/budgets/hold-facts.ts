@@ -15,7 +15,7 @@ export type HoldFacts = {
   resolvedAt?: string | null;
   /** How an ambiguous one ended; absent: it did not. */
   resolution?: HoldView["resolution"];
-  /** What the provider's work cost, as a person found out; null: nobody did. */
+  /** The cost of the provider's work, as a person found it out; null if no one did. */
   foundCostMicros?: Micros | null;
 };
 
@@ -25,7 +25,7 @@ export const IS_CHARGED = "hold.billing_mode = 'managed' AND hold.state = 'settl
 export const FEE = `CASE WHEN ${IS_CHARGED} THEN coalesce((SELECT sum(entry.amount_micros) FROM ledger_entry entry
   WHERE entry.hold_id = hold.id AND entry.account = 'service_fee'), 0)::bigint ELSE 0 END`;
 
-/** What the provider's work cost at list price, as a person found out; null: nobody did. */
+/** The list price of the provider's work, as a person found it out; null if no one did. */
 export const FOUND_COST = `CASE WHEN hold.resolved_by IS NOT NULL AND hold.resolution IS DISTINCT FROM 'written_off'
   THEN coalesce(hold.settled_micros, 0) - ${FEE} END`;
 

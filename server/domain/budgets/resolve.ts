@@ -113,7 +113,7 @@ export async function resolve(ctx: Ctx, hold: ExecutionHold, found: Found): Prom
     );
     if (rows.length === 0) return null;
     if (by === "written_off") await announceWriteOff(client, hold, charged, now);
-    // What a worker reports of its own call is an end like others, which no one acted on.
+    // A worker's report of its own call is an end like any other: no person acted on it.
     if (by !== "late_answer" && by !== "never_sent")
       await record(
         ctx,

@@ -78,7 +78,7 @@ const recentFrom = (now: Date) => new Date(now.getTime() - 2 * HOUR_MS);
 
 type Met = {
   status: Credential["status"];
-  /** Of the newest check. */
+  /** The time of the newest check. */
   outcome: CheckRow["outcome"] | null;
   answered: number;
   failed: number;

@@ -13,7 +13,7 @@ import {
 /** A request as its tokens are estimated: its words, and how many pictures go with them. */
 export type Asked = { words: string; pictures: number };
 
-/** What a model reads of a call for text or for vectors; null: the call is for neither, and its work has no tokens. */
+/** The words of a call for text or vectors that a model reads; null for other calls, whose work has no tokens. */
 export function askedOf(call: AnyCall): (() => Asked) | null {
   if ("messages" in call) return () => askedOfText(call);
   return "texts" in call ? () => ({ words: call.texts.join("\n"), pictures: 0 }) : null;

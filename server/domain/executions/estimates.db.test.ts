@@ -13,7 +13,7 @@ import { booksOf, type CallMoney, moneyOf } from "./money";
 import { kindOfResult, rowOf } from "./outcomes";
 import { joined } from "./repair";
 
-/* What is charged where a provider does not say what its work used. */
+/* The charge of work whose provider reports no usage. */
 
 const FEE_BPS = 600;
 const MODEL = provider.models.find(({ id }) => id === "gpt-4.1-mini")!; // it is listed
