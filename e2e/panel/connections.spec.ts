@@ -64,7 +64,7 @@ signedOut(
       await form.getByLabel("API key").fill(SECRET);
       await form.getByLabel("Name").fill(label);
       await page.keyboard.press("Enter");
-      const row = page.getByRole("listitem").filter({ hasText: label });
+      const row = page.locator("li[data-credential]").filter({ hasText: label });
       await expect(row).toContainText("Healthy");
       await expect(row).toContainText("…9911");
       await expect(row).toContainText("development");

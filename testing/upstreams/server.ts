@@ -73,6 +73,9 @@ function answerUnknown(response: ServerResponse): void {
   response.end(JSON.stringify({ error: { code: "model_not_found", message: "No such case." } }));
 }
 
+/** A reset discards what its receiver has not read yet, so the receiver gets this long to read. */
+const READ_MS = 200;
+
 /** Writes an answer piece by piece. */
 async function play({ status = 200, headers = {}, body }: Answer, response: ServerResponse): Promise<void> {
   response.on("error", () => {}); // the client may have gone
@@ -82,7 +85,10 @@ async function play({ status = 200, headers = {}, body }: Answer, response: Serv
   response.flushHeaders();
   for (const piece of body) {
     if (response.destroyed) return;
-    if (piece === "reset") return void response.socket?.resetAndDestroy();
+    if (piece === "reset") {
+      await sleep(READ_MS);
+      return void response.socket?.resetAndDestroy();
+    }
     if (typeof piece === "object" && "pauseMs" in piece) await sleep(piece.pauseMs);
     else await new Promise<void>((resolve) => response.write(piece, () => resolve()));
   }
