@@ -353,7 +353,7 @@ test("no text call costs more than its quote's maximum", async () => {
     }),
     campaign.runs({ small: 20, full: 2_000 }),
   );
-}, 120_000);
+}, 300_000);
 
 test("a picture's head is decoded once per request, from its first bytes alone", async () => {
   const { ctx } = await makeProject();

@@ -153,7 +153,7 @@ test("settled, open and ambiguous stay below the ceiling after every step, late 
   );
   for (const what of [...Object.keys(STEPS), "person", "late_answer", "written_off"])
     expect(met).toContain(what);
-}, 120_000);
+}, 300_000);
 
 test("of a person, a late answer and write-offs at the same moment one ends the hold", async () => {
   const world = await makeWorld();
