@@ -120,7 +120,7 @@ export const toFile = ({ body, ...reply }: HttpReply): FileReply => ({
 /** What a file says in JSON; undefined where it is none. */
 export const jsonOf = ({ bytes }: FileReply, io: HttpIo): unknown => parseJson([Buffer.from(bytes)], io).json;
 
-/** Reads an answer of the expected shape; any other shape is a provider that failed. */
+/** Reads an answer of the expected shape; any other shape is the error that it carries, else a provider that failed. */
 export function parseReply<T>(schema: z.ZodType<T>, reply: HttpReply, io: HttpIo): T {
   const parsed = schema.safeParse(reply.body);
   if (parsed.success) return parsed.data;
@@ -131,7 +131,7 @@ export function parseReply<T>(schema: z.ZodType<T>, reply: HttpReply, io: HttpIo
   throw unreadable(reply, io, new Error(`unexpected at ${paths}`));
 }
 
-/** The same of an answer that may carry an error with status 200; `explain` says what its code means. */
+/** The same where even an answer of that shape may carry an error with status 200; `explain` says what its code means. */
 export function parseAnswer<T>(schema: z.ZodType<T>, reply: HttpReply, io: HttpIo, explain?: Explain): T {
   const said = errorIn(reply.body);
   if (said) throw faultOfSaid(said, reply, io, { explain });

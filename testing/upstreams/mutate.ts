@@ -57,7 +57,7 @@ function changed(pieces: Piece[], mutation: Mutation): Piece[] {
 const isText = (piece: Piece): piece is string => typeof piece === "string" && piece !== "reset";
 
 /** The bytes that arrive, as one text: decoded where their coding allows it. */
-export function textOfAnswer({ headers = {}, body }: Answer): string {
+function textOfAnswer({ headers = {}, body }: Answer): string {
   if (!Array.isArray(body)) return JSON.stringify(body);
   const sent = body.filter((piece) => piece instanceof Uint8Array || isText(piece));
   const bytes = Buffer.concat(sent.map((piece) => Buffer.from(piece as string))); // or bytes

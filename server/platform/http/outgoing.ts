@@ -14,7 +14,7 @@ const loopback = new BlockList();
 loopback.addSubnet("127.0.0.0", 8, "ipv4");
 loopback.addAddress("::1", "ipv6");
 
-export const bareHost = (hostname: string) => hostname.replace(/^\[|\]$/g, "");
+const bareHost = (hostname: string) => hostname.replace(/^\[|\]$/g, "");
 export const portOf = ({ protocol, port }: Target) => port || (protocol === "https:" ? "443" : "80");
 
 /** Whether connections to the target go through the proxy, as far as its name shows. */
