@@ -58,6 +58,10 @@ const UNSEEN: [files: RegExp, reach: Reach][] = [
     /^server\/(compute\/(documents|expression|imaging|json-schema|rendering)\/|platform\/threads\/thread-serve\.ts$)/,
     { as: "server/platform/threads/thread-program.ts" },
   ],
+  // Tests that speak to the product over HTTP use nothing of what they test.
+  [/^(server\/providers|testing\/upstreams)\//, { tests: /^testing\/upstreams\// }],
+  [/^server\/domain\/jobs\/admission\//, { tests: /^server\/operations\/key-environments\./ }],
+  [/^server\/contract\/webhooks\.ts$/, { tests: /^server\/operations\/webhook-secrets\./ }],
   [/^server\/providers\/.*\.(fixtures|json)/, { tests: /^server\/(providers|domain\/(pins|attempts))\// }],
   [
     /^server\/(compute\/(audio|rendering|expression)|domain\/catalog)\/.*\.(?!tsx?$)\w+$/,

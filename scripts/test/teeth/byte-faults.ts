@@ -11,9 +11,9 @@ export const BYTE_FAULTS: Fault[] = [
   },
   {
     name: "inflated-bytes-not-bounded",
-    file: "server/platform/http/decoder.ts",
-    find: "        if (isDone()) stop(controller);\n",
-    replace: "",
+    file: "server/platform/http/exchange.ts",
+    find: 'if (wish === "stop") controller.abort(new Error("enough"));',
+    replace: 'if (wish === "stop") controller.resume();',
     caughtBy: "server/platform/http/decoder.test.ts",
   },
   {
@@ -35,7 +35,7 @@ export const BYTE_FAULTS: Fault[] = [
     file: "server/platform/text/whole-text.ts",
     find: 'text.toWellFormed().replaceAll("\\0", "\\ufffd");',
     replace: "text.toWellFormed();",
-    caughtBy: "server/operations/odd-answers.isolated.test.ts",
+    caughtBy: "server/platform/text/whole-text.test.ts",
   },
   {
     name: "integer-of-an-answer-changes",

@@ -58,6 +58,11 @@ test.each([-2 * MINUTE_MS, 2 * MINUTE_MS])(
     });
     const answers = await swept(project, Promise.all([invoked, pinned]));
     expect(answers.map(({ status }) => status)).toEqual(["succeeded", "succeeded"]);
+    // The answer of work that was taken over counts too, but resolves a hold that had become uncertain.
+    const { rows } = await pool.query("SELECT resolution FROM hold WHERE organization_id = $1", [
+      project.organizationId,
+    ]);
+    expect(rows.map(({ resolution }) => resolution)).toEqual([null, null]);
   },
 );
 
