@@ -25,6 +25,7 @@ import { BudgetDialog } from "./budget-dialog";
 import { HoldList } from "./hold-list";
 import { LimitFields } from "./limit-fields";
 import { type Names, OwnerName } from "./owner-name";
+import { alertsQuery } from "./queries";
 import { PERIODS, spentOf } from "./words";
 
 const REFRESH_MS = 10_000;
@@ -99,9 +100,7 @@ const TONES: Record<number, "bad" | "warn"> = { 100: "bad", 80: "warn" };
 /** Of each budget the latest alert at 50, 80 and 100% of its limit; renders nothing when there are none. */
 function AlertList({ projectId, keyNames, isTest }: Names & { isTest: boolean }) {
   const trpc = useTRPC();
-  const { data: latest } = useSuspenseQuery(
-    trpc.budgets.alerts.queryOptions({ project_id: projectId, test: isTest }),
-  );
+  const { data: latest } = useSuspenseQuery(trpc.budgets.alerts.queryOptions(alertsQuery(projectId, isTest)));
   if (latest.length === 0) return null;
   return (
     <Section title="Alerts" hint="At 50, 80 and 100% of a limit" isFlush className="mb-4">

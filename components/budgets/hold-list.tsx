@@ -22,6 +22,7 @@ import Link from "@/components/ui/link";
 import type { HoldView } from "@/server/contract/budgets";
 import type { OfWork } from "@/server/contract/work";
 import type { Names } from "./owner-name";
+import { holdsQuery } from "./queries";
 import { ResolveAllDialog } from "./resolve-all-dialog";
 
 const REFRESH_MS = 5_000;
@@ -32,13 +33,11 @@ type Props = Names & { isTest: boolean; canResolve: boolean };
 export function HoldList({ projectId, keyNames, isTest, canResolve }: Props) {
   const trpc = useTRPC();
   const [chosen, setChosen] = useState<HoldView | null>(null);
-  const asked = { projectId, test: isTest } as const;
+  const asked = (state: "open" | "ambiguous") =>
+    trpc.budgets.holds.queryOptions(holdsQuery(projectId, isTest, state));
   // Each kind has a page of its own, so that no number of reservations hides a charge that waits for a person.
-  const { data: unconfirmed } = useLive(
-    trpc.budgets.holds.queryOptions({ ...asked, state: "ambiguous" }),
-    REFRESH_MS,
-  );
-  const { data: open } = useLive(trpc.budgets.holds.queryOptions({ ...asked, state: "open" }), REFRESH_MS);
+  const { data: unconfirmed } = useLive(asked("ambiguous"), REFRESH_MS);
+  const { data: open } = useLive(asked("open"), REFRESH_MS);
   const holds = [...unconfirmed.items, ...open.items];
   const unknown = unconfirmed.items.length;
   const [first] = unconfirmed.items;

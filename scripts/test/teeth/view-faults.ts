@@ -23,4 +23,11 @@ export const VIEW_FAULTS: Fault[] = [
     replace: "return length >= 24",
     caughtBy: "server/operations/webhook-secrets.db.test.ts",
   },
+  {
+    name: "part-waits-for-what-its-page-does-not-read",
+    file: "app/(panel)/projects/[projectId]/budgets/page.tsx",
+    find: "holdsQuery(projectId, isTest, state)",
+    replace: "{ projectId }",
+    caughtBy: "server/laws/panel-reads.test.ts",
+  },
 ];

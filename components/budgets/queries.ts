@@ -1,0 +1,14 @@
+/*
+ * What the page of budgets asks, in the mode it shows. The page and its parts use the same functions: a part that suspends on what
+ * the page has not read cannot be rendered on the server.
+ */
+
+/** The budgets router's input for the alerts of a project. */
+export const alertsQuery = (projectId: string, isTest: boolean) => ({ project_id: projectId, test: isTest });
+
+/** Its input for the reservations of one state. */
+export const holdsQuery = (projectId: string, isTest: boolean, state: "open" | "ambiguous") => ({
+  projectId,
+  test: isTest,
+  state,
+});
