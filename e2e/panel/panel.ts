@@ -10,9 +10,13 @@ export async function signIn(page: Page, { email, password }: Account): Promise<
   await page.getByRole("button", { name: "Sign in" }).click();
 }
 
-/** Opens a page and waits until its scripts run, because earlier clicks would reach only the plain HTML. */
+/**
+ * Opens a page and waits until its scripts run, because earlier clicks would reach only the plain HTML. The server renders it
+ * whole: where that fails the browser renders it once more, and only the status shows.
+ */
 export async function open(page: Page, path: string): Promise<void> {
-  await page.goto(path);
+  const answer = await page.goto(path);
+  expect([path, (answer?.status() ?? 200) < 500]).toEqual([path, true]);
   await scriptRuns(page);
 }
 
