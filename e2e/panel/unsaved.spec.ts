@@ -135,6 +135,8 @@ test("text typed into a dialog survives Escape and a click outside, and is disca
     await open(page, `/projects/${world.projectId}/${path}`);
     await page.getByRole("button", { name: opener }).first().click();
     const form = page.getByRole("dialog");
+    // Its code is loaded on demand; it hears Escape once it has the focus.
+    await expect(form.getByLabel(field, { exact: true })).toBeFocused();
     // Nothing typed: no question.
     await page.keyboard.press("Escape");
     await expect(form).toBeHidden();
@@ -144,6 +146,7 @@ test("text typed into a dialog survives Escape and a click outside, and is disca
     for (const leave of [() => page.keyboard.press("Escape"), () => page.mouse.click(5, 5)]) {
       await leave();
       await asked.getByRole("button", { name: "Cancel" }).click();
+      await expect(asked).toBeHidden();
       await expect(form.getByLabel(field, { exact: true })).toHaveValue("https://typed.example");
     }
     await page.keyboard.press("Escape");
