@@ -26,7 +26,7 @@ test("a goal of the bench that fails or is never reached has failed, and takes n
   expect(countOf(some, false)).toMatchObject({
     passed: 4,
     failed: 2,
-    failures: [expect.stringContaining("catalog: was not reached"), "bench: blocking: rows are missing"],
+    failures: [expect.stringContaining("counts: was not reached"), "bench: catalog: rows are missing"],
   });
 });
 
@@ -47,7 +47,7 @@ test("the bench refuses options that it would measure nothing for", () => {
   expect(parseOptions(["--only", "submit,invoke"]).goals).toEqual(["invoke", "submit"]);
   expect(parseOptions([]).goals).toEqual(ALL_GOALS);
   for (const [args, sentence] of [
-    [["--only", "invokes"], /--only takes some of blocking, catalog/],
+    [["--only", "invokes"], /--only takes some of catalog, counts/],
     [["--only", ""], /Give --only once, with a value/],
     [["--only", "invoke,invoke"], /each once/],
     [["--only", "invoke", "--only", "start"], /Give --only once/],
