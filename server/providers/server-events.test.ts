@@ -26,3 +26,36 @@ describe("the reader of events", () => {
     expect(seen).toEqual(expected.slice(0, 2));
   });
 });
+
+describe("an error in a stream without the framing of events", () => {
+  const HELLO = 'data: {"text":"Hello"}\n\n';
+  const ERROR = { error: { code: 429, message: "Quota exceeded.", status: "RESOURCE_EXHAUSTED" } };
+  const read = (text: string, size = text.length) => {
+    const seen: unknown[] = [];
+    const take = eventReader(({ data }) => (seen.push(JSON.parse(data)) > 0 ? "more" : "enough"));
+    const bytes = Buffer.from(text);
+    for (let at = 0; at < bytes.length; at += size) take(bytes.subarray(at, at + size));
+    return seen;
+  };
+
+  test.each([
+    ["on a line", `${HELLO}${JSON.stringify(ERROR)}\n`],
+    ["without an end of its line", HELLO + JSON.stringify(ERROR)],
+    ["on several lines", `${HELLO}${JSON.stringify(ERROR, null, 2)}\r\n`],
+    ["on several lines without an end", HELLO + JSON.stringify(ERROR, null, 2)],
+    ["before a field that follows it", `${HELLO}${JSON.stringify(ERROR)}\nevent: x`],
+    ["after JSON that says nothing", `${HELLO}{"id":1}\n${JSON.stringify(ERROR)}\n`],
+    ["in data of an event that had not ended", `${HELLO}data: {"tex\ndata: ${JSON.stringify(ERROR)}\n\n`],
+    ["after data of an event that had not ended", `${HELLO}data: {"tex\n${JSON.stringify(ERROR)}\n`],
+  ])("is passed on as an event %s, however the bytes are cut", (_, text) => {
+    for (const size of [text.length, 1, 7]) expect(read(text, size)).toEqual([{ text: "Hello" }, ERROR]);
+  });
+
+  test.each([
+    ["JSON that is no error", `${HELLO}{"text":"lo"}\n\n${HELLO}`],
+    ["an error of which the end is missing", `${HELLO}${JSON.stringify(ERROR).slice(0, -1)}\n\n${HELLO}`],
+    ["an error that is too long", `${HELLO}{"error":{\n${'"a":1,\n'.repeat(20_000)}"b":1}}\n${HELLO}`],
+  ])("%s is passed over", (_, text) => {
+    expect(read(text)).toEqual([{ text: "Hello" }, { text: "Hello" }]);
+  });
+});

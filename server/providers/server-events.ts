@@ -1,5 +1,6 @@
 import { isObject } from "@/server/platform/text/json";
 import { parseForeignJson } from "@/server/platform/text/json-text";
+import { errorIn } from "./ends";
 
 /** One event of a vendor's stream; `event` is empty where it has no name. */
 export type ServerEvent = { event: string; data: string };
@@ -20,32 +21,56 @@ export function jsonIn({ event, data }: ServerEvent): unknown {
 }
 
 const LINE_END = /\r\n|\n|\r/;
+/** A longer error outside the framing is passed over. */
+const MOST_BARE = 64 * 1024;
 
 /**
  * Reads an event stream chunk by chunk, however it is cut, and passes each whole event on. Returns the reader's last verdict;
- * after `enough` nothing is read. Comments, events without data and events that break off are not passed on.
+ * after `enough` nothing is read. Comments, events without data and events that break off are not passed on. An error that a server
+ * writes into the stream without the framing of events is passed on as an event.
  */
 export function eventReader(onEvent: (event: ServerEvent) => EventWish): (chunk: Uint8Array) => EventWish {
   const decoder = new TextDecoder();
   let rest = "";
   let name = "";
   let data: string[] = [];
+  let bare = "";
   let wish: EventWish = "more";
 
   function take(line: string): void {
     if (line === "") {
-      const event = { event: name, data: data.join("\n") };
+      const event = { event: name, data: cutIn(data) ?? data.join("\n") };
       name = "";
       data = [];
       // Servers keep a connection open with events that have no data.
       if (event.data.trim() !== "") wish = onEvent(event);
       return;
     }
+    if (isBare(line)) {
+      takeBare(`${line}\n`);
+      return;
+    }
+    bare = "";
     const cut = line.indexOf(":");
     const field = cut === -1 ? line : line.slice(0, cut);
     const value = cut === -1 ? "" : line.slice(line[cut + 1] === " " ? cut + 2 : cut + 1);
     if (field === "data") data.push(value);
     else if (field === "event") name = value;
+  }
+
+  /** Does a line begin or continue JSON that is in no field? */
+  const isBare = (line: string) => /^\s*\{/.test(line) || (bare !== "" && !FIELD.test(line));
+
+  /** Adds to the JSON in no field, and passes it on where it is an error. */
+  function takeBare(text: string): void {
+    const whole = bare + text;
+    const said = whole.trimEnd().endsWith("}") ? saidIn(whole) : "broken";
+    bare = said === "broken" && whole.length <= MOST_BARE ? whole : "";
+    if (said !== "error") return;
+    // The event that it breaks off says nothing.
+    name = "";
+    data = [];
+    wish = onEvent({ event: "", data: whole.trim() });
   }
 
   return (chunk) => {
@@ -58,8 +83,32 @@ export function eventReader(onEvent: (event: ServerEvent) => EventWish): (chunk:
       if (wish === "enough") break;
       take(line);
     }
+    // Such an error often ends the stream without an end of its line.
+    const isWhole = rest.trimEnd().endsWith("}") && isBare(rest);
+    if (wish !== "enough" && isWhole && saidIn(bare + rest) === "error") {
+      takeBare(rest);
+      rest = "";
+    }
     return wish;
   };
+}
+
+/** A line of an event stream that has a field, or is a comment. */
+const FIELD = /^(?:data|event|id|retry)?(?::|$)/;
+
+/** What JSON in no field says. */
+function saidIn(text: string): "error" | "nothing" | "broken" {
+  try {
+    return errorIn(parseForeignJson(text)) ? "error" : "nothing";
+  } catch {
+    return "broken";
+  }
+}
+
+/** The error that was written into an event that had not ended: the last line of its data. */
+function cutIn(data: readonly string[]): string | null {
+  const last = data.at(-1) ?? "";
+  return data.length > 1 && last.startsWith("{") && saidIn(last) === "error" ? last : null;
 }
 
 const FIELDS = ["data", "event", "id", "retry"];

@@ -44,4 +44,18 @@ export const BYTE_FAULTS: Fault[] = [
     replace: "  const loss = null;",
     caughtBy: "server/capabilities/text.test.ts",
   },
+  {
+    name: "error-without-framing-is-passed-over",
+    file: "server/providers/server-events.ts",
+    find: 'if (said !== "error") return;',
+    replace: 'if (said !== "nothing") return;',
+    caughtBy: "server/providers/server-events.test.ts",
+  },
+  {
+    name: "own-tool-of-a-vendor-is-a-call",
+    file: "server/providers/anthropic-ports/stream.ts",
+    find: ' || (kind === "tool_use" && found && !KINDS.has(found.type))',
+    replace: "",
+    caughtBy: "server/providers/anthropic-ports/stream.test.ts",
+  },
 ];
