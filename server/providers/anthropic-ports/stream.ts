@@ -30,6 +30,7 @@ const BLOCK_OF: Record<string, string> = {
   thinking_delta: "thinking",
   input_json_delta: "tool_use",
 };
+const KINDS = new Set(Object.values(BLOCK_OF));
 
 /** The whole message, gathered from its events, in the form it has without a stream. */
 export function gatherMessage(onText: (text: string) => void = () => {}) {
@@ -65,13 +66,17 @@ export function gatherMessage(onText: (text: string) => void = () => {}) {
       if (type === "content_block_start" && event.content_block)
         blocks.begin(event.index ?? null, event.content_block);
       if (type === "content_block_delta" && delta) blocks.add(event.index ?? null, delta);
-      if (hasEnded) return "enough";
+      if (hasEnded) {
+        blocks.beginUnannounced(message.content);
+        return "enough";
+      }
       const isWhole = Boolean(message.stop_reason) && isReported;
       return verdict({ isWhole, hasContent: type === "content_block_delta" });
     },
     /** Null: it broke off. */
     whole(): { message: Message; usage: Usage | null; hasEnded: boolean } | null {
       if (!hasEnded && !message.stop_reason) return null;
+      blocks.beginUnannounced(message.content);
       return { message: { ...message, content: blocks.all(), usage: null }, usage: usage(), hasEnded };
     },
   };
@@ -91,17 +96,26 @@ function gatherBlocks(onText: (text: string) => void) {
     blocks.set(at, gathered);
     return gathered;
   };
-  /** The block of a piece: at its place, else the last one, else one that was not announced. */
+  /**
+   * The block of a piece: at its place, else the last one, else one that was not announced. Pieces of a call also belong to
+   * blocks of other kinds: the vendor's own tools are called so.
+   */
   const blockOf = (index: number | null, kind: string): Gathered => {
     const found = index === null ? [...blocks.values()].at(-1) : blocks.get(index);
-    return found?.type === kind ? found : put(found ? blocks.size : (index ?? blocks.size), { type: kind });
+    const fits = found?.type === kind || (kind === "tool_use" && found && !KINDS.has(found.type));
+    return found && fits ? found : put(found ? blocks.size : (index ?? blocks.size), { type: kind });
+  };
+  const begin = (index: number | null, block: z.output<typeof Block>) => {
+    put(index ?? blocks.size, block);
+    delivered.calls += block.name ?? "";
+    if (block.type === "text") tell(block.text);
   };
   return {
     delivered,
-    begin(index: number | null, block: z.output<typeof Block>) {
-      put(index ?? blocks.size, block);
-      delivered.calls += block.name ?? "";
-      if (block.type === "text") tell(block.text);
+    begin,
+    /** An answer that goes on with an earlier call has its whole content in the first event, and announces none of it. */
+    beginUnannounced(content: Message["content"]) {
+      if (blocks.size === 0) for (const block of content ?? []) begin(null, block);
     },
     add(index: number | null, { type, text, thinking, partial_json: json }: Delta) {
       const kind = BLOCK_OF[type ?? ""];
