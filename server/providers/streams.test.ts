@@ -327,6 +327,7 @@ describe("chat completions stream", () => {
     const call = (part: object) => chunk({ tool_calls: [{ index: 0, ...part }] });
     vendor.answer(
       events(
+        { id: "", model: "", choices: [], prompt_filter_results: [] },
         chunk({ role: "assistant", content: "" }),
         chunk({ content: "Let me " }),
         chunk({ content: "look." }),

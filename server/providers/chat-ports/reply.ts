@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { isObject } from "@/server/platform/text/json";
 import { Count, CountsOf, figures, Id, isCount, mergeUsage, outputOf, sumOf, toCostMicros } from "../counts";
 import type { Delivered, ProviderIo, TextChoice, Usage } from "../define";
 import { deliveredOf, finishOf, type Reported, reported } from "../ends";
@@ -113,6 +114,8 @@ const UsageReply = CountsOf({
   total_tokens: Count,
   prompt_tokens_details: CountsOf({ cached_tokens: Count }),
   completion_tokens_details: CountsOf({ reasoning_tokens: Count }),
+  /** Perplexity counts it beside the output. */
+  reasoning_tokens: Count,
   /** Where DeepSeek and Moonshot report what came from their caches. */
   prompt_cache_hit_tokens: Count,
   cached_tokens: Count,
@@ -129,7 +132,7 @@ const UsageReply = CountsOf({
   thoughtsTokenCount: Count,
   cachedContentTokenCount: Count,
   totalTokenCount: Count,
-  /** In US dollars; gateways report it. With a key of the caller's own the upstream's cost is beside it. */
+  /** In US dollars, or its parts with their total. With a key of the caller's own the upstream's cost is beside it. */
   cost: z.unknown().optional(),
   is_byok: z.unknown().optional(),
   cost_details: z.object({ upstream_inference_cost: z.unknown().optional() }).nullish().catch(null),
@@ -165,6 +168,7 @@ function toUsage(usage: z.output<typeof UsageReply>): Usage | null {
   const reasoning =
     usage.completion_tokens_details?.reasoning_tokens ??
     usage.output_tokens_details?.reasoning_tokens ??
+    usage.reasoning_tokens ??
     usage.thoughtsTokenCount;
   const cached =
     usage.prompt_tokens_details?.cached_tokens ??
@@ -186,7 +190,7 @@ function toUsage(usage: z.output<typeof UsageReply>): Usage | null {
 
 /** What the gateway bills and, with a key of the caller's own, what its upstream bills the caller. */
 function costOf({ cost, is_byok, cost_details }: NonNullable<z.output<typeof UsageReply>>): number | null {
-  const billed = toCostMicros(cost);
+  const billed = toCostMicros(isObject(cost) ? cost.total_cost : cost);
   const upstream = toCostMicros(cost_details?.upstream_inference_cost);
   if (upstream === null) return billed;
   return is_byok === true || !billed ? (billed ?? 0) + upstream : billed;

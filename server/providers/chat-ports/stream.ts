@@ -47,8 +47,9 @@ export function gatherChat(onText: OnText = () => {}) {
     const said = errorIn(body, each.event);
     if (said) throw new ReportedError(said, { usage, delivered: deliveredOf(delivered) });
     const chunk = ChatChunk.parse(body);
-    id ??= chunk.id ?? null;
-    model ??= chunk.model ?? null;
+    // Azure begins with a chunk of its filter, whose words are empty.
+    id ||= chunk.id ?? null;
+    model ||= chunk.model ?? null;
     // A server may stream several answers though no stream was requested; the first one is read.
     const choice = chunk.choices?.find(({ index }) => !index);
     const delta = choice?.delta ?? choice?.message;

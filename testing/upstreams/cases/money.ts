@@ -50,6 +50,20 @@ export const MONEY: readonly UpstreamCase[] = [
     expect: { ...answered, cost: 786 },
   },
   {
+    name: "reasoning-at-the-top-of-usage",
+    from: ["bgeneto/open-webui-cost-tracker#6", "BerriAI/litellm#11938"],
+    dialect: "chat",
+    ...reporting({
+      prompt_tokens: 108,
+      completion_tokens: 32,
+      total_tokens: 140,
+      citation_tokens: 72,
+      num_search_queries: 7,
+      reasoning_tokens: 732,
+    }),
+    expect: { ...answered, cost: 108 + (32 + 732) * 2 },
+  },
+  {
     name: "reasoning-inside-completion",
     from: ["https://platform.openai.com/docs/api-reference/chat"],
     dialect: "chat",
@@ -144,6 +158,23 @@ export const MONEY: readonly UpstreamCase[] = [
       cost_details: { upstream_inference_cost: 0.036 },
     }),
     expect: { ...answered, reportedMicros: 36_000 },
+  },
+  {
+    name: "cost-in-parts",
+    from: ["bgeneto/open-webui-cost-tracker#6"],
+    dialect: "chat",
+    ...reporting({
+      prompt_tokens: 10,
+      completion_tokens: 5,
+      total_tokens: 15,
+      cost: {
+        input_tokens_cost: 0.000_2,
+        output_tokens_cost: 0.002_6,
+        request_cost: null,
+        total_cost: 0.015_2,
+      },
+    }),
+    expect: { ...answered, reportedMicros: 15_200 },
   },
   {
     name: "no-usage",
