@@ -38,6 +38,8 @@ export type Expected = {
   reportedMicros?: number;
   /** Of a managed account with an unknown cost: the whole reservation is charged. */
   chargesHold?: boolean;
+  /** Of a managed account: more may be reported than so short a request can use; beyond its hold the caller is charged nothing. */
+  exceedsHold?: boolean;
   /** The cost is an estimate of ours. */
   isEstimated?: boolean;
   /** May the request be sent again under a new key? Default false. */

@@ -37,6 +37,18 @@ export const EMBEDDINGS: readonly MadeCase[] = [
     expect: made,
   },
   {
+    name: "vectors-of-mistral",
+    from: ["@ai-sdk/mistral 3.0.11"],
+    maker: "embeddings",
+    plays: {
+      submit: list(inOrder, {
+        id: "b322cfc2b9d34e2f8e14fc99874faee5",
+        usage: { ...USAGE, completion_tokens: 0 },
+      }),
+    },
+    expect: made,
+  },
+  {
     name: "vectors-in-base64",
     from: ["https://platform.openai.com/docs/api-reference/embeddings"],
     maker: "embeddings",

@@ -30,6 +30,24 @@ export const IMAGES: readonly MadeCase[] = [
     expect: made(),
   },
   {
+    name: "picture-with-usage",
+    from: ["@ai-sdk/openai 3.0.17"],
+    maker: "images",
+    plays: {
+      submit: json({
+        created: 1_733_837_122,
+        data: [{ revised_prompt: "A charming visual illustration of a baby sea otter.", b64_json: BASE64 }],
+        usage: {
+          input_tokens: 12,
+          output_tokens: 0,
+          total_tokens: 12,
+          input_tokens_details: { image_tokens: 7, text_tokens: 5 },
+        },
+      }),
+    },
+    expect: made(),
+  },
+  {
     name: "picture-as-link",
     from: ["use-agent-os/agent-os#2446", "1Panel-dev/MaxKB#4538"],
     maker: "images",

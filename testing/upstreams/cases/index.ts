@@ -11,9 +11,15 @@ import { IMAGES } from "./images";
 import { LIMITS } from "./limits";
 import { MESSAGES } from "./messages";
 import { MONEY } from "./money";
+import { PARALLEL_CALLS } from "./parallel-calls";
 import { QUEUES } from "./queues";
+import { RECORDED_CHAT } from "./recorded-chat";
+import { RECORDED_GEMINI } from "./recorded-gemini";
+import { RECORDED_MESSAGES } from "./recorded-messages";
+import { RECORDED_RESPONSES } from "./recorded-responses";
 import { RESPONSES } from "./responses";
 import { SPEECH } from "./speech";
+import { UNFRAMED } from "./unframed";
 
 /** Cases of text. */
 export const CASES: readonly UpstreamCase[] = [
@@ -27,6 +33,12 @@ export const CASES: readonly UpstreamCase[] = [
   ...MESSAGES,
   ...GEMINI,
   ...DOORS,
+  ...PARALLEL_CALLS,
+  ...UNFRAMED,
+  ...RECORDED_CHAT,
+  ...RECORDED_RESPONSES,
+  ...RECORDED_MESSAGES,
+  ...RECORDED_GEMINI,
 ];
 
 /** Cases of vectors, pictures, sound and meshes. */
