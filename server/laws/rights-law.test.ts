@@ -23,7 +23,6 @@ const BY_ANOTHER_VERB = [
   "onboarding.repair",
   "onboarding.startOnboarding",
   "organizations.listOwnOrganizations",
-  "organizations.listProjects",
   "pins.content",
   "provenance.verifyManifest",
   "restores.releaseHeld",
@@ -86,11 +85,13 @@ const INTERNAL = {
     "payments.writeRefund",
     "quotes.checkQuote",
   ],
-  "it concerns the caller's own account, session or news only": [
+  "it concerns the caller's own account, memberships, session or news only": [
     "budgets.ceilings",
     "notifications.countUnread",
     "notifications.list",
     "notifications.markRead",
+    "organizations.listJoinedOrganizations",
+    "organizations.listJoinedProjects",
     "organizations.onboard",
     "embeds.bootstrap",
     "sessions.askedBy",

@@ -38,6 +38,11 @@ test("a field that neither path, query nor body has is refused in a change, and 
   expect((await panel.adapters.list(untyped(page))).items).toEqual([]);
 });
 
+test("a procedure without an input reads nothing of what an older page sends", async () => {
+  const { projectId, panel } = await openPanel();
+  expect(await panel.projects.list(untyped({ direction: "forward" }))).toMatchObject([{ projectId }]);
+});
+
 test("a body's own rules hold, and its fields reach the verb apart from those of the path", async () => {
   const { panel } = await openPanel();
   const note = "Looked.";

@@ -4,11 +4,62 @@ import type { Endpoint } from "@/server/api/endpoint";
 import { isReply } from "@/server/api/transport";
 import type { Ctx } from "@/server/domain/ctx";
 import type { Operation } from "@/server/operations/define";
-import { human } from "./init";
+import { type HumanCtx, human } from "./init";
 
 /*
- * Operations of the API as procedures of the panel: one input object of all path, query and body fields; a body that is no
- * plain object is the field `body`. The verbs decide the rights, so people may have more here than over HTTP.
+ * Procedures of the panel, each said in one line: of an operation of the API (`query`, `mutation`) or, without one, of a verb
+ * and the schemas of its input and output (`reads`, `does`, `acts`). The verbs decide the rights, so people may have more here
+ * than over HTTP.
+ */
+
+type Verb<Input extends z.ZodType, Answer> = (
+  ctx: HumanCtx,
+  input: z.output<Input>,
+) => Answer | Promise<Answer>;
+type Asked<Input> = { ctx: HumanCtx; input: z.output<Input> };
+
+/** The input of a procedure that needs none: whatever is sent is not read. */
+export const Nothing = z.void();
+
+/** A procedure of signed-in people that reads. */
+export function reads<Input extends z.ZodType, Output extends z.ZodType>(
+  input: Input,
+  output: Output,
+  verb: Verb<Input, z.input<Output>>,
+): TRPCQueryProcedure<{ input: z.input<Input>; output: z.output<Output>; meta: unknown }> {
+  const call = (asked: Asked<Input>) => verb(asked.ctx, asked.input);
+  return taking(input)
+    .output(output)
+    .query(call as never) as never; // its types are those of the schemas
+}
+
+/** A procedure of signed-in people that changes something, or whose input must not be in a URL. */
+export function does<Input extends z.ZodType, Output extends z.ZodType>(
+  input: Input,
+  output: Output,
+  verb: Verb<Input, z.input<Output>>,
+): TRPCMutationProcedure<{ input: z.input<Input>; output: z.output<Output>; meta: unknown }> {
+  const call = (asked: Asked<Input>) => verb(asked.ctx, asked.input);
+  return taking(input)
+    .output(output)
+    .mutation(call as never) as never; // likewise
+}
+
+const Done = z.object({ done: z.literal(true) });
+
+/** The same where the answer only confirms the change. */
+export const acts = <Input extends z.ZodType>(input: Input, verb: Verb<Input, void>) =>
+  does(input, Done, async (ctx, parsed) => {
+    await verb(ctx, parsed);
+    return { done: true } as const;
+  });
+
+/** The builder of a procedure; both have the same methods. */
+const taking = (input: z.ZodType): typeof human =>
+  input === Nothing ? human : (human.input(input) as never);
+
+/*
+ * An operation has one input object of all path, query and body fields; a body that is no plain object is the field `body`.
  */
 
 type Options<Output, Needed, Shown> = {

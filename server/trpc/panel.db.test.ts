@@ -8,7 +8,8 @@ import { pool } from "@/server/platform/db";
 import { ERRORS, Fault, ValidationFault } from "@/server/platform/errors/errors";
 import { servePanel } from "@/server/trpc/serve";
 import { finish } from "@/testing/api";
-import { makePerson, makeTenant } from "@/testing/tenants";
+import { personOf } from "@/testing/sessions";
+import { ctxOf, makePerson, makeTenant } from "@/testing/tenants";
 import { appRouter } from "./index";
 import { codeOfStatus, toTrpcError } from "./init";
 
@@ -86,6 +87,37 @@ test("the switcher offers the projects of the person's organizations and no othe
   ]);
 });
 
+test("an operator's switcher and wallets offer only the organizations that they joined", async () => {
+  const [own, foreign] = await Promise.all([makeTenant(), makeTenant()]);
+  const { userId } = await makePerson(own.organizationId, "member");
+  const panel = appRouter.createCaller(ctxOf({ ...(await personOf(userId)), isOperator: true }));
+  expect(await panel.projects.list()).toMatchObject([{ projectId: own.projectId, role: "member" }]);
+  expect(await panel.billing.accounts()).toEqual([
+    { organizationId: own.organizationId, displayName: "Test", role: "member" },
+  ]);
+  expect((await panel.organizations.get({ organizationId: foreign.organizationId })).role).toBeNull();
+});
+
+test("a project's budgets are its own and those of its organization, keys and people", async () => {
+  const { organizationId, projectId, keyId } = await makeTenant();
+  const { ctx } = await makePerson(organizationId, "owner");
+  const other = await createProject(systemCtx("test"), { organizationId, name: "Other" });
+  const panel = appRouter.createCaller(ctx);
+  const terms = { period: "day", ceilingMicros: 5, enforcement: "warn" } as const;
+  for (const owner of [
+    { projectId },
+    { projectId: other.projectId },
+    { organizationId },
+    { principalId: keyId },
+  ])
+    await panel.budgets.set({ owner, ...terms });
+  const scopesOf = async (project_id: string) =>
+    (await panel.budgets.list({ project_id })).items.map(({ scope }) => scope).sort();
+  const shared = [`organization:${organizationId}`, `principal:${keyId}`];
+  expect(await scopesOf(projectId)).toEqual([...shared, `project:${projectId}`].sort());
+  expect(await scopesOf(other.projectId)).toEqual([...shared, `project:${other.projectId}`].sort());
+});
+
 test("somebody else's project and one that does not exist are the same refusal", async () => {
   const [own, foreign] = await Promise.all([makeTenant(), makeTenant()]);
   const { ctx } = await makePerson(own.organizationId, "owner");
@@ -156,9 +188,12 @@ test("keys open to every project of the organization are listed, those of anothe
   const panel = appRouter.createCaller(ctx);
   const open = await panel.keys.create({ name: "Open", organizationId });
   const stranger = await makeTenant();
+  const other = await createProject(systemCtx("test"), { organizationId, name: "Other" });
+  const elsewhere = await panel.keys.create({ name: "Elsewhere", projectId: other.projectId });
   const shown = (await panel.keys.list({ project_id: projectId })).map(({ keyId }) => keyId);
   expect(shown).toContain(open.keyId);
   expect(shown).not.toContain(stranger.keyId);
+  expect(shown).not.toContain(elsewhere.keyId);
 });
 
 test("a viewer makes no key, and no one gives a key what their role does not carry", async () => {

@@ -14,7 +14,7 @@ export { isKeyText, isTokenText, keyPrefix, makeKeyText, makeTokenText } from ".
 export { managerOf } from "./manage";
 export { personBehind } from "./person";
 export { isAllowed, isAtLeast, type ProjectRight, scopeOf } from "./rights";
-export { isOperator, roleIn, visibleOrganizations } from "./roles";
+export { isOperator, membershipsOf, roleIn, visibleOrganizations } from "./roles";
 export { securityOf } from "./security";
 
 /** Who asks and what they may: the one door to keys, sessions and the tenant boundary. */

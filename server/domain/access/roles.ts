@@ -9,9 +9,7 @@ export function isOperator({ principal }: Ctx): boolean {
 
 /** The caller's role in an organization; an operator counts as its owner. Null: none. */
 export function roleIn(ctx: Ctx, organizationId: string): Role | null {
-  if (isOperator(ctx)) return "owner";
-  const { principal } = ctx;
-  return principal.kind === "human_session" ? (principal.memberships.get(organizationId) ?? null) : null;
+  return isOperator(ctx) ? "owner" : (membershipsOf(ctx).get(organizationId) ?? null);
 }
 
 /** The caller's role in the organization that this belongs to. NotFound for strangers, AuthorizationFailed for a lower role. */
@@ -26,6 +24,10 @@ export function requireRole(ctx: Ctx, least: Role, organizationId: string, what 
 
 /** The organizations the caller may look into; null: all. */
 export function visibleOrganizations(ctx: Ctx): string[] | null {
-  if (isOperator(ctx)) return null;
-  return ctx.principal.kind === "human_session" ? [...ctx.principal.memberships.keys()] : [];
+  return isOperator(ctx) ? null : [...membershipsOf(ctx).keys()];
+}
+
+/** The organizations that a person is a member of, with their role in each. Of an operator, those they joined. */
+export function membershipsOf({ principal }: Ctx): ReadonlyMap<string, Role> {
+  return principal.kind === "human_session" ? principal.memberships : new Map();
 }

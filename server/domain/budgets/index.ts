@@ -14,7 +14,7 @@ export {
 } from "./guardrails";
 export { FEE, FOUND_COST, type HoldFacts, holdFactsOf, IS_CHARGED, readHold, readHolds } from "./hold-facts";
 export { listHolds } from "./holds";
-export { get, list } from "./list";
+export { get, list, listForProject } from "./list";
 export { policy, putPolicy } from "./policy";
 export { exposureOf, type Posting, postingsOf } from "./postings";
 export {

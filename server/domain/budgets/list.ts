@@ -20,6 +20,17 @@ export async function list(ctx: Ctx, query: ListBudgets): Promise<{ items: Budge
   return { items: rows.map((row) => toBudget(row, ctx.now())) };
 }
 
+/** The budgets that may count what a project spends: its own, its organization's, and those of keys and people. */
+export async function listForProject(ctx: Ctx, projectId: string): Promise<{ items: BudgetView[] }> {
+  const { organizationId } = await access.authorize(ctx, "billing:read", { projectId });
+  const rows = await readBudgets(
+    ctx.now(),
+    "b.organization_id = $2 AND (b.project_id IS NULL OR b.project_id = $3) AND NOT capstan_is_of_panel(b.scope)",
+    [organizationId, projectId],
+  );
+  return { items: rows.map((row) => toBudget(row, ctx.now())) };
+}
+
 async function listOfManager(ctx: Ctx, manager: Manager, { projectId }: ListBudgets) {
   access.authorize(ctx, "budgets:write");
   const rows = await readBudgets(ctx.now(), `${OF_MANAGER(2)} AND ($5::text IS NULL OR b.project_id = $5)`, [

@@ -1,7 +1,17 @@
 export { approvalRules, setApprovalRules } from "./approval-rules";
 export { auditLog, auditLogFile } from "./audit-log";
 export { billedOrganization, unknownOrganization } from "./billed";
-export { actOn, createKey, insertKey, listKeys, requireRoomForKey, revokeKey, shownOf, toKey } from "./keys";
+export {
+  actOn,
+  createKey,
+  insertKey,
+  listKeys,
+  listKeysOfProject,
+  requireRoomForKey,
+  revokeKey,
+  shownOf,
+  toKey,
+} from "./keys";
 export { changeRole, membersOf, removeMember } from "./members";
 export { nameOfCaller, namesOf } from "./names";
 export { isOnboardingOpen, onboard } from "./onboarding";
@@ -9,6 +19,7 @@ export {
   changeOrganization,
   createOrganization,
   getOrganization,
+  listJoinedOrganizations,
   listOrganizations,
   listOwnOrganizations,
 } from "./organizations";
@@ -28,7 +39,7 @@ export {
 } from "./plan-settings";
 export { addProject, environmentsOf, projectOf, projectsOf } from "./projects/details";
 export { patchProject } from "./projects/patch";
-export { createProject, listAllProjects, listProjects } from "./projects/projects";
+export { createProject, listJoinedProjects, listProjects } from "./projects/projects";
 export { changeProject } from "./projects/settings";
 export { rotateKey } from "./rotate-key";
 export { requireSeat } from "./seats";

@@ -210,6 +210,18 @@ export async function listKeys(
   return rows.map(toKey);
 }
 
+/** Keys that work in a project, newest first: those bound to it and those of every project of its organization, revoked ones too. */
+export async function listKeysOfProject(ctx: Ctx, projectId: string): Promise<ApiKey[]> {
+  const { organizationId } = await access.authorize(ctx, "jobs:read", { projectId });
+  const rows = await withSystem((tx) =>
+    tx.apiKey.findMany({
+      where: { organizationId, OR: [{ projectId: null }, { projectId }] },
+      orderBy: { id: "desc" },
+    }),
+  );
+  return rows.map(toKey);
+}
+
 /**
  * Revokes a key, and all that it created as a management key: once this has answered, no request anywhere is served by them.
  * Again changes nothing. For members and above, for the key itself and for the management key that created it; NotFound for a

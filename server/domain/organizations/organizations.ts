@@ -1,9 +1,9 @@
 import type { z } from "zod";
 import type { CreateOrganization, Organization } from "@/server/contract/organizations";
 import type { OrganizationDetail, OrganizationUpdate } from "@/server/contract/projects";
-import { access, visibleOrganizations } from "@/server/domain/access";
+import { access, membershipsOf, visibleOrganizations } from "@/server/domain/access";
 import { record } from "@/server/domain/audit";
-import type { Ctx } from "@/server/domain/ctx";
+import type { Ctx, Role } from "@/server/domain/ctx";
 import { inTransaction, type Tx, withSystem } from "@/server/platform/db";
 import { fail } from "@/server/platform/errors/errors";
 import { newId } from "@/server/platform/ids";
@@ -62,22 +62,26 @@ export async function changeOrganization(
 
 type Row = { id: string; displayName: string; createdAt: Date };
 
-function toDetail({ principal }: Ctx, row: Row): OrganizationDetail {
-  const role = principal.kind === "human_session" ? principal.memberships.get(row.id) : undefined;
-  return { id: row.id, ...toOrganization(row), role: role ?? null };
+function toDetail(ctx: Ctx, row: Row): OrganizationDetail {
+  return { id: row.id, ...toOrganization(row), role: membershipsOf(ctx).get(row.id) ?? null };
 }
 
 /** The organizations the caller belongs to, oldest first; an operator sees all. */
 export async function listOrganizations(ctx: Ctx): Promise<Organization[]> {
   const visible = visibleOrganizations(ctx);
-  const rows = await withSystem((tx) =>
-    tx.organization.findMany({
-      where: visible ? { id: { in: visible } } : {},
-      orderBy: [{ createdAt: "asc" }, { id: "asc" }],
-    }),
-  );
+  const rows = await readOrganizations(visible ? { id: { in: visible } } : {});
   return rows.map(toOrganization);
 }
+
+/** The organizations that a person is a member of, oldest first, with their role. An operator gets only those they joined. */
+export async function listJoinedOrganizations(ctx: Ctx): Promise<(Organization & { role: Role })[]> {
+  const memberships = membershipsOf(ctx);
+  const rows = await readOrganizations({ id: { in: [...memberships.keys()] } });
+  return rows.map((row) => ({ ...toOrganization(row), role: memberships.get(row.id)! })); // read by these ids
+}
+
+const readOrganizations = (where: { id?: { in: string[] } }): Promise<Row[]> =>
+  withSystem((tx) => tx.organization.findMany({ where, orderBy: [{ createdAt: "asc" }, { id: "asc" }] }));
 
 /** The organization named, or the oldest one the caller sees. NotFound when there is none. */
 export async function chooseOrganization(

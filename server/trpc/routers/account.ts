@@ -13,69 +13,31 @@ import {
   WaitingDevice,
 } from "@/server/contract/sessions";
 import * as sessions from "@/server/domain/sessions";
-import { human, router } from "../init";
-
-const Done = z.object({ done: z.literal(true) });
-const done = { done: true } as const;
+import { router } from "../init";
+import { acts, does, Nothing, reads } from "../of";
 
 /** A person's own account: their sessions, password, second factor, and device sign-ins to approve. */
 export const accountRouter = router({
-  read: human.output(Account).query(({ ctx }) => sessions.readAccount(ctx)),
-  sessions: human.output(z.array(Session)).query(({ ctx }) => sessions.listSessions(ctx)),
-  endSession: human
-    .input(SessionRef)
-    .output(Done)
-    .mutation(async ({ ctx, input }) => {
-      await sessions.endSession(ctx, input.sessionId);
-      return done;
-    }),
-  signOutEverywhere: human.output(Done).mutation(async ({ ctx }) => {
-    await sessions.signOutEverywhere(ctx);
-    return done;
-  }),
-  changePassword: human
-    .input(z.strictObject({ present: z.string().max(1000), next: z.string().max(1000) }))
-    .output(Done)
-    .mutation(async ({ ctx, input }) => {
-      await sessions.changePassword(ctx, input);
-      return done;
-    }),
-  startSecondFactor: human
-    .input(StartSecondFactor)
-    .output(NewSecondFactor)
-    .mutation(({ ctx, input }) => sessions.startSecondFactor(ctx, input.password)),
-  confirmSecondFactor: human
-    .input(SecondFactorCode)
-    .output(RecoveryCodes)
-    .mutation(({ ctx, input }) => sessions.confirmSecondFactor(ctx, input.code)),
-  turnOffSecondFactor: human
-    .input(SecondFactorCode)
-    .output(Done)
-    .mutation(async ({ ctx, input }) => {
-      await sessions.turnOffSecondFactor(ctx, input.code);
-      return done;
-    }),
-  renewRecoveryCodes: human
-    .input(SecondFactorCode)
-    .output(RecoveryCodes)
-    .mutation(({ ctx, input }) => sessions.renewRecoveryCodes(ctx, input.code)),
-  unlinkIdentity: human
-    .input(UnlinkIdentity)
-    .output(Done)
-    .mutation(async ({ ctx, input }) => {
-      await sessions.unlinkIdentity(ctx, input);
-      return done;
-    }),
+  read: reads(Nothing, Account, sessions.readAccount),
+  sessions: reads(Nothing, z.array(Session), sessions.listSessions),
+  endSession: acts(SessionRef, (ctx, input) => sessions.endSession(ctx, input.sessionId)),
+  signOutEverywhere: acts(Nothing, sessions.signOutEverywhere),
+  changePassword: acts(
+    z.strictObject({ present: z.string().max(1000), next: z.string().max(1000) }),
+    sessions.changePassword,
+  ),
+  startSecondFactor: does(StartSecondFactor, NewSecondFactor, (ctx, input) =>
+    sessions.startSecondFactor(ctx, input.password),
+  ),
+  confirmSecondFactor: does(SecondFactorCode, RecoveryCodes, (ctx, input) =>
+    sessions.confirmSecondFactor(ctx, input.code),
+  ),
+  turnOffSecondFactor: acts(SecondFactorCode, (ctx, input) => sessions.turnOffSecondFactor(ctx, input.code)),
+  renewRecoveryCodes: does(SecondFactorCode, RecoveryCodes, (ctx, input) =>
+    sessions.renewRecoveryCodes(ctx, input.code),
+  ),
+  unlinkIdentity: acts(UnlinkIdentity, sessions.unlinkIdentity),
   /** A mutation (POST), because each lookup counts as a guess and codes must not appear in URLs. */
-  lookAtDevice: human
-    .input(UserCode)
-    .output(WaitingDevice)
-    .mutation(({ ctx, input }) => sessions.lookAtDevice(ctx, input.userCode)),
-  decideDevice: human
-    .input(DecideDevice)
-    .output(Done)
-    .mutation(async ({ ctx, input }) => {
-      await sessions.decideDevice(ctx, input);
-      return done;
-    }),
+  lookAtDevice: does(UserCode, WaitingDevice, (ctx, input) => sessions.lookAtDevice(ctx, input.userCode)),
+  decideDevice: acts(DecideDevice, sessions.decideDevice),
 });

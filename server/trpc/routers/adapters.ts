@@ -15,8 +15,8 @@ import { FAMILIES } from "@/server/contract/model-families";
 import * as adapters from "@/server/domain/adapters";
 import * as aliases from "@/server/operations/adapter-aliases";
 import * as api from "@/server/operations/adapters";
-import { human, router } from "../init";
-import { mutation, query } from "../of";
+import { router } from "../init";
+import { mutation, Nothing, query, reads } from "../of";
 
 const ofProject = { needs: ["projectId"] } as const;
 /** The project and its environment. */
@@ -33,7 +33,7 @@ const Choices = z.object({
 });
 
 export const adaptersRouter = router({
-  choices: human.output(Choices).query(() => ({
+  choices: reads(Nothing, Choices, () => ({
     families: [...FAMILIES],
     providers: adapters.adapterProviders(),
     capabilities: adapters.takers(),
@@ -42,10 +42,7 @@ export const adaptersRouter = router({
   list: query(api.listAdapters, ofProject),
   get: query(api.getAdapter),
   /** The models that support the adapter. */
-  uses: human
-    .input(AdapterRef)
-    .output(z.array(AdapterUse))
-    .query(({ ctx, input }) => adapters.usesOf(ctx, input.adapter_id)),
+  uses: reads(AdapterRef, z.array(AdapterUse), (ctx, input) => adapters.usesOf(ctx, input.adapter_id)),
   register: mutation(api.registerAdapter, ofProject),
   revalidate: mutation(api.revalidateAdapter),
   remove: mutation(api.deleteAdapter),
@@ -53,32 +50,24 @@ export const adaptersRouter = router({
   preview: mutation(api.previewAdapterSource, ofProject),
   suggest: mutation(api.suggestAdapter, ofProject),
   accept: mutation(api.acceptAdapter, ofProject),
-  aliases: human
-    .input(Listed)
-    .output(AliasesShown)
-    .query(({ ctx, input }) => adapters.showAliases(ctx, input)),
-  alias: human
-    .input(Place.extend(AliasRef.shape))
-    .output(AliasShown)
-    .query(({ ctx, input: { alias_name, ...place } }) => adapters.showAlias(ctx, alias_name, place)),
-  history: human
-    .input(Listed.extend(AliasRef.shape))
-    .output(AliasHistory)
-    .query(({ ctx, input: { alias_name, ...page } }) => adapters.aliasHistory(ctx, alias_name, page)),
+  aliases: reads(Listed, AliasesShown, adapters.showAliases),
+  alias: reads(Place.extend(AliasRef.shape), AliasShown, (ctx, { alias_name, ...place }) =>
+    adapters.showAlias(ctx, alias_name, place),
+  ),
+  history: reads(Listed.extend(AliasRef.shape), AliasHistory, (ctx, { alias_name, ...page }) =>
+    adapters.aliasHistory(ctx, alias_name, page),
+  ),
   createAlias: mutation(aliases.createAlias, ofProject),
   promote: mutation(aliases.promoteAlias, ofProject),
   bind: mutation(aliases.bindRecipe, ofProject),
   /** The default adapters of each capability that accepts adapters. */
-  defaults: human
-    .input(Place)
-    .output(z.array(AdapterDefault.extend({ title: z.string() })))
-    .query(({ ctx, input }) =>
-      Promise.all(
-        adapters
-          .takers()
-          .map(async ({ key, title }) => ({ ...(await adapters.getDefault(ctx, key, input)), title })),
-      ),
+  defaults: reads(Place, z.array(AdapterDefault.extend({ title: z.string() })), (ctx, input) =>
+    Promise.all(
+      adapters
+        .takers()
+        .map(async ({ key, title }) => ({ ...(await adapters.getDefault(ctx, key, input)), title })),
     ),
+  ),
   setDefault: mutation(aliases.setAdapterDefault, ofProject),
   clearDefault: mutation(aliases.clearAdapterDefault, ofProject),
 });

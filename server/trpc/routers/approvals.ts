@@ -3,7 +3,8 @@ import { Approvals } from "@/server/contract/approvals";
 import { ProjectRef } from "@/server/contract/jobs";
 import * as jobs from "@/server/domain/jobs";
 import * as requests from "@/server/domain/requests";
-import { human, router } from "../init";
+import { router } from "../init";
+import { reads } from "../of";
 
 /** When an item expires; items that never expire come last. */
 const dueMs = (item: Approvals["items"][number]) => {
@@ -13,28 +14,22 @@ const dueMs = (item: Approvals["items"][number]) => {
 
 /** What needs a person's decision in a project: jobs to approve and commissions to pay. */
 export const approvalsRouter = router({
-  list: human
-    .input(ProjectRef)
-    .output(Approvals)
-    .query(async ({ ctx, input }) => {
-      const [waiting, payable] = await Promise.all([
-        jobs.listWaiting(ctx, input.project_id),
-        requests.listPayable(ctx, input.project_id),
-      ]);
-      return {
-        items: [...waiting.items, ...payable.items].sort((one, other) => dueMs(one) - dueMs(other)),
-        count: waiting.count + payable.count,
-        now: ctx.now().toISOString(),
-      };
-    }),
-  count: human
-    .input(ProjectRef)
-    .output(z.int())
-    .query(async ({ ctx, input }) => {
-      const [waiting, payable] = await Promise.all([
-        jobs.countWaiting(ctx, input.project_id),
-        requests.countPayable(ctx, input.project_id),
-      ]);
-      return waiting + payable;
-    }),
+  list: reads(ProjectRef, Approvals, async (ctx, input) => {
+    const [waiting, payable] = await Promise.all([
+      jobs.listWaiting(ctx, input.project_id),
+      requests.listPayable(ctx, input.project_id),
+    ]);
+    return {
+      items: [...waiting.items, ...payable.items].sort((one, other) => dueMs(one) - dueMs(other)),
+      count: waiting.count + payable.count,
+      now: ctx.now().toISOString(),
+    };
+  }),
+  count: reads(ProjectRef, z.int(), async (ctx, input) => {
+    const [waiting, payable] = await Promise.all([
+      jobs.countWaiting(ctx, input.project_id),
+      requests.countPayable(ctx, input.project_id),
+    ]);
+    return waiting + payable;
+  }),
 });

@@ -10,12 +10,12 @@ import { ListCommissionPayments, PaidCommissionPage } from "@/server/contract/co
 import { Role } from "@/server/contract/organizations";
 import { ofWork } from "@/server/contract/work";
 import * as billing from "@/server/domain/billing";
-import { listOrganizations } from "@/server/domain/organizations";
+import { listJoinedOrganizations } from "@/server/domain/organizations";
 import * as payments from "@/server/domain/payments";
 import * as requests from "@/server/domain/requests"; // also sells commissions, which the test checkout shows and pays
 import * as api from "@/server/operations/billing";
-import { human, router } from "../init";
-import { mutation, query, widerQuery } from "../of";
+import { router } from "../init";
+import { does, mutation, Nothing, query, reads, widerQuery } from "../of";
 import { pageWithWork } from "../works";
 
 const ofOrganization = { needs: ["organizationId"] } as const;
@@ -24,24 +24,18 @@ const Account = z.object({ organizationId: z.string(), displayName: z.string(), 
 
 export const billingRouter = router({
   /** The organizations whose money the person may see: only their own, even for operators. */
-  accounts: human.output(z.array(Account)).query(async ({ ctx }) => {
-    const organizations = await listOrganizations(ctx);
-    return organizations.flatMap(({ organizationId, displayName }) => {
-      const role = ctx.principal.memberships.get(organizationId);
-      return role ? [{ organizationId, displayName, role }] : [];
-    });
-  }),
+  accounts: reads(Nothing, z.array(Account), listJoinedOrganizations),
   /** The payment provider of this installation; null if there is none. */
-  checkout: human
-    .output(
-      z
-        .object({ provider: z.string(), test: z.boolean(), currencies: z.array(BillingCurrency).readonly() })
-        .nullable(),
-    )
-    .query(() => {
+  checkout: reads(
+    Nothing,
+    z
+      .object({ provider: z.string(), test: z.boolean(), currencies: z.array(BillingCurrency).readonly() })
+      .nullable(),
+    () => {
       const offered = payments.checkoutOffered();
       return offered && { ...offered, currencies: billing.payableIn() };
-    }),
+    },
+  ),
   wallet: query(api.getWallet, ofOrganization),
   transactions: widerQuery(api.listWalletTransactions, {
     ...ofOrganization,
@@ -49,22 +43,14 @@ export const billingRouter = router({
     view: pageWithWork,
   }),
   /** Payments for commissions, which are not wallet transactions. */
-  commissions: human
-    .input(ListCommissionPayments)
-    .output(PaidCommissionPage)
-    .query(({ ctx, input }) => requests.listPaid(ctx, input)),
+  commissions: reads(ListCommissionPayments, PaidCommissionPage, requests.listPaid),
   topUp: mutation(api.createTopUpSession, ofOrganization),
   setCurrency: mutation(api.setBillingCurrency, ofOrganization),
-  payment: human
-    .input(PaymentRef)
-    .output(PaymentView)
-    .query(({ ctx, input }) => payments.payment(ctx, input.paymentId)),
-  testPayment: human
-    .input(PaymentRef)
-    .output(PaymentView)
-    .query(({ ctx, input }) => payments.testPayment(ctx, input.paymentId)),
-  decideTestPayment: human
-    .input(PaymentRef.extend({ decision: z.enum(["pay", "cancel"]) }))
-    .output(PaymentView)
-    .mutation(({ ctx, input }) => payments.decideTestPayment(ctx, input.paymentId, input.decision)),
+  payment: reads(PaymentRef, PaymentView, (ctx, input) => payments.payment(ctx, input.paymentId)),
+  testPayment: reads(PaymentRef, PaymentView, (ctx, input) => payments.testPayment(ctx, input.paymentId)),
+  decideTestPayment: does(
+    PaymentRef.extend({ decision: z.enum(["pay", "cancel"]) }),
+    PaymentView,
+    (ctx, input) => payments.decideTestPayment(ctx, input.paymentId, input.decision),
+  ),
 });

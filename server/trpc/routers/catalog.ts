@@ -14,6 +14,7 @@ import * as catalog from "@/server/domain/catalog";
 import * as jobs from "@/server/domain/jobs";
 import * as quotes from "@/server/domain/quotes";
 import { human, router } from "../init";
+import { does, reads } from "../of";
 import { withoutPrivateContent } from "./jobs";
 
 /** A capability as the catalog's page shows it. */
@@ -29,52 +30,47 @@ const inProject = ({ project_id, body }: Request): RawEnvelope => ({
   context: { ...(typeof body.context === "object" ? body.context : {}), projectId: project_id },
 });
 
+function toEntry(
+  capability: ReturnType<typeof catalog.getCapability>,
+  connections: catalog.Viewer["connections"],
+): z.input<typeof Entry> {
+  const { targets } = catalog.executionTargets(capability, connections);
+  return {
+    ...catalog.toSummary(capability),
+    category: capability.category,
+    price: catalog.describeCapability(capability, true, connections).pricing.display,
+    // Without targets it runs in this process.
+    runsNow: targets.length === 0 || targets.some(({ availability }) => availability.available),
+  };
+}
+
 export const catalogRouter = router({
-  list: human
-    .input(ListCapabilities.pick({ q: true }).extend(ProjectRef.shape))
-    .output(z.array(Entry))
-    .query(async ({ ctx, input }) => {
+  list: reads(
+    ListCapabilities.pick({ q: true }).extend(ProjectRef.shape),
+    z.array(Entry),
+    async (ctx, input) => {
       const { connections } = await catalog.viewerOf(ctx, { projectId: input.project_id });
-      return catalog.matching(input.q).map((capability) => {
-        const { targets } = catalog.executionTargets(capability, connections);
-        return {
-          ...catalog.toSummary(capability),
-          category: capability.category,
-          price: catalog.describeCapability(capability, true, connections).pricing.display,
-          // Without targets it runs in this process.
-          runsNow: targets.length === 0 || targets.some(({ availability }) => availability.available),
-        };
-      });
-    }),
-  describe: human
-    .input(InProject)
-    .output(CapabilityDescriptor)
-    .query(async ({ ctx, input }) => {
-      const { connections } = await catalog.viewerOf(ctx, { projectId: input.project_id });
-      return catalog.describeCapability(catalog.getCapability(input.capability_key), true, connections);
-    }),
-  targets: human
-    .input(InProject)
-    .output(ExecutionTargetList)
-    .query(async ({ ctx, input }) => {
-      const { connections } = await catalog.viewerOf(ctx, { projectId: input.project_id });
-      return catalog.executionTargets(catalog.getCapability(input.capability_key), connections);
-    }),
+      return catalog.matching(input.q).map((capability) => toEntry(capability, connections));
+    },
+  ),
+  describe: reads(InProject, CapabilityDescriptor, async (ctx, input) => {
+    const { connections } = await catalog.viewerOf(ctx, { projectId: input.project_id });
+    return catalog.describeCapability(catalog.getCapability(input.capability_key), true, connections);
+  }),
+  targets: reads(InProject, ExecutionTargetList, async (ctx, input) => {
+    const { connections } = await catalog.viewerOf(ctx, { projectId: input.project_id });
+    return catalog.executionTargets(catalog.getCapability(input.capability_key), connections);
+  }),
   /** Stores a quote and spends nothing. A mutation (POST), because a body may be too long for a URL. */
-  quote: human
-    .input(Request)
-    .output(RetailQuote)
-    .mutation(({ ctx, input }) => quotes.quote(ctx, input.capability_key, inProject(input))),
-  invoke: human
-    .input(Request)
-    .output(InvocationResult)
-    .mutation(({ ctx, input }) => jobs.invoke(ctx, input.capability_key, inProject(input))),
-  submit: human
-    .input(Request)
-    .output(Job)
-    .mutation(async ({ ctx, input }) =>
-      withoutPrivateContent(await jobs.submit(ctx, input.capability_key, inProject(input))),
-    ),
+  quote: does(Request, RetailQuote, (ctx, input) =>
+    quotes.quote(ctx, input.capability_key, inProject(input)),
+  ),
+  invoke: does(Request, InvocationResult, (ctx, input) =>
+    jobs.invoke(ctx, input.capability_key, inProject(input)),
+  ),
+  submit: does(Request, Job, async (ctx, input) =>
+    withoutPrivateContent(await jobs.submit(ctx, input.capability_key, inProject(input))),
+  ),
   /** The frames of a streaming execution as they are written; `lastEventId` resumes after one. */
   frames: human
     .input(

@@ -12,19 +12,15 @@ import * as credentials from "@/server/domain/connections";
 import * as connections from "@/server/domain/onboarding";
 import * as api from "@/server/operations/connections";
 import * as accounts from "@/server/operations/credentials";
-import { human, router } from "../init";
-import { mutation, query } from "../of";
+import { router } from "../init";
+import { does, mutation, Nothing, query, reads } from "../of";
 
 export const connectionsRouter = router({
-  list: human
-    .input(ProjectRef)
-    .output(ProjectConnections)
-    .query(({ ctx, input }) => credentials.projectConnections(ctx, input.project_id)),
-  providers: human.output(z.array(ConnectableProvider)).query(() => connectableProviders()),
-  connect: human
-    .input(ConnectProject)
-    .output(Credential)
-    .mutation(({ ctx, input }) => credentials.connectProject(ctx, input)),
+  list: reads(ProjectRef, ProjectConnections, (ctx, input) =>
+    credentials.projectConnections(ctx, input.project_id),
+  ),
+  providers: reads(Nothing, z.array(ConnectableProvider), () => connectableProviders()),
+  connect: does(ConnectProject, Credential, credentials.connectProject),
   rotate: mutation(accounts.rotateProviderCredential),
   bind: mutation(accounts.bindProviderCredential),
   unbind: mutation(accounts.unbindProviderCredential),
@@ -32,12 +28,9 @@ export const connectionsRouter = router({
   detail: query(api.getConnection),
   /** Tests the connection with its provider, and says how to fix problems. */
   test: mutation(api.repairConnection),
-  setGuardrails: human
-    .input(SetConnectionGuardrails)
-    .output(Connection)
-    .mutation(({ ctx, input: { connection_id, ...guardrails } }) =>
-      connections.setGuardrails(ctx, connection_id, guardrails),
-    ),
+  setGuardrails: does(SetConnectionGuardrails, Connection, (ctx, { connection_id, ...guardrails }) =>
+    connections.setGuardrails(ctx, connection_id, guardrails),
+  ),
   plan: query(api.planOnboarding),
   session: query(api.getOnboardingSession),
 });

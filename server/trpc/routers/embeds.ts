@@ -3,26 +3,21 @@ import { DefineEmbed, EmbedDefinition, EmbedSessionPage, ListEmbedSessions } fro
 import { ProjectRef } from "@/server/contract/jobs";
 import * as embeds from "@/server/domain/embeds";
 import * as api from "@/server/operations/embeds";
-import { human, router } from "@/server/trpc/init";
-import { mutation } from "@/server/trpc/of";
+import { router } from "../init";
+import { does, mutation, reads } from "../of";
 
 export const embedsRouter = router({
   /** A project's embeds: its own and those of its organization, including archived ones. */
-  definitions: human
-    .input(ProjectRef)
-    .output(z.array(EmbedDefinition))
-    .query(async ({ ctx, input }) => {
-      const query = { projectId: input.project_id, includeArchived: true };
-      return (await embeds.listDefinitions(ctx, query)).definitions;
-    }),
-  define: human
-    .input(DefineEmbed)
-    .output(EmbedDefinition)
-    .mutation(({ ctx, input }) => embeds.createDefinition(ctx, input)),
+  definitions: reads(ProjectRef, z.array(EmbedDefinition), async (ctx, input) => {
+    const query = { projectId: input.project_id, includeArchived: true };
+    return (await embeds.listDefinitions(ctx, query)).definitions;
+  }),
+  define: does(DefineEmbed, EmbedDefinition, embeds.createDefinition),
   change: mutation(api.changePanelDefinition),
-  sessions: human
-    .input(ListEmbedSessions.extend(ProjectRef.shape))
-    .output(EmbedSessionPage)
-    .query(({ ctx, input: { project_id, ...query } }) => embeds.listSessions(ctx, project_id, query)),
+  sessions: reads(
+    ListEmbedSessions.extend(ProjectRef.shape),
+    EmbedSessionPage,
+    (ctx, { project_id, ...query }) => embeds.listSessions(ctx, project_id, query),
+  ),
   revokeSession: mutation(api.revokePanelSession),
 });

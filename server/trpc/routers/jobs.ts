@@ -14,8 +14,8 @@ import {
 import { ofWork } from "@/server/contract/work";
 import * as jobs from "@/server/domain/jobs";
 import * as api from "@/server/operations/jobs";
-import { human, router } from "../init";
-import { mutation, query, widerQuery } from "../of";
+import { router } from "../init";
+import { mutation, query, reads, widerQuery } from "../of";
 import { pageWithWork } from "../works";
 
 const JobEvents = EventsQuery.extend(JobRef.shape);
@@ -49,28 +49,22 @@ export const jobsRouter = router({
   /** The job with its content, for a reader who chose to see private content. */
   content: query(api.getJob),
   /** The job of a request whose response was lost, for example because the page was reloaded. */
-  ofKey: human
-    .input(JobOfKey)
-    .output(z.object({ jobId: z.string().nullable() }))
-    .query(async ({ ctx, input: { project_id, operation, idempotency_key } }) => ({
+  ofKey: reads(
+    JobOfKey,
+    z.object({ jobId: z.string().nullable() }),
+    async (ctx, { project_id, operation, idempotency_key }) => ({
       jobId: await jobs.idOfKey(ctx, project_id, { operation, key: idempotency_key }),
-    })),
-  events: human
-    .input(JobEvents)
-    .output(JobEventPage)
-    .query(({ ctx, input: { job_id, ...page } }) => jobs.events(ctx, job_id, page)),
+    }),
+  ),
+  events: reads(JobEvents, JobEventPage, (ctx, { job_id, ...page }) => jobs.events(ctx, job_id, page)),
   request: query(api.getJobRequest),
   receipt: query(api.getJobReceipt),
   cancel: mutation(api.cancelJob, hidden),
   /** What the reader may do with the job in this status; the status is part of the cache key. */
-  rights: human
-    .input(JobRef.extend({ status: JobStatus }))
-    .output(JobRights)
-    .query(({ ctx, input }) => jobs.rights(ctx, input.job_id)),
-  usualRun: human
-    .input(JobRef)
-    .output(UsualRun.nullable())
-    .query(({ ctx, input }) => jobs.usualRun(ctx, input.job_id)),
+  rights: reads(JobRef.extend({ status: JobStatus }), JobRights, (ctx, input) =>
+    jobs.rights(ctx, input.job_id),
+  ),
+  usualRun: reads(JobRef, UsualRun.nullable(), (ctx, input) => jobs.usualRun(ctx, input.job_id)),
   approve: mutation(api.approveJob, hidden),
   reject: mutation(api.rejectJob, hidden),
   retry: mutation(api.retryJob, hidden),

@@ -9,27 +9,18 @@ import {
   OutboxPage,
 } from "@/server/contract/notifications";
 import * as notifications from "@/server/domain/notifications";
-import { human, router } from "../init";
+import { router } from "../init";
+import { does, Nothing, reads } from "../of";
 
 const Unread = z.object({ unread: z.int() });
 
 export const notificationsRouter = router({
-  list: human
-    .input(ListNotifications)
-    .output(NotificationPage)
-    .query(({ ctx, input }) => notifications.list(ctx, input)),
-  unread: human.output(Unread).query(async ({ ctx }) => ({ unread: await notifications.countUnread(ctx) })),
-  markRead: human
-    .input(MarkRead)
-    .output(Unread)
-    .mutation(async ({ ctx, input }) => ({ unread: await notifications.markRead(ctx, input) })),
+  list: reads(ListNotifications, NotificationPage, notifications.list),
+  unread: reads(Nothing, Unread, async (ctx) => ({ unread: await notifications.countUnread(ctx) })),
+  markRead: does(MarkRead, Unread, async (ctx, input) => ({
+    unread: await notifications.markRead(ctx, input),
+  })),
   /** Mails of the installation, for its operators. */
-  outbox: human
-    .input(ListOutbox)
-    .output(OutboxPage)
-    .query(({ ctx, input }) => notifications.outbox(ctx, input)),
-  outboxMail: human
-    .input(MailRef)
-    .output(OutboxMailDetail)
-    .query(({ ctx, input }) => notifications.outboxMail(ctx, input.mail_id)),
+  outbox: reads(ListOutbox, OutboxPage, notifications.outbox),
+  outboxMail: reads(MailRef, OutboxMailDetail, (ctx, input) => notifications.outboxMail(ctx, input.mail_id)),
 });

@@ -13,8 +13,8 @@ import * as pins from "@/server/domain/pins";
 import * as bulks from "@/server/operations/pinned-bulks";
 import * as api from "@/server/operations/pins";
 import { isObject } from "@/server/platform/text/json";
-import { human, router } from "../init";
-import { mutation, query } from "../of";
+import { router } from "../init";
+import { does, mutation, query, reads } from "../of";
 
 const Run = ProjectRef.extend({ body: JsonObject });
 
@@ -29,28 +29,16 @@ export const pinnedRouter = router({
   list: query(api.listPinned, { needs: ["projectId"] }),
   get: query(api.getPinned, { view: withoutPrivateContent }),
   /** The record with its request and response, for a reader who chose to see private content. */
-  content: human
-    .input(PinnedRef)
-    .output(PinnedContentView)
-    .query(({ ctx, input }) => pins.content(ctx, input.receipt_id)),
-  choices: human
-    .input(ProjectRef)
-    .output(z.array(PinChoice))
-    .query(({ ctx, input }) => pins.choices(ctx, input.project_id)),
+  content: reads(PinnedRef, PinnedContentView, (ctx, input) => pins.content(ctx, input.receipt_id)),
+  choices: reads(ProjectRef, z.array(PinChoice), (ctx, input) => pins.choices(ctx, input.project_id)),
   /** The form's request always runs in the project of its page, whatever the request says. */
-  run: human
-    .input(Run)
-    .output(PinnedAnswer)
-    .mutation(({ ctx, input: { project_id, body } }) =>
-      pins.run(ctx, {
-        ...body,
-        context: { ...(isObject(body.context) ? body.context : {}), projectId: project_id },
-      }),
-    ),
-  bulks: human
-    .input(ListBulks.required({ projectId: true }))
-    .output(BulkPage)
-    .query(({ ctx, input }) => pins.listBulks(ctx, input)),
+  run: does(Run, PinnedAnswer, (ctx, { project_id, body }) =>
+    pins.run(ctx, {
+      ...body,
+      context: { ...(isObject(body.context) ? body.context : {}), projectId: project_id },
+    }),
+  ),
+  bulks: reads(ListBulks.required({ projectId: true }), BulkPage, pins.listBulks),
   bulk: query(bulks.getPinnedBulk),
   cancelBulk: mutation(bulks.cancelPinnedBulk),
   retryBulk: mutation(bulks.retryPinnedBulk),

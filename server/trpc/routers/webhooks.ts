@@ -10,26 +10,22 @@ import {
 import { ofWork } from "@/server/contract/work";
 import * as webhooks from "@/server/domain/webhooks";
 import * as api from "@/server/operations/webhooks";
-import { human, router } from "../init";
-import { mutation, widerQuery } from "../of";
+import { router } from "../init";
+import { mutation, reads, widerQuery } from "../of";
 import { pageWithWork } from "../works";
 
 const WorkPage = DeliveryPage.extend({ items: z.array(Delivery.extend(ofWork)) });
 
 export const webhooksRouter = router({
   /** Endpoints that receive a project's events: its own, and those of its organization. */
-  endpoints: human
-    .input(ProjectRef)
-    .output(z.array(DeliveryEndpoint))
-    .query(
-      async ({ ctx, input }) => (await webhooks.listEndpoints(ctx, { projectId: input.project_id })).items,
-    ),
+  endpoints: reads(
+    ProjectRef,
+    z.array(DeliveryEndpoint),
+    async (ctx, input) => (await webhooks.listEndpoints(ctx, { projectId: input.project_id })).items,
+  ),
   create: mutation(api.createDeliveryEndpoint),
   update: mutation(api.updateDeliveryEndpoint),
   deliveries: widerQuery(api.listDeliveries, { needs: ["projectId"], shown: WorkPage, view: pageWithWork }),
-  delivery: human
-    .input(DeliveryRef)
-    .output(DeliveryDetail)
-    .query(({ ctx, input }) => webhooks.delivery(ctx, input.delivery_id)),
+  delivery: reads(DeliveryRef, DeliveryDetail, (ctx, input) => webhooks.delivery(ctx, input.delivery_id)),
   replay: mutation(api.replayDelivery),
 });

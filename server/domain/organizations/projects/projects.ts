@@ -1,9 +1,9 @@
 import type { z } from "zod";
 import type { CreateProject, Project } from "@/server/contract/organizations";
 import type { Repository } from "@/server/contract/projects";
-import { access, visibleOrganizations } from "@/server/domain/access";
+import { access, membershipsOf, visibleOrganizations } from "@/server/domain/access";
 import { record } from "@/server/domain/audit";
-import type { Ctx } from "@/server/domain/ctx";
+import type { Ctx, Role } from "@/server/domain/ctx";
 import { requireRoom } from "@/server/domain/plans";
 import { type Tx, withSystem } from "@/server/platform/db";
 import { fail } from "@/server/platform/errors/errors";
@@ -80,23 +80,50 @@ export async function insertProject(
 
 /** The active projects of the caller's organizations, oldest first; an operator sees all. */
 export async function listProjects(ctx: Ctx, organizationId?: string): Promise<Project[]> {
-  const all = await listAllProjects(ctx, organizationId);
-  return all.filter(({ status }) => status === "active");
-}
-
-/** The same with archived ones, which are still read and can be brought back: after the active ones. */
-export async function listAllProjects(ctx: Ctx, organizationId?: string): Promise<Project[]> {
   const visible = visibleOrganizations(ctx);
   const rows = await withSystem((tx) =>
     tx.project.findMany({
       where: {
         AND: [visible ? { organizationId: { in: visible } } : {}, organizationId ? { organizationId } : {}],
+        status: "active",
       },
-      orderBy: [{ status: "asc" }, { createdAt: "asc" }, { id: "asc" }], // active, archived
+      orderBy: [{ createdAt: "asc" }, { id: "asc" }],
       include: withEnvironments,
     }),
   );
   return rows.map(toProject);
+}
+
+/** A project with the name of its organization and the reader's role there. */
+type JoinedProject = Pick<Project, "projectId" | "displayName" | "organizationId"> & {
+  isArchived: boolean;
+  organizationName: string;
+  role: Role;
+  environments: string[];
+};
+
+/**
+ * The projects of the organizations that a person is a member of, active ones first, then archived ones, which can be restored.
+ * An operator gets only those of organizations they joined.
+ */
+export async function listJoinedProjects(ctx: Ctx): Promise<JoinedProject[]> {
+  const memberships = membershipsOf(ctx);
+  const rows = await withSystem((tx) =>
+    tx.project.findMany({
+      where: { organizationId: { in: [...memberships.keys()] } },
+      orderBy: [{ status: "asc" }, { createdAt: "asc" }, { id: "asc" }], // active, archived
+      include: { ...withEnvironments, organization: { select: { displayName: true } } },
+    }),
+  );
+  return rows.map(({ id, displayName, status, organizationId, organization, environments }) => ({
+    projectId: id,
+    displayName,
+    isArchived: status !== "active",
+    organizationId,
+    organizationName: organization.displayName,
+    role: memberships.get(organizationId)!, // read by these organizations
+    environments: environments.map(({ slug }) => slug),
+  }));
 }
 
 async function freeSlug(tx: Tx, organizationId: string, name: string): Promise<string> {
