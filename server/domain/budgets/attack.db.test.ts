@@ -229,7 +229,7 @@ test("an end above the ceiling is counted in full and blocks the next", async ()
   await pool.query(
     `WITH ended AS (
        UPDATE job SET hold_state = 'settled', hold_settled_micros = $2, hold_resolved_at = now() WHERE id = $1
-       RETURNING organization_id, project_id, ${budgets.HELD}
+       RETURNING ${budgets.HELD.job}
      ) SELECT ${budgets.resolved("ended", "now()")}`,
     [jobId, price * 5],
   );

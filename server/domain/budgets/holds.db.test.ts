@@ -2,11 +2,14 @@ import { expect, test } from "vitest";
 import { ListJobs } from "@/server/contract/jobs";
 import { type Ctx, systemCtx } from "@/server/domain/ctx";
 import * as jobs from "@/server/domain/jobs";
+import { pinnedHold } from "@/server/generated/schema";
 import { pool } from "@/server/platform/db";
 import { newId } from "@/server/platform/ids";
+import type { Shape } from "@/server/sql/column";
 import { inlineStep, makeProjectAtNoon, rowsOf, type TestProject } from "@/testing/world";
 import * as budgets from ".";
 import { acts, operator, person, submit, TEXT } from "./callers.fixture";
+import { RESERVATION, RESOLUTION } from "./hold-columns";
 
 /** A job that no one knows the charge of, and its hold. */
 async function lose(project: TestProject) {
@@ -190,6 +193,23 @@ test("many holds are resolved at once by owners of the organization that is name
   expect((await acts(project)).filter((action) => action === "hold.resolved")).toHaveLength(2);
   expect((await budgets.listHolds(person(other, "owner"), { state: "ambiguous" })).items).toHaveLength(1);
   expect(await resolve(operator(project))).toMatchObject({ matched: 1, resolved: 1, refused: 0 });
+});
+
+test("the migrated database has the members of the types and the columns of the view of holds, in their order", async () => {
+  const { rows } = await pool.query<{ name: string; columns: string[] }>(
+    `SELECT relname AS name, array_agg(attname || ' ' || coalesce(base.typname, own.typname) ORDER BY attnum) AS columns
+     FROM pg_attribute JOIN pg_class ON pg_class.oid = attrelid JOIN pg_type own ON own.oid = atttypid
+       LEFT JOIN pg_type base ON base.oid = own.typbasetype
+     WHERE attrelid IN ('reservation'::regclass, 'resolution'::regclass, 'hold'::regclass) AND NOT attisdropped
+     GROUP BY relname ORDER BY relname`,
+  );
+  const described = (of: Shape) =>
+    Object.entries(of).map(([name, { type }]) => `${name} ${type.replace(/^(.*)\[\]$/, "_$1")}`);
+  expect(rows).toEqual([
+    { name: "hold", columns: described(pinnedHold) },
+    { name: "reservation", columns: described(RESERVATION.members) },
+    { name: "resolution", columns: described(RESOLUTION.members) },
+  ]);
 });
 
 test("an unconfirmed live charge is listed however many test holds are newer", async () => {

@@ -12,6 +12,14 @@ export {
   preventingScope,
   scopeOfConnection,
 } from "./guardrails";
+export {
+  HELD,
+  openPinnedHolds,
+  RESERVATION_OF_JOB,
+  reservationOfPin,
+  reserving,
+  resolved,
+} from "./hold-columns";
 export { FEE, FOUND_COST, type HoldFacts, holdFactsOf, IS_CHARGED, readHold, readHolds } from "./hold-facts";
 export { listHolds } from "./holds";
 export { get, list, listForProject } from "./list";
@@ -23,9 +31,7 @@ export {
   billingUrl,
   FUNDING_OPTIONS,
   type Funding,
-  HELD,
   refuseReservation,
-  resolved,
   TRIAL_CEILING_MICROS,
 } from "./reserve";
 export { type ExecutionHold, findHolds, resolve } from "./resolve";

@@ -99,16 +99,6 @@ function refuseMoreJobs(maxJobs: number): never {
   });
 }
 
-/** The hold of a job, of which the job's row has what `resolved` reads; its state is null where nothing is held. */
-export const HELD = `job.principal_id, job.submitted_by AS person_id, job.billing_mode, job.credential_ids,
-    job.provider = 'sandbox' AS is_test, job.hold_funding AS funding, job.created_at, job.maximum_micros AS amount_micros,
-    job.hold_state AS state, job.hold_settled_micros AS settled_micros`;
-
-/** An SQL expression that moves what was held for the hold rows of this common table, now that they have ended. */
-export const resolved = (holds: string, moment: string) => `(
-  SELECT capstan_resolve(ARRAY(SELECT ROW(organization_id, project_id, principal_id, person_id, billing_mode, credential_ids, is_test, funding,
-    created_at, amount_micros, state, settled_micros)::resolution FROM ${holds}), ${moment}))`;
-
 /** The ledger's account that is charged for an execution. */
 export function accountOf(organizationId: string, funding: Funding): string {
   return `${funding ?? "external"}:${organizationId}`;

@@ -6,9 +6,10 @@ import { announce } from "@/server/domain/webhooks";
 import { inTransaction, pool, type Queryable } from "@/server/platform/db";
 import { newId, receiptIdOf } from "@/server/platform/ids";
 import type { Micros } from "@/server/platform/money";
+import { HELD, resolved } from "./hold-columns";
 import type { HoldRow } from "./holds";
 import { type Posting, postingsOf } from "./postings";
-import { accountOf, type Funding, HELD, resolved } from "./reserve";
+import { accountOf, type Funding } from "./reserve";
 
 /** A hold with what its execution says about it. */
 export type ExecutionHold = HoldRow & {
@@ -77,12 +78,11 @@ export async function resolve(ctx: Ctx, hold: ExecutionHold, found: Found): Prom
          UPDATE job SET hold_state = $2::text, hold_settled_micros = $3, hold_resolved_at = $4, hold_resolved_by = $5, hold_note = $6,
            hold_resolution = $10
          WHERE id = $1 AND hold_state = 'ambiguous'
-         RETURNING capstan_hold_id(id) AS id, organization_id, project_id, id AS execution_id, ${HELD}
+         RETURNING capstan_hold_id(id) AS id, id AS execution_id, ${HELD.job}
        ), of_pin AS (
          UPDATE pinned_hold SET state = $2::text, settled_micros = $3, resolved_at = $4, resolved_by = $5, note = $6, resolution = $10
          WHERE execution_id = $1 AND state = 'ambiguous'
-         RETURNING id, organization_id, project_id, execution_id, principal_id, person_id, billing_mode, credential_ids, is_test, funding,
-           created_at, amount_micros, state, settled_micros
+         RETURNING id, execution_id, ${HELD.pinned}
        ), ended AS (
          SELECT * FROM of_job UNION ALL SELECT * FROM of_pin
        ), posted AS (

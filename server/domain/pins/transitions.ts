@@ -1,9 +1,10 @@
 import {
-  ALLOWANCE_MICROS,
+  openPinnedHolds,
   type Posting,
   refuseReservation,
+  reservationOfPin,
+  reserving,
   resolved,
-  TRIAL_CEILING_MICROS,
 } from "@/server/domain/budgets";
 import { type KeptContent, sealContent } from "@/server/domain/content";
 import { type Books, goodFrom, LEASE_MS } from "@/server/domain/executions";
@@ -89,16 +90,9 @@ const admitAll = batch("pin-admit", {
   SELECT input.* FROM input JOIN admitted USING (id)
 ), asked AS (${storeContent("request", "mine", "created_at")}
 ), ${TAKEN}, reserved AS MATERIALIZED (
-  SELECT * FROM capstan_reserve(ARRAY(
-    SELECT ROW(id, organization_id, project_id, principal_id, submitted_by, 'byok', credential_ids, is_test,
-      maximum_micros, budget_enforcement, created_at)::reservation
-    FROM mine, taken WHERE hold_id IS NOT NULL), ${ALLOWANCE_MICROS}, ${TRIAL_CEILING_MICROS})
+  ${reserving(reservationOfPin({ enforcement: "budget_enforcement" }), "mine, taken WHERE hold_id IS NOT NULL")}
 ), held AS (
-  INSERT INTO pinned_hold (id, organization_id, project_id, execution_id, principal_id, person_id, billing_mode, credential_ids,
-    is_test, funding, amount_micros, state, created_at)
-  SELECT mine.hold_id, organization_id, project_id, id, principal_id, submitted_by, 'byok', credential_ids, is_test, reserved.funding,
-    maximum_micros, 'open', created_at
-  FROM mine JOIN reserved ON reserved.execution_id = id
+  ${openPinnedHolds("mine", { id: "hold_id" })}
 )
 SELECT id, reserved.warnings FROM mine CROSS JOIN taken LEFT JOIN reserved ON reserved.execution_id = id`,
 });

@@ -1,10 +1,5 @@
 import type pg from "pg";
-import {
-  ALLOWANCE_MICROS,
-  type Funding,
-  refuseReservation,
-  TRIAL_CEILING_MICROS,
-} from "@/server/domain/budgets";
+import { type Funding, RESERVATION_OF_JOB, refuseReservation, reserving } from "@/server/domain/budgets";
 import { sealContent } from "@/server/domain/content";
 import { goodFrom, LEASE_MS } from "@/server/domain/executions";
 import { wakeAdmitted } from "@/server/domain/jobs/admission/dispatch";
@@ -103,10 +98,7 @@ const admitting = (name: string, counts: boolean) =>
     payload_expires_at
   FROM mine
 ), ${TAKEN}, reserved AS MATERIALIZED (
-  SELECT * FROM capstan_reserve(ARRAY(
-    SELECT ROW(id, organization_id, project_id, principal_id, submitted_by, billing_mode, credential_ids, is_test,
-      maximum_micros, budget_enforcement, created_at)::reservation
-    FROM mine, taken WHERE hold_state IS NOT NULL), ${ALLOWANCE_MICROS}, ${TRIAL_CEILING_MICROS})
+  ${reserving(RESERVATION_OF_JOB, "mine, taken WHERE hold_state IS NOT NULL")}
 ), ${
       counts
         ? `counted AS MATERIALIZED (

@@ -1,4 +1,4 @@
-import { ALLOWANCE_MICROS, refuseReservation, TRIAL_CEILING_MICROS } from "@/server/domain/budgets";
+import { openPinnedHolds, refuseReservation, reservationOfPin, reserving } from "@/server/domain/budgets";
 import { writtenTogether } from "@/server/platform/batch";
 import { queryKeeping, relaxedPool } from "@/server/platform/db";
 import { column, int4, type Of, text, timestamptz } from "@/server/sql/column";
@@ -24,16 +24,9 @@ const reserveAll = batch("pin-reserve", {
   -- One whose turn came before has its hold already.
   SELECT * FROM mine WHERE maximum_micros > 0 AND NOT EXISTS (SELECT FROM pinned_hold held WHERE held.execution_id = mine.id)
 ), reserved AS MATERIALIZED (
-  SELECT * FROM capstan_reserve(ARRAY(
-    SELECT ROW(id, organization_id, project_id, principal_id, submitted_by, 'byok', credential_ids, is_test,
-      maximum_micros, enforcement, now)::reservation
-    FROM due), ${ALLOWANCE_MICROS}, ${TRIAL_CEILING_MICROS})
+  ${reserving(reservationOfPin({ created_at: "now" }), "due")}
 ), held AS (
-  INSERT INTO pinned_hold (id, organization_id, project_id, execution_id, principal_id, person_id, billing_mode, credential_ids,
-    is_test, funding, amount_micros, state, created_at)
-  SELECT "holdId", organization_id, project_id, due.id, principal_id, submitted_by, 'byok', credential_ids, is_test, reserved.funding,
-    maximum_micros, 'open', now
-  FROM due JOIN reserved ON reserved.execution_id = due.id
+  ${openPinnedHolds("due", { id: '"holdId"', created_at: "now" })}
 )
 SELECT id FROM mine`,
 });
