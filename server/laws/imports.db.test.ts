@@ -248,6 +248,15 @@ describe("imports flow one way", () => {
     expect(named('await import("@/server/domain/jobs")')).toBe(true);
   });
 
+  test("the decision about a call is a function of its facts: it imports outcomes, and knows no clock and no chance", () => {
+    const core = "server/domain/executions";
+    const valuesOf = (name: string) =>
+      importsOf(`${core}/${name}.ts`).flatMap(({ target, isTypeOnly }) => (isTypeOnly ? [] : [target]));
+    expect(valuesOf("decide")).toEqual([`${core}/call-outcome`, `${core}/outcomes`]);
+    expect(valuesOf("call-outcome")).toEqual([`${core}/outcomes`]);
+    expect(textOf.get(`${core}/decide.ts`)).not.toMatch(/\bawait\b|\bDate\.now\b|new Date\(|Math\.random/);
+  });
+
   test("endpoints and routers know the domain, not the database, providers or each other", () => {
     const forbidden = ["server/platform/db", "server/providers", "server/generated"];
     for (const folder of ["server/api", "server/operations"])

@@ -1,4 +1,5 @@
 import { BYTE_FAULTS } from "./byte-faults";
+import { DECISION_FAULTS } from "./decision-faults";
 import { type Fault, MIGRATION } from "./fault";
 import { LEASE_FAULTS } from "./lease-faults";
 import { MONEY_FAULTS } from "./money-faults";
@@ -10,6 +11,7 @@ import { WIRE_FAULTS } from "./wire-faults";
 export const FAULTS: Fault[] = [
   ...WIRE_FAULTS,
   ...BYTE_FAULTS,
+  ...DECISION_FAULTS,
   // Tenants and rights.
   {
     name: "tenant-missing-in-read",

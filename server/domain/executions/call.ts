@@ -18,16 +18,14 @@ import {
   type Usage,
 } from "@/server/providers/define";
 import {
-  type Call,
-  classify,
   failed,
   type NoAnswer,
   nothingSent,
   type Observed,
   type Pending,
   type Refused,
-  tierOf,
-} from "./classify";
+} from "./call-outcome";
+import { type Call, classify, tierOf } from "./classify";
 import { estimatedUsage } from "./estimated-usage";
 import { healthOf } from "./outcomes";
 
@@ -160,13 +158,11 @@ function noteConnection({ account, now }: Call, cause: unknown): void {
 }
 
 /** This call is not sent again: the last refusal counts against its route. */
-export async function noteExhausted(
+export const noteExhausted = (
   call: Pick<Call, "route" | "account">,
-  { reason, isInternal }: Refused,
+  { reason }: Refused,
   now: Date,
-): Promise<void> {
-  if (!isInternal) await noteFailure(calledBy(call), reason, now);
-}
+): Promise<void> => noteFailure(calledBy(call), reason, now);
 
 /** A fault's kind; `stopped` if we aborted the call, `broken` if the error is on our side. */
 function kindOf(cause: unknown): string {

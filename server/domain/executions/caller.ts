@@ -2,7 +2,7 @@ import { isPrivate } from "@/server/contract/envelope";
 import type { Json } from "@/server/platform/durable/step";
 import { Fault, fail, isErrorCode } from "@/server/platform/errors/errors";
 import { receiptIdOf } from "@/server/platform/ids";
-import type { ProviderSaid } from "./classify";
+import type { ProviderSaid } from "./call-outcome";
 import { type Clock, sleep } from "./clock";
 
 /*

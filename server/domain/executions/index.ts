@@ -1,9 +1,6 @@
 export { refuseInternally, send } from "./call";
-export { awaitFirst, failUnknown, faultOf, nextStepOf, saidUnasked, unsentFault, withSaid } from "./caller";
-export { CHARGED, type Chargeable, chargeOf, holdFor, PROVIDER_COST } from "./charge";
 export {
   type AbortReason,
-  type Call,
   type CallOutcome,
   type Failed,
   failed,
@@ -13,8 +10,12 @@ export {
   nothingSent,
   type Observed,
   type ProviderSaid,
+  unavailable,
   unusable,
-} from "./classify";
+} from "./call-outcome";
+export { awaitFirst, failUnknown, faultOf, nextStepOf, saidUnasked, unsentFault, withSaid } from "./caller";
+export { CHARGED, type Chargeable, chargeOf, holdFor, PROVIDER_COST } from "./charge";
+export type { Call } from "./classify";
 export { type Clock, clockOf, sleep } from "./clock";
 export { finishOnce, writeSurely } from "./end";
 export { askedOf, estimatedUsage } from "./estimated-usage";
@@ -31,5 +32,5 @@ export { type Books, booksOf, type CallMoney, type ExecutionMoney, moneyOf, usag
 export { kindOfResult, type OutcomeKind, rowOf, type Settlement } from "./outcomes";
 export { accountOf, DIFFERS, pollCall, streamCall, submitCall, type Work } from "./port-sender";
 export { type Pass, reapsUntil } from "./reaping";
-export { apply, type Driver, unavailable } from "./turn";
+export { apply, type Driver } from "./turn";
 export { correctUnsent, forgetUnsent, isKnownUnsent } from "./unsent";

@@ -4,7 +4,7 @@ import { batched } from "@/server/platform/batch";
 import { pool } from "@/server/platform/db";
 import { log } from "@/server/platform/log/log";
 import { leaseFor } from "@/server/sql/leases";
-import type { AbortReason, Gate } from "./classify";
+import type { AbortReason, Gate } from "./call-outcome";
 
 /** A lease this long outlives a stalled process by little and is renewed three times before it ends. */
 export const LEASE_MS = 15_000;

@@ -28,16 +28,8 @@ import {
   type ToolCall,
 } from "@/server/providers/define";
 import { refuseInternally, send } from "./call";
-import {
-  type Call,
-  type CallOutcome,
-  chargedAsDelivered,
-  failed,
-  LOST,
-  lostAfter,
-  nothingSent,
-  unusable,
-} from "./classify";
+import { type CallOutcome, failed, LOST, lostAfter, nothingSent, unusable } from "./call-outcome";
+import { type Call, chargedAsDelivered } from "./classify";
 import { askedOf } from "./estimated-usage";
 import { failedAs, joined, repairOf, settled, type Unfit } from "./repair";
 

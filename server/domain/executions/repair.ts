@@ -2,7 +2,7 @@ import type { Capability, CapabilityFault, UnfitAnswer } from "@/server/capabili
 import type { Estimate } from "@/server/domain/quotes";
 import { isErrorCode } from "@/server/platform/errors/errors";
 import type { AnyCall } from "@/server/providers/define";
-import { type CallOutcome, type Failed, failed, type Observed, type ProviderSaid } from "./classify";
+import { type CallOutcome, type Failed, failed, type Observed, type ProviderSaid } from "./call-outcome";
 import { addUsage, usageOf } from "./money";
 import { kindOfUnusable, type OutcomeKind, rowOf } from "./outcomes";
 

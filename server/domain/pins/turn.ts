@@ -85,7 +85,6 @@ async function carryOn(work: Work): Promise<Result> {
   const bytes = target && bytesOf(target, work.content, plan.tier);
   if (!target || !bytes) return end(unsent("This installation no longer has the pinned provider or model."));
   const sentHash = sha256Hex(bytes);
-  const until = new Date(startOf(row).getTime() + admissionMs(work));
 
   /** `attempt`: the submission that is open; null: none could be begun. */
   const driverOf = (attempt: PinnedAttemptRow | null): Driver<Answered, Next> => {
@@ -100,17 +99,13 @@ async function carryOn(work: Work): Promise<Result> {
     return {
       now: clock.now,
       called: calledBy(target, plan),
-      waits: { since: startOf(row), until },
-      limit: {
-        of: "submission",
-        message: `The provider did not answer within ${plan.limits.timeoutSeconds} seconds.`,
-      },
-      isTaken: false,
+      facts: factsOf(work),
       keep: (answer) => end(endOf(answer)),
       end,
       release: ({ reason, observed }, waitMs) => release(failed(reason, null, observed), waitMs),
       putBack: () => release(failed("canceled_unsent", null, nothingSent), 0),
       taken: () => Promise.reject(new Error("a pinned call is never pending")),
+      fallBack: () => Promise.reject(new Error("a pinned call is only sent on its own tier")),
       leave: () => ({ state: "lost" }),
       async leaveUnsent() {
         await neverSent(clock, row);
@@ -161,6 +156,20 @@ async function carryOn(work: Work): Promise<Result> {
     await sleep(clock, ms, lease.signal);
     retryWaitMs += clock.elapsedMs() - from;
   });
+}
+
+/** A pinned call is answered at once, and asks for its own tier alone. */
+function factsOf(held: Held): Driver<Answered, Next>["facts"] {
+  const since = startOf(held.row);
+  return {
+    waits: { since, until: new Date(since.getTime() + admissionMs(held)) },
+    limit: {
+      of: "submission",
+      message: `The provider did not answer within ${held.plan.limits.timeoutSeconds} seconds.`,
+    },
+    isTaken: false,
+    canFallBack: false,
+  };
 }
 
 /** From its turn on; of a bulk's item never longer than its start window. */

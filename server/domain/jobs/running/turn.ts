@@ -176,12 +176,15 @@ function settle(found: Turn, outcome: CallOutcome): Promise<Next> {
   const driver: Driver<Answer, Next> = {
     now: ctx.now,
     called: route && { route, account: accountOf(stage?.estimate ?? job.pricing) },
-    waits: { since, until: sync?.waitsUntil ?? new Date(since.getTime() + ADMISSION_DEADLINE_MS) },
-    limit: {
-      of: "execution",
-      message: `The provider did not answer within ${job.execution_seconds} seconds.${sync ? " Use a durable job for longer work." : ""}`,
+    facts: {
+      waits: { since, until: sync?.waitsUntil ?? new Date(since.getTime() + ADMISSION_DEADLINE_MS) },
+      limit: {
+        of: "execution",
+        message: `The provider did not answer within ${job.execution_seconds} seconds.${sync ? " Use a durable job for longer work." : ""}`,
+      },
+      isTaken: row.handle !== null,
+      canFallBack: tierToAsk(job, row) !== "standard",
     },
-    isTaken: row.handle !== null,
     keep: (answer) => (sync?.keep ?? keepAnswer)(turn, answer),
     end(failure) {
       const isCancel = failure.kind === "canceled" || failure.kind === "canceled_unsent";
@@ -212,10 +215,8 @@ function settle(found: Turn, outcome: CallOutcome): Promise<Next> {
       await neverSent(ctx, unsentOf(turn));
       return { state: "ended", isUnsent: true };
     },
-  };
-  // The refusal is written down before the request goes out again: the next worker asks for standard, too.
-  if (tierToAsk(job, row) !== "standard")
-    driver.fallBack = async ({ message, observed: { providerRequestId } }) => {
+    // The refusal is written down before the request goes out again: the next worker asks for standard, too.
+    async fallBack({ message, observed: { providerRequestId } }) {
       const now = ctx.now().toISOString();
       const submittedAt = row.submission_begun_at?.toISOString() ?? now;
       const refused = { tier: "flex", httpStatus: 400, message: message ?? "", providerRequestId } as const;
@@ -225,7 +226,8 @@ function settle(found: Turn, outcome: CallOutcome): Promise<Next> {
       });
       failpoint("after-tier-refusal");
       return left ? { state: "again", afterMs: 0 } : { state: "ended" };
-    };
+    },
+  };
   return apply(driver, outcome).catch((cause) => {
     if (submissionOf(outcome) === "not_attempted" && isDatabaseOutage(cause))
       void neverSent(ctx, unsentOf(turn)); // Not waited for: the database is out.

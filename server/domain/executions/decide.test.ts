@@ -1,0 +1,157 @@
+import { expect, test } from "vitest";
+import { failed, LOST, nothingSent, type Refused, unavailable } from "./call-outcome";
+import { decide, type Facts } from "./decide";
+import { OUTCOMES, type OutcomeKind } from "./outcomes";
+
+const now = new Date("2026-11-27T12:00:00Z");
+const at = (ms: number) => new Date(now.getTime() + ms);
+const facts: Facts = {
+  now,
+  waits: { since: now, until: at(1_000) },
+  limit: { of: "execution", message: "Too late." },
+  isTaken: false,
+  canFallBack: false,
+};
+const bySubmission: Partial<Facts> = { limit: { of: "submission", message: "Too late." } };
+/** Waits as long as the provider asks for, else a tenth of a second longer than so far. */
+const decideOn = (outcome: Parameters<typeof decide>[1], more: Partial<Facts> = {}) =>
+  decide({ ...facts, ...more }, outcome, (waitedMs, retryAfterMs) => retryAfterMs ?? waitedMs + 100);
+
+const refused = (reason: Refused["reason"], more: Partial<Refused> = {}): Refused => ({
+  state: "retryable",
+  reason,
+  retryAfterMs: null,
+  message: "Not now.",
+  observed: { ...nothingSent, httpStatus: 429 },
+  ...more,
+});
+const aborted = (why: "deadline" | "canceled" | "lease_lost" | "shutdown", isSent: boolean) =>
+  ({ state: "aborted", submission: isSent ? "attempted" : "not_attempted", why }) as const;
+const lost = { ...nothingSent, submission: "ambiguous" } as const;
+
+test("an answer is kept, and work that the provider took on is asked for later", () => {
+  const answer = {
+    state: "succeeded",
+    observed: nothingSent,
+    typedOutput: {},
+    files: [],
+    finishReason: null,
+  } as const;
+  expect(decideOn(answer)).toEqual({ to: "answered", answer });
+  const pending = { state: "pending", handle: "h", pollAfterMs: 500 } as const;
+  expect(decideOn(pending)).toEqual({ to: "taken", pending });
+});
+
+test("a failure of any kind ends the execution as it is", () => {
+  for (const kind of Object.keys(OUTCOMES) as OutcomeKind[]) {
+    const failure = failed(kind, "No.", { ...nothingSent, httpStatus: 400 });
+    expect(decideOn(failure)).toEqual({ to: "ended", failure });
+  }
+});
+
+test("a refused tier is left for the standard one only on a definite no to the request, and only where there is another", () => {
+  const canFallBack = true;
+  const no = failed("refused", "No such tier.", { ...nothingSent, httpStatus: 400 });
+  expect(decideOn(no, { canFallBack })).toEqual({ to: "standard", refused: no });
+  const forbidden = failed("refused", "No.", { ...nothingSent, httpStatus: 403 });
+  expect(decideOn(forbidden, { canFallBack })).toEqual({ to: "ended", failure: forbidden });
+  const charged = failed("refused_after_work", "No.", { ...nothingSent, httpStatus: 400 });
+  expect(decideOn(charged, { canFallBack })).toEqual({ to: "ended", failure: charged });
+});
+
+test("a refused call waits by how long it has waited, or as the provider asks, to the last millisecond of its window", () => {
+  const waiting = (afterMs: number, refusal: Refused) => ({ to: "waiting", afterMs, refused: refusal });
+  const plain = refused("capacity");
+  expect(decideOn(plain)).toEqual(waiting(100, plain));
+  const waits = { since: at(-700), until: at(800) };
+  expect(decideOn(plain, { waits })).toEqual(waiting(800, plain));
+  expect(decideOn(plain, { waits: { ...waits, until: at(799) } })).toMatchObject({ to: "ended" });
+  const asked = refused("unreachable", { retryAfterMs: 1_000 });
+  expect(decideOn(asked)).toEqual(waiting(1_000, asked));
+  expect(decideOn(refused("unreachable", { retryAfterMs: 1_001 }))).toMatchObject({ to: "ended" });
+});
+
+test("a refusal beyond the window ends as its reason and counts against the route; of no capacity it names the wait", () => {
+  const said = { status: 429, code: "busy" };
+  const busy = refused("capacity", { retryAfterMs: 7_001, said });
+  const observed = { ...nothingSent, httpStatus: 429 };
+  expect(decideOn(busy)).toEqual({
+    to: "ended",
+    failure: failed(
+      "capacity",
+      "Not now.",
+      { ...observed, submission: "attempted" },
+      {
+        said,
+        details: { retryAfterSeconds: 8 },
+      },
+    ),
+    exhausted: busy,
+  });
+  const down = refused("unreachable", { retryAfterMs: 7_000 });
+  expect(decideOn(down)).toEqual({
+    to: "ended",
+    failure: failed("unreachable", "Not now.", observed),
+    exhausted: down,
+  });
+});
+
+test("a failing store of this installation is waited for alike, and then ends as unavailable with nothing against the route", () => {
+  const internal = refused("unreachable", { isInternal: true });
+  expect(decideOn(internal)).toEqual({ to: "waiting", afterMs: 100, refused: internal });
+  expect(decideOn({ ...internal, retryAfterMs: 5_000 })).toEqual({
+    to: "ended",
+    failure: unavailable("Not now."),
+  });
+});
+
+test("a lost lease leaves the execution, and a submission that was not sent is corrected", () => {
+  for (const isSent of [false, true])
+    expect(decideOn(aborted("lease_lost", isSent))).toEqual({ to: "left", isUnsent: !isSent });
+});
+
+test("a cancel ends what was sent as ambiguous, and anything else without a charge", () => {
+  expect(decideOn(aborted("canceled", true))).toEqual({
+    to: "ended",
+    failure: failed("canceled", null, lost),
+  });
+  expect(decideOn(aborted("canceled", false))).toEqual({
+    to: "ended",
+    failure: failed("canceled_unsent", null, nothingSent),
+  });
+});
+
+test("a stopping process puts back what it did not send, leaves what the provider works on, and loses the rest", () => {
+  expect(decideOn(aborted("shutdown", false))).toEqual({ to: "queued" });
+  expect(decideOn(aborted("shutdown", true))).toEqual({ to: "ended", failure: failed("lost", LOST, lost) });
+  for (const isSent of [false, true])
+    expect(decideOn(aborted("shutdown", isSent), { isTaken: true })).toEqual({ to: "left", isUnsent: false });
+});
+
+test("a time limit ends what was sent, whichever limit it is", () => {
+  for (const more of [{}, bySubmission])
+    expect(decideOn(aborted("deadline", true), more)).toEqual({
+      to: "ended",
+      failure: failed("timed_out", "Too late.", { ...nothingSent, submission: "attempted" }),
+    });
+});
+
+test("before anything was sent, the limit of the execution ends it and that of a submission counts as a provider out of reach", () => {
+  expect(decideOn(aborted("deadline", false))).toEqual({
+    to: "ended",
+    failure: failed("timed_out_unsent", "Too late.", nothingSent),
+  });
+  const unreachable = refused("unreachable", { message: "Too late.", observed: nothingSent });
+  expect(decideOn(aborted("deadline", false), bySubmission)).toEqual({
+    to: "waiting",
+    afterMs: 100,
+    refused: unreachable,
+  });
+  expect(
+    decideOn(aborted("deadline", false), { ...bySubmission, waits: { since: now, until: at(99) } }),
+  ).toEqual({
+    to: "ended",
+    failure: failed("unreachable", "Too late.", nothingSent),
+    exhausted: unreachable,
+  });
+});
