@@ -16,7 +16,7 @@ const WHOLE_MS = 60_000;
 const IDLE_MS = 30_000;
 const MOST_CONNECTIONS = 4;
 
-/** Sends by SMTP over a few connections that are reused while there is something to send. */
+/** Sends over SMTP with a few pooled connections, which are closed when idle. `send` returns failures and does not throw. */
 export function smtpMailer({ url, from }: SmtpSettings): Mailer {
   const server = readServer(url);
   const sender = readSender(from);
@@ -75,8 +75,8 @@ type Server = {
 };
 
 /**
- * With smtps the connection is encrypted from the start. With smtp it is upgraded where the server offers STARTTLS, and
- * must be before a password is sent; `?starttls=required`, `offered` or `never` overrides this.
+ * With smtps the connection is encrypted from the start. With smtp it is upgraded if the server offers STARTTLS, and must be
+ * before a password is sent to another host; `?starttls=required`, `offered` or `never` overrides this.
  */
 export function readServer(url: string): Server {
   const { protocol, hostname, port, username, password, searchParams } = new URL(url);
@@ -119,7 +119,7 @@ type SmtpFailure = {
   permanent?: boolean;
 };
 
-/** Codes about our configuration and not about the email: it is sent once the configuration is fixed. */
+/** SMTP codes that blame our configuration: keep the mail and retry. */
 const WANTS_SIGN_IN = new Set([530, 534, 535, 538]);
 
 const NO_ADDRESS = "This is not a valid email address.";

@@ -1,51 +1,51 @@
 import type { Micros } from "@/server/platform/money";
 
-/** What is to be paid, as a provider has to know it. */
+/** An order to be paid, with the facts that a provider needs. */
 export type CheckoutOrder = {
-  /** Ours; also the key by which a repeated request is one. */
+  /** Our id; also the idempotency key of the request. */
   paymentId: string;
   organizationId: string;
   currency: string;
   /** A whole number of cents; before tax. */
   amountMicros: Micros;
-  /** Is tax to be added to it? */
+  /** True if the provider is to add tax. */
   isTaxed: boolean;
-  /** What the payer reads. */
+  /** Shown to the payer. */
   title: string;
   email: string | null;
-  /** The payer, as the provider has called them before. */
+  /** The provider's id of the payer; null if the payer is new to the provider. */
   customerId: string | null;
   successUrl: string;
   cancelUrl: string;
   createdAt: Date;
-  /** When its page closes; later where a provider keeps every page open for a while. */
+  /** Time at which the page closes; later if the provider has a longer minimum. */
   expiresAt: Date;
 };
 
-/** A page of the provider on which a person pays. */
+/** The provider's page on which a person pays. */
 export type OpenedCheckout = { sessionId: string; url: string };
 
-/** A payment that is to go back: the part that has not yet. */
+/** A request to refund the part of a payment that has not been refunded yet. */
 export type RefundOrder = {
-  /** Ours; also the key by which a repeated request is one. */
+  /** Our id; also the idempotency key of the request. */
   refundId: string;
   paymentId: string;
   providerPaymentId: string;
-  /** All that was paid, tax included. */
+  /** Total paid, tax included. */
   paidMicros: Micros;
   currency: string;
   at: Date;
 };
 
 /**
- * A provider's answer to a refund. taken: it goes back, or has gone back already; with what the provider reports at
- * once, else it sends a message. refused: asking again will not help.
+ * The provider's answer to a refund. `taken`: the money goes back or already has; `message` is null if the provider reports the
+ * refund later. `refused`: a retry would not help.
  */
 export type RefundAnswer =
   | { state: "taken"; message: PaymentMessage | null }
   | { state: "refused"; reason: string };
 
-/** What a message reports of a payment. Each is a state and not a step: repeated or late it says the same. */
+/** A payment's state as a message reports it. It is a state and not a step, so a repeated message reports the same. */
 export type PaymentNews =
   | {
       about: "checkout";
@@ -54,7 +54,7 @@ export type PaymentNews =
       organizationId: string | null;
       providerPaymentId: string | null;
       customerId: string | null;
-      /** open: completed, and the money is still on its way. */
+      /** open: the checkout is complete and the money still on its way. */
       state: "open" | "paid" | "failed" | "expired";
       /** The total, tax included. */
       amountMicros: Micros | null;
@@ -66,26 +66,26 @@ export type PaymentNews =
       about: "refund";
       paymentId: string | null;
       providerPaymentId: string;
-      /** All that was paid, tax included. */
+      /** Total paid, tax included. */
       amountMicros: Micros;
       currency: string;
-      /** Everything given back so far, less what had failed by then. */
+      /** Total refunded so far, less the refunds that had failed by then. */
       refundedMicros: Micros;
-      /** The same before this refund; null if the provider does not say. */
+      /** `refundedMicros` before this refund; null if the provider does not report it. */
       beforeMicros: Micros | null;
     }
   | {
-      /** It was taken, and then did not reach the payer: the money is ours again. */
+      /** The refund was accepted and then did not reach the payer, so the money is ours again. */
       about: "failed_refund";
       providerRefundId: string;
-      /** Ours; null: it was not asked for by us. */
+      /** Our refund id; null if we did not start the refund. */
       refundId: string | null;
       paymentId: string | null;
       providerPaymentId: string;
-      /** Of this refund alone. */
+      /** Amount of this refund alone. */
       amountMicros: Micros;
       currency: string;
-      /** In the provider's words. */
+      /** The provider's wording. */
       reason: string;
     }
   | {
@@ -99,49 +99,49 @@ export type PaymentNews =
 
 export type DisputeOutcome = "open" | "won" | "lost";
 
-/** One message of a provider. Without news it concerns nothing we keep. */
+/** One message from a provider; `news` is null if the message concerns nothing that we store. */
 export type PaymentMessage = {
   id: string;
   type: string;
-  /** When it happened, by the provider's clock. */
+  /** Time of the event, by the provider's clock. */
   at: Date;
   isTest: boolean;
   news: PaymentNews | null;
 };
 
-/** A way to pay. The product knows nothing of a vendor but this. */
+/** A payment provider. The product knows vendors only through this interface. */
 export type PaymentProvider = {
   name: "stripe" | "test";
-  /** Money of the sandbox: fills test wallets only. */
+  /** True for sandbox money, which fills test wallets only. */
   isTest: boolean;
-  /** The least it takes. */
+  /** Smallest amount that the provider accepts. */
   leastMicros: Micros;
-  /** Does it work out tax where it is asked to? */
+  /** True if the provider can calculate tax on request. */
   addsTax: boolean;
   openCheckout(order: CheckoutOrder): Promise<OpenedCheckout>;
-  /** Closes a page on which no one has paid. Resolves once it is not open any more, for whatever reason. */
+  /** Closes an unpaid page. Resolves once the page is closed, for whatever reason. */
   closeCheckout(sessionId: string): Promise<void>;
   refund(order: RefundOrder): Promise<RefundAnswer>;
-  /** Reads a message its sender has signed; throws BadSignature. */
+  /** Reads a signed message; throws BadSignature. */
   readMessage?(raw: string, signature: string, now: Date): PaymentMessage;
-  /** Asks which of our payments one of theirs is for; null: none. */
+  /** Finds our payment that a provider's payment is for; null if there is none. */
   findPaymentId?(providerPaymentId: string): Promise<string | null>;
-  /** Opens the page where a payer finds invoices and means of payment. */
+  /** Returns the URL of the page with a payer's invoices and payment methods. */
   openPortal?(customerId: string, returnUrl: string): Promise<string>;
 };
 
-/** A message that its sender did not sign, or too long ago. */
+/** Thrown for a message that is not signed by its sender, or was signed too long ago. */
 export class BadSignature extends Error {
   override readonly name = "BadSignature";
 }
 
-/** The provider did not do what it was asked. */
+/** Thrown when the provider rejected the request or did not answer. */
 export class PaymentProviderDown extends Error {
   override readonly name = "PaymentProviderDown";
   constructor(
     message: string,
     options?: ErrorOptions,
-    /** It works on the same request already. */
+    /** True if the provider is still working on the same request. */
     readonly isBusy = false,
   ) {
     super(message, options);

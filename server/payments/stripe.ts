@@ -14,17 +14,17 @@ export type StripeSettings = {
   secretKey: string;
   webhookSecret: string;
   apiBase: string;
-  /** Is Stripe Tax set up, so that checkouts may ask for it? */
+  /** True if Stripe Tax is set up, so that checkouts may ask for it. */
   addsTax: boolean;
 };
 
-/** Messages older than this are not believed: somebody may have recorded them. */
+/** Older messages are rejected as possible replays. */
 const MOST_AGE_SECONDS = 300;
-/** Stripe's own minimum of a charge, in both of our currencies. */
+/** Stripe's minimum charge in both of our currencies. */
 const LEAST_MICROS = 500_000;
 const MICROS_PER_CENT = 10_000;
 const TIMEOUT_MS = 15_000;
-/** Stripe keeps every checkout open for half an hour; a minute more, so that a slow request still asks for enough. */
+/** Stripe keeps every checkout open for at least half an hour; the extra minute covers a slow request. */
 const LEAST_OPEN_MS = 31 * MINUTE_MS;
 
 /** Stripe Checkout. Keys of its test mode move test money only. */
@@ -41,7 +41,7 @@ export function stripeProvider({
     port: base.port || (isHttp ? 80 : 443),
     protocol: isHttp ? "http" : "https",
     timeout: TIMEOUT_MS,
-    maxNetworkRetries: 2, // safe: what makes anything carries an idempotency key
+    maxNetworkRetries: 2, // safe: requests that move money carry an idempotency key
     telemetry: false,
   });
   return {
@@ -62,7 +62,8 @@ export function stripeProvider({
       try {
         await stripe.checkout.sessions.expire(sessionId);
       } catch (cause) {
-        // Stripe refuses what is paid, on its way or closed already; anything else has to be asked again.
+        // Stripe refuses to expire a session that is paid, completing or closed. Any other failure is thrown, for the caller to
+        // retry.
         if (!isRefusal(cause)) throw down(cause);
         if (cause.statusCode === 404) return;
         const { status } = await asked(() => stripe.checkout.sessions.retrieve(sessionId));
@@ -74,7 +75,7 @@ export function stripeProvider({
       try {
         const refund = await stripe.refunds.create(
           {
-            payment_intent: order.providerPaymentId, // without an amount: whatever has not gone back yet
+            payment_intent: order.providerPaymentId, // without an amount Stripe refunds the rest
             metadata: { refundId: order.refundId, paymentId: order.paymentId },
           },
           { idempotencyKey: order.refundId },
@@ -121,14 +122,14 @@ export function stripeProvider({
   };
 }
 
-/** The payment page of an order, as Stripe is asked for it. */
+/** Parameters of Stripe's checkout session for an order. */
 function checkoutOf(order: CheckoutOrder): Stripe.Checkout.SessionCreateParams {
   const metadata = { paymentId: order.paymentId, organizationId: order.organizationId };
   return {
     mode: "payment",
     client_reference_id: order.paymentId,
     metadata,
-    payment_intent_data: { metadata }, // its charges carry it too, so a refund names our payment
+    payment_intent_data: { metadata }, // copied to its charges, so that a refund names our payment
     line_items: [
       {
         quantity: 1,
@@ -144,7 +145,7 @@ function checkoutOf(order: CheckoutOrder): Stripe.Checkout.SessionCreateParams {
     ...(order.customerId
       ? {
           customer: order.customerId,
-          // Tax is that of the address the payer gives here, not of one from years ago.
+          // Calculates tax for the address that the payer gives now, not for one stored years ago.
           ...(order.isTaxed ? { customer_update: { address: "auto" as const } } : {}),
         }
       : {
@@ -159,7 +160,9 @@ function checkoutOf(order: CheckoutOrder): Stripe.Checkout.SessionCreateParams {
   };
 }
 
-/** Stripe's own words stay in the log: they may name keys and accounts. */
+/**
+ * Rethrows failures as PaymentProviderDown. Stripe's own message stays in the cause, for the log: it may name keys and accounts.
+ */
 async function asked<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();
@@ -173,7 +176,7 @@ function down(cause: unknown): PaymentProviderDown {
   return new PaymentProviderDown("Stripe rejected the request or did not answer", { cause }, isBusy);
 }
 
-/** Did Stripe understand the request and say no to it? Not so while it is busy, limits us, or knows no such key. */
+/** True if Stripe understood the request and refused it; false while it is busy, limits our rate or rejects the key. */
 function isRefusal(cause: unknown): cause is InstanceType<typeof Stripe.errors.StripeError> {
   return (
     cause instanceof Stripe.errors.StripeInvalidRequestError &&
@@ -219,7 +222,7 @@ function toNews(event: Stripe.Event): PaymentNews | null {
         beforeMicros: before === undefined ? null : toMicros(before),
       };
     }
-    // Stripe may report one failure by each of these: they are the same news.
+    // Stripe may report one failed refund by several of these events.
     case "refund.failed":
     case "refund.updated":
     case "charge.refund.updated":
@@ -264,7 +267,7 @@ function ofSession(
   };
 }
 
-/** Of a refund only that it failed: its charge reports what goes back. */
+/** Reports a refund only if it failed; the charge's event reports the others. */
 function ofRefund(refund: Stripe.Refund): PaymentNews | null {
   const reason = whyFailed(refund);
   const providerPaymentId = idOf(refund.payment_intent);
@@ -281,7 +284,7 @@ function ofRefund(refund: Stripe.Refund): PaymentNews | null {
   };
 }
 
-/** In Stripe's words; null: it has not failed. */
+/** Stripe's reason; null if the refund has not failed. */
 function whyFailed({ status, failure_reason }: Stripe.Refund): string | null {
   if (status !== "failed" && status !== "canceled") return null;
   return failure_reason ?? `the refund is ${status}`;

@@ -1,6 +1,6 @@
 import type { PaymentProvider } from "./define";
 
-/** The built-in checkout: a page of ours on which nothing is paid. Outside production only, and for test money only. */
+/** The built-in checkout: a page of ours on which no money moves. It exists outside production only, for test money only. */
 export function testProvider(publicUrl: string): PaymentProvider {
   return {
     name: "test",
@@ -11,7 +11,7 @@ export function testProvider(publicUrl: string): PaymentProvider {
       return { sessionId: testSession(paymentId), url: `${publicUrl}/checkout/test/${paymentId}` };
     },
     async closeCheckout() {
-      // Its page asks our own rows.
+      // The page reads our own rows, so there is nothing to close.
     },
     async refund({ paymentId, providerPaymentId, paidMicros, currency, at }) {
       return {
@@ -37,5 +37,5 @@ export function testProvider(publicUrl: string): PaymentProvider {
 }
 
 export const testSession = (paymentId: string) => `checkout_${paymentId}`;
-/** What the built-in checkout calls a payment once it is paid. */
+/** The provider id that the built-in checkout gives a paid payment. */
 export const testPaymentName = (paymentId: string) => `test_${paymentId}`;

@@ -16,7 +16,7 @@ const makeDue = (name: string) =>
     name,
   ]);
 
-test("what is due is done once, by whichever process asks first", async () => {
+test("a due task runs once, in whichever process asks first", async () => {
   const name = `test-${ulid()}`;
   let passes = 0;
   const task = {
@@ -31,7 +31,7 @@ test("what is due is done once, by whichever process asks first", async () => {
     await until(() => passes === 1);
     await makeDue(name);
     await until(() => passes === 2);
-    // A clock that was set back: due in a time that no pass can have asked for.
+    // Simulates a clock that was set back: `due_at` lies further ahead than the interval allows.
     await pool.query(
       "UPDATE periodic_task SET due_at = clock_timestamp() + interval '1 day' WHERE name = $1",
       [name],
@@ -48,7 +48,7 @@ test("what is due is done once, by whichever process asks first", async () => {
   expect(passes).toBe(3);
 });
 
-test("a pass that fails leaves the task to the next, and holds up no other", async () => {
+test("a failed pass leaves the task to the next pass and delays no other task", async () => {
   const [bad, good] = [`test-bad-${ulid()}`, `test-good-${ulid()}`];
   const done: string[] = [];
   const started = await startPeriodicTasks([
@@ -79,7 +79,7 @@ test("a pass that fails leaves the task to the next, and holds up no other", asy
   }
 });
 
-test("the row of a task has its interval, its last pass, how late it began, and its outcome", async () => {
+test("a task's row has its interval, last pass, lag and outcome", async () => {
   const name = `test-${ulid()}`;
   let fails = false;
   const task = {
@@ -103,7 +103,7 @@ test("the row of a task has its interval, its last pass, how late it began, and 
   expect(ended_at.getTime()).toBeGreaterThanOrEqual(started_at.getTime());
 });
 
-test("a task that takes long holds up no other, and is not begun twice in a process", {
+test("a long task delays no other and never overlaps itself in a process", {
   tags: "long",
 }, async () => {
   const [long, short] = [`test-long-${ulid()}`, `test-short-${ulid()}`];
@@ -129,7 +129,7 @@ test("a task that takes long holds up no other, and is not begun twice in a proc
   await started.stop();
 });
 
-test("what each process does for itself is done by all, and has a row too", async () => {
+test("a task that each process runs for itself runs in all of them and has a row too", async () => {
   const name = `test-own-${ulid()}`;
   const counts = [0, 0];
   const processes = await Promise.all(
@@ -144,11 +144,11 @@ test("what each process does for itself is done by all, and has a row too", asyn
   expect(rows).toEqual([{ outcome: "succeeded" }]);
 });
 
-test("every task has a name of its own", () => {
+test("every task has a unique name", () => {
   expect(new Set(PERIODIC_TASKS.map(({ name }) => name)).size).toBe(PERIODIC_TASKS.length);
 });
 
-test("a pass that began more than 5 s late, and each within a lease after it, knows that it is late", async () => {
+test("a pass is marked late if it began more than 5 s late, as are those within a lease after it", async () => {
   const name = `test-late-${ulid()}`;
   const passes: (boolean | undefined)[] = [];
   const task = {

@@ -19,13 +19,16 @@ export type PeriodicTask = {
   name: string;
   everyMs: number;
   pass(ctx: Ctx, pass?: Pass): Promise<unknown>;
-  /** True: each process does it for itself. Otherwise one process at a time does it for all. */
+  /** True if each process runs the task for itself. Otherwise one process at a time runs it for all. */
   isOwn?: true;
 };
 
 const SECOND_MS = 1_000;
 
-/** Everything that is done again and again. A pass is safe in several processes at once, so that no crash can lose one. */
+/**
+ * All periodic tasks. Their passes must be safe in several processes at once: a slow pass does not stop another process from
+ * starting the next one.
+ */
 export const PERIODIC_TASKS: readonly PeriodicTask[] = [
   { name: "announce", everyMs: SECOND_MS, pass: (ctx) => jobs.announce(ctx) },
   { name: "sweep-jobs", everyMs: 2 * SECOND_MS, pass: (ctx, pass) => jobs.sweep(ctx, {}, pass) },
@@ -43,7 +46,7 @@ export const PERIODIC_TASKS: readonly PeriodicTask[] = [
   { name: "write-off-holds", everyMs: HOUR_MS, pass: (ctx) => jobs.writeOff(ctx) },
   // Counts the usage of days that have ended, and again where a charge was still to come.
   { name: "roll-up-usage", everyMs: HOUR_MS, pass: (ctx) => usage.rollUp(ctx) },
-  // Removes from the artifact store what uploads that never ended left behind.
+  // Removes the temporary files that unfinished uploads left in the artifact store.
   {
     name: "tidy-artifacts",
     everyMs: HOUR_MS,
@@ -51,14 +54,14 @@ export const PERIODIC_TASKS: readonly PeriodicTask[] = [
   },
 ];
 
-/** A pass that began so late found the installation stopped, or a database that had not answered. */
+/** Lag that only a stopped installation or an unresponsive database explains. */
 const LATE_MS = 5_000;
-/** How often a process asks what is due: one statement, however many tasks there are. */
+/** Poll interval. One statement finds the due tasks, however many there are. */
 const ASK_EVERY_MS = 500;
 
 /**
- * Runs tasks when they are due until stopped, each as often as `everyMs` in all processes together: the process that asks
- * first runs it. When a process dies in a pass, or a pass fails, the next one makes up for it.
+ * Runs tasks until stopped, each once per `everyMs` across all processes: the process that polls first runs the pass. If a
+ * process dies in a pass or a pass fails, the next pass makes up for it. `stop` waits for running passes.
  */
 export async function startPeriodicTasks(
   tasks: readonly PeriodicTask[] = PERIODIC_TASKS,
@@ -102,13 +105,13 @@ export async function startPeriodicTasks(
   };
 }
 
-/** One round of what is due, for deployments whose processes do not stay up. */
+/** Runs one round of due tasks, for deployments whose processes do not stay up. */
 export async function runDueTasks(tasks: readonly PeriodicTask[] = PERIODIC_TASKS): Promise<void> {
   await register(tasks);
   await Promise.all((await takeDue(tasks, [])).map(({ task, pass }) => runTask(task, pass)));
 }
 
-/** One pass, and its outcome in the task's row. */
+/** Runs one pass and records its outcome in the task's row. Never throws. */
 async function runTask({ name, pass }: PeriodicTask, begun?: Pass): Promise<void> {
   let outcome = "succeeded";
   try {
@@ -136,8 +139,8 @@ async function register(tasks: readonly PeriodicTask[]): Promise<void> {
 }
 
 /**
- * The tasks that are due, now this process's; by the database's clock, even after it was set back. With them begin passes of
- * the process's own tasks, which it runs whatever the answer.
+ * Claims the due tasks for this process by the database's clock; one that was set back makes them due. Also records that passes
+ * of the process's own tasks begin, which the caller runs whatever this returns.
  */
 async function takeDue(
   tasks: readonly PeriodicTask[],
