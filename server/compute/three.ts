@@ -1,4 +1,4 @@
-/** What a function makes of each of three values (axes, channels, corners), in their order. */
+/** Maps three values (axes, channels, corners) in their order. */
 export const mapThree = <T, U>(
   [first, second, third]: readonly [T, T, T],
   make: (each: T, at: 0 | 1 | 2) => U,

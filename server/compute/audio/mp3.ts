@@ -1,4 +1,4 @@
-/* MP3 files, read frame by frame: what they say of their length, and whether they are whole. */
+/* MP3 files, read frame by frame for their length and completeness. */
 
 export type Mp3 = { samples: number; rate: number };
 
@@ -11,7 +11,10 @@ const RATES = [44_100, 48_000, 32_000] as const;
 
 export type Frame = { bytes: number; samples: number; rate: number; isMono: boolean; isMpeg1: boolean };
 
-/** The audio of an MP3 file; null where it is none. What encoders put before and behind the sound is not counted. */
+/**
+ * Reads an MP3 file: samples per channel, and the rate in Hz. Null if it is not a whole MP3. Encoder delay and padding are not
+ * counted.
+ */
 export function readMp3(bytes: Uint8Array): Mp3 | null {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   let at = behindTag(view);
@@ -26,13 +29,13 @@ export function readMp3(bytes: Uint8Array): Mp3 | null {
     frames += 1;
     at += frame.bytes;
   }
-  // What looks like one frame may be chance.
+  // A single match may be chance.
   if (frames < 2 || !isEnd(view, at)) return null;
   const heard = samples - (info ? info.delay + info.padding : 0);
   return heard > 0 ? { samples: heard, rate: first.rate } : null;
 }
 
-/** The frame that begins here; null where none does, or it is cut. */
+/** The frame at `at`; null if none begins there or it is truncated. */
 export function readFrame(view: DataView, at: number): Frame | null {
   if (at + 4 > view.byteLength) return null;
   const header = view.getUint32(at);
@@ -49,11 +52,11 @@ export function readFrame(view: DataView, at: number): Frame | null {
   return at + bytes <= view.byteLength ? { bytes, samples, rate, isMono, isMpeg1 } : null;
 }
 
-/** Where a frame of this kind has its `Xing` or `Info`, counted from its begin. */
+/** Offset of the `Xing` or `Info` header within a frame. */
 export const infoOffset = ({ isMpeg1, isMono }: Frame): number =>
   4 + (isMpeg1 ? (isMono ? 17 : 32) : isMono ? 9 : 17);
 
-/** A first frame without sound, that says how much of the others is before and behind it. */
+/** Reads the info frame: a silent first frame that gives the encoder's delay and padding in samples. Null if this is not one. */
 function readInfo(view: DataView, at: number, frame: Frame): { delay: number; padding: number } | null {
   let next = at + infoOffset(frame);
   if (next + 8 > at + frame.bytes) return null;
@@ -68,14 +71,14 @@ function readInfo(view: DataView, at: number, frame: Frame): { delay: number; pa
 
 const LARGEST_FRAME = 1_441;
 
-/** Past the ID3v2 tag some files begin with. */
+/** Offset after the ID3v2 tag that some files begin with. */
 function behindTag(view: DataView): number {
   if (view.byteLength < 10 || view.getUint32(0) >>> 8 !== 0x49_4433) return 0; // "ID3"
   const size = [6, 7, 8, 9].reduce((sum, at) => sum * 128 + (view.getUint8(at) & 0x7f), 0);
   return 10 + size + (view.getUint8(5) & 0x10 ? 10 : 0);
 }
 
-/** Nothing is left, or a tag, or a frame that was begun. */
+/** True if nothing is left, or only a tag or a truncated frame. */
 function isEnd(view: DataView, at: number): boolean {
   const left = view.byteLength - at;
   if (left === 0) return true;

@@ -1,11 +1,11 @@
-/* Ogg files, read page by page: what they say of their length, and whether they are whole. */
+/* Ogg files, read page by page for their length and completeness. */
 
 export type Stream = { codec: "opus" | "vorbis"; samples: number; rate: number };
 
 const HEADER_BYTES = 27;
 const NO_GRANULE = 0xffff_ffff_ffff_ffffn;
 
-/** The audio of an Ogg file, streams that follow each other together; null where it is no whole Ogg file of Opus or Vorbis. */
+/** Reads an Ogg file of Opus or Vorbis and adds up chained streams. Null if it is damaged or holds anything else. */
 export function readOgg(bytes: Uint8Array): Stream | null {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const streams = new Map<number, Stream & { skipped: number }>();
@@ -33,7 +33,7 @@ export function readOgg(bytes: Uint8Array): Stream | null {
   return samples > 0 ? { codec: first.codec, rate: first.rate, samples } : null;
 }
 
-/** Null where no whole page begins here. */
+/** Size of the page in bytes; null if no whole page begins here. */
 function pageSize(view: DataView, at: number): number | null {
   if (at + HEADER_BYTES > view.byteLength) return null;
   if (view.getUint32(at) !== 0x4f676753 || view.getUint8(at + 4) !== 0) return null; // "OggS", version 0
@@ -44,7 +44,7 @@ function pageSize(view: DataView, at: number): number | null {
   return at + size <= view.byteLength ? size : null;
 }
 
-/** The first packet of a stream says what is in it. */
+/** Reads a stream's first packet: its codec, rate and samples to skip. */
 function readHead(view: DataView, at: number): (Stream & { skipped: number }) | null {
   if (at + 16 > view.byteLength) return null;
   const word = String.fromCharCode(...new Uint8Array(view.buffer, view.byteOffset + at, 8));
@@ -55,7 +55,7 @@ function readHead(view: DataView, at: number): (Stream & { skipped: number }) | 
   return null;
 }
 
-/** The polynomial of Ogg's checksum, not reflected as in zip. */
+/** Table of Ogg's CRC-32, which is not reflected as zip's is. */
 const TABLE = Uint32Array.from({ length: 256 }, (_, byte) => {
   let sum = byte << 24;
   for (let bit = 0; bit < 8; bit++) sum = sum & 0x8000_0000 ? (sum << 1) ^ 0x04c1_1db7 : sum << 1;
@@ -65,7 +65,7 @@ const TABLE = Uint32Array.from({ length: 256 }, (_, byte) => {
 function hasItsChecksum(page: Uint8Array): boolean {
   let sum = 0;
   for (let at = 0; at < page.length; at++) {
-    const byte = at >= 22 && at < 26 ? 0 : (page[at] ?? 0); // its own place counts as zeros
+    const byte = at >= 22 && at < 26 ? 0 : (page[at] ?? 0); // the checksum field itself counts as zeros
     sum = ((sum << 8) ^ (TABLE[((sum >>> 24) ^ byte) & 0xff] ?? 0)) >>> 0;
   }
   return sum === new DataView(page.buffer, page.byteOffset, page.byteLength).getUint32(22, true);

@@ -3,11 +3,11 @@ import { OggOpusDecoder } from "ogg-opus-decoder";
 import { expect, test } from "vitest";
 import { readAudio } from "./read";
 
-/* Files made by ffmpeg: Opus in Ogg, MP3 of MPEG 2 with tags before and behind it, and a WAV. */
+/* Files made by ffmpeg: Opus in Ogg, MP3 of MPEG 2 with tags at both ends, and a WAV. */
 
 const fixture = (name: string) => readFileSync(new URL(`fixtures/${name}`, import.meta.url));
 
-test("an Opus file is as long as its decoder finds it", async () => {
+test("an Opus file has the length that its decoder finds", async () => {
   const file = fixture("opus.ogg");
   const decoder = new OggOpusDecoder();
   await decoder.ready;
@@ -17,7 +17,7 @@ test("an Opus file is as long as its decoder finds it", async () => {
   expect(readAudio(file)).toEqual({ mediaType: "audio/ogg", durationMs: 1_500 });
 });
 
-test("tags and the encoder's own silence are no part of an MP3's length", () => {
+test("tags and encoder silence are not part of an MP3's length", () => {
   expect(readAudio(fixture("tagged.mp3"))).toEqual({ mediaType: "audio/mpeg", durationMs: 1_500 });
 });
 
@@ -30,11 +30,11 @@ test.each<[string, (file: Buffer) => Uint8Array, string]>([
   ["other sound", (file) => file, "tone.wav"],
   ["text", () => Buffer.from("ID3 is what it says, and no more than that"), "tone.wav"],
   ["nothing", () => new Uint8Array(), "tone.wav"],
-])("%s is not taken for a file of sound", (_case, change, name) => {
+])("%s is not accepted as an audio file", (_case, change, name) => {
   expect(readAudio(change(fixture(name)))).toBeNull();
 });
 
-test("bytes at random are never sound, and never break the reader", () => {
+test("random bytes are never audio and never break the reader", () => {
   let state = 7;
   const random = () => {
     state = (Math.imul(state, 1_103_515_245) + 12_345) >>> 0;

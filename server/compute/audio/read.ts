@@ -4,8 +4,8 @@ import { readOgg } from "./ogg";
 export type AudioFacts = { mediaType: "audio/ogg" | "audio/mpeg"; durationMs: number };
 
 /**
- * What a file of sound is and how long it is, by its own bytes: each page or frame is walked. Null: it is neither Ogg
- * (Opus, Vorbis) nor MP3, or it is damaged.
+ * Reads the type and length of an audio file by walking every page or frame. Null if it is neither Ogg (Opus, Vorbis) nor MP3, or
+ * is damaged.
  */
 export function readAudio(bytes: Uint8Array): AudioFacts | null {
   const ogg = readOgg(bytes);

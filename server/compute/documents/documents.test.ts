@@ -25,7 +25,7 @@ const poolOf = (program: Program, deadlineMs: number, maxCharacters = MAX_CHARAC
   return (bytes: Uint8Array) => pool.run({ bytes, maxPages: MAX_PAGES, maxCharacters });
 };
 
-/** Letters that are numbers of a table which is not in the file. */
+/** A page whose letters are codes of a character table that is not in the file. */
 function makeJapanesePdf() {
   return makePdf(["x"], ({ context }, [page]) => {
     const descendant = context.register(
@@ -52,17 +52,17 @@ function makeJapanesePdf() {
   });
 }
 
-test("the text is given page by page and line by line, empty pages too", async () => {
+test("text is returned page by page and line by line, empty pages included", async () => {
   const pdf = await makePdf(["Invoice 2026-114\nTotal: 1,234.50 EUR", "", "Signed by\nAda Lovelace"]);
   expect(await readPdf(pdf)).toEqual({
     pages: ["Invoice 2026-114\nTotal: 1,234.50 EUR", "", "Signed by\nAda Lovelace"],
   });
 });
 
-test("ligatures and soft hyphens of a font come as text", async () => {
+test("ligatures and soft hyphens of a font are read as text", async () => {
   const pdf = await makePdf(["x"], async (document, [page]) => {
     const font = await document.embedFont(StandardFonts.TimesRoman);
-    // As typesetters write it: one glyph of the font for two letters, and a hyphen that is none.
+    // As typesetters write it: one glyph of the font for two letters, and a soft hyphen.
     page?.drawText("agree\u00adment", { x: 50, y: 600, font });
     const name = page?.node.newFontDictionary(
       "F",
@@ -84,7 +84,7 @@ test("ligatures and soft hyphens of a font come as text", async () => {
   expect(read.pages[0]).toMatch(/agree[\u00ad-]?ment/);
 });
 
-test("text in an encoding of East Asia is read with the tables of the library", async () => {
+test("text in an East Asian encoding is read with the library's tables", async () => {
   expect(await readPdf(await makeJapanesePdf())).toEqual({ pages: [expect.stringContaining("日本")] });
 });
 
@@ -99,7 +99,7 @@ test.each<[string, () => Promise<Uint8Array>, RegExp]>([
   expect(await readPdf(await make())).toEqual({ refusal: expect.stringMatching(reason) });
 });
 
-test("more text than is read is refused", async () => {
+test("a PDF with too much text is refused", async () => {
   const read = poolOf(await findProgram("documents"), 15_000, 10);
   expect(await read(await makePdf(["12345", "12345"]))).toMatchObject({ state: "done" });
   expect(await read(await makePdf(["12345", "123456"]))).toEqual({
@@ -108,14 +108,14 @@ test("more text than is read is refused", async () => {
   });
 });
 
-test("cut anywhere, a PDF is refused and the thread serves on", async () => {
+test("a PDF truncated anywhere is refused, and the thread keeps serving", async () => {
   const pdf = await makePdf(["One", "Two", "Three"]);
   for (let length = 0; length < pdf.byteLength - 8; length += 97)
     expect(await readPdf(pdf.subarray(0, length))).toHaveProperty("refusal");
   expect(await readPdf(pdf)).toEqual({ pages: ["One", "Two", "Three"] });
 });
 
-test("with any bytes changed, a PDF is read or refused", async () => {
+test("a PDF with any bytes changed is read or refused", async () => {
   const pdf = await makePdf(["One", "Two"]);
   for (let at = 0; at < pdf.byteLength; at += 61) {
     const broken = Buffer.from(pdf);
@@ -126,18 +126,18 @@ test("with any bytes changed, a PDF is read or refused", async () => {
   }
 });
 
-test("a caller's bytes stay the caller's", async () => {
+test("reading a PDF leaves the caller's bytes usable", async () => {
   const pdf = await makePdf(["One"]);
   const before = Buffer.from(pdf);
   await readPdf(pdf);
   expect(Buffer.compare(before, pdf)).toBe(0);
 });
 
-test("a PDF that takes longer than the deadline is given up, and the next one is read", {
+test("a PDF that exceeds the deadline is given up, and the next one is read", {
   tags: "long",
 }, async () => {
   const read = poolOf(await findProgram("documents"), 4_000);
-  // Forms that draw another one twice, thirty deep: a billion words in some kilobytes.
+  // Each form draws the next one twice, thirty deep: a billion words in a few kilobytes.
   const bomb = await makePdf(["x"], ({ context }, [page]) => {
     const font = context.register(context.obj({ Type: "Font", Subtype: "Type1", BaseFont: "Helvetica" }));
     const form = (content: string, resources: object) =>
@@ -146,7 +146,7 @@ test("a PDF that takes longer than the deadline is given up, and the next one is
           Type: "XObject",
           Subtype: "Form",
           BBox: [0, 0, 99, 99],
-          Resources: context.obj(resources as never), // names and references alone
+          Resources: context.obj(resources as never), // holds names and references only
         }),
       );
     let inner = form("BT /F 9 Tf 9 9 Td (word) Tj ET", { Font: { F: font } });
@@ -158,7 +158,7 @@ test("a PDF that takes longer than the deadline is given up, and the next one is
   expect(await read(await makePdf(["Next"]))).toEqual({ state: "done", pages: ["Next"] });
 });
 
-test("the built program reads PDF files wherever it lies, with the library's own tables", async () => {
+test("the built program reads PDF files from any folder, with the library's own tables", async () => {
   const folder = mkdtempSync(join(tmpdir(), "documents-"));
   onTestFinished(() => rmSync(folder, { recursive: true }));
   const file = join(folder, "documents-worker.mjs");

@@ -25,7 +25,7 @@ const REASONS: Record<Refusal, string> = {
   too_much_text: `The PDF has more than ${MAX_CHARACTERS} characters of text.`,
 };
 
-/** The text of a PDF by page, or why it could not be read. */
+/** Returns the text of each page, or a sentence that says why the PDF could not be read. Runs on a worker thread. */
 export async function readPdf(bytes: Uint8Array): Promise<{ pages: string[] } | { refusal: string }> {
   const question = { bytes, maxPages: MAX_PAGES, maxCharacters: MAX_CHARACTERS };
   const answer = await threads.run(question);

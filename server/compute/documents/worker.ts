@@ -23,7 +23,7 @@ const found = createRequire(join(process.cwd(), "package.json")).resolve("pdfjs-
 const home = join(dirname(found), "..", "..");
 const loading: Promise<PdfJs> = import(pathToFileURL(found).href);
 
-/** Where the format's first and last markers must be. */
+/** Bytes at either end of a file within which the format's markers must be. */
 const MARGIN = 1024;
 
 async function read({ bytes, maxPages, maxCharacters }: PdfQuestion): Promise<PdfAnswer> {
@@ -39,7 +39,7 @@ async function read({ bytes, maxPages, maxCharacters }: PdfQuestion): Promise<Pd
     disableFontFace: true,
     useSystemFonts: false,
     enableXfa: false,
-    stopAtErrors: true, // text that was left out would be taken for text that is not there
+    stopAtErrors: true, // otherwise missing text would go unnoticed
     cMapUrl: join(home, "cmaps/"),
     standardFontDataUrl: join(home, "standard_fonts/"),
   });

@@ -59,12 +59,14 @@ export function divide(context: Context, a: Num, b: Num): Num {
   const Truncated = Decimal.clone({ defaults: true, precision: digits, rounding: Decimal.ROUND_DOWN });
   const quotient = new Exact(new Truncated(a.value).div(b.value));
   if (quotient.times(b.value).eq(a.value)) return finish(context, quotient, ideal);
-  // The rest of the quotient lies strictly between this digit and the next: any digit there rounds as it does.
+  // The true quotient lies strictly between this digit and the next, so any digit between rounds the same way.
   const rest = tenTo(quotient.e - digits);
   return finish(context, quotient.plus(quotient.isNegative() ? rest.negated() : rest), PADDED);
 }
 
-/** What an integer division leaves, with the sign of the dividend. The integer quotient must fit the precision. */
+/**
+ * Remainder of the truncated division, with the sign of the dividend. Refuses if the integer quotient does not fit the precision.
+ */
 export function remainder(context: Context, a: Num, b: Num): Num {
   if (b.value.isZero()) refuse(context, "division_by_zero", "Remainder of a division by zero.");
   const ideal = Math.min(a.exponent, b.exponent);
@@ -87,14 +89,17 @@ export function remainder(context: Context, a: Num, b: Num): Num {
   return finish(context, rest.isZero() ? zero(a.value.isNegative()) : rest, ideal);
 }
 
-/** Rounds to the nearest by `half_even` whatever was asked, as General Decimal Arithmetic and IEEE 754 decimals do. */
+/**
+ * Always rounds `half_even`, as General Decimal Arithmetic and IEEE 754 decimals do; warns if an inexact result asked for another
+ * rounding.
+ */
 export function squareRoot(context: Context, a: Num): Num {
   const ideal = Math.floor(a.exponent / 2);
   if (a.value.isZero()) return finish(context, a.value, ideal);
   if (a.value.isNegative()) refuse(context, "domain_error", "The square root of a negative number.");
   const lowest = lowestPlace(a.value);
   const digits = digitsOf(a.value);
-  // An even number of zeros appended until the integer root has two digits more than asked.
+  // Appends zeros until the integer root has two digits more than the precision, keeping the exponent even.
   const wanted = Math.max(0, 2 * (context.precision + 2) - digits);
   const zeros = wanted + Math.abs((lowest - wanted) % 2);
   spend(context, price.root(digits + zeros));
@@ -110,8 +115,8 @@ export function squareRoot(context: Context, a: Num): Num {
 }
 
 /**
- * `round(x)`: the integer, with as many digits as it takes. `round(x, n)`: n decimal places (negative: tens, hundreds),
- * written out with their zeros, so they must fit the precision.
+ * `round(x)` is an integer with as many digits as needed. `round(x, n)` has n decimal places (negative n: tens, hundreds) with
+ * its zeros written out, and is refused if it does not fit the precision.
  */
 export function round(context: Context, a: Num, places?: Num): Num {
   if (!places) {
@@ -145,7 +150,7 @@ function requireInteger(context: Context, rounded: Num, from: Num): Num {
   return rounded;
 }
 
-/** -1, 0 or 1; numbers that are equal in value are ordered by sign of zero, then by their trailing zeros: -0 < 0.0 < 0, 1.0 < 1. */
+/** Returns -1, 0 or 1. Equal values are ordered by sign of zero, then by trailing zeros: -0 < 0.0 < 0, 1.0 < 1. */
 function compareTotal(a: Num, b: Num): number {
   const byValue = a.value.comparedTo(b.value);
   if (byValue !== 0) return byValue;
@@ -154,7 +159,7 @@ function compareTotal(a: Num, b: Num): number {
   return a.value.isNegative() ? -byExponent : byExponent;
 }
 
-/** The least (`direction` -1) or greatest (1), chosen exactly, then rounded once. */
+/** Chooses the least (`direction` -1) or greatest (1) number exactly, then rounds it once. */
 export function extreme(context: Context, direction: -1 | 1, numbers: Num[]): Num {
   const chosen = numbers.reduce((best, candidate) => {
     spend(context, price.sum(Math.min(digitsOf(best.value), digitsOf(candidate.value))));

@@ -12,10 +12,10 @@ export const ROUNDINGS = [
 ] as const;
 export type Rounding = (typeof ROUNDINGS)[number];
 
-/** Units of work one evaluation may spend: some 60 ms, at about 3 µs each. */
+/** Work units that one evaluation may spend: some 60 ms, at about 3 µs each. */
 export const WORK_LIMIT = 20_000;
 
-/** Units an operation costs, by the digits it touches. Measured, then fixed: they are part of the answer. */
+/** Cost of an operation in work units, by the digits it touches. Measured once and then fixed, because refusals depend on it. */
 export const price = {
   /** Addition, comparison, rounding. */
   sum: (digits: number): number => 1 + digits / 100,
@@ -23,7 +23,7 @@ export const price = {
   product: (m: number, n: number): number => 1 + (m + n) / 100 + (m * n) / 10_000,
   /** Division by m digits for n digits of quotient. */
   quotient: (m: number, n: number): number => 5 + (m + n) / 50 + (m * n) / 5_000,
-  /** The integer root of a number of so many digits. */
+  /** Integer root of a number with this many digits. */
   root: (digits: number): number => 5 + digits / 100 + (digits / 100) ** 2 / 8,
   /** A power by exp and ln, to `digits`, of operands `span` long including the zeros of their exponents. */
   series: (digits: number, span: number): number =>
@@ -32,10 +32,10 @@ export const price = {
 
 /** One evaluation: its request, its position, and its remaining budget. */
 export type Context = {
-  /** Significant digits an inexact result keeps. */
+  /** Significant digits that an inexact result keeps. */
   readonly precision: number;
   readonly rounding: Rounding;
-  /** Of the operation being evaluated, for refusals. */
+  /** Offset of the operation being evaluated, for refusals. */
   position: number;
   work: number;
   readonly warnings: Set<string>;

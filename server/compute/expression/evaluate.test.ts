@@ -20,11 +20,11 @@ const differences = (from: OracleCase[]) =>
     }))
     .filter(({ python, ours }) => python !== ours);
 
-test("every case of the oracle has the result, or the refusal, that Python's decimal gives it", () => {
+test("every oracle case has the result or the refusal that Python's decimal gives it", () => {
   expect(differences(cases)).toEqual([]);
 });
 
-/** How long a precision is, what its end is called, and all that occurs in it. */
+/** Labels of one case, for sampling: rounding with size of precision and outcome, and each operator and function in it. */
 function kindsOf({ expression, precision = 28, rounding, error }: OracleCase): string[] {
   const length = precision <= 9 ? "short" : precision <= 28 ? "plain" : precision <= 200 ? "long" : "longest";
   const parts = expression.match(/[a-z]+\(|[-+*/%^]/g) ?? [];
@@ -34,13 +34,13 @@ function kindsOf({ expression, precision = 28, rounding, error }: OracleCase): s
   ];
 }
 
-test("random expressions over all roundings and precisions, 6,000 in the full campaign, end as Python's decimal ends them", () => {
+test("random expressions over all roundings and precisions end as Python's decimal ends them", () => {
   const chosen = campaign.sample(random, kindsOf);
   expect(chosen.length).toBeGreaterThan(100);
   expect(differences(chosen)).toEqual([]);
 }, 60_000);
 
-test("of the random expressions at least 5,000 have a result, and no rounding or size of precision is rare", () => {
+test("at least 5,000 random expressions have a result, and no rounding or size of precision is rare", () => {
   expect(random.filter(({ result }) => result !== undefined).length).toBeGreaterThanOrEqual(5000);
   expect(
     new Set(random.map(({ expression, precision }) => `${precision} ${expression}`)).size,
@@ -58,7 +58,7 @@ test("of the random expressions at least 5,000 have a result, and no rounding or
     ).toBeGreaterThan(500);
 });
 
-test("where CPython's C module rounds a power otherwise, its pure Python twin and we agree, and nowhere else", () => {
+test("a power that CPython's C module rounds otherwise agrees with its pure Python twin, and no other case differs", () => {
   const otherwise = [...cases, ...random].filter(({ cpython }) => cpython !== undefined);
   for (const { result, cpython, expression } of otherwise) {
     expect(cpython).not.toBe(result);
@@ -75,7 +75,7 @@ test("the oracle covers every rounding, precisions from 1 to 1000 and all ten re
   expect(precisions).toEqual(expect.arrayContaining([1, 1000]));
 });
 
-test("the engine's name carries the version of decimal.js that is installed", () => {
+test("the engine's name contains the installed version of decimal.js", () => {
   expect(ENGINE).toContain(`decimal.js ${decimalPackage.version} `);
 });
 
@@ -90,7 +90,7 @@ test("an output has every field, with the defaults filled in", () => {
   });
 });
 
-test("a variable no one uses and a rounding that sqrt ignores are warned of", () => {
+test("an unused variable and a rounding that sqrt ignores add warnings", () => {
   expect(evaluate({ expression: "1", variables: { vat: "0.19" } }).warnings).toEqual([
     "The variable vat is not used.",
   ]);
@@ -111,18 +111,18 @@ test.each([
   ["2 ^ 10001", "complexity_limit_exceeded", 2],
   ["sqrt(-1)", "domain_error", 0],
   ["round(1, 0.5)", "invalid_parameter", 0],
-])("%s is refused with %s at the place that is wrong", (expression, code, position) => {
+])("%s is refused with %s at the faulty position", (expression, code, position) => {
   expect(() => evaluate({ expression })).toThrow(expect.objectContaining({ code, position }));
 });
 
-test("a name that every object has is no variable unless it is given", () => {
+test("a name that every object inherits is no variable unless it is given", () => {
   for (const expression of ["constructor", "toString", "__proto__", "hasOwnProperty"])
     expect(answer({ expression })).toBe("unknown_variable");
   expect(answer({ expression: "constructor(1)" })).toBe("unsupported_function");
   expect(answer({ expression: "__proto__ + 1", variables: JSON.parse('{"__proto__":"2"}') })).toBe("3");
 });
 
-test("too much work is refused at the same operation every time", () => {
+test("excessive work is refused at the same operation every time", () => {
   const expression = Array(1000).fill("a").join("*");
   const refusal = (): unknown => {
     try {

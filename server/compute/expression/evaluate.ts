@@ -19,7 +19,7 @@ import { power } from "./power";
 import { print } from "./print";
 import { ExpressionError } from "./refusal";
 
-/** Library and grammar that produced a result; the same text for the same arithmetic. */
+/** Library and grammar that produced a result; the same text means the same arithmetic. */
 export const ENGINE = "decimal.js 10.6.0 / capstan-expression 1";
 
 export const MAX_EXPRESSION_LENGTH = 2048;
@@ -27,7 +27,7 @@ export const MAX_VARIABLE_LENGTH = 512;
 export const MAX_PRECISION = 1000;
 export const DEFAULT_PRECISION = 28;
 export const DEFAULT_ROUNDING: Rounding = "half_even";
-/** No expression of 2048 characters can name more. */
+/** An expression of 2048 characters cannot name more. */
 const MAX_VARIABLES = 1024;
 
 export type ExpressionInput = {
@@ -50,7 +50,7 @@ function isRounding(name: string): name is Rounding {
   return ROUNDINGS.some((rounding) => rounding === name);
 }
 
-/** The checks that need no arithmetic: sizes, parameters and names. Cheap for any input; throws ExpressionError. */
+/** Checks sizes, parameters and names before any arithmetic. Cheap for any input; throws ExpressionError. */
 export function checkInput(input: ExpressionInput): Required<ExpressionInput> & { rounding: Rounding } {
   const { expression, variables = {}, precision = DEFAULT_PRECISION, rounding = DEFAULT_ROUNDING } = input;
   if (!Number.isInteger(precision) || precision < 1)
@@ -111,8 +111,8 @@ const OPERATIONS: Record<BinaryOperator, (context: Context, a: Num, b: Num) => N
 };
 
 /**
- * Evaluates an expression, here and now; `evaluateExpression` does it off the main thread. A function of its input alone.
- * Throws ExpressionError, and nothing else.
+ * Evaluates an expression on this thread; `evaluateExpression` does so on a worker. The output depends on the input alone. Throws
+ * ExpressionError only.
  */
 export function evaluate(input: ExpressionInput): ExpressionOutput {
   const { expression, variables, precision, rounding } = checkInput(input);
@@ -169,7 +169,7 @@ export function evaluate(input: ExpressionInput): ExpressionOutput {
 }
 
 function call(context: Context, name: (Node & { kind: "call" })["name"], numbers: Num[]): Num {
-  // The parser has counted: every function has at least one argument.
+  // The parser has checked the arity: every function has at least one argument.
   const [first, second] = numbers as [Num, Num?];
   switch (name) {
     case "sqrt":

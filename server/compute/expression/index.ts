@@ -17,7 +17,7 @@ export {
 } from "./evaluate";
 export { EXPRESSION_ERROR_CODES, ExpressionError, type ExpressionErrorCode } from "./refusal";
 
-/** Processor time of one evaluation. The counted work ends long before; this is for what no one thought of. */
+/** CPU limit of one evaluation in milliseconds; a backstop behind the counted work. */
 const DEADLINE_MS = 250;
 
 const threads = threadsOf<ExpressionInput, Answer>({
@@ -30,12 +30,11 @@ const threads = threadsOf<ExpressionInput, Answer>({
 export const closeExpressionPool = threads.close;
 
 /**
- * Evaluates an expression on a worker thread. The same input gives the same output, or the same refusal: an
- * ExpressionError with one of ten codes. Work that the counted limits do not end is stopped after 250 ms of processor
- * time, with `OutOfTime`: the input is not to blame.
+ * Evaluates an expression on a worker thread. The same input gives the same output or the same ExpressionError, with one of ten
+ * codes. Throws `OutOfTime` after 250 ms of processor time, for which the input is not to blame.
  */
 export async function evaluateExpression(input: ExpressionInput): Promise<ExpressionOutput> {
-  // Also here: what is too long is not worth copying to another thread.
+  // Checked here too, so that an oversized input is not copied to another thread.
   checkInput(input);
   const answer = await threads.run(input);
   switch (answer.state) {

@@ -6,7 +6,7 @@ export type Literal = {
   exponent: number;
 };
 
-/** Numbers lie between 10^-10000 and 10^10001: the power of ten of the first digit is at most this, either way. */
+/** Numbers lie between 10^-10000 and 10^10001: the first digit's power of ten is at most this in either direction. */
 export const MAX_ADJUSTED_EXPONENT = 10_000;
 
 const SHAPE = /^([+-]?)(?=\.?[0-9])([0-9]*)(?:\.([0-9]*))?(?:[eE]([+-]?)0*([0-9]+))?$/;
@@ -25,7 +25,10 @@ export function readLiteral(text: string): Literal | "malformed" | "out_of_range
   return { negative: sign === "-", digits, exponent };
 }
 
-/** The to-scientific-string of General Decimal Arithmetic, which Python's `str(Decimal)` prints too; reads back as the same literal. */
+/**
+ * Writes the to-scientific-string of General Decimal Arithmetic, as Python's `str(Decimal)` does; it reads back as the same
+ * literal.
+ */
 export function writeLiteral({ negative, digits, exponent }: Literal): string {
   const adjusted = exponent + digits.length - 1;
   const sign = negative ? "-" : "";

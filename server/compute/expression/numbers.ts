@@ -8,7 +8,7 @@ import { type Literal, MAX_ADJUSTED_EXPONENT, writeLiteral } from "./literal";
  */
 export type Num = { value: Decimal; exponent: number };
 
-/** Exact +, -, × and integer division: no two operands need this many digits. Rounding is ours, in `finish`. */
+/** Exact +, -, × and integer division: no two operands need this many digits. Rounding happens in `finish`. */
 export const Exact = Decimal.clone({
   defaults: true,
   precision: 1_000_000,
@@ -26,16 +26,16 @@ const MODES: Record<Exclude<Rounding, "05up">, Decimal.Rounding> = {
   up: Decimal.ROUND_UP,
 };
 
-/** The exponent of a result that has no trailing zeros, whatever its operands had. */
+/** Ideal exponent of a result that has no trailing zeros, whatever its operands had. */
 export const STRIPPED = Number.POSITIVE_INFINITY;
-/** The exponent of a result that fills the whole precision, even with zeros. */
+/** Ideal exponent of a result that fills the whole precision, even with zeros. */
 export const PADDED = Number.NEGATIVE_INFINITY;
 
 export function tenTo(exponent: number): Decimal {
   return new Exact(`1e${exponent}`);
 }
 
-/** Significant digits without trailing zeros. */
+/** Number of significant digits without trailing zeros; 1 for zero. */
 export function digitsOf(value: Decimal): number {
   return value.isZero() ? 1 : value.sd();
 }
@@ -68,18 +68,18 @@ export function toText({ value, exponent }: Num): string {
   return writeLiteral({ negative: value.isNegative(), digits, exponent });
 }
 
-/** Rounds to a multiple of 10^place, in one of the eight ways. */
+/** Rounds to a multiple of 10^place. */
 export function roundToPlace(value: Decimal, place: number, rounding: Rounding): Decimal {
   const scaled = value.times(tenTo(-place));
   if (rounding !== "05up") return scaled.toDecimalPlaces(0, MODES[rounding]).times(tenTo(place));
-  // Away from zero when that avoids a last digit of 0 or 5, towards zero otherwise: such a result can be rounded again safely.
+  // Rounds away from zero only if the last digit would be 0 or 5, so that the result can be rounded again safely.
   const towardsZero = scaled.toDecimalPlaces(0, Decimal.ROUND_DOWN);
   const away = !towardsZero.eq(scaled) && /[05]$/.test(towardsZero.toFixed(0));
   const rounded = away ? towardsZero.plus(value.isNegative() ? -1 : 1) : towardsZero;
   return rounded.times(tenTo(place));
 }
 
-/** Rounds an exact value to the precision, keeping the trailing zeros down to `ideal`. Checks no range. */
+/** Rounds an exact value to the precision, keeping the trailing zeros down to `ideal`. Does not check the range. */
 export function roundToPrecision(context: Context, value: Decimal, ideal: number, rounding: Rounding): Num {
   if (value.isZero()) {
     const least = 1 - MAX_ADJUSTED_EXPONENT - context.precision;
@@ -89,11 +89,11 @@ export function roundToPrecision(context: Context, value: Decimal, ideal: number
   const exponent = Math.max(Math.min(ideal, lowest), value.e - context.precision + 1);
   if (lowest >= exponent) return { value, exponent };
   const rounded = roundToPlace(value, exponent, rounding);
-  // 9.99 became 10.0: the precision now ends one place earlier.
+  // 9.99 became 10.0, so the precision now ends one place earlier.
   return { value: rounded, exponent: rounded.e > value.e ? exponent + 1 : exponent };
 }
 
-/** Refuses what is nearer to zero than 1E-10000 before rounding, or from 1E+10001 on after it. */
+/** Refuses a value nearer to zero than 1E-10000 before rounding, or one from 1E+10001 on after it. */
 export function requireRange(context: Context, exact: Decimal, rounded: Num): Num {
   if (!exact.isZero() && exact.e < -MAX_ADJUSTED_EXPONENT)
     refuse(context, "numeric_overflow", `A result is nearer to zero than 1E-${MAX_ADJUSTED_EXPONENT}.`);
@@ -102,7 +102,7 @@ export function requireRange(context: Context, exact: Decimal, rounded: Num): Nu
   return rounded;
 }
 
-/** The result of an operation whose exact value is known: rounded once, range checked. */
+/** Rounds the exact value of an operation once and checks its range. */
 export function finish(
   context: Context,
   value: Decimal,

@@ -14,7 +14,7 @@ export type FunctionName = keyof typeof ARITY;
 
 export type BinaryOperator = "+" | "-" | "*" | "/" | "%" | "^";
 
-/** `position` is where the number, name or operator is in the text. */
+/** `position` is the offset of the number, name or operator in the text. */
 export type Node =
   | { kind: "number"; literal: Literal; position: number }
   | { kind: "variable"; name: string; position: number }
@@ -95,7 +95,7 @@ export function parse(text: string): Node {
   return tree;
 }
 
-/** The tokens of an expression, how many of them are read, and how deep the reading is nested. */
+/** The tokens of an expression, the number read so far, and the nesting depth. */
 type Reader = { tokens: Token[]; index: number; depth: number };
 
 // The last token is always "end" and is never consumed.

@@ -34,7 +34,7 @@ function poolOf(...options: [code: string, deadlineMs: number, size?: number, is
   return pool;
 }
 
-/** A substitute program that does what the expression says. */
+/** A substitute worker program that does as the expression says. */
 const OBEDIENT = `
   const { port } = require("node:worker_threads").workerData;
   port.on("message", ({ expression }) => {
@@ -47,7 +47,7 @@ const OBEDIENT = `
   port.postMessage({ state: "ready" });
 `;
 
-test("an evaluation gives its output, a refusal its code, message and position", async () => {
+test("an evaluation returns its output, a refusal its code, message and position", async () => {
   await expect(evaluateExpression({ expression: "1 / 8" })).resolves.toMatchObject({ result: "0.125" });
   await expect(evaluateExpression({ expression: "1 / 0" })).rejects.toEqual(
     expect.objectContaining({
@@ -69,7 +69,7 @@ test("evaluations that run side by side get their own answers", async () => {
   expect(answers.map(({ result }) => result)).toEqual(Array.from({ length: 200 }, (_, n) => String(n * n)));
 });
 
-test("hostile expressions end with a result or one of the ten codes, and the pool serves on", {
+test("hostile expressions end with a result or one of the ten codes, and the pool keeps serving", {
   tags: "long",
 }, async () => {
   const long = `1.${"7316497392".repeat(50)}`;
@@ -124,7 +124,7 @@ test("a worker that misses the deadline is stopped and replaced", async () => {
   expect(await pool.run({ expression: "again" })).toEqual({ state: "broken", message: "again0" });
 });
 
-test("a thread that a busy machine keeps from running is not stopped; one that runs past its time is", async () => {
+test("a thread that a busy machine delays is not stopped; one that exceeds its processor time is", async () => {
   const counted = OBEDIENT.replace(
     '{ state: "ready" }',
     '{ state: "ready", threadId: Number(require("node:fs").readlinkSync("/proc/thread-self").split("/").pop()) }',
@@ -134,7 +134,7 @@ test("a thread that a busy machine keeps from running is not stopped; one that r
   expect(await pool.run({ expression: "spin" })).toEqual({ state: "stopped", by: "deadline" });
 });
 
-test("those who wait behind a worker that is stopped get their turn", async () => {
+test("tasks that wait behind a stopped worker get their turn", async () => {
   const pool = poolOf(OBEDIENT, 30);
   const [stopped, next] = await Promise.all([
     pool.run({ expression: "spin" }),
@@ -144,14 +144,14 @@ test("those who wait behind a worker that is stopped get their turn", async () =
   expect(next).toEqual({ state: "broken", message: "b0" });
 });
 
-test("a worker that dies, or eats all its memory, is replaced", async () => {
+test("a worker that dies or exhausts its memory is replaced", async () => {
   const pool = poolOf(OBEDIENT, 15_000);
   expect(await pool.run({ expression: "exit" })).toMatchObject({ by: "failure" });
   expect(await pool.run({ expression: "hoard" })).toMatchObject({ by: "memory" });
   expect(await pool.run({ expression: "again" })).toMatchObject({ message: "again0" });
 });
 
-test("a signal ends the wait of work that runs and of work that waits, and others go on", async () => {
+test("a signal ends the wait for running and queued work, and other work goes on", async () => {
   const pool = poolOf(OBEDIENT, 15_000);
   const [running, waiting] = [new AbortController(), new AbortController()];
   const ended = Promise.allSettled([
@@ -166,7 +166,7 @@ test("a signal ends the wait of work that runs and of work that waits, and other
   await expect(pool.run({ expression: "d" }, running)).rejects.toBe("first");
 });
 
-test("a pool for one task a thread starts each with nothing of the one before", async () => {
+test("a pool with one task a thread starts each task with nothing of the one before", async () => {
   const counts = `
     const { port } = require("node:worker_threads").workerData;
     let count = 0;
@@ -181,13 +181,13 @@ test("a pool for one task a thread starts each with nothing of the one before", 
   expect(await said(true)).toMatchObject([{ message: "a1" }, { message: "b1" }]);
 });
 
-test("workers that cannot start reject what waits, and nothing is tried for ever", async () => {
+test("workers that cannot start reject the waiting tasks, and starting is not retried forever", async () => {
   const pool = poolOf("throw new Error('no')", 1000, 2);
   await expect(pool.run({ expression: "1" })).rejects.toThrow("could not start");
   await expect(pool.run({ expression: "1" })).rejects.toThrow("could not start");
 });
 
-test("a closed pool rejects what waits and what comes", async () => {
+test("a closed pool rejects waiting and new tasks", async () => {
   const pool = start({ code: OBEDIENT }, 10_000);
   const waiting = pool.run({ expression: "spin" });
   const settled = expect(waiting).rejects.toThrow("closed");
@@ -226,7 +226,7 @@ test("a built program is used when it is newer than its sources, and works", asy
   expect(await findProgram("expression", root)).toHaveProperty("code");
 });
 
-test("a process that has evaluated ends automatically", () => {
+test("a process that has evaluated exits automatically", () => {
   const root = process.cwd();
   const script = `
     import { evaluateExpression } from ${JSON.stringify(join(root, "server/compute/expression/index.ts"))};

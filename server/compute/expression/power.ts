@@ -20,8 +20,8 @@ import { integerRoot, powerBounds } from "./series";
 export const MAX_POWER = 10_000;
 
 /**
- * x^y, rounded once from its true value in every mode. Exact results of a non-negative integer y keep the trailing zeros
- * of repeated multiplication, of a negative one none; a non-integer y fills the precision even when the result is exact.
+ * x^y, rounded once from its true value in every mode. A non-negative integer y keeps the trailing zeros of repeated
+ * multiplication in an exact result and a negative one keeps none; any other y fills the precision even if the result is exact.
  */
 export function power(context: Context, x: Num, y: Num): Num {
   spend(context, 1);
@@ -54,7 +54,7 @@ export function power(context: Context, x: Num, y: Num): Num {
   return transcendentalPower(context, base, y.value);
 }
 
-/** Refuses early what cannot be in range, so that nothing below meets numbers of absurd size. */
+/** Refuses a power that cannot be in range, so that nothing below meets numbers of absurd size. */
 function requirePossibleRange(context: Context, base: Decimal, n: number): void {
   const bounds = [base.e * n, (base.e + 1) * n];
   const beyond = MAX_ADJUSTED_EXPONENT + 2;
@@ -66,12 +66,12 @@ function requirePossibleRange(context: Context, base: Decimal, n: number): void 
     );
 }
 
-/** The bounds of a value's magnitude, and its sign. */
+/** Bounds of a value's magnitude, and its sign. */
 type Between = { low: Decimal; high: Decimal; negative: boolean };
 
 /**
- * Rounds a value known to lie between two bounds, if both round to the same number; equal bounds are the exact value.
- * Null: the bounds are too far apart to tell.
+ * Rounds a value that lies between two bounds if both round to the same number; equal bounds are the exact value. Null if the
+ * bounds are too far apart to tell.
  */
 function settle(context: Context, { low, high, negative }: Between, ideal: number): Num | null {
   const signed = (value: Decimal): Decimal => (negative ? value.negated() : value);
@@ -83,7 +83,7 @@ function settle(context: Context, { low, high, negative }: Between, ideal: numbe
   return requireRange(context, low, fromLow);
 }
 
-/** base^n by squaring, once rounded down and once rounded up at every step, with more digits until both agree. */
+/** Computes base^n by squaring, rounded down and rounded up at every step, with more digits until both agree. */
 function integerPower(
   context: Context,
   { base, n, negative }: { base: Decimal; n: number; negative: boolean },
@@ -96,7 +96,7 @@ function integerPower(
   const times = Math.abs(n);
   const digitsOfPower = digitsOf(base) * times + 1;
   for (let digits = context.precision + 12; ; digits *= 2) {
-    // With this many digits nothing is rounded.
+    // The exact power has at most this many digits, so with them nothing is rounded.
     const enough = Math.min(digits, digitsOfPower);
     const Down = Decimal.clone({ defaults: true, precision: enough, rounding: Decimal.ROUND_DOWN });
     const Up = Decimal.clone({ defaults: true, precision: enough, rounding: Decimal.ROUND_UP });
@@ -110,7 +110,7 @@ function integerPower(
   }
 }
 
-/** 1/[low, high], where no number between has an inverse that ends: the bounds stay apart. */
+/** Bounds of 1/[low, high]. No number in between has a terminating inverse, so the bounds stay apart. */
 function settleInverse(context: Context, { low, high, negative }: Between, digits: number): Num | null {
   spend(context, 2 * price.quotient(digitsOf(low), digits));
   const Down = Decimal.clone({ defaults: true, precision: digits, rounding: Decimal.ROUND_DOWN });
@@ -134,7 +134,7 @@ function raise(context: Context, base: Decimal, times: number): Decimal {
   return result;
 }
 
-/** 1/base where that ends: the coefficient is a power of two or of five alone. */
+/** 1/base if it terminates, which requires a coefficient that is a power of two or of five; otherwise null. */
 function terminatingInverse(context: Context, base: Decimal): Decimal | null {
   const coefficient = coefficientOf(base);
   const fives = Math.round(digitsOf(base) / Math.log10(5));
@@ -147,8 +147,9 @@ function terminatingInverse(context: Context, base: Decimal): Decimal | null {
 }
 
 /**
- * base^exponent as an integer power of an exact root, such as 4^1.5 = 2^3; it may be exact, which no number of digits shows.
- * With exponent n/q in lowest terms, c × 10^e has a q-th root exactly when q divides e and c is a q-th power.
+ * base^exponent as an integer power of an exact root, such as 4^1.5 = 2^3: that can be exact, which no number of digits would
+ * show. With exponent n/q in lowest terms, c × 10^e has a q-th root exactly when q divides e and c is a q-th power. Null if it
+ * has none.
  */
 function exactFraction(
   context: Context,
@@ -156,7 +157,7 @@ function exactFraction(
   exponent: Decimal,
 ): { base: Decimal; n: number } | null {
   const places = -lowestPlace(exponent);
-  // q is at least 2^places. c and e are too short for the roots beyond.
+  // q is at least 2^places, and c and e are too short for the roots beyond.
   if (places > 13) return null;
   let numerator = coefficientOf(exponent);
   let q = 10 ** places;
@@ -176,7 +177,10 @@ function exactFraction(
   return { base: new Exact(`${root}e${e / q}`), n: exponent.isNegative() ? -n : n };
 }
 
-/** exp(y ln x), with more digits until the bounds round to the same number. The true value has no end, so they do. */
+/**
+ * Computes exp(y ln x) with more digits until the bounds round to the same number. They do in the end, because the true value
+ * never terminates.
+ */
 function transcendentalPower(context: Context, base: Decimal, y: Decimal): Num {
   const e = lowestPlace(base);
   const c = coefficientOf(base);

@@ -14,7 +14,7 @@ function strength(node: Node): number {
   return node.operator === "+" || node.operator === "-" ? SUM : PRODUCT;
 }
 
-/** The one way to write a tree: no needless parentheses, one space around binary operators. Parses back to the same tree. */
+/** Prints a tree in its normal form: no needless parentheses, one space around binary operators. Parses back to the same tree. */
 export function print(node: Node, needed: number = SUM): string {
   const text = bare(node);
   return strength(node) < needed ? `(${text})` : text;

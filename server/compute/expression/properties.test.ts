@@ -7,7 +7,7 @@ import { type Node, parse } from "./parse";
 import { print } from "./print";
 import { EXPRESSION_ERROR_CODES, ExpressionError } from "./refusal";
 
-/** A tree without its positions, which a rewriting moves. */
+/** A tree without its positions, which printing changes. */
 function shape(node: Node): unknown {
   return JSON.parse(JSON.stringify(node, (key, value) => (key === "position" ? undefined : value)));
 }
@@ -47,7 +47,7 @@ function outcome(text: string, precision: number, variables: Record<string, stri
   }
 }
 
-test("the normalized expression reads back as the same tree, and is its own normal form", () => {
+test("the normalized expression parses back to the same tree and is its own normal form", () => {
   fc.assert(
     fc.property(expression, (text) => {
       const tree = parse(text);
@@ -71,7 +71,7 @@ test("the normalized expression has the same value", () => {
   );
 });
 
-test("any text ends with a decimal that reads back unchanged, or with one of the ten codes", () => {
+test("any text gives a decimal that reads back unchanged, or one of the ten codes", () => {
   const soup = fc
     .array(
       fc.constantFrom(
@@ -101,7 +101,7 @@ test("any text ends with a decimal that reads back unchanged, or with one of the
         if (EXPRESSION_ERROR_CODES.some((code) => code === result)) return;
         const literal = readLiteral(result);
         if (literal === "malformed") throw new Error(`${text} gives ${result}`);
-        // Zeros may have an exponent beyond the range that is read.
+        // A zero may have an exponent beyond the readable range.
         if (literal !== "out_of_range") expect(writeLiteral(literal)).toBe(result);
       },
     ),

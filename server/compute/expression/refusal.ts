@@ -1,4 +1,4 @@
-/** Why an expression has no value. The README of this folder says which condition gives which. */
+/** Reasons why an expression has no value. The README of this folder lists the conditions of each. */
 export const EXPRESSION_ERROR_CODES = [
   "invalid_expression",
   "unknown_variable",
@@ -14,7 +14,7 @@ export const EXPRESSION_ERROR_CODES = [
 
 export type ExpressionErrorCode = (typeof EXPRESSION_ERROR_CODES)[number];
 
-/** The one error of this folder. `position` counts UTF-16 units of the expression from 0. */
+/** The refusal of an expression. `position` counts UTF-16 units of the expression from 0. */
 export class ExpressionError extends Error {
   override readonly name = "ExpressionError";
   constructor(

@@ -1,10 +1,10 @@
 /**
- * Integer arithmetic behind roots and non-integer powers. decimal.js offers ln and exp, but neither bounds their error,
- * its ln stops at 1,025 digits and takes 100 ms for 1,000.
+ * Integer arithmetic behind roots and non-integer powers. decimal.js has ln and exp but bounds the error of neither, and its ln
+ * stops at 1,025 digits and takes 100 ms for 1,000.
  */
 
 const BITS_PER_DIGIT = Math.log2(10);
-/** Bits beyond the digits asked for. Everything below loses fewer than half of them. */
+/** Bits beyond the requested digits. The code below loses fewer than half of them. */
 const GUARD_BITS = 96;
 
 function bitLength(n: bigint): number {
@@ -17,7 +17,7 @@ function bitLength(n: bigint): number {
 export function integerRoot(n: bigint, degree: number): bigint {
   if (n < 2n) return n;
   const k = BigInt(degree);
-  // Newton's method from above falls until it has passed the root.
+  // Newton's method descends from above until it has passed the root.
   let root = 1n << BigInt(Math.ceil(bitLength(n) / degree));
   for (;;) {
     const next = ((k - 1n) * root + n / root ** (k - 1n)) / k;
@@ -29,7 +29,7 @@ export function integerRoot(n: bigint, degree: number): bigint {
 /** e^x for |x| < 1; x and the result are fixed-point numbers of `bits` fraction bits. */
 function exponential(x: bigint, bits: number): bigint {
   const halvings = Math.ceil(Math.sqrt(bits) / 1.5);
-  // Each squaring doubles the error: one more bit for each.
+  // Each squaring doubles the error and so costs one bit.
   const extra = halvings + 16;
   const fraction = BigInt(bits + extra);
   const small = (x << BigInt(extra)) >> BigInt(halvings);
@@ -43,7 +43,7 @@ function exponential(x: bigint, bits: number): bigint {
   return sum >> BigInt(extra);
 }
 
-/** ln x for x in [0.7, 1.5], fixed-point. Halley's method: each step triples the bits that are right. */
+/** ln x for x in [0.7, 1.5], fixed-point, by Halley's method: each step triples the correct bits. */
 function logarithm(x: bigint, bits: number): bigint {
   let right = 48;
   let y = BigInt(Math.round(Math.log(Number(x >> BigInt(bits - 53)) / 2 ** 53) * 2 ** 53));

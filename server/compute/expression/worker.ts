@@ -2,7 +2,7 @@ import { serve } from "@/server/platform/threads/thread-serve";
 import { type ExpressionInput, type ExpressionOutput, evaluate } from "./evaluate";
 import { ExpressionError, type ExpressionErrorCode } from "./refusal";
 
-/** What a worker answers to each input. */
+/** A worker's answer to one input. */
 export type Answer =
   | { state: "done"; output: ExpressionOutput }
   | { state: "refused"; code: ExpressionErrorCode; message: string; position: number | undefined }

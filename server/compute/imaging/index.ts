@@ -13,13 +13,13 @@ const threads = threadsOf<PictureTask, Answer>({
   name: "imaging",
   size: 1,
   deadlineMs: DEADLINE_MS,
-  memoryMb: 512, // pixels are outside, bounded by the size of the picture
+  memoryMb: 512, // pixels lie outside the heap, bounded by the picture's size
   isForOneTask: true,
 });
 
 /**
- * Reads a picture, takes out its key colour, cuts it into cells and writes them as PNG. The same picture gives the same
- * bytes. Rejects when the picture cannot be read or the work takes too long. One picture at a time, off this thread.
+ * Reads a picture, removes its key color, cuts it into cells and writes them as PNG. The same picture gives the same bytes.
+ * Rejects if the picture cannot be read or takes too long. Pictures are processed one at a time, on a worker thread.
  */
 export async function processImage(bytes: Uint8Array, wanted: Processing): Promise<Processed> {
   const answer = await threads.run({ bytes, wanted });
@@ -28,9 +28,9 @@ export async function processImage(bytes: Uint8Array, wanted: Processing): Promi
   throw new Error("The picture could not be processed.", { cause: answer.cause });
 }
 
-/** The size of a picture by its own header, with no pixel decoded; null where it cannot be read. */
+/** Size of a picture in pixels from its header, without decoding; null if it cannot be read. */
 export async function measurePicture(bytes: Uint8Array): Promise<{ width: number; height: number } | null> {
-  // Loaded with the first picture: most processes never see one.
+  // Loaded with the first picture, because most processes never see one.
   const { default: sharp } = await import("sharp");
   try {
     const { width, height } = await sharp(bytes, { limitInputPixels: false }).metadata();
@@ -40,7 +40,9 @@ export async function measurePicture(bytes: Uint8Array): Promise<{ width: number
   }
 }
 
-/** The middle of a picture as a square WebP with sides of so many pixels; null where it cannot be read. */
+/**
+ * The middle of a picture as a square WebP of `side` pixels; null if the picture cannot be read, is too large or takes too long.
+ */
 export async function thumbnailOf(bytes: Uint8Array, side: number): Promise<Uint8Array | null> {
   const { default: sharp } = await import("sharp");
   try {

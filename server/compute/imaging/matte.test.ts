@@ -14,7 +14,7 @@ const toLinear = (value: number) => {
 const toSrgb = (linear: number) =>
   Math.round((linear <= 0.0031308 ? linear * 12.92 : 1.055 * linear ** (1 / 2.4) - 0.055) * 255);
 
-/** A picture over a flat background, mixed as light mixes; `coverage` is the alpha that was put in. */
+/** A picture over a flat background, mixed in linear light; `coverage` is the alpha that was put in. */
 function paint(size: number, ground: Rgb, color: Rgb, coverage: (x: number, y: number) => number): Raster {
   const raster = blank(size, size);
   for (let pixel = 0; pixel < size * size; pixel++) {
@@ -34,7 +34,7 @@ const disc = (cx: number, cy: number, radius: number) => (x: number, y: number) 
 
 const alphaAt = (raster: Raster, x: number, y: number) => raster.data[(y * raster.width + x) * 4 + 3] ?? -1;
 
-describe("a key colour is taken out", () => {
+describe("keyOut", () => {
   test.each(
     KEYS.flatMap((key) =>
       [
@@ -44,7 +44,7 @@ describe("a key colour is taken out", () => {
         [30, 60, 140],
       ].map((color) => [key, color as Rgb] as const),
     ),
-  )("on %j, a disc of %j has the alpha it was painted with, and its own colour to the rim", (key, color) => {
+  )("a disc on %j of %j has the alpha it was painted with, and its own color to the rim", (key, color) => {
     const coverage = disc(32, 32, 18);
     const raster = paint(64, key, color, coverage);
     keyOut(raster, { key, enclosed: false });
@@ -53,7 +53,7 @@ describe("a key colour is taken out", () => {
         const wanted = coverage(x, y);
         const found = alphaAt(raster, x, y) / 255;
         expect(Math.abs(found - wanted), `alpha at ${x}, ${y}`).toBeLessThan(0.03);
-        // Where a fifth of the pixel is drawing, its colour can be computed from eight bits.
+        // Below a fifth of drawing, eight bits are too few to compute its color.
         if (found < 0.2) continue;
         for (let c = 0; c < 3; c++) {
           const value = raster.data[(y * 64 + x) * 4 + c] ?? -1;
@@ -63,13 +63,13 @@ describe("a key colour is taken out", () => {
     }
   });
 
-  test("far from the background nothing changes, whatever colours are there", () => {
+  test("pixels far from the background do not change, whatever their color", () => {
     fc.assert(
       fc.property(fc.uint8Array({ minLength: 300, maxLength: 300 }), (noise) => {
         const raster = paint(40, MAGENTA, [10, 90, 40], (x, y) =>
           x > 5 && x < 34 && y > 5 && y < 34 ? 1 : 0,
         );
-        // A patch of anything, ten pixels inside the drawing.
+        // A patch of random colors, ten pixels inside the drawing.
         for (let index = 0; index < 100; index++) {
           const at = ((15 + Math.floor(index / 10)) * 40 + 15 + (index % 10)) * 4;
           raster.data.set(noise.subarray(index * 3, index * 3 + 3), at);
@@ -85,7 +85,7 @@ describe("a key colour is taken out", () => {
     );
   });
 
-  test("a hole is kept where only what touches the border goes, and goes where enclosed areas go too", () => {
+  test("a hole is kept unless enclosed areas are removed too", () => {
     const ring = (x: number, y: number) => disc(32, 32, 20)(x, y) - disc(32, 32, 9)(x, y);
     const [kept, open] = [paint(64, MAGENTA, [40, 40, 40], ring), paint(64, MAGENTA, [40, 40, 40], ring)];
     keyOut(kept, { key: MAGENTA, enclosed: false });
@@ -95,7 +95,7 @@ describe("a key colour is taken out", () => {
     expect([alphaAt(kept, 32, 18), alphaAt(open, 32, 18)]).toEqual([255, 255]);
   });
 
-  test("a key that was painted a little off, and unevenly, is taken out as well", () => {
+  test("a key that was painted slightly off and unevenly is removed as well", () => {
     const raster = paint(64, [243, 14, 236], [30, 60, 140], disc(32, 32, 18));
     for (let at = 0; at < raster.data.length; at += 4) {
       if (raster.data[at] !== 243) continue;
@@ -105,7 +105,7 @@ describe("a key colour is taken out", () => {
     expect([alphaAt(raster, 0, 0), alphaAt(raster, 5, 40), alphaAt(raster, 32, 32)]).toEqual([0, 0, 255]);
   });
 
-  test("a picture without the key keeps all of its pixels", () => {
+  test("a picture without the key keeps all its pixels", () => {
     const raster = paint(32, [20, 120, 60], [200, 30, 30], disc(16, 16, 9));
     const before = raster.data.slice();
     keyOut(raster, { key: MAGENTA, enclosed: true });

@@ -3,20 +3,20 @@ import type { Raster, Rgb } from "./raster";
 
 export type MatteOptions = {
   key: Rgb;
-  /** Also where the key colour does not touch the border. */
+  /** True to remove the key color also in areas that do not touch the border. */
   enclosed: boolean;
 };
 
-/** Squared distances in 8-bit sRGB. What is nearer to the background than this may be background. */
+/** Squared distance in 8-bit sRGB within which a pixel may be background. */
 const NEAR = 60 ** 2;
-/** A background that is farther from the key than this is something else, not the key as a model painted it. */
+/** Squared distance above which a background is not the key color. */
 const PLATE = 110 ** 2;
-/** The soft edge reaches this far out of the background, and this far into it, in pixels. */
+/** Width of the soft edge in pixels, outward from the background and into it. */
 const OUTWARD = 3;
 const INWARD = 3;
-/** An edge pixel's own colour is looked for this far away. */
+/** Radius in pixels within which an edge pixel's own color is searched. */
 const REACH = 4;
-/** Two colours lie on one line from the background when the cosine of the angle between them is at least this. */
+/** Two colors lie on one line from the background if the cosine of their angle is at least this. */
 const ALIGNED = 0.94;
 /** A step of 8-bit noise near the background, in linear light. */
 const NOISE = 0.012;
@@ -32,10 +32,9 @@ function toSrgb(linear: number): number {
 }
 
 /**
- * Removes a flat key colour in place and answers the colour that was removed. Inside the background alpha is 0, inside
- * the drawing nothing changes. Along the edge a pixel is a mixture of drawing and background: the drawing's colour is
- * found nearby, on the line through both, and alpha and colour follow from it in linear light, so that no rim of the
- * key colour is left. Equal input gives equal output.
+ * Removes a flat key color in place and returns the color that was removed. Alpha becomes 0 inside the background, and nothing
+ * changes inside the drawing. An edge pixel is a mixture of both: the drawing's color is found nearby, on the line through both,
+ * and alpha and color follow in linear light, so that no rim of the key color is left. Equal input gives equal output.
  */
 export function keyOut(raster: Raster, options: MatteOptions): Rgb {
   const { width, height, data } = raster;
@@ -56,7 +55,7 @@ export function keyOut(raster: Raster, options: MatteOptions): Rgb {
       solved.push({ at: pixel * 4, red: 0, green: 0, blue: 0, alpha: 0 });
     }
   }
-  // Written at the end: every pixel was judged by its neighbours as they came.
+  // Written at the end, because each pixel is judged by its unchanged neighbors.
   for (const { at, red, green, blue, alpha } of solved) {
     data[at] = red;
     data[at + 1] = green;
@@ -71,7 +70,9 @@ function distance(data: Uint8Array, at: number, [red, green, blue]: Rgb): number
   return r * r + g * g + b * b;
 }
 
-/** The key as it was painted: models miss the exact colour by a little. The median of the border where that is close. */
+/**
+ * The key color as it was painted, because models miss it by a little: the median of the border, or `key` if that is too far off.
+ */
 function paintedKey({ width, height, data }: Raster, key: Rgb): Rgb {
   const channels: [number[], number[], number[]] = [[], [], []];
   const take = (x: number, y: number) => {
@@ -92,7 +93,7 @@ function paintedKey({ width, height, data }: Raster, key: Rgb): Rgb {
   return distance(Uint8Array.from(median), 0, key) <= PLATE ? median : key;
 }
 
-/** What can be reached from the border without leaving the mask. */
+/** Marks the pixels of the mask that are connected to the border. */
 function reachedFromBorder(mask: Uint8Array, width: number, height: number): Uint8Array {
   const reached = new Uint8Array(mask.length);
   const stack = new Int32Array(mask.length);
@@ -121,7 +122,7 @@ function reachedFromBorder(mask: Uint8Array, width: number, height: number): Uin
   return reached;
 }
 
-/** Pixels beside the line between background and drawing, on both sides. */
+/** Marks the pixels near the line between background and drawing, on both sides. */
 function edgeOf(background: Uint8Array, width: number, height: number): Uint8Array {
   const edge = new Uint8Array(background.length);
   const mark = (pixel: number, side: number, reach: number) => {
@@ -148,7 +149,7 @@ function edgeOf(background: Uint8Array, width: number, height: number): Uint8Arr
   return edge;
 }
 
-/** Takes the background out of one pixel of the edge; null: it is drawing through and through. */
+/** Separates one edge pixel from the background; null if the pixel is all drawing. */
 function unmix({ width, height, data }: Raster, background: Uint8Array, pixel: number, key: Rgb) {
   const at = pixel * 4;
   const lin = (index: number) => LINEAR[data[index]!]!;
@@ -159,7 +160,7 @@ function unmix({ width, height, data }: Raster, background: Uint8Array, pixel: n
   const isBackground = background[pixel] === 1;
   if (isBackground && own <= NOISE * NOISE) return clear;
 
-  // Of the colours around it on the same line from the background, the one farthest out is the drawing's own.
+  // The drawing's own color is the farthest one nearby on the same line from the background.
   let farthest = isBackground ? 0 : own;
   let [fr, fg, fb] = [pr, pg, pb];
   const [x, y] = [pixel % width, Math.floor(pixel / width)];

@@ -2,12 +2,12 @@ import { keyOut } from "./matte";
 import { parseColor, type Raster, type Rgb } from "./raster";
 import { type Sliced, type SlicePlan, sliceSheet } from "./slice";
 
-/** What is done to the pixels of one picture. */
+/** Work on the pixels of one picture. */
 export type PixelWork = {
   raster: Raster;
   matte: { keyColor: string; enclosed: boolean } | null;
   slice: SlicePlan | null;
-  /** Say how transparent it is. */
+  /** True to measure its transparency. */
   report: boolean;
 };
 
@@ -18,7 +18,7 @@ export type AlphaFigures = {
   chromaPlateRatio: number;
 };
 
-/** Key colour out, then the grid: pure, so that doing it again gives the same pixels. Changes the raster it is given. */
+/** Removes the key color, then cuts along the grid. The same raster gives the same pixels; the given raster is changed. */
 export function workPixels({ raster, matte, slice, report }: PixelWork): {
   raster: Raster;
   alpha: AlphaFigures | null;

@@ -4,19 +4,19 @@ import { type AlphaFigures, workPixels } from "./pixels";
 import { blank, place, type Raster } from "./raster";
 import type { Slice, Sliced } from "./slice";
 
-sharp.concurrency(1); // the machine's other cores are for others
+sharp.concurrency(1); // leaves the machine's other cores to other work
 
-/** What becomes of one picture after a model drew it. */
+/** Processing of one picture after a model drew it. */
 export type Processing = {
   matte: { keyColor: string; enclosed: boolean } | null;
-  /** Say how transparent it is. */
+  /** True to measure its transparency. */
   report: boolean;
   sheet: {
-    /** The size of the whole; a picture of another size is brought to it. */
+    /** Size of the whole sheet; a picture of another size is resized to it. */
     canvas: Size;
     rows: number;
     columns: number;
-    /** The size of each cell's picture; null: that of its place on the grid. */
+    /** Size of each cell's picture; null for the size of its place on the grid. */
     cell: Size | null;
     center: boolean;
   } | null;
@@ -30,11 +30,14 @@ export type Processed = Size & {
   sheet: { slicedBy: "grid" | "content"; cells: ProcessedCell[] } | null;
 };
 
-/** Larger pictures are not read: a small file can hold a picture that fills the memory. */
+/** Larger pictures are refused: a small file can hold a picture that fills the memory. */
 const MOST_PIXELS = 40_000_000;
 const CODEC_SECONDS = 30;
 
-/** Reads a picture, takes out its key colour, cuts it into cells and writes them as PNG. */
+/**
+ * Reads a picture, removes its key color, cuts it into cells and writes them as PNG. Throws if the picture cannot be read, is too
+ * large or takes too long.
+ */
 export async function processPicture(
   bytes: Uint8Array,
   { matte, report, sheet }: Processing,
@@ -66,7 +69,7 @@ async function cellsOf(
   center: boolean,
 ): Promise<ProcessedCell[]> {
   const sizeOf = (slice: Slice): Size => size ?? slice.cell;
-  // One scale for all, so that what was drawn smaller stays smaller.
+  // One scale for all cells, so that smaller drawings stay smaller.
   const scale = slices.reduce((least, slice) => {
     const { content } = slice;
     if (!content || opaque) return least;
@@ -100,7 +103,7 @@ const centred = (content: Size, picture: Size) => ({
   top: Math.floor((picture.height - content.height) / 2),
 });
 
-/** Where it was in its cell, moved inside where it reached out. */
+/** The content's place in its cell, moved inside if it reached out. */
 function kept(content: Size, picture: Size, { cell, source }: Slice) {
   const at = (edge: "width" | "height", axis: "x" | "y") => {
     const offset = (source?.[axis] ?? cell[axis]) - cell[axis] - Math.floor((cell[edge] - picture[edge]) / 2);
@@ -139,7 +142,7 @@ async function decode(bytes: Uint8Array, canvas: Size | null): Promise<Raster> {
   return canvas ? resized(raster, canvas) : raster;
 }
 
-/** A PNG with an alpha channel where something is not opaque. */
+/** Writes a PNG, with an alpha channel only if some pixel is not opaque. */
 async function encode(raster: Raster): Promise<Uint8Array> {
   let isOpaque = true;
   for (let at = 3; isOpaque && at < raster.data.length; at += 4) isOpaque = raster.data[at] === 255;

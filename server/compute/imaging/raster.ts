@@ -1,7 +1,7 @@
 import type { Rectangle } from "@/server/contract/geometry";
 import { mapThree } from "../three";
 
-/** Pixels in memory: RGBA, one byte each, row by row, colour not multiplied by alpha. */
+/** Pixels in memory: RGBA, one byte each, row by row, color not multiplied by alpha. */
 export type Raster = { width: number; height: number; data: Uint8Array };
 
 export type { Rectangle } from "@/server/contract/geometry";
@@ -10,7 +10,7 @@ export function blank(width: number, height: number): Raster {
   return { width, height, data: new Uint8Array(width * height * 4) };
 }
 
-/** The part of a picture inside a rectangle, which lies within it. */
+/** Copies the part of a picture inside a rectangle, which must lie within it. */
 export function crop(raster: Raster, { x, y, width, height }: Rectangle): Raster {
   const part = blank(width, height);
   for (let row = 0; row < height; row++) {
@@ -20,7 +20,7 @@ export function crop(raster: Raster, { x, y, width, height }: Rectangle): Raster
   return part;
 }
 
-/** Copies a picture onto a blank one; what would lie outside is left out. */
+/** Copies a picture onto another without blending; pixels that would lie outside are dropped. */
 export function place(part: Raster, onto: Raster, left: number, top: number): void {
   const skipped = Math.max(0, -left);
   const width = Math.min(part.width, onto.width - left) - skipped;
@@ -35,6 +35,7 @@ export function place(part: Raster, onto: Raster, left: number, top: number): vo
 
 export type Rgb = [red: number, green: number, blue: number];
 
+/** Reads a color such as `#ff00ff`. */
 export function parseColor(hex: string): Rgb {
   return mapThree([1, 3, 5], (at) => Number.parseInt(hex.slice(at, at + 2), 16));
 }

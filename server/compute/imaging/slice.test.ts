@@ -4,7 +4,7 @@ import { campaign } from "@/testing/campaign";
 import { blank, type Raster, type Rectangle } from "./raster";
 import { sliceSheet } from "./slice";
 
-/** Fills a rectangle with a colour that tells which it is. */
+/** Fills a rectangle with a color that identifies it. */
 function fill(raster: Raster, { x, y, width, height }: Rectangle, mark: number): void {
   for (let row = Math.max(0, y); row < Math.min(raster.height, y + height); row++) {
     for (let column = Math.max(0, x); column < Math.min(raster.width, x + width); column++) {
@@ -13,7 +13,7 @@ function fill(raster: Raster, { x, y, width, height }: Rectangle, mark: number):
   }
 }
 
-/** The marks in a picture, each with its number of pixels. */
+/** Number of pixels of each mark in a picture. */
 function marksIn(raster: Raster | null): Record<number, number> {
   const found: Record<number, number> = {};
   for (let at = 0; raster && at < raster.data.length; at += 4) {
@@ -33,7 +33,7 @@ const grids = fc.record({
   height: fc.integer({ min: 120, max: 320 }),
 });
 
-describe("a sheet is cut", () => {
+describe("sliceSheet", () => {
   test("cells of an opaque sheet tile it: each pixel is in exactly one", () => {
     fc.assert(
       fc.property(grids, ({ rows, columns, width, height }) => {
@@ -55,7 +55,7 @@ describe("a sheet is cut", () => {
     );
   });
 
-  test("where shapes keep to the grid, each is trimmed and whole in its own cell; an empty cell is empty", () => {
+  test("shapes that keep to the grid are trimmed and whole in their own cells, and an empty cell is empty", () => {
     fc.assert(
       fc.property(
         grids,
@@ -75,7 +75,7 @@ describe("a sheet is cut", () => {
             };
             return { box, mark: index + 10 };
           });
-          // Shapes in neighbouring cells that touch are one shape: keep a gap.
+          // Shapes in neighboring cells that touch are one shape, so a gap is kept.
           for (const each of wanted) {
             if (!each) continue;
             each.box.width--;
@@ -103,7 +103,7 @@ describe("a sheet is cut", () => {
     );
   });
 
-  test("where the layout is shifted and shrunk, each shape is still whole in its own cell", () => {
+  test("shapes of a shifted and shrunk layout are still whole in their own cells", () => {
     const skewed = fc.record({
       rows: fc.integer({ min: 1, max: 6 }),
       columns: fc.integer({ min: 1, max: 6 }),
@@ -137,7 +137,7 @@ describe("a sheet is cut", () => {
     );
   });
 
-  test("crumbs go with the shape they lie beside", () => {
+  test("crumbs go with the nearest shape", () => {
     const raster = blank(200, 100);
     fill(raster, { x: 60, y: 20, width: 60, height: 60 }, 50); // over the line between the cells
     fill(raster, { x: 150, y: 20, width: 40, height: 60 }, 90);
@@ -147,7 +147,7 @@ describe("a sheet is cut", () => {
     expect(slices.map(({ content }) => marksIn(content))).toEqual([{ 50: 3616 }, { 90: 2400 }]);
   });
 
-  test("shapes that touch are parted where the least is drawn", () => {
+  test("touching shapes are separated where the least is drawn", () => {
     const raster = blank(200, 100);
     fill(raster, { x: 10, y: 20, width: 80, height: 60 }, 50);
     fill(raster, { x: 90, y: 48, width: 30, height: 4 }, 70); // a bridge

@@ -6,26 +6,29 @@ export type SlicePlan = { rows: number; columns: number };
 export type Slice = {
   row: number;
   column: number;
-  /** Where the cell lies by the grid. */
+  /** The cell's place on the grid. */
   cell: Rectangle;
-  /** What it shows: the rectangle of the sheet around it, and its pixels without those of other cells. Null: nothing. */
+  /**
+   * Rectangle of the sheet around the cell's drawing, and its pixels without those of other cells. Both are null for an empty
+   * cell.
+   */
   source: Rectangle | null;
   content: Raster | null;
 };
 
 export type Sliced = {
-  /** By the grid, or by what is drawn. */
+  /** Cut along the grid, or around the drawn shapes. */
   slicedBy: "grid" | "content";
-  /** Nothing is clear: each cell is its whole rectangle. */
+  /** True if every pixel is opaque; each cell is then its whole rectangle. */
   opaque: boolean;
   slices: Slice[];
 };
 
-/** More than this is drawing; less is haze around it, which goes with what it surrounds. */
+/** Least alpha of a drawn pixel. Fainter pixels are haze, which goes with the shape it touches. */
 const VISIBLE = 16;
-/** A shape wider than this many cells is several that touch. */
+/** A shape wider or higher than this many cells is several that touch. */
 const JOINED = 1.5;
-/** A shape is counted when it is at least this part of the largest one. */
+/** A shape counts if its area is at least this part of the largest one; smaller ones are crumbs. */
 const SHAPE = 0.05;
 
 function cellAt(raster: Raster, { rows, columns }: SlicePlan, row: number, column: number): Rectangle {
@@ -39,9 +42,9 @@ function cellAt(raster: Raster, { rows, columns }: SlicePlan, row: number, colum
 }
 
 /**
- * Cuts a sheet into its cells. An opaque sheet, or one whose shapes keep to the grid, is cut along the grid. Where the
- * grid would cut through shapes, or leave cells empty beside crowded ones, each connected shape goes to its own cell as
- * a whole; shapes that touch each other are parted where the least is drawn.
+ * Cuts a sheet into its cells, in reading order. An opaque sheet, or one whose shapes keep to the grid, is cut along the grid. If
+ * the grid would cut through shapes, or leave cells empty beside crowded ones, each connected shape goes to one cell as a whole;
+ * touching shapes are separated where the least is drawn.
  */
 export function sliceSheet(raster: Raster, plan: SlicePlan): Sliced {
   const cells = Array.from({ length: plan.rows * plan.columns }, (_, index) => ({
@@ -101,7 +104,7 @@ function cellOf(raster: Raster, plan: SlicePlan, x: number, y: number): number {
   return index(y, raster.height, plan.rows) * plan.columns + index(x, raster.width, plan.columns);
 }
 
-/** The smallest rectangle around what is not clear inside this one; null: everything is clear. */
+/** The smallest rectangle around the pixels that are not fully transparent inside this one; null if there are none. */
 function bounds({ width, data }: Raster, { x, y, width: w, height: h }: Rectangle): Rectangle | null {
   let [left, right, top, bottom] = [x + w, -1, y + h, -1];
   for (let row = y; row < y + h; row++) {
@@ -119,8 +122,8 @@ function bounds({ width, data }: Raster, { x, y, width: w, height: h }: Rectangl
 type Shape = { area: number; left: number; right: number; top: number; bottom: number; x: number; y: number };
 
 /**
- * Connected shapes, and for each pixel the number of its shape (from 1; 0: none). Haze belongs to the shape it touches;
- * haze that touches none is a shape of no size and is dropped.
+ * Connected shapes, and the number of each pixel's shape (from 1; 0 for none). Haze belongs to the shape it touches; haze that
+ * touches none is dropped.
  */
 function findShapes({ width, height, data }: Raster): { labels: Int32Array; shapes: Shape[] } {
   const labels = new Int32Array(width * height);
@@ -160,7 +163,7 @@ function findShapes({ width, height, data }: Raster): { labels: Int32Array; shap
     shape.x /= shape.area;
     shape.y /= shape.area;
   }
-  // The queue holds every visible pixel in turn; their haze follows, all shapes at the same pace.
+  // Breadth first: the queue holds every visible pixel, so all shapes grow into their haze at the same rate.
   for (let next = 0; next < queued; next++) {
     const at = queue[next]!;
     spread(at, labels[at]!, 1);
@@ -168,7 +171,7 @@ function findShapes({ width, height, data }: Raster): { labels: Int32Array; shap
   return { labels, shapes };
 }
 
-/** The shapes that count as drawings, not as their crumbs. */
+/** The shapes that count as drawings and not as crumbs. */
 function bigOnes(shapes: Shape[]): Shape[] {
   const largest = shapes.reduce((most, { area }) => Math.max(most, area), 0);
   return shapes.filter(({ area }) => area >= largest * SHAPE);
@@ -176,7 +179,7 @@ function bigOnes(shapes: Shape[]): Shape[] {
 
 type Owner = (labels: Int32Array, pixel: number) => number;
 
-/** Which cell each pixel belongs to; -1: none. */
+/** Returns a function from a pixel to the index of its cell; -1 for none. */
 function ownersOf(raster: Raster, plan: SlicePlan, shapes: Shape[]): Owner {
   const { width, height } = raster;
   const [cellWidth, cellHeight] = [width / plan.columns, height / plan.rows];
@@ -204,8 +207,8 @@ const byCentre = (raster: Raster, plan: SlicePlan, shapes: Shape[]) =>
   new Map(shapes.map((shape) => [shape, cellOf(raster, plan, Math.round(shape.x), Math.round(shape.y))]));
 
 /**
- * One shape to each cell where there are as many as cells: by the cell its centre lies in where each has its own, and
- * else in reading order. Crumbs go with the shape nearest to them.
+ * If enough shapes are large, each cell gets one: by center if the centers cover all cells, else in reading order. Crumbs go with
+ * the nearest of them. With fewer large shapes, each shape goes to the cell of its center.
  */
 function byOrder(raster: Raster, plan: SlicePlan, shapes: Shape[]): Map<Shape, number> {
   const count = plan.rows * plan.columns;
@@ -241,7 +244,7 @@ function gap(a: Shape, b: Shape): number {
   return x * x + y * y;
 }
 
-/** Where to part shapes that touch: near each line of the grid, the line that crosses the least. */
+/** Lines at which touching shapes are separated: near each line of the grid, the one that crosses the least drawing. */
 function cuts({ width, height, data }: Raster, count: number, axis: "x" | "y"): number[] {
   const edge = axis === "x" ? width : height;
   const crossed = new Float64Array(edge);
@@ -262,7 +265,7 @@ function cuts({ width, height, data }: Raster, count: number, axis: "x" | "y"): 
   });
 }
 
-/** The rectangle around each cell's pixels. */
+/** The rectangle around each cell's pixels; null for an empty cell. */
 function boxes(raster: Raster, labels: Int32Array, owner: Owner, count: number): (Rectangle | null)[] {
   const found = Array.from({ length: count }, () => ({
     left: raster.width,

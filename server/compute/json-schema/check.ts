@@ -2,7 +2,7 @@ import { RE2JS } from "re2js";
 import type { Json } from "@/server/platform/durable/step";
 import { isObject } from "@/server/platform/text/json";
 
-/* What a caller's JSON Schema may be, before anybody compiles it. */
+/* Checks a caller's JSON Schema before anything compiles it. */
 
 export const MAX_SCHEMA_BYTES = 64 * 1024;
 export const MAX_SCHEMA_DEPTH = 32;
@@ -12,24 +12,24 @@ export const DRAFT_2020 = "https://json-schema.org/draft/2020-12/schema";
 export type Draft = typeof DRAFT_7 | typeof DRAFT_2020;
 
 export type JsonSchema = Record<string, Json>;
-/** What is wrong with a schema, and where in it. */
+/** A fault of a schema, and its place in the schema. */
 export type SchemaProblem = { path: (string | number)[]; message: string };
 
-/** The draft a schema says it is written in; 2020-12 where it says nothing, null where it is another one. */
+/** The draft that a schema names; 2020-12 if it names none, null if it names another one. */
 export function draftOf(schema: JsonSchema): Draft | null {
   if (schema.$schema === undefined) return DRAFT_2020;
   const named = typeof schema.$schema === "string" ? schema.$schema.replace(/#$/, "") : "";
   return named === DRAFT_7 || named === DRAFT_2020 ? named : null;
 }
 
-/** Size and depth: what may be copied to another thread at all. */
+/** Checks size and depth, which decide whether the schema may be copied to another thread at all. */
 export function checkSize(schema: JsonSchema): SchemaProblem | null {
-  // Depth first: a schema that is too deep cannot be written out either.
+  // Checks the depth first, because a schema that is too deep cannot be serialized either.
   let level: object[] = [schema];
   for (let depth = 1; level.length > 0; depth++) {
     if (depth > MAX_SCHEMA_DEPTH)
       return { path: [], message: `The schema is nested more than ${MAX_SCHEMA_DEPTH} levels deep.` };
-    // By hand: flatMap took a tenth of a second over the 90,000 lists that a body may hold.
+    // A loop, because flatMap took a tenth of a second over the 90,000 lists that a body may hold.
     const next: object[] = [];
     for (const node of level)
       for (const value of Array.isArray(node) ? node : Object.values(node))
@@ -42,7 +42,7 @@ export function checkSize(schema: JsonSchema): SchemaProblem | null {
     : null;
 }
 
-/** Keywords that hold schemas by name, in a list, or data that is no schema. */
+/** Keywords that hold schemas by name, schemas in a list, or data that is not a schema. */
 const BY_NAME = [
   "properties",
   "patternProperties",
@@ -55,7 +55,7 @@ const IN_LISTS = ["allOf", "anyOf", "oneOf", "prefixItems", "items"];
 const DATA = ["const", "enum", "default", "examples", "example"];
 const REFERENCES = ["$ref", "$dynamicRef", "$recursiveRef"];
 
-/** References stay inside the schema, patterns take linear time, nothing is asynchronous. */
+/** Checks that references stay inside the schema, patterns take linear time and nothing is asynchronous. Null if all hold. */
 export function checkStructure(schema: JsonSchema): SchemaProblem | null {
   if (!draftOf(schema))
     return { path: ["$schema"], message: `It must be ${DRAFT_2020} or ${DRAFT_7}#, or be left out.` };
@@ -111,7 +111,7 @@ function checkPattern(pattern: string, path: (string | number)[]): SchemaProblem
   }
 }
 
-/** A pattern on an engine that needs linear time for any of them. Throws for what such an engine cannot do. */
+/** Compiles a pattern on RE2, which matches in linear time. Throws for what RE2 cannot do, such as look-around. */
 export function toMatcher(pattern: string): { test(text: string): boolean } {
   const compiled = RE2JS.compile(RE2JS.translateRegExp(pattern));
   return { test: (text) => compiled.matcher(text).find() };

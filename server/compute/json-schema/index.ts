@@ -7,7 +7,7 @@ import type { Answer, Question } from "./worker";
 export type { JsonSchema, SchemaProblem } from "./check";
 export type { Misfit } from "./validate";
 
-/* JSON Schemas of callers: strangers' programs, compiled and run on threads that may be thrown away. */
+/* JSON Schemas of callers are strangers' programs: they are compiled and run on threads that may be thrown away. */
 
 const DEADLINE_MS = 250;
 const threads = threadsOf<Question, Answer>({
@@ -19,13 +19,13 @@ const threads = threadsOf<Question, Answer>({
 /** Stops the threads; a later question starts them again. */
 export const closeSchemaPool = threads.close;
 
-/** Asks twice: the first deadline may be missed by a machine that is busy with something else. */
+/** Asks twice, because a busy machine may miss the first deadline. */
 async function ask(question: Question): Promise<Answer | Stopped> {
   const answer = await threads.run(question);
   return answer.state === "stopped" ? threads.run(question) : answer;
 }
 
-/** What is wrong with a schema; null: it can be validated against. */
+/** Checks a schema; null if values can be validated against it. */
 export async function checkSchema(schema: JsonSchema): Promise<SchemaProblem | null> {
   const problem = checkSize(schema);
   if (problem) return problem;
@@ -35,7 +35,10 @@ export async function checkSchema(schema: JsonSchema): Promise<SchemaProblem | n
   return answer.state === "refused" ? answer.problem : null;
 }
 
-/** Where a value does not fit a schema that was checked before; none: it does. */
+/**
+ * Lists where a value does not fit a schema that was checked before, at most twenty places; empty if the value fits. A timeout is
+ * reported as a misfit.
+ */
 export async function misfitsOf(schema: JsonSchema, value: Json): Promise<Misfit[]> {
   const answer = await ask({ schema, value });
   if (answer.state === "stopped")

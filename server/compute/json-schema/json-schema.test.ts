@@ -11,14 +11,14 @@ const person: JsonSchema = {
   additionalProperties: false,
 };
 
-/** A schema of this many levels. */
+/** A schema with this many levels. */
 function nested(levels: number): JsonSchema {
   let schema: JsonSchema = { type: "string" };
   for (let level = 1; level < levels; level++) schema = { not: schema };
   return schema;
 }
 
-describe("a schema is taken", () => {
+describe("an accepted schema", () => {
   test.each<[string, JsonSchema]>([
     ["without any keyword", {}],
     ["with plain keywords", person],
@@ -32,10 +32,10 @@ describe("a schema is taken", () => {
     ["with a property called like a keyword", { properties: { $ref: { type: "string" }, const: {} } }],
     ["of 32 levels", nested(32)],
     ["with a pattern", { pattern: "^\\d{3}-[A-Z]+(?<rest>\\p{L}*)$" }],
-  ])("%s", async (_case, schema) => expect(await checkSchema(schema)).toBeNull());
+  ])("a schema %s is accepted", async (_case, schema) => expect(await checkSchema(schema)).toBeNull());
 });
 
-describe("a schema is refused at its place", () => {
+describe("a refused schema", () => {
   test.each<[string, JsonSchema, (string | number)[], RegExp]>([
     ["of 33 levels", nested(33), [], /32 levels/],
     ["of more than 64 kB", { description: "x".repeat(65_536) }, [], /at most 65536/],
@@ -60,23 +60,23 @@ describe("a schema is refused at its place", () => {
     ["with an unknown type", { properties: { a: { type: "text" } } }, ["properties", "a", "type"], /It must/],
     ["with a list where 2020-12 has none", { items: [{}] }, ["items"], /It must/],
     ["with a required that is no list", { required: "a" }, ["required"], /array/],
-  ])("%s", async (_case, schema, path, message) => {
+  ])("a schema %s is refused at its place", async (_case, schema, path, message) => {
     const problem = await checkSchema(schema);
     expect(problem?.path).toEqual(path);
     expect(problem?.message).toMatch(message);
   });
 
-  test("when it is far too deep to be written out", async () => {
+  test("a schema too deep to be serialized is refused", async () => {
     expect((await checkSchema(nested(200_000)))?.message).toMatch(/32 levels/);
   });
 });
 
-describe("a value", () => {
-  test("that fits has no misfits", async () => {
+describe("misfitsOf", () => {
+  test("a value that fits has no misfits", async () => {
     expect(await misfitsOf(person, { name: "Ada", age: 36 })).toEqual([]);
   });
 
-  test("that does not is refused with where and why", async () => {
+  test("a misfit has its place and reason", async () => {
     expect(await misfitsOf(person, { age: -1, rank: 1 })).toEqual([
       { at: "", keyword: "required", message: "must have required property 'name'" },
       { at: "", keyword: "additionalProperties", message: 'must NOT have additional properties ("rank")' },
@@ -84,31 +84,33 @@ describe("a value", () => {
     ]);
   });
 
-  test("is not held to what objects inherit", async () => {
+  test("inherited properties do not count as a value's own", async () => {
     expect(await misfitsOf({ required: ["toString", "constructor"] }, {})).toHaveLength(2);
     const schema: JsonSchema = { properties: { ["__proto__"]: { type: "string" } } };
     expect(await checkSchema(schema)).toBeNull();
     expect(await misfitsOf({ properties: { constructor: { type: "string" } } }, {})).toEqual([]);
   });
 
-  test("is matched by characters, not by UTF-16 units", async () => {
+  test("text is matched by characters, not by UTF-16 units", async () => {
     expect(await misfitsOf({ pattern: "^.$", maxLength: 1 }, "😀")).toEqual([]);
   });
 
-  test("is reported at most twenty times", async () => {
+  test("a value has at most twenty misfits", async () => {
     const list: Json = Array.from({ length: 500 }, () => 1);
     expect(await misfitsOf({ items: { type: "string" } }, list)).toHaveLength(20);
   });
 });
 
-describe("a schema made to hurt", () => {
-  test("by its pattern takes no time at all", async () => {
+describe("a hostile schema", () => {
+  test("a pattern made to backtrack takes no time at all", async () => {
     const schema: JsonSchema = { pattern: "^(a|a)*$" };
     expect(await checkSchema(schema)).toBeNull();
     expect(await misfitsOf(schema, `${"a".repeat(5_000)}!`)).toHaveLength(1);
   });
 
-  test("by what it multiplies is stopped, and the next one is served", { tags: "long" }, async () => {
+  test("a schema that multiplies its branches is stopped, and the next one is served", {
+    tags: "long",
+  }, async () => {
     // Each level tries both branches of the one below: 2^28 ways to fail.
     const levels = Array.from({ length: 28 }, (_, n) => [
       `l${n}`,

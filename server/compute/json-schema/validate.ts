@@ -12,34 +12,35 @@ import {
   toMatcher,
 } from "./check";
 
-/* Runs on a worker thread only: schemas of callers become code here. */
+/* Runs on a worker thread only, because schemas of callers become code here. */
 
-/** Where a value does not fit, as a JSON Pointer, by which keyword, and why; only the keyword quotes nothing of the value. */
+/** A misfit: its place as a JSON Pointer, the keyword and a message. Only the keyword quotes nothing of the value. */
 export type Misfit = { at: string; keyword: string; message: string };
 
 const MOST_MISFITS = 20;
 const MOST_LETTERS = 300;
 
 const OPTIONS: Options = {
-  // Unknown keywords and formats say something to people, not to us.
+  // Unknown keywords and formats are ignored: they are notes for people.
   strict: false,
   logger: false,
   validateFormats: false,
   allErrors: true,
-  // What an object inherits is none of its properties.
+  // Inherited properties do not count.
   ownProperties: true,
   messages: true,
   code: { regExp: Object.assign((pattern: string) => toMatcher(pattern), { code: "undefined" }) },
 };
 
 const ENGINES = { [DRAFT_7]: Ajv, [DRAFT_2020]: Ajv2020 };
-/** Know the drafts themselves; a caller's schema never gets into them. */
+/** Engines that validate schemas against their draft; a caller's schema is never added to them. */
 const metas: Record<Draft, Ajv> = { [DRAFT_7]: new Ajv(OPTIONS), [DRAFT_2020]: new Ajv2020(OPTIONS) };
 
+/** Compiles a schema. Returns its first problem, or a function that lists the misfits of a value. */
 export function compile(schema: JsonSchema): SchemaProblem | { fits(value: Json): Misfit[] } {
   const problem = checkStructure(schema);
   if (problem) return problem;
-  const draft = draftOf(schema)!; // checked by the structure
+  const draft = draftOf(schema)!; // checkStructure refuses other drafts
   const { $schema: _, ...plain } = schema;
   const meta = metas[draft];
   if (!meta.validateSchema(plain)) {
@@ -75,7 +76,7 @@ function toMisfit({ instancePath, keyword, message, params }: ErrorObject): Misf
   return { at: instancePath, keyword, message: cut(`${message ?? "does not fit"}${more}`) };
 }
 
-/** A JSON Pointer as a path. */
+/** Converts a JSON Pointer to a path. */
 const pathOf = (pointer: string): (string | number)[] =>
   pointer
     .split("/")

@@ -3,7 +3,7 @@ import { serve } from "@/server/platform/threads/thread-serve";
 import type { JsonSchema, SchemaProblem } from "./check";
 import { compile, type Misfit } from "./validate";
 
-/** `value` absent: only the schema is looked at. */
+/** Without `value`, only the schema is checked. */
 export type Question = { schema: JsonSchema; value?: Json };
 export type Answer = { state: "refused"; problem: SchemaProblem } | { state: "done"; misfits: Misfit[] };
 
@@ -13,7 +13,7 @@ function answer({ schema, value }: Question): Answer {
   return { state: "done", misfits: value === undefined ? [] : compiled.fits(value) };
 }
 
-// Both drafts' own schemas are compiled before the first caller waits for them.
+// Compiles both drafts' own schemas before the first caller waits for them.
 answer({ schema: { type: "object", properties: { a: { pattern: "^a+$" } } }, value: { a: "a" } });
 answer({ schema: { $schema: "http://json-schema.org/draft-07/schema#", type: "object" }, value: {} });
 serve(answer);

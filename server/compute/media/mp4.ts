@@ -1,9 +1,9 @@
-/** What the index of an MP4 file says of its pictures. */
+/** Facts from the index of an MP4 file, sizes in pixels; null if the file does not have them. */
 export type VideoFacts = { durationMs: number | null; width: number | null; height: number | null };
 
 type Box = { name: string; from: number; to: number };
 
-/** Reads `moov`; of a file without one nothing is known. Sizes are those of the first track that has any. */
+/** Reads the `moov` box; without one all facts are null. The size is that of the first track that has one. */
 export function measureMp4(bytes: Uint8Array): VideoFacts {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const movie = boxesIn(view, 0, view.byteLength).find(({ name }) => name === "moov");
@@ -22,7 +22,7 @@ export function measureMp4(bytes: Uint8Array): VideoFacts {
   };
 }
 
-/** The boxes of a range, as far as they are whole. */
+/** The boxes of a range, up to the first incomplete one. */
 function boxesIn(view: DataView, from: number, to: number): Box[] {
   const boxes: Box[] = [];
   for (let at = from; at + 8 <= to; ) {
@@ -47,13 +47,13 @@ function durationIn(view: DataView, { from, to }: Box): number | null {
   return ticks > 0 && duration > 0 && Number.isSafeInteger(durationMs) ? durationMs : null;
 }
 
-/** Fixed-point numbers at the end of a track's header. */
+/** Reads the fixed-point size at the end of a track's header; zeros if the header is too short. */
 function sizeIn(view: DataView, { from, to }: Box): { width: number; height: number } {
   if (to - from < 84) return { width: 0, height: 0 };
   return { width: view.getUint32(to - 8) >>> 16, height: view.getUint32(to - 4) >>> 16 };
 }
 
-/** The length vendors bill a video by, which they sell in whole seconds; null where the file does not tell. */
+/** Length for billing in ms, because vendors sell videos in whole seconds; null if the file does not contain its duration. */
 export function billedMs(bytes: Uint8Array): number | null {
   const { durationMs } = measureMp4(bytes);
   return durationMs === null ? null : Math.max(1, Math.round(durationMs / 1_000)) * 1_000;

@@ -1,6 +1,6 @@
 /*
- * Arithmetic with the same result on every machine: plus, minus, times, divided by and sqrt are exact by IEEE 754;
- * Math.sin, Math.pow and their like are not.
+ * Arithmetic with the same result on every machine: +, -, ×, ÷ and sqrt are exact by IEEE 754; Math.sin, Math.pow and their like
+ * are not.
  */
 
 const TURN = 6.283185307179586;
@@ -28,14 +28,14 @@ function fifthRoot(value: number): number {
   return root;
 }
 
-/** One channel of sRGB, 0 to 1, as light. */
+/** Converts one sRGB channel, 0 to 1, to linear light. */
 export function toLight(channel: number): number {
   if (channel <= 0.04045) return channel / 12.92;
   const x = (channel + 0.055) / 1.055;
   return x * x * fifthRoot(x * x);
 }
 
-/** The light of every byte of sRGB. */
+/** Linear light of every sRGB byte. */
 export const LIGHT_OF_BYTE = Float64Array.from({ length: 256 }, (_, byte) => toLight(byte / 255));
 
 const STEPS = 65_535;
@@ -49,13 +49,13 @@ const BYTE_OF_LIGHT = (() => {
   return table;
 })();
 
-/** Light as a byte of sRGB, rounded; what is too bright is white. */
+/** Converts linear light to a rounded sRGB byte; light above 1 is white. */
 export function toByte(light: number): number {
   if (!(light > 0)) return 0;
   return light >= 1 ? 255 : BYTE_OF_LIGHT[(light * STEPS + 0.5) | 0]!;
 }
 
-/** A 4 x 4 matrix, column by column, as glTF has them. */
+/** A 4 x 4 matrix in the column-major order of glTF. */
 export type Matrix = readonly number[];
 export const IDENTITY: Matrix = [1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1];
 
@@ -70,7 +70,7 @@ export function multiply(a: Matrix, b: Matrix): Matrix {
   return product;
 }
 
-/** Translation, rotation (a quaternion, made a unit one) and scale as one matrix. */
+/** Combines translation, rotation (a quaternion, normalized here) and scale in one matrix. */
 export function compose(
   [tx = 0, ty = 0, tz = 0]: ArrayLike<number> & Iterable<number>,
   rotation: ArrayLike<number> & Iterable<number>,
@@ -99,7 +99,7 @@ export function compose(
   ];
 }
 
-/** How normals turn under a matrix: its cofactors, three by three, with the sign that keeps outside outside. */
+/** The transformation of normals under a matrix: its 3 x 3 cofactors, negated for a mirror so that the outside stays outside. */
 export function normalMatrix(m: Matrix): { cofactors: number[]; isMirrored: boolean } {
   const [a, b, c, , d, e, f, , g, h, i] = m as number[] as [
     number,

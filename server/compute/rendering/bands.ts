@@ -2,17 +2,20 @@ import { type Projection, SAMPLES, STEPS } from "./project";
 import { Refused } from "./request";
 import type { Scene } from "./scene";
 
-/** Rows of pixels that are drawn at a time: what a band needs stays in the processor's cache. */
+/** Rows of pixels that are drawn at a time, so that a band's data stays in the processor's cache. */
 export const BAND_ROWS = 16;
 const BAND_STEPS = BAND_ROWS * SAMPLES * STEPS;
-/** More than this is a heap of triangles that all lie across the whole picture. */
+/** Limit that only a heap of triangles across the whole picture exceeds. */
 const MOST_ENTRIES = 60_000_000;
 
-/** Which triangles reach into which band: those that hide what is behind them, and those that are seen through. */
+/** The triangles that reach into each band: solid ones, and transparent ones (`clear`). */
 export type Bands = { solid: Lists; clear: Lists };
 type Lists = { starts: Uint32Array; triangles: Uint32Array };
 
-/** Sorts the triangles that face the camera into bands; those seen through from back to front. */
+/**
+ * Sorts the triangles that face the camera into bands, transparent ones from back to front. Throws `Refused` if the lists grow
+ * too long.
+ */
 export function sortIntoBands(scene: Scene, projection: Projection): Bands {
   const { indices, surfaceOf, surfaces, triangleCount } = scene;
   const { x, y, near, height } = projection;
@@ -28,7 +31,7 @@ export function sortIntoBands(scene: Scene, projection: Projection): Bands {
     const area = (x[b]! - ax) * (y[c]! - ay) - (x[c]! - ax) * (y[b]! - ay);
     if (area === 0) continue;
     const surface = surfaces[surfaceOf[triangle]!];
-    // Rows count downwards, so a triangle that is seen from its front turns the other way round.
+    // Rows count downward, so a triangle seen from its front turns the other way round.
     if (!surface || (area > 0 && !surface.doubleSided)) continue;
     if (surface.alphaMode === "BLEND") clear.push(triangle);
     else solid[solidCount++] = triangle;

@@ -3,19 +3,19 @@ import type { Camera, Framing, Vector, View } from "./request";
 import { VIEWS } from "./request";
 import type { Scene } from "./scene";
 
-/** A camera in the scene's own space: what is seen at (0, 0) is straight ahead, at 1 the edge of the picture. */
+/** A camera in the scene's own space. In its picture (0, 0) is straight ahead and 1 is the edge. */
 export type Eye = {
   view: View;
   position: Vector;
   right: Vector;
   up: Vector;
-  /** From the scene towards the camera. */
+  /** Direction from the scene to the camera. */
   back: Vector;
   tanX: number;
   tanY: number;
 };
 
-/** Towards the camera, and what is up. The front of a glTF model looks along +Z; its right view is from +X. */
+/** Direction to the camera, and up. The front of a glTF model looks along +Z; its right view is from +X. */
 const DIRECTIONS: Record<View, { back: Vector; up: Vector }> = {
   front: { back: [0, 0, 1], up: [0, 1, 0] },
   "three-quarter": { back: [0.7, 0.45, 1], up: [0, 1, 0] },
@@ -25,10 +25,10 @@ const DIRECTIONS: Record<View, { back: Vector; up: Vector }> = {
   top: { back: [0, 1, 0], up: [0, 0, -1] },
   bottom: { back: [0, -1, 0], up: [0, 0, 1] },
 };
-/** Half of what the smaller edge of the picture sees at distance 1: some 25 degrees in all. */
+/** Half the extent that the picture's smaller edge sees at distance 1: a field of view of some 25 degrees. */
 const TAN = 0.22;
 const MARGINS: Record<Framing, number> = { fit: 0.1, tight: 0.02 };
-/** How much nearer than its own depth the camera may come: close ups of long things are distorted. */
+/** Least distance to the nearest vertex, as a part of the scene's depth: close-ups of long things are distorted. */
 const NEAREST = 0.6;
 
 const dot = (a: Vector, b: Vector) => a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
@@ -43,8 +43,8 @@ const unit = (a: Vector): Vector => {
 };
 
 /**
- * Cameras that see every vertex. `tight`: each as near as it can be. `fit`: all from the distance the widest of the seven
- * views needs, so that views have one scale, and a view is the same picture whichever others are asked for.
+ * Places cameras that see every vertex. `tight`: each as near as possible. `fit`: all at the distance that the widest of the
+ * seven views needs, so that views have one scale and none depends on which others are requested.
  */
 export function placeCameras(
   scene: Scene,
@@ -58,7 +58,7 @@ export function placeCameras(
   const seen = new Map(asked.map((view) => [view, extents(scene, view, tanX * room, tanY * room)]));
   const farthest = Math.max(...[...seen.values()].map(({ distance }) => distance));
   return views.map((view) => {
-    const { right, up, back, x, y, distance } = seen.get(view)!; // asked for above
+    const { right, up, back, x, y, distance } = seen.get(view)!; // `asked` includes every view
     const away = framing === "fit" ? farthest : distance;
     const position = mapThree(right, (each, axis) => x * each + y * up[axis] + away * back[axis]);
     return { view, position, right, up, back, tanX, tanY };
@@ -67,7 +67,9 @@ export function placeCameras(
 
 type Extents = { right: Vector; up: Vector; back: Vector; x: number; y: number; distance: number };
 
-/** Where a camera must be to have every vertex within its edges, exactly: each vertex is two planes' worth of need. */
+/**
+ * The nearest place from which a camera has every vertex within its edges, computed exactly, but no nearer than NEAREST allows.
+ */
 function extents({ positions, vertexCount }: Scene, view: View, tanX: number, tanY: number): Extents {
   const back = unit(DIRECTIONS[view].back);
   const right = unit(cross(DIRECTIONS[view].up, back));
@@ -95,7 +97,7 @@ function extents({ positions, vertexCount }: Scene, view: View, tanX: number, ta
   return { right, up, back, x: (east - west) / 2, y: (north - south) / 2, distance };
 }
 
-/** The same camera in the units and axes of the file. */
+/** Converts a camera to the units and axes of the file. */
 export function cameraOf({ center, radius }: Scene, { view, position, up, back, tanX, tanY }: Eye): Camera {
   const out = (point: Vector) => mapThree(point, (each, axis) => center[axis] + each * radius);
   const along = dot(position, back);

@@ -6,10 +6,10 @@ import type { Background } from "./request";
 const gray = (red: number, green: number, blue: number) =>
   [toLight(red / 255), toLight(green / 255), toLight(blue / 255)] as const;
 
-/** Behind the model, as light; of a transparent picture's sheet, where labels must be read. */
+/** Background colors as linear light; a transparent picture has none. */
 export const GROUNDS = { light: gray(242, 243, 245), dark: gray(30, 32, 36) } as const;
 
-/** Light to bytes of sRGB over a ground; with opacity of its own where there is none. */
+/** Converts light to sRGB bytes over a background; a transparent one keeps the opacity in an alpha channel. */
 export function develop({ width, height, data }: Picture, background: Background): Bitmap {
   const pixels = width * height;
   if (background === "transparent") {
@@ -32,7 +32,7 @@ export function develop({ width, height, data }: Picture, background: Background
   return { width, height, channels: 3, data: bytes };
 }
 
-/** How much of the picture the model fills, from 0 to 1. */
+/** Share of the picture that the model covers, from 0 to 1. */
 export function coverageOf({ data }: Picture): number {
   let sum = 0;
   for (let at = 3; at < data.length; at += 4) sum += data[at]!;

@@ -6,22 +6,22 @@ import { Refused, type Style } from "./request";
 import type { Scene } from "./scene";
 import { type Shade, type Shader, shaderOf } from "./shade";
 
-/** Light, four numbers a pixel, multiplied by opacity, which comes last. */
+/** Linear light, four numbers a pixel: red, green and blue multiplied by opacity, then opacity. */
 export type Picture = { width: number; height: number; data: Float32Array };
 
 const PIXEL_SAMPLES = SAMPLES * SAMPLES;
-/** Pixels that more triangles share than this are coloured by one triangle for each of their quarters. */
+/** Pixels that more triangles share than this are colored by one triangle for each quarter. */
 const MOST_SHADES = 4;
 
-/** What the drawing of one file has used of `MAX_DRAW_STEPS`. */
+/** Steps that drawing one file has used, of `MAX_DRAW_STEPS`. */
 export type Work = { steps: number };
 
-/** What one triangle costs beside its samples. */
+/** Cost of one triangle besides its samples. */
 const TRIANGLE_STEPS = 8;
-/** A sample that is seen through, or cut out, reads a texture and is coloured each time. */
+/** Cost of a sample on a transparent or cut-out surface, which reads a texture. */
 const CLEAR_STEPS = 4;
 
-/** Counts the samples between `edges` before they are looked at, so that a refusal depends on the file alone. */
+/** Counts the samples between `edges` before they are drawn, so that a refusal depends on the file alone. */
 function spend(work: Work, perSample: number): void {
   const { left, right, top, bottom } = edges;
   work.steps += TRIANGLE_STEPS + perSample * (right - left + 1) * (bottom - top + 1);
@@ -32,7 +32,7 @@ function spend(work: Work, perSample: number): void {
 }
 
 /**
- * Draws what one camera sees, on nothing. The same scene gives the same numbers on every machine. Throws `Refused` where
+ * Draws one camera's view on a transparent picture. The same scene gives the same numbers on every machine. Throws `Refused` if
  * the file's pictures together take more than `MAX_DRAW_STEPS`.
  */
 export function draw(
@@ -71,22 +71,22 @@ export function draw(
   return picture;
 }
 
-/** The samples of some rows of pixels. */
+/** The samples of a band of pixel rows. */
 type Band = {
   width: number;
   top: number;
   rows: number;
-  /** What is nearest, and how near. */
+  /** Nearest solid triangle of each sample (-1 for none), and how near it is. */
   triangle: Int32Array;
   near: Float32Array;
-  /** Of each sample, where something is seen through. */
+  /** Color of each sample; null if the view has no transparent triangles. */
   colors: Float32Array | null;
-  /** The columns of samples that anything solid reached into. */
+  /** First and last column of samples that a solid triangle reached. */
   left: number;
   right: number;
 };
 
-/** What each triangle of a view is drawn with. */
+/** The state that each triangle of a view is drawn with. */
 type Drawing = { scene: Scene; projection: Projection; shader: Shader; band: Band; work: Work };
 
 function emptyBand(width: number, hasColors: boolean): Band {
@@ -103,7 +103,7 @@ function emptyBand(width: number, hasColors: boolean): Band {
   };
 }
 
-/** A triangle's edges as sums: at a sample inside, all three are zero or more. */
+/** Edge functions of a triangle: at a sample inside, all three are zero or more. */
 const edges = {
   left: 0,
   right: 0,
@@ -125,8 +125,8 @@ const edges = {
 const HALF = STEPS / 2;
 
 /**
- * Sets `edges` for a triangle, with the samples of the band that may lie in it; false where there are none. A sample on
- * an edge belongs to one of the two triangles that share it: all edges of one direction are moved out by less than a step.
+ * Sets `edges` for a triangle, with the range of the band's samples that may lie in it; false if there are none. A sample on an
+ * edge belongs to one of the two triangles that share it: all edges of one direction are moved by less than a step.
  */
 function setEdges(scene: Scene, { x, y, near }: Projection, band: Band, triangle: number): boolean {
   const { indices } = scene;
@@ -166,9 +166,9 @@ function setEdges(scene: Scene, { x, y, near }: Projection, band: Band, triangle
   return true;
 }
 
-const surfaceAt = ({ surfaces, surfaceOf }: Scene, triangle: number) => surfaces[surfaceOf[triangle]!]!; // made together
+const surfaceAt = ({ surfaces, surfaceOf }: Scene, triangle: number) => surfaces[surfaceOf[triangle]!]!; // both lists are made together
 
-/** Where samples of one pixel are in a row of pixels: together, so that a pixel is looked at in one place. */
+/** Index of a sample. Samples of one pixel are adjacent, so that a pixel is read in one place. */
 const placeOf = (band: Band, x: number, y: number) =>
   ((((y - band.top * SAMPLES) / SAMPLES) | 0) * band.width + ((x / SAMPLES) | 0)) * PIXEL_SAMPLES +
   (y % SAMPLES) * SAMPLES +
@@ -210,16 +210,19 @@ function cover({ scene, projection, shader, band, work }: Drawing, triangle: num
 }
 
 const shade: Shade = { red: 0, green: 0, blue: 0, alpha: 0 };
-/** The pixel at hand: its triangles, how many samples each has and where those are together; and whose each sample is. */
+/**
+ * Scratch space for one pixel: its triangles, their sample counts, sums of their samples' columns and rows, and each sample's
+ * triangle.
+ */
 const found = new Int32Array(PIXEL_SAMPLES);
 const counts = new Int32Array(PIXEL_SAMPLES);
 const sumX = new Int32Array(PIXEL_SAMPLES);
 const sumY = new Int32Array(PIXEL_SAMPLES);
 const kindOf = new Int8Array(PIXEL_SAMPLES);
-/** The columns, or rows, of all samples of a pixel together. */
+/** Sum of the columns, or of the rows, of all samples of a pixel. */
 const SUM = (PIXEL_SAMPLES * (SAMPLES - 1)) / 2;
 
-/** Colours a band's pixels: each of their triangles once, in the middle of its samples, which is inside it. */
+/** Colors a band's pixels. Each triangle is shaded once per pixel, at the center of its samples, which is inside it. */
 function color(band: Band, shader: Shader, picture: Picture): void {
   const { width, triangle, colors } = band;
   const [first, last] = [(band.left / SAMPLES) | 0, (band.right / SAMPLES) | 0];
@@ -249,7 +252,7 @@ function color(band: Band, shader: Shader, picture: Picture): void {
     }
 }
 
-/** Finds the triangles of a pixel's samples; where they are many, one of each quarter represents its quarter. */
+/** Finds the triangles of a pixel's samples and returns their number; if there are many, one triangle represents each quarter. */
 function sortSamples(triangle: Int32Array, at: number): number {
   const only = triangle[at]!;
   let same = 1;
@@ -323,7 +326,7 @@ function paint(colors: Float32Array, at: number, kind: number): void {
   }
 }
 
-/** Draws a triangle that is seen through over what its samples have, its part of each pixel in one colour. */
+/** Blends a transparent triangle over the colors of its samples, with one color for its part of each pixel. */
 function veil({ scene, projection, shader, band, work }: Drawing, triangle: number): void {
   if (!band.colors || !setEdges(scene, projection, band, triangle)) return;
   spend(work, CLEAR_STEPS);
@@ -335,7 +338,7 @@ function veil({ scene, projection, shader, band, work }: Drawing, triangle: numb
   for (let pixelY = (top / SAMPLES) | 0; pixelY * SAMPLES <= bottom; pixelY++)
     for (let pixelX = (left / SAMPLES) | 0; pixelX * SAMPLES <= right; pixelX++) {
       const [startX, startY] = [pixelX * SAMPLES - left, pixelY * SAMPLES - top];
-      // Nowhere in this pixel: not even where each edge is best.
+      // Skips a pixel that an edge excludes even at its best sample.
       if (a0 + ax * startX + ay * startY + bestA < 0) continue;
       if (b0 + bx * startX + by * startY + bestB < 0) continue;
       if (c0 + cx * startX + cy * startY + bestC < 0) continue;
@@ -368,7 +371,7 @@ function veil({ scene, projection, shader, band, work }: Drawing, triangle: numb
     }
 }
 
-/** Samples to pixels. */
+/** Averages samples into pixels. */
 function gather({ width, top, rows, colors }: Band, picture: Picture): void {
   if (!colors) return;
   for (let pixel = 0; pixel < rows * width; pixel++)

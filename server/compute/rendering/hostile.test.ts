@@ -18,7 +18,7 @@ const REQUEST: RenderRequest = {
 // biome-ignore lint/suspicious/noExplicitAny: a glTF document, to be broken at any place
 type Json = any;
 
-/** A GLB file of a document and its binary part. */
+/** Packs a document and its binary part into a GLB file. */
 function pack(json: Json | string, bin: Uint8Array): Uint8Array {
   const text = Buffer.from(typeof json === "string" ? json : JSON.stringify(json));
   const padded = Buffer.concat([text, Buffer.alloc((4 - (text.length % 4)) % 4, 0x20)]);
@@ -48,7 +48,7 @@ async function cube(): Promise<Uint8Array> {
   return toGlb(document);
 }
 
-/** The refusal's words; a file that is drawn says so. */
+/** The refusal's message, or "drawn". */
 async function outcome(glb: Uint8Array): Promise<string> {
   try {
     await render(glb, REQUEST);
@@ -65,18 +65,18 @@ async function changed(change: (json: Json) => void): Promise<string> {
   return outcome(pack(json, bin));
 }
 
-describe("a file that is not what it says", () => {
-  test("packing it again changes nothing", async () => {
+describe("a damaged file", () => {
+  test("a file that is packed again unchanged is drawn", async () => {
     expect(await changed(() => {})).toBe("drawn");
   });
 
-  test("cut off anywhere, it is refused", async () => {
+  test("a file that is cut off anywhere is refused", async () => {
     const glb = await cube();
     for (let length = 0; length < glb.length; length += 29)
       expect(await outcome(glb.slice(0, length))).toMatch(/cut off|not a GLB/);
   });
 
-  test("with any one byte of its JSON changed, it is drawn or refused", { tags: "long" }, async () => {
+  test("a file with any one byte of its JSON changed is drawn or refused", { tags: "long" }, async () => {
     const glb = await cube();
     const end = 20 + new DataView(glb.buffer, glb.byteOffset).getUint32(12, true);
     for (let at = 20; at < end; at += 13) {
@@ -89,7 +89,7 @@ describe("a file that is not what it says", () => {
   test.each([
     ["draco", 11],
     ["meshopt and quantized", 13],
-  ])("with bytes of its packed mesh changed (%s), it is drawn or refused", async (name, step) => {
+  ])("a file with changed bytes in its packed mesh (%s) is drawn or refused", async (name, step) => {
     const glb = await (MODELS[name] as () => Promise<Uint8Array>)();
     const start = 28 + new DataView(glb.buffer, glb.byteOffset).getUint32(12, true);
     for (let n = 0; n < 16; n++) {
@@ -188,12 +188,12 @@ describe("a texture", () => {
     return outcome(await toGlb(document));
   };
 
-  test("of more than 40 megapixels is refused before it is decoded", async () => {
+  test("a texture of more than 40 megapixels is refused before it is decoded", async () => {
     const large = sharp({ create: { width: 7000, height: 6000, channels: 3, background: "#fff" } });
     expect(await textured(await large.png().toBuffer())).toMatch(/7000 x 6000 pixels/);
   });
 
-  test("that is cut off, or is no picture, is refused", async () => {
+  test("a texture that is cut off or not a picture is refused", async () => {
     const png = readFileSync(new URL("../../../docs/screenshot.png", import.meta.url));
     expect(await textured(new Uint8Array(png.subarray(0, 5000)))).toMatch(/texture 0 cannot be read/);
     expect(await textured(Uint8Array.of(1, 2, 3))).toMatch(/texture 0/);

@@ -11,21 +11,21 @@ export {
   type View,
 } from "./request";
 
-/** Processor time of one file, from its first byte to its last picture. The counted limits end it long before. */
+/** CPU limit of one file, from its first byte to its last picture; a backstop behind the counted limits. */
 export const RENDER_SECONDS = 30;
 
 const threads = threadsOf<RenderTask, Answer>({
   name: "rendering",
   size: 1,
   deadlineMs: RENDER_SECONDS * 1000,
-  memoryMb: 768, // the numbers of a mesh are outside and have limits of their own
+  memoryMb: 768, // a mesh's buffers lie outside the heap and have limits of their own
   isForOneTask: true,
 });
 
 /**
- * Draws a GLB file on a thread of its own, one file at a time. The same file and request give the same bytes on every
- * machine. Rejects with `Refused` where the file cannot be drawn, with `OutOfTime` where only the clock ended it, and
- * with the signal's reason when that ends the wait.
+ * Draws a GLB file on a worker thread, one file at a time. The same file and request give the same bytes on every machine.
+ * Rejects with `Refused` if the file cannot be drawn, with `OutOfTime` if only the clock ended the drawing, and with the signal's
+ * reason if the signal ends the wait.
  */
 export async function renderModel(
   bytes: Uint8Array,

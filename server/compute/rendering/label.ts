@@ -1,12 +1,12 @@
 import type { Picture } from "./draw";
 import type { Vector } from "./request";
 
-/* Letters of round strokes on a grid 4 wide and 6 high, y downwards: points of lines, and arcs as points of a circle. */
+/* Letters of round strokes on a grid 4 wide and 6 high, y downward: points of lines, and arcs as points of an ellipse. */
 
 type Point = readonly [x: number, y: number];
-/** A quarter circle in steps, from the tables of cosines of 0, 22.5, 45, 67.5 and 90 degrees. */
+/** A quarter circle in four steps: the cosines of 0, 22.5, 45, 67.5 and 90 degrees. */
 const QUARTER = [1, 0.92388, Math.SQRT1_2, 0.38268, 0] as const;
-/** Points of an ellipse around a middle, by quarters: 0 to the right, 1 down, 2 to the left, 3 up. */
+/** Points of an ellipse around (cx, cy). Quarters count from 0 to the right, 1 down, 2 to the left, 3 up. */
 function arc({
   cx,
   cy,
@@ -214,7 +214,7 @@ const STROKE = 0.42;
 const widthOf = (letter: string) =>
   Math.max(0, ...(LETTERS[letter] ?? []).flatMap((stroke) => stroke.map(([x]) => x)));
 
-/** Writes a word in capitals with its middle at a place; what is not a letter of a view's name is left out. */
+/** Writes a word in capitals centered at (x, y); characters that are not in LETTERS are dropped. */
 export function write(
   picture: Picture,
   word: string,
@@ -236,7 +236,7 @@ export function write(
   }
 }
 
-/** A line with round ends: each pixel near it is as opaque as it is close. */
+/** Draws a line with round ends; the opacity of a pixel falls with its distance from the line. */
 function line({ width, height, data }: Picture, points: Point[], radius: number, color: Vector): void {
   const reach = radius + 1;
   const xs = points.map(([px]) => px);
@@ -263,7 +263,7 @@ function line({ width, height, data }: Picture, points: Point[], radius: number,
     }
 }
 
-/** The square of how far a place is from a line between two points. */
+/** Squared distance of a place from the line between two points. */
 function distance(x: number, y: number, [ax, ay]: Point, [bx, by]: Point): number {
   const [dx, dy] = [bx - ax, by - ay];
   const length = dx * dx + dy * dy;

@@ -1,8 +1,8 @@
 import type { Style } from "./request";
 
 /*
- * A studio around the camera, so that every view is lit alike: a bright room above, a warm floor, a large lamp to the
- * upper left, a weak one to the right, a rim from behind. Directions are the camera's: right, up, back.
+ * A studio around the camera, so that every view is lit alike: a bright room above, a warm floor, a large lamp to the upper left,
+ * a weak one to the right, and a rim light from behind. Directions are the camera's: right, up, back.
  */
 
 type Lamp = { x: number; y: number; z: number; red: number; green: number; blue: number; gloss: number };
@@ -31,7 +31,7 @@ const LAMPS = [
 const SKY = [0.5, 0.51, 0.53] as const;
 const FLOOR = [0.2, 0.19, 0.18] as const;
 
-/** Colour without a material, for the styles that look at the shape alone: red, green, blue as light, and roughness. */
+/** Color of the styles that ignore materials: red, green and blue as light, then roughness. */
 export const PLAIN: Partial<Record<Style, readonly [number, number, number, number]>> = {
   neutral: [0.42, 0.42, 0.42, 0.55],
   clay: [0.52, 0.3, 0.21, 0.95],
@@ -41,7 +41,7 @@ export type Lit = { red: number; green: number; blue: number };
 type Normal = { x: number; y: number; z: number };
 const lit: Lit = { red: 0, green: 0, blue: 0 };
 
-/** Light that falls on a surface and leaves it evenly. */
+/** Diffuse light on a surface. The next call overwrites the result. */
 function fallen({ x, y, z }: Normal): Lit {
   const above = 0.5 + 0.5 * y;
   lit.red = FLOOR[0] + (SKY[0] - FLOOR[0]) * above;
@@ -58,9 +58,9 @@ function fallen({ x, y, z }: Normal): Lit {
   return lit;
 }
 
-/** What a mirror of that roughness shows in this direction: the room, and the lamps as spots of its softness. */
+/** Reflection of the room and its lamps in a surface of this roughness; the next call overwrites the result. */
 function mirrored({ x, y, z }: Normal, roughness: number): Lit {
-  // The room's two halves meet sharply in a mirror and softly in a rough one.
+  // The two halves of the room meet sharply in a mirror and softly in a rough surface.
   const width = 0.35 + 0.65 * roughness;
   const t = Math.min(1, Math.max(0, 0.5 + (0.5 * y) / width));
   const above = t * t * (3 - 2 * t);
@@ -86,7 +86,7 @@ function mirrored({ x, y, z }: Normal, roughness: number): Lit {
 
 export type Stuff = { red: number; green: number; blue: number; metallic: number; roughness: number };
 
-/** The colour of a lit surface: `normal` towards the camera's side, `sight` from it to the camera. */
+/** Writes the color of a lit surface to `out`. `normal` points to the camera's side, `sight` from the surface to the camera. */
 export function light(stuff: Stuff, normal: Normal, sight: Normal, out: Lit): void {
   const facing = Math.max(0, normal.x * sight.x + normal.y * sight.y + normal.z * sight.z);
   const { metallic, roughness } = stuff;
@@ -115,7 +115,7 @@ export function light(stuff: Stuff, normal: Normal, sight: Normal, out: Lit): vo
   out.blue += shine(stuff.blue) * image.blue;
 }
 
-/** Bright light bent towards white, so that a highlight keeps its shape; what is darker stays as it is. */
+/** Compresses bright light toward white, so that a highlight keeps its shape; light up to 0.7 is unchanged. */
 export function soften(value: number): number {
   if (value <= 0.7) return value;
   const over = (value - 0.7) / 0.3;

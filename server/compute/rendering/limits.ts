@@ -1,18 +1,18 @@
-/** The largest files that are drawn; what is larger is refused before anything is decoded. */
+/** Largest file that is drawn; larger ones are refused before anything is decoded. */
 export const MAX_FILE_BYTES = 64 * 1024 * 1024;
 export const MAX_JSON_BYTES = 4 * 1024 * 1024;
 export const MAX_VERTICES = 5_000_000;
 export const MAX_TRIANGLES = 10_000_000;
 export const MAX_TEXTURE_PIXELS = 40_000_000;
-/** All decoded accessors together: one small file may name the same bytes ten thousand times. */
+/** Limit of all decoded accessors together, because a small file may name the same bytes ten thousand times. */
 export const MAX_DECODED_BYTES = 768 * 1024 * 1024;
-/** All images of a file together, encoded, for the same reason. */
+/** Limit of all encoded images of a file together, for the same reason. */
 export const MAX_IMAGE_BYTES = 128 * 1024 * 1024;
 /**
- * Samples that a drawing looks at, over all of its triangles and views: what is covered twice counts twice. Some 20 seconds
- * of one processor; the same file and request always need the same number.
+ * Limit of the samples that a drawing visits, over all triangles and views; a sample that is covered twice counts twice. Takes
+ * some 20 seconds of one processor; the same file and request always need the same number.
  */
 export const MAX_DRAW_STEPS = 4_000_000_000;
 export const MAX_NODES = 50_000;
-/** Materials, accessors and the other lists of a file, each. */
+/** Limit of each other list of a file, such as materials and accessors. */
 export const MAX_ENTRIES = 20_000;

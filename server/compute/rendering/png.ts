@@ -1,14 +1,14 @@
 import { zlibSync } from "fflate";
 
-/** Bytes of sRGB, row by row: three a pixel, or four with opacity. */
+/** sRGB bytes, row by row: three a pixel, or four with opacity. */
 export type Bitmap = { width: number; height: number; channels: 3 | 4; data: Uint8Array };
 
-/** What writes our pictures; zlib itself gives other bytes on other processors. */
+/** Name of our PNG writer. zlib itself gives other bytes on other processors. */
 export const ENCODER = "capstan-png with fflate 0.8.3";
 const SIGNATURE = [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a];
 const LEVEL = 5;
 
-/** A PNG file, the same bytes for the same picture on every machine. */
+/** Writes a PNG file; the same picture gives the same bytes on every machine. */
 export function writePng({ width, height, channels, data }: Bitmap): Uint8Array {
   const header = new Uint8Array(13);
   const view = new DataView(header.buffer);
@@ -31,7 +31,7 @@ export function writePng({ width, height, channels, data }: Bitmap): Uint8Array 
   return file;
 }
 
-/** Each row as differences: to the row above, to the pixel before, or to what both foretell, whichever are smallest. */
+/** Writes each row as differences from the pixel before, the row above or the Paeth prediction, whichever are smallest. */
 function filtered(bitmap: Bitmap): Uint8Array {
   const { width, height, channels } = bitmap;
   const rowBytes = width * channels;
@@ -49,7 +49,7 @@ function filtered(bitmap: Bitmap): Uint8Array {
   return rows;
 }
 
-/** Writes row `y` as its differences, and returns how large they are together. */
+/** Writes row `y` as its differences and returns the sum of their sizes. */
 function filterRow({ width, channels, data }: Bitmap, y: number, filter: number, row: Uint8Array): number {
   const rowBytes = width * channels;
   const start = y * rowBytes;

@@ -1,21 +1,21 @@
 import type { Eye } from "./camera";
 import type { Scene } from "./scene";
 
-/** Samples of a pixel in a row and in a column: a pixel is covered in sixteenths. */
+/** Samples of a pixel in each direction, so that coverage counts in sixteenths. */
 export const SAMPLES = 4;
-/** Places of vertices within a sample: whole numbers, so that triangles that share an edge never overlap or gape. */
+/** Vertex positions within a sample are whole numbers, so that triangles that share an edge never overlap or gape. */
 export const STEPS = 32;
 export const STEPS_BITS = 5;
 
-/** A scene as one camera sees it. No vertex is behind the camera, which is outside all there is. */
+/** A scene as one camera sees it. No vertex is behind the camera, because the camera is outside the scene. */
 export type Projection = {
   eye: Eye;
   width: number;
   height: number;
-  /** Places in the picture, in steps of samples. */
+  /** Vertex positions in the picture, in steps of samples. */
   x: Int32Array;
   y: Int32Array;
-  /** One over the distance along the view: grows linearly over a triangle in the picture. */
+  /** One over the distance along the view, which grows linearly over a triangle in the picture. */
   near: Float64Array;
 };
 

@@ -50,11 +50,11 @@ test("there are enough models to draw every view and every style", () => {
 });
 
 describe.each(models)("$name", ({ name, make, place }) => {
-  test("covers what an independent projection of its triangles covers, in every view", async () => {
+  test("a picture covers what an independent projection of the triangles covers, in every view", async () => {
     const glb = await make();
     const wanted = campaign.inTurn(VIEWS, place);
     const [{ views }, faces] = await Promise.all([render(glb, { ...REQUEST, views: wanted }), facesOf(glb)]);
-    // Glass covers a pixel with a third of its opacity.
+    // Glass has an opacity of 0.35, which lowers the threshold of half a pixel.
     const half = name.startsWith("glass") ? 0.5 * 0.35 * 255 : 127.5;
     const overlaps: Record<string, number> = {};
     for (const { view, png, camera } of views) {
@@ -65,7 +65,7 @@ describe.each(models)("$name", ({ name, make, place }) => {
     for (const [view, share] of Object.entries(overlaps)) expect(share, view).toBeGreaterThanOrEqual(0.98);
   }, 120_000);
 
-  test("is drawn from every side in every style", async () => {
+  test("the model is drawn from every side in every style", async () => {
     const glb = await make();
     const wanted = campaign.inTurn(VIEWS, place + 1);
     for (const style of campaign.inTurn(STYLES, place)) {
@@ -80,7 +80,7 @@ describe.each(models)("$name", ({ name, make, place }) => {
   }, 120_000);
 });
 
-/** Small enough for many. */
+/** A request that is small enough to be drawn many times. */
 const SMALL: RenderRequest = {
   ...REQUEST,
   views: ["three-quarter", "front"],
@@ -90,10 +90,12 @@ const SMALL: RenderRequest = {
 };
 const digests = (rendered: Rendered) => [...rendered.views, rendered.sheet].map((file) => sha256(file?.png));
 
-describe("the same file and request", () => {
+describe("reproducible drawing", () => {
   const glb = fixture("monkey");
 
-  test("give the same bytes twice, on a thread, and in another process", { tags: "long" }, async () => {
+  test("one request gives the same bytes twice, on a thread, and in another process", {
+    tags: "long",
+  }, async () => {
     const first = digests(await render(await glb(), SMALL));
     expect(digests(await render(await glb(), SMALL))).toEqual(first);
     expect(digests(await renderModel(await glb(), SMALL, new AbortController().signal))).toEqual(first);
@@ -107,7 +109,7 @@ describe("the same file and request", () => {
     expect(there).toEqual(first);
   });
 
-  test("give these bytes on every machine, as long as the renderer has this version", async () => {
+  test("the bytes are these on every machine, as long as the renderer has this version", async () => {
     const { views } = await render(await glb(), { ...SMALL, sheet: false, background: "light" });
     expect([RENDERER.version, ...views.map(({ png }) => sha256(png))]).toEqual([
       "1.0.0",
@@ -116,7 +118,7 @@ describe("the same file and request", () => {
     ]);
   });
 
-  test("give the same view, whichever others are asked for", async () => {
+  test("a view is the same, whichever others are requested", async () => {
     const fit = { ...SMALL, framing: "fit" } as const;
     const [both, one] = await Promise.all([
       render(await glb(), fit),
@@ -126,7 +128,7 @@ describe("the same file and request", () => {
   });
 });
 
-test("what a drawing takes is counted before it is done: the same for the same file, and refused above the limit", {
+test("a drawing's steps are counted beforehand, are equal for the same file, and are refused above the limit", {
   tags: "long",
 }, async () => {
   const scene = await readScene(await MODELS["textured cube"]!(), "clay");
@@ -144,15 +146,15 @@ test("what a drawing takes is counted before it is done: the same for the same f
   expect(() => draw(scene, eye, { width: 256, height: 256, style: "clay", work: used })).toThrow(Refused);
 });
 
-describe("a thread", () => {
-  test("is ended at the deadline, and the next file is drawn", { tags: "long" }, async () => {
+describe("the drawing thread", () => {
+  test("a drawing is ended at the deadline, and the next file is drawn", { tags: "long" }, async () => {
     const glb = await fixture("controller")();
     const never = new AbortController().signal;
     await expect(renderModel(glb, SMALL, never, 1)).rejects.toMatchObject({ name: "OutOfTime" });
     expect((await renderModel(glb, SMALL, never)).views).toHaveLength(2);
   });
 
-  test("ends with the wait for it", async () => {
+  test("a drawing ends when its caller stops waiting", async () => {
     const wait = new AbortController();
     const drawing = renderModel(await fixture("controller")(), SMALL, wait.signal);
     wait.abort("canceled");
@@ -189,12 +191,12 @@ describe("light", () => {
     return [...data.subarray(at, at + info.channels)];
   };
 
-  test("flat pictures have the file's own colours", async () => {
-    // 0.5 of light is 188 of sRGB.
+  test("flat pictures have the file's own colors", async () => {
+    // 0.5 of linear light is 188 in sRGB.
     expect(await centerOf({ style: "flat", background: "dark" }, [1, 0.5, 0, 1])).toEqual([255, 188, 0]);
   });
 
-  test("neutral and clay pictures do not have them", async () => {
+  test("neutral and clay pictures do not have the file's own colors", async () => {
     for (const style of ["neutral", "clay"] as const)
       expect(await centerOf({ style }, [0, 1, 0, 1])).toEqual(await centerOf({ style }, [1, 0, 0, 1]));
   });

@@ -7,7 +7,10 @@ import { ENCODER, writePng } from "./png";
 import { Refused, type Rendered, type RenderedView, type RenderRequest, type View } from "./request";
 import { contactSheet } from "./sheet";
 
-/** Draws a GLB file. Throws `Refused` where the file cannot be drawn. On a thread of its own: it takes its time. */
+/**
+ * Draws a GLB file on this thread, which takes long; `renderModel` uses a worker thread. Throws `Refused` if the file cannot be
+ * drawn.
+ */
 export async function render(bytes: Uint8Array, request: RenderRequest): Promise<Rendered> {
   const { width, height, style, background } = request;
   const scene = await readScene(bytes, style).catch(asRefusal);
@@ -42,7 +45,7 @@ export async function render(bytes: Uint8Array, request: RenderRequest): Promise
   };
 }
 
-/** Nothing in a file is what it should be until it has been read: where reading stumbles, the file is at fault. */
+/** Turns every error of reading into a refusal: a file's contents are unchecked until they are read, so the file is at fault. */
 function asRefusal(cause: unknown): never {
   if (cause instanceof Refused) throw cause;
   const said = cause instanceof Error ? cause.message.slice(0, 200) : "it is broken";

@@ -1,4 +1,4 @@
-/** What a picture can be asked to look like. The first view of a list is drawn first. */
+/** Options of a picture. Views are drawn in the order of the request. */
 export const VIEWS = ["front", "three-quarter", "right", "back", "left", "top", "bottom"] as const;
 export const STANDARD_VIEWS = ["front", "three-quarter", "right", "back", "left"] as const;
 export const FRAMINGS = ["fit", "tight"] as const;
@@ -12,7 +12,7 @@ export type Background = (typeof BACKGROUNDS)[number];
 
 export type RenderRequest = {
   views: View[];
-  /** All views on one labelled sheet beside them. */
+  /** True for an additional labelled sheet with all views. */
   sheet: boolean;
   width: number;
   height: number;
@@ -21,18 +21,18 @@ export type RenderRequest = {
   background: Background;
 };
 
-/** The renderer, for manifests: the same version draws the same bytes on every machine. */
+/** Renderer for manifests: the same version draws the same bytes on every machine. */
 export const RENDERER = { name: "capstan-raster", version: "1.0.0" } as const;
 
 export type Vector = [x: number, y: number, z: number];
 
-/** Where a view was seen from, in the units and axes of the file. */
+/** Camera of a view, in the units and axes of the file. */
 export type Camera = {
   view: View;
   position: Vector;
   target: Vector;
   up: Vector;
-  /** Half the height, and half the width, of what is seen at distance 1. */
+  /** Half the height and half the width that are seen at distance 1. */
   tanHalfVertical: number;
   tanHalfHorizontal: number;
 };
@@ -46,7 +46,7 @@ export type MeshFacts = {
   textures: number;
   boundingBox: { min: Vector; max: Vector };
   extensions: string[];
-  /** What a person who reviews the model should know. */
+  /** Messages for a person who reviews the model. */
   warnings: string[];
 };
 
@@ -55,16 +55,16 @@ export type Rendered = {
   views: RenderedView[];
   sheet: { png: Uint8Array; width: number; height: number } | null;
   mesh: MeshFacts;
-  /** What wrote the pictures, and what read the textures. */
+  /** Versions of the PNG writer and of the library that read the textures. */
   writtenBy: Record<string, string>;
 };
 
 export type RenderTask = { bytes: Uint8Array; request: RenderRequest };
 
-/** What the worker answers; a refusal is about the file, anything else that goes wrong is an error of ours. */
+/** The worker's answer. A refusal blames the file; any other failure is an error of ours. */
 export type Answer = { state: "rendered"; rendered: Rendered } | { state: "refused"; message: string };
 
-/** Why the file cannot be drawn, for its sender. */
+/** Reason why the file cannot be drawn, for its sender. */
 export class Refused extends Error {
   override readonly name = "Refused";
 }

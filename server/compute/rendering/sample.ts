@@ -4,20 +4,20 @@ import type { TextureUse, Wrap } from "./scene";
 
 export type Texel = { red: number; green: number; blue: number; alpha: number };
 
-/** A place of a texture, and its `footprint`: the area, in texels of its full size, that one pixel shows. */
+/** A place in a texture. `footprint` is the area that one pixel shows, in texels of the texture's full size. */
 export type Place = { u: number; v: number; footprint: number };
 
-/** The colour of a texture at a place, as light, between the two of its sizes whose texels are as large as the footprint. */
+/** Reads a texture's color as light, interpolated between the two mipmap levels whose texels are nearest to the footprint. */
 export function sampleColor(use: TextureUse, at: Place, out: Texel): void {
   sample(use, at, true, out);
 }
 
-/** The same of plain numbers, 0 to 1. */
+/** Reads plain numbers, 0 to 1, in the same way. */
 export function sampleNumbers(use: TextureUse, at: Place, out: Texel): void {
   sample(use, at, false, out);
 }
 
-/** The opacity alone, from the nearest size, for what is cut out. */
+/** Reads the opacity alone, from a single mipmap level, for cut-out surfaces. */
 export function sampleOpacity(use: TextureUse, u: number, v: number, footprint: number): number {
   const { levels } = use.texture;
   let [level, rest] = [0, footprint];
@@ -47,7 +47,7 @@ function sample(use: TextureUse, at: Place, isColor: boolean, out: Texel): void 
   const { footprint } = at;
   const { levels } = use.texture;
   const last = levels.length - 1;
-  // Each size has a quarter of the texels of the one before.
+  // Each level has a quarter of the texels of the one before.
   let [level, rest] = [0, footprint];
   while (rest >= 4 && level < last) {
     rest /= 4;
@@ -67,10 +67,10 @@ function sample(use: TextureUse, at: Place, isColor: boolean, out: Texel): void 
   out.alpha += (further.alpha - out.alpha) * share;
 }
 
-/** The four texels around a place and the share of each: one record for all, since this runs for every pixel. */
+/** The four texels around a place and the share of each. One record for all calls, because this runs for every pixel. */
 const texels = { a: 0, b: 0, c: 0, d: 0, ofA: 0, ofB: 0, ofC: 0, ofD: 0 };
 
-/** Sets `texels`. */
+/** Sets `texels` for a place. */
 function locate(
   { width, height }: Level,
   { wrapS, wrapT }: TextureUse,
@@ -93,7 +93,7 @@ function locate(
   texels.ofD = fx * fy;
 }
 
-/** The mean of `texels`. */
+/** Writes the weighted mean of `texels` to `out`. */
 function mix(data: Level["data"], isColor: boolean, out: Texel): void {
   const { a, b, c, d, ofA, ofB, ofC, ofD } = texels;
   const at = (place: number) => (isColor ? LIGHT_OF_BYTE[data[place]!]! : data[place]! / 255);
@@ -103,7 +103,7 @@ function mix(data: Level["data"], isColor: boolean, out: Texel): void {
   out.alpha = (ofA * data[a + 3]! + ofB * data[b + 3]! + ofC * data[c + 3]! + ofD * data[d + 3]!) / 255;
 }
 
-/** A coordinate from 0 to 1, whatever it was. */
+/** Wraps any coordinate into the range from 0 to 1. */
 function around(value: number, wrap: Wrap): number {
   if (wrap === "clamp") return Math.min(1, Math.max(0, value));
   if (wrap === "repeat") return value - Math.floor(value);
@@ -111,7 +111,7 @@ function around(value: number, wrap: Wrap): number {
   return twice <= 1 ? twice : 2 - twice;
 }
 
-/** The texel next to the edge: the other edge's where the picture repeats, else the edge's own. */
+/** The index of a texel that may be one beyond the edge: the opposite edge's if the picture repeats, else the edge's own. */
 function beyond(place: number, size: number, wrap: Wrap): number {
   if (place < 0) return wrap === "repeat" ? size - 1 : 0;
   if (place >= size) return wrap === "repeat" ? 0 : size - 1;

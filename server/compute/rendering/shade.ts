@@ -5,26 +5,26 @@ import type { Style } from "./request";
 import { sampleColor, sampleNumbers, sampleOpacity, type Texel } from "./sample";
 import type { Scene, Surface } from "./scene";
 
-/** A colour as light with its opacity, not multiplied by it. */
+/** A color as linear light, not multiplied by its opacity. */
 export type Shade = { red: number; green: number; blue: number; alpha: number };
 
 export type Shader = {
-  /** The colour of a triangle at a place of the picture inside it, in steps of samples. */
+  /** Writes the color of a triangle at a place inside it to `out`; x and y are in steps of samples. */
   shade(triangle: number, x: number, y: number, out: Shade): void;
-  /** The opacity alone, of one sample: for what is cut out. */
+  /** Opacity of one sample alone, for cut-out surfaces. */
   opacity(triangle: number, x: number, y: number): number;
 };
 
-/** Steps of one pixel. */
+/** Width of a pixel in steps. */
 const PIXEL = SAMPLES * STEPS;
-/** A made normal further from its face than some 40 degrees belongs to an edge. */
+/** Cosine of some 40 degrees: a computed normal that is further from its face belongs to an edge. */
 const CREASE = 0.766;
-/** One shade covers a whole pixel: a little sharper than its area asks for looks right. */
+/** Factor of the texture's footprint: one shade covers a whole pixel, and a little sharper than its area looks right. */
 const SHARPEN = 0.7;
 
 type Texture = NonNullable<Surface["base"]>;
 
-/** Colours of one view's triangles, with attributes that are straight in space, not in the picture. */
+/** Shades one view's triangles. Attributes are interpolated linearly in space, not in the picture. */
 export function shaderOf(scene: Scene, projection: Projection, style: Style): Shader {
   const place = placeOf(scene, projection);
   const { take } = place;
@@ -59,19 +59,19 @@ export function shaderOf(scene: Scene, projection: Projection, style: Style): Sh
   return { shade, opacity: opacityOf(place, scene) };
 }
 
-/** The triangle at hand, and the place in it. */
+/** The current triangle and the place in it. */
 type Place = {
   corners: { i: number; j: number; k: number };
-  /** The shares of its corners at the place, and its area, in the picture; and the shares in space. */
+  /** Shares of its corners at the place and its area, both in the picture; then the shares in space. */
   inPicture: [number, number, number, number];
   inSpace: [number, number, number];
   take(triangle: number, px: number, py: number): Surface;
-  /** An attribute at the place, of which each vertex has `size` numbers. */
+  /** Interpolates the number `at` of an attribute that has `size` numbers a vertex. */
   mixed(from: Float32Array, size: number, at: number): number;
   stretchAt(uvs: Float32Array, s: number, t: number): number;
 };
 
-/** Finds places in a view's triangles: one record for all of them, since this runs for every pixel. */
+/** Locates places in a view's triangles. One record serves all of them, because this runs for every pixel. */
 function placeOf({ indices, surfaceOf, surfaces }: Scene, { x, y, near }: Projection): Place {
   const corners = { i: 0, j: 0, k: 0 };
   const inPicture: Place["inPicture"] = [0, 0, 0, 0];
@@ -89,10 +89,10 @@ function placeOf({ indices, surfaceOf, surfaces }: Scene, { x, y, near }: Projec
     inPicture[1] = (kx * iy - ix * ky) / inPicture[3];
     inPicture[2] = 1 - inPicture[0] - inPicture[1];
     straighten(inPicture[0], inPicture[1], inPicture[2]);
-    return surfaces[surfaceOf[triangle]!]!; // made together
+    return surfaces[surfaceOf[triangle]!]!; // both lists are made together
   }
 
-  /** Shares in the picture to shares in space. */
+  /** Converts shares in the picture to shares in space. */
   function straighten(a: number, c: number, d: number): void {
     const [pi, pj, pk] = [a * near[corners.i]!, c * near[corners.j]!, d * near[corners.k]!];
     const sum = pi + pj + pk;
@@ -110,7 +110,10 @@ function placeOf({ indices, surfaceOf, surfaces }: Scene, { x, y, near }: Projec
     );
   }
 
-  /** How much of the texture, of its whole area, one pixel shows here; stretched ones at most four times as long as wide. */
+  /**
+   * Share of the texture's area that one pixel shows here. A stretched pixel counts at least as a square of a quarter of its
+   * length.
+   */
   function stretchAt(from: Float32Array, s: number, t: number): number {
     const { i, j, k } = corners;
     const [iy, jy, ky] = [y[i]!, y[j]!, y[k]!];
@@ -132,7 +135,7 @@ function placeOf({ indices, surfaceOf, surfaces }: Scene, { x, y, near }: Projec
 
 type Direction = { x: number; y: number; z: number };
 
-/** Directions at a place, as the camera has them: of the surface, on the side that is seen, and to the eye. */
+/** Directions at a place in the camera's axes: the normal on the visible side of the surface, and the direction to the eye. */
 function directionsAt(place: Place, { positions, normals }: Scene, eye: Eye) {
   const { corners, inPicture, inSpace, mixed } = place;
   const [r, u, b] = [eye.right, eye.up, eye.back];
@@ -163,7 +166,7 @@ function directionsAt(place: Place, { positions, normals }: Scene, eye: Eye) {
       }
       length = Math.sqrt(nx * nx + ny * ny + nz * nz);
     }
-    // Seen from behind: rows count downwards.
+    // Rows count downward, so a positive area means that the triangle is seen from behind.
     const side = (length > 0 ? 1 / length : 0) * (inPicture[3] > 0 ? -1 : 1);
     normal.x = (nx * r[0] + ny * r[1] + nz * r[2]) * side;
     normal.y = (nx * u[0] + ny * u[1] + nz * u[2]) * side;
@@ -184,7 +187,7 @@ function directionsAt(place: Place, { positions, normals }: Scene, eye: Eye) {
   return { normal, sight, setNormal, setSight };
 }
 
-/** What a surface is made of at a place, by its own values, its vertices' colours and its textures. */
+/** Material at a place, from the surface's own values, its vertices' colors and its textures. */
 function stuffAt({ mixed, stretchAt }: Place, { uvs, colors }: Scene) {
   const stuff: Stuff = { red: 0, green: 0, blue: 0, metallic: 0, roughness: 0 };
   const glow = { red: 0, green: 0, blue: 0 };
@@ -207,7 +210,7 @@ function stuffAt({ mixed, stretchAt }: Place, { uvs, colors }: Scene) {
     return uvs ? alpha * applyTextures(surface, uvs) : alpha;
   }
 
-  /** Multiplies `stuff` and `glow` by what the textures say, and returns their opacity. */
+  /** Multiplies `stuff` and `glow` by the textures' values, and returns the textures' opacity. */
   function applyTextures({ base, glow: glowing, metalRough }: Surface, uvs: Float32Array): number {
     if (!base && !glowing && !metalRough) return 1;
     spot.u = mixed(uvs, 2, 0);
@@ -235,7 +238,7 @@ function stuffAt({ mixed, stretchAt }: Place, { uvs, colors }: Scene) {
     return alpha;
   }
 
-  /** The spot, with as many texels as it shows of this texture. */
+  /** Sets the spot's footprint in texels of this texture. */
   function over(texture: Texture, stretch: number) {
     spot.footprint = stretch * texelsOf(texture);
     return spot;
@@ -244,9 +247,9 @@ function stuffAt({ mixed, stretchAt }: Place, { uvs, colors }: Scene) {
   return { stuff, glow, setStuff };
 }
 
-/** The opacity at a place alone, for what is cut out. */
+/** Opacity at a place alone, for cut-out surfaces. */
 function opacityOf({ take, mixed, stretchAt }: Place, { uvs, colors }: Scene): Shader["opacity"] {
-  /** Of the triangle whose cut-outs are at hand: how many texels a sample shows, where it was asked for first. */
+  /** The current triangle, and the texels that one of its samples shows, as measured at the first of them. */
   let [cutting, cutStretch] = [-1, 0];
 
   return (triangle, px, py) => {
@@ -256,7 +259,7 @@ function opacityOf({ take, mixed, stretchAt }: Place, { uvs, colors }: Scene): S
     if (!uvs || !surface.base) return alpha;
     const [s, t] = [mixed(uvs, 2, 0), mixed(uvs, 2, 1)];
     if (cutting !== triangle) {
-      // A sample covers a part of its pixel only; a cut-out that is blurred more would grow thinner.
+      // A sample covers only a part of its pixel, and a cut-out that is blurred more would grow thinner.
       cutting = triangle;
       cutStretch = (stretchAt(uvs, s, t) * texelsOf(surface.base)) / (SAMPLES * SAMPLES);
     }

@@ -3,11 +3,11 @@ import type { Picture } from "./draw";
 import { write } from "./label";
 import type { Background, Vector, View } from "./request";
 
-/** A view's picture on a sheet is no larger than this. */
+/** Longest side of a view's picture on a sheet, in pixels. */
 const MOST = 640;
 const INKS: Record<Background, number> = { light: 70, dark: 215, transparent: 128 };
 
-/** All views side by side in rows of three, each with its name below. */
+/** Lays all views out in rows of three, each with its name below. Throws if there is no view. */
 export function contactSheet(views: { view: View; picture: Picture }[], background: Background): Picture {
   const [first] = views;
   if (!first) throw new Error("a sheet needs at least one view");
@@ -27,7 +27,7 @@ export function contactSheet(views: { view: View; picture: Picture }[], backgrou
   const color: Vector = [ink, ink, ink];
   views.forEach(({ view, picture }, n) => {
     const row = Math.floor(n / columns);
-    // The last row in the middle.
+    // Centers the last row.
     const inRow = Math.min(columns, views.length - row * columns);
     const left = Math.floor(((columns - inRow) * cellWidth) / 2) + (n % columns) * cellWidth;
     const top = row * (cellHeight + footer);
@@ -37,7 +37,7 @@ export function contactSheet(views: { view: View; picture: Picture }[], backgrou
   return sheet;
 }
 
-/** Copies a picture, each pixel the mean of `divisor` by `divisor`. */
+/** Copies a picture; each pixel is the mean of `divisor` by `divisor` pixels. */
 function place(
   from: Picture,
   divisor: number,

@@ -5,18 +5,18 @@ import { findOtherFormat, HEAD_BYTES, TAIL_BYTES } from "./polyglot";
 import { LIMITS, refuse } from "./rules";
 
 export type CheckOptions = {
-  /** Of the whole file; LIMITS.fileBytes where nothing is said. */
+  /** Limit of the whole file; LIMITS.fileBytes by default. */
   mostBytes?: number;
-  /** As announced, by a Content-Length for instance. */
+  /** Announced size, by a Content-Length for instance. */
   expectedBytes?: number;
 };
 
 export type CheckedFile = { header: Header; sha256: string; byteLength: number };
 
 /**
- * Reads a file once, checks it, and hands each piece on to the sink as it comes: memory holds a piece and the header.
- * Whatever the pieces, the same file breaks the same rule. What the sink got is good only when this answers; it sees
- * the refusal as an error of its source. Throws SafetensorsRefusal.
+ * Reads a file once, checks it, and hands each piece on to the sink as it arrives: memory holds one piece and the header. The
+ * same file breaks the same rule however it is split. The sink's result is valid only if this resolves; the sink sees a refusal
+ * as an error of its source. Throws SafetensorsRefusal.
  */
 export async function checkSafetensors(
   pieces: AsyncIterable<Uint8Array>,
@@ -43,13 +43,14 @@ export async function checkSafetensors(
 
 async function drain(pieces: AsyncIterable<Uint8Array>): Promise<void> {
   for await (const _ of pieces) {
-    // What is wanted happens while they pass.
+    // The checks run while the pieces pass.
   }
 }
 
 /**
- * The pieces themselves, checked while they pass, for a caller that hashes them anyway. `onHeader` gets the header when it
- * is known to be good, before the tensors are read, and may refuse it by throwing; the file is good when the pieces end.
+ * Yields the pieces unchanged and checks them as they pass, for a caller that hashes them itself. `onHeader` gets the valid
+ * header before the tensors are read and may refuse the file by throwing; the file is valid when the pieces end. Throws
+ * SafetensorsRefusal.
  */
 export async function* checkPieces(
   pieces: AsyncIterable<Uint8Array>,
@@ -75,7 +76,7 @@ export async function* checkPieces(
       header = await inTurns(parseHeader(text.bytes));
       total = checkTotal(header, mostBytes, expectedBytes);
       await onHeader(header);
-      // Of the data alone: what ends a ZIP file has bytes that no header may have.
+      // Covers the data alone, because the end of a ZIP file has bytes that no header may have.
       tail = region(Math.max(total - TAIL_BYTES, total - header.dataBytes), total);
     } else if (text && !header && text.filled > 0 && text.bytes[0] !== 0x7b) {
       refuse("header_first_byte", { byte: PREFIX_BYTES });
@@ -94,8 +95,8 @@ export async function* checkPieces(
 }
 
 /**
- * The header alone, of a file of this many bytes: its first bytes, from the length up to the end of the header at
- * least. What only the rest of the file can show is not checked. Throws SafetensorsRefusal.
+ * Checks the header alone of a file of `byteLength` bytes. `bytes` are the file's first bytes, at least up to the end of the
+ * header. Rules that need the rest of the file are not checked. Throws SafetensorsRefusal.
  */
 export async function checkHeader(
   bytes: Uint8Array,
@@ -116,7 +117,7 @@ export async function checkHeader(
   return header;
 }
 
-/** How many bytes the file has by its header, which must be what was announced. */
+/** File size by its header; must equal the announced size. */
 function checkTotal(header: Header, mostBytes: number, expectedBytes: number | undefined): number {
   const total = PREFIX_BYTES + header.headerBytes + header.dataBytes;
   if (total > mostBytes) tooLarge(mostBytes);
@@ -137,7 +138,7 @@ function tooLarge(mostBytes: number): never {
 
 type Region = ReturnType<typeof region>;
 
-/** The bytes of the file from `from` up to `to`, gathered from the pieces that pass. */
+/** Collects the bytes of the file from `from` up to `to` out of the pieces that pass. */
 function region(from: number, to: number) {
   const bytes = Buffer.allocUnsafeSlow(to - from);
   let filled = 0;
@@ -146,7 +147,7 @@ function region(from: number, to: number) {
     get filled() {
       return filled;
     },
-    /** Takes its part of a piece that begins at this byte of the file; true when it has all of its own. */
+    /** Takes its part of a piece that begins at byte `start` of the file; true once the region is complete. */
     add(piece: Uint8Array, start: number): boolean {
       const part = piece.subarray(Math.max(0, from + filled - start), Math.max(0, to - start));
       bytes.set(part, filled);

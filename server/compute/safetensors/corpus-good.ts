@@ -2,7 +2,7 @@ import { fileOf, headerOf, loraHeader, type Named, type Part } from "./corpus-pa
 import { DTYPE_BITS, type Dtype } from "./dtypes";
 import { LIMITS } from "./rules";
 
-/** A file within the rules. `family` is there where it is a LoRA; null where its base model is not recognized. */
+/** A valid file. `family` is set for a LoRA, and null if its base model is not recognized. */
 export type GoodFile = { name: string; bytes: () => Buffer; family?: string | null };
 
 const TAGS = JSON.stringify({ "10_ohwx dog": { "ohwx dog": 20, outdoors: 7 } });
@@ -27,7 +27,7 @@ const KOHYA_FLUX = {
 
 const unet = "lora_unet_down_blocks_1_attentions_0_transformer_blocks_0";
 
-/** A header whose JSON is given, with data for tensors of U8. */
+/** A header with the given JSON, and data for tensors of U8. */
 const written = (text: string, data: number): Part => ({
   header: Buffer.from(text),
   data: Buffer.alloc(data),
@@ -35,7 +35,7 @@ const written = (text: string, data: number): Part => ({
 
 const everyDtype = Object.keys(DTYPE_BITS).map((dtype): Named => [dtype, dtype as Dtype, [2, 4]]);
 
-/** Every good file, of different makers, dtypes and layouts. */
+/** Valid files of different makers, dtypes and layouts. */
 export const GOOD_FILES: readonly GoodFile[] = [
   {
     name: "kohya, FLUX",
@@ -269,7 +269,7 @@ export const GOOD_FILES: readonly GoodFile[] = [
   },
 ];
 
-/** In characters: what makes the header exactly as long as it may be. */
+/** Length in characters that makes the header exactly as long as allowed. */
 function paddedLength(plain: string, filler: string): number {
   return (
     plain.length + filler.length + LIMITS.headerBytes - Buffer.byteLength(plain) - Buffer.byteLength(filler)

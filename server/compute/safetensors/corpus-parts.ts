@@ -6,14 +6,14 @@ export type Part = { header: Buffer; data: Buffer };
 /** Name, dtype and shape of a tensor. */
 export type Named = [name: string, dtype: Dtype, shape: number[]];
 
-/** The bytes of a file. */
+/** Joins a length prefix, the header and the data. */
 export function fileOf({ header, data }: Part): Buffer {
   const prefix = Buffer.alloc(8);
   prefix.writeBigUInt64LE(BigInt(header.length));
   return Buffer.concat([prefix, header, data]);
 }
 
-/** Tensors laid one behind the other, with data that repeats a pattern. */
+/** Lays tensors out one behind the other, with data that repeats a pattern. */
 export function headerOf(
   metadata: Record<string, string>,
   tensors: readonly Named[],
@@ -30,7 +30,7 @@ export function headerOf(
   return { header, data: Buffer.alloc(end, "Capstan weighs no weights. ") };
 }
 
-/** Pairs of small matrices for these modules, named as a maker names them. */
+/** Pairs of small matrices for these modules, in a maker's naming. */
 export function loraHeader({
   maker,
   modules = ["lora_unet_double_blocks_0_img_attn_qkv", "lora_unet_single_blocks_37_linear1"],

@@ -3,8 +3,8 @@ import { fileOf, headerOf, loraHeader, type Part } from "./corpus-parts";
 import { LIMITS, type Rule } from "./rules";
 
 /**
- * Files that break one rule each, made here byte by byte. `bytes` is asked when needed: some are many megabytes.
- * `reference` is what the format's own library (safetensors 0.8.0) does with the file; where it accepts, the rule is ours.
+ * Files that break one rule each, made here byte by byte. `bytes` is a function, because some are many megabytes. `reference` is
+ * the verdict of the format's own library (safetensors 0.8.0); if it accepts, the rule is ours.
  */
 export type BadFile = {
   name: string;
@@ -17,7 +17,7 @@ const good = () => loraHeader({ maker: "kohya" });
 const whole = () => fileOf(good());
 const cutAt = (length: number) => () => whole().subarray(0, length);
 
-/** A file with this text as its header and as many bytes of data. */
+/** A file with this text as its header and this many bytes of data. */
 const text = (header: string, data = 4) => fileOf({ header: Buffer.from(header), data: Buffer.alloc(data) });
 const one = (entry: string, data = 4) => text(`{"a":${entry}}`, data);
 const F32 = '"dtype":"F32","shape":[1],"data_offsets":[0,4]';
@@ -30,9 +30,9 @@ const withPrefix = (length: bigint, rest: Buffer) => {
 };
 const begunBy = (magic: string | number[]) => () =>
   Buffer.concat([typeof magic === "string" ? Buffer.from(magic, "latin1") : Buffer.from(magic), whole()]);
-/** A good file of one U8 tensor of this content. */
+/** A valid file with one U8 tensor of this content. */
 const holding = (data: Buffer): Part => ({ header: headerOf({}, [["a", "U8", [data.length]]]).header, data });
-/** A good file whose metadata begins with this, at the ninth byte of the header or so. */
+/** A valid file whose metadata begins with this entry. */
 const saying = (key: string, value: string) =>
   fileOf({
     header: Buffer.from(`{"__metadata__":{"${key}":"${value}"},${u8("a", 0, 4)}}`),

@@ -1,6 +1,6 @@
 import type { LoraPair } from "./pair";
 
-/** What metadata calls a model, and the family it is of; the first that fits. */
+/** Patterns of model names in metadata, and the family of each; the first match counts. */
 const CALLED: readonly [RegExp, string][] = [
   [/qwen[-_ ]?image/, "qwen-image"],
   [/hunyuan[-_ ]?video/, "hunyuan-video"],
@@ -22,7 +22,7 @@ const SAID_BY = [
   "ss_sd_model_name",
 ];
 
-/** The base model's family: what metadata says and what the names and shapes show must agree, or one be silent. */
+/** Finds the base model's family; null if unknown. If the metadata and the layers both show a family, they must agree. */
 export function* familyOf(
   metadata: ReadonlyMap<string, string>,
   pairs: readonly LoraPair[],
@@ -45,7 +45,7 @@ function familySaid(metadata: ReadonlyMap<string, string>): string | null {
 const PREFIX =
   /^(base_model\.model\.)?(model\.diffusion_model\.|diffusion_model\.|transformer\.|unet\.|lora_unet_|lora_transformer_)?/;
 
-/** Layers whose names tell what model they are of. */
+/** Layer names that show the model. */
 const MARKS = {
   sd3: /^joint_blocks_\d+_(context|x)_block_/,
   wan: /^blocks_\d+_(self|cross)_attn_[qkvo]$/,
@@ -60,14 +60,14 @@ const TEXT_ATTENTION =
 const DOUBLE = /^(?:double_blocks|transformer_blocks)_(\d{1,4})_/;
 const SINGLE = /^(?:single_blocks|single_transformer_blocks)_(\d{1,4})_/;
 
-/** What is seen of all layers together. */
+/** Observations over all layers. */
 type Sight = {
   marks: Set<keyof typeof MARKS>;
-  /** Inputs and outputs of any layer. */
+  /** Input and output widths of all layers. */
   widths: Set<number>;
-  /** Inputs of a UNet's attention to the text. */
+  /** Input widths of a UNet's attention to the text. */
   textWidths: Set<number>;
-  /** The highest number of a block of its kind; -1 for none. */
+  /** Highest block number of each kind; -1 for none. */
   lastDouble: number;
   lastSingle: number;
 };
@@ -100,7 +100,7 @@ const TEXT_WIDTHS = new Map([
   [2048, "sdxl"],
 ]);
 
-/** The families whose layers have these names, numbers and widths and no other's have. */
+/** The family that alone has layers with these names, numbers and widths; null if there is none. */
 function familyShown({ marks, widths, textWidths, lastDouble, lastSingle }: Sight): string | null {
   if (marks.has("sd3")) return "sd3";
   const [textWidth, ...others] = textWidths;

@@ -3,26 +3,26 @@ import { DTYPE_BITS, type Dtype, isDtype } from "./dtypes";
 import { LIMITS, quote, refuse } from "./rules";
 import { type JsonReader, jsonReader } from "./text";
 
-/** One tensor: its bytes are those from `begin` up to `end` (excluded) after the header. */
+/** One tensor, whose bytes lie from `begin` up to `end` (excluded) after the header. */
 export type Tensor = { dtype: Dtype; shape: readonly number[]; begin: number; end: number };
 
-/** What a header says, in its own order. */
+/** Content of a header, in its own order. */
 export type Header = {
   metadata: ReadonlyMap<string, string>;
   tensors: ReadonlyMap<string, Tensor>;
-  /** Of the JSON with its padding. */
+  /** Length of the JSON with its padding. */
   headerBytes: number;
-  /** Of all tensors together; the file has 8 + headerBytes + dataBytes. */
+  /** Size of all tensors together; the file has 8 + headerBytes + dataBytes. */
   dataBytes: number;
 };
 
-/** The length precedes the header. */
+/** Size of the length field before the header. */
 export const PREFIX_BYTES = 8;
 
-/** Work between two pauses: well under a millisecond's worth. */
+/** Bytes that are read between two pauses: well under a millisecond of work. */
 const PAUSE_BYTES = 32 * 1024;
 
-/** How many bytes the header has, by the first eight bytes of a file. */
+/** Reads the header's length from the first eight bytes of a file. Throws SafetensorsRefusal. */
 export function headerLength(prefix: Uint8Array): number {
   if (prefix.byteLength < PREFIX_BYTES) refuse("file_too_short", { byte: prefix.byteLength });
   const length = new DataView(prefix.buffer, prefix.byteOffset).getBigUint64(0, true);
@@ -32,7 +32,9 @@ export function headerLength(prefix: Uint8Array): number {
   return Number(length);
 }
 
-/** Reads and checks a header (without its prefix), and pauses often. Throws the first rule it breaks. */
+/**
+ * Reads and checks a header without its prefix, and pauses often. Throws SafetensorsRefusal for the first rule that is broken.
+ */
 export function* parseHeader(bytes: Buffer): Generator<undefined, Header> {
   if (bytes[0] !== 0x7b) refuse("header_first_byte", { byte: PREFIX_BYTES });
   if (!isUtf8(bytes)) refuse("header_utf8", { byte: PREFIX_BYTES + firstBadByte(bytes) });
@@ -149,7 +151,7 @@ function readTensor(reader: JsonReader, name: string): Tensor {
   return { dtype, shape, begin, end };
 }
 
-/** An array of at most this many integers; null when there are more. */
+/** Reads an array of at most `most` integers; null if there are more. */
 function readNaturals(reader: JsonReader, most: number): number[] | null {
   const numbers: number[] = [];
   reader.needValue("array", "entry_type");
@@ -174,7 +176,10 @@ function elementsOf(shape: readonly number[], byte: number, tensor: string): big
   return isEmpty ? 0n : product;
 }
 
-/** Every byte after the header belongs to exactly one tensor. Entries may be in any order, as some writers leave them. */
+/**
+ * Checks that every byte after the header belongs to exactly one tensor, and returns their number. Entries may be in any order,
+ * as some writers leave them.
+ */
 function checkLayout(tensors: ReadonlyMap<string, Tensor>, firstByte: number): number {
   const placed = [...tensors];
   const isBefore = ([, a]: [string, Tensor], [, b]: [string, Tensor]) => a.begin - b.begin || a.end - b.end;
@@ -195,7 +200,7 @@ const isName = (name: string) =>
   !/\p{Cc}/u.test(name) &&
   (name.length * 3 <= LIMITS.nameBytes || Buffer.byteLength(name) <= LIMITS.nameBytes);
 
-/** Where bytes that are not UTF-8 begin to be wrong: the window, then the character in it. */
+/** Offset of the first byte that is not UTF-8: the window is found first, then the character in it. */
 function firstBadByte(bytes: Buffer): number {
   let start = 0;
   for (const width of [4096, 1]) {

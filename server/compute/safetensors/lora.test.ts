@@ -24,22 +24,25 @@ async function refusalOf(part: Part): Promise<SafetensorsRefusal> {
   throw new Error("It was taken for a LoRA.");
 }
 
-describe("what a file says of its LoRA", () => {
+describe("LoRA facts", () => {
   test.each(GOOD_FILES.filter(({ family }) => family !== undefined))(
-    "$name: $family",
+    "the base model of $name is $family",
     async ({ bytes, family }) => {
       const file = bytes();
       expect((await loraFacts(await checkHeader(file, file.length))).baseModelFamily).toBe(family);
     },
   );
 
-  test.each(GOOD_FILES.filter(({ family }) => family === undefined))("$name is none", async ({ bytes }) => {
-    const file = bytes();
-    const header = await checkHeader(file, file.length);
-    await expect(loraFacts(header)).rejects.toMatchObject({ rule: "not_a_lora" });
-  });
+  test.each(GOOD_FILES.filter(({ family }) => family === undefined))(
+    "$name is not a LoRA",
+    async ({ bytes }) => {
+      const file = bytes();
+      const header = await checkHeader(file, file.length);
+      await expect(loraFacts(header)).rejects.toMatchObject({ rule: "not_a_lora" });
+    },
+  );
 
-  test("everything kohya's trainer states", async () => {
+  test("the facts are everything that kohya's trainer states", async () => {
     expect(await loraFacts(await goodHeader("kohya, FLUX"))).toEqual({
       naming: "kohya",
       tensors: 6,
@@ -55,7 +58,7 @@ describe("what a file says of its LoRA", () => {
     });
   });
 
-  test("tags on every picture are trigger words; a stated weight is taken", async () => {
+  test("tags on every picture are trigger words, and a stated weight is reported", async () => {
     const facts = await loraFacts(await goodHeader("kohya, SD 1.5, tags for trigger words"));
     expect(facts).toMatchObject({
       triggerWords: ["ohwx dog"],
@@ -64,7 +67,7 @@ describe("what a file says of its LoRA", () => {
     });
   });
 
-  test("ranks that differ, convolutions, and what is beside the pairs", async () => {
+  test("differing ranks, convolutions and tensors beside the pairs are reported", async () => {
     const facts = await loraFacts(await goodHeader("a convolution, and two ranks"));
     expect(facts).toMatchObject({
       ranks: [2, 4],
@@ -105,7 +108,7 @@ describe("the base model's family", () => {
     ["ss_sd_model_name", "flux1-dev.safetensors", "flux"],
     ["ss_sd_model_name", "my-taiwan.safetensors", null],
     ["ss_sd_model_name", "ponyDiffusionV6.safetensors", null],
-  ])("%s %s is %s", async (key, value, family) => {
+  ])("metadata %s %s means the family %s", async (key, value, family) => {
     expect(await said({ [key]: value })).toBe(family);
   });
 
@@ -136,7 +139,7 @@ describe("the base model's family", () => {
     ["a UNet without text attention", ["unet.down_blocks.1.attentions.0.proj_in"], 640, null],
     ["a UNet for SD 2", ["unet.mid_block.attentions.0.transformer_blocks.0.attn2.to_v"], 1024, "sd2"],
     ["Wan", ["diffusion_model.blocks.0.self_attn.q"], 1536, "wan"],
-  ])("%s", async (_, modules, inputs, family) => {
+  ])("the family of %s is judged by its layers", async (_, modules, inputs, family) => {
     expect(await shown(modules, inputs)).toBe(family);
   });
 });
@@ -148,13 +151,13 @@ describe("trigger words and weight", () => {
     (await factsOf(loraHeader({ maker: "peft", modules: ["a.b"], metadata: { recommended_weight: value } })))
       .recommendedWeight;
 
-  test("are stated as a phrase or as a list, once each, on one line", async () => {
+  test("trigger words are stated as a phrase or a list, and returned once each, on one line", async () => {
     expect(await words({ trigger_words: '["ohwx", "dog", "ohwx"]' })).toEqual(["ohwx", "dog"]);
     expect(await words({ trigger_word: " a\n\tb , c,," })).toEqual(["a b", "c"]);
     expect(await words({ trigger_words: "[ohwx]" })).toEqual(["[ohwx]"]);
   });
 
-  test("are at most 64 of at most 255 characters", async () => {
+  test("trigger words are at most 64, of at most 255 characters", async () => {
     const many = await words({
       trigger_words: JSON.stringify(Array.from({ length: 100 }, (_, n) => `w${n}`)),
     });
@@ -162,7 +165,7 @@ describe("trigger words and weight", () => {
     expect((await words({ trigger_words: "🦊".repeat(300) }))[0]).toBe("🦊".repeat(255));
   });
 
-  test("come from tags only where they are plain", async () => {
+  test("tags are trigger words only if they are unambiguous", async () => {
     expect(await words({ ss_tag_frequency: '{"a":{"x":3,"y":3}}' })).toEqual([]);
     expect(await words({ ss_tag_frequency: '{"a":{"x":4,"y":3}}' })).toEqual(["x"]);
     for (const odd of ["{", "[]", "null", '{"a":[1]}', '{"a":{"x":"3"}}', "{}"]) {
@@ -178,12 +181,12 @@ describe("trigger words and weight", () => {
     ["-1", null],
     ["1e0", null],
     ["strong", null],
-  ])("weight %s", async (value, expected) => {
+  ])("a stated weight of %s is read or ignored", async (value, expected) => {
     expect(await weight(value)).toBe(expected);
   });
 });
 
-describe("what is no LoRA", () => {
+describe("a file that is not a LoRA", () => {
   test.each<[string, Named[]]>([
     ["a full model", [["model.layers.0.weight", "F16", [2, 2]]]],
     ["a half alone", [["a.lora_down.weight", "F16", [2, 4]]]],
@@ -203,11 +206,11 @@ describe("what is no LoRA", () => {
       ],
     ],
     ["LoHa", [["a.hada_w1_a", "F16", [2, 2]]]],
-  ])("%s", async (_, tensors) => {
+  ])("a file with %s is refused", async (_, tensors) => {
     expect((await refusalOf(headerOf({}, tensors))).rule).toBe("not_a_lora");
   });
 
-  test("names the tensor that has no other half", async () => {
+  test("the refusal names the tensor whose other half is missing", async () => {
     const { place, message } = await refusalOf(headerOf({}, [["a.b.lora_A.weight", "F16", [2, 4]]]));
     expect(place).toEqual({ tensor: "a.b.lora_A.weight" });
     expect(message).toContain("other half");

@@ -8,14 +8,14 @@ import { refuse } from "./rules";
 export type LoraFacts = {
   naming: LoraNaming;
   tensors: number;
-  /** Modules that are adapted. */
+  /** Number of adapted modules. */
   modules: number;
-  /** Inner dimensions that occur, smallest first. */
+  /** Inner dimensions that occur, in ascending order. */
   ranks: number[];
-  /** Kinds of modules that are adapted, such as `to_q` or `img_attn_qkv`. */
+  /** Kinds of adapted modules, such as `to_q` or `img_attn_qkv`. */
   targetModules: string[];
   dtypes: string[];
-  /** What it was trained for, as far as the file says it without contradiction. */
+  /** Base model that it was trained for; null if the file does not show one or contradicts itself. */
   baseModelFamily: string | null;
   triggerWords: string[];
   recommendedWeight: number | null;
@@ -32,8 +32,8 @@ const PEFT = /^(.+)\.lora_(?:embedding_)?([AB])(?:\.[\w-]+)??(?:\.weight)?$/;
 const DIFFUSERS = /^(.+?)[._]lora(?:_linear_layer|\d)?\.(down|up)\.weight$/;
 
 /**
- * What a checked header says about the LoRA in the file. Refuses `not_a_lora` where there is none, and where a module
- * has one matrix without the other or the two do not multiply.
+ * Reads the facts of a LoRA from a checked header. Refuses `not_a_lora` if there is none, if a module has one matrix without the
+ * other, or if the two do not multiply.
  */
 export function loraFacts(header: Header): Promise<LoraFacts> {
   return inTurns(readFacts(header));
@@ -88,7 +88,7 @@ function readName(name: string): { module: string; naming: LoraNaming; side: "do
   return null;
 }
 
-/** Matrices and convolutions have the inner dimension first (down) and second (up); stacks of matrices one later. */
+/** The inner dimension is first (down) and second (up) in matrices and convolutions, and one later in stacks of matrices. */
 function multiplies(down: Tensor, up: Tensor): boolean {
   if (down.shape.length < 2 || up.shape.length < 2) return false;
   if (down.shape[0] === up.shape[1]) return true;
@@ -106,7 +106,7 @@ function* kindsOf(pairs: readonly LoraPair[]): Generator<undefined, string[]> {
   return [...kinds].sort().slice(0, MOST_TARGETS);
 }
 
-/** The kind of a module: its name after the last number that is followed by more. */
+/** Kind of a module: its name after the last number that is followed by more. */
 function kindOf(module: string): string {
   const parts = module.split(".");
   if (parts.length === 1)

@@ -1,6 +1,6 @@
 import { isObject } from "@/server/platform/text/json";
 
-/** What is read of the long values trainers leave: more than that is not parsed. */
+/** Longest JSON value of a trainer that is parsed, in characters. */
 const MOST_PARSED = 1024 * 1024;
 const MOST_WORDS = 64;
 const MOST_WORD_LENGTH = 255;
@@ -22,8 +22,8 @@ const WEIGHT_KEYS = [
 ];
 
 /**
- * Words that call what was trained: those the maker states, otherwise the captions' tags that are on every picture of
- * a folder, or its one most frequent tag where the number of pictures is unknown.
+ * Words that trigger the trained subject: those that the maker states; otherwise the captions' tags that are on every picture of
+ * a folder, or its one most frequent tag if the number of pictures is unknown.
  */
 export function triggerWordsOf(metadata: Metadata): string[] {
   for (const key of TRIGGER_KEYS) {
@@ -37,7 +37,7 @@ export function triggerWordsOf(metadata: Metadata): string[] {
   return toWords(words);
 }
 
-/** How strongly the maker says it should be applied: 0 to 2, as adapters are. */
+/** Strength that the maker recommends, from 0 to 2; null if none is stated. */
 export function recommendedWeightOf(metadata: Metadata): number | null {
   for (const key of WEIGHT_KEYS) {
     const value = metadata.get(key)?.trim() ?? "";
@@ -65,14 +65,14 @@ function commonTags(tags: unknown, folder: unknown): string[] {
   return first && first[1] > (second?.[1] ?? 0) ? [first[0]] : [];
 }
 
-/** A list as trainers write it: JSON, or words with commas between them. */
+/** Reads a list as trainers write it: JSON, or words with commas between them. */
 function listed(value: string): string[] {
   if (value.startsWith("[") && value.length <= MOST_PARSED) {
     try {
       const list: unknown = JSON.parse(value);
       if (Array.isArray(list)) return list.filter((word) => typeof word === "string");
     } catch {
-      // then it is a phrase that begins so
+      // The value is a phrase that begins like a list.
     }
   }
   return value.slice(0, MOST_WORDS * MOST_WORD_LENGTH).split(",");
@@ -83,7 +83,7 @@ function toWords(words: string[]): string[] {
   return [...new Set(clean)].slice(0, MOST_WORDS);
 }
 
-/** One line of plain text, or nothing. */
+/** One line of plain text; null if nothing is left. */
 function line(value: string | undefined): string | null {
   const text =
     value

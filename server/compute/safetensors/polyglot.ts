@@ -1,11 +1,11 @@
-/** Readers of PDF accept its mark this far into a file; tar marks its first block within it. */
+/** Readers of PDF accept its marker this far into a file; tar marks its first block within this range. */
 export const HEAD_BYTES = 1024;
-/** The directory's end of a ZIP file: 22 bytes and a comment of up to 65,535. */
+/** Size of a ZIP file's end record: 22 bytes and a comment of up to 65,535. */
 export const TAIL_BYTES = 22 + 0xffff;
 
 /**
- * The other format this file would be read as, by the first and the last bytes it has. Formats that are known by four
- * or more letters at the very start need no look: as the length of a header they are too much.
+ * Finds another format as which this file would be read, by its first and last bytes; null if there is none. Formats with a
+ * marker of four or more letters at the very start need no check: as a header length they are too large.
  */
 export function findOtherFormat(head: Buffer, tail: Buffer): string | null {
   if (head.subarray(0, 3).equals(Buffer.from([0x1f, 0x8b, 8]))) return "gzip file";

@@ -3,8 +3,8 @@ import { DTYPE_BITS } from "./dtypes";
 import { LIMITS } from "./rules";
 
 /**
- * Is this a good file? Written a second time, in another way: the whole text through JSON.parse, keys by a regular
- * expression over tokens, sizes and offsets in BigInt, every byte of the data marked with its tensor.
+ * True if the file is valid. A second implementation, written in another way: the whole text through JSON.parse, keys by a
+ * regular expression over tokens, sizes and offsets in BigInt, every byte of the data marked with its tensor.
  */
 export function isGoodSlowly(file: Buffer): boolean {
   try {
@@ -63,13 +63,13 @@ function isGood(file: Buffer): boolean {
     }
   }
   if (owners.includes(undefined)) return false;
-  // A tensor of no bytes is where another one ends or begins.
+  // An empty tensor must lie where another one ends or begins.
   for (const at of empties) if (at > 0 && at < data && owners[at - 1] === owners[at]) return false;
   if (!hasPlainNumbers(text)) return false;
   return !isOtherFormatToo(file);
 }
 
-/** The keys of every object in the text, an array each, the outermost first. */
+/** Keys of every object in the text, an array each, the outermost first. */
 function keysByDepth(text: string): string[][] {
   const all: string[][] = [];
   const open: string[][] = [];
@@ -84,7 +84,7 @@ function keysByDepth(text: string): string[][] {
   return all;
 }
 
-/** JSON.parse takes 1e0, 1.0 and -0 for integers; the format does not. */
+/** JSON.parse accepts 1e0, 1.0 and -0 as integers; the format does not. */
 function hasPlainNumbers(text: string): boolean {
   const outside = text.replaceAll(/"(?:[^"\\]|\\.)*"/gs, '""');
   return !/[-+.eE]/.test(outside.replaceAll(/true|false|null/g, ""));

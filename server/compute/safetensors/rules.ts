@@ -1,15 +1,15 @@
-/** What a safetensors file may measure at most. */
+/** Limits of a safetensors file. */
 export const LIMITS = {
   fileBytes: 2 * 1024 ** 3,
   headerBytes: 16 * 1024 ** 2,
   tensors: 50_000,
   metadataEntries: 10_000,
-  /** Of a tensor's name or a metadata key, as UTF-8. */
+  /** UTF-8 bytes of a tensor's name or a metadata key. */
   nameBytes: 1024,
   dimensions: 32,
 } as const;
 
-/** Every rule a file can break, by its stable name. */
+/** Every rule that a file can break, by its stable name. */
 export const RULES = {
   file_too_short: "A file starts with eight bytes that give the length of its header.",
   file_too_large: "The file, or the data its header declares, is too large.",
@@ -50,10 +50,10 @@ export const RULES = {
 
 export type Rule = keyof typeof RULES;
 
-/** Where a rule was broken: a byte of the file, and the tensor concerned where there is one. */
+/** Place of a broken rule: a byte of the file, and the tensor concerned if there is one. */
 export type Place = { byte?: number; tensor?: string };
 
-/** The file breaks a rule; the first one that is met when it is read from its beginning. */
+/** Thrown for the first rule that the file breaks when it is read from its beginning. */
 export class SafetensorsRefusal extends Error {
   constructor(
     readonly rule: Rule,
@@ -69,7 +69,7 @@ export function refuse(rule: Rule, place: Place, detail?: string): never {
   throw new SafetensorsRefusal(rule, place, detail);
 }
 
-/** A name of the file's own, as it may be in a message: escaped and short. */
+/** Quotes a name from the file for a message: escaped and short. */
 export function quote(name: string): string {
   const text = JSON.stringify([...name.slice(0, 200)].slice(0, 80).join(""));
   return text.slice(1, -1).length < name.length ? `${text.slice(0, -1)}…"` : text;

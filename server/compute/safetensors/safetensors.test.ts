@@ -7,7 +7,7 @@ import { checkHeader, checkPieces, checkSafetensors, LIMITS, RULES, type Rule, S
 import { BAD_FILES, GOOD_FILES } from "./corpus";
 import { isGoodSlowly } from "./reference.fixture";
 
-/** Files above this are not fed byte by byte, only in random pieces. */
+/** Larger files are not fed byte by byte, only in random pieces. */
 const SMALL = 256 * 1024;
 
 async function* inPieces(bytes: Buffer, lengths: readonly number[]): AsyncGenerator<Uint8Array> {
@@ -18,7 +18,7 @@ async function* inPieces(bytes: Buffer, lengths: readonly number[]): AsyncGenera
   }
 }
 
-/** Runs it and answers the rule that was broken, or null. */
+/** Returns the rule that was broken, or null. */
 async function ruleBrokenIn(run: Promise<unknown>): Promise<Rule | null> {
   try {
     await run;
@@ -41,7 +41,7 @@ const piecesOf = (bytes: Buffer) =>
     .filter((lengths) => lengths.reduce((sum, length) => sum + length, 0) > bytes.length / 200);
 
 describe("the corpus", () => {
-  test("has every rule that a file of tensors can break, and names each file once", () => {
+  test("every rule that a file of tensors can break has a file, and each file has a unique name", () => {
     expect(BAD_FILES.length).toBeGreaterThanOrEqual(60);
     expect(GOOD_FILES.length).toBeGreaterThanOrEqual(12);
     const names = [...BAD_FILES, ...GOOD_FILES].map(({ name }) => name);
@@ -50,7 +50,7 @@ describe("the corpus", () => {
     expect(Object.keys(RULES).filter((rule) => !shown.has(rule as Rule))).toEqual(["not_a_lora"]);
   });
 
-  test.each(BAD_FILES)("$name breaks $rule, however it comes", async ({ rule, bytes: make }) => {
+  test.each(BAD_FILES)("$name breaks $rule, however it is split", async ({ rule, bytes: make }) => {
     const bytes = make();
     expect(await check(bytes, [bytes.length || 1])).toBe(rule);
     expect(await check(bytes, [bytes.length || 1], bytes.length)).toBe(rule);
@@ -70,7 +70,7 @@ describe("the corpus", () => {
     if (bytes.length <= SMALL) expect(isGoodSlowly(bytes)).toBe(false);
   });
 
-  test.each(GOOD_FILES)("$name is taken, however it comes", async ({ bytes: make }) => {
+  test.each(GOOD_FILES)("$name is accepted, however it is split", async ({ bytes: make }) => {
     const bytes = make();
     const sha256 = createHash("sha256").update(bytes).digest("hex");
     const whole = await checkSafetensors(inPieces(bytes, [bytes.length]));
@@ -95,31 +95,34 @@ describe("the corpus", () => {
   });
 });
 
-describe("changed bytes", () => {
+describe("a file with changed bytes", () => {
   const small = GOOD_FILES.map(({ name, bytes }) => ({ name, bytes: bytes() })).filter(
     ({ bytes }) => bytes.length <= 32 * 1024,
   );
 
-  test.each(small)("of $name are taken only when a slow check takes them", async ({ bytes }) => {
-    const headerEnd = 8 + Number(bytes.readBigUInt64LE());
-    const change = fc.record({
-      kind: fc.constantFrom("flip", "insert", "delete", "digit", "swap"),
-      at: fc.integer({ min: 0, max: headerEnd }),
-      byte: fc.oneof(
-        fc.integer({ min: 0, max: 255 }),
-        fc.constantFrom(...Buffer.from('{}[],:"\\ 0123456789-.e')),
-      ),
-      keepsLength: fc.boolean(),
-    });
-    await fc.assert(
-      fc.asyncProperty(fc.array(change, { minLength: 1, maxLength: 3 }), async (changes) => {
-        const changed = changes.reduce(applied, bytes);
-        const rule = await check(changed, [4096]);
-        expect(rule === null, String(rule)).toBe(isGoodSlowly(changed));
-      }),
-      campaign.runs({ small: 150, full: 4_000 }),
-    );
-  });
+  test.each(small)(
+    "changed bytes of $name are accepted only if a slow check accepts them",
+    async ({ bytes }) => {
+      const headerEnd = 8 + Number(bytes.readBigUInt64LE());
+      const change = fc.record({
+        kind: fc.constantFrom("flip", "insert", "delete", "digit", "swap"),
+        at: fc.integer({ min: 0, max: headerEnd }),
+        byte: fc.oneof(
+          fc.integer({ min: 0, max: 255 }),
+          fc.constantFrom(...Buffer.from('{}[],:"\\ 0123456789-.e')),
+        ),
+        keepsLength: fc.boolean(),
+      });
+      await fc.assert(
+        fc.asyncProperty(fc.array(change, { minLength: 1, maxLength: 3 }), async (changes) => {
+          const changed = changes.reduce(applied, bytes);
+          const rule = await check(changed, [4096]);
+          expect(rule === null, String(rule)).toBe(isGoodSlowly(changed));
+        }),
+        campaign.runs({ small: 150, full: 4_000 }),
+      );
+    },
+  );
 });
 
 type Change = { kind: string; at: number; byte: number; keepsLength: boolean };
@@ -139,7 +142,7 @@ function applied(bytes: Buffer, { kind, at, byte, keepsLength }: Change): Buffer
               kind === "digit" ? Buffer.from([0x30 + (byte % 10)]) : one,
               after.subarray(1),
             ]);
-  // The length in front follows the change, so that more than the length is tried.
+  // The length prefix follows the change, so that more than the length is tested.
   const grown = changed.length - bytes.length;
   if (keepsLength && grown !== 0 && at >= 8 && changed.length >= 8) {
     changed.writeBigUInt64LE(BigInt.asUintN(64, changed.readBigUInt64LE() + BigInt(grown)));
@@ -147,10 +150,10 @@ function applied(bytes: Buffer, { kind, at, byte, keepsLength }: Change): Buffer
   return changed;
 }
 
-describe("a file of a length that was announced", () => {
+describe("a file of an announced length", () => {
   const bytes = GOOD_FILES[0]?.bytes() ?? Buffer.alloc(0);
 
-  test("is refused as soon as its header contradicts that", async () => {
+  test("a file is refused as soon as its header contradicts the announced length", async () => {
     let read = 0;
     async function* counted() {
       for await (const piece of inPieces(bytes, [512])) {
@@ -164,7 +167,7 @@ describe("a file of a length that was announced", () => {
     expect(read).toBeLessThan(bytes.length);
   });
 
-  test("is refused before it is read when that is too much", async () => {
+  test("a file that is announced as too large is refused before it is read", async () => {
     let isRead = false;
     async function* untouched() {
       isRead = true;
@@ -176,7 +179,7 @@ describe("a file of a length that was announced", () => {
   });
 
   test.each([8, 100, 1000, 4096])(
-    "is refused by a smaller limit of %i bytes, however it comes",
+    "a file above a limit of %i bytes is refused, however it is split",
     async (mostBytes) => {
       for (const length of [1, 7, bytes.length]) {
         const run = checkSafetensors(inPieces(bytes, [length]), { mostBytes });
@@ -186,7 +189,7 @@ describe("a file of a length that was announced", () => {
   );
 });
 
-test("a refusal names the rule and the place, and nothing long or foreign of the file", async () => {
+test("a refusal names the rule and the place, and quotes nothing long or foreign from the file", async () => {
   const find = (name: string) => BAD_FILES.find((file) => file.name === name)?.bytes() ?? Buffer.alloc(0);
   const refusalOf = async (name: string) =>
     checkSafetensors(inPieces(find(name), [100])).then(
@@ -227,7 +230,7 @@ test("the source is closed when the file is refused, and when the sink fails", a
   expect(closed).toBe(2);
 });
 
-test("a sink that leaves early gets no verdict", async () => {
+test("a sink that stops early gets no verdict", async () => {
   const good = GOOD_FILES[0]?.bytes() ?? Buffer.alloc(0);
   const sink = async (pieces: AsyncIterable<Uint8Array>) => {
     for await (const _ of pieces) break;
@@ -235,13 +238,13 @@ test("a sink that leaves early gets no verdict", async () => {
   await expect(checkSafetensors(inPieces(good, [16]), { sink })).rejects.toThrow("did not read to its end");
 });
 
-test("the published rules are these", () => {
+test("the documentation lists exactly these rules", () => {
   const page = readFileSync("docs/reference/safetensors.md", "utf8");
   const published = [...page.matchAll(/^\| `(\w+)` \| (.+) \|$/gm)].map(([, rule, text]) => [rule, text]);
   expect(published).toEqual(Object.entries(RULES));
 });
 
-test("a reader of the header may refuse the file before its tensors are read", async () => {
+test("a callback may refuse the header before the tensors are read", async () => {
   const bytes = GOOD_FILES[0]?.bytes() ?? Buffer.alloc(0);
   let passed = 0;
   const run = async () => {

@@ -3,18 +3,18 @@ import { type Place, type Rule, refuse } from "./rules";
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 
-/** Of a long string, what is decoded at once. */
+/** Bytes of a long string that are decoded at once. */
 const CHUNK_BYTES = 64 * 1024;
 
-/** Signs, the point and the letter of exponents. */
+/** Signs, the decimal point and the letter of exponents. */
 const isOfNumber = (byte: number) =>
   byte === 0x2b || byte === 0x2d || byte === 0x2e || byte === 0x45 || byte === 0x65;
 
 export type JsonReader = ReturnType<typeof jsonReader>;
 
 /**
- * Reads the JSON of a header from its bytes, which are known to be valid UTF-8, where they are. Nothing is built but
- * what the grammar above asks for, so that nesting and repetition cost nothing. Places are bytes of the file.
+ * Reads the JSON of a header in place, from bytes that are known to be valid UTF-8. Builds only what the header's grammar asks
+ * for, so that nesting and repetition cost nothing. Places are bytes of the file.
  */
 export function jsonReader(bytes: Buffer, firstByte: number) {
   const cursor = cursorOver(bytes, firstByte);
@@ -27,14 +27,14 @@ export function jsonReader(bytes: Buffer, firstByte: number) {
     ...stringsOf(cursor),
     /** A non-negative integer in plain digits. */
     natural: () => natural(cursor),
-    /** Its position: the byte of the file. */
+    /** Current position as a byte of the file. */
     place: () => firstByte + cursor.at,
   };
 }
 
 type Cursor = ReturnType<typeof cursorOver>;
 
-/** The bytes, and how many of them are read. */
+/** The bytes, and the number of them that are read. */
 function cursorOver(bytes: Buffer, firstByte: number) {
   const cursor = { bytes, at: 0, here, peek, take, need, needValue, malformed };
 
@@ -42,7 +42,7 @@ function cursorOver(bytes: Buffer, firstByte: number) {
     return { byte: firstByte + cursor.at };
   }
 
-  /** The next byte that is no white space, without taking it; -1 at the end. */
+  /** Skips white space and returns the next byte without taking it; -1 at the end. */
   function peek(): number {
     let i = cursor.at;
     let byte = bytes[i];
@@ -51,7 +51,7 @@ function cursorOver(bytes: Buffer, firstByte: number) {
     return byte ?? -1;
   }
 
-  /** Takes the next byte when it is this one. */
+  /** Takes the next byte if it is `char`. */
   function take(char: string): boolean {
     if (peek() !== char.charCodeAt(0)) return false;
     cursor.at++;
@@ -62,7 +62,7 @@ function cursorOver(bytes: Buffer, firstByte: number) {
     if (!take(char)) malformed(`'${char}' is missing.`);
   }
 
-  /** The next value must begin so; another value breaks the rule, and what is no value at all is no JSON. */
+  /** Requires a value of this kind next. Another kind of value breaks `rule`; anything else is malformed JSON. */
   function needValue(kind: "string" | "object" | "array", rule: Rule): void {
     const first = peek();
     if (first === (kind === "string" ? QUOTE : kind === "object" ? 0x7b : 0x5b)) return;
@@ -77,11 +77,11 @@ function cursorOver(bytes: Buffer, firstByte: number) {
   return cursor;
 }
 
-/** How strings are read at the cursor. */
+/** Functions that read strings at the cursor. */
 function stringsOf(cursor: Cursor) {
   /**
-   * The bytes of a string from `at`, up to its closing quote or past `limit` bytes, whichever is first; never in the
-   * middle of an escape or of a character.
+   * Measures a string from the cursor up to its closing quote or past `limit` bytes, whichever is first; never ends in the middle
+   * of an escape or of a character.
    */
   function span(limit: number): { isEnd: boolean; isPlain: boolean; isAscii: boolean; end: number } {
     const stop = cursor.at + limit;
@@ -124,7 +124,7 @@ function stringsOf(cursor: Cursor) {
     return text;
   }
 
-  /** A string of at most this many bytes when every character is escaped; null when it is longer. */
+  /** Reads a string of up to six times `mostBytes`, because every byte may be escaped; null if it is longer. */
   function shortString(mostBytes: number): string | null {
     cursor.need('"');
     const { isEnd, isPlain, isAscii, end } = span(mostBytes * 6);
@@ -135,11 +135,11 @@ function stringsOf(cursor: Cursor) {
     return text;
   }
 
-  /** A string of any length, with a pause after each chunk. */
+  /** Reads a string of any length, with a pause after each chunk. */
   function* longString(): Generator<undefined, string> {
     cursor.need('"');
     const parts: string[] = [];
-    let half = ""; // of a pair whose other half is in the next chunk
+    let half = ""; // of a surrogate pair whose other half is in the next chunk
     for (;;) {
       const { isEnd, isPlain, isAscii, end } = span(CHUNK_BYTES);
       let text = half + decode(end, isPlain, isAscii);

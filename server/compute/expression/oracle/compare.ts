@@ -3,10 +3,10 @@ import { gunzipSync } from "node:zlib";
 import { type ExpressionInput, evaluate } from "../evaluate";
 import { ExpressionError } from "../refusal";
 
-/** One case of make_cases.py: `result` or `error` is what Python's decimal says. */
+/** One case of make_cases.py; `result` or `error` comes from Python's decimal. */
 export type OracleCase = ExpressionInput & { result?: string; error?: string; cpython?: string };
 
-/** What the engine says to a case: its result, or its error code. */
+/** The engine's result for a case, or its error code. */
 export function answer(input: ExpressionInput): string {
   try {
     return evaluate(input).result;
@@ -22,7 +22,7 @@ export function readCases(path: string): OracleCase[] {
   return JSON.parse(text.toString("utf8")) as OracleCase[]; // written by make_cases.py only, in this shape
 }
 
-// npx tsx server/compute/expression/oracle/compare.ts cases.json: prints every difference, and how many there are of which kind.
+// Usage: npx tsx server/compute/expression/oracle/compare.ts cases.json. Prints every difference and counts them by kind.
 const file = process.argv[1]?.endsWith("compare.ts") ? process.argv[2] : undefined;
 if (file) {
   const counts = { agree: 0, agreeOnRefusal: 0, cpythonPowerRoundsOtherwise: 0, differ: 0 };

@@ -327,7 +327,7 @@ def fixed():
         if expression.strip():
             yield case(expression.strip())
 
-    # Every rounding where it decides: ties, both signs, last digits of 0 and 5, carries.
+    # Every rounding on cases that it decides: ties, both signs, last digits of 0 and 5, carries.
     for rounding in ROUNDINGS:
         for expression in """
             1/3|2/3|-1/3|-2/3|1/7|-1/7|1/6|1/8|-1/8|1.005+0|1.015+0|1.025+0|-1.005+0|-1.015+0|1.0050001+0|1.0000001+0|-1.0000001+0
@@ -479,7 +479,7 @@ def main():
     with open(os.path.join(HERE, "cases.json"), "w", encoding="utf-8") as file:
         file.write("[\n" + ",\n".join(lines) + "\n]\n")
     with open(os.path.join(HERE, "random.json.gz"), "wb") as file:
-        # Without a name and a time the same cases are the same file.
+        # Omits the name and the time, so that the same cases give the same file.
         with gzip.GzipFile(filename="", mode="wb", compresslevel=9, fileobj=file, mtime=0) as packed:
             lines_of_random = [json.dumps(settle(case), ensure_ascii=False) for case in randoms(6000, 2026)]
             packed.write(("[" + ",\n".join(lines_of_random) + "]\n").encode("utf-8"))

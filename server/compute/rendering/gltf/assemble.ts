@@ -9,7 +9,7 @@ import { makeNormals, type Span } from "./normals";
 import { attributeOf, type Part, partsOf, place } from "./parts";
 import { decode, SUPPORTED_EXTENSIONS } from "./read";
 
-/** Reads a GLB file into one list of triangles with their surfaces. Throws `Refused` where the file cannot be drawn. */
+/** Reads a GLB file into one list of triangles with their surfaces. Throws `Refused` if the file cannot be drawn. */
 export async function readScene(bytes: Uint8Array, style: Style): Promise<Scene> {
   const warnings = new Set<string>();
   const warn = (message: string) => void warnings.add(message);
@@ -60,7 +60,7 @@ type Buffers = {
   surfaceOf: Uint16Array;
 };
 
-/** A part, its material, the vertices that its triangles name, and where its own begin in the scene. */
+/** A part, its material, the vertices that its triangles use, and its span in the scene. */
 type Placing = { part: Part; material: ReadMaterial; used: Uint32Array; span: Span };
 
 function assemble(parts: Part[], materials: Map<unknown, ReadMaterial>, about: About): Scene {
@@ -111,7 +111,7 @@ function assemble(parts: Part[], materials: Map<unknown, ReadMaterial>, about: A
   };
 }
 
-/** The parts one after another in the scene. */
+/** Lays out the parts one after another in the scene. */
 function layOut(parts: Part[], materials: Map<unknown, ReadMaterial>): Placing[] {
   let [vertex, triangle] = [0, 0];
   return parts.map((part) => {
@@ -124,7 +124,7 @@ function layOut(parts: Part[], materials: Map<unknown, ReadMaterial>): Placing[]
     };
     vertex += span.count;
     triangle = span.triangles.to;
-    return { part, material: materials.get(part.primitive.getMaterial())!, used, span }; // each was read before
+    return { part, material: materials.get(part.primitive.getMaterial())!, used, span }; // readScene read all of them
   });
 }
 
@@ -143,7 +143,7 @@ function emptyBuffers(placings: Placing[], isColored: boolean): Buffers {
   };
 }
 
-/** The scene's surfaces: one for each material, and for what its parts have beside it. */
+/** Collects the scene's surfaces: one for each combination of material, vertex colors and computed normals. */
 function surfaceList(order: ReadMaterial[]) {
   const list: Surface[] = [];
   const known = new Map<string, number>();
@@ -194,7 +194,7 @@ function copyTriangles(
   }
 }
 
-/** The positions around the middle of the scene, whose box's half diagonal becomes 1. */
+/** Moves the positions to the middle of the scene and scales them: half the diagonal of their box becomes 1. */
 function centered(placedAt: Float64Array) {
   const { min, max } = boundsOf(placedAt);
   const center = mapThree(min, (each, axis) => (each + max[axis]) / 2);
@@ -211,7 +211,7 @@ function centered(placedAt: Float64Array) {
   return { positions, center, radius, boundingBox: { min, max } };
 }
 
-/** The vertices that triangles name, in their order: others would only make the frame larger. */
+/** The vertices that triangles use, in order. Others would only enlarge the frame. */
 function usedOf({ corners, shape }: Part): Uint32Array {
   const isUsed = new Uint8Array(shape.count);
   for (const corner of corners) isUsed[corner] = 1;

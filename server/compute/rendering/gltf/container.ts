@@ -10,7 +10,7 @@ import {
 } from "../limits";
 import { Refused } from "../request";
 
-/** The parts of a glTF document that are looked at before anything is decoded. */
+/** The parts of a glTF document that are checked before anything is decoded. */
 export type Gltf = {
   scene?: number;
   scenes?: { nodes?: number[] }[];
@@ -66,8 +66,8 @@ const LISTS = [
 const MESHOPT = "EXT_meshopt_compression";
 
 /**
- * The document of a GLB file, when the file keeps to the limits: whole, self-contained, and no list larger than
- * what is read. Nothing is decoded. Throws `Refused`.
+ * Returns the document of a GLB file within the limits: whole, self-contained, and no list larger than is read. Decodes nothing.
+ * Throws `Refused`.
  */
 export function openContainer(bytes: Uint8Array, supported: ReadonlySet<string>): Gltf {
   if (bytes.byteLength > MAX_FILE_BYTES)
@@ -77,7 +77,7 @@ export function openContainer(bytes: Uint8Array, supported: ReadonlySet<string>)
   const { json, binaryBytes } = chunksOf(bytes);
   const document = parse(json);
   for (const name of LISTS) checkList(document[name], name, name === "nodes" ? MAX_NODES : MAX_ENTRIES);
-  const gltf = document as Gltf; // every list holds objects; what they hold is checked where it is read
+  const gltf = document as Gltf; // every list holds objects, whose fields are checked where they are read
   checkExtensions(gltf, supported);
   checkBuffers(gltf, binaryBytes);
   checkAccessors(gltf);

@@ -6,11 +6,11 @@ import type { Style } from "../request";
 import type { Surface, TextureUse, Wrap } from "../scene";
 import { readTexture, type Texture } from "./textures";
 
-/** Which coordinates a material's textures are read at, and how those are moved: u' = a u + b v + c, v' = d u + e v + f. */
+/** The coordinate set at which a material's textures are read, and its transform: u' = a u + b v + c, v' = d u + e v + f. */
 export type Coordinates = { set: number; move: readonly [number, number, number, number, number, number] };
 export type ReadMaterial = { surface: Surface; coordinates: Coordinates | null };
 
-/** Reads each picture once; what it keeps of large ones depends on how many there are. */
+/** Reads each picture once; the more textures there are, the smaller the copies it keeps. */
 export type TextureShelf = {
   get(texture: GltfTexture, isColor: boolean): Promise<Texture | null>;
   count(): number;
@@ -37,7 +37,7 @@ export function textureShelf(textures: GltfTexture[], warn: (message: string) =>
   };
 }
 
-/** What a primitive is made of; null is the material of glTF for those that name none. */
+/** Reads a primitive's material and the textures that the style needs; null is glTF's default material. */
 export async function readMaterial(
   material: Material | null,
   style: Style,
@@ -110,7 +110,7 @@ export async function readMaterial(
         true,
         "emissive",
       );
-    // A picture of light that cannot be read does not make the whole surface glow.
+    // An unreadable emissive texture must not make the whole surface glow.
     if (material.getEmissiveTexture() && !surface.glow) surface.emissive = [0, 0, 0];
     const roughness = glossy ? null : material.getMetallicRoughnessTexture();
     surface.metalRough = await use(roughness, material.getMetallicRoughnessTextureInfo(), false, "metallic");

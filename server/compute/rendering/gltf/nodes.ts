@@ -3,14 +3,17 @@ import { Refused } from "../request";
 import type { Gltf, GltfNode } from "./container";
 
 export type PlacedNodes = {
-  /** Of every node, whether it is drawn or not: joints may be anywhere. */
+  /** World matrix of every node, drawn or not, because joints may be anywhere. */
   worlds: Matrix[];
-  /** The nodes of the scene that have a mesh, in the order of the tree. */
+  /** The scene's nodes with a mesh, in the order of the tree. */
   drawn: number[];
   scenes: number;
 };
 
-/** The position of every node, and which the file's default scene shows. */
+/**
+ * Computes the position of every node and lists those that the file's default scene shows. Throws `Refused` for cycles and broken
+ * references.
+ */
 export function placeNodes(gltf: Gltf): PlacedNodes {
   const nodes = gltf.nodes ?? [];
   const parents = parentsOf(nodes);
@@ -53,13 +56,15 @@ function parentsOf(nodes: GltfNode[]): Int32Array {
   return parents;
 }
 
-/** Visits trees from their roots, parents first; a visitor that says no keeps its children out. Counts the visits. */
+/**
+ * Visits trees from their roots, parents first; a visitor that returns false skips the children. Returns the number of visits.
+ */
 function walk(nodes: GltfNode[], roots: number[], visit: (index: number, parent: number) => boolean): number {
   const stack = roots.map((index) => ({ index, parent: -1 })).reverse();
   let visits = 0;
   for (let next = stack.pop(); next; next = stack.pop()) {
     const { index, parent } = next;
-    // A circle that a scene names itself.
+    // More visits than nodes: the scene lists a node twice, or below another that it lists.
     if (++visits > nodes.length) throw new Refused("The file's nodes form a cycle.");
     if (!visit(index, parent)) continue;
     const { children = [] } = nodeAt(nodes, index);

@@ -5,8 +5,8 @@ import type { Scene } from "../scene";
 export type Span = { from: number; count: number; triangles: { from: number; to: number } };
 
 /**
- * Smooth normals for a part that has none: at each place the sum of the normals of the triangles that meet there, the
- * larger the more. Vertices at the same place count as one.
+ * Computes smooth normals for a part that has none: at each place the sum of the normals of the triangles that meet there,
+ * weighted by area. Vertices at the same place count as one.
  */
 export function makeNormals(
   { positions, normals, indices }: Pick<Scene, "positions" | "normals" | "indices">,
@@ -38,7 +38,7 @@ export function makeNormals(
   }
 }
 
-/** For each vertex the first one at exactly the same place. */
+/** Finds for each vertex the first one at exactly the same place. */
 function sameAs(positions: Float32Array, from: number, count: number): Uint32Array {
   let size = 16;
   while (size < count * 2) size *= 2;

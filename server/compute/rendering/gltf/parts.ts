@@ -6,20 +6,20 @@ import { Refused } from "../request";
 import type { PlacedNodes } from "./nodes";
 import { cornersOf, instancesOf, valuesOf } from "./read";
 
-/** A primitive as it is drawn once: its numbers, and where they go. */
+/** One drawing of a primitive: its numbers and its position. */
 export type Part = {
   primitive: Primitive;
   shape: Shape;
   corners: Uint32Array;
-  /** Where vertices go: one matrix for all, or a blend of joints' for each. */
+  /** Position of the vertices: one matrix for all, or with a skin a blend of joint matrices for each. */
   matrix: Matrix;
   skin: Skin | null;
 };
-/** Positions and normals with their morph targets' weights worked in. */
+/** Positions and normals after morph targets are applied. */
 export type Shape = { count: number; positions: Float32Array; normals: Float32Array | null };
 type Skin = { joints: Float32Array[]; weights: Float32Array[]; matrices: Matrix[] };
 
-/** Everything the scene shows, in the order it is drawn. Throws `Refused` where that is too much or broken. */
+/** Lists everything that the scene shows, in drawing order. Throws `Refused` if that is too much or broken. */
 export function partsOf(document: Document, placed: PlacedNodes, warn: (message: string) => void): Part[] {
   const nodes = document.getRoot().listNodes();
   const known = new Map<Primitive, { shape: Shape; corners: Uint32Array | null }>();
@@ -56,7 +56,7 @@ export function partsOf(document: Document, placed: PlacedNodes, warn: (message:
   return parts;
 }
 
-/** An attribute's values, when it has as many numbers a vertex as it should; null where there is none. */
+/** Reads an attribute's values; null if there is none. Throws `Refused` if their number or size does not fit the vertices. */
 export function attributeOf(
   from: { getAttribute(semantic: string): ReturnType<Primitive["getAttribute"]> },
   semantic: string,
@@ -129,7 +129,7 @@ function skinOf(
   return { joints, weights, matrices };
 }
 
-/** Puts the vertices of a part where they belong in the scene. Says whether its triangles were mirrored. */
+/** Writes the `wanted` vertices of a part to their place in the scene. Returns true if the matrix mirrors its triangles. */
 export function place(
   { shape, matrix, skin }: Part,
   wanted: Uint32Array,
@@ -156,7 +156,7 @@ export function place(
     const ty = c[1]! * nx + c[4]! * ny + c[7]! * nz;
     const tz = c[2]! * nx + c[5]! * ny + c[8]! * nz;
     const length = Math.sqrt(tx * tx + ty * ty + tz * tz);
-    if (!(length > 0)) continue; // none: the face's own is taken
+    if (!(length > 0)) continue; // without a normal, the face's own is used
     normals[to] = tx / length;
     normals[to + 1] = ty / length;
     normals[to + 2] = tz / length;
@@ -164,7 +164,7 @@ export function place(
   return skin === null && plain.isMirrored;
 }
 
-/** The matrix of one vertex of a skin; false where nothing holds it. */
+/** Blends a vertex's joint matrices into `blend`; false if no joint has weight. */
 function blendJoints({ joints, weights, matrices }: Skin, vertex: number, blend: Float64Array): boolean {
   let total = 0;
   blend.fill(0);

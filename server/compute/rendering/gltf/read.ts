@@ -17,7 +17,7 @@ import { compose, type Matrix, multiply } from "../arithmetic";
 import { Refused } from "../request";
 import type { Gltf } from "./container";
 
-/** Extensions that change what is drawn, and that we draw. */
+/** Extensions that change the picture and that we draw. */
 const READ = [
   EXTMeshGPUInstancing,
   EXTMeshoptCompression,
@@ -29,7 +29,7 @@ const READ = [
   KHRMeshQuantization,
   KHRTextureTransform,
 ];
-/** Extensions without which the shape and base colours are the same: looked past. */
+/** Extensions without which shape and base colors are the same, so the decoder ignores them. */
 const LOOKED_PAST = [
   "KHR_lights_punctual",
   "KHR_materials_anisotropy",
@@ -49,11 +49,11 @@ const LOOKED_PAST = [
 const readNames: string[] = READ.map(({ EXTENSION_NAME }) => EXTENSION_NAME);
 export const SUPPORTED_EXTENSIONS: ReadonlySet<string> = new Set([...readNames, ...LOOKED_PAST]);
 
-/** Decodes the file whose container was checked before. What it cannot make sense of is a refusal. */
+/** Decodes a file whose container was checked before. Throws `Refused` if that fails. */
 export async function decode(bytes: Uint8Array, gltf: Gltf): Promise<Document> {
   const used = new Set(gltf.extensionsUsed ?? []);
   const io = new NodeIO().setLogger(new Logger(Logger.Verbosity.SILENT)).registerExtensions(
-    // With all of them the reader asks for all decoders.
+    // If all extensions were registered, the reader would ask for all decoders.
     READ.filter(({ EXTENSION_NAME }) => used.has(EXTENSION_NAME)),
   );
   if (used.has(KHRDracoMeshCompression.EXTENSION_NAME))
@@ -74,7 +74,7 @@ function reasonOf(cause: unknown): string {
   return said.replace(/\s+/g, " ").slice(0, 200);
 }
 
-/** Attribute values as numbers: normalized integers as fractions. */
+/** Converts attribute values to numbers; normalized integers become fractions. */
 export function valuesOf(accessor: Accessor): Float32Array {
   const array = accessor.getArray();
   if (!array) throw new Refused("An accessor of the file has no data.");
@@ -94,7 +94,10 @@ function largestOf(array: object): number {
   return 1;
 }
 
-/** The corners of a primitive's triangles, three each; null where it has none: points and lines. */
+/**
+ * Lists the corners of a primitive's triangles, three each; null for points and lines. Throws `Refused` for an index out of
+ * range.
+ */
 export function cornersOf(primitive: Primitive, vertexCount: number): Uint32Array | null {
   const mode = primitive.getMode();
   const indices = primitive.getIndices()?.getArray() ?? null;
@@ -123,7 +126,7 @@ export function cornersOf(primitive: Primitive, vertexCount: number): Uint32Arra
   return corners;
 }
 
-/** The position of each instance of a node's mesh, when it has instances. */
+/** World matrix of each instance of a node's mesh. */
 export function instancesOf(instanced: InstancedMesh, world: Matrix): Matrix[] {
   const [translations, rotations, scales] = ["TRANSLATION", "ROTATION", "SCALE"].map((semantic) => {
     const accessor = instanced.getAttribute(semantic);

@@ -2,28 +2,28 @@ import { LIGHT_OF_BYTE, toByte } from "../arithmetic";
 import { MAX_TEXTURE_PIXELS } from "../limits";
 import { Refused } from "../request";
 
-/** A picture in memory, from its largest size down to one pixel; RGBA, one byte each. */
+/** A picture in memory with its mipmap levels, from the largest to one pixel; RGBA, one byte each. */
 export type Texture = { levels: Level[] };
 export type Level = { width: number; height: number; data: Uint8Array };
 
 const CODEC_SECONDS = 20;
 
-/** Loaded with the first texture: many meshes have none. */
+/** Loaded with the first texture, because many meshes have none. */
 async function codec() {
   const { default: sharp } = await import("sharp");
   sharp.concurrency(1);
   return sharp;
 }
 
-/** What reads the pictures, for the manifest. */
+/** Versions of the library that reads textures, for the manifest. */
 export async function codecVersions(): Promise<Record<string, string>> {
   const { versions } = await codec();
   return { sharp: versions.sharp ?? "unknown", libvips: versions.vips };
 }
 
 /**
- * Reads a PNG, JPEG or WebP picture and makes its smaller sizes. What is larger than `most` pixels at its longer side is
- * kept smaller: no picture we draw shows more. Colours are sRGB or, as roughness is, plain numbers.
+ * Reads a PNG, JPEG or WebP picture and computes its mipmap levels. A longer side than `most` pixels is reduced, because no
+ * picture we draw shows more. Values are sRGB colors or, for roughness and the like, plain numbers. Throws `Refused`.
  */
 export async function readTexture(
   bytes: Uint8Array,
@@ -32,7 +32,7 @@ export async function readTexture(
 ): Promise<Texture> {
   const sharp = await codec();
   try {
-    // glTF says that colour profiles in its pictures are not looked at.
+    // glTF requires that color profiles in its pictures are ignored.
     const picture = sharp(bytes, { limitInputPixels: false, failOn: "error", ignoreIcc: true, pages: 1 });
     const { width = 0, height = 0, format } = await picture.metadata();
     if (!["png", "jpeg", "webp"].includes(format ?? ""))
@@ -54,6 +54,7 @@ export async function readTexture(
   }
 }
 
+/** Computes the mipmap levels of a picture, starting at the first one with no side above `most` pixels. */
 export function toTexture(first: Level, most: number, isColor: boolean): Texture {
   let level = first;
   while (Math.max(level.width, level.height) > most) level = halved(level, isColor);
@@ -65,7 +66,7 @@ export function toTexture(first: Level, most: number, isColor: boolean): Texture
   return { levels };
 }
 
-/** Half the size: the mean of the pixels below each, of colours as light, and the more opaque the more it counts. */
+/** Halves a picture. Each pixel is the mean of those below it; colors are averaged as light and weighted by opacity. */
 function halved({ width, height, data }: Level, isColor: boolean): Level {
   const [w, h] = [Math.max(1, width >> 1), Math.max(1, height >> 1)];
   const half = new Uint8Array(w * h * 4);

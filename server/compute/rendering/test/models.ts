@@ -10,11 +10,11 @@ import draco from "draco3dgltf";
 import { MeshoptDecoder, MeshoptEncoder } from "meshoptimizer";
 import sharp from "sharp";
 
-/* Models made for tests: each shows one thing a GLB file can hold. */
+/* Models made for tests, each with one feature that a GLB file can have. */
 
 type Shape = { positions: number[]; normals?: number[]; uvs?: number[]; indices: number[] };
 
-/** A knot of a tube: curved everywhere, with holes. */
+/** A tube tied in a knot: curved everywhere, with holes. */
 export function knot(rings = 160, sides = 16): Shape {
   const shape = {
     positions: [] as number[],
@@ -93,7 +93,7 @@ const unit = (a: number[]) => {
   return a.map((each) => each / length);
 };
 
-/** A document with a scene and a buffer, and hands to put things into it. */
+/** A document with a scene and a buffer, and functions that add to them. */
 export function blank() {
   const document = new Document();
   const buffer = document.createBuffer();
@@ -146,7 +146,7 @@ async function writer() {
 export const toGlb = async (document: Document): Promise<Uint8Array> =>
   (await writer()).writeBinary(document);
 
-/** A picture of squares in two colours; some may be clear. */
+/** A picture of squares in two colors, which may be transparent. */
 export async function squares(
   size: number,
   cells: number,
@@ -267,7 +267,7 @@ export const MODELS: Made = {
       .addJoint(elbow)
       .setInverseBindMatrices(accessor(inverse, "MAT4"));
     const mesh = document.createMesh("arm").addPrimitive(made);
-    // The position of a skinned mesh's node does not matter.
+    // glTF ignores the position of a skinned mesh's node.
     scene
       .addChild(shoulder)
       .addChild(document.createNode("arm").setMesh(mesh).setSkin(skin).setTranslation([9, 9, 9]));

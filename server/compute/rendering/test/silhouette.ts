@@ -4,7 +4,7 @@ import sharp from "sharp";
 import type { Camera } from "../request";
 
 /*
- * A second opinion on what a camera sees: reads the GLB file by hand, value by value, and fills triangles row by row.
+ * An independent computation of a camera's view: reads the GLB file by hand, value by value, and fills triangles row by row.
  * Shares no code with the renderer.
  */
 
@@ -210,7 +210,7 @@ function bonesOf(
   );
 }
 
-/** By turning the three axes, not by the usual formula. */
+/** Rotates the three axes instead of using the usual formula. */
 function placed(t: number[], q: number[], s: number[]): number[][] {
   const length = Math.hypot(...q);
   const [x, y, z, w] = q.map((each) => each / length) as [number, number, number, number];
@@ -251,7 +251,7 @@ const cross = (a: Point, b: Point): Point => [
 ];
 const unit = (a: Point): Point => a.map((each) => each / Math.sqrt(dot(a, a))) as Point;
 
-/** Which pixels the faces cover at their middles, looked at from the camera of a manifest. */
+/** Marks the pixels whose middles the faces cover, seen from the camera of a manifest. */
 export function silhouette(faces: Face[], camera: Camera, width: number, height: number): Uint8Array {
   const covered = new Uint8Array(width * height);
   const forward = unit(minus(camera.target, camera.position));
@@ -299,7 +299,7 @@ export function silhouette(faces: Face[], camera: Camera, width: number, height:
   return covered;
 }
 
-/** Where the ray meets the face's plane, and what the texture has there. */
+/** True if the texture is opaque where the ray meets the face's plane. */
 function isOpaque({ points: [a, b, c], uvs, mask }: Face, normal: Point, from: Point, ray: Point): boolean {
   if (!mask || !uvs) return true;
   const t = dot(minus(a, from), normal) / dot(ray, normal);
@@ -316,7 +316,7 @@ function isOpaque({ points: [a, b, c], uvs, mask }: Face, normal: Point, from: P
   return (mask.data[(y * mask.width + x) * 4 + 3] as number) / 255 >= mask.cutoff;
 }
 
-/** What both cover of what either covers. */
+/** The pixels that both cover, as a part of those that either covers. */
 export function overlap(one: Uint8Array, other: Uint8Array): number {
   let [both, either] = [0, 0];
   for (let n = 0; n < one.length; n++) {
