@@ -1,12 +1,15 @@
 import { type Fetched, FetchFault, type FetchRequest, fetchPublic } from "@/server/platform/http";
 import { SourceFault, type SourceIo } from "./define";
 
-/** What looking something up may transfer, all requests together. */
+/** Limit of bytes that one lookup may transfer, all requests together. */
 export const MOST_BYTES = 1_000_000;
 
 export type Ask = (request: Omit<FetchRequest, "maxBytes"> & { maxBytes?: number }) => Promise<Fetched>;
 
-/** Fetches that share one budget of bytes. Throws SourceFault, except for `too_large` and `range`, which are the asker's to judge. */
+/**
+ * Returns a fetch whose calls share one budget of bytes. Throws SourceFault; only `too_large` and `range` stay a FetchFault, for
+ * the caller to judge.
+ */
 export function budgeted({ rules }: Pick<SourceIo, "rules">): Ask {
   let left = MOST_BYTES;
   return async (request) => {
@@ -16,7 +19,7 @@ export function budgeted({ rules }: Pick<SourceIo, "rules">): Ask {
       left -= fetched.bytes.byteLength;
       return fetched;
     } catch (cause) {
-      if (cause instanceof FetchFault && cause.reason === "too_large") left -= maxBytes; // at most so much came
+      if (cause instanceof FetchFault && cause.reason === "too_large") left -= maxBytes; // at most this much was transferred
       if (!(cause instanceof FetchFault) || cause.reason === "too_large" || cause.reason === "range")
         throw cause;
       throw new SourceFault(cause.isPassing ? "unavailable" : "refused", cause.message);

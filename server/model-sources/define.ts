@@ -2,33 +2,33 @@ import type { FetchRules } from "@/server/platform/http";
 
 export type SourceKind = "service_artifact" | "huggingface" | "provider_ref";
 
-/** What names LoRA weights, as far as its text says: nothing has been looked at. */
+/** A reference to LoRA weights, as far as its text shows: nothing has been looked up. */
 export type SourceRef = {
   kind: SourceKind;
   /** An artifact's id, `owner/name`, a direct https link, or the provider's own reference. */
   ref: string;
-  /** A branch, a tag or a commit; null: whatever is there now. */
+  /** A branch, a tag or a commit; null for the current state. */
   revision: string | null;
   filePath: string | null;
-  /** Whose reference it is. */
+  /** The provider whose reference it is; null for other kinds and direct links. */
   provider: string | null;
 };
 
 export type WeightsFile = {
   path: string;
   byteLength: number | null;
-  /** Lower-case hex; null where the source does not tell. */
+  /** Lower-case hex; null if the source does not report it. */
   sha256: string | null;
 };
 
-/** What a source tells about weights, without a byte of a tensor read. */
+/** A source's facts about weights, found without reading a byte of a tensor. */
 export type SourcePreview = {
-  /** By the name the source itself uses now. */
+  /** The reference under the source's current name. */
   source: SourceRef;
-  /** The commit; null where the source has no such. */
+  /** The commit; null if the source has no commits. */
   revision: string | null;
   files: WeightsFile[];
-  /** Null when several could be meant. */
+  /** Null if several could be meant. */
   selectedFile: string | null;
   baseModelFamily: string | null;
   displayName: string | null;
@@ -36,17 +36,19 @@ export type SourcePreview = {
   triggerWords: string[];
   licenseName: string | null;
   licenseUrl: string | null;
-  /** In whole sentences, for a person. */
+  /** Complete sentences for a person. */
   warnings: string[];
 };
 
-/** Weights by a name that means the same bytes for ever, or, where `isFrozen` is false, only as long as their owner likes. */
+/** Weights under a name that means the same bytes forever. If `isFrozen` is false, their owner may change them. */
 export type FrozenSource = {
   source: SourceRef;
   isFrozen: boolean;
   sha256: string | null;
   byteLength: number | null;
-  /** Where a provider can fetch the bytes; null: it knows them by their reference, or they are ours. */
+  /**
+   * URL from which a provider can fetch the bytes; null if it knows them by their reference, they are ours, or no file is named.
+   */
   url: string | null;
 };
 
@@ -56,26 +58,26 @@ export type SourceHealth = {
   detail: string | null;
 };
 
-/** How a source may be reached. */
+/** Settings with which sources are reached. */
 export type SourceIo = {
   hub: { baseUrl: string; token: string | null };
   rules: FetchRules;
 };
 
-/** Why a source tells nothing. */
+/** Reasons why a source reports nothing. */
 export type SourceReason =
-  /** There is no such repository, revision or file; or it is private, which looks the same from outside. */
+  /** No such repository, revision or file; a private one looks the same from outside. */
   | "not_found"
-  /** There is one, for those whom its owner lets in. */
+  /** It exists, but its owner decides who may read it. */
   | "no_access"
   /** It holds no weights that can be used. */
   | "unusable"
-  /** Its address is none that may be fetched. */
+  /** Its address may not be fetched. */
   | "refused"
-  /** It cannot be asked right now. */
+  /** It cannot be reached right now. */
   | "unavailable";
 
-/** The one error of sources. `message` is ours alone and safe to show. */
+/** The error of sources. `message` is our own text and safe to show. */
 export class SourceFault extends Error {
   override readonly name = "SourceFault";
   constructor(
@@ -89,12 +91,15 @@ export class SourceFault extends Error {
 /** One kind of place that LoRA weights come from. It knows nothing of projects or adapters. */
 export type ModelSource = {
   kind: SourceKind;
-  /** What a person's or an agent's text names here; null: nothing of this kind. Asks no one. */
+  /** Reads a person's or an agent's text; null if it names nothing of this kind. Makes no request. */
   read(query: string, io: Pick<SourceIo, "hub" | "rules">): SourceRef | null;
-  /** Looks it up and proposes what to register. Throws SourceFault. */
+  /** Looks the source up and proposes what to register. Throws SourceFault. */
   preview?(source: SourceRef, io: SourceIo): Promise<SourcePreview>;
-  /** Fixes which bytes are meant. Throws SourceFault. */
+  /** Pins the bytes that are meant. Throws SourceFault. */
   freeze?(source: SourceRef, io: SourceIo): Promise<FrozenSource>;
-  /** Are the weights still there, unchanged? Follows no branch or tag; what a source does wrong is an answer. */
+  /**
+   * Checks that the weights are still there and unchanged, at the pinned commit if there is one. Source errors are returned, not
+   * thrown.
+   */
   health?(frozen: FrozenSource, io: SourceIo): Promise<SourceHealth>;
 };

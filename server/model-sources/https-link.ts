@@ -4,9 +4,7 @@ import { type ModelSource, SourceFault, type SourceIo } from "./define";
 import { healthOf } from "./health-of";
 import { readWeightsHeader } from "./weights-header";
 
-/**
- * A direct link to a file on a listed host. Its owner may put another file there at any time, so it is never frozen.
- */
+/** A direct link to a file on a listed host. Its owner may replace the file at any time, so the link is never frozen. */
 export const httpsLink: ModelSource = {
   kind: "provider_ref",
 
@@ -15,7 +13,7 @@ export const httpsLink: ModelSource = {
     if (!/^https?:\/\//i.test(text) || !URL.canParse(text)) return null;
     const url = new URL(text);
     const isFile = /\.safetensors$/i.test(url.pathname);
-    const isPlain = !/%(?![0-9a-f]{2})|%[89a-f]/i.test(url.pathname); // else its name may be no text
+    const isPlain = !/%(?![0-9a-f]{2})|%[89a-f]/i.test(url.pathname); // its name might not be valid text
     if (!isFile || !isPlain || !isListedHost(url.hostname, rules.hosts)) return null;
     url.hash = "";
     return { kind: "provider_ref", ref: url.href, revision: null, filePath: null, provider: null };
@@ -62,7 +60,7 @@ export const httpsLink: ModelSource = {
 
 const nameOf = (link: string): string => decodeURIComponent(new URL(link).pathname.split("/").at(-1) ?? "");
 
-/** Sent without any credential: the link is not the Hub's. */
+/** Reads the header without any credential, because the link is not the Hub's. */
 function look(url: string, io: SourceIo) {
   const ask = budgeted(io);
   return readWeightsHeader(async (first, last) => {

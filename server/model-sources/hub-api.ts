@@ -3,13 +3,13 @@ import { type Fetched, FetchFault } from "@/server/platform/http";
 import { type Ask, budgeted } from "./budget";
 import { SourceFault, type SourceIo, type WeightsFile } from "./define";
 
-/* The Hugging Face Hub as it is asked here: facts of a revision, lists of files, and files themselves. */
+/* Requests to the Hugging Face Hub: facts of a revision, lists of files, and files. */
 
 const MOST_FACTS_BYTES = 100_000;
 const MOST_LIST_BYTES = 400_000;
 
 const Facts = z.object({
-  /** The repository by its name of today; another one where it was renamed. */
+  /** The repository's current name, which differs from the requested one after a rename. */
   id: z.string().nullish(),
   sha: z.string().regex(/^[0-9a-f]{40}$/),
   private: z.boolean().nullish(),
@@ -28,7 +28,7 @@ export type HubFile = WeightsFile & { isFile: boolean };
 
 export type Hub = ReturnType<typeof openHub>;
 
-/** A conversation with the Hub, within one budget of bytes. */
+/** A client of the Hub whose requests share one budget of bytes. */
 export function openHub(io: SourceIo) {
   const { baseUrl, token } = io.hub;
   const base = baseUrl.replace(/\/+$/, "");
@@ -36,7 +36,7 @@ export function openHub(io: SourceIo) {
   const credential = token ? { origin: new URL(base).origin, authorization: `Bearer ${token}` } : undefined;
 
   return {
-    /** Which commit a branch or tag is now, and who may read it. */
+    /** Resolves a branch or tag to its commit, and reports whether everyone may read the repository. */
     async facts(repo: string, revision: string): Promise<HubFacts> {
       const query = ["sha", "private", "disabled", "gated"].map((name) => `expand[]=${name}`).join("&");
       const url = `${base}/api/models/${repo}/revision/${encodeURIComponent(revision)}?${query}`;
@@ -54,7 +54,7 @@ export function openHub(io: SourceIo) {
       };
     },
 
-    /** The files of a commit, or of one of its folders alone. `isWhole` is false where the Hub has more to tell. */
+    /** Lists the files of a commit, or of one of its folders. `isWhole` is false if the Hub has more than is returned. */
     async files(
       repo: string,
       commit: string,
@@ -78,7 +78,7 @@ export function openHub(io: SourceIo) {
       };
     },
 
-    /** A small text file whole; null where there is none, or it is not small. */
+    /** Reads a small text file; null if it does not exist or is too large. */
     async text(repo: string, commit: string, path: string, maxBytes: number): Promise<string | null> {
       try {
         const url = fileUrl(base, repo, commit, path);
@@ -91,7 +91,7 @@ export function openHub(io: SourceIo) {
       }
     },
 
-    /** Some bytes of a file. As anybody may have them, where `isAnonymous`. */
+    /** Reads some bytes of a file; `isAnonymous` leaves out our token. */
     part(
       repo: string,
       commit: string,
@@ -129,8 +129,8 @@ async function get(ask: Ask, request: Parameters<Ask>[0]): Promise<Fetched> {
 }
 
 /**
- * What the Hub's status means. It answers 401 for what is private and for what is not there alike, so these two are one; why
- * is in `x-error-code`.
+ * Translates the Hub's status. The Hub answers 401 for private and for missing repositories alike, so both get one reason;
+ * `x-error-code` has the Hub's own.
  */
 function faultOf({ status, header }: Fetched): SourceFault {
   const code = header("x-error-code");

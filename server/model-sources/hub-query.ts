@@ -1,10 +1,10 @@
 import type { SourceRef } from "./define";
 
-/* What names a repository of the Hugging Face Hub: its name, its address, or the address of a file in it. */
+/* Texts that name a repository of the Hugging Face Hub: its name, its address, or the address of a file in it. */
 
 const OWNER = /^[A-Za-z0-9](?:[\w-]{0,94}[A-Za-z0-9])?$/;
 const NAME = /^[A-Za-z0-9_][\w.-]{0,95}$/;
-/** First words of addresses that name no owner. */
+/** First segments of the Hub's paths that are not owners. */
 const NO_OWNERS = new Set([
   ...["api", "blog", "chat", "collections", "datasets", "docs", "enterprise", "join", "learn", "login"],
   ...[
@@ -20,16 +20,16 @@ const NO_OWNERS = new Set([
     "tasks",
   ],
 ]);
-/** Before the revision in the address of a file or folder. */
+/** The segment before the revision in the address of a file or folder. */
 const VIEWS = new Set(["tree", "blob", "resolve", "raw", "blame", "commit", "commits"]);
 
-/** `owner/name` of the Hub, or null. */
+/** Returns `owner/name` of the Hub; null if the names are not valid. */
 export function repoOf(owner = "", name = ""): string | null {
   const isName = NAME.test(name) && !/--|\.\.|\.git$|[.-]$/.test(name);
   return OWNER.test(owner) && !NO_OWNERS.has(owner.toLowerCase()) && isName ? `${owner}/${name}` : null;
 }
 
-/** A path inside a repository as it is kept, or null where it is none. */
+/** Returns a path inside a repository unchanged; null if it is not valid. */
 export function pathOf(path: string): string | null {
   const parts = path.split("/");
   const isPlain = parts.every(
@@ -38,7 +38,7 @@ export function pathOf(path: string): string | null {
   return isPlain && path.length <= 1_024 ? path : null;
 }
 
-/** A branch, a tag or a commit, as Git allows one to be called. */
+/** Returns a branch, tag or commit unchanged; null if Git would not allow the name. */
 export function revisionOf(revision: string): string | null {
   const isName = /^[\w][\w./+-]{0,254}$/.test(revision) && !/\.\.|\/\/|\.lock$|[./]$/.test(revision);
   return isName ? revision : null;
@@ -46,7 +46,7 @@ export function revisionOf(revision: string): string | null {
 
 export const isCommit = (revision: string) => /^[0-9a-f]{40}$/.test(revision);
 
-/** Reads `owner/name`, `hf:owner/name@revision/path` and addresses of the Hub. Null: it is none of these. */
+/** Reads `owner/name`, `hf:owner/name@revision/path` and addresses of the Hub; null for any other text. */
 export function readHubQuery(query: string, hubBaseUrl: string): SourceRef | null {
   const text = query.trim();
   if (/^https?:\/\//i.test(text)) return readAddress(text, hubBaseUrl);

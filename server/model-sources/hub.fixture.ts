@@ -3,12 +3,12 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { listen } from "@/testing/listener";
 
 /*
- * A server that speaks the Hugging Face Hub's API, and its CDN beside it: the shapes of huggingface_hub and huggingface.js
- * (api/models/…/revision, …/tree, …/resolve, x-error-code, Link), large files by a redirect with a signed address.
+ * A server that speaks the Hugging Face Hub's API, with its CDN: the shapes of huggingface_hub and huggingface.js
+ * (api/models/…/revision, …/tree, …/resolve, x-error-code, Link). Large files are redirected to a signed address.
  */
 
 export type Repo = {
-  /** What branches and tags are, by commit. */
+  /** Commits of branches and tags. */
   refs: Record<string, string>;
   commits: Record<string, Record<string, Buffer>>;
   gated?: "auto" | "manual";
@@ -20,11 +20,11 @@ export type Asked = {
   path: string;
   range: string | undefined;
   authorization: string | undefined;
-  /** Of the body that was sent. */
+  /** Size of the body that was sent. */
   bytes: number;
 };
 export type Answer = { status?: number; headers?: Record<string, string>; body?: Buffer | string };
-/** Says something else than the Hub would; undefined: what it would. */
+/** Replaces the Hub's answer; undefined keeps it, and "silent" sends none. */
 export type Twist = (
   path: string,
   request: IncomingMessage,
@@ -34,7 +34,7 @@ export type Twist = (
 export const sha256 = (bytes: Buffer) => createHash("sha256").update(bytes).digest("hex");
 export const commitOf = (word: string) => createHash("sha1").update(word).digest("hex");
 
-/** Starts it, on this port or any that is free. */
+/** Starts the Hub on this port, or on any free one, with its CDN. */
 export async function startHub(token: string, port = 0) {
   const repos: Record<string, Repo> = {};
   const asked: Asked[] = [];
@@ -152,7 +152,7 @@ export async function startHub(token: string, port = 0) {
     cdnUrl: `http://127.0.0.1:${cdn.port}`,
     repos,
     asked,
-    /** Forgets the requests, and how it was to be answered otherwise. */
+    /** Forgets the requests, the repositories and the replaced answers. */
     reset() {
       asked.length = 0;
       twist = () => undefined;
@@ -174,7 +174,7 @@ export async function startHub(token: string, port = 0) {
 
 const BYTES = { BF16: 2, F32: 4 } as const;
 
-/** A LoRA in safetensors with these modules, and tensors that no one should ever see. */
+/** A LoRA in safetensors with this module, whose tensors no one should ever read. */
 export function weights({
   metadata = {},
   module = "lora_unet_double_blocks_0_img_attn_qkv",
@@ -207,5 +207,5 @@ export function weights({
   return Buffer.concat([prefix, header, Buffer.alloc(at, 0xaa)]);
 }
 
-/** How much of a file is before its tensors. */
+/** Bytes of a file before its tensors. */
 export const headBytes = (file: Buffer) => 8 + Number(file.readBigUInt64LE(0));

@@ -25,7 +25,7 @@ beforeEach(() => hub.reset());
 const allBytes = () => hub.asked.reduce((sum, { bytes }) => sum + bytes, 0);
 
 describe("preview", () => {
-  test("of one file: commit, file, family, words, license, and not a byte of a tensor", async () => {
+  test("a preview of one file has its commit, file, family, words and license, and reads no byte of a tensor", async () => {
     hub.repos["maker/moss"] = plain();
     expect(await preview()).toEqual({
       source: ref({ filePath: "moss.safetensors" }),
@@ -45,7 +45,7 @@ describe("preview", () => {
     expect(allBytes()).toBeLessThan(MOST_BYTES);
   });
 
-  test("keeps the part that is asked for across the redirect to the CDN, and leaves the token behind", async () => {
+  test("a requested range survives the redirect to the CDN, and the token stays behind", async () => {
     hub.repos["maker/moss"] = plain();
     await preview({}, io(TOKEN));
     const ofCdn = hub.asked.filter(({ at }) => at === "cdn");
@@ -55,7 +55,7 @@ describe("preview", () => {
     expect(ofHub.every(({ authorization }) => authorization === `Bearer ${TOKEN}`)).toBe(true);
   });
 
-  test("of several files selects none, unless one is named", async () => {
+  test("a preview of several files selects none, unless one is named", async () => {
     const other = weights({ rank: 8 });
     hub.repos["maker/moss"] = repo({ "a.safetensors": FILE, "steps/b.safetensors": other });
     const several = await preview();
@@ -71,7 +71,7 @@ describe("preview", () => {
     expect((await fault(preview({ filePath: "README.md" }))).reason).toBe("unusable");
   });
 
-  test("of a long list that is cut off selects none, and still finds a file that is named", async () => {
+  test("a preview of a truncated list selects none, and still finds a file that is named", async () => {
     const files = Object.fromEntries(
       [...Array(5)].map((_, index) => [`images/${index}.png`, Buffer.alloc(1)]),
     );
@@ -95,14 +95,14 @@ describe("preview", () => {
     ["no weights", { "README.md": Buffer.from("# Hello") }, /no .safetensors/],
     ["nothing", {}, /no .safetensors/],
     ["a model, not a LoRA", { "a.safetensors": weights({ module: "x" }).fill(0x20, 8, 9) }, /not a LoRA/],
-  ] as const)("of %s is refused with the reason", async (_name, files, words) => {
+  ] as const)("a preview of %s is refused with the reason", async (_name, files, words) => {
     hub.repos["maker/moss"] = repo(files);
     const { reason, message } = await fault(preview());
     expect([reason, message]).toEqual(["unusable", expect.stringMatching(words)]);
     expect(weightBytes()).toBeLessThanOrEqual(headBytes(FILE));
   });
 
-  test("follows branches, tags and commits to the commit they are", async () => {
+  test("a preview resolves branches, tags and commits to their commit", async () => {
     hub.repos["maker/moss"] = {
       refs: { main: NEW, "v1.0": OLD, "refs/pr/1": OLD },
       commits: { [NEW]: { "new.safetensors": FILE }, [OLD]: { "old.safetensors": FILE } },
@@ -120,7 +120,7 @@ describe("preview", () => {
     expect([reason, message]).toEqual(["not_found", expect.stringContaining("branch, tag or commit")]);
   });
 
-  test("of a renamed repository goes by its new name, and says so", async () => {
+  test("a preview of a renamed repository has its new name, and says so", async () => {
     hub.repos["maker/old"] = { ...plain(), renamedTo: "maker/moss" };
     hub.repos["maker/moss"] = plain();
     const { source, warnings } = await preview({ ref: "maker/old" }, io(TOKEN));
@@ -128,7 +128,7 @@ describe("preview", () => {
     expect(warnings).toEqual(["The repository was renamed to maker/moss."]);
   });
 
-  test("of what is gated, private or not there", async () => {
+  test("a gated, private or missing repository is refused, and private looks like missing", async () => {
     hub.repos["maker/gated"] = plain({ gated: "manual" });
     hub.repos["maker/private"] = plain({ private: true });
     const gated = await fault(preview({ ref: "maker/gated" }));
@@ -142,7 +142,7 @@ describe("preview", () => {
     expect(seen.warnings).toEqual([expect.stringContaining("providers cannot download")]);
   });
 
-  test("where card and file contradict each other, no family is proposed", async () => {
+  test("no family is proposed if card and file contradict each other", async () => {
     const card = CARD.replace('black-forest-labs/FLUX.1-dev"', 'stabilityai/stable-diffusion-xl-base-1.0"');
     hub.repos["maker/moss"] = repo({ "README.md": Buffer.from(card), "a.safetensors": FILE });
     const { baseModelFamily, warnings } = await preview();
@@ -152,7 +152,7 @@ describe("preview", () => {
     ]);
   });
 
-  test("of a card that bites: what cannot be read is passed over", async () => {
+  test("a preview skips what cannot be read in a hostile card", async () => {
     const bombs = [
       "---\na: &a [x,x,x,x,x,x,x,x,x]\nb: &b [*a,*a,*a,*a,*a,*a,*a,*a,*a]\nc: &c [*b,*b,*b,*b,*b,*b,*b,*b,*b]\nd: [*c,*c,*c,*c,*c,*c,*c,*c]\n---\n",
       `---\n${"[".repeat(30_000)}\n---\n`,
@@ -169,7 +169,7 @@ describe("preview", () => {
     }
   });
 
-  test("of a card or list beyond all measure: nothing past the budget is read", async () => {
+  test("a preview reads nothing past its budget, however large the card or list", async () => {
     hub.repos["maker/moss"] = repo({ "README.md": Buffer.alloc(2_000_000, 0x20), "a.safetensors": FILE });
     expect((await preview()).licenseName).toBeNull();
     const names = [...Array(9_000)].map(

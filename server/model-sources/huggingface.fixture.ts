@@ -61,6 +61,6 @@ export async function fault(work: Promise<unknown>): Promise<SourceFault> {
   return error;
 }
 
-/** What was sent of weights: never more than the head. */
+/** Bytes of weights that were sent; never more than the header. */
 export const weightBytes = () =>
   hub.asked.filter(({ at }) => at === "cdn").reduce((sum, { bytes }) => sum + bytes, 0);

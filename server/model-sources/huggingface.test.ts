@@ -27,7 +27,7 @@ beforeEach(() => hub.reset());
 const freeze = (more: Partial<SourceRef> = {}, through = io()) => huggingface.freeze!(ref(more), through);
 const health = (frozen: FrozenSource, through = io()) => huggingface.health!(frozen, through);
 
-describe("what a text names", () => {
+describe("readHubQuery", () => {
   const read = (query: string) => {
     const found = readHubQuery(query, "https://huggingface.co");
     return found && [found.ref, found.revision, found.filePath];
@@ -58,7 +58,7 @@ describe("what a text names", () => {
       "s/a b.safetensors",
     ],
     [`https://huggingface.co/maker/moss/commit/${NEW}`, "maker/moss", NEW, null],
-  ])("%s", (query, ...named) => expect(read(query)).toEqual(named));
+  ])("%s names a repository", (query, ...named) => expect(read(query)).toEqual(named));
 
   test.each([
     "moss",
@@ -87,7 +87,7 @@ describe("what a text names", () => {
     "https://me@huggingface.co/maker/moss",
     "ftp://huggingface.co/maker/moss",
     "",
-  ])("%j names nothing there", (query) => expect(read(query)).toBeNull());
+  ])("%j names no repository", (query) => expect(read(query)).toBeNull());
 
   test("a mirror under a path has the same addresses", () => {
     const found = readHubQuery("https://mirror.example/hf/maker/moss/tree/v1", "https://mirror.example/hf/");
@@ -96,8 +96,8 @@ describe("what a text names", () => {
   });
 });
 
-describe("headers that are not what they should be", () => {
-  test("one too long to look at is left alone", async () => {
+describe("a faulty header", () => {
+  test("a header that is too long to be read is skipped", async () => {
     const long = weights({ padding: 600_000 });
     hub.repos["maker/moss"] = repo({ "README.md": Buffer.from(CARD), "a.safetensors": long });
     const { baseModelFamily, warnings } = await preview();
@@ -119,7 +119,7 @@ describe("headers that are not what they should be", () => {
     expect(weightBytes()).toBeLessThanOrEqual(headBytes(FILE));
   });
 
-  test("a CDN that ignores what part is asked for, or lies about it, is not listened to", async () => {
+  test("a CDN that ignores the requested range, or lies about it, is refused", async () => {
     hub.repos["maker/moss"] = repo({ "a.safetensors": FILE });
     const lies: Answer[] = [
       { body: FILE },
@@ -138,7 +138,7 @@ describe("headers that are not what they should be", () => {
   });
 });
 
-describe("a Hub that is not well", () => {
+describe("a Hub that fails", () => {
   test.each([
     ["busy", { status: 429 }, "unavailable"],
     ["down", { status: 503 }, "unavailable"],
@@ -151,7 +151,7 @@ describe("a Hub that is not well", () => {
       "refused",
     ],
     ["disabled", { status: 403 }, "no_access"],
-  ] as const)("%s", async (_name, answer, reason) => {
+  ] as const)("a Hub that is %s is a fault", async (_name, answer, reason) => {
     hub.repos["maker/moss"] = plain();
     hub.answerOtherwise((path) => (path.startsWith("/api/") ? { ...answer } : undefined));
     const answered = await fault(preview({}, io(TOKEN)));
@@ -159,7 +159,7 @@ describe("a Hub that is not well", () => {
     expect(`${answered.message} ${answered.stack}`).not.toMatch(/canary|words of the Hub/);
   });
 
-  test("slow: it is not waited for without end", async () => {
+  test("a slow Hub is not waited for without end", async () => {
     hub.repos["maker/moss"] = plain();
     hub.answerOtherwise(() => "silent");
     expect((await fault(preview({}, io(null, 200)))).reason).toBe("unavailable");
@@ -167,7 +167,7 @@ describe("a Hub that is not well", () => {
 });
 
 describe("freeze", () => {
-  test("fixes commit, file, digest and length, and the address that means them for ever", async () => {
+  test("freezing fixes the commit, file, digest and length, and the permanent address", async () => {
     hub.repos["maker/moss"] = plain();
     expect(await freeze({ revision: "main", filePath: "moss.safetensors" })).toEqual({
       source: ref({ revision: NEW, filePath: "moss.safetensors" }),
@@ -179,13 +179,13 @@ describe("freeze", () => {
     expect(weightBytes()).toBe(headBytes(FILE));
   });
 
-  test("a repository alone stays unfrozen, even with one file only", async () => {
+  test("a repository without a named file stays unfrozen, even if it has only one", async () => {
     hub.repos["maker/moss"] = plain();
     expect(await freeze()).toMatchObject({ isFrozen: false, sha256: null, url: null });
     expect(weightBytes()).toBe(0);
   });
 
-  test("what providers cannot download is refused, whatever our token may see", async () => {
+  test("a source that providers cannot download is refused, whatever our token may read", async () => {
     for (const more of [{ private: true }, { gated: "auto" as const }]) {
       hub.repos["maker/moss"] = plain(more);
       const answered = await fault(freeze({ filePath: "moss.safetensors" }, io(TOKEN)));
@@ -202,7 +202,7 @@ describe("health", () => {
     return found;
   };
 
-  test("of weights that are still there; a branch that moved on changes nothing", async () => {
+  test("weights that are still there are healthy, even after their branch moved on", async () => {
     const it = await frozen();
     hub.repos["maker/moss"] = {
       ...plain(),
@@ -211,7 +211,7 @@ describe("health", () => {
     };
     expect(await health(it, io(TOKEN))).toEqual({ status: "healthy", detail: null });
     expect(weightBytes()).toBe(8);
-    // As providers fetch it: without our token.
+    // The check fetches without our token, as providers do.
     expect(
       hub.asked.filter(({ path }) => path.includes("/resolve/")).map((each) => each.authorization),
     ).toEqual([undefined]);

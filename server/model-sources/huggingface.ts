@@ -11,7 +11,7 @@ const MOST_CARD_BYTES = 200_000;
 const MOST_WORDS = 64;
 const MOST_WORD_LENGTH = 64;
 
-/** The Hugging Face Hub: repositories of files, each commit of which stays what it is. */
+/** The Hugging Face Hub: repositories of files, each commit of which never changes. */
 export const huggingface: ModelSource = {
   kind: "huggingface",
 
@@ -56,7 +56,7 @@ export const huggingface: ModelSource = {
     const hub = openHub(io);
     const facts = await hub.facts(source.ref, source.revision ?? "main");
     const named = { ...source, ref: facts.repo };
-    // A repository alone names no weights.
+    // A repository without a file names no weights.
     if (!source.filePath)
       return { source: named, isFrozen: false, sha256: null, byteLength: null, url: null };
     if (!facts.isOpen) throw new SourceFault("no_access", CLOSED);
@@ -84,7 +84,7 @@ export const huggingface: ModelSource = {
         (sha256 === null || file.sha256 === null || file.sha256 === sha256) &&
         (byteLength === null || file.byteLength === null || file.byteLength === byteLength);
       if (!isSame) return { status: "degraded", detail: "The file has changed." };
-      // As the providers will fetch it: without an account.
+      // Fetches without an account, as the providers will.
       await hub.part(ref, revision, filePath, { first: 0, last: 7, isAnonymous: true });
       return HEALTHY;
     } catch (cause) {
@@ -96,7 +96,7 @@ export const huggingface: ModelSource = {
 const HEALTHY = { status: "healthy", detail: null } as const;
 const CLOSED = "The repository is gated, private or disabled, so providers cannot download weights from it.";
 
-/** The files that can be weights; where some are needed, a fault that says why there are none. */
+/** The files that can be weights. If there are none and `areNeeded`, throws a SourceFault that says why. */
 function weightsAmong(files: HubFile[], areNeeded: boolean): HubFile[] {
   const all = files.filter(({ isFile, path }) => isFile && /\.safetensors$/i.test(path));
   const whole = all.filter(({ path }) => !/-\d{5}-of-\d{5}\.safetensors$/i.test(path));
@@ -142,7 +142,7 @@ async function cardOf(hub: Hub, { repo, commit }: HubFacts): Promise<ModelCard |
   return text === null ? null : readModelCard(text);
 }
 
-/** What card and file say, where they do not contradict each other or themselves. */
+/** The family that card and file name; null, with a warning, if they contradict each other or themselves or name none. */
 function familyFrom(
   card: ModelCard | null,
   fileFacts: LoraFacts | null,
@@ -155,7 +155,7 @@ function familyFrom(
     return null;
   }
   const [named = null] = byCard;
-  // The file tells `sd3` of all that have its layers; the card knows which.
+  // The file reports `sd3` for every model with such layers, and the card is more precise.
   if (named && byFile && named !== byFile && !named.startsWith(byFile)) {
     warnings.push(`The model card says ${named}, but the file looks like ${byFile}.`);
     return null;

@@ -7,13 +7,13 @@ import { huggingface } from "./huggingface";
 import { providerRef } from "./provider-ref";
 import { serviceArtifact } from "./service-artifact";
 
-/* Where LoRA weights come from. Knows nothing of projects, adapters or who asks. */
+/* Sources of LoRA weights. They know nothing of projects, adapters or callers. */
 
 export * from "./define";
 
 const TIMEOUT_MS = 15_000;
 
-/** How sources are reached in this installation. */
+/** Settings with which this installation reaches sources. */
 export function sourceIo(signal?: AbortSignal): SourceIo {
   const hosts = env.ADAPTER_SOURCE_HOSTS;
   return {
@@ -27,10 +27,10 @@ export function sourceIo(signal?: AbortSignal): SourceIo {
   };
 }
 
-/** In the order in which they are asked whether a text is theirs. */
+/** In the order in which a text is offered to them. */
 const sources: ModelSource[] = [serviceArtifact, huggingface, httpsLink, providerRef];
 
-/** What a text names, without asking anybody; null: nothing that weights come from. */
+/** Finds the source that a text names, without a request; null if it names none. */
 export function readSource(
   query: string,
   io: Pick<SourceIo, "hub" | "rules"> = sourceIo(),
@@ -42,11 +42,11 @@ export function readSource(
   return null;
 }
 
-/** Where anybody fetches a file of a public repository, at a commit. */
+/** Public address of a file at a commit of a repository. */
 export const hubFileUrl = (repo: string, commit: string, path: string): string =>
   fileUrl(env.HF_BASE_URL.replace(/\/+$/, ""), repo, commit, path);
 
-/** Who knows about this: a reference without a provider of its own is a link. */
+/** Finds the source of a reference. A `provider_ref` without a provider is a link. */
 export function sourceOf({ kind, provider }: SourceRef): ModelSource {
   if (kind === "huggingface") return huggingface;
   if (kind === "service_artifact") return serviceArtifact;

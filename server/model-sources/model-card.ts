@@ -2,15 +2,15 @@ import { parse } from "yaml";
 import { z } from "zod";
 
 /*
- * What the head of a model card says: the YAML between two lines of dashes at the top of README.md. People write it by hand, so
- * whatever does not fit is passed over.
+ * Reads the head of a model card: the YAML between two lines of dashes at the top of README.md. People write it by hand, so
+ * values that do not fit are skipped.
  */
 
 const MOST_HEAD_BYTES = 64 * 1024;
 const MOST_ALIASES = 16;
 
 export type ModelCard = {
-  /** Ids on the Hub of what it was made from. */
+  /** Ids on the Hub of the base models. */
   baseModels: string[];
   instancePrompt: string | null;
   licenseName: string | null;
@@ -46,7 +46,7 @@ const Head = z.object({
   tags: words(200),
 });
 
-/** Reads a model card. Null: it has no head that can be read. */
+/** Reads a model card; null if it has no readable head. */
 export function readModelCard(readme: string): ModelCard | null {
   const [, head] = /^\uFEFF?---[ \t]*\r?\n([\s\S]*?)\r?\n---[ \t]*(?:\r?\n|$)/.exec(readme) ?? [];
   if (head === undefined || head.length > MOST_HEAD_BYTES) return null;
@@ -59,7 +59,7 @@ export function readModelCard(readme: string): ModelCard | null {
       schema: "core",
     });
   } catch {
-    return null; // its errors quote the card
+    return null; // the parser's errors quote the card
   }
   const read = Head.safeParse(value);
   if (!read.success) return null;

@@ -1,6 +1,6 @@
 import type { ModelSource } from "./define";
 
-/** Before a colon, yet no provider's name. */
+/** Words before a colon that are not a provider's name. */
 const SCHEMES = new Set([
   "http",
   "https",
@@ -13,7 +13,7 @@ const SCHEMES = new Set([
   "mailto",
 ]);
 
-/** What a provider calls weights that lie with it: `replicate:owner/model`. Only how it is written can be looked at. */
+/** A provider's own reference to weights that it stores: `replicate:owner/model`. Only its form can be checked. */
 export const providerRef: ModelSource = {
   kind: "provider_ref",
   read(query) {

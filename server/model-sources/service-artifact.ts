@@ -1,6 +1,6 @@
 import type { ModelSource } from "./define";
 
-/** Weights that lie here, by their artifact's id. Whose they are, and what is in them, the domain knows. */
+/** Weights that are stored here, named by their artifact's id. The domain checks ownership and content. */
 export const serviceArtifact: ModelSource = {
   kind: "service_artifact",
   read(query) {

@@ -45,7 +45,7 @@ test.each([
   "REPLICATE:x",
   "replicate:",
   "art_01",
-])("%j is none", (query) => expect(named(query)).toBeNull());
+])("%j is not a source", (query) => expect(named(query)).toBeNull());
 
 test("the source that reads a text recognizes it", () => {
   for (const query of [
@@ -59,7 +59,7 @@ test("the source that reads a text recognizes it", () => {
   }
 });
 
-test("the settings say where sources are; the Hub's own host is always among the hosts", () => {
+test("the settings list the hosts of sources, and the Hub's own host is always among them", () => {
   const { hub, rules } = sourceIo();
   expect(hub.baseUrl).toBe("https://huggingface.co");
   expect(rules.hosts).toEqual(expect.arrayContaining(["huggingface.co", "*.hf.co"]));
@@ -102,7 +102,7 @@ describe("a direct link", () => {
   });
   const source = () => sourceOf(ref());
 
-  test("is previewed by its head alone, without a credential, and never frozen", async () => {
+  test("a link is previewed by its header alone, without a credential, and never frozen", async () => {
     expect(await source().preview?.(ref(), through())).toMatchObject({
       files: [{ path: "a moss.safetensors", byteLength: FILE.length, sha256: null }],
       selectedFile: "a moss.safetensors",
@@ -126,7 +126,7 @@ describe("a direct link", () => {
     [410, "not_found"],
     [500, "unavailable"],
     [200, "unusable"],
-  ])("a %i is reported as %s", async (answer, reason) => {
+  ])("status %i is reported as %s", async (answer, reason) => {
     status = answer;
     const caught = await source()
       .preview?.(ref(), through())
@@ -135,7 +135,7 @@ describe("a direct link", () => {
     expect(caught).toMatchObject({ reason });
   });
 
-  test("is healthy while the file is as long as it was", async () => {
+  test("a link is healthy while its file keeps its length", async () => {
     const frozen = await source().freeze?.(ref(), through());
     const health = () => frozen && source().health?.(frozen, through());
     expect(await health()).toEqual({ status: "healthy", detail: null });

@@ -9,18 +9,18 @@ import {
 import { type Fetched, FetchFault } from "@/server/platform/http";
 import { SourceFault } from "./define";
 
-/** Headers of LoRA weights have tens of kilobytes, those of the largest a few hundred. */
+/** Headers of LoRA weights have tens of kilobytes, and the largest a few hundred. */
 const MOST_HEADER_BYTES = 500_000;
 
 export type WeightsFacts = {
   byteLength: number;
-  /** Null: the header is too long to be looked at from afar. */
+  /** Null if the header is too long to be read from afar. */
   facts: LoraFacts | null;
 };
 
 /**
- * Reads what a file far away says about itself, without a byte of a tensor: eight bytes that say how long its header is, then the
- * header. `unusable` where it is no LoRA in safetensors.
+ * Reads the header of a remote file without a byte of a tensor: first the eight bytes with the header's length, then the header.
+ * Throws SourceFault `unusable` if the file is not a LoRA in safetensors.
  */
 export async function readWeightsHeader(
   part: (first: number, last: number) => Promise<Fetched>,
@@ -51,7 +51,7 @@ export async function readWeightsHeader(
   }
 }
 
-/** In memory of its own, as what reads numbers from it may not expect a part of another. */
+/** Copies the pieces into memory of their own, because readers of numbers may not expect an offset into another buffer. */
 const copyOf = (...pieces: Uint8Array[]): Uint8Array => {
   const bytes = new Uint8Array(pieces.reduce((sum, { byteLength }) => sum + byteLength, 0));
   let at = 0;
