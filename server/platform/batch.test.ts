@@ -3,7 +3,7 @@ import { batched } from "./batch";
 
 type Item = { name: string; n: number };
 
-/** Sends that end when the test says so. */
+/** Sends that end only when the test ends them. */
 function slowSend() {
   const sent: Item[][] = [];
   const ends: (() => void)[] = [];
@@ -11,7 +11,7 @@ function slowSend() {
     sent.push(items);
     return new Promise<number[]>((resolve) => ends.push(() => resolve(items.map((item) => item.n))));
   };
-  /** Ends every send, also those that start meanwhile, until all results are there. */
+  /** Ends every send, including those that start in between, until all results have arrived. */
   const endAll = async <T>(results: Promise<T>): Promise<T> => {
     let isDone = false;
     const done = results.finally(() => {
@@ -44,7 +44,7 @@ test("items of one name never share a batch when kept apart, and a batch is in t
   expect(sent.flat().filter(({ name }) => name === "a")).toEqual([items[1], items[3], items[5]]);
 });
 
-test("no batch is larger than the most, and nothing is left behind", async () => {
+test("no batch exceeds the limit, and no item is left behind", async () => {
   const { sent, send, endAll } = slowSend();
   const ask = batched(send, { most: 10, apart: (item) => item.name });
   const items = Array.from({ length: 95 }, (_, n) => ({ name: `n${n % 30}`, n }));
@@ -52,7 +52,7 @@ test("no batch is larger than the most, and nothing is left behind", async () =>
   expect(Math.max(...sent.map((batch) => batch.length))).toBe(10);
 });
 
-test("one bad item of a batch harms no other", async () => {
+test("one bad item of a batch fails no other", async () => {
   const ask = batched(async (items: number[]) => {
     if (items.includes(2)) throw new Error("two is bad");
     return items;

@@ -1,9 +1,9 @@
 /**
- * Gathers items that arrive while earlier ones are on their way and sends them together.
- * Idle: an item leaves at once. Busy: it waits for one of `slots` to be free, then all that waits leaves in one call.
- * When a batch of several fails, each item is tried alone, so that one bad item harms no other.
- * With `apart`, items of one name never share a batch, and a batch is in the order of names: statements that lock the
- * named rows then lock them in one order everywhere.
+ * Batches items that arrive while earlier ones are being sent. While idle, an item is sent at once; otherwise items wait for one
+ * of `slots` and then leave in one call of at most `most`. `send` returns one result an item, in order.
+ * If a batch of several fails, each item is tried alone, so that one bad item fails no other. With `apart`, items of one name
+ * never share a batch, and a batch is in the order of names: statements that lock the named rows then lock them in one order
+ * everywhere.
  */
 export function batched<Item, Result>(
   send: (items: Item[]) => Promise<Result[]>,
@@ -49,12 +49,12 @@ export function batched<Item, Result>(
   return (item) =>
     new Promise<Result>((resolve, reject) => {
       waiting.push({ item, resolve, reject });
-      // After the current turn of the loop, so that requests parsed in the same turn share a statement.
+      // Runs after the current turn of the loop, so that requests parsed in the same turn share a statement.
       if (waiting.length === 1) setImmediate(drain);
     });
 }
 
-/** Writes what arrives together; true for each item whose id is among the rows. Items of one id never share a statement. */
+/** Batches writes; true for each item whose id is among the written rows. Items of one id never share a statement. */
 export const writtenTogether = <Item>(
   idOf: (item: Item) => string,
   write: (items: Item[]) => Promise<{ id: string }[]>,
@@ -67,7 +67,7 @@ export const writtenTogether = <Item>(
     { apart: idOf },
   );
 
-/** Reads what arrives together: of each item the row with its place, or null. */
+/** Batches reads that find at most one row for an item: the row with the item's place, or null. */
 export const readTogether = <Item, Row extends { place: number }>(
   read: (items: (Item & { place: number })[]) => Promise<Row[]>,
 ): ((item: Item) => Promise<Row | null>) =>
@@ -77,7 +77,7 @@ export const readTogether = <Item, Row extends { place: number }>(
     return items.map((_, place) => found.get(place) ?? null);
   });
 
-/** The same where an item has any number of rows. */
+/** Batches reads that find any number of rows for an item. */
 export const listedTogether = <Item, Row extends { place: number }>(
   read: (items: (Item & { place: number })[]) => Promise<Row[]>,
 ): ((item: Item) => Promise<Row[]>) =>

@@ -1,9 +1,9 @@
 const CODES =
   /^(CERT_|DEPTH_ZERO_SELF_SIGNED_CERT$|SELF_SIGNED_CERT_IN_CHAIN$|UNABLE_TO_|ERR_TLS_CERT_ALTNAME_INVALID$)/;
-/** Node does not know who signed it; the others are wrong for any signer. */
+/** Codes of an unknown signer. The other codes are faults of the certificate, whoever signed it. */
 const OF_AUTHORITY = /SELF_SIGNED|UNABLE_TO_/;
 
-/** Why Node does not trust a certificate, and what an operator can do; null: this code of an error is about something else. */
+/** Explains why Node does not trust a certificate and what an operator can do; null if the code is about something else. */
 export function certificateFault(whose: string, code: string): string | null {
   if (!CODES.test(code)) return null;
   const fault = `The certificate of ${whose} is not trusted (${code}).`;

@@ -1,8 +1,8 @@
 import { env } from "@/server/platform/settings/env";
 
 /**
- * The caller's address. Only the entries of `X-Forwarded-For` that our own proxies wrote are trusted: TRUSTED_PROXIES is
- * how many there are, zero by default.
+ * The caller's address. Trusts only the entries of `X-Forwarded-For` that our own proxies wrote: TRUSTED_PROXIES is their number,
+ * zero by default.
  */
 export function clientAddress(forwardedFor: string | undefined, socketAddress: string): string {
   if (forwardedFor === undefined) return socketAddress;

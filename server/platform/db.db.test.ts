@@ -32,7 +32,7 @@ async function makeJob(project: { organizationId: string; projectId: string }, s
   return id;
 }
 
-test("a tenant's transaction sees its own rows only, and cannot write another's", async () => {
+test("a tenant's transaction sees only its own rows, and cannot write another's", async () => {
   const [mine, other] = [await makeProject(), await makeProject()];
   const [myJob, otherJob] = [await makeJob(mine), await makeJob(other)];
   const seen = await withTenant(mine.projectId, (tx) => tx.job.findMany({ select: { id: true } }));
@@ -58,14 +58,14 @@ test("a tenant's transaction sees its own rows only, and cannot write another's"
   ).rejects.toThrow(/row-level security/);
 });
 
-test("the narrowing ends with the transaction", async () => {
+test("a transaction's narrowing to a project ends with it", async () => {
   const project = await makeProject();
   await withTenant(project.projectId, (tx) => tx.job.count());
   const { rows } = await pool.query("SELECT current_setting('capstan.project_id', true) AS setting");
   expect(rows).toEqual([{ setting: "*" }]);
 });
 
-test("no project id opens every project", () => {
+test("a wildcard is no project id", () => {
   expect(() => withTenant("*", async () => {})).toThrow(TypeError);
   expect(() => withTenant("", async () => {})).toThrow(TypeError);
 });
@@ -83,7 +83,7 @@ test("a connection that names no project sees nothing", async () => {
   }
 });
 
-test("every table with a project_id forces row-level security, and our role cannot step around it", async () => {
+test("every table with a project_id forces row-level security, and our role cannot bypass it", async () => {
   const { rows } = await pool.query(
     `SELECT c.relname AS table, c.relrowsecurity AND c.relforcerowsecurity AS forced,
        EXISTS (SELECT FROM pg_policy p WHERE p.polrelid = c.oid) AS policy
@@ -96,7 +96,7 @@ test("every table with a project_id forces row-level security, and our role cann
   expect(role.rows).toEqual([{ rolsuper: false, rolbypassrls: false }]);
 });
 
-test("history is only added to", async () => {
+test("a row of history can be neither changed nor deleted", async () => {
   const project = await makeProject();
   const job = await makeJob(project);
   await pool.query(
@@ -117,7 +117,7 @@ test("history is only added to", async () => {
   }
 });
 
-test("a transaction of the ledger sums to zero in each currency, and names what it books", async () => {
+test("a ledger transaction sums to zero in each currency, and names what it books", async () => {
   const post = (...postings: object[]) =>
     pool.query(
       `INSERT INTO ledger_transaction (transaction_id, organization_id, account, postings, created_at)
@@ -145,7 +145,7 @@ test("a transaction of the ledger sums to zero in each currency, and names what 
     await expect(post(...wrong)).rejects.toThrow(/postings_sum_to_zero/);
 });
 
-test("a terminal job keeps its status, and an unknown word is no status", async () => {
+test("a terminal job keeps its status, and an unknown status is refused", async () => {
   const project = await makeProject();
   const job = await makeJob(project, "succeeded");
   await expect(pool.query("UPDATE job SET status = 'running' WHERE id = $1", [job])).rejects.toThrow(
@@ -154,7 +154,7 @@ test("a terminal job keeps its status, and an unknown word is no status", async 
   await expect(makeJob(project, "finished")).rejects.toThrow(/job_status_known/);
 });
 
-test("the events of an admission never change, and go with no job", async () => {
+test("the events of an admission never change, and their job cannot be deleted", async () => {
   const job = await makeJob(await makeProject());
   for (const text of ["UPDATE job SET admitted_events = '[]' WHERE id = $1", "DELETE FROM job WHERE id = $1"])
     await expect(pool.query(text, [job])).rejects.toThrow(/append-only/);
@@ -162,7 +162,7 @@ test("the events of an admission never change, and go with no job", async () => 
 
 const HOLD_ENDS = [["settled"], ["released"], ["ambiguous", "settled"], ["ambiguous", "released"]];
 
-test("the hold of a pinned execution ends once and never changes what it holds", async () => {
+test("the hold of a pinned execution ends once, and its amount never changes", async () => {
   const project = await makeProject();
   const hold = async () => {
     const id = newId("hold");
@@ -204,7 +204,7 @@ test("the hold of a pinned execution ends once and never changes what it holds",
   ]);
 });
 
-test("the hold of a job ends once, and what it holds never changes", async () => {
+test("the hold of a job ends once, and its amount never changes", async () => {
   const project = await makeProject();
   const set = (id: string, what: string) => pool.query(`UPDATE job SET ${what} WHERE id = $1`, [id]);
   const held = async () => {
@@ -258,17 +258,17 @@ test("migrations apply once, and an edited one is refused", async () => {
   expect(rows[0].migration_name).toBe("0001_init");
 });
 
-test("no index of pinned holds has what an end changes: it finds its hold by the execution, however many are open", async () => {
+test("no index of pinned holds has a column that an end changes", async () => {
   const { rows } = await pool.query<{ definition: string }>(
     "SELECT pg_get_indexdef(indexrelid) AS definition FROM pg_index WHERE indrelid = 'pinned_hold'::regclass",
   );
-  // A BRIN index has no entry of each row, so it does not get in an update's way.
+  // A BRIN index has no entry for each row, so it does not hinder an update.
   const ofRows = rows.filter(({ definition }) => !definition.includes("USING brin"));
   expect(ofRows.length).toBeGreaterThan(0);
   for (const { definition } of ofRows) expect(definition).not.toMatch(/state|settled|resolved_at/);
 });
 
-test("a statement the database refuses in the ordinary course costs no connection", async () => {
+test("a statement that the database refuses in the ordinary course costs no connection", async () => {
   await pool.query("SELECT 1");
   let opened = 0;
   const count = () => opened++;

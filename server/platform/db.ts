@@ -5,18 +5,18 @@ import { requireUtc } from "@/server/platform/database-zone";
 import { log } from "@/server/platform/log/log";
 import { env } from "@/server/platform/settings/env";
 
-/** A Prisma client inside one transaction: the only kind the domain sees. */
+/** A Prisma client inside one transaction, the only kind that the domain sees. */
 export type Tx = Prisma.TransactionClient;
-/** What can run a statement: the pool, or the client of a transaction. */
+/** Anything that runs a statement: the pool, or the client of a transaction. */
 export type Queryable = Pick<pg.Pool | pg.PoolClient, "query">;
 
 declare const begun: unique symbol;
-/** The client of a transaction that `inTransaction` began: for what must be written with something else, or not at all. */
+/** The client of a transaction that `inTransaction` began, for rows that must be written together with others or not at all. */
 export type Transaction = pg.PoolClient & { readonly [begun]: true };
 
 type Database = { pool: pg.Pool; relaxedPool: pg.Pool; prisma: PrismaClient };
 
-// int8 as a number: counters and micros fit, and what does not fit must never be rounded silently.
+// int8 becomes a number: counters and micros fit, and a larger value throws, because it must never be rounded silently.
 function parseInt8(value: string): number {
   const number = Number(value);
   if (!Number.isSafeInteger(number)) throw new RangeError(`int8 ${value} is beyond a safe integer`);
@@ -27,21 +27,21 @@ const types: pg.CustomTypesConfig = {
     oid === pg.types.builtins.INT8 && format !== "binary" ? parseInt8 : pg.types.getTypeParser(oid, format),
 };
 
-/** A pool of this database, every connection of which is in UTC; `settings` are further options of its connections. */
+/** Opens a pool whose connections are all in UTC; `settings` are further connection options. */
 export function openPool(max: number, settings = ""): pg.Pool {
   const pool = new pg.Pool({
     connectionString: env.DATABASE_URL,
     max,
-    keepAlive: true, // a host that vanished is noticed
+    keepAlive: true, // notices a host that vanished
     // Row-level security shows the system every row; withTenant narrows it for one transaction.
     options: `-c capstan.project_id=* -c random_page_cost=1.1${settings}`,
     application_name: "capstan",
     types,
-    onConnect: requireUtc, // asked, not set: poolers refuse options that they do not know
+    onConnect: requireUtc, // checked, not set: poolers refuse options that they do not know
   });
   const lost = (error: Error) => log.warn({ error: error.message }, "a database connection was lost");
   pool.on("error", lost);
-  pool.on("connect", (client) => client.on("error", lost)); // also while it is lent out
+  pool.on("connect", (client) => client.on("error", lost)); // also while it is checked out
   return pool;
 }
 
@@ -63,15 +63,15 @@ function database(): Database {
   return shared.capstanDatabase;
 }
 
-/** For hand-written statements on the hot path: int8 arrives as a number, rows of every project are visible. */
+/** Pool for hand-written statements on the hot path: int8 arrives as a number, and rows of every project are visible. */
 export const pool: pg.Pool = database().pool;
 /**
- * Commits without waiting for the disk: after a crash of the database (not of a process) the last fraction of a second
- * of such writes may be gone, always together with everything written after them. Only for what is made good from rows
+ * Pool that commits without waiting for the disk: after a crash of the database (not of a process) the last fraction of a second
+ * of such writes may be lost, always together with everything written after them. Only for writes that are restored from rows
  * that were waited for: wakes, claims, and the engine's run slots. Its connections open on first use.
  */
 export const relaxedPool: pg.Pool = database().relaxedPool;
-/** A connection of its own, outside the pools, to listen by; it keeps no process alive. The caller connects and ends it. */
+/** A connection outside the pools, for LISTEN; it keeps no process alive. The caller connects and ends it. */
 export function openListener(name: string, options?: string): pg.Client {
   const client = new pg.Client({
     connectionString: env.DATABASE_URL,
@@ -79,7 +79,7 @@ export function openListener(name: string, options?: string): pg.Client {
     application_name: name,
     options,
   });
-  (client as pg.Client & { unref(): void }).unref(); // its types leave the method out
+  (client as pg.Client & { unref(): void }).unref(); // pg's types leave the method out
   return client;
 }
 
@@ -90,7 +90,7 @@ const LIMITS = { maxWait: 5_000, timeout: 15_000 };
 
 /** Runs `work` in one transaction that can see and write rows of this project only. */
 export function withTenant<T>(projectId: string, work: (tx: Tx) => Promise<T>): Promise<T> {
-  // '*' would mean every project: no id may spell it.
+  // '*' means every project, so it cannot be an id.
   if (!projectId || projectId === "*") throw new TypeError("withTenant needs the id of one project");
   return prisma.$transaction(async (tx) => {
     await tx.$queryRaw`SELECT set_config('capstan.project_id', ${projectId}, true)`;
@@ -104,8 +104,8 @@ export function withSystem<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
 }
 
 /**
- * As `pool.query`, for a statement that may be refused by the database in the ordinary course of things: the pool throws away
- * the connection of every error, and a new one costs more than the statement.
+ * Runs a statement that the database may refuse in the ordinary course. `pool.query` throws away the connection of every error,
+ * and a new one costs more than the statement.
  */
 export async function queryKeeping<Row extends pg.QueryResultRow>(
   query: pg.QueryConfig,
@@ -117,19 +117,19 @@ export async function queryKeeping<Row extends pg.QueryResultRow>(
     client.release();
     return result;
   } catch (cause) {
-    // What the server answers as an ERROR leaves the connection as it was; FATAL, or no answer, does not.
+    // An ERROR of the server leaves the connection as it was; FATAL, or no answer, does not.
     const isRefusal = cause instanceof pg.DatabaseError && cause.severity === "ERROR";
     client.release(isRefusal ? undefined : (cause as Error));
     throw cause;
   }
 }
 
-/** Runs hand-written statements in one transaction; an error takes everything back and is thrown on. */
+/** Runs hand-written statements in one transaction; an error rolls everything back and is rethrown. */
 export async function inTransaction<T>(work: (client: Transaction) => Promise<T>): Promise<T> {
   const client = await pool.connect();
   try {
     await client.query("BEGIN");
-    const result = await work(client as Transaction); // the only place that begins one
+    const result = await work(client as Transaction); // BEGIN has run; nothing else makes a Transaction
     await client.query("COMMIT");
     client.release();
     return result;

@@ -1,7 +1,7 @@
 import { randomFillSync } from "node:crypto";
 import { z } from "zod";
 
-/** Every kind of id: a prefix and a ULID in lower case, so ids sort by the time they were made. */
+/** Every kind of id: a prefix and a ULID in lower case, so that ids sort by their creation time. */
 export const PREFIXES = {
   organization: "org",
   project: "cpr",
@@ -57,7 +57,7 @@ export type Id<K extends IdKind> = `${(typeof PREFIXES)[K]}_${string}`;
 const ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"; // Crockford's base 32, as in the ULID specification
 let lastMs = 0;
 const lastRandom = new Uint8Array(16);
-/** Random bytes drawn by the hundred: one call of the system each time would cost more than the rest of an id. */
+/** Random bytes are drawn in bulk: one system call each time would cost more than the rest of an id. */
 const drawn = Buffer.alloc(4096);
 let used = drawn.length;
 
@@ -101,7 +101,7 @@ export function ulidAt(atMs: number): string {
   return time + ALPHABET[0]!.repeat(16);
 }
 
-/** When an id was made, in milliseconds. */
+/** Creation time of an id, in milliseconds. */
 export function madeAt(id: string): number {
   let ms = 0;
   for (const digit of id.slice(-26, -16)) ms = ms * 32 + ALPHABET.indexOf(digit);

@@ -1,17 +1,17 @@
-/** Money inside is a whole number of micros (10⁻⁶ of the currency unit); safe up to nine billion dollars. */
+/** Money inside the product is a whole number of micros (10⁻⁶ of the currency unit); safe up to nine billion dollars. */
 export type Micros = number;
 
-/** A bound in US dollars to micros, rounded down: nothing that costs more is let through by it. */
+/** Converts a bound in US dollars to micros, rounded down, so that nothing more expensive passes. */
 export function usdToMicros(usd: number): Micros {
   return Math.floor(Number((usd * 1_000_000).toPrecision(15)));
 }
 
-/** Micros to a wire number of dollars. */
+/** Converts micros to a wire number of dollars. */
 export function microsToUsd(micros: Micros): number {
   return micros / 1_000_000;
 }
 
-/** Dollars in a sentence, to the last digit and never as 1e-7. */
+/** Writes dollars for a sentence, to the last digit and never as 1e-7. */
 export const usdText = (usd: number): string =>
   /e-/.test(String(usd)) ? usd.toFixed(15).replace(/0+$/, "") : String(usd);
 

@@ -1,6 +1,6 @@
 /**
- * Who shares a limit by address: one IPv4 address, or the /64 that a single household or server has of IPv6, where
- * counting single addresses would count nothing.
+ * Groups addresses that share a limit: one IPv4 address, or the /64 of IPv6 that a single household or server has, because single
+ * addresses of it would not be limited at all.
  */
 export function networkOf(address: string): string {
   if (!address.includes(":") || address.startsWith("::ffff:")) return address;

@@ -22,7 +22,7 @@ function redacted(pieces: string[]) {
   return { out, end: last };
 }
 
-test("ordinary text is passed on piece by piece as it comes", () => {
+test("ordinary text is passed on piece by piece", () => {
   const pieces = ["How ", "deep are", " the rivers? ", "ask", " not-needed"];
   expect(redacted(pieces)).toEqual({
     out: ["How ", "deep are", " the rivers? ", "a", "sk not-needed"],
@@ -30,12 +30,12 @@ test("ordinary text is passed on piece by piece as it comes", () => {
   });
 });
 
-test("what may be the beginning of a secret waits, and no longer than it may", () => {
+test("a possible beginning of a secret is held back, and no longer than needed", () => {
   expect(redacted(["x sk-", "abc", "d y"])).toEqual({ out: ["x ", "", "sk-abcd y"], end: "" });
   expect(redacted(["x sk-"])).toEqual({ out: ["x "], end: "sk-" });
 });
 
-test("however a text is cut, the secrets are removed", () => {
+test("secrets are removed however a text is cut", () => {
   const text = `a sk-abcab${SECRET}b ${LONGER}c ${SECRET}${SECRET} sk-abcab!`;
   for (let size = 1; size <= text.length; size++) {
     const { out, end } = redacted(text.match(new RegExp(`.{1,${size}}`, "g")) ?? []);
@@ -43,7 +43,7 @@ test("however a text is cut, the secrets are removed", () => {
   }
 });
 
-test("an answer that ends within a secret does not tell its beginning", () => {
+test("an answer that ends within a secret does not reveal its beginning", () => {
   expect(redacted([`I heard ${SECRET.slice(0, -1)}`]).end).toBe("[redacted]");
   expect(redacted([`I heard ${LONGER.slice(0, -1)}`]).end).toBe("[redacted]");
 });
@@ -57,26 +57,29 @@ const FORMS = [
   Buffer.from(SECRET).toString("hex").replaceAll(/../g, "%$&"),
 ];
 
-test.each(FORMS)("written as %s it is taken out of values and streams, and no word reveals it", (form) => {
-  const decoded = (text: string) =>
-    ["base64", "base64url", "hex"]
-      .flatMap((encoding) =>
-        text.split(/[^\w+/=-]/).map((part) => Buffer.from(part, encoding as "hex").toString()),
-      )
-      .concat(text, text.replaceAll("%", ""))
-      .join("\n");
-  const value = JSON.stringify(redactValue({ said: `it is ${form} .` }, credentials));
-  for (const text of [value, redacted([...`it is ${form} .`]).out.join("")]) {
-    expect(text).toContain("[redacted]");
-    expect(decoded(text)).not.toContain(SECRET.slice(4, 16));
-  }
-  const { apiKey } = credentials;
-  expect(tells(`id-${form}`, apiKey!)).toBe(true);
-  expect(tells(`id-${form.slice(8, 24)}`, apiKey!)).toBe(true);
-  expect(tells("req_011CQ8fYc4a0b1c2d3e4f5", apiKey!)).toBe(false);
-});
+test.each(FORMS)(
+  "a secret written as %s is removed from values and streams, and no word reveals it",
+  (form) => {
+    const decoded = (text: string) =>
+      ["base64", "base64url", "hex"]
+        .flatMap((encoding) =>
+          text.split(/[^\w+/=-]/).map((part) => Buffer.from(part, encoding as "hex").toString()),
+        )
+        .concat(text, text.replaceAll("%", ""))
+        .join("\n");
+    const value = JSON.stringify(redactValue({ said: `it is ${form} .` }, credentials));
+    for (const text of [value, redacted([...`it is ${form} .`]).out.join("")]) {
+      expect(text).toContain("[redacted]");
+      expect(decoded(text)).not.toContain(SECRET.slice(4, 16));
+    }
+    const { apiKey } = credentials;
+    expect(tells(`id-${form}`, apiKey!)).toBe(true);
+    expect(tells(`id-${form.slice(8, 24)}`, apiKey!)).toBe(true);
+    expect(tells("req_011CQ8fYc4a0b1c2d3e4f5", apiKey!)).toBe(false);
+  },
+);
 
-test("a value is without them in names and texts, and itself where it has none", () => {
+test("a value has its secrets removed from names and texts, and is unchanged if it has none", () => {
   expect(redactValue({ [SECRET]: [`x${LONGER}`] }, credentials)).toEqual({ "[redacted]": ["x[redacted]"] });
   const twice = [`${SECRET} ${SECRET}`, SECRET];
   expect(redactValue(twice, credentials)).toEqual(["[redacted] [redacted]", "[redacted]"]);

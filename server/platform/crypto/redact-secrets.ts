@@ -2,15 +2,17 @@ import type { Secret } from "@/server/platform/crypto/secret";
 import { formsOf } from "@/server/platform/crypto/secret-forms";
 
 /*
- * Takes the credentials of a call out of what its server says back: a vendor, or a proxy before it, that echoes one would
- * hand it to the caller.
+ * Removes the credentials of a call from its server's reply: a vendor, or a proxy in front of it, that echoes one would hand it
+ * to the caller.
  */
 
-/** Shorter ones are what people write where a server wants none (`not-needed`): words an answer may well have. */
+/**
+ * Shorter credentials are placeholders such as `not-needed`, for servers that want none, and may be ordinary words of an answer.
+ */
 const LEAST_SECRET = 20;
-/** So much of a secret is not an ordinary word any more. */
+/** Length from which a piece of a secret is no ordinary word. */
 const TELLING = 12;
-/** What is shorter is in many words. */
+/** Shorter values occur in many words. */
 const LEAST_RECOGNIZED = 4;
 
 type Credentials = Readonly<Record<string, Secret>>;
@@ -18,7 +20,7 @@ type Word = { text: string; inJson: string; hidden: string };
 
 const known = new WeakMap<Secret, Word[]>();
 
-/** A secret in every form it may be written in. */
+/** A secret in every form in which it may be written. */
 function formsIn(secret: Secret): Word[] {
   const found = known.get(secret);
   if (found) return found;
@@ -32,7 +34,7 @@ function formsIn(secret: Secret): Word[] {
   return words;
 }
 
-/** All forms of all of them, the longest first, so that one is not taken for another that it begins with. */
+/** All forms of all credentials, the longest first, so that one is not mistaken for another that begins it. */
 function wordsOf(credentials: Credentials): Word[] {
   return Object.values(credentials)
     .filter((secret) => secret.reveal().length >= LEAST_SECRET)
@@ -40,12 +42,12 @@ function wordsOf(credentials: Credentials): Word[] {
     .sort((a, b) => b.text.length - a.text.length);
 }
 
-/** JSON without the credentials. */
+/** Removes the credentials from JSON. */
 export function redactJson(json: string, credentials: Credentials): string {
   return wordsOf(credentials).reduce((clean, { inJson, hidden }) => clean.replaceAll(inJson, hidden), json);
 }
 
-/** Does this text reveal the secret: so many of its characters in any form, or a short one whole? */
+/** True if the text reveals the secret: a long enough piece of any of its forms, or a short secret whole. */
 export function tells(text: string, secret: Secret): boolean {
   const value = secret.reveal();
   if (value.length < LEAST_RECOGNIZED) return false;
@@ -59,8 +61,8 @@ export function tells(text: string, secret: Secret): boolean {
 }
 
 /**
- * A server's words about an account without any piece of its credentials. Stricter than what an answer is held to: short
- * credentials are taken out too, and so is a part of a long one.
+ * Removes every piece of an account's credentials from a server's message. Stricter than `redactJson`: short credentials and
+ * parts of long ones are removed too.
  */
 export function redactWords(text: string, credentials: Credentials): string {
   return Object.values(credentials).reduce(withoutPieces, text);
@@ -82,7 +84,7 @@ function withoutPieces(text: string, secret: Secret): string {
   return clean + text.slice(shownTo);
 }
 
-/** The same of a value that is JSON. */
+/** Removes the credentials from a JSON value; returns the same value if it has none. */
 export function redactValue<T>(value: T, credentials: Credentials): T {
   const plain = JSON.stringify(value);
   const clean = redactJson(plain, credentials);
@@ -90,8 +92,8 @@ export function redactValue<T>(value: T, credentials: Credentials): T {
 }
 
 /**
- * Text without the credentials, however it is cut into pieces. A piece is passed on at once, but for an end that may be the
- * beginning of a credential: that waits for what follows it, or for the end.
+ * Removes the credentials from streamed text, however it is cut. A piece is passed on at once, except an end that may be the
+ * beginning of a credential: that waits for the next piece or for the end.
  */
 export function redactStream(credentials: Credentials, tell: (text: string) => void) {
   const byFirst = new Map<string | undefined, Word[]>();
@@ -134,7 +136,7 @@ export function redactStream(credentials: Credentials, tell: (text: string) => v
       held += text;
       tellAny(takeAll(false));
     },
-    /** Tells what waited. Not for an answer that broke off: what waited may be most of a credential. */
+    /** Passes on the text that waited. Must not be called for an answer that broke off: its rest may be most of a credential. */
     end(): void {
       tellAny(takeAll(true));
     },

@@ -1,13 +1,13 @@
 /*
- * Takes out of refusals and of lines of the log what has the form of a secret, no matter whose: a key pasted where a
- * name was asked for is not said back, and not written down.
+ * Removes anything with the form of a secret from refusals and log lines, whoever owns it: a key pasted in place of a name is
+ * neither repeated nor written down.
  */
 
 const HIDDEN = "[redacted]";
 
 /*
- * Keys, device sessions, panel sessions and launch codes of ours: a run as long as theirs, or a shorter piece of one, which
- * names people choose do not look like. Then the keys of vendors that begin with a mark, in lengths that vendors give them.
+ * Our keys, device sessions, panel sessions and launch codes: a run as long as theirs, or a shorter mixed piece, which chosen
+ * names do not look like. Then the vendors' keys with a known prefix, in the vendors' lengths.
  */
 const RUN = "[0-9A-Za-z]";
 const MIXED = "(?=[A-Za-z]*[0-9])(?=[0-9a-z]*[A-Z])(?=[0-9A-Z]*[a-z])";
@@ -25,12 +25,12 @@ const TOKEN = new RegExp(
   "g",
 );
 
-/** The text without them. */
+/** Replaces the tokens in a text. */
 export function redactText(text: string): string {
   return text.replace(TOKEN, HIDDEN);
 }
 
-/** A value that is to become JSON without them, in names as in texts; the same value where it has none. */
+/** Replaces the tokens in a value that is to become JSON, in names and texts; returns the same value if it has none. */
 export function redactTokens<T>(value: T): T {
   if (typeof value === "string") return redactText(value) as T & string;
   if (Array.isArray(value)) {

@@ -1,4 +1,4 @@
-/** The characters of base64 that are of this text alone, wherever among other bytes it begins. */
+/** The base64 characters that depend on this text alone, for each alignment among other bytes. */
 function base64Parts(value: string, encoding: "base64" | "base64url"): string[] {
   return [0, 1, 2].map((before) => {
     const encoded = Buffer.concat([Buffer.alloc(before), Buffer.from(value)]).toString(encoding);
@@ -7,8 +7,8 @@ function base64Parts(value: string, encoding: "base64" | "base64url"): string[] 
 }
 
 /**
- * The ways a secret may be written down: as it is, in hex, in base64 wherever it begins, in base64url, escaped for addresses
- * and for JSON. Some of them are the same text.
+ * Forms in which a secret may be written: plain, hex, base64 at any alignment, base64url, and escaped for addresses and for JSON.
+ * Some of them are the same text.
  */
 export function formsOf(value: string): [form: string, text: string][] {
   const hex = Buffer.from(value).toString("hex");

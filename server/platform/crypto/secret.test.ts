@@ -2,7 +2,7 @@ import { inspect } from "node:util";
 import { expect, test } from "vitest";
 import { Secret, toSecrets } from "./secret";
 
-test("a secret is not to be seen in text, JSON, inspection, errors or copies", () => {
+test("a secret is invisible in text, JSON, inspection, errors and copies", () => {
   const secret = new Secret("sk-very-private");
   const seen = [
     `${secret}`,

@@ -3,8 +3,8 @@ import { inspect } from "node:util";
 const HIDDEN = "[redacted]";
 
 /**
- * A value that must not be printed: text, JSON, logs and inspection show `[redacted]`. Only `reveal` gives it out, at the
- * door of whom it is for.
+ * A value that must not be printed: text, JSON, logs and inspection show `[redacted]`. Only `reveal` returns it, for the request
+ * that needs it.
  */
 export class Secret {
   readonly #value: string;
@@ -25,6 +25,6 @@ export class Secret {
   }
 }
 
-/** Each value of a record as a secret. */
+/** Wraps each value of a record as a secret. */
 export const toSecrets = (values: Record<string, string>): Record<string, Secret> =>
   Object.fromEntries(Object.entries(values).map(([name, value]) => [name, new Secret(value)]));

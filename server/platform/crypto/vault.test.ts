@@ -3,7 +3,7 @@ import { openSecret, sealSecret } from "./vault";
 
 const OWNER = "delivery_endpoint|whe_1|secret";
 
-test("what was sealed opens again, and never looks the same twice", () => {
+test("a sealed value opens again, and never looks the same twice", () => {
   const sealed = sealSecret("whsec_täglich", OWNER);
   expect(openSecret(sealed, OWNER).toString()).toBe("whsec_täglich");
   expect(sealed).not.toContain("whsec");

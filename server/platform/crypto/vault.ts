@@ -9,15 +9,15 @@ import {
 import { readSecrets } from "@/server/platform/settings/secrets";
 
 /*
- * Envelope encryption: `v1.<vault key id>.<wrapped data key>.<nonce>.<ciphertext>.<tag>` in base64url. The owner of a value
- * is authenticated with it, so a copy in another row does not open; a new vault key rewraps the data key alone.
+ * Envelope encryption: `v1.<vault key id>.<wrapped data key>.<nonce>.<ciphertext>.<tag>` in base64url. The owner of a value is
+ * authenticated with it, so a copy in another row does not open. A new vault key rewraps only the data key.
  */
 
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 
 type VaultKey = { id: string; bytes: Buffer };
-/** One key seals; the others open what was sealed before a rotation, or is being sealed by a process that is ahead. */
+/** `current` encrypts; the other keys decrypt data from before a rotation or from a newer process. */
 type Ring = { current: VaultKey; all: ReadonlyMap<string, VaultKey> };
 let known: Ring | undefined;
 function ring(): Ring {
@@ -29,22 +29,22 @@ function ring(): Ring {
   return known;
 }
 
-/** The name a vault key goes by in what it sealed: it tells nothing of the key. */
+/** Id of a vault key in the values that it sealed; reveals nothing of the key. */
 export function vaultKeyId(bytes: Buffer): string {
   return createHash("sha256").update(bytes).digest("base64url").slice(0, 11);
 }
 
-/** The keys of this process, by their ids. */
+/** Ids of this process's vault keys. */
 export function vaultKeys(): { sealsWith: string; opens: string[] } {
   return { sealsWith: ring().current.id, opens: [...ring().all.keys()] };
 }
 
-/** Reads the settings again at the next use. For tests and for the command that changes them. */
+/** Makes the next use read the settings again. For tests and for the command that changes them. */
 export function forgetVaultKeys(): void {
   known = undefined;
 }
 
-/** Encrypts a value. `belongsTo` names where it is kept, e.g. `delivery_endpoint|whe_…|secret`; opening needs the same. */
+/** Encrypts a value. `belongsTo` names its place, e.g. `delivery_endpoint|whe_…|secret`; opening needs the same. */
 export function sealSecret(value: string | Uint8Array, belongsTo: string): string {
   const dataKey = randomBytes(32);
   const { nonce, text, tag } = encrypt(dataKey, Buffer.from(value), belongsTo);
@@ -52,14 +52,17 @@ export function sealSecret(value: string | Uint8Array, belongsTo: string): strin
   return ["v1", ring().current.id, wrap(dataKey, ring().current), ...rest].join(".");
 }
 
-/** Decrypts what `sealSecret` made. Throws when it was changed, belongs elsewhere, or its vault key is not here. */
+/** Decrypts a value that `sealSecret` made. Throws if it was changed, belongs elsewhere, or its vault key is not here. */
 export function openSecret(sealed: string, belongsTo: string): Buffer {
   const { keyId, wrapped, rest } = partsOf(sealed);
   const [nonce, text, tag] = rest.map((part) => Buffer.from(part, "base64url"));
   return decrypt(unwrap(wrapped, keyOf(keyId)), { nonce: nonce!, text: text!, tag: tag! }, belongsTo);
 }
 
-/** Whether the vault key of a sealed value is here. Throws where that key does not unwrap its data key: the value is damaged. */
+/**
+ * True if the vault key of a sealed value is here. Throws if that key does not unwrap the data key, because then the value is
+ * damaged.
+ */
 export function isKeyHere(sealed: string): boolean {
   const { keyId, wrapped } = partsOf(sealed);
   const key = ring().all.get(keyId);
@@ -67,14 +70,14 @@ export function isKeyHere(sealed: string): boolean {
   return key !== undefined;
 }
 
-/** The id of the vault key a value is sealed under. Throws for what is no sealed value. */
+/** Id of the vault key under which a value is sealed. Throws if it is not a sealed value. */
 export function sealedUnder(sealed: string): string {
   return partsOf(sealed).keyId;
 }
 
 /**
- * The same value under the vault key that seals now; null where it is already. The value itself is not decrypted: its data
- * key is wrapped anew. Throws when that was changed or its vault key is not here.
+ * Rewraps the data key under the current vault key without decrypting the value; null if it is current already. Throws if the
+ * data key was changed or its vault key is not here.
  */
 export function rewrapped(sealed: string): string | null {
   const { keyId, wrapped, rest } = partsOf(sealed);
@@ -113,8 +116,8 @@ function unwrap(wrapped: string, key: VaultKey): Buffer {
 }
 
 /**
- * A keyed hash of a secret: two are alike only where the secret and what it belongs to are. Without the vault key it says
- * nothing, and no one can try secrets against it.
+ * A keyed hash of a secret, equal only for the same secret and owner. Without the vault key it reveals nothing, and no one can
+ * try secrets against it.
  */
 export function fingerprintOf(value: string, belongsTo: string): string {
   const key = createHmac("sha256", ring().current.bytes).update("fingerprint").digest();
@@ -124,12 +127,12 @@ export function fingerprintOf(value: string, belongsTo: string): string {
     .slice(0, 32);
 }
 
-/** Signs a text for one purpose, in base64url: without a vault key no other can be made. */
+/** Signs a text for one purpose, in base64url. Without a vault key no one can make another signature. */
 export function signText(text: string, purpose: string): string {
   return macOf(text, purpose, ring().current);
 }
 
-/** Is it what `signText` says of this text, now or before a rotation? */
+/** True if `signText` made this signature, now or before a rotation. */
 export function isSignedText(text: string, purpose: string, signature: string): boolean {
   const given = Buffer.from(signature);
   return [...ring().all.values()].some((key) => {

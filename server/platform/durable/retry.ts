@@ -1,15 +1,15 @@
 import type { Step } from "@/server/platform/durable/step";
 
-/** The outcome of one attempt: ended, or to be retried after so long. */
+/** The outcome of one attempt: ended, or to be repeated after `afterMs`. */
 export type RetryResult = { state: "ended" } | { state: "again"; afterMs: number };
 
-/** Each wait is up to a tenth longer or shorter, so that what failed together does not come back together. */
+/** Each wait is up to a tenth longer or shorter, so that attempts that failed together do not return together. */
 const JITTER = 0.1;
 
-/** A run that wakes a little too early waits; one that finds its work due much later leaves it to the rows. */
+/** A run that wakes up to this much too early waits; one whose work is due later leaves the work to its row. */
 const MOST_EARLY_MS = 10_000;
 
-/** The flow of something that is tried until it is done or given up. What each try may do, its row decides. */
+/** Repeats an attempt until it ends. The attempt's row decides what each one may do. */
 export async function retryUntilTerminal(step: Step, attempt: () => Promise<RetryResult>): Promise<void> {
   await untilEnded(
     (turn) => step.run(`attempt-${turn}`, attempt),
@@ -17,7 +17,7 @@ export async function retryUntilTerminal(step: Step, attempt: () => Promise<Retr
   );
 }
 
-/** One turn after the other, from the first, with the waits between them that they ask for. Answers with the last one. */
+/** Takes one turn after the other, from 1, with the waits that they ask for, and returns the last one. */
 export async function untilEnded<Last extends { state: string }>(
   take: (turn: number) => Promise<Last | { state: string; afterMs: number }>,
   wait: (ms: number, turn: number) => Promise<unknown>,
@@ -29,12 +29,15 @@ export async function untilEnded<Last extends { state: string }>(
   }
 }
 
-/** For a try that found nothing to do: when it is due soon after all. Null: not any more, or not by this run. */
+/**
+ * For an attempt that found nothing to do: repeats it if it is due soon. Null means that it is never due, or not for this run.
+ */
 export function whenDue(dueAt: Date | null, now: Date): RetryResult {
   const earlyMs = dueAt ? dueAt.getTime() - now.getTime() : Number.POSITIVE_INFINITY;
   return earlyMs <= MOST_EARLY_MS ? { state: "again", afterMs: Math.max(earlyMs, 0) } : { state: "ended" };
 }
 
+/** Varies a wait by up to a tenth, in milliseconds. */
 export function jittered(waitMs: number): number {
   return Math.round(waitMs * (1 + JITTER * (2 * Math.random() - 1)));
 }

@@ -14,7 +14,7 @@ const Request = z.strictObject({
   days: z.union([z.literal(7), z.literal(30)]).default(7),
 });
 
-/** What is wrong with a request, as `place type`. */
+/** Lists the issues of a request as `place type`. */
 const wrong = (schema: z.ZodType, value: unknown) =>
   toIssues(schema.safeParse(value, { reportInput: true }).error?.issues ?? [], "body").map(
     ({ loc, type }) => `${loc.slice(1).join(".")} ${type}`,
@@ -25,7 +25,7 @@ test.each([
   ["a choice", z.object({ mode: z.enum(["a", "b"]) }), "mode missing"],
   ["a union", z.object({ content: z.union([z.string(), z.number()]) }), "content missing"],
   ["what tells the options of a union apart", Part, "type missing"],
-])("%s that is absent is missing", (_what, schema, expected) => {
+])("%s that is absent is reported as missing", (_what, schema, expected) => {
   expect(wrong(schema, {})).toEqual([expected]);
 });
 
@@ -44,6 +44,6 @@ test.each([
   [{ content: "" }, ["content string_too_short"]],
   [{ content: 5 }, ["content union_error"]],
   [{ days: 8 }, ["days union_error"]],
-])("of a union the option that was meant says what is wrong: %j", (value, expected) => {
+])("a union reports the issues of the option that was meant: %j", (value, expected) => {
   expect(wrong(Request, value)).toEqual(expected);
 });

@@ -12,10 +12,10 @@ import { MISSING } from "./issue-words";
 
 export type WireError = { status: number; headers: Record<string, string>; body: object };
 
-/** What every error says at its top level, beside `detail`. */
+/** Fields of every error at the top level, beside `detail`. */
 export type ErrorHead = { code: string; message: string; requestId: string; docsUrl: string };
 
-/** The head of an error's body. `docsUrl` is the page about its code, which this installation serves. */
+/** The head of an error's body. `docsUrl` is this installation's page about the code. */
 export const headOf = (code: ErrorCode, message: string, requestId: string): ErrorHead => ({
   code,
   message,
@@ -24,8 +24,8 @@ export const headOf = (code: ErrorCode, message: string, requestId: string): Err
 });
 
 /**
- * The HTTP response for anything that was thrown: a Fault by its row, a validation list, or an opaque 500 with only the
- * request id. `atTopLevel` repeats details and guidance outside `detail` as well, as invoke and jobs do.
+ * The HTTP response for anything that was thrown: a Fault by its row, a validation list, an outage of our storage, or an opaque
+ * 500 with only the request id. `atTopLevel` repeats details and guidance outside `detail` as well, as invoke and jobs do.
  */
 export function toWire(error: unknown, requestId: string, atTopLevel = false): WireError {
   if (error instanceof Fault) return toWireFault(error, requestId, atTopLevel);
@@ -43,7 +43,7 @@ const MOST_ISSUES = 10;
 /** The longest message or name of an issue, which may quote the request. */
 const MOST_CHARACTERS = 500;
 
-/** A list of issues in one message: `messages[0].content: Field required`. */
+/** Summarizes issues in one message: `messages[0].content: Field required`. */
 export function summaryOf(issues: ValidationIssue[]): string {
   const said = issues
     .slice(0, MOST_ISSUES)
@@ -55,7 +55,7 @@ export function summaryOf(issues: ValidationIssue[]): string {
 const cut = (text: string) =>
   text.length > MOST_CHARACTERS ? `${text.slice(0, MOST_CHARACTERS - 1).toWellFormed()}…` : text;
 
-/** The place of an issue without the part of the request, as OpenAI writes it: `messages[0].content`. */
+/** The place of an issue without the part of the request, in OpenAI's notation: `messages[0].content`. */
 export function nameOf([, ...path]: (string | number)[]): string {
   const name = path
     .map((part, place) => (typeof part === "number" ? `[${part}]` : place === 0 ? part : `.${part}`))
@@ -63,7 +63,7 @@ export function nameOf([, ...path]: (string | number)[]): string {
   return cut(name);
 }
 
-/** The error when our database or file store cannot be reached. */
+/** The error for a database or file store that cannot be reached. */
 export function outageFault(cause: unknown): Fault {
   return new Fault(
     "ServiceUnavailable",
@@ -98,8 +98,8 @@ function toWireFault(fault: Fault, requestId: string, atTopLevel: boolean): Wire
 }
 
 /**
- * What a client may do next, beside the code. Clients assume that a 429 or 5xx is safe to retry unless it says otherwise,
- * and a lost answer is not. The ids of a failed execution's record are where clients look for them.
+ * Guidance for a client, beside the code. Clients assume that a 429 or 5xx is safe to retry unless it says otherwise, and a lost
+ * answer is not. The ids of a failed execution's record are where clients look for them.
  */
 function guidanceOf({ row, details }: Fault): Record<string, unknown> {
   const { executionId, receiptId, retryAfterSeconds, alternates } = details;
@@ -111,17 +111,17 @@ function guidanceOf({ row, details }: Fault): Record<string, unknown> {
   };
 }
 
-/** The validation list of an error that has one. */
+/** The validation list of an error; null if it has none. */
 export function issuesOf(error: unknown): ValidationIssue[] | null {
   if (error instanceof ValidationFault) return error.issues;
-  // Thrown by a schema inside a verb: its exact place in the request is unknown, but it came with the body.
+  // Thrown by a schema inside a verb: the exact place in the request is unknown, but the value came with the body.
   if (error instanceof ZodError) return new ValidationFault(toIssues(error.issues, "body")).issues;
   return null;
 }
 
 type Where = "body" | "query" | "path" | "header";
 
-/** Schema issues in their wire form; `where` is the part of the request that was parsed. */
+/** Converts schema issues to their wire form; `where` is the part of the request that was parsed. */
 export function toIssues(issues: readonly z.core.$ZodIssue[], where: Where): ValidationIssue[] {
   return issues.flatMap((issue) => toIssue(issue, where));
 }
@@ -185,7 +185,7 @@ function optionMeant(issue: z.core.$ZodIssueInvalidUnion): z.core.$ZodIssue[] | 
   return meant && more.length === 0 ? meant : null;
 }
 
-/** Schemas run with `reportInput`; without it, only the message says that a value is missing. */
+/** Schemas run with `reportInput`; without it, only the message shows that a value is missing. */
 function isMissing(issue: z.core.$ZodIssue): boolean {
   if (!("input" in issue)) return issue.message === MISSING;
   if (issue.code === "invalid_union" && issue.discriminator !== undefined)

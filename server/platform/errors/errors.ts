@@ -9,18 +9,18 @@ const Execution = z
   .object({
     executionId: z.string().optional(),
     receiptId: z.string().nullish(),
-    /** The provider's answer. Its `message` is included on the caller's own connection only, while content is retained. */
+    /** The provider's answer. Its `message` is included only on the caller's own connection, while content is retained. */
     provider: z
       .object({ status: z.int().nullable(), code: z.string().nullable(), message: z.string().nullish() })
       .optional(),
   })
   .catchall(z.json());
 const usd = z.number();
-/** The cheapest route that fits what is available, with a JSON merge patch of the body that chooses it. */
+/** The cheapest route that fits the available amount, with a JSON merge patch of the body that chooses it. */
 const CheapestRoute = z.object({
   model: z.string(),
   estimatedCost: usd,
-  /** The same in millionths of a dollar, exact. */
+  /** The exact amount in millionths of a dollar. */
   estimatedCostMicros: z.int(),
   patch: z.record(z.string(), z.json()),
 });
@@ -28,40 +28,40 @@ const CheapestRoute = z.object({
 type Spec = {
   /** HTTP status of the error, also when a synchronous execution fails with it. */
   status: number;
-  /** May the same request succeed later, unchanged? */
+  /** True if the same request may succeed later, unchanged. */
   retryable: boolean;
   /**
-   * May a program retry automatically, with no risk that anything runs or is charged twice? Absent: as `retryable`, which
-   * also relies on an idempotency key.
+   * True if a program may retry automatically, with no risk that anything runs or is charged twice. Defaults to `retryable`,
+   * which also relies on an idempotency key.
    */
   repeatable?: boolean;
-  /** As `job.error`: is this final? */
+  /** In `job.error`: false if this is not final. Defaults to true. */
   terminal?: boolean;
   next: "stop" | "inspect_error" | "retry_new" | "retry_after_backoff" | "present_approval";
-  /** What to do next, where it is the same for every error with this code: `fail` adds it to the message. */
+  /** The next step if it is the same for every error with this code; `fail` adds it to the message. */
   step?: string;
   details: z.ZodType;
-  /** The details are fields beside `code` instead of under `details`. */
+  /** True if the details are fields beside `code` instead of under `details`. */
   inline?: true;
 };
 
 const row = <D extends z.ZodType>(spec: Omit<Spec, "details"> & { details: D }) => spec;
 
-// `Open as never`: without an argument nothing infers D, so it is the type of Open.
+// `Open as never` is safe: without an argument nothing infers D, so it is the type of Open.
 
-/** Repeating the request unchanged cannot succeed. `step` is added to the message. */
+/** Row of an error that repeating the request unchanged cannot resolve. `step` is added to the message. */
 const stop = <D extends z.ZodType = typeof Open>(status: number, details: D = Open as never, step?: string) =>
   row({ status, retryable: false, next: "stop", details, ...(step ? { step } : {}) });
-/** The same, with the details as fields beside `code`. */
+/** A `stop` row with the details as fields beside `code`. */
 const inline = <D extends z.ZodType>(status: number, details: D) =>
   row({ ...stop(status, details), inline: true });
-/** A temporary condition: the same request may succeed later. */
+/** Row of a temporary condition: the same request may succeed later. */
 const later = <D extends z.ZodType = typeof Open>(
   status: number,
   details: D = Open as never,
   step?: string,
 ) => row({ status, retryable: true, next: "retry_after_backoff", details, ...(step ? { step } : {}) });
-/** An execution that failed. */
+/** Row of an execution that failed. */
 const failed = (status: number) =>
   row({ status, retryable: false, next: "inspect_error", details: Execution });
 
@@ -89,7 +89,7 @@ export const ERRORS = {
   /** The body did not arrive in time. */
   RequestTimeout: later(408),
   Gone: stop(410),
-  /** `etag`: of what is there now. */
+  /** `etag` is that of the current version. */
   PreconditionFailed: stop(412, z.object({ etag: z.string() })),
   PayloadTooLarge: stop(413, z.object({ maxBytes: z.number() })),
   UnsupportedMediaType: stop(415),
@@ -100,7 +100,7 @@ export const ERRORS = {
   DURABLE_CONCURRENCY_LIMIT: later(429, Later),
   InternalFailure: { ...later(500), repeatable: false, terminal: false },
 
-  /** Our own storage cannot be reached; no provider was called. `executionId`: of an execution that was never sent. */
+  /** Our own storage cannot be reached; no provider was called. `executionId` is that of an execution that was never sent. */
   ServiceUnavailable: {
     ...later(
       503,
@@ -178,7 +178,7 @@ export const ERRORS = {
     "Send the original body to get its result. Use a new key only to run this as a separate execution.",
   ),
   JobNotCancelable: stop(409, z.object({ status: z.string() })),
-  /** `authorizedMaxAmount`: what the approval authorized, where one that authorizes less comes after it; null: no limit. */
+  /** `authorizedMaxAmount`: the limit of the approval, if a later one authorizes less; null for no limit. */
   JobNotAwaitingApproval: stop(
     409,
     z.object({ status: z.string(), authorizedMaxAmount: usd.nullable().optional() }),
@@ -284,7 +284,7 @@ export const ERRORS = {
 export type ErrorCode = keyof typeof ERRORS;
 type Details<C extends ErrorCode> = z.output<(typeof ERRORS)[C]["details"]>;
 
-/** The message of an error no one expected: the cause is in the log only. */
+/** The message of an unexpected error, whose cause is in the log only. */
 export const INTERNAL_FAILURE =
   "Something failed on our side and was logged. Check whether the request took effect before you send it again. If this happens again, report the request id to the operator.";
 
@@ -330,12 +330,12 @@ export class ValidationFault extends Error {
   }
 }
 
-/** A message that says what to do next in a sentence of its own. */
+/** Matches a message that says what to do next in a sentence of its own. */
 const HAS_STEP = /[.!?] \S/;
 
 /**
- * Throws the error of this row: the message says what happened and why, then what to do next: in a sentence of its own, or in
- * the row's step. Wrong details do not compile.
+ * Throws the error of this row. The message says what happened and why, then what to do next: in a sentence of its own, or in the
+ * row's step. Wrong details do not compile.
  */
 export function fail<C extends ErrorCode>(
   code: C,
@@ -347,7 +347,7 @@ export function fail<C extends ErrorCode>(
   throw new Fault(code, whole, rest[0] ?? {});
 }
 
-/** Is it safe and useful to retry a request that failed with this code? */
+/** True if retrying a request that failed with this code is safe and useful. */
 export function isRepeatable(code: string): boolean {
   if (!isErrorCode(code)) return false;
   const { retryable, repeatable = retryable }: Spec = ERRORS[code];

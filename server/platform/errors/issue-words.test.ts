@@ -4,7 +4,7 @@ import "./issue-words";
 
 type Case = [schema: z.ZodType, value: unknown, message: string];
 
-/** Every kind of issue that zod has; a new kind does not compile here. */
+/** Examples of every kind of issue that zod has; a new kind does not compile here. */
 const CASES: Record<z.core.$ZodIssue["code"], Case[]> = {
   invalid_type: [
     [z.string(), undefined, "Field required"],
@@ -77,7 +77,7 @@ const CASES: Record<z.core.$ZodIssue["code"], Case[]> = {
 };
 
 test.each(Object.entries(CASES).flatMap(([code, cases]) => cases.map((each) => [code, ...each] as const)))(
-  "%s is worded in our words",
+  "an issue of kind %s has a message of ours",
   (_code, schema, value, message) => {
     expect(schema.safeParse(value).error?.issues.map((issue) => issue.message)).toEqual([message]);
   },

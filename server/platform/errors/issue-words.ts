@@ -1,6 +1,6 @@
 import { z } from "zod";
 
-/* What a schema's rule demands, in this product's words: one sentence that names the limit or what is accepted. */
+/* Messages for the rules of schemas, in this product's words: one sentence that names the limit or the accepted values. */
 
 type RawIssue = Parameters<z.core.$ZodErrorMap>[0];
 
@@ -61,7 +61,7 @@ const quoted = (value: unknown) => (typeof value === "bigint" ? String(value) : 
 const oneOf = (values: readonly unknown[]) =>
   values.length === 1 ? `Must be ${quoted(values[0])}.` : `Use one of: ${values.map(quoted).join(", ")}.`;
 
-/** The names listed in a message at most. */
+/** Most names that a message lists. */
 const MOST_NAMES = 60;
 
 /** The message of an issue whose schema has none of its own. */
@@ -94,7 +94,7 @@ export function wordsOf(issue: RawIssue): string {
 
 function received({ expected, input }: RawIssue & { code: "invalid_type" }): string {
   const type = z.core.util.parsedType(input);
-  // "not a number" says nothing of 1.5, where a whole number is wanted.
+  // "not a number" would be misleading for 1.5, if a whole number is expected.
   return type in KINDS && expected !== "int" ? `, not ${kindOf(type)}` : "";
 }
 
@@ -128,7 +128,7 @@ function formatOf(issue: RawIssue & { code: "invalid_format" }): string {
   return `Must be ${FORMATS[String(format)] ?? `a valid ${format}`}.`;
 }
 
-/** The fields that the object with an unknown one has. */
+/** Lists the fields of the object that has an unknown one. */
 function acceptedBy({ inst }: RawIssue): string {
   const { shape = {} } = (inst?._zod.def ?? {}) as { shape?: object }; // only objects refuse fields
   const names = Object.keys(shape);
@@ -137,12 +137,12 @@ function acceptedBy({ inst }: RawIssue): string {
   return `Accepted here: ${names.slice(0, MOST_NAMES).join(", ")}${more}.`;
 }
 
-/** What each option of a union takes in this place, where that can be said in a few words. */
+/** Says what the options of a union take here, if a few words suffice. */
 function unionOf(issue: RawIssue & { code: "invalid_union" }): string {
   const { options, errors, inclusive }: typeof issue & { options?: unknown[]; inclusive?: boolean } = issue;
   if (options && options.length > 0) return oneOf(options);
   if (inclusive === false) return "Several of the accepted forms fit. Send one of them.";
-  // What is wrong deeper inside is said of no option: it is not known which one was meant.
+  // Issues deeper inside are not reported, because the option that was meant is unknown.
   const firsts = errors.map(([first]) => (first?.path.length === 0 ? first : undefined));
   const values = firsts.flatMap((each) => (each?.code === "invalid_value" ? each.values : []));
   const types = firsts.flatMap((each) => (each?.code === "invalid_type" ? [kindOf(each.expected)] : []));

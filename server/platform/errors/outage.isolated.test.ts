@@ -33,7 +33,7 @@ test("a connection that cannot be made, breaks off or is taken away is an outage
   client.release(true);
 });
 
-test("what the database refuses, and failures of other sockets and files, are none", async () => {
+test("an error of the database itself, or of other sockets and files, is no outage", async () => {
   expect(isDatabaseOutage(await errorOf(pool.query("SELECT * FROM nowhere")))).toBe(false);
   expect(isDatabaseOutage(await errorOf(pool.query("SELECT 1 / 0")))).toBe(false);
   expect(
@@ -43,7 +43,7 @@ test("what the database refuses, and failures of other sockets and files, are no
     expect(isDatabaseOutage(other)).toBe(false);
 });
 
-test("a provider's answer that cannot be recorded is never called safe to send again", async () => {
+test("a provider's answer that cannot be recorded is never reported as safe to send again", async () => {
   const { ctx, projectId } = await makeProject();
   const query = pool.query.bind(pool);
   const refusal = Object.assign(new Error("connect ECONNREFUSED"), {

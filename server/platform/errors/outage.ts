@@ -1,17 +1,17 @@
 /**
- * Our own store of files could not be reached, is full or refuses us. What it says is in the log alone, and never a
+ * Thrown if our own file store cannot be reached, is full or refuses us. The store's message is in the log alone, and never a
  * credential.
  */
 export class StoreOutage extends Error {
   override readonly name = "StoreOutage";
 }
 
-/** Could something of our own that keeps things not be reached: the database, or the store of files? */
+/** True if our own storage could not be reached: the database, or the file store. */
 export const isOutage = (error: unknown): boolean => error instanceof StoreOutage || isDatabaseOutage(error);
 
 /**
- * Could the database not be reached, or did it stop while it was asked? Codes of sockets, of PostgreSQL (class 57 and
- * 08, too many connections) and of Prisma, wherever in the chain of causes they are.
+ * True if the database could not be reached, or stopped during a statement. Checks the codes of sockets, of PostgreSQL (class 57
+ * and 08, too many connections) and of Prisma, anywhere in the chain of causes.
  */
 export function isDatabaseOutage(error: unknown, depth = 0): boolean {
   if (!(error instanceof Error) || depth > 5) return false;
@@ -29,7 +29,7 @@ const OUTAGES = new Set([
   ...["P1001", "P1002", "P1008", "P1017", "P2024"],
 ]);
 
-/** Other sockets and files fail with the same codes; those of a connection say so in what they did. */
+/** Other sockets and files fail with the same codes; an error of a connection names a system call of sockets. */
 function isOfDatabase(error: Error): boolean {
   if (!("syscall" in error)) return true;
   return (

@@ -10,7 +10,7 @@ describe("public addresses", () => {
     "192.169.0.1",
     "2606:4700::1111",
     "2a00:1450::1",
-  ])("%s is one", (address) => expect(isPublicAddress(address)).toBe(true));
+  ])("%s is public", (address) => expect(isPublicAddress(address)).toBe(true));
 
   test.each([
     "0.0.0.0",
@@ -48,10 +48,10 @@ describe("public addresses", () => {
     "ff02::1",
     "localhost",
     "",
-  ])("%s is none", (address) => expect(isPublicAddress(address)).toBe(false));
+  ])("%s is not public", (address) => expect(isPublicAddress(address)).toBe(false));
 });
 
-test("without leave for http, other schemes, credentials in the address: refused without a socket", () => {
+test("an http URL without permission, another scheme, or credentials in the address are refused without a socket", () => {
   const refused = (text: string, allowHttp = false) =>
     refusalOfAddress(new URL(text), { allowHttp, allowPrivateAddresses: false });
   expect(refused("http://hooks.example/")).toContain("https");
@@ -64,7 +64,7 @@ test("without leave for http, other schemes, credentials in the address: refused
   expect(refused("https://[2606:4700::1111]/")).toBeNull();
 });
 
-test("a name is refused for any private address among those it has, whichever comes first", async () => {
+test("a name is refused if any of its addresses is private, whichever comes first", async () => {
   const answer = (addresses: string[]) =>
     new Promise<string | undefined>((done) => {
       const all = addresses.map((address) => ({ address, family: address.includes(":") ? 6 : 4 }));

@@ -2,7 +2,7 @@ import { type LookupAddress, type LookupAllOptions, lookup } from "node:dns";
 import { BlockList, isIP, type LookupFunction } from "node:net";
 
 /*
- * Where our requests may go. A host name is checked by the addresses it resolves to, at the moment of connecting; an
+ * Rules for the targets of our requests. A host name is checked by the addresses it resolves to, at the moment of connecting; an
  * address is checked in binary, independent of how it was written.
  */
 
@@ -39,7 +39,7 @@ for (const range of ["2001::/23", "2001:db8::/32", "2002::/16", "3fff::/20"]) {
 const globalUnicast = new BlockList();
 globalUnicast.addSubnet("2000::", 3, "ipv6");
 
-/** Whether our requests may go to this literal address. Compared in binary; anything unclear is not public. */
+/** True if our requests may go to this literal address. Compared in binary; anything unclear is not public. */
 export function isPublicAddress(address: string): boolean {
   const family = isIP(address);
   if (family === 4) return !reserved.check(address, "ipv4");
@@ -48,7 +48,7 @@ export function isPublicAddress(address: string): boolean {
   return false;
 }
 
-/** Whether the host is a literal address that is not public. Literal addresses never pass through `lookup`. */
+/** True if the host is a literal address that is not public. Literal addresses never pass through `lookup`. */
 export function isPrivateLiteral(url: URL): boolean {
   const literal = url.hostname.startsWith("[") ? url.hostname.slice(1, -1) : url.hostname;
   return isIP(literal) !== 0 && !isPublicAddress(literal);
@@ -78,10 +78,10 @@ export const publicOnly =
     });
   };
 
-/** The same, with the resolver of this machine. */
+/** `publicOnly` with the resolver of this machine. */
 export const publicLookup = publicOnly((hostname, options, callback) => lookup(hostname, options, callback));
 
-/** Answers every lookup with the checked addresses; the name is not resolved again. */
+/** Answers every lookup with checked addresses; the name is not resolved again. */
 export function pinnedTo(addresses: string[]): LookupFunction {
   const pinned = addresses.map((address) => ({ address, family: address.includes(":") ? 6 : 4 }));
   return (_hostname, options, callback) => {
@@ -98,7 +98,7 @@ export type AddressRules = { allowHttp: boolean; allowPrivateAddresses: boolean 
 
 export const PRIVATE_REFUSED = "The URL points to a private address. Use a public one.";
 
-/** Why requests to this URL are refused, judged by its text; null if they are allowed. */
+/** The reason to refuse requests to this URL, judged by its text; null if they are allowed. */
 export function refusalOfAddress(url: URL, rules: AddressRules): string | null {
   if (url.protocol !== "https:" && url.protocol !== "http:") return "The URL must start with https.";
   if (url.protocol === "http:" && !rules.allowHttp) return "The URL must start with https.";

@@ -7,14 +7,14 @@ import { codeOf } from "./failures";
 import { isDirectAddress, isResolvedByProxy, leavesByProxy, portOf, type Target } from "./outgoing";
 import { openTunnel } from "./tunnel";
 
-/** So many addresses of a name are tried; IPv4 first, because a proxy may have no IPv6. */
+/** Most addresses of a name that are tried; IPv4 first, because a proxy may have no IPv6. */
 const MOST_ADDRESSES = 4;
 
 type Rules = {
   timeoutMs: number;
-  /** Resolves and judges names; unset: any address is allowed. */
+  /** Resolves and checks names; if unset, any address is allowed. */
   lookup: LookupFunction | undefined;
-  /** The operator chose the address: a name that cannot be resolved here is left to the proxy. */
+  /** True if the operator chose the address: a name that cannot be resolved here is then left to the proxy. */
   isOperators: boolean;
 };
 
@@ -22,8 +22,8 @@ type Options = buildConnector.Options;
 type Connect = buildConnector.connector;
 
 /**
- * Connects to a target directly or, where the settings say so, through the proxy: with TLS to the target's own name inside a
- * tunnel to its checked address. It calls back with a socket only when TLS is established.
+ * Connects to a target directly or, if the settings say so, through the proxy: with TLS to the target's own name inside a tunnel
+ * to its checked address. Calls back with a socket only when TLS is established.
  */
 export function connectorOf(rules: Rules): Connect {
   const { timeoutMs: timeout, lookup } = rules;
@@ -44,7 +44,7 @@ const targetOf = ({ protocol, hostname, port }: Options): Target => ({
 
 type Way = Rules & { inside: Connect };
 
-/** The time limit is for everything: name, proxy, tunnel and TLS. */
+/** The time limit covers everything: name, proxy, tunnel and TLS. */
 function connectThrough(options: Options, way: Way, callback: buildConnector.Callback): void {
   const stop = new AbortController();
   let isOver = false;
@@ -77,12 +77,12 @@ async function reach(options: Options, way: Way, signal: AbortSignal): Promise<S
   }
   const hosts = addresses?.sort((a, b) => isIP(a) - isIP(b)).slice(0, MOST_ADDRESSES) ?? [options.hostname];
   const authorities = hosts.map((host) => (isIP(host) === 6 ? `[${host}]:${port}` : `${host}:${port}`));
-  const tunnel = await openTunnel(new URL(env.OUTGOING_PROXY ?? ""), authorities, signal); // set: asked before
+  const tunnel = await openTunnel(new URL(env.OUTGOING_PROXY ?? ""), authorities, signal); // set, or leavesByProxy was false
   signal.addEventListener("abort", () => tunnel.destroy());
   return established((callback) => way.inside({ ...options, httpSocket: tunnel }, callback), tunnel);
 }
 
-/** The target's checked addresses; null where the proxy resolves the name. */
+/** The target's checked addresses; null if the proxy resolves the name. */
 async function addressesOf(target: Target, { lookup, isOperators }: Way): Promise<string[] | null> {
   if (isIP(target.hostname) !== 0) return [target.hostname];
   if (isResolvedByProxy(target)) return null;

@@ -24,7 +24,7 @@ afterAll(async () => {
   await server.stop();
 });
 
-/** Reads an answer until `limit` bytes have come. */
+/** Reads a body until `limit` bytes have arrived. */
 async function read(coding: string, pieces: Sent["pieces"], limit = Number.POSITIVE_INFINITY) {
   sent = { coding, pieces };
   const chunks: Buffer[] = [];
@@ -66,26 +66,26 @@ const CODINGS: [string, Uint8Array][] = [
 ];
 
 describe.each(CODINGS)("a body in %s", (coding, bytes) => {
-  test("is decoded, however it is cut", async () => {
+  test("the body is decoded, however it is cut", async () => {
     const whole = { text: TEXT, state: "answered", isCorrupt: false, header: null };
     expect(await read(coding, [bytes])).toMatchObject(whole);
     const pieces = [bytes.subarray(0, 1), bytes.subarray(1, 5), bytes.subarray(5)];
     expect(await read(coding, pieces)).toMatchObject(whole);
   });
 
-  test("that ends too soon is corrupt, and lost where the connection broke", async () => {
+  test("a body that ends too soon is corrupt, and lost if the connection broke", async () => {
     const half = bytes.subarray(0, bytes.byteLength / 2);
     expect(await read(coding, [half])).toMatchObject({ state: "answered", isCorrupt: true });
     expect(await read(coding, [half, "reset"])).toMatchObject({ state: "lost", isCorrupt: false });
   });
 });
 
-test("bytes that are in no such coding are corrupt", async () => {
+test("bytes that are not in the stated coding are corrupt", async () => {
   for (const coding of ["gzip", "deflate", "br"])
     expect(await read(coding, [Buffer.from("<html>")])).toMatchObject({ state: "answered", isCorrupt: true });
 });
 
-test("a coding that is not known is passed on as it was sent", async () => {
+test("an unknown coding is passed on as it was sent", async () => {
   const seen = await read("zstd", [Buffer.from("as it is")]);
   expect(seen).toMatchObject({ text: "as it is", isCorrupt: false, header: "zstd" });
 });

@@ -3,11 +3,11 @@ import { constants, createBrotliDecompress, createGunzip, createInflate, createI
 import type { Dispatcher } from "undici";
 
 /*
- * Bodies that come compressed although none was requested, as proxies send them. Not undici's own interceptor: it is marked
- * experimental, knows deflate in one of its two forms, and reports a corrupt body as a lost connection.
+ * Decodes bodies that come compressed although none was requested, as proxies send them. undici's own interceptor is not used: it
+ * is marked experimental, knows deflate in one of its two forms, and reports a corrupt body as a lost connection.
  */
 
-/** Each piece is passed on as soon as it is known: events must not wait for those after them. */
+/** Each piece is passed on as soon as it is decoded, because events must not wait for those after them. */
 const ZLIB = { flush: constants.Z_SYNC_FLUSH };
 const BROTLI = { flush: constants.BROTLI_OPERATION_FLUSH };
 
@@ -15,7 +15,7 @@ const BROTLI = { flush: constants.BROTLI_OPERATION_FLUSH };
 const STREAMS: Record<string, (firstByte: number) => Transform> = {
   gzip: () => createGunzip(ZLIB),
   "x-gzip": () => createGunzip(ZLIB),
-  // RFC 9110 8.4.1.2 means zlib's format; some servers send the bare data.
+  // RFC 9110 8.4.1.2 requires zlib's format, but some servers send the bare data.
   deflate: (firstByte) => ((firstByte & 0x0f) === 8 ? createInflate(ZLIB) : createInflateRaw(ZLIB)),
   br: () => createBrotliDecompress(BROTLI),
 };
@@ -27,15 +27,15 @@ type Handler = Required<
   Dispatcher.DispatchHandler;
 
 type Decoding = {
-  /** The handler needs nothing more: what follows reaches it as it was sent. */
+  /** True once the handler needs nothing more; what follows reaches it as it was sent. */
   isDone(): boolean;
-  /** The bytes are not what their coding says, or end before it does. */
+  /** Called if the bytes do not fit their coding, or end before it does. */
   onCorrupt(controller: Controller): void;
 };
 
 /**
- * A handler that receives a body in gzip, deflate or br decoded, and its headers without `content-encoding`. Its end and its error
- * come after the last decoded byte. Bodies in other codings are passed on as they are.
+ * Wraps a handler so that it receives a body in gzip, deflate or br decoded, and its headers without `content-encoding`. The
+ * handler's end and error come after the last decoded byte. Bodies in other codings are passed on unchanged.
  */
 export function decoding(handler: Handler, { isDone, onCorrupt }: Decoding): Dispatcher.DispatchHandler {
   let make: ((firstByte: number) => Transform) | undefined;
@@ -82,7 +82,7 @@ export function decoding(handler: Handler, { isDone, onCorrupt }: Decoding): Dis
     onResponseData(controller, chunk) {
       if (!make || isDone() || stream?.destroyed) return handler.onResponseData(controller, chunk);
       if (chunk.byteLength === 0) return;
-      stream ??= open(make(chunk[0]!), controller); // it has a byte
+      stream ??= open(make(chunk[0]!), controller); // empty chunks have returned
       if (!stream.write(chunk)) controller.pause();
     },
     onResponseEnd: (controller, trailers) => afterDecoding(() => handler.onResponseEnd(controller, trailers)),

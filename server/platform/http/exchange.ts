@@ -8,7 +8,7 @@ import { decoding } from "./decoder";
 
 const MOST_DRAINED_BYTES = 64 * 1024;
 const HANG_UP_MS = 5_000;
-/** How long a response that is whole may take to end. */
+/** Time in which a response that is complete must end. */
 const GRACE_MS = 2_000;
 
 export type Sending = {
@@ -21,7 +21,7 @@ export type Sending = {
   signal: AbortSignal;
   /**
    * Decodes a body in gzip, deflate or br, although none is requested. The reader receives decoded bytes, so that it bounds what
-   * they inflate to, and no `content-encoding`. Absent: it receives what was sent.
+   * they inflate to, and no `content-encoding`. If absent, the reader receives the bytes as sent.
    */
   decodes?: true;
 };
@@ -29,8 +29,8 @@ export type Sending = {
 export type Answer = { status: number; header(name: string): string | null };
 
 /**
- * A reader's verdict on what it received. `soon`: it has what it needs, and what follows within a short grace is read, too;
- * however the connection ends after that, the response is answered. A later `more` takes that back. `enough`: the rest is
+ * A reader's verdict on what it received. `soon`: the reader has what it needs, and still reads what follows within a short
+ * grace; however the connection ends after that, the response is answered. A later `more` takes that back. `enough`: the rest is
  * discarded until the server ends soon. `stop`: the connection is closed immediately.
  */
 export type Wish = "more" | "soon" | "enough" | "stop";
@@ -39,7 +39,7 @@ export type Wish = "more" | "soon" | "enough" | "stop";
 export type Reader = {
   onHead?(answer: Answer): Wish;
   onChunk(chunk: Buffer, answer: Answer): Wish;
-  /** The bytes are not what their content coding says, or end before it does; the response is answered without the rest. */
+  /** Called if the bytes do not fit their content coding, or end before it does; the response is answered without the rest. */
   onCorrupt?(): void;
 };
 
@@ -87,7 +87,7 @@ export function exchange(
     };
     const stop = () => {
       if (started) started.abort(new Error("stopped"));
-      // Still waiting for a connection: the request is let go now and refused below, should its turn come.
+      // The request still waits for a connection: it is given up now, and aborted in onRequestStart if its turn comes.
       else finish({ state: "unsent", error: null, isStopped: true });
     };
     const heed = (wish: Wish, answer: Answer, controller: Controller) => {
@@ -102,7 +102,7 @@ export function exchange(
       }
       finish({ state: "answered", answer });
       if (wish === "stop") controller.abort(new Error("enough"));
-      // A server that does not hang up is hung up on.
+      // Closes the connection if the server does not.
       else hangUp ??= setTimeout(() => controller.abort(new Error("over")), HANG_UP_MS).unref();
     };
 

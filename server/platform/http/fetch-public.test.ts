@@ -35,7 +35,7 @@ beforeEach(() => {
   handleOther = serveFile;
 });
 
-/** As a file server does: parts as they are asked for. */
+/** Serves a file, and parts of it on request. */
 const serveFile: Handle = (request, response) => {
   const asked = /^bytes=(\d+)-(\d+)$/.exec(request.headers.range ?? "");
   if (!asked) return void response.end(FILE);
@@ -79,7 +79,7 @@ test("a file comes whole, uncompressed, and the request does not say who asks", 
   ]);
 });
 
-test("an error is an answer without its body", async () => {
+test("an error is returned without its body", async () => {
   handle = (_request, response) => {
     response.writeHead(404, { "x-error-code": "RepoNotFound" });
     response.end("words of the server");
@@ -90,7 +90,7 @@ test("an error is an answer without its body", async () => {
 
 describe("redirects", () => {
   test.each([301, 302, 303, 307, 308])(
-    "a %i is followed; the range is kept, the credential is not sent to others",
+    "a %i redirect is followed; the range is kept, the credential is not sent to others",
     async (status) => {
       handle = redirect(`http://127.0.0.1:${other.port}/signed?key=1`, status);
       const { bytes, url, totalBytes } = await fetch({
@@ -107,7 +107,7 @@ describe("redirects", () => {
     },
   );
 
-  test("on the same server keep the credential; one that has been elsewhere does not bring it back", async () => {
+  test("a redirect on the same server keeps the credential; one that went elsewhere does not bring it back", async () => {
     handle = (request, response) =>
       request.url === "/a"
         ? redirect("/b")(request, response)
@@ -130,7 +130,7 @@ describe("redirects", () => {
     expect(arrived.map(({ headers }) => headers.authorization)).toEqual([undefined, undefined]);
   });
 
-  test("three are followed, a fourth and a loop are not", async () => {
+  test("three redirects are followed, a fourth and a loop are not", async () => {
     const chain =
       (length: number): Handle =>
       (request, response) => {
@@ -147,7 +147,7 @@ describe("redirects", () => {
     expect(arrived).toHaveLength(4);
   });
 
-  test("a Location that breaks out of its header is none", async () => {
+  test("a Location that breaks out of its header is invalid", async () => {
     const raw = createServer((socket) => {
       socket.on("error", () => {});
       socket.once("data", () =>
@@ -167,14 +167,14 @@ describe("redirects", () => {
   });
 });
 
-describe("what a server may send", () => {
+describe("limits of a response", () => {
   const fault = async (next: Handle, more: Partial<FetchRequest> = {}, under: Partial<FetchRules> = {}) => {
     handle = next;
     const error = await fetch(more, under).catch((thrown) => thrown);
     return error.reason;
   };
 
-  test("no more than is allowed, said beforehand or not", async () => {
+  test("a response above the size limit is a fault, announced or not", async () => {
     expect((await fetch({ maxBytes: 1_000 })).bytes.byteLength).toBe(1_000);
     expect(await fault(serveFile, { maxBytes: 999 })).toBe("too_large");
     const unsaid: Handle = (_request, response) => {
@@ -184,7 +184,7 @@ describe("what a server may send", () => {
     expect(await fault(unsaid, { maxBytes: 1_999 })).toBe("too_large");
   });
 
-  test("nothing compressed", async () => {
+  test("a compressed response is a fault", async () => {
     const zipped: Handle = (_request, response) => {
       response.writeHead(200, { "content-encoding": "gzip" });
       response.end("x");
@@ -192,7 +192,7 @@ describe("what a server may send", () => {
     expect(await fault(zipped)).toBe("encoding");
   });
 
-  test("headers of a bounded size", async () => {
+  test("headers above the size limit are a fault", async () => {
     const wide: Handle = (_request, response) => {
       response.writeHead(200, { "x-wide": "x".repeat(40_000) });
       response.end("x");
@@ -200,7 +200,7 @@ describe("what a server may send", () => {
     expect(await fault(wide)).toBe("headers");
   });
 
-  test("exactly the requested part", async () => {
+  test("a response must be exactly the requested part", async () => {
     const range = { first: 8, last: 15 };
     const part =
       (status: number, contentRange: string | null, bytes: Buffer): Handle =>
@@ -218,7 +218,7 @@ describe("what a server may send", () => {
     expect(await fault(part(206, "bytes 8-11/12", FILE.subarray(8, 12)), { range })).toBeUndefined();
   });
 
-  test("not forever: silence, drops and slow redirects end at one time for the whole fetch", async () => {
+  test("silence, drops and slow redirects end at one time limit for the whole fetch", async () => {
     const silent: Handle = () => {};
     const drip: Handle = (_request, response) => {
       const timer = setInterval(() => response.write("x"), 10);
@@ -240,7 +240,7 @@ describe("what a server may send", () => {
     await expect(never).rejects.toMatchObject({ reason: "timeout", isPassing: true });
   });
 
-  test("a closed door and a broken answer may pass", async () => {
+  test("a refused connection and a broken answer may be temporary", async () => {
     const cut: Handle = (_request, response) => {
       response.writeHead(200, { "content-length": "1000" });
       response.write("x", () => response.socket?.destroy());

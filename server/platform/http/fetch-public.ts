@@ -10,8 +10,8 @@ import { isResolvedByProxy } from "./outgoing";
 import { checkedAddresses, type Network, readPublicUrl } from "./public-url";
 
 /*
- * Fetches URLs of callers, protected against SSRF: listed hosts and public addresses only, checked at every redirect. It
- * connects to the checked address itself, so DNS cannot change in between (but for OUTGOING_PROXY_RESOLVES).
+ * Fetches URLs of callers, protected against SSRF: listed hosts and public addresses only, checked at every redirect. The fetch
+ * connects to the checked address itself, so DNS cannot change in between (except with OUTGOING_PROXY_RESOLVES).
  */
 
 const MAX_REDIRECTS = 3;
@@ -82,7 +82,7 @@ function nextUrl(from: URL, location: string | null, { hosts, network }: FetchRu
   try {
     return readPublicUrl(location, hosts, network, from);
   } catch (cause) {
-    const { reason } = cause as FetchFault; // it throws nothing else
+    const { reason } = cause as FetchFault; // readPublicUrl throws nothing else
     throw new FetchFault(reason === "not_a_url" ? "location" : reason, hop);
   }
 }

@@ -14,7 +14,7 @@ import type { Network } from "./public-url";
 
 /*
  * A proxy on this machine whose tunnels lead to a server with the certificate of hosts elsewhere. Every connection of this
- * process is recorded, so what bypasses the proxy shows; one to an address elsewhere is led to the same server.
+ * process is recorded, so that a bypass of the proxy shows; one to an address elsewhere is led to the same server.
  */
 
 const PUBLIC = "93.184.216.34";
@@ -72,7 +72,7 @@ const fetch = (url: string, isLoose = false) =>
   );
 
 describe("through the proxy", () => {
-  test("a provider is called in a tunnel to its address, which calls one after another share", async () => {
+  test("a provider is called in a tunnel to its address, which successive calls share", async () => {
     const host = fresh(PUBLIC);
     for (let call = 0; call < 9; call += 1) expect((await ask(`https://${host}`)).body).toEqual({ ok: true });
     expect(proxy.asked[0]).toEqual({
@@ -101,7 +101,7 @@ describe("through the proxy", () => {
     expect(world.arrived).toEqual([]);
   });
 
-  test("a name that leads to a private address is refused here, and the proxy is not asked", async () => {
+  test("a name that leads to a private address is refused here, and the proxy is not contacted", async () => {
     world.names = { "inside.example": [PUBLIC, "10.0.0.1"], "weights.example": [PUBLIC] };
     await expect(fetch("https://inside.example/")).rejects.toMatchObject({ reason: "address" });
     expect((await faultOf(ask("https://inside.example"))).message).toContain("private");
@@ -113,7 +113,7 @@ describe("through the proxy", () => {
     expect(proxy.authorities()).toEqual([`${PUBLIC}:443`]);
   });
 
-  test("webhooks and files of providers go through it, too", async () => {
+  test("webhooks and files of providers go through the proxy, too", async () => {
     world.names = { "vendor.invalid": [PUBLIC] };
     const hook = fresh("vendor.invalid");
     expect(await post(`https://${hook}/hook`)).toEqual({ status: 200, error: null });
@@ -125,7 +125,7 @@ describe("through the proxy", () => {
     ]);
   });
 
-  test("an address that the proxy does not reach is followed by the next, IPv4 first", async () => {
+  test("an address that the proxy cannot reach is followed by the next, IPv4 first", async () => {
     world.names = { "weights.example": ["2606:2800:21f::1", PUBLIC] };
     proxy.answer(502, "tunnel");
     expect((await fetch("https://weights.example/")).status).toBe(200);
@@ -167,7 +167,7 @@ describe("a proxy that opens no tunnel: nothing was sent, and no credential is s
     ["garbage", "The outgoing proxy in OUTGOING_PROXY could not be reached (HPE_INVALID_CONSTANT)."],
     ["tunnel that closes", "A connection to the provider could not be established."],
     ["tunnel that resets", "A connection to the provider could not be established."],
-  ])("%s", async (answer, message) => {
+  ])("a proxy that answers %s is reported", async (answer, message) => {
     setSettings({ OUTGOING_PROXY: proxy.url.replace("//", `//robot:${SECRET}@`) });
     proxy.answer(answer);
     const fault = await faultOf(ask(`https://${fresh(PUBLIC)}`));
@@ -179,7 +179,7 @@ describe("a proxy that opens no tunnel: nothing was sent, and no credential is s
     expect(world.arrived).toEqual([]);
   });
 
-  test("no proxy listens", async () => {
+  test("a proxy that does not listen is unreachable", async () => {
     setSettings({ OUTGOING_PROXY: "http://127.0.0.1:1" });
     const { message } = await faultOf(ask(`https://${fresh(PUBLIC)}`));
     expect(message).toBe("The outgoing proxy in OUTGOING_PROXY could not be reached (ECONNREFUSED).");
@@ -192,7 +192,7 @@ describe("a proxy that opens no tunnel: nothing was sent, and no credential is s
   });
 
   test.each<ProxyAnswer>(["silent", "tunnel that is silent"])(
-    "%s: the time limit ends it",
+    "the time limit ends a call through a proxy: %s",
     async (answer) => {
       proxy.answer(answer);
       const to = connectorOf({ timeoutMs: 50, lookup: undefined, isOperators: false });
@@ -212,7 +212,7 @@ describe("a proxy that opens no tunnel: nothing was sent, and no credential is s
   });
 });
 
-describe("past the proxy", () => {
+describe("connections without the proxy", () => {
   test.each([
     ["a host", "weights.example"],
     ["its port", "weights.example:443"],
@@ -243,7 +243,7 @@ describe("past the proxy", () => {
     expect(proxy.authorities()).toEqual([`${PUBLIC}:443`]);
   });
 
-  test("a name without the proxy is judged as before", async () => {
+  test("a name reached without the proxy is judged as before", async () => {
     setSettings({ OUTGOING_NO_PROXY: ["inside.example"] });
     world.names = { "inside.example": ["10.0.0.1"] };
     expect((await faultOf(ask("https://inside.example"))).message).toContain("private");
@@ -251,10 +251,10 @@ describe("past the proxy", () => {
     expect(world.attempts).toEqual([]);
   });
 
-  test("loopback, the sandbox and plain http never use it", async () => {
+  test("loopback, the sandbox and plain http never use the proxy", async () => {
     const open = { allowPrivateAddresses: true };
     world.names = { localhost: ["127.0.0.1"], "here.example": ["127.0.0.1"] };
-    // The server's certificate world.names none of these: what counts is where the connection goes.
+    // The server's certificate names none of these; the test is about where the connection goes.
     for (const host of ["localhost", "127.0.0.1", "127.9.9.9", "here.example"])
       await faultOf(ask(`https://${host}:${world.port}`, open));
     setSettings({ SANDBOX_URL: `https://${PUBLIC}:8443/` });
@@ -267,7 +267,7 @@ describe("past the proxy", () => {
     expect([...proxy.asked, ...proxy.others]).toEqual([]);
   });
 
-  test("a private address that the operator allows goes through it, unless OUTGOING_NO_PROXY names its network", async () => {
+  test("a private address that the operator allows goes through the proxy, unless OUTGOING_NO_PROXY names its network", async () => {
     const open = { allowPrivateAddresses: true };
     await faultOf(ask("https://10.1.2.3:8001", open));
     expect(proxy.authorities()).toEqual(["10.1.2.3:8001"]);
@@ -291,11 +291,11 @@ describe("past the proxy", () => {
   });
 });
 
-describe("world.names that only the proxy resolves", () => {
+describe("names that only the proxy resolves", () => {
   const unknown =
     "The provider's host name could not be resolved. Where only the outgoing proxy resolves names,";
 
-  test("callers' names are refused, and the sentence names the setting", async () => {
+  test("callers' names are refused, and the message names the setting", async () => {
     const { message, submission } = await faultOf(ask(`https://${fresh("vendor.invalid")}`));
     expect([submission, message]).toEqual([
       "not_attempted",
@@ -315,11 +315,11 @@ describe("world.names that only the proxy resolves", () => {
     expect((await ask(`https://${host}`, { isOperatorsAddress: true })).body).toEqual({ ok: true });
     expect(proxy.authorities()).toEqual([host]);
     expect(world.arrived[0]?.name).toBe("vendor.invalid");
-    // The connection does not serve a caller who world.names the same address.
+    // The connection does not serve a caller who names the same address.
     expect(await verdict(ask(`https://${host}`))).toBe("unreachable/not_attempted");
   });
 
-  test("with OUTGOING_PROXY_RESOLVES every name is left to it, and no name is looked up", async () => {
+  test("with OUTGOING_PROXY_RESOLVES every name is left to the proxy, and none is looked up", async () => {
     setSettings({ OUTGOING_PROXY_RESOLVES: true });
     world.names = { "weights.example": ["10.0.0.1"] };
     expect((await fetch("https://weights.example/")).status).toBe(200);
@@ -337,7 +337,7 @@ describe("world.names that only the proxy resolves", () => {
     ]);
   });
 
-  test("with it, private addresses and localhost are refused as before", async () => {
+  test("with OUTGOING_PROXY_RESOLVES, private addresses and localhost are refused as before", async () => {
     setSettings({ OUTGOING_PROXY_RESOLVES: true });
     world.names = { localhost: ["127.0.0.1"] };
     for (const host of ["10.0.0.1", "[::1]", "169.254.169.254", "2130706433", "localhost", "a.localhost."]) {

@@ -3,11 +3,11 @@ import { env } from "@/server/platform/settings/env";
 import { readNoProxy } from "@/server/platform/settings/outgoing";
 
 /*
- * Which connections go through the proxy in OUTGOING_PROXY. The proxies that the environment names for other programs
+ * Decides which connections go through the proxy in OUTGOING_PROXY. The proxies that the environment names for other programs
  * (HTTPS_PROXY and its like) are never used.
  */
 
-/** The target as undici and `URL` name it: the port is empty where it is the scheme's own, IPv6 may be in brackets. */
+/** A target as undici and `URL` name it: the port is empty if it is the scheme's own, and IPv6 may be in brackets. */
 export type Target = { protocol: string; hostname: string; port: string };
 
 const loopback = new BlockList();

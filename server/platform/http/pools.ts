@@ -8,11 +8,14 @@ const MAX_POOLS = 256;
 type PoolRules = {
   connections: number;
   allowPrivateAddresses: boolean;
-  /** The operator chose the origin; else a caller did. */
+  /** True if the operator chose the origin, false if a caller did. */
   isOperators?: boolean;
 };
 
-/** Connections to one origin. Unless private addresses are allowed, only to addresses checked when they were resolved. */
+/**
+ * Opens connections to one origin. Unless private addresses are allowed, they lead only to addresses checked when they were
+ * resolved.
+ */
 export function openPool(
   origin: string,
   { connections, allowPrivateAddresses, isOperators = false }: PoolRules,
@@ -30,7 +33,7 @@ export function openPool(
   });
 }
 
-/** Keeps pools by a key that includes the address rule: a pool made under one rule never serves the other. */
+/** Keeps pools by a key, which must include the address rule: a pool made under one rule never serves the other. */
 export function keepPools<T extends { pool: Pool }>(): (key: string, open: () => T) => T {
   const kept = new Map<string, T>(); // oldest use first
   return (key, open) => {
@@ -46,7 +49,7 @@ export function keepPools<T extends { pool: Pool }>(): (key: string, open: () =>
     kept.set(key, made);
     const oldest = kept.keys().next().value;
     if (kept.size > MAX_POOLS && oldest !== undefined) {
-      // Finishes its requests, then closes.
+      // close() finishes the pool's requests first.
       void kept.get(oldest)?.pool.close();
       kept.delete(oldest);
     }

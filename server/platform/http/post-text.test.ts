@@ -10,7 +10,7 @@ beforeAll(async () => {
 });
 afterAll(() => vendor.stop());
 
-describe("posts to addresses that callers name", () => {
+describe("posts to addresses of callers", () => {
   const rules = { allowHttp: true, allowPrivateAddresses: false };
   const post = (address: string, more: Partial<typeof rules> & { signal?: AbortSignal } = {}) =>
     postText(
@@ -35,7 +35,7 @@ describe("posts to addresses that callers name", () => {
     return { port, count: () => count, stop: () => new Promise((closed) => server.close(closed)) };
   }
 
-  /** Ways to write this machine, its networks and what only looks public; each with the port of the sockets. */
+  /** Spellings of this machine, its networks and addresses that only look public; each is used with the port of the sockets. */
   const PRIVATE = [
     "127.0.0.1",
     "127.1",
@@ -77,7 +77,7 @@ describe("posts to addresses that callers name", () => {
     "[2001:db8::1]",
   ];
 
-  test("a corpus of private addresses: not one socket is opened, and each is refused in words", async () => {
+  test("a private address of the corpus opens no socket, and is refused with a sentence", async () => {
     const sockets = await startSockets();
     try {
       for (const host of PRIVATE) {
@@ -87,7 +87,7 @@ describe("posts to addresses that callers name", () => {
         }
       }
       expect(sockets.count()).toBe(0);
-      // The sockets do count: with the operator's leave the same addresses are reached.
+      // The count works: if the operator allows it, the same addresses are reached.
       const allowed = { allowPrivateAddresses: true };
       for (const host of ["127.0.0.1", "2130706433", "[::ffff:127.0.0.1]", "localhost"])
         expect((await post(`http://${host}:${sockets.port}/`, allowed)).status, host).toBe(200);
@@ -109,7 +109,7 @@ describe("posts to addresses that callers name", () => {
     }
   });
 
-  test("a connection that was allowed does not serve a post that is not", async () => {
+  test("a connection that was allowed does not serve a post that is not allowed", async () => {
     vendor.answer({ json: {} });
     expect((await post(vendor.url, { allowPrivateAddresses: true })).status).toBe(200);
     const before = vendor.connections();
@@ -118,7 +118,7 @@ describe("posts to addresses that callers name", () => {
     expect(vendor.arrived).toHaveLength(1);
   });
 
-  test("a redirect to anywhere is an answer like any other: nothing follows it", async () => {
+  test("a redirect is an answer like any other, and is not followed", async () => {
     const sockets = await startSockets();
     try {
       vendor.answer({ status: 307, headers: { location: `http://127.0.0.1:${sockets.port}/` } });
@@ -129,7 +129,7 @@ describe("posts to addresses that callers name", () => {
     }
   });
 
-  test("an answer without end is cut off, its status counts; silence ends with the caller's patience", async () => {
+  test("an endless answer is cut off and its status counts; silence ends with the caller's signal", async () => {
     const allowed = { allowPrivateAddresses: true };
     vendor.answer("endless");
     expect(await post(vendor.url, allowed)).toEqual({ status: 200, error: null });

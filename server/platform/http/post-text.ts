@@ -6,7 +6,7 @@ import { keepPools, openPool } from "./pools";
 
 const CONNECTIONS_PER_RECEIVER = 32;
 
-/** The response's status, or why there was none. Nothing else that the receiver sends is kept. */
+/** The response's status, or the reason why there was none. Nothing else that the receiver sends is kept. */
 export type PostOutcome = { status: number; error: null } | { status: null; error: string };
 
 /** Separate from the providers' connections, so that callers' receivers cannot evict those. */

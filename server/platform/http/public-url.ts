@@ -2,7 +2,7 @@ import { isIP } from "node:net";
 import { FetchFault } from "./fetch-fault";
 import { leavesByProxy } from "./outgoing";
 
-/** How names are resolved, and which addresses may be connected to. */
+/** Rules for resolving names and for the addresses that may be connected to. */
 export type Network = {
   resolve(hostname: string): Promise<string[]>;
   mayConnect(address: string): boolean;
@@ -11,8 +11,8 @@ export type Network = {
 };
 
 /**
- * Whether the host is one of these. `example.org` is only that host, `*.example.org` every subdomain. Hosts are normalized
- * by `URL`, so each has one spelling.
+ * True if the host is one of these. `example.org` is only that host, `*.example.org` every subdomain. Hosts are normalized by
+ * `URL`, so each has one spelling.
  */
 export function isListedHost(hostname: string, hosts: readonly string[]): boolean {
   return hosts.some((pattern) =>
@@ -60,7 +60,7 @@ export function literalOf({ hostname }: URL): string | null {
   return isIP(bare) === 0 ? null : bare;
 }
 
-/** The current addresses of a URL's host. If one is not allowed, all are refused. */
+/** Resolves a URL's host to its current addresses. If one is not allowed, all are refused. Throws FetchFault. */
 export async function checkedAddresses(url: URL, { resolve, mayConnect }: Network): Promise<string[]> {
   const literal = literalOf(url);
   let addresses: string[];

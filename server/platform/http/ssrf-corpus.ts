@@ -9,7 +9,7 @@ import type { FetchReason } from "./fetch-fault";
 export type HostCase = { about: string; host: string };
 export type NameCase = {
   about: string;
-  /** The result of each lookup, in order; the last one repeats. A word is thrown. */
+  /** The result of each lookup, in order; the last one repeats. An error code is thrown. */
   lookups: (string[] | "ENOTFOUND" | "SERVFAIL")[];
   reason: FetchReason;
 };
@@ -231,7 +231,7 @@ export const NAMES: NameCase[] = [
   ...named("no answer", "unresolved", [[[]], ["ENOTFOUND"], ["SERVFAIL"]]),
 ];
 
-/** Redirects of an allowed server that must not be followed, and why. `{port}` is that of the blocked listeners. */
+/** Redirects of an allowed server that must not be followed, and the reason. `{port}` is that of the blocked listeners. */
 export const LOCATIONS: { about: string; location: string | null; reason: FetchReason }[] = [
   { about: "no Location", location: null, reason: "location" },
   { about: "an empty one", location: "", reason: "location" },

@@ -9,15 +9,15 @@ import { HOSTS, LOCATIONS, NAMES, type NameCase } from "./ssrf-corpus";
 import { LISTED, TEXTS } from "./ssrf-texts";
 
 /*
- * Nothing that a caller or a server says leads a fetch to a blocked address. Counted twice: by listeners on every address of
- * this machine, and by every attempt of this process to open a connection anywhere.
+ * No text of a caller or a server leads a fetch to a blocked address. Connections are counted twice: by listeners on every
+ * address of this machine, and by every attempt of this process to open a connection anywhere.
  */
 
 let blocked: Server;
 let blockedPort = 0;
 let reached = 0;
 let good: Awaited<ReturnType<typeof listen>>;
-/** What the good server answers next. */
+/** The Location of the good server's next answer. */
 let location: string | null | undefined;
 
 const attempts: string[] = [];
@@ -75,9 +75,9 @@ function resolving(names: Record<string, NameCase["lookups"]>): Network["resolve
 
 const NONE = resolving({});
 const strict = (resolve = NONE): Network => ({ resolve, mayConnect: isPublicAddress, isLoose: false });
-/** The rule of addresses alone, without those of schemes and ports. */
+/** Applies the rule of addresses alone, without those of schemes and ports. */
 const loose = (resolve = NONE): Network => ({ resolve, mayConnect: isPublicAddress, isLoose: true });
-/** One address of this machine is taken for a public one. */
+/** Treats one address of this machine as public. */
 const local = (resolve = NONE): Network => ({
   resolve,
   mayConnect: (address) => address === "127.0.0.1",
@@ -98,7 +98,7 @@ async function reasonOf(fetching: Promise<unknown>): Promise<string> {
 
 const CASES = TEXTS.length + HOSTS.length * 3 + NAMES.length * 2 + LOCATIONS.length;
 
-test("the corpus has more than 300 cases, no two of them the same", () => {
+test("the corpus has more than 300 cases, all of them different", () => {
   expect(TEXTS.length + HOSTS.length + NAMES.length + LOCATIONS.length).toBeGreaterThan(300);
   expect(CASES).toBeGreaterThan(500);
   expect(new Set(TEXTS.map(({ url }) => url)).size).toBe(TEXTS.length);
@@ -106,7 +106,7 @@ test("the corpus has more than 300 cases, no two of them the same", () => {
   expect(new Set(LOCATIONS.map(({ location }) => location)).size).toBe(LOCATIONS.length);
 });
 
-test("an address that is not what it looks like is refused as it is written, and no one is asked for its name", async () => {
+test("a disguised address is refused by its text, and its name is not looked up", async () => {
   lookups = 0;
   const wrong = [];
   for (const { about, url, reason } of TEXTS) {
@@ -118,7 +118,7 @@ test("an address that is not what it looks like is refused as it is written, and
   expect(attempts).toEqual([]);
 });
 
-test("a private address is refused however it is written, even where its host is listed", async () => {
+test("a private address is refused however it is written, even if its host is listed", async () => {
   const wrong = [];
   for (const { host } of HOSTS) {
     const listed = [new URL(`https://${host}/`).hostname];
@@ -133,7 +133,7 @@ test("a private address is refused however it is written, even where its host is
   expect(attempts).toEqual([]);
 });
 
-test("a listed name is refused for any private address among those it has", async () => {
+test("a listed name is refused if any of its addresses is private", async () => {
   const wrong = [];
   for (const { about, lookups: answers, reason } of NAMES) {
     for (const network of [strict, loose]) {
@@ -155,7 +155,7 @@ describe("redirects", () => {
     "mixed.cdn.example": [["127.0.0.1", "127.0.0.2"]],
   });
 
-  test("of an allowed server lead to nothing that may not be fetched", async () => {
+  test("a redirect of an allowed server leads to nothing that may not be fetched", async () => {
     const wrong = [];
     for (const { about, location: to, reason } of LOCATIONS) {
       location = to;
@@ -185,14 +185,14 @@ describe("redirects", () => {
     ["https://evil.example/", "host"],
     ["//weights.example@evil.example/", "user_name"],
     ["//weights%2eexample/", "host"],
-  ])("to %s without leave for http and ports: refused for the %s", (to, reason) => {
+  ])("a redirect to %s is refused for the %s if http and ports are not allowed", (to, reason) => {
     const from = new URL("https://weights.example/a/b");
     expect(() => readPublicUrl(to, LISTED, strict(), from)).toThrow(
       expect.objectContaining({ reason }) as unknown as Error,
     );
   });
 
-  test("of the same server stay there, however they are written", () => {
+  test("a redirect to the same server stays there, however it is written", () => {
     const from = new URL("https://weights.example/a/b");
     for (const [to, url] of [
       ["c", "https://weights.example/a/c"],
@@ -207,7 +207,7 @@ describe("redirects", () => {
   });
 });
 
-test("the address that was checked is the one connected to: a name that means another a moment later leads nowhere", async () => {
+test("the checked address is the one connected to, even if its name changes a moment later", async () => {
   lookups = 0;
   const resolve = resolving({ "weights.example": [["127.0.0.1"], ["127.0.0.2"], ["::1"]] });
   const { bytes } = await fetch(`http://weights.example:${good.port}/`, local(resolve));
@@ -216,7 +216,7 @@ test("the address that was checked is the one connected to: a name that means an
   expect(attempts).toEqual([`127.0.0.1 ${good.port}`]);
 });
 
-test("each hop looks its name up anew, and is judged by what it finds then", async () => {
+test("each hop resolves its name again, and is judged by the new result", async () => {
   location = "/again";
   const resolve = resolving({ "weights.example": [["127.0.0.1"], ["127.0.0.2"]] });
   const url = `http://weights.example:${good.port}/`;
@@ -224,7 +224,7 @@ test("each hop looks its name up anew, and is judged by what it finds then", asy
   expect(attempts).toEqual([`127.0.0.1 ${good.port}`]);
 });
 
-test("proxies of the environment are not used", async () => {
+test("a proxy of the environment is not used", async () => {
   const names = ["HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "all_proxy"];
   for (const name of names) process.env[name] = `http://127.0.0.1:${blockedPort}`;
   process.env.NODE_USE_ENV_PROXY = "1";
@@ -237,8 +237,8 @@ test("proxies of the environment are not used", async () => {
   }
 });
 
-describe("what counts does count", () => {
-  test("an allowed server is reached, by its name and by its address", async () => {
+describe("the listeners that count connections", () => {
+  test("an allowed server is reached by its name and by its address", async () => {
     const resolve = resolving({ "weights.example": [["127.0.0.1"]], "a.b.cdn.example": [["127.0.0.1"]] });
     for (const host of ["weights.example", "a.b.cdn.example", "WEIGHTS.example"])
       expect((await fetch(`http://${host}:${good.port}/`, local(resolve))).status).toBe(200);
@@ -246,13 +246,13 @@ describe("what counts does count", () => {
     expect(attempts).toEqual(Array(4).fill(`127.0.0.1 ${good.port}`));
   });
 
-  test("without leave for ports it is port 443 that is tried", async () => {
+  test("port 443 is tried if other ports are not allowed", async () => {
     const network = { ...local(resolving({ "weights.example": [["127.0.0.1"]] })), isLoose: false };
     expect(await reasonOf(fetch("https://weights.example/", network))).not.toBe("fetched");
     expect(attempts).toEqual(["127.0.0.1 443"]);
   });
 
-  test("with leave for every address the blocked listeners are reached", async () => {
+  test("the blocked listeners are reached if every address is allowed", async () => {
     const network = { ...local(), mayConnect: () => true };
     const url = `http://127.0.0.1:${blockedPort}/`;
     const { bytes } = await fetch(url, network, ["127.0.0.1"]);

@@ -3,7 +3,10 @@ import { request as secureRequest } from "node:https";
 import type { Socket } from "node:net";
 import { codeOf, ProxyFault } from "./failures";
 
-/** A tunnel of the proxy to the first of these authorities (`address:port`) that it connects to. Throws ProxyFault. */
+/**
+ * Opens a tunnel through the proxy to the first of these authorities (`address:port`) to which the proxy connects. Throws
+ * ProxyFault.
+ */
 export async function openTunnel(proxy: URL, authorities: string[], signal: AbortSignal): Promise<Socket> {
   let refused: ProxyFault | null = null;
   for (const authority of authorities) {
@@ -20,7 +23,7 @@ export async function openTunnel(proxy: URL, authorities: string[], signal: Abor
 
 type Answer = { socket: Socket } | { status: number };
 
-/** Asks once for a tunnel. Nothing of a request is sent before the proxy has opened it. */
+/** Asks once for a tunnel. No part of a request is sent before the proxy has opened it. */
 function ask(proxy: URL, authority: string, signal: AbortSignal): Promise<Answer> {
   return new Promise((resolve, reject) => {
     const send = proxy.protocol === "https:" ? secureRequest : plainRequest;
@@ -35,15 +38,15 @@ function ask(proxy: URL, authority: string, signal: AbortSignal): Promise<Answer
       signal,
     });
     request.once("connect", (response, socket: Socket, head) => {
-      socket.on("error", () => {}); // a later one reaches the TLS connection inside
+      socket.on("error", () => {}); // a later error reaches the TLS connection inside
       const status = response.statusCode ?? 0;
-      // Bytes before the tunnel's first are not the target's: it speaks second.
+      // The target speaks second in TLS, so bytes right behind the proxy's answer are not the target's.
       const isOpen = status >= 200 && status < 300 && head.length === 0;
       if (isOpen) return resolve({ socket });
       socket.destroy();
       resolve({ status });
     });
-    // The error itself is dropped: it may quote what the proxy sent.
+    // The error itself is dropped, because it may quote what the proxy sent.
     request.once("error", (error) => reject(new ProxyFault("PROXY_UNREACHABLE", codeOf(error) || "unknown")));
     request.end();
   });

@@ -4,7 +4,7 @@ import { makeKeyText } from "@/server/domain/access";
 import { pool } from "@/server/platform/db";
 import { logOptions } from "./log";
 
-test("a row that the database refused is not written into the log with the refusal", async () => {
+test("a row that the database refused is not logged with the refusal", async () => {
   const lines: string[] = [];
   const log = pino({ ...logOptions, level: "error" }, { write: (line) => void lines.push(line) });
   const refusal = await pool
@@ -16,7 +16,7 @@ test("a row that the database refused is not written into the log with the refus
   expect(lines.join("")).not.toMatch(/a secret plan|opensesame/);
 });
 
-test("a key in somebody else's error is not written into the log with it", () => {
+test("a key in a foreign error is not logged with it", () => {
   const lines: string[] = [];
   const log = pino({ ...logOptions, level: "error" }, { write: (line) => void lines.push(line) });
   const key = makeKeyText("development");

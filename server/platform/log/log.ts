@@ -7,7 +7,7 @@ export const logOptions: pino.LoggerOptions = {
   level: env.LOG_LEVEL,
   base: undefined,
   redact: {
-    // The last three: what the database reports about a rejected row contains the row itself.
+    // The last three fields contain the row that the database rejected.
     paths: [
       "*.authorization",
       "*.apiKey",
@@ -20,7 +20,7 @@ export const logOptions: pino.LoggerOptions = {
     ],
     censor: "[redacted]",
   },
-  // Text that a driver, a library or a vendor put into its own error.
+  // Redacts tokens in text that a driver, a library or a vendor put into its own error.
   hooks: { streamWrite: redactText },
 };
 

@@ -1,8 +1,8 @@
 import { Counter, collectDefaultMetrics, Histogram, Registry } from "prom-client";
 
 /*
- * What a process counts of its own work, for Prometheus. Labels are fixed words: nothing a caller wrote, and no id but that of a
- * connected account, of which a process names so many at most.
+ * Counters of a process's own work, for Prometheus. Labels are fixed words: no text of a caller, and no id except that of a
+ * connected account, of which a process names at most MOST_ACCOUNTS.
  */
 const MOST_ACCOUNTS = 500;
 
@@ -35,7 +35,7 @@ function open() {
       help: "Provider calls by the account they were made with (operator, sandbox, or the id of a connection) and outcome.",
       labelNames: ["provider", "account", "outcome"],
     }),
-    /** What is a label so far. */
+    /** Accounts that have a label so far. */
     accounts: new Set(["operator", "sandbox"]),
     ended: new Counter({
       registers,
@@ -78,7 +78,7 @@ export function countAnswer(endpoint: Served, status: number, ms: number): void 
   observer.observe(ms / 1000);
 }
 
-/** An account as a label: from a bound on, connections that have none yet share one. */
+/** The label of an account: after MOST_ACCOUNTS, connections without a label share one. */
 function accountLabel(account: string): string {
   const { accounts } = metrics();
   if (accounts.size < MOST_ACCOUNTS) accounts.add(account);
@@ -113,7 +113,7 @@ export function countEnd(mode: string, status: string, code: string | null): voi
     .inc();
 }
 
-/** Counts answers that ended for a reason that is not known here. */
+/** Counts answers that ended for a reason that is unknown here. */
 export function countUnknownFinish(provider: string): void {
   metrics().unknownFinish.labels(provider).inc();
 }

@@ -9,7 +9,7 @@ const listed = [...example.matchAll(/^([A-Z0-9_]+)=(.*)$/gm)].map(([, name = "",
   value,
 }));
 
-/** What each provider reads by its own word; the sandbox's address is a setting of the product. */
+/** Settings that providers read themselves; the sandbox's address is a setting of the product. */
 const ofProviders = providers.flatMap(({ environment, defaultBaseUrl }) => [
   ...Object.values(environment.credentials).map((name) => ({ name, shown: "" })),
   ...(SETTINGS.includes(environment.baseUrl)
@@ -22,14 +22,14 @@ test(".env.example lists every setting exactly once, and nothing else", () => {
   expect(listed.map((setting) => setting.name).sort()).toEqual(named.sort());
 });
 
-test("settings of providers are called so that they are read, and shown with their defaults", () => {
+test("settings of providers have names that are read, and are shown with their defaults", () => {
   for (const { name, shown } of ofProviders) {
     expect(name).toMatch(PROVIDER_SETTING);
     expect(listed.find((setting) => setting.name === name)).toMatchObject({ value: shown });
   }
 });
 
-test("a provider's settings are read without being known here; an address that is none is refused by name", () => {
+test("a provider's settings are read without being known here, and an invalid address is refused by name", () => {
   expect(parseEnv({ NEW_VENDOR_API_KEY: " key ", NEW_VENDOR_BASE_URL: "", OTHER: "x" })).toMatchObject({
     NEW_VENDOR_API_KEY: "key",
   });
@@ -45,14 +45,14 @@ test("the values shown are the defaults", () => {
   expect(shown).toEqual(parseEnv({}));
 });
 
-test("a wrong setting is named, its value is not", () => {
+test("a wrong setting is named, and its value is not", () => {
   expect(() => parseEnv({ PORT: "sesame", NEXTAUTH_SECRET: "opensesame" })).toThrow(
     /^Invalid settings:\nPORT: /,
   );
   expect(() => parseEnv({ PORT: "sesame" })).not.toThrow(/sesame/);
 });
 
-test("a number or address that is none is refused with a sentence, before anything starts", () => {
+test("an invalid number or address is refused with a sentence, before anything starts", () => {
   const wrong = {
     PORT: "70000",
     RATE_LIMIT_KEY_PER_MINUTE: "-3",
@@ -70,7 +70,7 @@ test("a number or address that is none is refused with a sentence, before anythi
   );
 });
 
-test("a mail server needs a sender, and neither is accepted when no one could mean it", () => {
+test("a mail server needs a sender, and a malformed value of either is refused", () => {
   const good = {
     SMTP_URL: "smtps://robot:opensesame@mail.example.com",
     MAIL_FROM: "Capstan <no-reply@example.com>",

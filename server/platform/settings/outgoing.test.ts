@@ -32,7 +32,7 @@ test.each([
   "http://proxy.corp:70000",
   "http://one.corp,http://two.corp",
   "1",
-])("%s is none, and the refusal does not show it", (address) => {
+])("%s is not the address of a proxy, and the refusal does not show it", (address) => {
   const refused = () => parseEnv({ OUTGOING_PROXY: address });
   expect(refused).toThrow(/^Invalid settings:\nOUTGOING_PROXY: must be an address without a path.*$/);
   expect(refused).not.toThrow(/opensesame|corp/);
@@ -77,7 +77,7 @@ test.each([
   expect(warnings.join()).not.toMatch(/opensesame|corp/);
 });
 
-test("a start without proxies, and one with OUTGOING_PROXY beside them, warns of none", () => {
+test("a start without proxies, or with OUTGOING_PROXY beside them, does not warn", () => {
   expect(settingWarnings(parseEnv(PRODUCTION), ["NO_PROXY", "PATH"])).toEqual([]);
   const beside = { ...PRODUCTION, OUTGOING_PROXY, OUTGOING_NO_PROXY: "example.org" };
   expect(settingWarnings(parseEnv(beside), ["HTTP_PROXY", "NO_PROXY"])).toEqual([]);

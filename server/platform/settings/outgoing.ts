@@ -1,6 +1,6 @@
 import { BlockList, isIP } from "node:net";
 
-/* How the settings of the outgoing proxy are written. */
+/* Syntax of the outgoing proxy's settings. */
 
 /** An address such as `http://user:password@proxy.example.com:3128`, without a path. */
 export function isProxyAddress(text: string): boolean {
@@ -11,7 +11,7 @@ export function isProxyAddress(text: string): boolean {
   );
 }
 
-/** Whether percent signs in the text are escapes of UTF-8. */
+/** True if percent signs in the text are escapes of UTF-8. */
 function isEncoded(text: string): boolean {
   try {
     decodeURIComponent(text);
@@ -21,7 +21,7 @@ function isEncoded(text: string): boolean {
   }
 }
 
-/** One entry of OUTGOING_NO_PROXY. Without a port it is for every port. */
+/** One entry of OUTGOING_NO_PROXY; a null `port` means every port. */
 export type NoProxyRule = { port: string | null } & (
   | { host: string; isSuffix: boolean }
   | { has(address: string): boolean }

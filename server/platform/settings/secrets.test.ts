@@ -23,7 +23,7 @@ const PRODUCTION = {
 const faultsOf = (changes: Record<string, string>) =>
   productionFaults(parseEnv({ ...PRODUCTION, ...changes })).join("\n");
 
-test("development makes its secrets once and keeps them for its owner only", () => {
+test("development makes its secrets once, readable by their owner only", () => {
   const settings = parseEnv({ CAPSTAN_DATA_DIR: join(scratch, "once") });
   const first = readSecrets(settings);
   expect(first.vaultKey).toHaveLength(32);
@@ -38,7 +38,7 @@ test("two installations have different secrets", () => {
   expect(a!.nextAuthSecret).not.toBe(b!.nextAuthSecret);
 });
 
-test("secrets of the environment win, and nothing is written then", () => {
+test("secrets of the environment take precedence, and nothing is written then", () => {
   const settings = parseEnv({ ...PRODUCTION, CAPSTAN_DATA_DIR: join(scratch, "untouched") });
   expect(readSecrets(settings).vaultKey.toString("base64")).toBe(VAULT_KEY);
   expect(() => readFileSync(join(scratch, "untouched", "secrets.json"))).toThrow();
@@ -49,7 +49,7 @@ test("secrets of the environment win, and nothing is written then", () => {
   expect(readSecrets(hex).vaultKey.toString("base64")).toBe(VAULT_KEY);
 });
 
-test("a damaged file is never replaced: what it encrypted would be lost", () => {
+test("a damaged file is never replaced, because what it encrypted would be lost", () => {
   const directory = mkdtempSync(join(scratch, "damaged-"));
   writeFileSync(join(directory, "secrets.json"), "{");
   expect(() => readSecrets(parseEnv({ CAPSTAN_DATA_DIR: directory }))).toThrow(/damaged/);
@@ -81,7 +81,7 @@ test("production with an Inngest server and its signing key starts", () => {
   );
 });
 
-test("a vault key that is no key is refused everywhere", () => {
+test("a malformed vault key is refused everywhere", () => {
   for (const key of ["short", Buffer.alloc(32).toString("base64"), Buffer.alloc(31, 1).toString("base64")])
     expect(() => checkSettings(parseEnv({ CAPSTAN_VAULT_KEY: key }))).toThrow(
       /CAPSTAN_VAULT_KEY must be 32 bytes/,

@@ -9,9 +9,9 @@ import { faultsTogether, misspelt, proxyWarnings } from "@/server/platform/setti
 export type Secrets = {
   /** Signs the sessions of next-auth. */
   nextAuthSecret: string;
-  /** 32 bytes: wraps the data keys of stored credentials and private payloads. */
+  /** 32 bytes that wrap the data keys of stored credentials and private payloads. */
   vaultKey: Buffer;
-  /** Those that still open what they wrapped, and wrap nothing new. */
+  /** Keys that still unwrap what they wrapped, and wrap nothing new. */
   otherVaultKeys: Buffer[];
 };
 
@@ -22,7 +22,7 @@ const Stored = z.object({
 });
 type Stored = z.output<typeof Stored>;
 
-/** What is against starting with these settings in production; empty in development. Values are never named. */
+/** Reasons against starting with these settings in production; empty in development. Values are never named. */
 export function productionFaults(settings: Env): string[] {
   if (settings.CAPSTAN_ENV !== "production") return [];
   const faults: string[] = [];
@@ -41,7 +41,7 @@ export function productionFaults(settings: Env): string[] {
   return faults;
 }
 
-/** Throws a Refusal with one sentence per setting that is against a start with these settings, and per misspelt known name. */
+/** Throws a Refusal with one sentence for each setting that prevents a start, and for each misspelt known name. */
 export function checkSettings(
   settings: Env = env,
   given: string[] = Object.keys(process.env),
@@ -60,7 +60,7 @@ export function checkSettings(
     throw new Refusal(`Capstan does not start with these settings:\n- ${faults.join("\n- ")}`);
 }
 
-/** What these settings lack for what they ask, though a process starts with them; sentences for the log of its start. */
+/** Warnings for the log of a start: settings that have no effect, are unsafe, or lack another one that they need. */
 export function settingWarnings(settings: Env = env, given: string[] = Object.keys(process.env)): string[] {
   const isSandboxOn = settings.SANDBOX || settings.CAPSTAN_ENV !== "production";
   const set = given.filter((name) => process.env[name] !== "");
@@ -74,14 +74,14 @@ export function settingWarnings(settings: Env = env, given: string[] = Object.ke
 }
 
 /**
- * The secrets of this installation: from the environment; in development what is missing there is made once and kept
- * in the data directory, readable by its owner only.
+ * Reads the secrets of this installation from the environment. In development, missing ones are made once and kept in the data
+ * directory, readable by their owner only. Throws if a setting prevents a start or the file is damaged.
  */
 export function readSecrets(settings: Env = env): Secrets {
   checkSettings(settings);
   const { NEXTAUTH_SECRET, CAPSTAN_VAULT_KEY, CAPSTAN_VAULT_OTHER_KEYS } = settings;
   const stored = NEXTAUTH_SECRET && CAPSTAN_VAULT_KEY ? null : readOrMake(storedAt(settings));
-  // A key of the environment comes with its own others: those of the file belong to the file's.
+  // A key of the environment comes with its own other keys, because those of the file belong to the file's key.
   const texts = CAPSTAN_VAULT_KEY
     ? [CAPSTAN_VAULT_KEY, ...CAPSTAN_VAULT_OTHER_KEYS]
     : [stored?.vaultKey ?? "", ...(stored?.otherVaultKeys ?? []), ...CAPSTAN_VAULT_OTHER_KEYS];
@@ -93,8 +93,8 @@ export function readSecrets(settings: Env = env): Secrets {
 }
 
 /**
- * Changes the vault keys that the data directory keeps, at once or not at all; null where they are set in the environment.
- * Processes read them when they start.
+ * Changes the vault keys in the data directory, at once or not at all; null if they are set in the environment. Processes read
+ * them when they start.
  */
 export function changeStoredVaultKeys(
   change: (
@@ -135,7 +135,7 @@ function readOrMake(path: string): Stored {
     }
     writeFileSync(fresh, JSON.stringify(made), { mode: 0o600 });
     try {
-      linkSync(fresh, path); // whole, and by one process only: the others read what it wrote
+      linkSync(fresh, path); // atomic, and by one process only: the others read what it wrote
     } catch (error) {
       if (!(error instanceof Error && "code" in error && error.code === "EEXIST")) throw error;
     } finally {

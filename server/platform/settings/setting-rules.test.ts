@@ -12,7 +12,7 @@ function start(changes: Record<string, string>) {
   checkSettings(parseEnv(given), Object.keys(given));
 }
 
-test("what belongs together starts", () => {
+test("settings that belong together start", () => {
   expect(() =>
     start({
       ...OIDC,
@@ -28,7 +28,7 @@ test.each(WRONG_SETTINGS)("a start in production with %j is refused by name", (c
   expect(() => start(changes)).toThrow(sentence);
 });
 
-test("production starts the embedded database only where a setting says so", () => {
+test("production starts the embedded database only if a setting says so", () => {
   const fault = (changes: Record<string, string>) =>
     embeddedDatabaseFault(parseEnv({ ...PRODUCTION, ...changes }));
   expect(fault({})).toMatch(/^DATABASE_URL is required in production.*set EMBEDDED_POSTGRES=1\.$/);
@@ -36,7 +36,7 @@ test("production starts the embedded database only where a setting says so", () 
   expect(fault({ CAPSTAN_ENV: "development" })).toBeNull();
 });
 
-test("an unknown name that begins with CAPSTAN_ is warned of; names of clients and of Kubernetes are not", () => {
+test("an unknown name that begins with CAPSTAN_ causes a warning; names of clients and of Kubernetes do not", () => {
   const warnings = settingWarnings(parseEnv(PRODUCTION), [
     ...["CAPSTAN_COLOUR", "CAPSTAN_API_KEY", "CAPSTAN_SERVICE_HOST", "CAPSTAN_PORT_3000_TCP", "COLOUR"],
   ]);
@@ -50,14 +50,14 @@ const required = [
 const SAMPLES: Record<string, string> = { OIDC_ISSUER: OIDC.OIDC_ISSUER, SMTP_URL: "smtp://mail.test" };
 
 test.each(required)(
-  "$name is required where the page of settings says so: with $other",
+  "$name is required with $other, as the page of settings says",
   ({ name, other, value }) => {
     const beside = other ? { [other]: value ?? SAMPLES[other] ?? "set" } : {};
     expect(() => start({ ...beside, [name]: "" })).toThrow(name);
   },
 );
 
-test("the page of settings says of more than one setting that it is required", () => {
+test("the page of settings lists more than ten required settings", () => {
   expect(required.length).toBeGreaterThan(10);
 });
 

@@ -1,6 +1,6 @@
 import type { Env } from "@/server/platform/settings/env";
 
-/** Settings of which neither does anything without the other. */
+/** Pairs of settings of which neither does anything without the other. */
 const PAIRS: [keyof Env & string, keyof Env & string][] = [
   ["GITHUB_ID", "GITHUB_SECRET"],
   ["GOOGLE_CLIENT_ID", "GOOGLE_CLIENT_SECRET"],
@@ -8,7 +8,7 @@ const PAIRS: [keyof Env & string, keyof Env & string][] = [
   ["STRIPE_SECRET_KEY", "STRIPE_WEBHOOK_SECRET"],
 ];
 
-/** What of these settings cannot be used together, in one sentence each; values are never named. */
+/** Faults of settings that cannot be used together, one sentence each; values are never named. */
 export function faultsTogether(settings: Env): string[] {
   const faults = PAIRS.flatMap(([one, other]) => {
     if (Boolean(settings[one]) === Boolean(settings[other])) return [];
@@ -36,7 +36,7 @@ export function faultsTogether(settings: Env): string[] {
   return faults;
 }
 
-/** Why these settings do not start the embedded PostgreSQL; null where they do. It is made for development. */
+/** The reason why these settings do not start the embedded PostgreSQL, which is made for development; null if they do. */
 export function embeddedDatabaseFault(settings: Env): string | null {
   if (settings.CAPSTAN_ENV !== "production" || settings.EMBEDDED_POSTGRES) return null;
   return "DATABASE_URL is required in production: set it to your PostgreSQL server. To use the embedded PostgreSQL all the same, set EMBEDDED_POSTGRES=1.";
@@ -47,7 +47,7 @@ function isOrigin(address: string): boolean {
   return pathname === "/" && !search && !hash && !username && !password;
 }
 
-/** Read by clients, launchers and tests, not by the product's processes. */
+/** Names that clients, launchers and tests read, not the product's processes. */
 const OF_OTHERS = [
   ...[
     "API_KEY",
@@ -63,12 +63,12 @@ const OF_OTHERS = [
   ],
   ...["SEED", "URL"],
 ].map((name) => `CAPSTAN_${name}`);
-/** Kubernetes gives a container such names for each service beside it. */
+/** Kubernetes sets such names in a container for each service beside it. */
 const OF_SERVICES = /_(SERVICE_HOST|SERVICE_PORT|PORT)(_|$)/;
 
 /**
- * Names of the environment that are probably misspelt settings: faults where a known name differs by one slip, warnings for
- * other unknown names that begin with CAPSTAN_.
+ * Finds names of the environment that are probably misspelt settings: a fault if a known name differs by one slip, a warning for
+ * any other unknown name that begins with CAPSTAN_.
  */
 export function misspelt(given: string[], known: string[]): { faults: string[]; warnings: string[] } {
   const faults: string[] = [];
@@ -85,10 +85,10 @@ export function misspelt(given: string[], known: string[]): { faults: string[]; 
   return { faults, warnings };
 }
 
-/** Names by which other programs find a proxy. */
+/** Names in which other programs look for a proxy. */
 const OF_PROXIES = /^(https?|all)_proxy$/i;
 
-/** Which settings of proxies do nothing although they are set, or are unsafe. */
+/** Warnings about proxy settings that do nothing although they are set, or that are unsafe. */
 export function proxyWarnings(settings: Env, given: string[]): string[] {
   const { OUTGOING_PROXY, OUTGOING_NO_PROXY, OUTGOING_PROXY_RESOLVES } = settings;
   const named = (pattern: RegExp) => given.filter((name) => pattern.test(name)).join(", ");
@@ -109,7 +109,7 @@ export function proxyWarnings(settings: Env, given: string[]): string[] {
   return warnings;
 }
 
-/** Equal, or but for one character more, less, other, or swapped with the next. */
+/** True if the names are equal, or differ by one character that is added, missing, changed, or swapped with the next. */
 function isOneSlip(a: string, b: string): boolean {
   if (Math.abs(a.length - b.length) > 1) return false;
   let at = 0;

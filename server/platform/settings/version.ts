@@ -1,4 +1,4 @@
 import packageJson from "@/package.json" with { type: "json" };
 
-/** The version of this build, as every answer and the OpenAPI document tell it. */
+/** The version of this build, as answers and the OpenAPI document report it. */
 export const VERSION: string = packageJson.version;

@@ -1,15 +1,15 @@
-/* JSON without what models write around it: their thinking up to `</think>`, and a code fence. */
+/* Extracts JSON from the text that models write around it: their thinking up to `</think>`, and a code fence. */
 
 const THOUGHT = "</think>";
 const BEGINS_JSON = /^\s*[[{"\-\dtfn]/;
 const FENCE = /^\s*```(?:json)?\s*(?=[[{"\-\d])/i;
 const FENCE_BEGUN = /^\s*(?:`{0,3}|```[a-z]{0,4}\s*)$/i;
-/** Ends the text, or may once the rest of it has come. */
+/** Matches the end of a fenced text, or what may become that end. */
 const FENCE_END = /\s*(?:`{1,3}\s*)?$/;
 
 /**
- * Passes on an answer in JSON that comes in pieces. A text that begins as JSON passes at once and unchanged. Any other waits for
- * the end of its thinking or for its fence; without either it passes unchanged at its end.
+ * Passes on a JSON answer that arrives in pieces. A text that begins as JSON passes at once and unchanged. Any other text waits
+ * for the end of its thinking or for its fence; without either it passes unchanged at its end.
  */
 export function bareJson(tell: (text: string) => void) {
   let state: "begin" | "thinking" | "fenced" | "plain" = "begin";
@@ -20,7 +20,7 @@ export function bareJson(tell: (text: string) => void) {
   const pass = (text: string) => {
     if (text !== "") tell(text);
   };
-  /** Holds back what may be the end of the fence. */
+  /** Passes on the fenced text, except what may be the end of the fence. */
   const passFenced = () => {
     const end = held.search(FENCE_END);
     pass(held.slice(0, end));
@@ -65,7 +65,7 @@ export function bareJson(tell: (text: string) => void) {
   };
 }
 
-/** The same of a whole text. */
+/** `bareJson` for a whole text. */
 export function bareJsonOf(text: string): string {
   let bare = "";
   const passing = bareJson((piece) => {

@@ -1,13 +1,13 @@
 import type { Json } from "@/server/platform/durable/step";
 
-/** Characters JSON must escape, and the halves of surrogate pairs: strings without any are their own text. */
+/** Matches characters that JSON must escape, and halves of surrogate pairs. A string without any needs only quotes. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what must be found
 const NOT_PLAIN = /[\u0000-\u001f"\\\ud800-\udfff]/;
 
 /**
- * The RFC 8785 text of a JSON value: equal for equal values, whatever the order of their keys. Members that are
- * undefined are left out, as JSON.stringify does. Throws TypeError for what JSON cannot say: numbers that are not
- * finite, lone surrogates, functions.
+ * Returns the RFC 8785 text of a JSON value: equal for equal values, whatever the order of their keys. Undefined members are left
+ * out, as by JSON.stringify. Throws TypeError for what JSON cannot express: numbers that are not finite, lone surrogates,
+ * functions.
  */
 export function canonicalText(value: Json): string {
   switch (typeof value) {
@@ -15,7 +15,7 @@ export function canonicalText(value: Json): string {
       return quoted(value);
     case "number":
       if (!Number.isFinite(value)) throw new TypeError(`${value} is no JSON number`);
-      return value === 0 ? "0" : String(value); // ECMAScript's own form is the one RFC 8785 names; -0 is 0
+      return value === 0 ? "0" : String(value); // RFC 8785 requires ECMAScript's own form; -0 is 0
     case "boolean":
       return value ? "true" : "false";
     case "object":
@@ -26,12 +26,12 @@ export function canonicalText(value: Json): string {
   }
 }
 
-/** Deeper values than any answer has, and shallower than any that a recursion over them, here or in the database, breaks at. */
+/** No answer is nested this deep, and no recursion over such a value fails, here or in the database. */
 const MOST_LEVELS = 500;
 
 /**
- * What keeps a value from a canonical form, or from being stored and read in it, in words that follow "holds"; null:
- * nothing does. For values that come from elsewhere, asked before anything is written down.
+ * The flaw that keeps a value from a canonical form, or from being stored and read in it, in words that follow "holds"; null if
+ * there is none. For foreign values, before anything is written.
  */
 export function formFlaw(value: unknown, level = 0): string | null {
   if (typeof value === "string") return value.isWellFormed() ? null : "half of a character";
@@ -51,7 +51,7 @@ function firstFlaw(values: unknown[], level: number): string | null {
   return null;
 }
 
-/** The same of a provider's answer, as a sentence. */
+/** The same flaw of a provider's answer, as a sentence; null if there is none. */
 export function answerFlaw(answer: unknown): string | null {
   const flaw = formFlaw(answer);
   return flaw && `The provider's answer contains ${flaw}, so no record can be made of it.`;
@@ -67,10 +67,12 @@ function objectText(value: { [key: string]: Json }): string {
   return text === "" ? "{}" : `${text}}`;
 }
 
-/** From so many keys on sort() takes less time than moving each of them to its place. */
+/** Above this many keys, sort() takes less time than moving each key to its place. */
 const MANY_KEYS = 24;
 
-/** In place, by UTF-16 code units, which RFC 8785 asks for: the order of `>` and of sort(), which makes lists of its own. */
+/**
+ * Sorts keys in place by UTF-16 code units, as RFC 8785 requires: the order of `>` and of sort(), which makes lists of its own.
+ */
 function sorted(keys: string[]): string[] {
   if (keys.length > MANY_KEYS) return keys.sort();
   for (let place = 1; place < keys.length; place++) {
@@ -82,7 +84,7 @@ function sorted(keys: string[]): string[] {
   return keys;
 }
 
-/** Keys come again and again, those of our own documents above all. */
+/** Quoted keys are kept, because keys recur, above all those of our own documents. */
 const quotedKeys = new Map<string, string>();
 const MOST_KEYS = 4_096;
 
@@ -90,7 +92,7 @@ function quotedKey(key: string): string {
   const known = quotedKeys.get(key);
   if (known !== undefined) return known;
   const text = quoted(key);
-  // Keys of callers' own must not fill the memory.
+  // Callers' own keys must not fill the memory.
   if (quotedKeys.size < MOST_KEYS && key.length <= 64) quotedKeys.set(key, text);
   return text;
 }

@@ -6,7 +6,7 @@ import { canonicalText, formFlaw, hashOf, sha256Hex } from "@/server/platform/te
 import { campaign } from "@/testing/campaign";
 
 // RFC 8785, section 3.2.2 and 3.2.3, and appendix B.
-test("the example of the RFC", () => {
+test("the example of the RFC has its canonical text", () => {
   const value = JSON.parse(String.raw`{
     "numbers": [333333333.33333329, 1E30, 4.50, 2e-3, 0.000000000000000000000000001],
     "string": "\u20ac$\u000F\u000aA'\u0042\u0022\u005c\\\"\/",
@@ -48,7 +48,7 @@ test.each([
   expect(canonicalText(Buffer.from(bits, "hex").readDoubleBE())).toBe(text);
 });
 
-test("what JSON cannot say is refused", () => {
+test("a value that JSON cannot express is refused", () => {
   for (const value of [Number.NaN, Number.POSITIVE_INFINITY, "\ud800", "a\udc00b"]) {
     expect(() => canonicalText(value)).toThrow(TypeError);
   }
@@ -87,7 +87,7 @@ test.each([
   expect(formFlaw(value)).toBe(flaw),
 );
 
-test("what has no flaw of form has a canonical form, and the other way round", () => {
+test("a value without a flaw of form has a canonical form, and a value with a flaw has none", () => {
   expect(formFlaw(nested(500))).toBeNull();
   const anyText = fc
     .string({ unit: "binary" })

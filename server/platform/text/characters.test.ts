@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { charactersOf } from "./characters";
 
-test("characters are counted as a walk over the text counts them", () => {
+test("characters are counted as an iteration over the text counts them", () => {
   fc.assert(
     fc.property(
       fc.string({ unit: "binary" }),

@@ -1,4 +1,4 @@
-/** How many Unicode characters a text has; halves of pairs count as one each. Makes no list of them, however long it is. */
+/** Number of Unicode characters in a text; unpaired halves count as one each. Makes no list of them, however long the text is. */
 export function charactersOf(text: string): number {
   let count = text.length;
   for (let at = 1; at < text.length; at++) {

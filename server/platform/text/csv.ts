@@ -1,12 +1,12 @@
-/** A value of a table: text a person or a caller may have written, or a figure of ours. */
+/** A value of a table: text that a person or a caller may have written, or a figure of ours. */
 export type Cell = { text: string } | { figure: string } | null;
 
-/** How a cell begins that a spreadsheet takes for a formula: the list of OWASP (CSV injection) with the full-width signs. */
+/** Beginnings of cells that a spreadsheet reads as a formula: the list of OWASP (CSV injection) with the full-width signs. */
 const FORMULA = /^[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20]/;
 
 /**
- * One line as RFC 4180 has it. Text that a spreadsheet would take for a formula gets an apostrophe in front; figures are ours
- * and may begin with a minus.
+ * Writes one line by RFC 4180. Text that a spreadsheet would read as a formula gets an apostrophe in front; figures are ours and
+ * may begin with a minus.
  */
 export function csvLine(cells: readonly Cell[]): string {
   return `${cells.map(toField).join(",")}\r\n`;
@@ -19,7 +19,7 @@ function toField(cell: Cell): string {
   return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
 }
 
-/** Micros as an exact decimal of dollars, in integers only: 1234500 is `1.2345`. */
+/** Writes micros as an exact decimal of dollars, in integers only: 1234500 is `1.2345`. */
 export function decimalOf(micros: number): string {
   const digits = String(Math.abs(micros)).padStart(7, "0");
   const fraction = digits.slice(-6).replace(/0+$/, "");

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { headerText, textsOf } from "./header";
 
-/** As a host hands over these bytes. */
+/** The header as a host hands it over, one character a byte. */
 const sent = (text: string, encoding: BufferEncoding = "utf8") =>
   Buffer.from(text, encoding).toString("latin1");
 

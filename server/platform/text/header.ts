@@ -1,12 +1,12 @@
 import { isUtf8 } from "node:buffer";
 
 const PLAIN = /^[\t\x20-\x7e]*$/;
-/** RFC 9110, section 5.6.4. */
+/** A quoted string, by RFC 9110, section 5.6.4. */
 const QUOTED = /^[\t ]*"((?:[^"\\]|\\.)*)"[\t ]*$/s;
 
 /**
- * The text of a header's value, which hosts hand over as Latin-1, one character a byte: UTF-8 where its bytes are valid UTF-8,
- * else Latin-1. A value wholly in double quotes is the value inside.
+ * Decodes a header's value, which hosts hand over as Latin-1 with one character a byte: as UTF-8 if its bytes are valid UTF-8,
+ * else as Latin-1. A value wholly in double quotes is the text inside.
  */
 export function headerText(raw: string): string {
   const text = decoded(raw);
@@ -20,5 +20,5 @@ function decoded(raw: string): string {
   return isUtf8(bytes) ? bytes.toString("utf8") : raw;
 }
 
-/** What a header says that may be sent on several lines: several texts only where these differ. */
+/** Texts of a header that may be sent on several lines; several texts only if they differ. */
 export const textsOf = (lines: readonly string[]): string[] => [...new Set(lines.map(headerText))];

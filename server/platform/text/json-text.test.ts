@@ -10,11 +10,11 @@ describe("JSON of a server", () => {
     ["NaN", null],
   ])("%j is read", (text, value) => expect(parseForeignJson(text)).toEqual(value));
 
-  test.each(["", "\uFEFF", "{NaN", '{"a":NaN', '{"NaN', "xNaN", "\uFEFF\uFEFF{}"])("%j is none", (text) =>
+  test.each(["", "\uFEFF", "{NaN", '{"a":NaN', '{"NaN', "xNaN", "\uFEFF\uFEFF{}"])("%j is not JSON", (text) =>
     expect(() => parseForeignJson(text)).toThrow(SyntaxError),
   );
 
-  test("all that JSON.stringify writes is read as it is", () =>
+  test("JSON that JSON.stringify writes is read unchanged", () =>
     fc.assert(
       fc.property(fc.json(), (text) => {
         expect(parseForeignJson(text)).toEqual(JSON.parse(text));
@@ -49,7 +49,7 @@ describe("a JSON text", () => {
     '{"a":"\\"a\\":1","b":",\\\\"}',
   ])("%s loses nothing", (text) => expect(lossIn(text)).toBeNull());
 
-  test("of any value loses nothing", () =>
+  test("the JSON of any value loses nothing", () =>
     fc.assert(
       fc.property(fc.jsonValue(), (value) => {
         expect(lossIn(JSON.stringify(value))).toBeNull();

@@ -1,8 +1,8 @@
-/* JSON texts that others write: what parsers read in two ways, and what some of them cannot read at all. */
+/* JSON texts that others write, including what parsers read in two ways and what some of them cannot read at all. */
 
 /**
- * Parses the JSON of a server. A byte order mark is passed over (RFC 8259 8.1), and `NaN` and infinities, which Python writes,
- * are null. Throws SyntaxError.
+ * Parses the JSON of a server. A byte order mark is skipped (RFC 8259 8.1), and `NaN` and infinities, which Python writes, become
+ * null. Throws SyntaxError.
  */
 export function parseForeignJson(text: string): unknown {
   const bare = text.startsWith("\uFEFF") ? text.slice(1) : text;
@@ -45,8 +45,8 @@ function afterString(text: string, start: number): number {
 const TOKEN = /["{}[\],]|-?\d[\d.eE+-]*/g;
 
 /**
- * What a JSON text says that its parsed value does not, in words that follow "holds": an integer whose digits change beyond 2^53
- * (RFC 7493 2.2), or a member given twice (2.3). Null: the value says all of it. For texts that JSON.parse takes.
+ * Finds what a JSON text says and its parsed value does not, in words that follow "holds": an integer whose digits change beyond
+ * 2^53 (RFC 7493 2.2), or a member given twice (2.3). Null if the value says all of it. For texts that JSON.parse accepts.
  */
 export function lossIn(text: string): string | null {
   const pattern = new RegExp(TOKEN);
@@ -60,7 +60,7 @@ export function lossIn(text: string): string | null {
       const keys = open.at(-1);
       if (!isKeyNext || !keys) continue;
       isKeyNext = false;
-      const key = JSON.parse(text.slice(found.index, end)); // a string, by its quotes
+      const key = JSON.parse(text.slice(found.index, end)); // its quotes make it a string
       if (keys.has(key)) return "the same member twice";
       keys.add(key);
     } else if (token === "{" || token === "[") {
@@ -75,7 +75,7 @@ export function lossIn(text: string): string | null {
   return null;
 }
 
-/** Does a number print as another integer than it was written? `6.02e23` does not. */
+/** True if a number prints as another integer than it was written; false for `6.02e23`. */
 function isChanged(literal: string): boolean {
   const value = Number(literal);
   if (!Number.isFinite(value) || Math.abs(value) <= Number.MAX_SAFE_INTEGER) return false;

@@ -1,16 +1,19 @@
 /*
- * The pattern of o200k_base looks at a word up to three times, and holds the thread meanwhile. A word of a megabyte is therefore
- * read in stretches, with turns between them, by what the pattern says of letters.
+ * Reads long words for the tokenizer. The pattern of o200k_base looks at a word up to three times and blocks the thread
+ * meanwhile, so a word of a megabyte is read in stretches, with turns between them, by the pattern's rules for letters.
  */
 
-/** A word is looked at in stretches of this many characters. */
+/** Characters of a word that are read between two turns. */
 const STRETCH = 4_096;
 
-/** The pattern's two kinds of letters: what a piece may begin with, and what it may end with. Marks and caseless ones are both. */
+/**
+ * The pattern's two kinds of letters: those that may begin a piece, and those that may end one. Marks and caseless letters are
+ * both.
+ */
 const [HEAD, TAIL] = ["\\p{Lu}\\p{Lt}\\p{Lm}\\p{Lo}\\p{M}", "\\p{Ll}\\p{Lm}\\p{Lo}\\p{M}"];
 const SUFFIX = /(?:'s|'S|'t|'T|'re|'rE|'Re|'RE|'ve|'vE|'Ve|'VE|'m|'M|'ll|'lL|'Ll|'LL|'d|'D)?/y;
 
-/** Reads long words of a text, of more letters than this. */
+/** Returns a reader of words with more than `stretch` letters. */
 export function openLongWords(stretch = STRETCH) {
   const long = new RegExp(`[^\\r\\n\\p{L}\\p{M}\\p{N}]?(?=\\p{L}[\\p{L}\\p{M}]{${stretch}})`, "uy");
   const heads = new RegExp(`[${HEAD}]{1,${stretch}}`, "uy");
@@ -34,8 +37,8 @@ export function openLongWords(stretch = STRETCH) {
   }
 
   /**
-   * The end of the piece that begins here, where it is a long word; null: it is not. As the pattern's first two branches say:
-   * heads and then tails; without tails after them, up to the last head that is a tail as well; without any, all heads.
+   * Finds the end of the long word that begins at `at`; null if none does. Follows the pattern's first two branches: heads and
+   * then tails; without tails after them, up to the last head that is a tail as well; without any, all heads.
    */
   return function* endOfWord(text: string, at: number): Generator<undefined, number | null> {
     long.lastIndex = at;

@@ -11,7 +11,7 @@ import { countTokens } from "./tokenizer";
 const reference = new Tiktoken(o200k);
 const referenceCount = (text: string) => reference.encode(text, [], []).length;
 
-test("counts what the reference encoder makes, for text of every kind", async () => {
+test("text of every kind has as many tokens as the reference encoder makes", async () => {
   const text = fc.oneof(
     fc.string({ unit: "grapheme", maxLength: 60 }),
     fc.string({ unit: "binary", maxLength: 60 }),
@@ -29,7 +29,7 @@ test("counts what the reference encoder makes, for text of every kind", async ()
   );
 }, 60_000);
 
-test("a long word, which is read in stretches, ends where the pattern ends it", () => {
+test("a long word that is read in stretches ends where the pattern ends it", () => {
   const pattern = new RegExp(o200k.pat_str, "uy");
   const endOfLongWord = openLongWords(3);
   let long = 0;
@@ -59,18 +59,18 @@ test("a long word, which is read in stretches, ends where the pattern ends it", 
   expect(long).toBeGreaterThan(100);
 });
 
-test("words of special tokens are text, and a lone surrogate is a replacement character", async () => {
+test("names of special tokens are text, and a lone surrogate is a replacement character", async () => {
   expect(await countTokens("<|endoftext|>")).toBeGreaterThan(1);
   expect(await countTokens("\ud800")).toBe(await countTokens("\ufffd"));
   expect(await countTokens("")).toBe(0);
 });
 
-test("text that is long enough to be counted in stretches has the same tokens", async () => {
+test("text that is counted in stretches has the same tokens", async () => {
   const text = readFileSync("ARCHITECTURE.md", "utf8").repeat(3).slice(0, 60_000);
   expect(await countTokens(text)).toBe(referenceCount(text));
 }, 60_000);
 
-test("one word as long as a whole prompt takes no time by the square, and others have their turn meanwhile", async () => {
+test("a word as long as a whole prompt takes no quadratic time, and other work has its turn", async () => {
   for (const word of ["a".repeat(262_144), "深".repeat(87_381), " ".repeat(262_144)]) {
     let turns = 0;
     const ticking = setInterval(() => turns++, 0);
@@ -85,10 +85,10 @@ test("one word as long as a whole prompt takes no time by the square, and others
   await countTokens("How deep is the sea?\nAnd how wide?\n".repeat(7_000));
   clearInterval(ticking);
   expect(turns).toBeGreaterThan(0);
-}, 60_000); // by the square it would be minutes
+}, 60_000); // quadratic time would be minutes
 
 test.runIf(isThreadCpuKnown)(
-  "a vocabulary that is read, and a mebibyte that is counted, never hold the thread for 25 ms",
+  "reading the vocabulary and counting a mebibyte never hold the thread for 25 ms",
   async () => {
     const read = async () => {
       vi.resetModules(); // another file of this worker may have read the vocabulary

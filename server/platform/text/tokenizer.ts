@@ -1,18 +1,18 @@
 /*
- * Counts OpenAI's o200k_base tokens exactly, with js-tiktoken's vocabulary. The counting is ours: the package's takes
+ * Counts OpenAI's o200k_base tokens exactly, with js-tiktoken's vocabulary. The counting is our own: the package's takes
  * quadratic time in the longest word, which a caller chooses; ours takes n log n and yields.
  */
 
 import { inTurns } from "@/server/platform/time/turn";
 import { openLongWords } from "./long-word";
 
-/** Yields after every so many steps, of a long word too. */
+/** Steps between two yields, within a long word too. */
 const STEPS = 512;
 
 type Vocabulary = {
-  /** Tokens as strings of one character per byte, by the order in which they are merged. */
+  /** Tokens as strings of one character per byte, with their rank in the order of merges. */
   ranks: Map<string, number>;
-  /** Cuts text into the pieces that are encoded separately. */
+  /** Matches the pieces of a text that are encoded separately. */
   pieces: RegExp;
   longest: number;
 };
@@ -39,10 +39,10 @@ function* vocabularyOf(data: { bpe_ranks: string; pat_str: string }): Generator<
   return { ranks, pieces: new RegExp(data.pat_str, "uy"), longest };
 }
 
-/** Text is cut into stretches of about this many characters, so that no piece is looked for in the whole text. */
+/** Text is cut into stretches of about this many characters, so that no piece is searched in the whole text. */
 const STRETCH = 16_384;
 
-/** How many o200k_base tokens a text is. Words of special tokens count as the plain text they are. */
+/** Number of o200k_base tokens of a text. Names of special tokens count as plain text. */
 export async function countTokens(text: string): Promise<number> {
   loading ??= load();
   return inTurns(counted(text, await loading));
@@ -57,7 +57,7 @@ function* counted(text: string, vocabulary: Vocabulary): Generator<undefined, nu
       const piece = stretch.slice(at, end);
       at = end;
       if (++pieces % STEPS === 0 || piece.length > STRETCH) yield;
-      // A lone surrogate is encoded as the replacement character, like everywhere.
+      // A lone surrogate is encoded as the replacement character, as everywhere.
       const bytes = isAscii(piece) ? piece : Buffer.from(piece).toString("latin1");
       const isToken = bytes.length <= vocabulary.longest && vocabulary.ranks.has(bytes);
       count += isToken ? 1 : yield* tokensOfPiece(bytes, vocabulary);
@@ -68,7 +68,7 @@ function* counted(text: string, vocabulary: Vocabulary): Generator<undefined, nu
 
 const endOfLongWord = openLongWords();
 
-/** Each character is part of a piece, so one begins wherever another has ended. */
+/** Each character is part of a piece, so a piece begins wherever another has ended. */
 function endOfPiece(text: string, at: number, { pieces }: Vocabulary): number {
   pieces.lastIndex = at;
   return pieces.test(text) ? pieces.lastIndex : text.length;
@@ -77,7 +77,7 @@ function endOfPiece(text: string, at: number, { pieces }: Vocabulary): number {
 // biome-ignore lint/suspicious/noControlCharactersInRegex: ASCII begins with control characters
 const isAscii = (text: string) => /^[\x00-\x7f]*$/.test(text);
 
-/** The text cut where a cut changes no piece: after a line's end, before a letter or a digit. */
+/** Cuts the text at places that change no piece: after a line's end, before a letter or a digit. */
 function stretchesOf(text: string): string[] {
   if (text.length <= STRETCH) return [text];
   const cuts = /(?<=\n)(?=[\p{L}\p{N}])/gu;
@@ -90,10 +90,14 @@ function stretchesOf(text: string): string[] {
   return [...stretches, text.slice(from)];
 }
 
-/** A piece that is no token itself: its bytes are merged pair by pair, the earliest learned pair first, from the left. */
+/**
+ * Counts the tokens of a piece that is not one itself: its bytes are merged pair by pair, the earliest learned pair first, from
+ * the left.
+ */
 function* tokensOfPiece(bytes: string, { ranks, longest }: Vocabulary): Generator<undefined, number> {
   const length = bytes.length;
-  // Parts by where they begin: where the next one begins, where the one before does, and the rank of both joined.
+  // By the start of a part: the start of the next part, the start of the one before, and the rank of this part joined with the
+  // next.
   const next = new Int32Array(length);
   const before = new Int32Array(length + 1);
   const joined = new Int32Array(length);
@@ -119,7 +123,7 @@ function* tokensOfPiece(bytes: string, { ranks, longest }: Vocabulary): Generato
   for (let best = queue.take(); best !== undefined; best = queue.take()) {
     if (++steps % STEPS === 0) yield;
     const at = best % POSITIONS;
-    if (joined[at] !== Math.floor(best / POSITIONS)) continue; // of parts that are joined otherwise by now
+    if (joined[at] !== Math.floor(best / POSITIONS)) continue; // its parts have been joined otherwise since
     const middle = next[at]!;
     next[at] = next[middle]!;
     before[next[middle]!] = at;
@@ -131,10 +135,13 @@ function* tokensOfPiece(bytes: string, { ranks, longest }: Vocabulary): Generato
   return parts;
 }
 
-/** Above every position in a piece; ranks times this stay exact. */
+/** Larger than every position in a piece; a rank times this is still exact. */
 const POSITIONS = 2 ** 30;
 
-/** At most so many numbers at once, the smallest first. A list that grows would be copied whole again and again. */
+/**
+ * A queue of at most `most` numbers, smallest first. Its array is allocated once, because a growing list would be copied again
+ * and again.
+ */
 function makeQueue(most: number) {
   const heap = new Float64Array(most);
   let count = 0;

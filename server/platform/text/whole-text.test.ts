@@ -22,7 +22,7 @@ test("halves of characters and U+0000 become U+FFFD, and nothing else changes", 
   expect(wholeValue(plain)).toBe(plain);
 });
 
-test("pieces become the text that they are together", () =>
+test("text in pieces becomes the same as the whole text", () =>
   fc.assert(
     fc.property(fc.array(oddText), (pieces) => {
       let told = "";

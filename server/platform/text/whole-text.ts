@@ -1,16 +1,16 @@
 /*
- * Text that every store and every client takes: without halves of surrogate pairs, and without U+0000, which requests may not
- * contain either. Each becomes U+FFFD, as bytes do that are not UTF-8.
+ * Makes text that every store and every client accepts: without halves of surrogate pairs, and without U+0000, which requests may
+ * not contain either. Each becomes U+FFFD, as bytes do that are not UTF-8.
  */
 
 export const wholeText = (text: string): string => text.toWellFormed().replaceAll("\0", "\ufffd");
 
-/** Deeper values are left as they are, for `formFlaw` to report. */
+/** Deeper values are left unchanged, for `formFlaw` to report. */
 const MOST_LEVELS = 500;
 
-/** A JSON value of such texts; the value itself where it is one. */
+/** Applies `wholeText` to all texts of a JSON value; returns the value itself if nothing changes. */
 export function wholeValue<T>(value: T, level = 0): T {
-  return mended(value, level) as T; // of the same form
+  return mended(value, level) as T; // keeps the form of the value
 }
 
 function mended(value: unknown, level: number): unknown {
@@ -23,12 +23,12 @@ function mended(value: unknown, level: number): unknown {
   const members = Object.entries(value);
   const others = members.map(([name, member]) => [wholeText(name), mended(member, level + 1)] as const);
   const isSame = others.every(
-    ([name, member], index) => name === members[index]![0] && member === members[index]![1], // as many
+    ([name, member], index) => name === members[index]![0] && member === members[index]![1], // `members` is as long
   );
   return isSame ? value : Object.fromEntries(others);
 }
 
-/** The same of a text that comes in pieces: a half at the end of one waits for the other half. */
+/** `wholeText` for text in pieces: a half at the end of one waits for the other half. */
 export function wholePieces(tell: (text: string) => void) {
   let half = "";
   return {

@@ -1,6 +1,6 @@
 import { readFileSync, readlinkSync } from "node:fs";
 
-/** The caller's own thread as Linux names it, from within that thread; null where the system does not say. */
+/** The system's id of the calling thread, on Linux; null if the system does not report it. */
 export function systemThreadId(): number | null {
   try {
     return Number(/(\d+)$/.exec(readlinkSync("/proc/thread-self"))?.[1] ?? Number.NaN) || null;
@@ -9,7 +9,7 @@ export function systemThreadId(): number | null {
   }
 }
 
-/** The processor time that a thread of this process has used, in milliseconds; null where the system does not say. */
+/** Processor time that a thread of this process has used, in milliseconds; null if the system does not report it. */
 export function threadCpuMs(threadId: number | null): number | null {
   if (threadId === null) return null;
   try {

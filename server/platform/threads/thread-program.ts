@@ -1,12 +1,12 @@
 import { join } from "node:path";
 
-/** Where a worker thread's program is: a built file, or the text of a CommonJS bundle. */
+/** A worker thread's program: a built file, or the text of a CommonJS bundle. */
 export type Program = { file: string } | { code: string };
 
 /**
- * The program of a worker thread, `server/compute/<folder>/worker.ts`: the file of the last build, in a process that is built
- * itself or when it is newer than its sources; otherwise (development, tests) a bundle made in memory. Both are found from
- * the working directory, since this file itself may be inside a bundle.
+ * Finds the program of a worker thread, `server/compute/<folder>/worker.ts`: the file of the last build, if this process is built
+ * itself or the file is newer than its sources; otherwise (development, tests) a bundle made in memory. Both are found from the
+ * working directory, because this file itself may be inside a bundle.
  */
 export async function findProgram(folder: string, root: string = process.cwd()): Promise<Program> {
   const built = join(root, "dist", `${folder}-worker.mjs`);
@@ -35,7 +35,7 @@ async function newest(folder: string): Promise<number> {
 }
 
 async function bundle(entry: string, root: string): Promise<string> {
-  // Found at run time: esbuild is no part of anybody's bundle.
+  // esbuild is found at run time, so that it is part of no bundle.
   const { createRequire } = process.getBuiltinModule("node:module");
   const { build }: typeof import("esbuild") = createRequire(join(root, "package.json"))("esbuild");
   const { outputFiles } = await build({

@@ -2,42 +2,42 @@ import type { MessagePort, Worker } from "node:worker_threads";
 import { threadCpuMs } from "./thread-clock";
 import { findProgram, type Program } from "./thread-program";
 
-/** What a worker says once, before its first answer; `threadId` is the system's, by which its processor time is read. */
+/** A worker's first message. `threadId` is the system's, by which the thread's processor time is read. */
 export type Ready = { state: "ready"; threadId?: number | null };
 
-/** There is no answer: the thread was stopped at the deadline, ran out of memory, or failed in another way. */
+/** No answer: the thread was stopped at the deadline, ran out of memory, or failed in another way. */
 export type Stopped = { state: "stopped"; by: "deadline" | "memory" | "failure"; cause?: unknown };
 
-/** Only the clock ended the work, so its input is not to blame. It may be tried again. */
+/** Thrown if only the clock ended the work: its input is not to blame, and it may be tried again. */
 export class OutOfTime extends Error {
   override readonly name = "OutOfTime";
 }
 
 export type Pool<I, A> = {
   /**
-   * Runs one piece of work in its turn. The deadline is in the thread's processor time where the system reports it, and at
-   * most `LONGEST_WAIT_MS` longer in real time. Rejects when workers cannot run, and on the signal.
+   * Runs one task in its turn. The deadline is in the thread's processor time if the system reports it, and at most
+   * `LONGEST_WAIT_MS` longer in real time. Rejects if workers cannot run, and when the signal aborts.
    */
   run(input: I, options?: { signal?: AbortSignal; deadlineMs?: number }): Promise<A | Stopped>;
-  /** Stops the workers and rejects what still waits. */
+  /** Stops the workers and rejects running and waiting tasks. */
   close(): Promise<void>;
 };
 
 type Limits = {
-  /** Of the threads, for people who look at the process. */
+  /** Name of the threads, for people who look at the process. */
   name: string;
-  /** How many run at once. */
+  /** Number of threads. */
   size: number;
   deadlineMs: number;
-  /** JavaScript's own memory of one thread; what typed arrays hold is outside. */
+  /** JavaScript heap of one thread; the contents of typed arrays are outside. */
   memoryMb: number;
-  /** Whether a thread ends with its work, which frees its memory, or stays for the next. */
+  /** True if a thread ends with its task, which frees its memory; otherwise it stays for the next. */
   isForOneTask?: boolean;
 };
 
-/** A thread that waits for the processor, or for another thread, is stopped so much later on the wall. */
+/** Real time beyond the deadline after which a thread is stopped although it waited for the processor or another thread. */
 const LONGEST_WAIT_MS = 60_000;
-/** Between two looks at the processor time of a thread that is late. */
+/** Least time between two looks at the processor time of a late thread. */
 const LEAST_LOOK_MS = 10;
 
 type Task<I, A> = {
@@ -54,13 +54,16 @@ type Slot<I, A> = {
   task: Task<I, A> | null;
   deadline: NodeJS.Timeout | undefined;
   threadId: number | null;
-  /** When the task began: processor time of the thread, and time on the wall, in milliseconds. */
+  /** Start of the task: processor time of the thread, and wall-clock time, in milliseconds. */
   began: { cpuMs: number | null; wallMs: number };
 };
 
-/** The threads of the program `server/compute/<name>/worker.ts`, started with the first work; closed, they start again. */
+/**
+ * The threads of the program `server/compute/<name>/worker.ts`. They start with the first task, and after `close` with the next
+ * one.
+ */
 export function threadsOf<I, A extends Answer>(limits: Limits): Pool<I, A> {
-  // One pool a process, though a module may be loaded by several bundles in it.
+  // One pool a process, even if several bundles load this module.
   const key = Symbol.for(`capstan.threads.${limits.name}`);
   const home: typeof globalThis & { [key]?: Promise<Pool<I, A>> } = globalThis;
   const start = () =>
@@ -85,7 +88,7 @@ export function threadsOf<I, A extends Answer>(limits: Limits): Pool<I, A> {
 
 type Answer = { state: string };
 
-/** The threads of one pool, and the work that waits for them. */
+/** The threads of one pool, and the tasks that wait for them. */
 type Crew<I, A> = {
   limits: Limits & { program: Program };
   waiting: Task<I, A>[];
@@ -94,8 +97,8 @@ type Crew<I, A> = {
 };
 
 /**
- * A fixed number of worker threads, started before they are needed. A worker that misses the deadline, or dies, is
- * replaced. Idle workers do not keep the process alive.
+ * Starts a fixed number of worker threads before they are needed, or with each task if they are for one task. A worker that
+ * misses the deadline, or dies, is replaced. Idle workers do not keep the process alive.
  */
 export function startPool<I, A extends Answer>(limits: Limits & { program: Program }): Pool<I, A> {
   const crew: Crew<I, A> = { limits, waiting: [], slots: new Set(), closed: false };
@@ -136,7 +139,7 @@ function fill<I, A extends Answer>(crew: Crew<I, A>): void {
 }
 
 function start<I, A extends Answer>(crew: Crew<I, A>): void {
-  // Asked of the process, so that bundlers leave the worker's path alone.
+  // Loaded through the process, so that bundlers leave the worker's path alone.
   const { MessageChannel, Worker } = process.getBuiltinModule("node:worker_threads");
   const { port1: port, port2 } = new MessageChannel();
   const { program } = crew.limits;
@@ -144,7 +147,7 @@ function start<I, A extends Answer>(crew: Crew<I, A>): void {
     eval: "code" in program,
     workerData: { port: port2 },
     transferList: [port2],
-    // Nothing of this process is any business of what is worked on.
+    // The work gets nothing of this process's environment.
     env: {},
     execArgv: [],
     resourceLimits: { maxOldGenerationSizeMb: crew.limits.memoryMb },
@@ -172,7 +175,7 @@ function receive<I, A extends Answer>(crew: Crew<I, A>, slot: Slot<I, A>, answer
   if (slot.state === "gone") return;
   if (answer.state === "ready") {
     slot.worker.unref();
-    slot.threadId = (answer as Ready).threadId ?? null; // by its state
+    slot.threadId = (answer as Ready).threadId ?? null; // its state says so
   } else {
     slot.task?.resolve(answer as A); // whatever is not Ready is an answer
     if (crew.limits.isForOneTask) {
@@ -202,7 +205,7 @@ function assign<I, A extends Answer>(crew: Crew<I, A>): void {
 }
 
 function expire<I, A extends Answer>(crew: Crew<I, A>, slot: Slot<I, A>): void {
-  // This thread may have been busy itself while the answer lay there.
+  // The answer may have arrived while this thread was busy.
   const late = process.getBuiltinModule("node:worker_threads").receiveMessageOnPort(slot.port);
   if (late) {
     receive(crew, slot, late.message);
@@ -217,7 +220,7 @@ function expire<I, A extends Answer>(crew: Crew<I, A>, slot: Slot<I, A>): void {
   replace(crew, slot);
 }
 
-/** What a late task may still use: the processor was busy with something else for some of its time. */
+/** Processor time that a late task may still use, because the processor was busy with other work for a part of its time. */
 function timeLeft<I, A>({ threadId, began }: Slot<I, A>, { deadlineMs }: Task<I, A>): number {
   const usedMs = performance.now() - began.wallMs;
   const cpuMs = threadCpuMs(threadId);
@@ -239,7 +242,7 @@ function remove<I, A extends Answer>(crew: Crew<I, A>, slot: Slot<I, A>): void {
   crew.slots.delete(slot);
 }
 
-/** A worker ended on its own: out of memory, or it could not start. */
+/** Handles a worker that ended on its own: it ran out of memory, failed, or could not start. */
 function lose<I, A extends Answer>(
   crew: Crew<I, A>,
   slot: Slot<I, A>,
@@ -249,7 +252,7 @@ function lose<I, A extends Answer>(
   if (state === "gone") return;
   remove(crew, slot);
   if (state === "starting") {
-    // Starting it again would end the same way.
+    // A restart would fail the same way.
     const error = new Error(`A worker thread of ${crew.limits.name} could not start.`, { cause });
     for (const left of crew.waiting.splice(0)) left.reject(error);
     return;
@@ -259,7 +262,7 @@ function lose<I, A extends Answer>(
   fill(crew);
 }
 
-/** Ends the wait for a task, whether it runs or not. */
+/** Ends the wait for a task, whether the task runs or not. */
 function abandon<I, A extends Answer>(crew: Crew<I, A>, task: Task<I, A>, why: unknown): void {
   task.reject(why);
   const place = crew.waiting.indexOf(task);

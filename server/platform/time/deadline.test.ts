@@ -8,7 +8,7 @@ const collectGarbage: () => void = runInNewContext("gc");
 
 afterEach(() => void vi.useRealTimers());
 
-test("it aborts when the time is up, whatever was collected meanwhile, and with the other before", async () => {
+test("a deadline aborts when its time is up, whatever was garbage-collected, and earlier with the other signal", async () => {
   vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
   const reader = new AbortController();
   const [late, left] = [deadline(1_000, reader.signal), deadline(5_000, reader.signal)];

@@ -1,6 +1,6 @@
 /**
  * Aborts once this many milliseconds have passed, with a TimeoutError, or when `signal` does. AbortSignal.timeout cannot be
- * joined with another by AbortSignal.any: nothing holds it then, and once it is collected (Node 20) it never fires.
+ * joined with another signal by AbortSignal.any: nothing holds the timeout then, and once collected (Node 20) it never fires.
  */
 export function deadline(ms: number, signal?: AbortSignal): AbortSignal {
   if (signal?.aborted) return signal;

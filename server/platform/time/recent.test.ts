@@ -16,7 +16,7 @@ function counted() {
   return { read, reads, pass: (ms: number) => (now += ms) };
 }
 
-test("what was read within a second is not read again, for each name separately", async () => {
+test("a value that was read within a second is not read again, for each name separately", async () => {
   const { read, reads, pass } = counted();
   await Promise.all([read("a"), read("a"), read("b")]);
   pass(999);

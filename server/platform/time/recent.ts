@@ -2,8 +2,8 @@ const MOST_STALE_MS = 1_000;
 const MOST_ENTRIES = 10_000;
 
 /**
- * Reads through a memory of at most a second, for what may be that old without harm. Reads of one name at one time share one
- * query; a failed read is not remembered.
+ * Wraps a read with a memory of at most a second, for values that may be that old without harm. Reads of one name at one time
+ * share one query; a failed read is not remembered.
  */
 export function recent<Args extends unknown[], Value>(
   nameOf: (...args: Args) => string,

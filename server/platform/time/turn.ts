@@ -1,13 +1,13 @@
-/** Work on more than this, bytes or characters, is done in pieces, with a turn for others between them. */
+/** Work on more than this many bytes or characters is done in pieces, with turns for others between them. */
 export const LARGE = 256 * 1024;
 
-/** Lets everybody else have their turn before the next piece of work. */
+/** Lets other work have its turn before the next piece. */
 export const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-/** How long work goes on before others have their turn. */
+/** Time that work goes on before others have their turn. */
 const TURN_MS = 5;
 
-/** Runs the work to its end; others have their turn every few milliseconds, wherever it yields. */
+/** Runs the generator to its end; others have their turn every few milliseconds, wherever it yields. */
 export async function inTurns<T>(work: Generator<undefined, T>): Promise<T> {
   let since = performance.now();
   for (;;) {
