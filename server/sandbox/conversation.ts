@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import type { Json } from "@/server/platform/durable/step";
 import type { TextRequest } from "./requests";
 
-/* What the sandbox reads out of a conversation. */
+/* Reads a conversation for the sandbox. */
 
 type Message = TextRequest["messages"][number];
 export type Picture = { mediaType: string; byteLength: number; digest: string };
@@ -10,13 +10,13 @@ export type Picture = { mediaType: string; byteLength: number; digest: string };
 const partsOf = ({ content }: Message) =>
   typeof content === "string" ? [{ type: "text" as const, text: content }] : content;
 
-/** The words of a message. */
+/** Text of a message. */
 export const wordsOf = (message: Message): string =>
   partsOf(message)
     .flatMap((part) => (part.type === "text" ? [part.text] : []))
     .join("\n");
 
-/** The pictures of a conversation: it looks at their bytes, not at what they show. */
+/** Pictures of a conversation. The sandbox looks at their bytes, not at what they show. */
 export const picturesOf = ({ messages }: TextRequest): Picture[] =>
   messages.flatMap(partsOf).flatMap((part) => {
     if (part.type !== "image") return [];
@@ -27,7 +27,7 @@ export const picturesOf = ({ messages }: TextRequest): Picture[] =>
 
 const COMPLAINT = /^Your last answer cannot be used:/;
 
-/** Was the last answer given back to be corrected? */
+/** True if the last message returns the answer to be corrected. */
 export function isRepair({ messages }: TextRequest): boolean {
   const last = messages.at(-1);
   return last?.role === "user" && COMPLAINT.test(wordsOf(last));
@@ -35,19 +35,19 @@ export function isRepair({ messages }: TextRequest): boolean {
 
 const isQuestion = (message: Message) => message.role === "user" && !COMPLAINT.test(wordsOf(message));
 
-/** The last question, complaints aside. */
+/** The last question, apart from requests to correct an answer. */
 export function questionOf({ messages }: TextRequest): string {
   const asked = messages.findLast(isQuestion);
   return asked ? wordsOf(asked) : "";
 }
 
-/** What came after the last question. */
+/** Messages after the last question. */
 export const sinceQuestion = ({ messages }: TextRequest): Message[] =>
   messages.slice(messages.findLastIndex(isQuestion) + 1);
 
 const IN_WORDS = /^Answer with one JSON (?:object|value) and nothing else/;
 
-/** The JSON that is wanted: by the request's format, or in words. Null: none. */
+/** The JSON that is requested, by the request's format or in words; null if none is. */
 export function wantedJson({
   messages,
   responseFormat,

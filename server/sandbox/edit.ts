@@ -2,17 +2,18 @@ import sharp from "sharp";
 import { RequestRefused } from "./ports/define";
 import type { File, ImageRequest } from "./requests";
 
-/* An edit as the sandbox makes it: plain to see where it worked, and nothing else touched. */
+/* Edits pictures so that the edited place is plain to see and nothing else changes. */
 
-/** How much of what is newly drawn shows over the source. */
+/** Opacity of the new drawing over the source. */
 const STRENGTH = 0.55;
 
 /** Pixels in rows of RGBA. */
 type Pixels = Uint8Array;
 
 /**
- * The source with what was drawn from the prompt laid over it: inside the mask's clear area, where there is a mask, and
- * everywhere without one. What is drawn on nothing, or on a key colour, takes the source's place around an ellipse.
+ * Lays the picture drawn from the prompt over the source: in the mask's transparent area, or everywhere without a mask. If
+ * transparency or a background is requested, the mask's area, or all outside an ellipse, becomes that background instead. Throws
+ * RequestRefused for an unreadable picture.
  */
 export async function editPicture(request: ImageRequest, source: File, drawn: Uint8Array): Promise<Buffer> {
   const { width, height } = request;
@@ -53,7 +54,7 @@ async function read(
   }
 }
 
-/** Inside the ellipse that touches nine tenths of each edge. */
+/** True inside the ellipse that spans nine tenths of the width and height. */
 function isInside(x: number, y: number, { width, height }: { width: number; height: number }): boolean {
   const [across, down] = [(x + 0.5) / width - 0.5, (y + 0.5) / height - 0.5];
   return across ** 2 + down ** 2 <= 0.45 ** 2;

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { parseJson } from "./ports/define";
 import { topicOf } from "./topic";
 
-/* The sandbox looks for evidence in a document: the line that shares most words with the question. */
+/* Finds evidence in a document: the line that shares most words with the question. */
 
 const Task = z.object({
   task: z.literal("find_evidence"),
@@ -11,7 +11,7 @@ const Task = z.object({
 });
 type DocumentTask = z.output<typeof Task>;
 
-/** The task in a question; null: it is another question. */
+/** Reads the task from a question; null for any other question. */
 export function readDocumentTask(question: string): DocumentTask | null {
   const parsed = Task.safeParse(parseJson(question));
   return parsed.success ? parsed.data : null;

@@ -27,19 +27,19 @@ async function difference(a: Buffer | undefined, b: Buffer | undefined): Promise
   return left.reduce((sum, value, index) => sum + Math.abs(value - (right[index] ?? 0)), 0) / left.byteLength;
 }
 
-describe("the sandbox draws", () => {
+describe("drawImages", () => {
   test.each<[width: number, height: number]>([
     [816, 816],
     [1200, 640],
     [256, 3840],
     ...campaign.size<[number, number][]>({ small: [], full: [[3840, 2160]] }),
-  ])("a PNG of exactly %i x %i", async (width, height) => {
+  ])("a picture is a PNG of exactly %i x %i", async (width, height) => {
     const [png] = await draw({ width, height });
     const facts = await sharp(png).metadata();
     expect([facts.format, facts.width, facts.height]).toEqual(["png", width, height]);
   });
 
-  test("the same bytes for the same request", async () => {
+  test("the same request gives the same bytes", async () => {
     const [one, again] = [await draw({ count: 2 }), await draw({ count: 2 })];
     expect(one.map(sha256Hex)).toEqual(again.map(sha256Hex));
   });
@@ -48,12 +48,12 @@ describe("the sandbox draws", () => {
     ["prompt", { prompt: "A robot florist" }],
     ["model", { model: "sandbox-2" }],
     ["reference image", { referenceImages: [{ mediaType: "image/png", base64: "iVBORw0K" }] }],
-  ])("another picture for another %s", async (_what, more) => {
+  ])("another %s gives another picture", async (_what, more) => {
     const [[first], [second]] = await Promise.all([draw(), draw(more)]);
     expect(await difference(first, second)).toBeGreaterThan(4);
   });
 
-  test("as many different variants as were asked for", { tags: "long" }, async () => {
+  test("a request gets as many different variants as it asks for", { tags: "long" }, async () => {
     const variants = await draw({ count: 4 });
     expect(variants).toHaveLength(4);
     for (const [index, variant] of variants.entries()) {
@@ -62,7 +62,7 @@ describe("the sandbox draws", () => {
     }
   });
 
-  test("a figure on nothing, when transparency is asked for", async () => {
+  test("a picture with transparency is a figure on nothing", async () => {
     const [png] = await draw({ transparent: true });
     const { data, info } = await sharp(png).raw().toBuffer({ resolveWithObject: true });
     expect(info.channels).toBe(4);
@@ -76,13 +76,13 @@ describe("the sandbox draws", () => {
     expect(clear.filter((alpha) => alpha === 0).length / clear.length).toBeGreaterThan(0.2);
   });
 
-  test("no transparency otherwise", async () => {
+  test("a picture without requested transparency has none", async () => {
     const [png] = await draw();
     expect((await sharp(png).stats()).isOpaque).toBe(true);
   });
 
   test.each(["", " ", "夜の港", "🦊🦊", "x".repeat(32_000), "word ".repeat(4_000)])(
-    "whatever the prompt holds",
+    "a prompt of any text is drawn",
     async (tail) => {
       const [png] = await draw({ prompt: `a${tail}` });
       expect((await sharp(png).metadata()).width).toBe(816);

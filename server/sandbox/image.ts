@@ -20,10 +20,10 @@ const FAMILIES = ["latin", "latin-ext", "cyrillic", "greek"].map((script) => {
 });
 /** Only these fonts, never the machine's own: the same request draws the same bytes everywhere. */
 const FONT = FAMILIES.join(", ");
-/** Scripts the fonts above can draw; other characters are left out of the picture. */
+/** Matches characters that the fonts above cannot draw, which are left out of the picture. */
 const UNDRAWABLE = /[^\p{Script=Latin}\p{Script=Cyrillic}\p{Script=Greek}\p{N}\p{P}\s]/gu;
 
-/** Draws `count` different PNGs of the asked size from the prompt. The same request always gets the same bytes. */
+/** Draws `count` different PNGs of the requested size from the prompt. The same request always gives the same bytes. */
 export async function drawImages(request: ImageRequest): Promise<ImageAnswer> {
   const references = request.referenceImages
     .map(({ base64 }) => createHash("sha256").update(base64).digest("hex"))
@@ -33,7 +33,7 @@ export async function drawImages(request: ImageRequest): Promise<ImageAnswer> {
   );
   const weights = adapters.map(({ digest, weight }) => `\n${digest} ${weight}`).join("");
   const images: ImageAnswer["images"] = [];
-  // One that leaves an image out where there are several, and one whose files no reader understands.
+  // `sandbox-partial` leaves an image out if there are several, and `sandbox-garbled` sends files that no reader understands.
   const count = request.model === "sandbox-partial" ? Math.max(1, request.count - 1) : request.count;
   const isGarbled = request.model === "sandbox-garbled";
   for (let variant = 0; variant < count; variant += 1) {
@@ -62,7 +62,7 @@ function paletteFrom(random: Random): Palette {
   };
 }
 
-/** What is drawn on, in which colours, and the chance that decides. */
+/** Canvas, colors and random stream of a drawing. */
 type Scene = { context: SKRSContext2D; width: number; height: number; palette: Palette; random: Random };
 
 type Adapter = { digest: string; weight: number };
@@ -99,7 +99,7 @@ async function draw(
   return canvas.encode("png");
 }
 
-/** A landscape with the prompt's words in its corner, for who looks across it. */
+/** Draws a landscape with the prompt's words in its corner, for a camera that moves across it. */
 export function drawView(prompt: string, seed: string, width: number, height: number): Canvas {
   const canvas = createCanvas(width, height);
   const context = canvas.getContext("2d");
@@ -179,7 +179,7 @@ function drawHills({ context, width, height, palette: { hue }, random }: Scene) 
   }
 }
 
-/** A figure in the middle; corners and everything around it stay clear. */
+/** Draws a figure in the middle; the corners and everything around it are left alone. */
 function drawEmblem(
   { context, width, height, palette: { sky, accents, ink }, random }: Scene,
   count: number,
@@ -222,12 +222,12 @@ function drawEmblem(
   context.globalAlpha = 1;
 }
 
-/** Colours that no key colour and no other cell is mistaken for. */
+/** Hues that are not mistaken for a key color or for another cell. */
 const SHEET_HUES = [8, 28, 46, 205, 222, 258] as const;
 
 /**
- * One figure in each cell, each different: sides, hue and size tell the row and the column. Sandbox 2 draws as models
- * do that do not keep to the lines: everything too small, towards one corner, where the grid would cut through figures.
+ * Draws a different figure in each cell: sides, hue and size identify the row and the column. `sandbox-2` draws like models that
+ * do not keep to the grid: everything too small and toward one corner, where the grid would cut through figures.
  */
 function drawSheet(
   context: SKRSContext2D,
@@ -244,7 +244,7 @@ function drawSheet(
   for (let row = 0; row < rows; row += 1) {
     for (let column = 0; column < columns; column += 1) {
       const index = row * columns + column;
-      // One that leaves the second cell empty, and a fragment in the third.
+      // `sandbox-gappy` leaves the second cell empty and draws a fragment in the third.
       if (request.model === "sandbox-gappy" && index === 1) continue;
       const part = request.model === "sandbox-gappy" && index === 2 ? 0.25 : 1;
       const x = (column + 0.5) * cellWidth * shrink;
@@ -266,7 +266,7 @@ function drawSheet(
   }
 }
 
-/** A frame for each adapter, one inside the other: its colour tells the weights, its width how much of them. */
+/** Draws a frame for each adapter, one inside the other. Its color identifies the weights, its width their strength. */
 function drawFrames(context: SKRSContext2D, width: number, height: number, adapters: Adapter[]) {
   const unit = Math.min(width, height) * 0.02;
   let inset = 0;
@@ -293,7 +293,7 @@ function drawCaption(scene: Scene, prompt: string, variant: number, adapters: Ad
   context.fillStyle = "rgba(255, 253, 247, 0.78)";
   const drawnWith = adapters.map(({ digest, weight }) => `  ·  LoRA ${digest.slice(0, 6)} × ${weight}`);
   context.fillText(
-    // Not the model: a comparison must not reveal it before it is judged.
+    // Omits the model, because a comparison must not reveal it before it is judged.
     `${width} × ${height}  ·  variant ${variant + 1}${drawnWith.join("")}`,
     unit * 0.06,
     height - unit * 0.06 * 0.7,

@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { env } from "@/server/platform/settings/env";
 import { startSandbox } from "./server";
 
-/* The sandbox as a process of its own; the submissions log lies in `<data directory>/sandbox`. */
+/* The sandbox as a process of its own; its submissions log is in `<data directory>/sandbox`. */
 const sandbox = await startSandbox({
   port: env.SANDBOX_PORT,
   dataDir: join(env.CAPSTAN_DATA_DIR, "sandbox"),

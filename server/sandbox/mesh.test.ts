@@ -7,7 +7,7 @@ import { turnMesh } from "./mesh";
 
 type Request = Parameters<typeof turnMesh>[0];
 
-/** A picture with a figure of this width on it, in the middle. */
+/** A picture with a figure of this width in the middle. */
 async function picture(width: number, background: string) {
   const svg = `<svg width="200" height="200"><rect width="200" height="200" fill="${background}"/><rect x="${100 - width / 2}" y="20" width="${width}" height="160" fill="#c04020"/></svg>`;
   const bytes = await sharp(Buffer.from(svg)).png().toBuffer();
@@ -30,7 +30,7 @@ test.each(
     [profile, null] as const,
     [profile, { prompt: "Oxidised copper" }] as const,
   ]),
-)("%s, texture %j: the Khronos validator finds no error and no warning", async (profile, texture) => {
+)("the Khronos validator accepts the profile %s with the texture %j", async (profile, texture) => {
   const bytes = await turn({ profile, texture });
   const report = await validateGlb(bytes);
   expect(report.problems).toEqual([]);
@@ -39,13 +39,13 @@ test.each(
   expect([figures.vertices, figures.triangles]).toEqual([report.vertices, report.triangles]);
 });
 
-test("what is no picture becomes a valid mesh all the same", async () => {
+test("a file that is not a picture still becomes a valid mesh", async () => {
   const images = [{ mediaType: "image/png", base64: Buffer.from("no picture").toString("base64") }];
   const bytes = await turn({ images, texture: {} });
   expect((await validateGlb(bytes)).problems).toEqual([]);
 });
 
-test("the same request gets the same bytes; other pictures, profiles and words get others", async () => {
+test("the same request gives the same bytes; other pictures, profiles and words give others", async () => {
   const reference = await picture(80, "white");
   const made = await Promise.all([
     turn({}),

@@ -5,7 +5,7 @@ import type { MeshRequest } from "./requests";
 
 export type MeshAnswer = { mesh: { mediaType: "model/gltf-binary"; base64: string }; usage: { meshes: 1 } };
 
-/** How finely each profile is turned: around, and from top to bottom. */
+/** Resolution of each profile: steps around, and rows from top to bottom. */
 const FINENESS: Record<MeshRequest["profile"], { around: number; rows: number }> = {
   draft_fast: { around: 16, rows: 16 },
   toy_default: { around: 32, rows: 32 },
@@ -15,15 +15,15 @@ const FINENESS: Record<MeshRequest["profile"], { around: number; rows: number }>
 };
 
 type Colour = [number, number, number];
-/** What is taken from a picture: how wide the object is at each height, from the top, and which colour it has there. */
+/** An object's outline in a picture: its width and its color at each height, from the top. */
 type Outline = { widths: number[]; colours: Colour[] };
 
 const ROWS = 128;
 const LEAST_WIDTH = 0.04;
 
 /**
- * Turns an object on a lathe, as wide as the pictures show it: the first from the front, a second from the side. With a
- * texture it has the colours of the picture. The same request always gets the same bytes.
+ * Turns an object on a lathe, as wide as the pictures show it: the first from the front, a second from the side. With a texture
+ * the mesh has the colors of the picture. The same request always gives the same bytes.
  */
 export async function turnMesh(request: MeshRequest): Promise<MeshAnswer> {
   const [front, side = front] = await Promise.all(request.images.slice(0, 2).map(outlineOf));
@@ -36,7 +36,7 @@ export async function turnMesh(request: MeshRequest): Promise<MeshAnswer> {
   return { mesh: { mediaType: "model/gltf-binary", base64 }, usage: { meshes: 1 } };
 }
 
-/** The object is what is opaque, or, where everything is, what differs from the upper left corner. */
+/** Finds the object: the opaque pixels or, if all are opaque, those that differ from the upper left corner. */
 async function outlineOf({ base64 }: { base64: string }): Promise<Outline> {
   const bytes = Buffer.from(base64, "base64");
   const pixels = await decode(bytes).catch(() => null);
@@ -68,7 +68,7 @@ async function outlineOf({ base64 }: { base64: string }): Promise<Outline> {
   };
 }
 
-/** A vase of its own for what is no picture. */
+/** The outline of a vase, for bytes that are not a picture. */
 function outlineOfBytes(bytes: Uint8Array): Outline {
   const seed = createHash("sha256").update(bytes).digest();
   const widths = Array.from(seed, (byte) => 0.2 + (byte / 255) * 0.5);
@@ -87,13 +87,13 @@ async function decode(bytes: Uint8Array): Promise<Uint8Array> {
   return data;
 }
 
-/** Leans a colour towards one that the words have. */
+/** Shifts a color toward one that the words decide. */
 function tinted(colour: Colour, words: string): Colour {
   const lean = createHash("sha256").update(words).digest();
   return mapThree(colour, (value, place) => Math.round(0.7 * value + 0.3 * (lean[place] ?? 0)));
 }
 
-/** The value at a place from 0 to 1 of a list. */
+/** Interpolates a list at a place from 0 to 1. */
 const sample = (values: number[], place: number): number => {
   const at = place * (values.length - 1);
   const low = Math.floor(at);
@@ -191,7 +191,7 @@ async function write(shape: Shape, colours: Colour[] | null): Promise<Uint8Array
 
 const TEXTURE_WIDTH = 8;
 
-/** The colours from top to bottom. */
+/** Paints the colors from top to bottom. */
 async function paint(colours: Colour[]): Promise<Uint8Array> {
   const { default: sharp } = await import("sharp");
   const data = new Uint8Array(ROWS * TEXTURE_WIDTH * 3);

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 
-/** A stream of numbers in [0, 1) that is a function of its seed alone. */
+/** A stream of numbers in [0, 1) that depends on its seed alone. */
 export type Random = () => number;
 
 export function randomFrom(seed: string): Random {

@@ -14,9 +14,9 @@ export const TextRequest = z.object({
       z.object({
         role: z.enum(["system", "user", "assistant", "tool"]),
         content: z.union([z.string(), z.array(Part).min(1)]),
-        /** Of the assistant: the tools it called. */
+        /** The tools that the assistant called. */
         toolCalls: z.array(z.object({ id: z.string(), name: z.string(), arguments: z.string() })).optional(),
-        /** Of a tool: the call it answers. */
+        /** The call that a tool message answers. */
         toolCallId: z.string().optional(),
       }),
     )
@@ -34,29 +34,29 @@ export const TextRequest = z.object({
       }),
     ])
     .default({ type: "text" }),
-  /** These change nothing: the sandbox draws no lots but by `seed`. */
+  /** These change nothing: the only randomness of the sandbox is `seed`. */
   temperature: z.number().optional(),
   topP: z.number().optional(),
   frequencyPenalty: z.number().optional(),
   presencePenalty: z.number().optional(),
-  /** Another one, another answer. */
+  /** A different seed gives a different answer. */
   seed: z.int().optional(),
   /** The text ends before the first of these. */
   stop: z.array(z.string().min(1)).optional(),
-  /** How many answers, each as of another seed; their tokens are counted together. */
+  /** Number of answers, each as if with another seed; their tokens are counted together. */
   choices: z.int().min(1).max(128).optional(),
   reasoningIntent: z.enum(["omit", "economy", "balanced", "deep", "maximum"]).optional(),
   tools: z.array(JsonObject).optional(),
   /**
-   * `none`, `required`, or the tool that is called, in either usual spelling; anything else leaves it to the sandbox. It calls
-   * the tools that the question names, step by step with `then` between, or else the first one, and then answers in words.
+   * `none`, `required`, or the tool to call, in either usual spelling; otherwise the sandbox decides. The sandbox calls the tools
+   * that the question names, step by step with `then` between, or else the first one, and then answers in words.
    */
   toolChoice: z.union([z.string(), JsonObject]).optional(),
-  /** false: one tool at a time. */
+  /** False for one tool at a time. */
   parallelToolCalls: z.boolean().optional(),
   /** `flex` waits for spare capacity, at half the price. */
   tier: z.enum(["standard", "flex"]).optional(),
-  /** The answer comes piece by piece, as server-sent events. */
+  /** True to send the answer piece by piece, as server-sent events. */
   stream: z.boolean().optional(),
 });
 export type TextRequest = z.output<typeof TextRequest>;
@@ -78,10 +78,10 @@ export const ImageRequest = z.object({
     .optional(),
   sheet: z.object({ rows: z.int().min(1).max(8), columns: z.int().min(1).max(8) }).optional(),
   referenceImages: z.array(File).max(4),
-  /** The picture to change; where the mask is wholly clear, or everywhere. */
+  /** The picture to change: in the mask's transparent area, or everywhere without a mask. */
   source: File.optional(),
   mask: File.optional(),
-  /** Weights by their address, or by a word for weights that lie here. */
+  /** Weights by their address, or by a word for weights that the vendor stores. */
   adapters: z
     .array(z.object({ url: z.string(), weight: z.number() }))
     .max(4)

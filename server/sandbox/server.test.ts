@@ -55,8 +55,8 @@ const submissions = async (attemptId: string) => {
     .parse(await response.json());
 };
 
-describe("answers are a function of the input", () => {
-  test("the same request gets the same answer, another model other words", async () => {
+describe("answers", () => {
+  test("the same request gets the same answer, and another model uses other words", async () => {
     const first = await post("/v1/text", text("sandbox-1"), "same-1");
     const second = await post("/v1/text", text("sandbox-1"), "same-2");
     const other = await post("/v1/text", text("sandbox-2"), "same-3");
@@ -78,7 +78,7 @@ describe("answers are a function of the input", () => {
     });
   });
 
-  test("an answer is cut at the cap, between characters", async () => {
+  test("an answer is cut at the token limit, between characters", async () => {
     const question = text("sandbox-1", {
       messages: [{ role: "user", content: "Überschwänglichkeitsäußerungen" }],
     });
@@ -92,7 +92,7 @@ describe("answers are a function of the input", () => {
     }
   });
 
-  test("reasoning costs tokens, within the cap", async () => {
+  test("reasoning costs tokens, within the limit", async () => {
     const { body } = await post("/v1/text", text("sandbox-1", { reasoningIntent: "deep" }), "reason");
     expect(body.usage?.reasoningTokens).toBe(256);
     const capped = await post(
@@ -103,7 +103,7 @@ describe("answers are a function of the input", () => {
     expect(capped.body.usage?.outputTokens).toBe(100);
   });
 
-  test("JSON when JSON is asked for, and a call when a tool is offered", async () => {
+  test("a request for JSON gets JSON, and an offered tool gets a call", async () => {
     const object = await post(
       "/v1/text",
       text("sandbox-1", { responseFormat: { type: "json_object" } }),
@@ -134,7 +134,7 @@ describe("answers are a function of the input", () => {
   });
 });
 
-describe("the log tells what was taken on", () => {
+describe("the submission log", () => {
   test.each([
     ["sandbox-1", 200, 1],
     ["sandbox-slow", 200, 1],
@@ -151,7 +151,7 @@ describe("the log tells what was taken on", () => {
       expect(logged.submissions[0]).toMatchObject({ attemptId: `log-${model}`, model, port: "text" });
   });
 
-  test("sandbox-busy says 429 twice per attempt, then answers, and only that is a submission", async () => {
+  test("sandbox-busy answers 429 twice per attempt and then succeeds, and only the success is a submission", async () => {
     const statuses: number[] = [];
     for (let turn = 0; turn < 4; turn += 1)
       statuses.push((await post("/v1/text", text("sandbox-busy"), "busy-1")).status);
@@ -162,7 +162,7 @@ describe("the log tells what was taken on", () => {
     expect((await submissions("busy-2")).count).toBe(0);
   });
 
-  test("sandbox-mixed does as each question or a system message says, and answers what says nothing", async () => {
+  test("sandbox-mixed behaves as each question or a system message says, and otherwise answers", async () => {
     const ask = (words: string, attemptId: string) =>
       post("/v1/text", text("sandbox-mixed", { messages: [{ role: "user", content: words }] }), attemptId);
     for (const _ of [1, 2, 3]) expect((await ask("[busy 3] And now?", "mixed-1")).status).toBe(429);
@@ -184,7 +184,7 @@ describe("the log tells what was taken on", () => {
     expect(answered).toEqual(["plain 200", "slow 200"]);
   });
 
-  test("each submission says how many requests were in hand", async () => {
+  test("each submission records the number of requests in progress", async () => {
     const ask = (n: number) =>
       post(
         "/v1/text",
@@ -197,7 +197,7 @@ describe("the log tells what was taken on", () => {
     expect(kept.map(({ inHand }) => inHand)).toEqual([1, 2, 3, 1]);
   });
 
-  test("the tier of everything that arrived is kept, taken on or not, and no words depend on it", async () => {
+  test("the tier of every request is logged, accepted or not, and changes no words", async () => {
     const flex = (model: string, attemptId: string) =>
       post("/v1/text", text(model, { tier: "flex" }), attemptId);
     expect((await flex("sandbox-flexless", "flexless-1")).status).toBe(400);
@@ -220,12 +220,12 @@ describe("the log tells what was taken on", () => {
     expect((await flex("sandbox-flexquiet", "flex-3")).body.tier).toBe("standard");
   });
 
-  test("sandbox-lost takes the request on and never answers", async () => {
+  test("sandbox-lost accepts the request and never answers", async () => {
     await expect(post("/v1/text", text("sandbox-lost"), "lost-1")).rejects.toThrow();
     expect((await submissions("lost-1")).count).toBe(1);
   });
 
-  test("what does not fit the port, or asks for the impossible, is no submission", async () => {
+  test("a request that does not fit the port, or asks for the impossible, is not a submission", async () => {
     const impossible = text("sandbox-1", {
       responseFormat: {
         type: "json_schema",
@@ -237,7 +237,7 @@ describe("the log tells what was taken on", () => {
       expect((await post("/v1/text", body, "bad-1")).status).toBe(400);
     }
     const { count, refusals } = await submissions("bad-1");
-    expect([count, refusals.length]).toEqual([0, 1]); // what it understood and could not do
+    expect([count, refusals.length]).toEqual([0, 1]); // the impossible request, which was understood
   });
 
   test("a thousand requests at once leave a thousand lines, each before its answer", {
@@ -254,7 +254,7 @@ describe("the log tells what was taken on", () => {
     expect(JSON.stringify(report)).toContain('{"attemptId":"many-7","count":2}');
   });
 
-  test("survives a restart, and a line torn by a crash", async () => {
+  test("the log survives a restart, and a line torn by a crash", async () => {
     await post("/v1/text", text("sandbox-1"), "before");
     await sandbox.stop();
     appendFileSync(join(dataDir, "submissions.ndjson"), '{"at":"20');
@@ -265,7 +265,7 @@ describe("the log tells what was taken on", () => {
 });
 
 describe("the server", () => {
-  test("draws images over the image port, none with sandbox-empty", async () => {
+  test("the image port draws images, and none with sandbox-empty", async () => {
     const image = {
       prompt: "sea",
       width: 256,
@@ -282,7 +282,7 @@ describe("the server", () => {
     expect((await submissions("image-1")).submissions[0]?.port).toBe("image");
   });
 
-  test("says that it is well, and knows no other pages", async () => {
+  test("the health page answers, and other pages are not found", async () => {
     expect(await (await fetch(`${sandbox.url}/healthz`)).json()).toEqual({ status: "ok" });
     expect((await fetch(`${sandbox.url}/other`)).status).toBe(404);
     expect((await fetch(`${sandbox.url}/v1/other`, { method: "POST" })).status).toBe(404);

@@ -16,19 +16,19 @@ import { piecesOf, type TextAnswer } from "./text";
 import { openWorkshop, type Workshop } from "./work";
 
 /*
- * The sandbox: a vendor of our own over real HTTP, for development, tests and demos. It answers from the input
- * alone, misbehaves on request (by model name), and keeps a log on disk of every request it took on.
+ * The sandbox: a vendor of our own over real HTTP, for development, tests and demos. It answers from the input alone, misbehaves
+ * on request (by model name), and logs every accepted request on disk.
  */
 
 export type SandboxOptions = {
   /** 0 chooses a free port. */
   port: number;
   host?: string;
-  /** Holds `submissions.ndjson`, `refusals.ndjson` and, in `work`, what is being worked on. */
+  /** Holds `submissions.ndjson`, `refusals.ndjson` and the folder `work` of ports that answer later. */
   dataDir: string;
-  /** How long work takes on ports that answer later. Default 1.5 seconds. */
+  /** Duration of work on ports that answer later. Default 1.5 seconds. */
   workMs?: number;
-  /** How long sandbox-slow takes. Default 20 seconds. */
+  /** Delay of sandbox-slow. Default 20 seconds. */
   slowMs?: number;
 };
 export type Sandbox = { url: string; stop(): Promise<void> };
@@ -38,8 +38,8 @@ const BUSY_ANSWERS = 2;
 const MAX_BUSY_ATTEMPTS = 100_000;
 
 /**
- * What is particular about each model. The last one does as each question says: `[slow 300] What is …` waits 300 ms, `[busy
- * 3] …` is refused three times.
+ * The behavior of each model. The last one behaves as each question says: `[slow 300] What is …` waits 300 ms, `[busy 3] …` is
+ * refused three times.
  */
 const BEHAVIOURS = {
   "sandbox-1": "answer",
@@ -66,7 +66,7 @@ const BEHAVIOURS = {
 type Behaviour = (typeof BEHAVIOURS)[keyof typeof BEHAVIOURS];
 const isModel = (name: string): name is keyof typeof BEHAVIOURS => Object.hasOwn(BEHAVIOURS, name);
 
-/** What is served, by path. */
+/** The ports by path. */
 const PORTS: Record<string, PortServer> = {
   "/v1/text": text,
   "/v1/image": image,
@@ -79,7 +79,7 @@ const PORTS: Record<string, PortServer> = {
   "/v1/embedding": embedding,
 };
 
-/** Starts the sandbox; `stop` writes out the log, ends open connections and frees the port. */
+/** Starts the sandbox; `stop` ends open connections, frees the port and writes out the log. */
 export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   const desk: Desk = {
     log: openSubmissionLog(options.dataDir),
@@ -112,16 +112,16 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   };
 }
 
-/** What one running sandbox keeps. */
+/** State of one running sandbox. */
 type Desk = {
   log: SubmissionLog;
   refusals: SubmissionLog;
   works: Workshop;
   slowMs: number;
   workMs: number;
-  /** How often each attempt was refused as busy. */
+  /** Number of times that each attempt was refused as busy. */
   busy: Map<string, number>;
-  /** Requests that have come and have not been answered. */
+  /** Number of requests that have arrived and have not been answered. */
   inHand: number;
 };
 
@@ -148,7 +148,7 @@ async function serve(desk: Desk, request: IncomingMessage, response: ServerRespo
 
 type Request = { path: string; served: PortServer; bytes: Buffer; attemptId: string };
 
-/** Logs a request as taken on or as refused, then answers as its model does. */
+/** Logs a request as accepted or as refused, then answers as its model does. */
 async function submit(
   desk: Desk,
   { path, served, bytes, attemptId }: Request,
@@ -169,7 +169,7 @@ async function submit(
     inHand: desk.inHand,
   };
 
-  // A request that is not taken on (a schema out of reach) is not a submission, so the answer is made first.
+  // A refused request (a schema out of reach) is not a submission, so the answer is made first.
   let answer: object | null;
   try {
     refuseAtOnce(desk, behaviour, read, attemptId);
@@ -203,7 +203,7 @@ class BusyNow extends RequestRefused {
   override readonly name = "BusyNow";
 }
 
-/** Refuses what the model never takes on, or does not take on yet. */
+/** Throws for a request that the model never accepts, or does not accept yet. */
 function refuseAtOnce({ busy }: Desk, behaviour: Behaviour, read: PortRequest, attemptId: string): void {
   const isFlex = read.tier === "flex";
   if (behaviour === "refuse") throw new RequestRefused("refused", "This model refuses every request.");
@@ -217,7 +217,7 @@ function refuseAtOnce({ busy }: Desk, behaviour: Behaviour, read: PortRequest, a
   throw new BusyNow("busy", "No capacity right now.");
 }
 
-/** The answer's own members; null where none is sent now. */
+/** The answer's own members; null if none are sent now. */
 async function answerOf(read: PortRequest, served: PortServer, behaviour: Behaviour): Promise<object | null> {
   if (behaviour === "empty") return read.empty();
   if (behaviour === "fail" || served.answersLater || (behaviour === "lost" && !read.isStream)) return null;
@@ -243,8 +243,8 @@ function send(response: ServerResponse, status: number, value: object): void {
 type TextReply = TextAnswer & { id: string; model: string; tier: Tier };
 
 /**
- * The answer piece by piece, always cut at the same places. A slow model spreads them over its time; a lost one breaks
- * off in the middle.
+ * Sends the answer piece by piece, always cut at the same places. A slow model spreads the pieces over its delay; a lost one
+ * breaks off in the middle.
  */
 async function sendStream(
   response: ServerResponse,
@@ -285,7 +285,7 @@ function readBody(request: IncomingMessage): Promise<Buffer | null> {
   });
 }
 
-/** Waits that long; false when the caller left meanwhile. */
+/** Waits for this long; false if the caller left in between. */
 function stillThere(response: ServerResponse, ms: number): Promise<boolean> {
   return new Promise((done) => {
     const settle = (isThere: boolean) => {
@@ -299,7 +299,7 @@ function stillThere(response: ServerResponse, ms: number): Promise<boolean> {
   });
 }
 
-/** Counts of the whole log, or everything that arrived under one attempt. */
+/** Counts the whole log, or lists everything that arrived under one attempt. */
 async function report(
   log: SubmissionLog,
   refusals: SubmissionLog,

@@ -11,7 +11,7 @@ import {
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 
-/** One request the sandbox took on: what a vendor would bill. */
+/** One request that the sandbox accepted, which a vendor would bill. */
 export type Submission = {
   at: string;
   attemptId: string;
@@ -20,21 +20,21 @@ export type Submission = {
   tier: string;
   /** SHA-256 of the body's bytes as they arrived. */
   sha256: string;
-  /** Requests it had in hand just then, this one too. */
+  /** Requests in progress at that moment, this one included. */
   inHand: number;
 };
 
 export type SubmissionLog = {
-  /** Resolves once the line is with the operating system: only then may an answer leave. */
+  /** Resolves once the operating system has the line: only then may an answer leave. */
   append(submission: Submission): Promise<void>;
-  /** Reads the log from disk, in order; lines torn by a crash are passed over. */
+  /** Reads the log from disk, in order; lines torn by a crash are skipped. */
   read(): AsyncGenerator<Submission>;
   close(): void;
 };
 
 /**
- * Opens a log of a folder for appending: `submissions.ndjson` of what was taken on, `refusals.ndjson` of what was not.
- * All lines of one turn of the event loop share one write.
+ * Opens a log in a folder for appending: `submissions.ndjson` for accepted requests, `refusals.ndjson` for refused ones. All
+ * lines of one turn of the event loop share one write.
  */
 export function openSubmissionLog(
   dataDir: string,

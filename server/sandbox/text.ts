@@ -24,12 +24,12 @@ const tokensOf = (message: TextRequest["messages"][number]) =>
   countTokens(wordsOf(message)) +
   (message.toolCalls ?? []).reduce((sum, call) => sum + countTokens(call.name + call.arguments), 0);
 
-/** Of each picture. */
+/** Tokens of each picture. */
 const IMAGE_TOKENS = 256;
 
 const REASONING_TOKENS = { omit: 0, economy: 16, balanced: 64, deep: 256, maximum: 1024 } as const;
 
-/** Answers a conversation, as often as is asked for. The same request always gets the same answer. */
+/** Answers a conversation `choices` times. The same request always gets the same answer. */
 export function answerText({ choices = 1, ...request }: TextRequest): TextAnswer {
   const seed = request.seed ?? 0;
   const [first, ...others] = Array.from({ length: choices }, (_, place) =>
@@ -115,7 +115,7 @@ function compose(request: TextRequest, question: string, random: Random): string
   if (task) {
     const items = translate(task);
     if (model === "sandbox-hollow") return JSON.stringify({ items: [] });
-    // Forgets the last item and what is to be kept in the others.
+    // sandbox-careless forgets the last item, and in the others whatever must be kept.
     if (model === "sandbox-careless" && !isRepairing)
       return JSON.stringify({ items: items.slice(0, -1).map(({ id }) => ({ id, translation: "?" })) });
     return JSON.stringify({ items });
@@ -123,7 +123,7 @@ function compose(request: TextRequest, question: string, random: Random): string
   const evidence = readDocumentTask(question);
   if (evidence) {
     const items = model === "sandbox-hollow" ? [] : evidenceFor(evidence);
-    // Quotes what is not there.
+    // sandbox-careless quotes text that is not in the document.
     if (model === "sandbox-careless")
       return JSON.stringify({
         items: items.map((item) => ({ ...item, quote: `${item.quote}, more or less` })),
@@ -155,10 +155,10 @@ const MIDDLES = [
 ] as const;
 const NOTES = ["On", "About", "Regarding", "Notes on"] as const;
 
-/** `in 3 paragraphs` or `in 40 sentences` asks for that many, at most a hundred. */
+/** Matches `in 3 paragraphs` or `in 40 sentences`: the answer has that many, at most a hundred. */
 const LENGTH_WISH = /\b(\d{1,3}) (paragraphs|sentences)\b/i;
 
-/** The text as it is streamed: word by word, with the white space before each. Together they are the text. */
+/** Splits a text into the pieces that are streamed: words with the white space before each. Joined, they are the text. */
 export function piecesOf(text: string): string[] {
   return text.match(/\s*\S+(?:\s+$)?/g) ?? (text === "" ? [] : [text]);
 }
@@ -177,7 +177,7 @@ function reply(model: string, question: string, random: Random): string {
     : `${pick(random, OPENINGS)}, on ${topic}: ${pick(random, MIDDLES)}. (sandbox)`;
 }
 
-/** Cuts after that many tokens, never inside a character. */
+/** Cuts after this many tokens, never inside a character. */
 function cut(text: string, tokens: number): string {
   const bytes = Buffer.from(text);
   if (bytes.byteLength <= tokens * 4) return text;
@@ -187,7 +187,7 @@ function cut(text: string, tokens: number): string {
   return bytes.subarray(0, end).toString("utf8");
 }
 
-/** The text before the first of these words. */
+/** The text before the first of these stop words. */
 function upTo(stops: string[], text: string): string {
   const found = stops.map((stop) => text.indexOf(stop)).filter((at) => at >= 0);
   return text.slice(0, Math.min(...found, text.length));

@@ -9,7 +9,7 @@ const tool = (name: string) => ({
 });
 const TOOLS = ["get_weather", "get_time", "extract"].map(tool);
 
-/** The tools that are called for a question after steps that each called some of them. */
+/** The tools that are called for a question, after steps that each called some of them. */
 function called(question: string, steps: string[][], more: object = {}) {
   const done = steps.flatMap((names, step) => [
     {
@@ -27,12 +27,12 @@ function called(question: string, steps: string[][], more: object = {}) {
 }
 const namesOf = (...given: Parameters<typeof called>) => called(...given).map(({ name }) => name);
 
-test("the tools that a question names are called at once, in its order, and then none", () => {
+test("the tools that a question names are called at once, in its order, and then no more", () => {
   expect(namesOf("Use get_time and get_weather.", [])).toEqual(["get_time", "get_weather"]);
   expect(namesOf("Use get_time and get_weather.", [["get_time", "get_weather"]])).toEqual([]);
 });
 
-test("then begins the next step, as often as it is said", () => {
+test("each `then` begins another step", () => {
   const question = "Use get_weather, then get_time, then get_weather.";
   expect(namesOf(question, [])).toEqual(["get_weather"]);
   expect(namesOf(question, [["get_weather"]])).toEqual(["get_time"]);
@@ -46,12 +46,12 @@ test("without parallel calls each tool is a step", () => {
   expect(namesOf(question, [["get_weather"]], { parallelToolCalls: false })).toEqual(["get_time"]);
 });
 
-test("a question that names none calls the first tool once", () => {
+test("a question that names no tool calls the first one once", () => {
   expect(namesOf("What do I wear?", [])).toEqual(["get_weather"]);
   expect(namesOf("What do I wear?", [["get_weather"]])).toEqual([]);
 });
 
-test("where a tool is required, one that was not called yet comes before the first", () => {
+test("a required tool is one that was not called yet, or else the first", () => {
   const required = { toolChoice: "required" };
   expect(namesOf("Use get_weather.", [["get_weather"]], required)).toEqual(["get_time"]);
   expect(namesOf("Use get_weather.", [["get_weather"], ["get_time"], ["extract"]], required)).toEqual([
@@ -59,7 +59,7 @@ test("where a tool is required, one that was not called yet comes before the fir
   ]);
 });
 
-test("a flat object after a name is its arguments; what is none is not", () => {
+test("a flat object after a tool's name is its arguments, and other text is not", () => {
   const [given] = called('Use get_weather {"city": "Oslo"}.', []);
   expect(given).toMatchObject({ name: "get_weather", arguments: '{"city": "Oslo"}' });
   const [made] = called("Use get_weather {city}.", []);

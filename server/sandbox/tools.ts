@@ -7,18 +7,18 @@ import type { Random } from "./random";
 import type { TextRequest } from "./requests";
 import { topicOf } from "./topic";
 
-/* When the sandbox calls tools, and what it has of their results. */
+/* Decides when the sandbox calls tools, and reads their results. */
 
 type Spec = Record<string, Json> & { name: string };
 
-/** A function tool or a choice of one, in either usual spelling: flat, or within `function`. Null: it has no name. */
+/** Reads a function tool, or a choice of one, in either usual spelling: flat, or within `function`. Null if it has no name. */
 function specOf(given: Record<string, Json>): Spec | null {
   const inner = given.function;
   const flat = isObject(inner) ? inner : given;
-  return typeof flat.name === "string" ? (flat as Spec) : null; // has its name
+  return typeof flat.name === "string" ? (flat as Spec) : null; // its name was checked
 }
 
-/** What the tools have answered since the last question, in order. */
+/** Results of tools since the last question, in order. */
 export function resultsIn(request: TextRequest): { name: string; result: string }[] {
   const since = sinceQuestion(request);
   const names = new Map(since.flatMap(({ toolCalls = [] }) => toolCalls.map(({ id, name }) => [id, name])));
@@ -29,10 +29,12 @@ export function resultsIn(request: TextRequest): { name: string; result: string 
 
 type Wish = { spec: Spec; arguments?: string };
 
-/** A word of a question, and a flat object right after it: the arguments. */
+/** Matches a word of a question, and a flat object right after it: the arguments. */
 const WORD = /([\p{L}\p{N}_-]+)(?:\s*(\{[^{}]*\}))?/gu;
 
-/** The tools that the question names, step by step: `then` begins the next one. Without parallel calls each is a step. */
+/**
+ * Lists the tools that the question names, step by step: `then` begins the next step. Without parallel calls each tool is a step.
+ */
 function stepsOf(request: TextRequest, specs: Spec[]): Wish[][] {
   const steps: Wish[][] = [[]];
   for (const [, word = "", object] of questionOf(request).matchAll(WORD)) {
@@ -47,8 +49,8 @@ function stepsOf(request: TextRequest, specs: Spec[]): Wish[][] {
 }
 
 /**
- * The tools that are called now. One that is chosen by name always; else those that the question names for this step, or, where
- * it names none, the first once. None: the answer is in words.
+ * Chooses the tools to call now: always one that the choice names; else those that the question names for this step; else a
+ * required one; or the first one once, if the question names none. Empty if the answer is in words.
  */
 function toolsToCall(request: TextRequest): Wish[] {
   const { tools = [], toolChoice } = request;
@@ -72,7 +74,7 @@ function toolsToCall(request: TextRequest): Wish[] {
   return called.length === 0 && steps.flat().length === 0 ? [{ spec: first }] : [];
 }
 
-/** The calls of an answer that is none in words; empty: it is in words. */
+/** The tool calls of an answer; empty if the answer is in words. */
 export function toolCallsOf(request: TextRequest, random: Random) {
   return toolsToCall(request).map(({ spec, arguments: given }) => {
     const words = topicOf(questionOf(request));

@@ -4,7 +4,7 @@ const FILLERS = new Set(
   ),
 );
 
-/** Up to four telling words of a text, in its own order: the longest ones. */
+/** Up to four significant words of a text, in its own order: the longest ones. */
 export function topicOf(text: string): string[] {
   const found = [...new Set(text.slice(0, 4_000).match(/[\p{L}\p{N}][\p{L}\p{N}'-]*/gu) ?? [])].map((word) =>
     word.slice(0, 24),

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { parseJson } from "./ports/define";
 
-/* The sandbox translates like no one: it writes every word backwards, and keeps what must be kept. */
+/* Translates by writing every word backwards, and keeps what must be kept. */
 
 const Task = z.object({
   task: z.literal("translate"),
@@ -19,7 +19,7 @@ const Task = z.object({
 });
 export type TranslationTask = z.output<typeof Task>;
 
-/** The task in a question; null: it is another question. */
+/** Reads the task from a question; null for any other question. */
 export function readTranslationTask(question: string): TranslationTask | null {
   const parsed = Task.safeParse(parseJson(question));
   return parsed.success ? parsed.data : null;
@@ -34,7 +34,7 @@ export function translate({ targetLocale, items, glossary, preserveTerms }: Tran
       .join("")} (${targetLocale})`;
     const letters = [...whole];
     if (maxLength === undefined || letters.length <= maxLength) return { id, translation: whole };
-    // Too long: what must be kept comes first, and the rest as far as there is room.
+    // Too long: only the terms that must be kept are returned or, if there are none, as much as fits.
     const must = pieces(text, [...kept.keys()]).flatMap(
       (piece) => kept.get(piece) ?? kept.get(piece.toLowerCase()) ?? [],
     );
@@ -46,7 +46,7 @@ export function translate({ targetLocale, items, glossary, preserveTerms }: Tran
 const backwards = (text: string) =>
   text.replace(/[\p{L}\p{M}]+/gu, (word) => [...word].reverse().join("").toLowerCase());
 
-/** A text cut at every occurrence of a term, longer terms first; terms are pieces of their own. */
+/** Splits a text at every occurrence of a term, longer terms first; terms are pieces of their own. */
 function pieces(text: string, terms: string[]): string[] {
   const sorted = terms.filter((term) => term !== "").sort((a, b) => b.length - a.length);
   if (sorted.length === 0) return [text];

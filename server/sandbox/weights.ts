@@ -4,14 +4,17 @@ import { env, publicUrl } from "@/server/platform/settings/env";
 import { RequestRefused } from "./ports/define";
 
 /*
- * LoRA weights as a vendor gets at them: by an address it fetches, or by a word of its own for weights that lie with it. The
- * sandbox reads only their beginning, and only where Capstan itself would read weights, or serves its own.
+ * Reads LoRA weights as a vendor does: from an address, or by the vendor's own word for weights that it stores. The sandbox reads
+ * only their beginning, and only from sources that Capstan itself would read or from Capstan's own address.
  */
 
 const FIRST_BYTES = 65_536;
 const TIMEOUT_MS = 15_000;
 
-/** What a picture has of weights: the same bytes give the same, wherever they lie. */
+/**
+ * Returns a digest of the weights, equal for the same first bytes and length at any address. Throws RequestRefused if there are
+ * no weights.
+ */
 export async function readWeights(address: string): Promise<string> {
   if (!/^https?:/i.test(address)) return digest(address);
   try {
@@ -38,7 +41,7 @@ function rulesFor(address: string) {
   };
 }
 
-/** Eight bytes say how long the header is; then it begins. */
+/** True if the bytes can begin a safetensors file: eight bytes with the header's length, then the header. */
 const isSafetensors = (bytes: Uint8Array) => bytes.byteLength > 9 && bytes[8] === 0x7b;
 
 function digest(...parts: (string | Uint8Array)[]): string {

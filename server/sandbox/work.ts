@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { z } from "zod";
 import type { PortServer } from "./ports/define";
 
-/* Work on ports that answer later. It is kept on disk, so a sandbox that was started again still knows it. */
+/* Work on ports that answer later. The work is kept on disk, so that a restarted sandbox still knows it. */
 
 const Work = z.object({
   path: z.string(),
@@ -17,7 +17,7 @@ type Work = z.output<typeof Work>;
 
 export type Workshop = {
   take(id: string, work: Omit<Work, "takenAt">): void;
-  /** The status of the work; null: there is none of this id. */
+  /** The status of the work; null if there is none of this id. */
   look(id: string): Promise<object | null>;
 };
 
@@ -27,7 +27,7 @@ const MOST_REMEMBERED = 16;
 export function openWorkshop(dataDir: string, portOf: (path: string) => PortServer | undefined): Workshop {
   const folder = join(dataDir, "work");
   const fileOf = (id: string) => join(folder, `${id}.json`);
-  /** Answers that were made before, newest last. */
+  /** Recent answers, newest last. */
   const answers = new Map<string, object>();
 
   async function answerOf(id: string, { path, body, isEmpty }: Work): Promise<object> {
@@ -45,7 +45,7 @@ export function openWorkshop(dataDir: string, portOf: (path: string) => PortServ
 
   return {
     take(id, work) {
-      if (existsSync(fileOf(id))) return; // the same work again goes on as it was
+      if (existsSync(fileOf(id))) return; // the same request again does not restart its work
       mkdirSync(folder, { recursive: true });
       writeFileSync(fileOf(id), JSON.stringify({ ...work, takenAt: Date.now() }), { mode: 0o600 });
     },

@@ -1,24 +1,24 @@
 import { createMp3Encoder, createOggEncoder } from "wasm-media-encoders";
 import { infoOffset, readFrame } from "@/server/compute/audio/mp3";
 
-/* Sound as a file, the same bytes for the same samples. */
+/* Encodes sound as a file; the same samples give the same bytes. */
 
 export type Container = "ogg" | "mp3";
-/** Writes the samples from `start` on into `into`; called for one piece after the other. */
+/** Writes the samples from `start` on to `into`; called for one piece after the other. */
 export type Synth = (into: Float32Array, start: number) => void;
 export type Sound = { rate: number; samples: number; synth: Synth };
 
 const SERIAL = 1;
 const BITRATE = 96;
 
-/** Renders and encodes piece by piece; between two pieces others have their turn. */
+/** Renders and encodes piece by piece; other work has its turn between two pieces. */
 export async function encode({ rate, samples, synth }: Sound, container: Container): Promise<Buffer> {
   const encoder = container === "ogg" ? await oggEncoder(rate) : await mp3Encoder(rate);
   const pieces: Buffer[] = [];
   for (let start = 0; start < samples; start += rate) {
     const piece = new Float32Array(Math.min(rate, samples - start));
     synth(piece, start);
-    // What the encoder gives back is its own memory.
+    // The encoder reuses the memory of its result.
     pieces.push(Buffer.from(encoder.encode([piece])));
     await new Promise((next) => setImmediate(next));
   }
@@ -39,12 +39,12 @@ async function mp3Encoder(rate: number) {
   return encoder;
 }
 
-/** Samples an encoder of this kind puts before the sound. */
+/** Samples that an encoder of this kind puts before the sound. */
 const DELAY = 576;
 
 /**
- * Puts the frame first that says how many samples are before and behind the sound, so that players play exactly
- * the sound. The encoder leaves it to the writer of the file.
+ * Puts a first frame that says how many samples are before and behind the sound, so that players play exactly the sound. The
+ * encoder leaves this frame to the writer of the file.
  */
 function withInfo(file: Buffer, samples: number): Buffer {
   const view = new DataView(file.buffer, file.byteOffset, file.byteLength);

@@ -2,12 +2,14 @@ import { pick, type Random, randomFrom } from "../random";
 import type { Sound } from "./encode";
 import { envelope, hertzOf, limit, sine } from "./tones";
 
-/* Music from a prompt: four chords that come again, a bass, a plucked figure above them, and a tune where one is wanted. */
+/*
+ * Composes music from a prompt: four repeated chords, a bass, a plucked figure above them, and a tune unless it is instrumental.
+ */
 
 export type MusicWish = { prompt: string; durationMs: number; instrumental: boolean; take: string };
 
 const RATE = 32_000;
-/** The root of a chord in steps above the key, and whether it is minor. */
+/** Root of a chord in semitones above the key, and whether the chord is minor. */
 type Chord = readonly [root: number, isMinor: boolean];
 type Progression = readonly [Chord, Chord, Chord, Chord];
 
@@ -21,7 +23,7 @@ const PROGRESSIONS: readonly [Progression, ...Progression[]] = [
 const FAST = /\b(fast|upbeat|dance|energetic|rock|techno|drive|happy|run|battle)/i;
 const SLOW = /\b(slow|calm|ambient|sad|sleep|soft|gentle|lullaby|quiet)/i;
 
-/** The sound of a prompt, as long as it was asked for to the sample. */
+/** Composes the music of a prompt, exactly as long as requested. */
 export function compose(wish: MusicWish): Sound {
   const random = randomFrom(`music\n${wish.take}\n${wish.prompt}`);
   const seconds = wish.durationMs / 1000;
@@ -58,7 +60,7 @@ export function compose(wish: MusicWish): Sound {
   };
 }
 
-/** A tone with a little of its octave, moving slowly. */
+/** A tone with a little of its octave, varying slowly. */
 const soft = (hertz: number, at: number) =>
   sine(hertz, at) * (0.8 + 0.2 * Math.sin(at * 1.7 + hertz)) + 0.25 * sine(hertz * 2.003, at);
 
@@ -69,7 +71,7 @@ const pluck = (hertz: number, since: number) =>
 
 const melody = (random: Random) => Array.from({ length: 16 }, () => Math.floor(random() * 4));
 
-/** A held tone with the tremble of a voice, one a beat. */
+/** A held tone with the vibrato of a voice, one a beat. */
 function sung({
   tune,
   keys,

@@ -2,7 +2,7 @@ import { pick, type Random, randomFrom } from "../random";
 import type { Sound, Synth } from "./encode";
 import { envelope, limit, noise, resonator, sine } from "./tones";
 
-/* Sound effects: what a prompt's words name, made of noise that is shaped and tones that sweep. */
+/* Makes the sound effects that a prompt names, from shaped noise and sweeping tones. */
 
 export type SoundWish = { prompt: string; durationMs: number; take: string };
 
@@ -10,7 +10,7 @@ const RATE = 32_000;
 
 type Recipe = (seconds: number, random: Random) => Synth;
 
-/** The first that a prompt names. */
+/** Recipes by the words that name them; the first match counts. */
 const NAMED: [RegExp, Recipe][] = [
   [/\b(explo|boom|blast|thunder|crash|impact|hit|door|slam|drum|gun)/i, burst],
   [/\b(rain|sea|ocean|wave|water|river|wind|storm|forest|fire|crowd|breath)/i, weather],
@@ -18,7 +18,7 @@ const NAMED: [RegExp, Recipe][] = [
   [/\b(bell|coin|chime|ding|ping|beep|click|button|glass|notification|alarm)/i, bell],
 ];
 
-/** The sound of a prompt, as long as it was asked for to the sample. */
+/** Makes the sound of a prompt, exactly as long as requested. */
 export function makeSound(wish: SoundWish): Sound {
   const random = randomFrom(`sound\n${wish.take}\n${wish.prompt}`);
   const named = NAMED.find(([words]) => words.test(wish.prompt))?.[1];
@@ -27,7 +27,7 @@ export function makeSound(wish: SoundWish): Sound {
   return { rate: RATE, samples: Math.round(seconds * RATE), synth: recipe(seconds, random) };
 }
 
-/** Calls `at` for each sample with the time it is at. */
+/** Builds a synth that calls `at` with the time of each sample. */
 const each =
   (at: (seconds: number) => number): Synth =>
   (into, start) => {

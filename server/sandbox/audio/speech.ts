@@ -2,13 +2,13 @@ import { type Random, randomFrom } from "../random";
 import type { Sound, Synth } from "./encode";
 import { envelope, limit, noise, resonator } from "./tones";
 
-/* A voice-like tone that follows a text: one note a syllable, shaped by its vowel, with breaks where the text has them. */
+/* A voice-like tone that follows a text: one note a syllable, shaped by its vowel, with breaks at punctuation. */
 
 export type SpeechWish = { text: string; voiceId: string; speed: number; liveliness: number; take: string };
 
 const RATE = 24_000;
 const SYLLABLE_SECONDS = 0.19;
-/** Longer texts are read faster: a sandbox need not fill a disk. */
+/** Longest speech; longer texts are read faster, because a sandbox need not fill a disk. */
 const MOST_SECONDS = 90;
 
 /** The first two resonances of each vowel, in hertz. */
@@ -23,11 +23,11 @@ const HISSES = /[sfzcxhtkpß]/;
 
 type Note = { start: number; length: number; vowel: [number, number]; hiss: number; lift: number };
 
-/** The sound of a text read by a voice. */
+/** Reads a text with a voice. */
 export function speak(wish: SpeechWish): Sound {
   const random = randomFrom(`speech\n${wish.voiceId}\n${wish.take}\n${wish.text}`);
   const { notes, seconds } = score(wish, random);
-  // A voice is its pitch and the length of its throat.
+  // A voice's id decides its pitch and the length of its throat.
   const voice = randomFrom(`voice\n${wish.voiceId}`);
   const pitch = 95 + voice() * 130;
   const throat = 0.9 + (pitch - 95) / 520 + voice() * 0.08;
@@ -64,7 +64,7 @@ function score({ text, speed }: SpeechWish, random: Random): { notes: Note[]; se
   return { notes: paced, seconds: (at + 0.12) / pace };
 }
 
-/** The vowel under an accent. */
+/** Removes the accent from a vowel. */
 const plain = (letter: string) => letter.normalize("NFD")[0] ?? letter;
 
 function voiceOf(
@@ -89,7 +89,7 @@ function voiceOf(
       const lift = 1 + (note?.lift ?? 0) * liveliness + 0.012 * Math.sin(2 * Math.PI * 5.1 * seconds);
       phase += (pitch * lift) / RATE;
       phase -= Math.floor(phase);
-      // A falling tone has the many overtones a throat shapes.
+      // A falling sawtooth has the many overtones that a throat shapes.
       const source = (1 - 2 * phase) * 0.5 + breath() * 0.02;
       f1 += ((note?.vowel[0] ?? 500) * throat - f1) * 0.004;
       f2 += ((note?.vowel[1] ?? 1500) * throat - f2) * 0.004;

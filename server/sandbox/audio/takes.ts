@@ -2,7 +2,10 @@ import { type Container, encode, type Sound } from "./encode";
 
 export type AudioAnswer = { takes: { mediaType: string; base64: string }[] };
 
-/** Encodes each take; one model leaves out the last of several, and one's files no player understands. */
+/**
+ * Encodes each take. `sandbox-partial` leaves out the last of several, and `sandbox-garbled` sends files that no player
+ * understands.
+ */
 export async function recordTakes(
   model: string,
   count: number,

@@ -1,15 +1,15 @@
 import type { Random } from "../random";
 
-/* Small parts that sounds are made of. */
+/* Building blocks of sounds. */
 
 const TURN = 2 * Math.PI;
 
 export const sine = (hertz: number, seconds: number) => Math.sin(TURN * hertz * seconds);
 
-/** The frequency of a key of a piano; 69 is the A of 440 Hz. */
+/** Frequency of a piano key; 69 is the A of 440 Hz. */
 export const hertzOf = (key: number) => 440 * 2 ** ((key - 69) / 12);
 
-/** From 0 up to 1 and back within a length of time, without a click at either end. */
+/** Rises from 0 to 1 and falls back within `length` seconds, without a click at either end. */
 export function envelope(seconds: number, length: number, attack: number, release: number): number {
   if (seconds < 0 || seconds > length) return 0;
   const up = attack > 0 ? Math.min(1, seconds / attack) : 1;
@@ -17,7 +17,7 @@ export function envelope(seconds: number, length: number, attack: number, releas
   return Math.min(up, down);
 }
 
-/** Lets through what lies about one frequency: a resonance of a throat, a whistle in the wind. */
+/** Passes frequencies around one: a resonance of a throat, a whistle in the wind. */
 export function resonator(rate: number): (input: number, hertz: number, width: number) => number {
   let [low, band] = [0, 0];
   return (input, hertz, width) => {
@@ -31,5 +31,5 @@ export function resonator(rate: number): (input: number, hertz: number, width: n
 /** Noise between -1 and 1. */
 export const noise = (random: Random) => () => random() * 2 - 1;
 
-/** Never louder than 1, and quiet parts as they are. */
+/** Limits loudness to 1; quiet parts hardly change. */
 export const limit = (value: number) => Math.tanh(value);

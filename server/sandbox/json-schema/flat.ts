@@ -4,7 +4,7 @@ import { RequestRefused } from "../ports/define";
 import type { Random } from "../random";
 import { resolveRef, type Schema } from "./match";
 
-/** A schema the sandbox cannot make a value for; the message names the keyword and where it is. */
+/** Thrown for a schema that the sandbox cannot make a value for; the message names the keyword and its place. */
 export class UnsupportedSchema extends RequestRefused {
   override readonly name = "UnsupportedSchema";
   constructor(message: string) {
@@ -12,12 +12,12 @@ export class UnsupportedSchema extends RequestRefused {
   }
 }
 
-/** What the making of one value goes by. */
+/** The state of making one value. */
 export type Context = {
   root: Json;
   random: Random;
   words: string[];
-  /** Values made so far; bounds the work of one schema. */
+  /** Number of values made so far; bounds the work of one schema. */
   spent: number;
 };
 
@@ -31,7 +31,7 @@ const NOT_SUPPORTED = [
   "contentSchema",
 ];
 
-/** Follows `$ref` and folds `allOf` in, so that one object says everything that is not a choice. */
+/** Follows `$ref` and merges `allOf`, so that one object says everything that is not a choice. */
 export function flatten(schema: Schema, context: Context, at: string, hops: number): Schema {
   const foreign = NOT_SUPPORTED.find((keyword) => schema[keyword] !== undefined && schema[keyword] !== true);
   if (foreign) throw new UnsupportedSchema(`The keyword ${foreign} is not supported, at ${at}.`);
@@ -61,13 +61,13 @@ function foldIn(
   return merge(schema, flatten(part, context, at, hops + 1));
 }
 
-/** Both schemas at once, unmerged until they are looked at. */
+/** Combines two schemas, which are merged only when a value is made. */
 export function both(a: Schema, b: Json): Schema {
   if (b === true) return a;
   return { allOf: [a, b] };
 }
 
-/** The intersection of two flat schemas, as far as keywords can say it; the final check catches the rest. */
+/** The intersection of two flat schemas, as far as keywords can express it; the final check catches the rest. */
 function merge(a: Schema, b: Schema): Schema {
   const merged: Schema = { ...a };
   for (const [key, value] of Object.entries(b)) {
@@ -103,7 +103,7 @@ function merge(a: Schema, b: Schema): Schema {
             ? leastCommon(mine, value)
             : Math.min(mine, value);
     } else if (key === "anyOf" || key === "oneOf") {
-      // A second list of choices: every pair is a choice.
+      // Every pair from the two lists of choices is a choice.
       if (list(mine).length * list(value).length > MAX_CHOICES) {
         throw new UnsupportedSchema("The schema has too many combinations of choices.");
       }
@@ -147,7 +147,7 @@ function commonTypes(a: Json[], b: Json[]): Json {
   return [...common];
 }
 
-/** The least number that both divide, as far as a thousand multiples of the first tell. */
+/** The least common multiple of two numbers, or their product if a thousand multiples of the first do not include it. */
 export function leastCommon(a: number, b: number): number {
   for (let factor = 1; factor <= 1_000; factor += 1) {
     if (Number.isInteger((a * factor) / b)) return a * factor;

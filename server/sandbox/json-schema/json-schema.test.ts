@@ -253,8 +253,8 @@ const SATISFIABLE: [string, Json][] = [
   ],
 ];
 
-describe("the sandbox satisfies a caller's schema", () => {
-  test.each(SATISFIABLE)("%s", (_name, schema) => {
+describe("fromSchema", () => {
+  test.each(SATISFIABLE)("a schema is satisfied: %s", (_name, schema) => {
     for (const seed of ["a", "b", "c", "d", "e", "f", "g", "h"]) {
       const value = make(schema, seed);
       expect({ value, valid: isValid(schema, value) }).toEqual({ value, valid: true });
@@ -262,7 +262,7 @@ describe("the sandbox satisfies a caller's schema", () => {
     }
   });
 
-  test("an object shows every property there is room for, in words of the prompt", () => {
+  test("an object has every property there is room for, in words of the prompt", () => {
     const value = make({
       type: "object",
       properties: { a: { type: "string" }, b: { type: "array", items: { type: "string" } } },

@@ -7,11 +7,11 @@ import { fromPattern, matchesPattern, UnsupportedPattern } from "./pattern";
 import { makeNumber, makeString, numberOr, word } from "./values";
 
 const MAX_VALUES = 20_000;
-/** Below this depth only what is required is made, so that recursive schemas end. */
+/** Below this depth only required parts are made, so that recursive schemas end. */
 const FULL_DEPTH = 5;
 /**
- * Makes a value that satisfies a JSON Schema (2020-12), the same one for the same schema, words and random stream.
- * The value is checked before it is returned; throws `UnsupportedSchema` when none is found.
+ * Makes a value that satisfies a JSON Schema (2020-12); the same schema, words and random stream give the same value. The value
+ * is checked before it is returned. Throws `UnsupportedSchema` if none is found.
  */
 export function fromSchema(schema: Json, from: { random: Random; words: string[] }): Json {
   const context: Context = { root: schema, random: from.random, words: from.words, spent: 0 };
@@ -37,7 +37,7 @@ function make(schema: Json | undefined, context: Context, depth: number, at: str
   const choices = flat.anyOf ?? flat.oneOf;
   if (Array.isArray(choices)) {
     const { anyOf, oneOf, ...rest } = flat;
-    // One list is chosen from here, the other stays for the next round.
+    // Chooses from one list; the other one stays for the next round.
     const kept = anyOf !== undefined && oneOf !== undefined ? { ...rest, oneOf } : rest;
     return firstThat(
       choices.map((choice) => both(kept, choice)),
@@ -88,7 +88,7 @@ function firstThat(
   throw new UnsupportedSchema(reason);
 }
 
-/** When a value of the wished type is excluded, another type may do. */
+/** Variants of other types, in case `not` excludes every value of the type that was guessed. */
 function otherTypes(schema: Schema): Json[] {
   if (schema.type !== undefined) return [];
   return ["integer", "boolean", "null", "object", "array"].map((type) => ({ ...schema, type }));
@@ -133,7 +133,7 @@ function typeOf(schema: Schema, context: Context): Json | undefined {
   }
   const types = list(schema.type);
   const telling = types.filter((type) => type !== "null");
-  // Null only where nothing else is allowed, or now and then where it is.
+  // Chooses null only if nothing else is allowed, or now and then if it is allowed.
   if (telling.length === 0 || (telling.length < types.length && context.random() < 0.1))
     return types.find((type) => type === "null");
   return telling[0];
@@ -158,13 +158,13 @@ function makeObject(schema: Schema, context: Context, depth: number, at: string)
   };
   const add = (name: string) => {
     if (Object.hasOwn(made, name)) return;
-    // defineProperty: `__proto__` is a name like any other.
+    // Uses defineProperty, because `__proto__` is a name like any other.
     const value = make(schemaOf(name), context, depth + 1, `${at}/${name}`);
     Object.defineProperty(made, name, { value, enumerable: true, writable: true, configurable: true });
     for (const also of list(dependent[name] ?? [])) if (typeof also === "string") add(also);
   };
 
-  // In the order the schema lists them: required ones always, the others where there is room and depth.
+  // Required properties are always made, the others in the schema's order if size and depth allow.
   const optional: string[] = [];
   for (const name of Object.keys(properties)) {
     if (required.has(name)) add(name);
@@ -179,7 +179,7 @@ function makeObject(schema: Schema, context: Context, depth: number, at: string)
       add(name);
     } catch (error) {
       if (!(error instanceof UnsupportedSchema) || context.spent > MAX_VALUES) throw error;
-      // What cannot be made may be left out.
+      // A property that cannot be made is left out.
       for (const key of Object.keys(made)) if (!Object.hasOwn(before, key)) delete made[key];
     }
   }
@@ -237,7 +237,7 @@ function makeArray(schema: Schema, context: Context, depth: number, at: string):
       try {
         value = make(item, context, depth + 1, `${at}/${index}`);
       } catch (error) {
-        // A list may stop early where the next item cannot be made.
+        // A list may stop early if the next item cannot be made.
         if (error instanceof UnsupportedSchema && index >= least && needed === 0) return items;
         throw error;
       }

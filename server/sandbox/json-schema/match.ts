@@ -4,7 +4,7 @@ import { matchesPattern } from "./pattern";
 
 export type Schema = { [keyword: string]: Json };
 
-/** The subschema a local reference names (`#`, `#/json/pointer`, `#anchor`); undefined when it is none of this document. */
+/** Resolves a local reference (`#`, `#/json/pointer`, `#anchor`) to its subschema; undefined if it is not in this document. */
 export function resolveRef(ref: string, root: Json): Json | undefined {
   if (ref === "#") return root;
   if (!ref.startsWith("#")) return undefined;
@@ -30,8 +30,8 @@ function findAnchor(node: Json, anchor: string): Json | undefined {
 }
 
 /**
- * Does the value satisfy the schema? Covers the keywords of JSON Schema 2020-12 that the sandbox makes values for.
- * Throws `UnsupportedPattern` for patterns beyond it.
+ * True if the value satisfies the schema. Covers the keywords of JSON Schema 2020-12 that the sandbox makes values for. Throws
+ * `UnsupportedPattern` for patterns beyond it.
  */
 export function matchesSchema(value: Json, schema: Json, root: Json): boolean {
   return check(value, schema, { root, budget: { left: MAX_CHECKS }, hops: 0 });
@@ -40,7 +40,7 @@ export function matchesSchema(value: Json, schema: Json, root: Json): boolean {
 const MAX_CHECKS = 500_000;
 const MAX_HOPS = 300;
 
-/** A schema that keeps referring to itself without looking deeper into the value is satisfied by nothing. */
+/** Nothing satisfies a schema that keeps referring to itself without looking deeper into the value. */
 function check(
   value: Json,
   schema: Json,

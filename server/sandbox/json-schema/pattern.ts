@@ -1,8 +1,8 @@
 import type { Random } from "../random";
 
 /*
- * The simple part of regular expressions, for schemas that callers send. All positions are followed at once, so no pattern
- * is slow; look-around, back-references, word boundaries and Unicode properties are refused.
+ * The simple part of regular expressions, for callers' schemas. All positions are followed at once, so no pattern is slow;
+ * look-around, back-references, word boundaries and Unicode properties are refused.
  */
 
 type Class = { chars: string[]; has(char: string): boolean };
@@ -14,7 +14,7 @@ type Node =
   | { kind: "choice"; options: Node[] }
   | { kind: "repeat"; part: Node; least: number; most: number };
 
-/** The pattern is broken or beyond this module. */
+/** Thrown for a pattern that is broken or beyond this module. */
 export class UnsupportedPattern extends Error {
   override readonly name = "UnsupportedPattern";
 }
@@ -23,8 +23,8 @@ const MAX_REPEATS = 10_000;
 const MAX_TEXT = 100_000;
 
 /**
- * A string that matches the pattern, with open-ended repetitions used about `repeats` times; null when chance and
- * anchors do not meet. The same stream of random numbers makes the same string.
+ * Makes a string that matches the pattern, with open-ended repetitions used about `repeats` times; null if the random string
+ * misses an anchor. The same random stream makes the same string.
  */
 export function fromPattern(pattern: string, random: Random, repeats: number): string | null {
   const tree = parse(pattern);
@@ -33,7 +33,7 @@ export function fromPattern(pattern: string, random: Random, repeats: number): s
   return matches(tree, written) ? written.join("") : null;
 }
 
-/** Does the pattern match somewhere in the text, as `RegExp` with the flag u would? */
+/** True if the pattern matches somewhere in the text, as `RegExp` with the flag u would. */
 export function matchesPattern(pattern: string, text: string): boolean {
   return matches(parse(pattern), [...text]);
 }
@@ -43,7 +43,7 @@ function matches(tree: Node, text: string[]): boolean {
   return follow(tree, text, everywhere).size > 0;
 }
 
-/** The positions a node can end at, from any of those it may start at. */
+/** Positions at which a node can end, from any of its possible starts. */
 function follow(node: Node, text: string[], from: Set<number>): Set<number> {
   switch (node.kind) {
     case "class":
@@ -128,7 +128,7 @@ const CLASSES: Record<string, Class> = {
 };
 const CONTROLS: Record<string, string> = { n: "\n", r: "\r", t: "\t", f: "\f", v: "\v" };
 
-/** A pattern's characters, and how many of them are read. */
+/** A pattern's characters, and the number of them that are read. */
 type Reader = { chars: string[]; at: number };
 
 function parse(pattern: string): Node {
@@ -197,7 +197,7 @@ function escaped(r: Reader): Class {
     r.at = braced ? end + 1 : end;
     return only([String.fromCodePoint(Number.parseInt(digits, 16))]);
   }
-  // Back-references, word boundaries, Unicode properties and the rest of the letters.
+  // Back-references, word boundaries, Unicode properties and the other escaped letters are refused.
   if (/[A-Za-z0-9]/.test(char) || char === "") throw new UnsupportedPattern();
   return only([char]);
 }
@@ -235,7 +235,7 @@ function bracket(r: Reader): Class {
 function quantified(r: Reader, part: Node): Node {
   const bounds = quantifier(r);
   if (!bounds) return part;
-  // Lazy or not makes no difference to what matches.
+  // A lazy quantifier matches the same texts.
   if (r.chars[r.at] === "?") r.at += 1;
   const [least, most] = bounds;
   if (least > MAX_REPEATS || most < least) throw new UnsupportedPattern();

@@ -5,7 +5,7 @@ import { campaign } from "@/testing/campaign";
 import { UnsupportedSchema } from "./flat";
 import { isValid, make } from "./json-schema.fixture";
 
-describe("what it cannot make, it refuses by name", () => {
+describe("a schema that the sandbox cannot satisfy", () => {
   test.each<[string, Json, RegExp]>([
     ["false", false, /false/],
     ["no schema at all", "text", /object or a boolean/],
@@ -49,12 +49,12 @@ describe("what it cannot make, it refuses by name", () => {
     ["unevaluatedProperties", { type: "object", unevaluatedProperties: false }, /unevaluatedProperties/],
     ["a huge string", { type: "string", minLength: 1e9 }, /long/],
     ["a huge list", { type: "array", items: { type: "integer" }, minItems: 1e7 }, /too large/],
-  ])("%s", (_name, schema, message) => {
+  ])("a schema is refused by name: %s", (_name, schema, message) => {
     expect(() => make(schema)).toThrow(UnsupportedSchema);
     expect(() => make(schema)).toThrow(message);
   });
 
-  test("whatever the schema, the answer is a valid value or a refusal", () => {
+  test("any schema gives a valid value or a refusal", () => {
     const leaf = fc.oneof(
       fc.record({ type: fc.constantFrom("string", "integer", "number", "boolean", "null") }),
       fc.record(

@@ -41,7 +41,7 @@ export function makeString(schema: Schema, context: Context, at: string): string
   let text = word(context);
   if (most >= 24 && context.random() < 0.7) text = `${text} ${word(context)}`;
   while ([...text].length < least) text += ` ${word(context)}`;
-  // Cut only what overshot: by characters, not by UTF-16 units.
+  // Cuts only the excess, by characters and not by UTF-16 units.
   const target = Math.max(least, Math.min([...text].length, most));
   return [...text].slice(0, Math.min(target, most)).join("");
 }
@@ -57,7 +57,7 @@ const clock = (random: Random) =>
   `${two(Math.floor(random() * 24))}:${two(Math.floor(random() * 60))}:${two(Math.floor(random() * 60))}Z`;
 const host = (random: Random) => `h${digits(random, 3)}.example.com`;
 
-/** One maker per format; other formats are annotations and make plain text. */
+/** Makers of the known formats; other formats are annotations and give plain text. */
 const FORMATS: Record<string, (random: Random) => string> = {
   "date-time": (random) => `${day(random)}T${clock(random)}`,
   date: day,
@@ -110,5 +110,5 @@ export function makeNumber(schema: Schema, context: Context, at: string, whole: 
   throw new UnsupportedSchema(`No number was found within the bounds, at ${at}.`);
 }
 
-/** 0.30000000000000004 is 0.3. */
+/** Removes binary noise: 0.30000000000000004 becomes 0.3. */
 const clean = (value: number) => Number(value.toPrecision(15));

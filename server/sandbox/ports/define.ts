@@ -2,33 +2,33 @@ import type { z } from "zod";
 
 export type Tier = "standard" | "flex";
 
-/** One port as the sandbox serves it. */
+/** One port of the sandbox. */
 export type PortServer = {
   name: string;
-  /** Takes the work at once and is asked for it by `GET /v1/work/{id}`. */
+  /** True if the port accepts work at once and returns the result later, by `GET /v1/work/{id}`. */
   answersLater: boolean;
-  /** The request in a body; null: it does not fit the port. */
+  /** Reads the request in a body; null if it does not fit the port. */
   read(body: string): PortRequest | null;
 };
 export type PortRequest = {
   model: string;
   tier: Tier;
   isStream: boolean;
-  /** How `sandbox-mixed` is to behave, by the request's own words; null: it answers. */
+  /** The behavior of `sandbox-mixed` that the request's own words ask for; null if the model just answers. */
   script: Script | null;
   /** The same request gives the same answer. May throw RequestRefused, unless the port answers later. */
   answer(): Promise<object>;
-  /** What a model answers that answers nothing. */
+  /** The answer of a model that answers nothing. */
   empty(): object;
 };
 
-/** `[slow 300]`: a behaviour and its figure, milliseconds or how often. */
+/** A behavior such as `[slow 300]`, with its figure: milliseconds, or a number of times. */
 export type Script = {
   behaviour: "slow" | "refuse" | "busy" | "lost" | "empty" | "fail";
   figure: number | null;
 };
 
-/** A request the sandbox understands and does not take on. */
+/** Thrown for a request that the sandbox understands and refuses. */
 export class RequestRefused extends Error {
   override readonly name: string = "RequestRefused";
   constructor(
@@ -39,7 +39,7 @@ export class RequestRefused extends Error {
   }
 }
 
-/** Makes a port of a schema for its requests and what answers them. */
+/** Builds a port from a schema of its requests and a function that answers them. */
 export function definePort<
   T extends { model: string; tier?: Tier | undefined; stream?: boolean | undefined },
 >(

@@ -9,7 +9,9 @@ const EmbeddingRequest = z.object({
 });
 type EmbeddingRequest = z.output<typeof EmbeddingRequest>;
 
-/** The directions of a text's words, added up and brought to the length 1: texts that share words are near each other. */
+/**
+ * Adds up the directions of a text's words and scales the sum to length 1, so that texts that share words are near each other.
+ */
 function embed(model: string, text: string, dimensions: number): Float32Array {
   const vector = new Float32Array(dimensions);
   const words = text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [text];

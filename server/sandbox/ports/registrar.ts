@@ -2,7 +2,7 @@ import { z } from "zod";
 import { randomFrom } from "../random";
 import { definePort } from "./define";
 
-/* A registrar that sells nothing: what is free and what it costs follows from the name alone. */
+/* A registrar that sells nothing: availability and price follow from the name alone. */
 
 const RegistrarRequest = z.object({
   model: z.string(),
@@ -13,7 +13,7 @@ const RegistrarRequest = z.object({
 });
 type RegistrarRequest = z.output<typeof RegistrarRequest>;
 
-/** First year, renewal and transfer in micros of a US dollar. Any other ending is not sold here. */
+/** First year, renewal and transfer in micros of a US dollar. Other endings are not supported. */
 const SOLD: Record<string, [number, number, number]> = {
   com: [10_180_000, 11_080_000, 11_080_000],
   net: [11_840_000, 12_520_000, 12_520_000],

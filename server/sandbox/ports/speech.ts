@@ -5,7 +5,7 @@ import { definePort } from "./define";
 
 const Settings = z.object({
   stability: z.number().min(0).max(1).optional(),
-  /** Without a voice to be like, these two change nothing. */
+  /** This and `useSpeakerBoost` change nothing, because there is no real voice to resemble. */
   similarityBoost: z.number().min(0).max(1).optional(),
   style: z.number().min(0).max(1).optional(),
   speed: z.number().min(0.25).max(4).optional(),
@@ -33,7 +33,7 @@ async function answer(request: SpeechRequest): Promise<object> {
       voiceId,
       speed: settings?.speed ?? 1,
       liveliness: 1 + (settings?.style ?? 0) - (settings?.stability ?? 0.5),
-      // With a seed and no wish to differ, every take is the same.
+      // With a seed and no request for diversity, every take is the same.
       take: `${model} ${seed ?? "none"} ${seed !== undefined && !diverse ? 0 : take}`,
     }),
   );

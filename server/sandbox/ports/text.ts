@@ -15,14 +15,14 @@ const noText = (request: TextRequest): TextAnswer => {
 
 const SCRIPT = /^\[(slow|refuse|busy|lost|empty|fail)(?: (\d{1,6}))?\]/;
 
-/** How the question, or a system message, asks for it to be treated: by its first word, in brackets. */
+/** Reads the behavior that the question or a system message asks for, in brackets at its start; null if there is none. */
 function scriptOf(request: TextRequest): Script | null {
   if (request.model !== "sandbox-mixed") return null;
   const said = request.messages.filter(({ role }) => role === "system").map(wordsOf);
   const found = [questionOf(request), ...said].map((words) => SCRIPT.exec(words)).find(Boolean);
   if (!found) return null;
   const [, behaviour, figure] = found;
-  return { behaviour: behaviour as Script["behaviour"], figure: figure ? Number(figure) : null }; // the words of the pattern
+  return { behaviour: behaviour as Script["behaviour"], figure: figure ? Number(figure) : null }; // the pattern allows only these words
 }
 
 export const text = definePort("text", TextRequest, {

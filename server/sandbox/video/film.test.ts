@@ -17,7 +17,7 @@ const shoot = async (more: Partial<VideoRequest> = {}) => {
   return { bytes: Buffer.from(videos[0]?.base64 ?? "", "base64"), usage };
 };
 
-/** What an independent demuxer reads of a file. */
+/** Reads a file with an independent demuxer. */
 function demuxed(bytes: Buffer): Promise<Movie> {
   return new Promise((resolve, reject) => {
     const file = createFile();
@@ -33,7 +33,7 @@ describe("a film of the sandbox", () => {
     ["16:9", 1, 1280, 720],
     ["9:16", 2, 720, 1280],
   ] as const)(
-    "%s of %i s is an MP4 that begins while it loads",
+    "a film in %s of %i s is an MP4 that begins while it loads",
     async (aspectRatio, durationSeconds, width, height) => {
       const { bytes, usage } = await shoot({ aspectRatio, durationSeconds });
       const movie = await demuxed(bytes);
@@ -53,7 +53,7 @@ describe("a film of the sandbox", () => {
     },
   );
 
-  test("is the same to the byte for the same request, and another for another", {
+  test("a film is the same to the byte for the same request, and another for another", {
     tags: "long",
   }, async () => {
     const [one, again, other, shown] = await Promise.all([
@@ -69,7 +69,7 @@ describe("a film of the sandbox", () => {
 });
 
 describe("coded pictures", () => {
-  /** Samples of zero and one are where three bytes could look like the start of another unit. */
+  /** Three bytes of zeros and ones could look like the start of another unit. */
   const of = {
     width: 64,
     height: 32,
@@ -79,12 +79,12 @@ describe("coded pictures", () => {
   };
   const view = { of, left: 0, columns: 2 };
 
-  test("never hold what looks like the start of a unit", () => {
+  test("a coded picture never holds what looks like the start of a unit", () => {
     const unit = Buffer.from(codeWhole(view));
     for (const start of ["000000", "000001", "000002"]) expect(unit.includes(start, 0, "hex")).toBe(false);
   });
 
-  test("of a view that moved as a whole are a few bytes", () => {
+  test("a view that moved as a whole is coded in a few bytes", () => {
     expect(codeMoved(view, 1, [4, 0], () => false).length).toBeLessThan(16);
   });
 });
@@ -93,6 +93,6 @@ test.each([
   ["nothing", Buffer.alloc(0)],
   ["text", Buffer.from("no film at all, but long enough to hold a box")],
   ["a box that is larger than the file", Buffer.from("ffffffff6d6f6f76", "hex")],
-])("of %s nothing is measured", (_what, bytes) => {
+])("measuring %s finds nothing", (_what, bytes) => {
   expect(measureMp4(bytes)).toEqual({ durationMs: null, width: null, height: null });
 });

@@ -12,11 +12,11 @@ export type VideoAnswer = {
 };
 
 const FRAMES_PER_SECOND = 24;
-/** Even, so that colours, which have half the resolution, move by whole samples too. */
+/** Pixels by which the view moves each frame. Even, so that the color planes, at half resolution, move by whole samples too. */
 const STEP = 4;
 const SIZES = { "16:9": { width: 1280, height: 720 }, "9:16": { width: 720, height: 1280 } } as const;
 
-/** A slow look across a wide picture drawn from the prompt. The same request always gets the same bytes. */
+/** Films a slow pan across a wide picture drawn from the prompt. The same request always gives the same bytes. */
 export async function film(request: VideoRequest): Promise<VideoAnswer> {
   const { width, height } = SIZES[request.aspectRatio];
   const frames = request.durationSeconds * FRAMES_PER_SECOND;
@@ -33,7 +33,7 @@ export async function film(request: VideoRequest): Promise<VideoAnswer> {
   const canvas = createCanvas(whole, height);
   const context = canvas.getContext("2d");
   context.drawImage(view, 0, 0);
-  // What is to be seen in it hangs there as a small picture, one beside the other.
+  // Reference pictures hang in the view as small pictures, one beside the other.
   for (const [index, { base64 }] of request.referenceImages.entries()) {
     const picture = await loadImage(Buffer.from(base64, "base64")).catch(() => null);
     const edge = Math.round(height / 4);

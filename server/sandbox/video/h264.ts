@@ -1,21 +1,21 @@
 /*
- * H.264 constrained baseline (names and tables of ITU-T H.264), the minimum for a moving view of a still picture:
- * macroblocks stored as they are (I_PCM) or copied by a whole motion vector. Lossless and deterministic.
+ * An encoder of H.264 constrained baseline (names and tables of ITU-T H.264), the minimum for a moving view of a still picture:
+ * macroblocks are stored unchanged (I_PCM) or copied by a whole motion vector. Lossless and deterministic.
  */
 
 /** A picture in YCbCr 4:2:0, limited range. */
 export type Planes = { width: number; height: number; luma: Uint8Array; cb: Uint8Array; cr: Uint8Array };
-/** The coded part: from an even column on, so many macroblocks across, and the whole height. */
+/** The coded part of a picture: from an even column on, `columns` macroblocks wide, and the whole height. */
 export type View = { of: Planes; left: number; columns: number };
 
 export const MACROBLOCK = 16;
 const LEVEL = 31; // 1280 x 720 at 30 pictures a second
 const FRAME_NUM_BITS = 8;
 
-/** Where a square lies in a plane, whose rows have `stride` samples. */
+/** A square in a plane whose rows have `stride` samples. */
 type Square = { stride: number; x: number; y: number; size: number };
 
-/** Writes bits, first the highest of each byte. */
+/** Writes bits, the highest of each byte first. */
 function bitWriter() {
   const bytes: number[] = [];
   let [current, filled] = [0, 0];
@@ -41,13 +41,13 @@ function bitWriter() {
       while (filled !== 0) bits.put(0, 1);
       return bits;
     },
-    /** A square of samples; the writer is aligned. */
+    /** Writes a square of samples; the writer must be aligned. */
     square(plane: Uint8Array, { stride, x, y, size }: Square) {
       for (let row = y; row < y + size; row += 1)
         for (let at = row * stride + x; at < row * stride + x + size; at += 1) bytes.push(plane[at]!);
       return bits;
     },
-    /** The whole as a unit: with its stop bit, and with no three bytes that look like the start of another. */
+    /** Returns all bits as a unit: with a stop bit, and escaped so that no three bytes look like the start of another unit. */
     unit(header: number) {
       bits.put(1, 1).align();
       const unit: number[] = [header];
@@ -67,7 +67,7 @@ function bitWriter() {
 }
 type Bits = ReturnType<typeof bitWriter>;
 
-/** What a decoder has to know before the first picture. */
+/** Parameter sets, which a decoder needs before the first picture. */
 export function parameterSets(width: number, height: number, framesPerSecond: number) {
   const sequence = bitWriter()
     .put(66, 8) // baseline
@@ -83,7 +83,7 @@ export function parameterSets(width: number, height: number, framesPerSecond: nu
     .put(1, 1) // frames only
     .put(1, 1)
     .put(0, 1) // nothing cropped
-    .put(1, 1) // what follows says how it is shown
+    .put(1, 1) // display information follows
     .put(0, 2)
     .put(1, 1)
     .put(5, 3)
@@ -126,7 +126,7 @@ export function parameterSets(width: number, height: number, framesPerSecond: nu
 const I_PCM = 25;
 const I_PCM_IN_P = 5 + I_PCM;
 
-/** A picture that needs no other. */
+/** Codes a picture that needs no other. */
 export function codeWhole(view: View): Uint8Array {
   const bits = bitWriter().ue(0).ue(7).ue(0).put(0, FRAME_NUM_BITS).ue(0);
   bits.put(0, 2).se(0).ue(1);
@@ -142,8 +142,8 @@ type Vector = readonly [x: number, y: number];
 const STILL: Vector = [0, 0];
 
 /**
- * A picture that is the one before, moved by whole even pixels, but for the macroblocks `isNew` names. `vector` points
- * from a place to where the picture before had what is there now.
+ * Codes a picture as the one before, moved by whole even pixels, except for the macroblocks that `isNew` names. `vector` points
+ * from a place to where its content was in the picture before.
  */
 export function codeMoved(
   view: View,
@@ -160,7 +160,7 @@ export function codeMoved(
     .put(number % 2 ** FRAME_NUM_BITS, FRAME_NUM_BITS);
   bits.put(0, 2).put(0, 1).se(0).ue(1);
   const wanted: Vector = [vector[0] * 4, vector[1] * 4]; // vectors are counted in quarters of a pixel
-  /** Of macroblocks that are coded: their vector, or null where samples were written. Outside: undefined. */
+  /** Macroblocks coded so far: their vector, or null if samples were written. `at` returns undefined outside the picture. */
   const coded: (Vector | null)[] = [];
   const at = (column: number, row: number) =>
     column < 0 || row < 0 || column >= columns ? undefined : coded[row * columns + column];
@@ -209,7 +209,7 @@ const isSame = (one: Vector | null, other: Vector) =>
 
 type Neighbour = Vector | null | undefined;
 
-/** The vector a decoder guesses from the neighbours (8.4.1.3): the only one there is, or the median of three. */
+/** Predicts a vector from the neighbors as a decoder does (8.4.1.3): the only one there is, or the median of three. */
 function predicted(left: Neighbour, above: Neighbour, corner: Neighbour): Vector {
   if (above === undefined && corner === undefined && left !== undefined) return left ?? STILL;
   const moved = [left, above, corner].filter((each) => each !== undefined && each !== null);

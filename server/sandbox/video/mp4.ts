@@ -1,4 +1,4 @@
-/* An MP4 file with one H.264 track and no sound. It holds no dates, so the same pictures give the same bytes. */
+/* Writes an MP4 file with one H.264 track and no sound. The file holds no dates, so the same pictures give the same bytes. */
 
 export type Track = {
   width: number;
@@ -6,13 +6,13 @@ export type Track = {
   framesPerSecond: number;
   sequence: Uint8Array;
   picture: Uint8Array;
-  /** Coded pictures in order; each whole in itself, or coded from the one before. */
+  /** Coded pictures in order; each is whole in itself, or coded from the one before. */
   samples: { unit: Uint8Array; isWhole: boolean }[];
 };
 
 const MOVIE_TICKS = 1_000;
 
-/** The index is before the pictures, so that players can begin while they still load. */
+/** Puts the index before the pictures, so that players can begin while the file still loads. */
 export function muxMp4(track: Track): Buffer {
   const samples = track.samples.map(({ unit }) => Buffer.concat([u32(unit.length), unit]));
   const type = box("ftyp", text("isom"), u32(512), text("isomiso2avc1mp41"));

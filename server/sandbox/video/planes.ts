@@ -1,6 +1,6 @@
 import type { Planes } from "./h264";
 
-/** A picture in RGBA, of even edges, in YCbCr as BT.709 has it. */
+/** Converts an RGBA picture with even edges to YCbCr by BT.709. */
 export function planesOf(rgba: Uint8Array | Uint8ClampedArray, width: number, height: number): Planes {
   const luma = new Uint8Array(width * height);
   const cb = new Uint8Array((width * height) / 4);
