@@ -16,11 +16,11 @@ import { type Find, needlesOf, sweep } from "@/testing/canary/sweep";
 import { beginVisit, type Visit } from "@/testing/canary/visit";
 
 /*
- * Secrets that are like nothing else go through every door of a running installation, also where they do not belong and
- * where it refuses, fails or dies; then everything it said and kept is searched for any piece of them.
+ * Unique secrets go through every entry of a running installation, also where they do not belong and where it refuses, fails or
+ * dies. Then all that it sent and stored is searched for any piece of them.
  */
 
-/** Where a secret belongs, and why. */
+/** Places where a secret belongs, and the reason. */
 const BELONGS: { where: RegExp; secret: RegExp; because: string }[] = [
   {
     where: /^answer POST (\/v1\/api-keys|\/api\/trpc\/keys\.create(Management)?)$|^admin key create$/,
@@ -114,10 +114,10 @@ const TEXT = "text.general.fast.v1";
 const say = (content: string) => ({ messages: [{ role: "user", content }] });
 const PASSWORD = `pa"ss w/ö${unique(30)}`;
 
-/** What of a session's token is its own: all begin alike, as do the tokens of a sign-in that is under way. */
+/** The part of a session's token that is its own: all tokens begin alike, as do those of a sign-in in progress. */
 const sealedPart = (token: string) => token.split("..")[1];
 
-/** What the installation's people, keys and settings are. */
+/** Sets up the installation's people, keys and settings. */
 async function settle() {
   const { makeTenant } = await import("@/testing/api");
   const organizations = await import("@/server/domain/organizations");
@@ -138,7 +138,9 @@ async function settle() {
   const walker = await person(`${unique(12)}@example.com`, elsewhere.organizationId);
   const walkersCookie = await cookieOf(walker.userId);
   keep("another's session", sealedPart(walkersCookie));
-  /** Of somebody who tries every procedure; those about an account may end the session they are asked in. */
+  /**
+   * The session of a user who tries every procedure. A procedure about an account may end the session, so it gets a fresh one.
+   */
   const cookieNow = async (procedure: string) =>
     procedure.startsWith("account.") ? cookieOf(walker.userId) : walkersCookie;
   return { tenant, email, password, cookie, cookieNow };
@@ -160,7 +162,7 @@ test("no piece of a secret is left anywhere but where it belongs", { tags: "long
   await knockAtAdmin(visit, pasted);
   expect((await ask("GET", `/fails?token=${pasted}`)).status).toBe(500);
 
-  // Keys: made by every door, shown once, listed, rotated.
+  // Keys are made through every entry, shown once, listed and rotated.
   const made = await must("POST", "/v1/api-keys", { cookie, body: { name: "made", projectId } });
   const { keyId } = made;
   const inPanel = await mustDo("keys.create", { name: "panel", projectId }, cookie);
@@ -193,7 +195,7 @@ test("no piece of a secret is left anywhere but where it belongs", { tags: "long
   await makeWebhooks(visit, { key, cookie, projectId });
   await drawWithWeights(visit, key);
 
-  // Work on the operator's account and on the organization's own, at a vendor that says back what it is sent.
+  // Work runs on the operator's account and on the organization's own, at a vendor that echoes what it is sent.
   const content = {
     private: keep("a private prompt", `private ${unique()}`),
     manuscript: keep("a manuscript", `manuscript ${unique()}`),
@@ -247,7 +249,7 @@ test("no piece of a secret is left anywhere but where it belongs", { tags: "long
   await work();
   await until(ended, "the jobs on the organization's own account");
 
-  // A worker that dies between two steps, with work on that account, while the vendor says back what it was sent.
+  // A worker dies between two steps, with work on that account, while the vendor echoes what it was sent.
   jobIds.push(
     await killBetweenSteps(
       visit,
@@ -257,7 +259,7 @@ test("no piece of a secret is left anywhere but where it belongs", { tags: "long
     ),
   );
 
-  // People: they sign in, right and wrong, are invited, sign a device in, and change what they sign in with.
+  // People sign in, rightly and wrongly, are invited, sign a device in, and change what they sign in with.
   await ask("POST", "/sign-in", { body: { email, password } });
   await ask("POST", "/sign-in", {
     body: { email, password: keep("a wrong password", `wrong ${unique()}`) },
@@ -267,7 +269,7 @@ test("no piece of a secret is left anywhere but where it belongs", { tags: "long
   await signDeviceIn(visit, { cookie, password });
   await ask("POST", "/v1/billing/wallet/top-up-session", { cookie, body: { amountMicros: 10_000_000 } });
 
-  // A database that fails under a request that carries a secret, by every door.
+  // The database fails under a request that carries a secret, at every entry.
   for (const table of ["payload", "retail_quote"]) {
     await pool.query(`ALTER TABLE ${table} RENAME TO ${table}_away`);
     const body = privately(content.private);
@@ -282,7 +284,7 @@ test("no piece of a secret is left anywhere but where it belongs", { tags: "long
     await ask("POST", "/v1/chat/completions", { key, body: chat });
     await pool.query(`ALTER TABLE ${table}_away RENAME TO ${table}`);
   }
-  // A process that dies with an answer in its hands.
+  // A process dies after it received an answer.
   const dying = await house.startDying("after-answer");
   const lost = fetch(new URL(`/v1/capabilities/${TEXT}/invoke`, dying.url), {
     method: "POST",
@@ -302,12 +304,12 @@ test("no piece of a secret is left anywhere but where it belongs", { tags: "long
   for (const list of ["audit-log", "deliveries", "jobs", "artifacts", "receipts"])
     await ask("GET", `/v1/${list}`, { key });
   await changeOwnSecrets(visit, { cookie, password });
-  // The vendor really received them, so it could say them back.
+  // The vendor really received the secrets, so it could have echoed them.
   for (const { name, value } of visit.secrets.filter(
     ({ name }) => name === "OPENAI_API_KEY" || / account|account's secret/.test(name),
   ))
     expect(house.echo.heardKeys.has(value), name).toBe(true);
-  // Whatever takes or gives a secret let one through.
+  // Every entry that takes or gives a secret has let one through.
   expect((await doorsOfSecrets()).filter((door) => !visit.passed.has(door))).toEqual([]);
 
   const titles = house.titles();
@@ -326,7 +328,7 @@ test("no piece of a secret is left anywhere but where it belongs", { tags: "long
   ];
   const logs = texts.filter(({ where }) => /^log of (web|worker|postgres)$/.test(where));
   expect(logs.map(({ text }) => text.length > 1_000)).toEqual([true, true, true]);
-  // What lists show of a key, so that people know it again.
+  // The part of a key that lists show, so that people recognize it.
   const shown = [tenant.key, tenant.unboundKey, ...Object.values(keys)].map((text: string) =>
     text.slice(0, made.prefix.length),
   );
@@ -341,7 +343,7 @@ test("no piece of a secret is left anywhere but where it belongs", { tags: "long
     ).toBe(true);
 });
 
-test("control: the sweep finds a planted secret, a piece, and each of its forms", () => {
+test("the sweep finds a planted secret, a piece of it, and each of its forms", () => {
   const value = `sk-${unique()}`;
   const needles = needlesOf([
     { name: "planted", value },

@@ -13,7 +13,7 @@ import {
   UNITS,
 } from "./sources.fixture";
 
-/** Every import of files in a folder that goes where it must not. */
+/** Imports of files in a folder that go where they must not. */
 function strays(
   folder: string,
   isForbidden: (target: string, file: string, isTypeOnly: boolean) => boolean,
@@ -29,19 +29,19 @@ function strays(
 
 const isOurs = (target: string) => /^(server|app|components|inngest|prisma|scripts)\//.test(target);
 
-/** What would serve another product as well, but for the database; and the words of the interface for families of models. */
+/** Code that would serve another product as well, except the database; and the interface's words for families of models. */
 const isLeaf = (target: string) =>
   (isWithin(target, "server/platform") && target !== "server/platform/db") ||
   target === "server/contract/model-families";
 
 describe("imports flow one way", () => {
-  test("the laws see what a file imports", () => {
+  test("the law sees what a file imports", () => {
     const seen = importsOf("server/operations/jobs.ts").map(({ target }) => target);
     expect(seen).toContain("server/domain/jobs");
     expect(seen).toContain("server/contract/jobs");
   });
 
-  test("the contract knows zod, itself and how long a day is, so that it runs in a browser", () => {
+  test("the contract imports only zod, itself and the length of a day, so that it runs in a browser", () => {
     expect(
       strays(
         "server/contract",
@@ -88,7 +88,7 @@ describe("imports flow one way", () => {
     ).toEqual([]);
   });
 
-  test("a way to pay knows its vendor and its port, not our product", () => {
+  test("a payment provider knows its vendor and its port, not our product", () => {
     const allowed = (target: string) =>
       !isOurs(target) || isWithin(target, "server/payments") || isLeaf(target);
     expect(strays("server/payments", (target) => !allowed(target))).toEqual([]);
@@ -114,7 +114,7 @@ describe("imports flow one way", () => {
     expect(pastTheDoor).toEqual([]);
   });
 
-  test("a source of weights knows where they lie, not our product", () => {
+  test("a source of weights knows where weights are stored, not our product", () => {
     const own = ["server/model-sources", "server/platform/http", "server/compute/safetensors"];
     const allowed = (target: string) =>
       !isOurs(target) || own.some((each) => isWithin(target, each)) || isLeaf(target);
@@ -135,10 +135,10 @@ describe("imports flow one way", () => {
     const users = sources.filter((file) =>
       importsOf(file).some(({ target }) => target.startsWith("server/compute/safetensors/")),
     );
-    expect(users.filter((file) => !isWithin(file, "server/compute/safetensors"))).toEqual([]); // through its index
+    expect(users.filter((file) => !isWithin(file, "server/compute/safetensors"))).toEqual([]); // others use its index
   });
 
-  test("the client and its command take from the service only what runs without it", () => {
+  test("the client and its command import from the service only what runs without it", () => {
     const shared = ["server/verify", "server/contract/cli", "scripts/verify/command"];
     const taken = filesUnder("clients")
       .filter((file) => !isTest(file))
@@ -240,7 +240,7 @@ describe("imports flow one way", () => {
     ).toEqual([]);
   });
 
-  test("the core of executions names neither jobs nor pins: it reaches them through the driver that it is handed", () => {
+  test("the core of executions names neither jobs nor pins, and reaches them through the driver that it is handed", () => {
     const named = (text: string) => /["'`](@\/server\/domain|\.\.)\/(jobs|pins)\b/.test(text);
     const core = sources.filter((file) => isWithin(file, "server/domain/executions"));
     expect(core).toContain("server/domain/executions/turn.ts");
@@ -265,7 +265,7 @@ describe("imports flow one way", () => {
       ).toEqual([]);
     expect(
       strays("server/trpc", (target, file) => {
-        // One file takes operations without their HTTP, another serves the panel's requests.
+        // One file takes operations without their HTTP, and another serves the panel's requests.
         const knowsHttp = ["server/trpc/of.ts", "server/trpc/serve.ts"].includes(file);
         const isHttp = isWithin(target, "server/api") && !knowsHttp;
         return isHttp || forbidden.some((each) => isWithin(target, each));
@@ -295,7 +295,7 @@ describe("imports flow one way", () => {
       for (const { target, isTypeOnly } of importsOf(file)) {
         const isItsOwn =
           isWithin(target, "server/verify") || target === "server/platform/text/canonical-text";
-        // What only a command can do in good time is no part of its index.
+        // Code that only a command can run in good time is not part of the verifier's index.
         const isOfCommands = file === "server/verify/find-change.ts" && target === "node:crypto";
         expect(isItsOwn || isTypeOnly || isOfCommands, `${file} imports ${target}`).toBe(true);
       }
@@ -303,7 +303,7 @@ describe("imports flow one way", () => {
     }
   });
 
-  test("components change things by useAction alone, which a double click does once", () => {
+  test("components change things through useAction alone, which runs once on a double click", () => {
     const users = sources.filter((file) =>
       /import \{[^}]*\buseMutation\b[^}]*\} from "@tanstack\/react-query"/.test(textOf.get(file) ?? ""),
     );

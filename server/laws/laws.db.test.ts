@@ -10,7 +10,7 @@ import { endpoints } from "@/server/operations";
 import { ERRORS } from "@/server/platform/errors/errors";
 import { importsOf, isWithin, ROOT, sources, textOf, UNITS } from "./sources.fixture";
 
-test("events are written only by the statements that change a job's row, which their table relies on", () => {
+test("events are written only by the statements that change a job's row, on which their table relies", () => {
   const writers = sources.filter((file) =>
     /INSERT INTO event\b|INSERT INTO job \(|INSERT INTO receipt\b/.test(textOf.get(file) ?? ""),
   );
@@ -27,18 +27,18 @@ test("events are written only by the statements that change a job's row, which t
   ]);
 });
 
-test("what an object is, an hour and a day are each defined once in the server, but for the verifier that is copied", () => {
+test("an object, an hour and a day are each defined once in the server, except in the verifier, which is copied", () => {
   const OTHERS = /!== null && !Array\.isArray\(|=== null \|\| Array\.isArray\(|\b(86_?400|3_?600_?000)\b/;
   const files = sources.filter((file) => isWithin(file, "server") && OTHERS.test(textOf.get(file) ?? ""));
   expect(files.sort()).toEqual(["server/platform/text/json.ts", `${UNITS}.ts`, "server/verify/json.ts"]);
 });
 
-test("no value is cast through unknown, but for those listed", () => {
+test("no value is cast through unknown, except those listed", () => {
   const users = sources.filter((file) => /\bas unknown as\b/.test(textOf.get(file) ?? ""));
   expect(users.sort()).toEqual(["components/blocks/list/list-state.ts", "server/operations/define.ts"]);
 });
 
-test("every 429 says when to come again: its row demands the seconds, and it is raised where that is compiled", () => {
+test("every 429 says when to retry: its row requires the seconds, and it is thrown where that is compiled", () => {
   const rows = Object.entries(ERRORS).filter(([, { status }]) => status === 429);
   expect(rows.map(([code]) => code)).toContain("DURABLE_CONCURRENCY_LIMIT");
   for (const [code, { details }] of rows) {
@@ -55,7 +55,7 @@ test("a test without .db or .isolated in its name imports no database, and none 
   const pure = tests.filter((file) => !/\.(db|isolated)\.test\.ts$/.test(file));
   expect(pure.length).toBeGreaterThan(100);
   expect(pure.filter((file) => importedBy(file).has("server/platform/db.ts"))).toEqual([]);
-  expect(importedBy("server/laws/payers.db.test.ts").has("server/platform/db.ts")).toBe(true); // it does see
+  expect(importedBy("server/laws/payers.db.test.ts").has("server/platform/db.ts")).toBe(true); // the law sees imports
   const byHand = /(^|[^.\w])env\.[A-Z_]+ = |Object\.assign\(env,/m;
   expect(tests.filter((file) => byHand.test(readFileSync(join(ROOT, file), "utf8")))).toEqual([]);
 });
@@ -72,7 +72,7 @@ describe("every endpoint has a route file, and every route file an endpoint", ()
     byPath.set(endpoint.path, [...(byPath.get(endpoint.path) ?? []), endpoint]);
   }
 
-  test.each([...byPath])("%s", (path, methods) => {
+  test.each([...byPath])("%s has a route file with its methods", (path, methods) => {
     const file = routeFileOf(path);
     expect(existsSync(join(ROOT, file)), `${file} is missing`).toBe(true);
     const text = textOf.get(file) ?? "";
@@ -88,7 +88,7 @@ describe("every endpoint has a route file, and every route file an endpoint", ()
 
   test("no route file serves a path of its own", () => {
     const known = new Set([...byPath.keys()].map(routeFileOf));
-    // The catch-alls answer what no endpoint serves.
+    // The catch-all routes answer paths that no endpoint serves.
     const extra = sources.filter((file) => isWithin(file, "app/v1") && !known.has(file));
     expect(extra.sort()).toEqual(["app/v1/[...path]/route.ts", "app/v1/route.ts"]);
   });
@@ -110,8 +110,8 @@ describe("every endpoint has a route file, and every route file an endpoint", ()
 });
 
 describe("errors", () => {
-  test("every row is some endpoint's, a job's, or the kernel's", () => {
-    // Answered by the router; by jobs that end so; or by endpoints of a later kind of work.
+  test("every row belongs to some endpoint, a job or the kernel", () => {
+    // These are answered by the router, by jobs that end so, or by endpoints of a later kind of work.
     const elsewhere = [
       "MethodNotAllowed",
       "QueueTimeout",
@@ -134,7 +134,7 @@ describe("errors", () => {
 
 describe("capabilities", () => {
   test.each(capabilities.map((capability) => [capability.key, capability] as const))(
-    "%s",
+    "%s has a file of its name, and valid examples",
     (key, capability) => {
       expect(existsSync(join(ROOT, `server/capabilities/${key}.ts`)), "the file is named by the key").toBe(
         true,

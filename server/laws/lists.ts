@@ -6,7 +6,7 @@ import { join } from "node:path";
 type Override = { includes: string[]; linter: { rules: Record<string, Record<string, unknown>> } };
 type Config = { vcs?: unknown; overrides: Override[] };
 
-/** The lists of biome.json: an override that names files one by one and switches one rule off for them. */
+/** Finds the lists of biome.json: overrides that name files one by one and switch one rule off for them. */
 export const listsOf = ({ overrides }: Pick<Config, "overrides">) =>
   overrides.flatMap(({ includes, linter: { rules } }) => {
     const [[group, names] = ["", {}]] = Object.entries(rules);
@@ -16,7 +16,7 @@ export const listsOf = ({ overrides }: Pick<Config, "overrides">) =>
       : [];
   });
 
-/** Files on a list of biome.json that keep its rule by now, or are gone. */
+/** Finds files on a list of biome.json that keep its rule by now, or are gone. */
 export function faultsOfLists(root: string): string[] {
   const config: Config = JSON.parse(readFileSync(join(root, "biome.json"), "utf8"));
   const lists = listsOf(config);

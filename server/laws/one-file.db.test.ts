@@ -9,8 +9,8 @@ import { writeRegistries } from "@/scripts/generate/registry";
 import { startVendor, type Vendor } from "../providers/testing/vendor";
 
 /*
- * The law that a capability is one file and a provider is one file: a pair no one knows is put into a copy of the source,
- * the registries are written, and the product has both. Nothing else of the copy is touched.
+ * The law that a capability is one file and a provider is one file: an unknown pair is put into a copy of the source, the
+ * registries are generated, and the product has both. Nothing else of the copy is changed.
  */
 
 const ROOT = resolve(import.meta.dirname, "../..");
@@ -119,7 +119,7 @@ export default defineProvider({
 });
 `;
 
-/** What somebody sees who knows neither file: the catalog, the targets, a run with its receipt, and a pin. */
+/** A test that knows neither file, and sees the catalog, the targets, a run with its receipt, and a pin. */
 const LOOK = `
 import { pool } from "@/server/platform/db";
 import * as catalog from "@/server/domain/catalog";

@@ -4,8 +4,8 @@ import { expect, test } from "vitest";
 import { openImports, sourceFiles } from "@/scripts/test/imports";
 
 /*
- * A page on the server reads all its parts wait for: a part that waits for anything else asks over HTTP, which fails there, and
- * the page answers 500.
+ * A page on the server must read everything that its parts wait for: a part that waits for anything else asks over HTTP, which
+ * fails on the server, and the page answers 500.
  */
 
 const ROOT = join(import.meta.dirname, "../..");
@@ -15,7 +15,7 @@ const DEPTHS: Record<string, number> = { "(": 1, "{": 1, "[": 1, ")": -1, "}": -
 
 const textOf = (file: string) => readFileSync(join(ROOT, file), "utf8").replaceAll(/\/\*[\s\S]*?\*\//g, "");
 
-/** The text from here to the bracket that closes what is open, split at its own commas. */
+/** Splits the text from here to the bracket that closes what is open, at its own commas. */
 function argumentsAt(text: string, begin: number): string[] {
   const found = [""];
   let depth = 0;
@@ -28,7 +28,7 @@ function argumentsAt(text: string, begin: number): string[] {
   return found.map((part) => part.trim()).filter((part) => part !== "");
 }
 
-/** The form of an input, alike wherever it is written: the names of its fields, or the function that makes it. */
+/** The form of an input, the same wherever it is written: the names of its fields, or the function that makes it. */
 function formOf(input: string, text: string): string {
   if (input.startsWith("{")) {
     const fields = argumentsAt(input, 1);
@@ -43,14 +43,14 @@ function formOf(input: string, text: string): string {
   return constant ? formOf(constant, text) : input;
 }
 
-/** Every query whose options a part of a file makes: its procedure, and the form of its input. */
+/** Lists the queries whose options a part of a file makes: the procedure and the form of its input. */
 const queriesIn = (part: string, text: string): string[] =>
   [...part.matchAll(OPTIONS)].map(({ 0: all, 1: procedure, index }) => {
     const [input = ""] = argumentsAt(part, index + all.length);
     return `${procedure} ${formOf(input, text)}`.trim();
   });
 
-/** Every query that a component waits for, whose options may have a name. */
+/** Lists the queries that a component waits for; their options may have a name. */
 function waitedFor(text: string): string[] {
   return [...text.matchAll(WAITS)].flatMap(({ 0: all, index }) => {
     const [options = ""] = argumentsAt(text, index + all.length);
@@ -64,7 +64,7 @@ const { importedBy } = openImports(ROOT);
 const pages = sourceFiles(ROOT).filter((file) => /^app\/.*page\.tsx$/.test(file));
 const partsOf = (page: string) => [...importedBy(page)].filter((file) => /^components\/.*\.tsx?$/.test(file));
 
-/** The revision of a request is in the file of a new one, which has none to read. */
+/** The form of a new request shares a file with its revision, which it never renders. */
 const NOT_RENDERED = ["app/(panel)/projects/[projectId]/requests/new/page.tsx: requests.get request_id"];
 
 test("a page of the panel reads every query that its parts wait for, with the same input", () => {

@@ -9,7 +9,7 @@ const known = new Set(files);
 const textOf = (file: string) => readFileSync(join(ROOT, file), "utf8").replaceAll(/\/\*[\s\S]*?\*\//g, "");
 const isClient = (file: string) => /^\s*"use client"/.test(textOf(file));
 
-/** What a file loads as it is loaded, types and `import()` aside: our files by their paths, packages by their names. */
+/** Lists what a file loads at once, without types and `import()`: our files by their paths, packages by their names. */
 function loads(file: string): string[] {
   const found = textOf(file).matchAll(/^\s*(?:import|export)\s+(type\s)?(?:([^;"]*?)\sfrom\s+)?"([^"]+)"/gm);
   return [...found].flatMap(([, type, names = "", from = ""]) => {
@@ -25,7 +25,7 @@ function loads(file: string): string[] {
 }
 const isOnlyTypes = (names: string) => /^\{(\s*type\s[^,]*,?)+\s*\}$/.test(names);
 
-/** Every way from a page to a package, as a browser loads it: through client components and what they import. */
+/** Lists every way from a page to a package as a browser loads it: through client components and their imports. */
 function waysTo(name: string): string[] {
   const ways: string[] = [];
   const seen = new Set<string>();
@@ -53,14 +53,14 @@ test("the law sees what a page loads", () => {
   expect(waysTo("@tanstack/react-query").length).toBeGreaterThan(20);
 });
 
-test("every link is ours, which fetches ahead only what the reader points at", () => {
+test("every link is our component, which fetches ahead only what the reader points at", () => {
   const others = files.filter(
     (file) => /^(app|components)\//.test(file) && loads(file).includes("next/link"),
   );
   expect(others).toEqual(["components/ui/link.tsx"]);
 });
 
-/** The forms of sign-in and the search of the documentation: they work before any script has run. */
+/** These forms of sign-in and of the documentation's search work before any script has run. */
 const BEFORE_SCRIPTS = [
   "components/docs/docs-page.tsx",
   "components/sign-in/code-form.tsx",
@@ -68,7 +68,7 @@ const BEFORE_SCRIPTS = [
 ];
 const DRAWN = /<(table|form|AmountField)\b/;
 
-test("tables, forms and inputs for money are drawn by the blocks", () => {
+test("tables, forms and inputs for money are drawn by the shared blocks", () => {
   const others = files.filter(
     (file) =>
       /^(app|components)\//.test(file) &&

@@ -18,7 +18,7 @@ import { makePayable, type Payable } from "@/testing/payable";
 
 const system = systemCtx("test");
 
-/** Everybody who is no signed-in person, by what they are called. */
+/** Every kind of caller that is not a signed-in person, by name. */
 function nobodys({ ctx, organizationId, projectId }: Payable): [string, Ctx][] {
   const key = (scopes: readonly Scope[], boundTo: string | null): Ctx => {
     const principal = {
@@ -62,7 +62,7 @@ function nobodys({ ctx, organizationId, projectId }: Payable): [string, Ctx][] {
   ];
 }
 
-/** What a payment would change. */
+/** Rows that a payment would change. */
 async function moneyOf({ organizationId, requestId }: Payable) {
   const [payment, quote, request, ledger] = await Promise.all([
     pool.query("SELECT id, state FROM payment WHERE organization_id = $1 ORDER BY id", [organizationId]),
@@ -77,7 +77,7 @@ async function moneyOf({ organizationId, requestId }: Payable) {
   return [payment, quote, request, ledger].map(({ rows }) => rows);
 }
 
-test("no key of any scope, no panel session and no process of ours starts or finishes a payment", async () => {
+test("no key of any scope, no panel session and no internal process starts or finishes a payment", async () => {
   const world = await makePayable();
   const { paymentId } = await requests.startCommissionCheckout(world.member, world.quoteId);
   const topUp = await payments.startTopUp(
@@ -105,7 +105,7 @@ test("no key of any scope, no panel session and no process of ours starts or fin
     }
   }
   expect(await moneyOf(world)).toEqual(before);
-  // The same calls by a person are no refusal: what refuses the others is who they are.
+  // The same calls succeed for a person, so the others are refused for who they are.
   expect(await payments.decideTestPayment(world.member, paymentId, "pay")).toMatchObject({ state: "paid" });
 });
 
@@ -115,7 +115,7 @@ function personWithRole(world: Payable, role: "admin") {
   return { ...principal, memberships: new Map([[world.organizationId, role]]) };
 }
 
-/** For people who have no account yet: holders of an invitation's token. */
+/** Procedures for people without an account: holders of an invitation's token. */
 const OPENED_BY_TOKEN = ["organizations.lookAtInvitation", "organizations.acceptInvitation"];
 
 test("every procedure of the panel refuses all but signed-in people, before it looks at anything", {
@@ -155,7 +155,7 @@ test("every procedure of the panel refuses all but signed-in people, before it l
         (error: unknown) => error,
       );
       expect(refused, `${who} ${name}`).toBeInstanceOf(TRPCError);
-      // What an invitation's link opens is refused for want of its token; nothing else looks at what is sent.
+      // A procedure that an invitation's link opens is refused for lack of its token; no other looks at its input.
       const code = OPENED_BY_TOKEN.includes(name) ? "BAD_REQUEST" : "UNAUTHORIZED";
       expect([who, name, (refused as TRPCError).code]).toEqual([who, name, code]);
     }
@@ -192,7 +192,7 @@ test("no endpoint of the API that is about payments or commissions pays for a ke
       scopes,
     });
     for (const { method, path, body } of about) {
-      if (path.startsWith("/v1/capability-requests") && method === "POST") continue; // rewording it would be no payment
+      if (path.startsWith("/v1/capability-requests") && method === "POST") continue; // rewording a request is not a payment
       const target = path
         .replace("{request_id}", world.requestId)
         .replace("{quote_id}", world.quoteId)
@@ -203,7 +203,7 @@ test("no endpoint of the API that is about payments or commissions pays for a ke
       if (isOpening(path)) expect([path, answer.status]).toEqual([path, 403]);
       expect(answer.text).not.toContain("/checkout/test/");
     }
-    // Nothing is where somebody may look for a way to accept it.
+    // Paths where someone may look for a way to accept a quote do not exist.
     for (const path of ["accept", "pay", "approve", "checkout", "quote/accept", "quote/pay"]) {
       const target = `/v1/capability-requests/${world.requestId}/${path}`;
       expect((await call("POST", target, { key: apiKey, body: {} })).status).toBe(404);
@@ -215,7 +215,7 @@ test("no endpoint of the API that is about payments or commissions pays for a ke
 const ROOT = resolve(import.meta.dirname, "../..");
 const { importedBy } = openImports(ROOT);
 
-test("whatever process can book a payment knows commissions", { tags: "long" }, () => {
+test("every process that can book a payment knows commissions", { tags: "long" }, () => {
   const routes = readdirSync(join(ROOT, "app"), { recursive: true, encoding: "utf8" })
     .filter((file) => /(^|\/)(route\.ts|page\.tsx|layout\.tsx)$/.test(file))
     .map((file) => `app/${file}`);
@@ -238,5 +238,5 @@ test("whatever process can book a payment knows commissions", { tags: "long" }, 
   expect(books.filter((entry) => !importedBy(entry).has("server/domain/requests/commission.ts"))).toEqual([]);
   expect(importedBy("server/domain/payments/index.ts").has("server/domain/requests/commission.ts")).toBe(
     false,
-  ); // it does see
+  ); // the law sees imports
 });

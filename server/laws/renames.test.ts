@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
 
-/* docs/architecture/renames.md leads from old names to new ones; it helps only while it is true. */
+/* Checks docs/architecture/renames.md, which leads from old names to new ones and helps only while it is true. */
 
 const ROOT = join(import.meta.dirname, "../..");
 const rows = readFileSync(join(ROOT, "docs/architecture/renames.md"), "utf8")
@@ -19,12 +19,12 @@ function listed(cell: string): string[] {
     .map((name) => name.trim());
 }
 
-/** Does a TypeScript or SQL file of this text declare the name? */
+/** True if a TypeScript or SQL text declares the name. */
 function declares(text: string, name: string): boolean {
   return new RegExp(`\\b(?:const|let|function\\*?|type|class|CREATE FUNCTION)\\s+${name}\\b`).test(text);
 }
 
-/** The text of a file's folder, which is where an old name would still be. */
+/** The text of a file's folder, in which an old name would still be. */
 function folderOf(file: string): string {
   const folder = join(ROOT, dirname(file));
   return readdirSync(folder)
@@ -33,13 +33,13 @@ function folderOf(file: string): string {
     .join("\n");
 }
 
-test("every new file or folder exists and no old one does", () => {
+test("every new file or folder exists, and no old one does", () => {
   expect(moves.length).toBeGreaterThan(20);
   expect(moves.flatMap(([was = []]) => was).filter((path) => existsSync(join(ROOT, path)))).toEqual([]);
   expect(moves.flatMap(([, is = []]) => is).filter((path) => !existsSync(join(ROOT, path)))).toEqual([]);
 });
 
-test("every new name is declared in the file that the table names, and no old name beside it", () => {
+test("every new name is declared in the file that the table names, and no old name is beside it", () => {
   expect(renames.length).toBeGreaterThan(10);
   const faults = renames.flatMap(([was = [], is = [], [file = ""] = []]) => {
     if (!existsSync(join(ROOT, file))) return [`${file} does not exist`];
@@ -53,7 +53,7 @@ test("every new name is declared in the file that the table names, and no old na
   expect(faults).toEqual([]);
 });
 
-test("a name that is declared is found, and a mention is not", () => {
+test("a declared name is found, and a mention is not", () => {
   expect(declares("export const ruled = 1;", "ruled")).toBe(true);
   expect(declares("export async function ruled() {}", "ruled")).toBe(true);
   expect(declares("// ruled\nasFault(ruledOut)", "ruled")).toBe(false);

@@ -6,7 +6,7 @@ import { verbsOf } from "@/scripts/test/verbs";
 
 const ROOT = resolve(import.meta.dirname, "../..");
 
-/** Verbs that find something for other verbs, and ask on their behalf. */
+/** Verbs that find something for other verbs, and check rights for them. */
 const FINDERS = [
   "adapters.placeOf",
   "catalog.viewerOf",
@@ -14,7 +14,7 @@ const FINDERS = [
   "organizations.billedOrganization",
 ];
 
-/** Verbs whose first call is a verb that asks. */
+/** Verbs whose first call is a verb that checks rights. */
 const BY_ANOTHER_VERB = [
   "adapters.aliasHistory",
   "adapters.showAlias",
@@ -30,7 +30,7 @@ const BY_ANOTHER_VERB = [
   "webhooks.disableEndpoint",
 ];
 
-/** Verbs that need not ask, by their reason. */
+/** Verbs that need no check, by their reason. */
 const INTERNAL = {
   "the system calls it: a periodic task, a durable function or a payment provider's signed message": [
     "budgets.fanOutAlerts",
@@ -139,7 +139,7 @@ test("every verb asks authorize() what its caller may do, or is listed with the 
   expect(internal.filter((name) => !all.includes(name))).toEqual([]);
 });
 
-test("an answer about a project is awaited, or the verb would go on before it is refused", () => {
+test("a check about a project is awaited, or the verb would go on before it is refused", () => {
   const ABOUT_PROJECT = /access\.authorize\([^;{)]*\{\s*(?:projectId|place|projectInPath)\b/g;
   const texts = sourceFiles(ROOT)
     .filter((file) => file.startsWith("server/") && !file.endsWith(".test.ts"))

@@ -8,16 +8,16 @@ const REGISTRIES =
   /^(server\/(capabilities|providers|contract|operations|trpc\/routers)|components\/ui|docs.*|prisma\/migrations|testing|e2e.*)$/;
 const TEST = /\.(test|spec)\.tsx?$|\.(fixture|contract)\.ts$|\/(fixtures|[\w-]+\.fixtures)\/|\/test\//;
 
-/** The tables' columns have the types of what the nouns keep in them, so these files import the domain. */
+/** These files import the domain, because the tables' columns have the types of what the nouns keep in them. */
 const GENERATED = /\.gen\.ts$|^server\/generated\//;
 
-/** What breaks the shape of the tree: crowded folders and import cycles. */
+/** Finds faults in the shape of the tree: crowded folders and import cycles. */
 export function faultsOfShape(root: string): string[] {
   const files = sourceFiles(root).filter((file) => !TEST.test(file) && !GENERATED.test(file));
   return [...faultsOfFolders(countFiles(files)), ...faultsOfCycles(cyclesOf(importsOf(root, files)))];
 }
 
-/** Files side by side in each folder. */
+/** Number of files side by side in each folder. */
 export function countFiles(files: string[]): Map<string, number> {
   const count = new Map<string, number>();
   for (const file of files) {
@@ -35,7 +35,7 @@ export const faultsOfFolders = (count: Map<string, number>): string[] =>
         `${folder} has ${files} files side by side, more than ${MOST_FILES}: give it rooms.`,
     );
 
-/** What each file imports of the others, types included. */
+/** Maps each file to the files that it imports, types included. */
 function importsOf(root: string, files: string[]): Map<string, string[]> {
   const { find } = openImports(root);
   const known = new Set(files);
@@ -47,7 +47,7 @@ function importsOf(root: string, files: string[]): Map<string, string[]> {
   return new Map(files.map((file) => [file, targetsOfPort(file)]));
 }
 
-/** Every group of files that import each other in a circle, its files sorted (Tarjan's algorithm). */
+/** Finds every group of files that import each other in a circle, its files sorted (Tarjan's algorithm). */
 export function cyclesOf(imports: Map<string, string[]>): string[] {
   const order = new Map<string, number>();
   const lowest = new Map<string, number>();
@@ -73,6 +73,6 @@ export function cyclesOf(imports: Map<string, string[]>): string[] {
   return cycles;
 }
 
-/** Files that import each other in a circle, types included: none may. */
+/** Faults of files that import each other in a circle, types included: none may. */
 export const faultsOfCycles = (cycles: string[]): string[] =>
   cycles.map((each) => `These files import each other: ${each}.`);

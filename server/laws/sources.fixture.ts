@@ -19,7 +19,7 @@ export const sources = ["app", "components", "inngest", "server"]
   .filter((file) => !isTest(file));
 export const textOf = new Map(sources.map((file) => [file, readFileSync(join(ROOT, file), "utf8")]));
 
-/** What a file imports, as paths from the root without extension; packages keep their names. */
+/** Lists the imports of a file, as paths from the root without extension; packages keep their names. */
 export function importsOf(file: string): { target: string; isTypeOnly: boolean }[] {
   const found = [
     ...(textOf.get(file) ?? "").matchAll(/^\s*(import|export)\s+(type\s)?[^;]*?from\s+"([^"]+)"/gm),

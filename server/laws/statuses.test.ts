@@ -10,10 +10,10 @@ const sources = sourceFiles(ROOT).filter(
   (file) => /^(server|inngest|scripts)\//.test(file) && !/\.test\./.test(file),
 );
 
-/** The statuses of a job that ran or may run in a worker: its lease counts, and its slot is taken. */
+/** Statuses of a job that ran or may run in a worker: its lease counts, and its slot is taken. */
 const LEASED = ["canceling", "running"];
 
-/** Lists in SQL that name only statuses of jobs, sorted; not those that decide about one move. */
+/** Lists of words in SQL, with the words sorted. */
 function listsOf(files: string[]): { file: string; words: string[] }[] {
   return files.flatMap((file) =>
     [...readFileSync(join(ROOT, file), "utf8").matchAll(/\bIN\s+\(((?:'[a-z_]+'(?:, )?)+)\)/g)].map(
@@ -30,14 +30,14 @@ const withWords = (...words: string[]) =>
 const isOfJobs = ({ words }: { words: string[] }) =>
   words.every((word) => JOB_STATUSES.some((status) => status === word));
 
-test("the database knows the statuses of jobs that the interface knows", () => {
+test("the database has the statuses of jobs that the interface has", () => {
   const known = [...JOB_STATUSES].sort();
   expect(lists.filter(({ words }) => String(words) === String(known)).map(({ file }) => file)).toEqual([
     "prisma/guards/1-words.sql",
   ]);
 });
 
-test("every list in SQL of what has ended, or is leased, is the whole list", () => {
+test("every list in SQL of ended or leased statuses is complete", () => {
   const ended = withWords("succeeded", "canceled").filter(isOfJobs);
   expect(ended.length).toBeGreaterThanOrEqual(3);
   expect(ended.filter(({ words }) => String(words) !== String([...TERMINAL].sort()))).toEqual([]);

@@ -1,4 +1,4 @@
-/** What a statement says that PostgreSQL reads in the time zone of its session; each rule names the way to say it in UTC. */
+/** Parts of a statement that PostgreSQL reads in the time zone of its session; each rule names the way to write them in UTC. */
 const RULES: [name: string, find: (text: string) => string[]][] = [
   [
     "date_trunc without 'UTC'",
@@ -46,7 +46,7 @@ const RULES: [name: string, find: (text: string) => string[]][] = [
 
 const after = (text: string, { index, 0: found }: RegExpExecArray) => text.slice(index + found.length);
 
-/** What is between the parentheses of each call of a function. */
+/** The text between the parentheses of each call of a function. */
 function callsOf(text: string, name: string): string[] {
   return [...text.matchAll(new RegExp(`\\b${name}\\(`, "gi"))].map(({ index, 0: head }) => {
     const from = index + head.length;
@@ -57,6 +57,6 @@ function callsOf(text: string, name: string): string[] {
   });
 }
 
-/** Each place of a text of SQL that depends on the time zone of the session, with the rule that it breaks. */
+/** Finds the places of an SQL text that depend on the time zone of the session, with the rule that each breaks. */
 export const faultsOfZones = (text: string): string[] =>
   RULES.flatMap(([rule, find]) => find(text).map((found) => `${found.trim().slice(0, 80)}: ${rule}`));

@@ -174,7 +174,7 @@ describe("the API over real HTTP", () => {
   test.each([
     ["read as JSON", undefined],
     ["taken as it comes", true],
-  ] as const)("a body %s that breaks off is a refusal, and no failure of ours", async (_how, rawBody) => {
+  ] as const)("a body %s that breaks off is refused, and is no failure of ours", async (_how, rawBody) => {
     const taken = endpoint({
       ...base,
       method: "POST",
@@ -185,7 +185,7 @@ describe("the API over real HTTP", () => {
         return null;
       },
     });
-    // What it would have read, for it is not there any more.
+    // The answer that the caller would have read, had its connection not ended.
     let tell = (_answer: Outgoing) => {};
     const answer = new Promise<Outgoing>((resolve) => {
       tell = resolve;
