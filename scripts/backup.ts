@@ -4,7 +4,7 @@ import { parseArgs } from "node:util";
 import { findDatabase } from "./find-database";
 import { aligned } from "./launch/table";
 
-/* `npm run backup -- --to DIR`: a snapshot of the running installation. Exit code 2 where it is refused. */
+/* `npm run backup -- --to DIR`: a snapshot of the running installation. Exit code 2 if it is refused. */
 
 const USAGE = `Usage: npm run backup -- --to <directory> [--without-artifacts]
   --to                  where backups are kept: each run adds a snapshot of the database and the artifacts that are new
@@ -51,7 +51,7 @@ function readArguments() {
     });
     if (read.values.help || read.values.to) return read;
   } catch {
-    // the usage says what is wrong
+    // The usage explains what is wrong.
   }
   console.error(USAGE);
   process.exit(2);

@@ -22,7 +22,7 @@ const atRoot = [
 ].map(pageAt);
 const pages = [...atRoot, ...docs];
 
-/** What is wrong with a link: nothing, a missing file, or a heading that its page does not have. */
+/** Faults of a link: none, a missing file, or a heading that its page does not have. */
 function faultOf(page: Page, target: string): string[] {
   if (/^(https?:|mailto:)/.test(target)) return [];
   const [file = "", anchor] = target.split("#");
@@ -57,7 +57,7 @@ test("the index names every page", () => {
   ).toEqual([]);
 });
 
-/** Which page explains which names: each has a row that begins with it, and says more than the name. */
+/** The names that each page explains: each has a row that begins with it, and says more than the name. */
 const EXPLAINED: { page: string; names: string[] }[] = [
   { page: "docs/reference/settings.md", names: [...new Set(ALL_SETTINGS)] },
   { page: "docs/reference/errors.md", names: Object.keys(ERRORS) },
@@ -70,7 +70,7 @@ test.each(EXPLAINED)("$page explains every name", ({ page, names }) => {
   expect(names.filter((name) => !isExplained(name))).toEqual([]);
 });
 
-/** What a page names of `npm run …`, to the end of the line or of the code in a sentence. */
+/** The commands `npm run …` that a page names, to the end of the line or of the code in a sentence. */
 const commandsOf = ({ text }: Page) =>
   [...text.matchAll(/(?<!<!--.*)npm run (?:-[^\s`]+ )*([a-z]\w*(?::\w+)*)([^\n`#|]*)/g)].map(
     ([whole, script = "", rest = ""]) => ({
@@ -80,7 +80,7 @@ const commandsOf = ({ text }: Page) =>
     }),
   );
 
-/** What is wrong with the arguments of `npm run admin`: a command or a flag that there is not. */
+/** The fault in the arguments of `npm run admin`: an unknown command or flag; null if there is none. */
 function adminFaultOf(rest: string): string | null {
   const words = /^ -- ((?:[a-z][a-z-]*(?: |$))+)/.exec(rest)?.[1]?.trim().split(" ") ?? [];
   if (words.length === 0) return null;
@@ -141,7 +141,7 @@ test("every path of the repository that the architecture names exists", () => {
   expect(named.filter(({ target }) => !existsSync(target))).toEqual([]);
 });
 
-/** The paths that a tree of folders names: below their folder by indentation, several on a line, to the first `<`. */
+/** The paths that a tree of folders names: below their folder by indentation, several on a line, up to the first two spaces. */
 function pathsOfTree(tree: string): string[] {
   const above: string[] = [];
   return tree.split("\n").flatMap((line) => {

@@ -3,8 +3,8 @@ import { findDatabase } from "./find-database";
 import { aligned } from "./launch/table";
 
 /*
- * `npm run doctor`: the checks of a start, and what earlier versions accepted and should be replaced, as a table. Exit code 2
- * where a process would refuse to start.
+ * `npm run doctor`: the checks of a start, and things that earlier versions accepted and should be replaced, as a table. Exit
+ * code 2 if a process would refuse to start.
  */
 if (existsSync(".env")) process.loadEnvFile(".env");
 findDatabase();
@@ -16,7 +16,7 @@ const { correctedTimes } = await import("@/server/corrected-times");
 const { weakEndpoints } = await import("@/server/domain/webhooks");
 const { REFUSED } = await import("@/server/platform/settings/refusal");
 const findings = await examine(pool);
-// A start leaves these out: they say what to look at once.
+// A start skips these checks, because they look at data that only an operator can correct.
 if (!findings.some(({ refused }) => refused)) {
   const weak = (await weakEndpoints()).map(
     ({ endpointId, organizationId }) =>

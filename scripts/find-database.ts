@@ -3,8 +3,8 @@ import { join } from "node:path";
 import { z } from "zod";
 
 /**
- * Sets DATABASE_URL, where it is unset, to the database of the installation running on the data directory. Where none runs,
- * ends the process with one sentence and exit code 2.
+ * Sets DATABASE_URL, if it is unset, to the database of the installation running on the data directory. If none runs, ends the
+ * process with one sentence and exit code 2.
  */
 export function findDatabase(): void {
   if (process.env.DATABASE_URL) return;

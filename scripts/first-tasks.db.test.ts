@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { call, makeTenant } from "@/testing/api";
 
-/* The commands of docs/start/first-tasks.md that compute something themselves. */
+/* Tests the commands of docs/start/first-tasks.md that compute something themselves. */
 
 const directory = mkdtempSync(join(tmpdir(), "capstan-first-tasks-"));
 afterAll(() => rmSync(directory, { recursive: true }));
@@ -23,13 +23,13 @@ beforeAll(async () => {
   writeFileSync(join(directory, "jwks.json"), text);
 });
 
-/** What the page's command prints of a record: whether its hash, its signature and the hash of its output hold. */
+/** The output of the page's command for a record: whether its hash, its signature and the hash of its output are right. */
 function verdictOn(document: object): string {
   writeFileSync(join(directory, "record.json"), JSON.stringify(document));
   return execFileSync(process.execPath, ["-e", VERIFY], { cwd: directory, encoding: "utf8" }).trim();
 }
 
-test("the verification of the first tasks holds for a record, and tells another output from the one that was sealed", () => {
+test("the verification of the first tasks accepts a record, and detects another output than the sealed one", () => {
   expect(verdictOn(record)).toBe("true true true");
   const output = { ...(record.output as object), text: "Another answer" };
   expect(verdictOn({ ...record, output })).toBe("true true false");

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 
 const programs = readdirSync("e2e/outside/guides").map((file) => file.replace(/\.ts$/, ""));
 const pages = readdirSync("docs/start").map((file) => file.replace(/\.md$/, ""));
-/** The pages that show no program of a client. */
+/** Pages without a program of a client. */
 const OTHERS = ["agent-frameworks", "first-tasks", "quickstart", "your-own-provider"];
 
 test("every client's page has a program that npm run test:outside runs", () => {

@@ -6,7 +6,7 @@ import { runMainJob } from "./main-job";
 let server: Server | undefined;
 afterEach(() => server?.close());
 
-/** Runs the main job against a server that gives these answers in turn, and returns what it failed with. */
+/** Runs the main job against a server that gives these answers in turn, and returns the requests and the failure. */
 async function failureAfter(answers: { status: number; headers?: Record<string, string>; body: object }[]) {
   const asked: string[] = [];
   server = createServer((request, response) => {
@@ -34,7 +34,7 @@ test("a low rate limit slows the main job down and does not fail it", async () =
   expect(failure).toBe("GET /v1/capabilities does not list text.general.fast.v1.");
 });
 
-test("any other refusal ends it with what was answered", async () => {
+test("any other refusal ends the main job with its answer", async () => {
   const { asked, failure } = await failureAfter([{ status: 503, body: { detail: "down" } }]);
   expect(asked).toHaveLength(1);
   expect(failure).toContain('GET /v1/capabilities answered 503: {"detail":"down"}');

@@ -34,7 +34,7 @@ const WORK = [
     input: { prompt: "A capstan on a wooden quay at sunrise", width: 1024, height: 1024 },
   },
 ];
-/** Must cost nothing, so it never goes to a real provider that is also configured. */
+/** The job must cost nothing, so it never goes to a real provider that is also configured. */
 const EXECUTION = { executionPreference: "automatic", executionConstraints: { providerPin: "sandbox" } };
 const PATIENCE_MS = 90_000;
 

@@ -2,13 +2,13 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 
-/** What a page without any content of ours ships, in KB as `gzip -9` counts: React and Next itself. */
+/** Weight of a page without any content of ours, in KB as `gzip -9` counts: React and Next itself. */
 export const EMPTY_PAGE_KB = 134.8;
 
 const MANIFEST = "/page_client-reference-manifest.js";
 type Manifest = { entryJSFiles: Record<string, string[]> };
 
-/** The JavaScript that each page of a build loads with itself, in KB as `gzip -9` counts, heaviest first. */
+/** Weight of the JavaScript that each page of a build loads, in KB as `gzip -9` counts, heaviest first. */
 export function pageWeights(build: string): { page: string; kb: number }[] {
   const sizes = new Map<string, number>();
   const sizeOf = (file: string) => {
@@ -25,7 +25,7 @@ export function pageWeights(build: string): { page: string; kb: number }[] {
     .map((path) => {
       const page = path.slice(0, -MANIFEST.length);
       const { entryJSFiles } = manifestIn(readFileSync(join(app, path), "utf8"));
-      // Boundaries for errors are loaded with the page as well.
+      // Error boundaries are loaded with the page as well.
       const files = new Set([...rootMainFiles, ...Object.values(entryJSFiles).flat()]);
       return { page, kb: [...files].reduce((sum, file) => sum + sizeOf(file), 0) / 1024 };
     })

@@ -95,7 +95,7 @@ function elapsed() {
   return `${((performance.now() - beganAt) / 1000).toFixed(1).padStart(5)}s`;
 }
 
-/** Runs a command of the launcher; a failure is one readable message and exit code 1, or 2 where the settings are refused. */
+/** Runs a command of the launcher; a failure is one readable message and exit code 1, or 2 if the settings are refused. */
 export async function run(command) {
   try {
     const launcher = await prepare();

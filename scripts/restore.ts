@@ -6,8 +6,8 @@ import { findDatabase } from "./find-database";
 import { aligned } from "./launch/table";
 
 /*
- * `npm run restore -- --from DIR`: a snapshot into an empty installation. `--check` alone: whether what was restored by other
- * means holds. Exit code 2 where it is refused, 1 where something does not hold.
+ * `npm run restore -- --from DIR` restores a snapshot into an empty installation; `--check` checks an installation that was
+ * restored by other means. Exits 2 when the restore is refused and 1 when something is missing or does not match.
  */
 
 const USAGE = `Usage: npm run restore -- --from <directory> [--snapshot <name>]
@@ -42,7 +42,7 @@ async function main(): Promise<number> {
   );
 }
 
-/** Prints what was found; answers the exit code. */
+/** Prints what was found and returns the exit code. */
 function report(
   first: string[][],
   { receipts, differences, artifacts, missingArtifacts, held }: Checked,
@@ -85,7 +85,7 @@ function readArguments() {
     });
     if (read.values.help || Boolean(read.values.from) !== Boolean(read.values.check)) return read;
   } catch {
-    // the usage says what is wrong
+    // the usage below is the answer
   }
   console.error(USAGE);
   process.exit(2);

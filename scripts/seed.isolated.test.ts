@@ -11,7 +11,7 @@ import { personOf } from "@/testing/sessions";
 import { ctxOf, system } from "@/testing/tenants";
 import { admin } from "./admin/admin.fixture";
 
-/* The database of this file is new: nobody is in it before the first seed. */
+/* The database of this file is new and has no users before the first seed. */
 
 const directory = mkdtempSync(join(tmpdir(), "capstan-seed-"));
 const file = join(directory, "bootstrap.json");
@@ -21,7 +21,7 @@ const toldBy = (path = file) => JSON.parse(readFileSync(path, "utf8"));
 const keyOf = (key: string) => access.keyPrincipal(key, new Date());
 const idOf = async (email: string): Promise<string> =>
   (await pool.query("SELECT id FROM user_account WHERE email = $1", [email])).rows[0]?.id ?? "";
-/** Everything that a seed makes, counted. */
+/** Counts everything that a seed makes. */
 const made = async () =>
   (
     await pool.query(
@@ -33,7 +33,7 @@ const made = async () =>
 
 let first: ReturnType<typeof toldBy>;
 beforeAll(async () => {
-  // One that was killed before it made people is not done: the next goes on where it ended.
+  // A seed that was killed while it wrote its file, before it made people, is not done: the next seed makes them.
   writeFileSync(file, "{");
   expect(await seed(directory)).toEqual({ isNew: true });
   first = toldBy();
@@ -75,7 +75,7 @@ test("later starts make nothing: what was revoked, taken away or archived stays 
   expect(toldBy()).toEqual(first);
   expect(await keyOf(first.apiKey)).toBeNull();
   const other = mkdtempSync(join(tmpdir(), "capstan-seed-other-"));
-  expect(await seed(other)).toEqual({ isNew: false }); // another machine, or one whose file was lost
+  expect(await seed(other)).toEqual({ isNew: false }); // as on another machine, or after the file was lost
   rmSync(other, { recursive: true });
   expect(await made()).toEqual(before);
 });

@@ -26,7 +26,7 @@ afterAll(async () => {
 
 type Ended = { code: number; stdout: string; stderr: string };
 
-/** As a shell runs it. */
+/** Runs the command as a shell does. */
 function spawnAdmin(
   args: string[],
   { cwd = process.cwd(), ...env }: { cwd?: string; CAPSTAN_DATA_DIR?: string | undefined } = {},
@@ -45,7 +45,7 @@ function spawnAdmin(
 }
 
 describe("the admin command", () => {
-  test("shows and fills wallets, live and of the sandbox apart, and holds the ledger against them", async () => {
+  test("wallets are shown and filled, live and sandbox apart, and compared with the ledger", async () => {
     const { organizationId } = await admin("organization", "create", "--name", "Funded");
     const fill = (...more: string[]) =>
       admin("wallet", "credit", "--organization", organizationId, "--reason", "a test", ...more);
@@ -71,7 +71,7 @@ describe("the admin command", () => {
       ],
       differences: [],
     });
-    // A balance nobody booked.
+    // A balance that no one booked.
     await pool.query(
       "UPDATE wallet SET balance_micros = balance_micros + 7 WHERE organization_id = $1 AND is_test",
       [organizationId],
@@ -104,7 +104,7 @@ describe("the admin command", () => {
     }
   });
 
-  test("lists the jobs that wait for an operator and lets them out", { tags: "long" }, async () => {
+  test("jobs that wait for an operator are listed and released", { tags: "long" }, async () => {
     const waiting = await Promise.all(
       ["accept", "fail"].map(async (way) => {
         const project = await makeProject();
@@ -126,7 +126,7 @@ describe("the admin command", () => {
     for (const { jobId } of waiting) expect(left.map((item) => item.jobId)).not.toContain(jobId);
   });
 
-  test("refuses to let out a job that does not wait for an operator", async () => {
+  test("a job that does not wait for an operator is not released", async () => {
     for (const way of ["retry", "accept", "fail"]) {
       expect(await runAdmin(["job", "attention", way])).toMatchObject({
         code: 2,
@@ -140,7 +140,7 @@ describe("the admin command", () => {
     }
   });
 
-  test("lists and rotates signing keys; private halves stay where they are", async () => {
+  test("signing keys are listed and rotated, and their private halves stay in the database", async () => {
     const { keyId } = await admin("signing-key", "rotate");
     const { items } = await admin("signing-key", "list");
     const listed = items.find((key: { keyId: string }) => key.keyId === keyId);
@@ -154,7 +154,7 @@ describe("the admin command", () => {
     expect(items.filter((key: { active: boolean }) => key.active)).toHaveLength(1);
   });
 
-  test("sets what a project wants of its jobs, and refuses what is no such thing", async () => {
+  test("a project's settings for its jobs are set, and an invalid value is refused", async () => {
     const { organizationId } = await admin("organization", "create", "--name", "Settings");
     const own = ["--name", "Films", "--organization", organizationId];
     const { projectId } = await admin("project", "create", ...own);
@@ -184,7 +184,7 @@ describe("the admin command", () => {
     });
   });
 
-  test("makes and lists what an installation needs, as JSON and nothing else", async () => {
+  test("the needs of an installation are created and listed, as JSON and nothing else", async () => {
     const { organizationId } = await admin("organization", "create", "--name", "Acme");
     const { projectId } = await admin(
       "project",
@@ -259,7 +259,7 @@ describe("the admin command", () => {
     expect((await admin("user", "list", "--organization", organizationId)).items).toMatchObject([{ email }]);
   });
 
-  test("resets how a person signs in who lost what they need for it", async () => {
+  test("the sign-in of a person who lost what they need for it is reset", async () => {
     const { organizationId } = await makeTenant();
     const { ctx, userId, email, password } = await makePerson(organizationId, "member");
     const identity = { issuer: "https://id.example", name: "Id", subject: userId, verifiedEmail: email };
@@ -284,7 +284,7 @@ describe("the admin command", () => {
     expect(rows).toEqual([{ email, told: 1 }]);
   });
 
-  test("tells people what they can put right, with a code that scripts see", async () => {
+  test("a mistake is explained to people, with an exit code for scripts", async () => {
     const wrong: [string[], RegExp][] = [
       [[], /Name a command/],
       [["key", "burn"], /Unknown command "key burn"/],
@@ -319,7 +319,7 @@ describe("the admin command", () => {
     }
   });
 
-  test("shows people tables of words, not of JSON", async () => {
+  test("people see tables of words, not of JSON", async () => {
     const { organizationId } = await admin("organization", "create", "--name", "Words");
     await admin("project", "create", "--name", "Reader", "--organization", organizationId);
     const { out } = await runAdmin(["project", "list", "--organization", organizationId]);
@@ -327,7 +327,7 @@ describe("the admin command", () => {
     expect(out).not.toMatch(/[{}[\]"]/);
   });
 
-  test("reads the settings of .env where the environment has none", { tags: "long" }, async () => {
+  test("the settings of .env apply if the environment has none", { tags: "long" }, async () => {
     const home = mkdtempSync(join(tmpdir(), "capstan-admin-home-"));
     writeFileSync(join(home, ".env"), `CAPSTAN_DATA_DIR=${directory}\n`);
     const { code, stdout, stderr } = await spawnAdmin(["organization", "list", "--json"], {
@@ -339,7 +339,7 @@ describe("the admin command", () => {
     expect(JSON.parse(stdout).items).toBeInstanceOf(Array);
   });
 
-  test("finds the running installation, and says so when there is none", { tags: "long" }, async () => {
+  test("the running installation is found, and its absence is reported", { tags: "long" }, async () => {
     const { code, stdout, stderr } = await spawnAdmin(["organization", "list", "--json"]);
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
     expect(JSON.parse(stdout).items).toBeInstanceOf(Array);

@@ -9,7 +9,7 @@ import { runAdmin } from "./command";
 describe("budgets and holds", () => {
   const input = { messages: [{ role: "user", content: "How deep is the sea?" }] };
 
-  test("a budget is set of a project, an organization and a principal, read, raised for a while and removed", async () => {
+  test("a budget of a project, an organization or a principal is set, read, raised for a while and removed", async () => {
     const { organizationId, projectId } = await makeProject();
     const { keyId } = await admin("key", "create", "--name", "agent", "--project", projectId);
     const set = (...of: string[]) =>
@@ -124,7 +124,7 @@ describe("budgets and holds", () => {
     expect(await list()).toEqual([]);
   });
 
-  test("holds that match are resolved alike, after a dry run that only counts", async () => {
+  test("matching holds are resolved alike, after a dry run that only counts", async () => {
     const project = await makeProject();
     const lose = async (capability: string, billingMode: "managed" | "byok") => {
       const { jobId } = await jobs.submit(project.ctx, capability, {

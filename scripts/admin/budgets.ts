@@ -122,7 +122,7 @@ export async function performBudgets(
   }
 }
 
-/** Every page of the ambiguous holds that match. */
+/** Resolves every page of the ambiguous holds that match. */
 async function resolveAll(ctx: Ctx, flags: Flags, read: Reading): Promise<HoldsResolved> {
   if (Boolean(flags.charged) === Boolean(flags["not-charged"]))
     read.complain("Set either --charged or --not-charged.");

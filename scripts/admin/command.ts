@@ -53,11 +53,11 @@ const FLAGS = {
 
 type Flags = ReturnType<typeof readArguments>["values"];
 
-/** The flags of each command, in addition to --json and --help, by the usage: a line names the command and then its flags. */
+/** The flags of each command besides --json and --help, read from the usage: a line names the command and then its flags. */
 export const COMMANDS: Record<string, readonly string[]> = {};
 for (const line of USAGE.split("\n")) {
   const [, command, rest = ""] = /^ {2}([a-z-]+(?: [a-z-]+)*?)(?=$| {2}| [-[(])(.*)/.exec(line) ?? [];
-  const [flags = ""] = rest.split(/ {3}/); // what comes then is about them
+  const [flags = ""] = rest.split(/ {3}/); // the rest describes them
   if (command)
     COMMANDS[command] = [
       ...new Set([...(COMMANDS[command] ?? []), ...(flags.match(/(?<=--)[a-z-]+/g) ?? [])]),
@@ -119,7 +119,7 @@ function readRetention(text: string | undefined) {
   return days;
 }
 
-/** The parsed flags, or an error that names the flag. */
+/** Returns the parsed flags; throws a Complaint that names the wrong flag. */
 function check<S extends z.ZodType>(schema: S, values: z.input<S>): z.output<S> {
   const parsed = schema.safeParse(values);
   if (parsed.success) return parsed.data;
@@ -146,7 +146,7 @@ function oneOf<T extends string>(flag: string, allowed: readonly T[], given: str
   return found;
 }
 
-/** If both are given, the project must belong to the organization. */
+/** Throws a Complaint if the project does not belong to the organization. */
 async function requireProjectIn(projectId: string, organizationId: string): Promise<void> {
   const projects = await domain.listProjects(systemCtx("admin"), organizationId);
   if (!projects.some((project) => project.projectId === projectId))
@@ -307,7 +307,7 @@ export async function runAdmin(args: string[]): Promise<Outcome> {
   }
 }
 
-/** For people: one line per field, or a table for a list. */
+/** Formats a result for people: one line per field, or a table for a list. */
 function shownWhole(result: object): string {
   if (!("items" in result && Array.isArray(result.items)))
     return aligned(Object.entries(result).map(([name, value]) => [name, shown(value)])).join("\n");

@@ -11,7 +11,7 @@ type Flags = {
   features?: string | undefined;
 };
 
-/** Shows what an organization may use, or changes it. */
+/** Shows what an organization may use, or changes its plan, limits and features. */
 export async function performPlan(ctx: Ctx, flags: Flags, reading: Reading) {
   const { needed, check } = reading;
   const organizationId = needed(flags.organization, "organization");

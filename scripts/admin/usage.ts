@@ -1,4 +1,4 @@
-/** What `npm run admin` prints for --help: each line names a command and its flags. In a file of its own, which loads nothing. */
+/** The output of `npm run admin` for --help: each line names a command and its flags. Kept in a file that loads nothing else. */
 export const USAGE = `npm run admin -- <noun> <verb> [--flags] [--json]
 
   organization create --name <name>

@@ -2,10 +2,10 @@ import type pg from "pg";
 import type { ArtifactStore } from "@/server/domain/artifacts";
 import { Fault } from "@/server/platform/errors/errors";
 
-/** A content that rows name. */
+/** A content that rows name, by its hash. */
 export type Named = { sha256: string; bytes: number };
 
-/** The contents that the client's transaction sees named. */
+/** Lists the contents that the client's transaction sees named. */
 export async function namedContents(client: pg.Client): Promise<Named[]> {
   const { rows } = await client.query<{ sha256: string; bytes: string }>(
     `SELECT sha256, max(byte_length)::text AS bytes FROM artifact WHERE pruned_at IS NULL
@@ -14,7 +14,7 @@ export async function namedContents(client: pg.Client): Promise<Named[]> {
   return rows.map(({ sha256, bytes }) => ({ sha256, bytes: Number(bytes) }));
 }
 
-/** Copies contents that are not there yet. What cannot be read, or reads as something else, is missing. */
+/** Copies contents that `to` does not have. A content that cannot be read, or reads as something else, is missing. */
 export async function copyArtifacts(
   named: readonly Named[],
   from: ArtifactStore,

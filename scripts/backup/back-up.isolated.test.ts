@@ -24,7 +24,7 @@ beforeAll(async () => {
 });
 afterAll(() => world.close());
 
-/** Of every file below: its path, mode and content, unpacked. */
+/** Path, mode and unpacked content of every file below a folder. */
 function filesBelow(folder: string): { path: string; mode: number; content: Buffer }[] {
   return readdirSync(folder, { withFileTypes: true, recursive: true })
     .filter((entry) => entry.isFile())
@@ -39,7 +39,7 @@ function filesBelow(folder: string): { path: string; mode: number; content: Buff
     });
 }
 
-test("a backup has files for its owner only, and the vault key in none of them", () => {
+test("the files of a backup are for their owner only, and none has the vault key", () => {
   const files = filesBelow(world.at("backup"));
   expect(files.length).toBeGreaterThan(50);
   expect(files.filter(({ mode }) => mode !== 0o600)).toEqual([]);
@@ -57,7 +57,7 @@ test("the next backup copies only the artifacts that are new", async () => {
   rmSync(again.folder, { recursive: true });
 });
 
-test("a snapshot is of one moment, though work goes on while it is written", { tags: "long" }, async () => {
+test("a snapshot is of one moment, although work goes on while it is written", { tags: "long" }, async () => {
   const stop = new AbortController();
   const working = (async () => {
     while (!stop.signal.aborted)
@@ -76,7 +76,7 @@ test("a snapshot is of one moment, though work goes on while it is written", { t
   expect(lines("receipt")).toHaveLength(done.length);
 });
 
-/** A copy of the snapshot, changed. */
+/** A changed copy of the snapshot. */
 function changed(name: string, change: (folder: string) => void): string {
   const folder = world.at(name);
   cpSync(backedUp.folder, folder, { recursive: true });
@@ -131,7 +131,7 @@ test("a wrong vault key is refused before anything is created", async () => {
   expect(readdirSync(world.at("")).includes("nowhere")).toBe(false);
 });
 
-test("an older key among the others is enough", async () => {
+test("an older key among the others is enough to restore", async () => {
   const key = env.CAPSTAN_VAULT_KEY ?? "";
   const fresh = Buffer.alloc(32, "another").toString("base64");
   setSettings({ CAPSTAN_VAULT_KEY: fresh, CAPSTAN_VAULT_OTHER_KEYS: [key] });

@@ -16,7 +16,8 @@ export type BackedUp = { folder: string; manifest: Manifest; newArtifacts: numbe
 
 /**
  * Writes a snapshot of the database, all tables as of one moment, and the artifacts that it names and the backup does not have.
- * The installation goes on working. What is not complete has a name that starts with a dot, and is removed by the next backup.
+ * The installation goes on working. An incomplete snapshot has a name that starts with a dot, and is removed by the next backup.
+ * Throws Refusal if a vault key is missing or another backup runs.
  */
 export async function backUp({ to, withArtifacts }: BackUp): Promise<BackedUp> {
   const needed = await requireVaultKeys();
@@ -27,7 +28,7 @@ export async function backUp({ to, withArtifacts }: BackUp): Promise<BackedUp> {
       "-c capstan.project_id=* -c statement_timeout=0 -c idle_in_transaction_session_timeout=0 -c lock_timeout=0",
     application_name: "capstan backup",
   });
-  client.on("error", () => {}); // the next statement fails with it
+  client.on("error", () => {}); // the next statement reports it
   await client.connect();
   try {
     if (!(await keepFromRemoval(client)))
@@ -43,7 +44,7 @@ export async function backUp({ to, withArtifacts }: BackUp): Promise<BackedUp> {
     const copied = withArtifacts
       ? await copyArtifacts(named, artifactStore(), filesStore(artifactsOf(to)))
       : { copied: 0, missing: [] };
-    await client.query("SELECT"); // its lock was held all the time, or this throws
+    await client.query("SELECT"); // throws if the connection, and with it the lock, was lost
     const manifest: Manifest = {
       format: 1,
       takenAt: takenAt.toISOString(),
@@ -66,7 +67,10 @@ export async function backUp({ to, withArtifacts }: BackUp): Promise<BackedUp> {
   }
 }
 
-/** The ids of the keys that something is encrypted under, and of the one that signs the manifest. */
+/**
+ * Ids of the vault keys under which something is encrypted, and of the one that signs the manifest. Throws Refusal if one is not
+ * here.
+ */
 async function requireVaultKeys(): Promise<string[]> {
   const { keyId, keys } = await vaultStatus(systemCtx("backup"));
   const needed = keys.filter(({ values, keyId: id }) => values > 0 || id === keyId);
@@ -95,7 +99,7 @@ async function copyDatabase(client: pg.Client, folder: string) {
   const named = await namedContents(client);
   const tables: Manifest["tables"] = [];
   for (const table of await tablesOf(client)) tables.push(await copyOut(client, table, folder));
-  const sequences = await sequencesOf(client); // not of the snapshot's moment, so never behind its rows
+  const sequences = await sequencesOf(client); // read last, so never behind the snapshot's rows
   await client.query("COMMIT");
   return { postgres: facts[0]?.postgres ?? "", migrations, tables, sequences, named };
 }

@@ -10,17 +10,17 @@ import { namedContents } from "./artifacts";
 const AT_ONCE = 500;
 
 export type Checked = {
-  /** Documents of evidence whose hash and signature were checked, and those that are wrong. */
+  /** Number of sealed documents whose hash and signature are right, and ids of those that are wrong. */
   receipts: { verified: number; wrong: string[] };
-  /** What does not agree in the ledger, one line each. */
+  /** Differences in the ledger, one line each. */
   differences: string[];
-  /** Contents that rows name, and those that the artifact store does not have. */
+  /** Number of contents that rows name, and those that the artifact store does not have. */
   artifacts: number;
   missingArtifacts: string[];
   held: HeldWork[];
 };
 
-/** What a restored installation is worth: its evidence, its books, its artifacts, and what it holds. */
+/** Checks a restored installation: its evidence, its books, its artifacts, and the work that it holds. */
 export async function checkRestored(client: pg.Client): Promise<Checked> {
   const ctx = systemCtx("restore");
   const { differences } = await checkLedger(ctx);

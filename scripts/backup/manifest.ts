@@ -19,7 +19,7 @@ const Manifest = z.object({
   takenAt: z.iso.datetime(),
   capstan: z.string(),
   postgres: z.string(),
-  /** The ids of the vault keys that open what is encrypted in it. */
+  /** Ids of the vault keys that open its encrypted values. */
   vaultKeys: z.array(z.string()),
   migrations: z.array(z.object({ name: z.string(), checksum: z.string() })),
   tables: z.array(
@@ -28,18 +28,18 @@ const Manifest = z.object({
       columns: z.array(z.string()),
       rows: z.int(),
       bytes: z.int(),
-      /** Of the file. */
+      /** SHA-256 of the file. */
       sha256: z.string(),
     }),
   ),
-  /** The last value of each sequence, as digits; null: it was never used. */
+  /** The last value of each sequence, as digits; null if it was never used. */
   sequences: z.array(z.object({ name: z.string(), lastValue: z.string().nullable() })),
   artifacts: z.object({
-    /** False: they are kept elsewhere, such as in a bucket with versions. */
+    /** False if the artifacts are kept elsewhere, such as in a bucket with versions. */
     areIncluded: z.boolean(),
     count: z.int(),
     bytes: z.int(),
-    /** Those that the store did not have, or not as they should be. */
+    /** Artifacts that the store did not have, or not with the right content. */
     missing: z.array(z.string()),
   }),
 });
@@ -60,7 +60,7 @@ export async function writeManifest(folder: string, manifest: Manifest): Promise
   await writeFile(join(folder, MANIFEST), text, { mode: 0o600, flush: true });
 }
 
-/** The folder of the snapshot of this name, or of the newest. Refusal: there is none. */
+/** Finds the folder of the snapshot of this name, or of the newest. Throws Refusal if there is none. */
 export async function findSnapshot(backup: string, name?: string): Promise<string> {
   const names = await readdir(snapshotsOf(backup)).catch(() => []);
   const complete = names.filter(
@@ -78,8 +78,8 @@ export async function findSnapshot(backup: string, name?: string): Promise<strin
 }
 
 /**
- * The manifest of a snapshot, once all of this holds: this installation has its vault keys, it was signed with one of them,
- * this version knows its migrations, and each file is as it was written. Refusal otherwise; nothing is changed.
+ * Reads the manifest of a snapshot and checks that this installation has its vault keys, it was signed with one of them, this
+ * version knows its migrations, and each file is unchanged. Throws Refusal otherwise; nothing is changed.
  */
 export async function readSnapshot(folder: string): Promise<Manifest> {
   const { signature, manifest } = await readManifest(folder);

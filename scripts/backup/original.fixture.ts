@@ -23,7 +23,7 @@ import { makePerson, system } from "@/testing/tenants";
 import { inlineStep, makeProject, startJob } from "@/testing/world";
 
 /*
- * An installation with work of every kind. Its database is that of this process; everything outside is asked what reached it.
+ * An installation with work of every kind. Its database is that of this process; the services outside report what reached them.
  */
 
 const QUESTION = { messages: [{ role: "user", content: "What is a capstan?" }] };
@@ -37,7 +37,7 @@ export async function openWorld() {
   chmodSync(directory, 0o711); // the database server may run as another user
   const at = (name: string) => join(directory, name);
   const [sandbox, receiver, mails, stripe] = await Promise.all([
-    // Of what is restored: the original has that of the whole run.
+    // Serves the restored installation: the original uses the sandbox of the whole run.
     startSandbox({ port: 0, dataDir: at("sandbox") }),
     startReceiver(),
     startMailServer(),
@@ -52,7 +52,7 @@ export async function openWorld() {
   return {
     at,
     original: await makeOriginal(receiver.url, stripe),
-    /** What reached anything outside from a restored installation, and deliveries, mails and refunds of the original. */
+    /** Counts what reached anything outside from a restored installation, and the original's deliveries, mails and refunds. */
     async reached() {
       const answer = await fetch(`${sandbox.url}/submissions`);
       const { total } = (await answer.json()) as { total: number };
@@ -82,11 +82,11 @@ export async function openWorld() {
 
 type Stripe = Awaited<ReturnType<typeof startStripe>>;
 
-/** Work of every kind: finished, and begun. */
+/** Work of every kind, finished and in progress. */
 async function makeOriginal(receiver: string, stripe: Stripe) {
   const project = await makeProject({ walletMicros: 0 });
   const { ctx, organizationId } = project;
-  // By the ledger, which a restore compares with balances.
+  // Credited through the ledger, which a restore compares with balances.
   await credit(system, { organizationId, amountMicros: 1_000_000, isTest: true, reason: "for a test" });
   const submit = async () => (await jobs.submit(ctx, "text.general.fast.v1", QUESTION)).jobId;
   await createEndpoint(ctx, { url: receiver, secret: randomBytes(24).toString("hex"), enabled: true });

@@ -28,7 +28,7 @@ afterAll(async () => {
   await world.close();
 });
 
-test("restored beside the original, an installation sends nothing until each kind is released", async () => {
+test("an installation restored beside the original sends nothing until each kind is released", async () => {
   const dataDir = world.at("restored");
   const restored = await command("restore", ["--from", world.at("backup")], world.settingsOf("restored"));
   expect(restored).toMatchObject({ code: 0, error: "" });
@@ -53,7 +53,7 @@ test("restored beside the original, an installation sends nothing until each kin
     const before = await stateOf();
     startWorker(settings);
     await passesOf(database, 2);
-    // Wakes that no sweeper sent: of a person's decision, or from an Inngest server.
+    // Wakes that no sweeper sent: from a person's decision, or from an Inngest server.
     await enqueue(await staleWakes(database), database);
     await vi.waitFor(async () => expect(await waitingRuns(database)).toBe(0), { timeout: 30_000 });
     await passesOf(database, 1);
@@ -103,7 +103,7 @@ function startWorker(settings: NodeJS.ProcessEnv): void {
   children.push(child);
 }
 
-/** As if an hour had passed: leases and hand-overs of the original have ended, so that sweepers would take everything up. */
+/** Makes an hour pass: leases and hand-overs of the original end, so that sweepers would take everything up. */
 async function age(database: pg.Pool): Promise<void> {
   const earlier = (column: string) => `${column} = ${column} - interval '1 hour'`;
   for (const table of ["job", "pinned_bulk", "delivery", "mail", "payment_refund"])
@@ -111,7 +111,7 @@ async function age(database: pg.Pool): Promise<void> {
   await database.query(`UPDATE job SET ${earlier("dispatch_after")} WHERE dispatch_after IS NOT NULL`);
 }
 
-/** What may not change while work is held. */
+/** State that must not change while work is held. */
 async function snapshotOfWork(database: pg.Pool) {
   const texts = [
     "SELECT id, status, fence, last_event, webhook_event, dispatch_number FROM job ORDER BY id",
@@ -126,10 +126,10 @@ async function snapshotOfWork(database: pg.Pool) {
   return found;
 }
 
-/** Until every task that sends or sweeps has begun and ended so many times from now on. */
+/** Waits until every task that sends or sweeps has begun and ended this many times from now on. */
 async function passesOf(database: pg.Pool, passes: number): Promise<void> {
   const tasks = ["announce", "sweep-jobs", "sweep-pins", "sweep-requests", "send-mail"];
-  // The first passes after a stop are late, and take over no one's work: these are to be like all later ones.
+  // The first passes after a stop are late and take over no one's work; these must be like all later ones.
   await database.query("UPDATE periodic_task SET late_at = NULL");
   for (let pass = 0; pass < passes; pass++) {
     const { rows } = await database.query<{ now: Date }>("SELECT clock_timestamp() AS now");

@@ -15,9 +15,9 @@ export type Restore = { from: string; snapshot?: string | undefined };
 export type Restored = Checked & { folder: string; manifest: Manifest };
 
 /**
- * Restores a snapshot into an empty installation: the database of DATABASE_URL, or the embedded one of the data directory,
- * and its artifact store. All work is held (`admin restore release`). Refusal where backup, keys or installation do not fit:
- * the database is left empty then.
+ * Restores a snapshot into an empty installation: the database of DATABASE_URL, or the embedded one of the data directory, and
+ * its artifact store. All work is held (`admin restore release`). Throws Refusal if backup, keys or installation do not fit; the
+ * database is then left empty.
  */
 export async function restore({ from, snapshot }: Restore): Promise<Restored> {
   requireOwnKey();
@@ -31,7 +31,7 @@ export async function restore({ from, snapshot }: Restore): Promise<Restored> {
   }
 }
 
-/** Without one, a new key would be made, which opens nothing. */
+/** Throws Refusal without a key of the installation's own: a new key would be made, which opens nothing. */
 function requireOwnKey(): void {
   if (env.CAPSTAN_VAULT_KEY || existsSync(join(env.CAPSTAN_DATA_DIR, "secrets.json"))) return;
   throw new Refusal(
@@ -39,7 +39,7 @@ function requireOwnKey(): void {
   );
 }
 
-/** Starts the embedded database alone, as the one of this process; answers how it is stopped. */
+/** Starts the embedded database alone, for this process; returns the function that stops it. */
 async function startEmbedded(): Promise<() => Promise<void>> {
   const dataDir = resolve(env.CAPSTAN_DATA_DIR);
   if (findRunning(dataDir))
@@ -67,7 +67,7 @@ async function connect(connectionString: string): Promise<pg.Client> {
     options: "-c capstan.project_id=* -c statement_timeout=0 -c idle_in_transaction_session_timeout=0",
     application_name: "capstan restore",
   });
-  client.on("error", () => {}); // the next statement fails with it
+  client.on("error", () => {}); // the next statement reports it
   await client.connect().catch((cause: Error) => {
     throw new Refusal(`DATABASE_URL: the database cannot be used (${cause.message}). Start or correct it.`);
   });
@@ -79,7 +79,7 @@ type Source = { from: string; folder: string; manifest: Manifest };
 async function intoDatabase(databaseUrl: string, { from, folder, manifest }: Source) {
   const client = await connect(databaseUrl);
   const names = manifest.migrations.map(({ name }) => name);
-  // Imported late, because these modules open the database found above.
+  // Imported late, because these modules open the database named above.
   const { checkRestored } = await import("./check");
   const { holdAll, isInUse } = await import("@/server/domain/restores");
   const { artifactStore, filesStore } = await import("@/server/domain/artifacts");
@@ -112,7 +112,9 @@ async function intoDatabase(databaseUrl: string, { from, folder, manifest }: Sou
   }
 }
 
-/** Refusal unless the database has no tables, or those of these migrations without an organization, a person and a process. */
+/**
+ * Throws Refusal unless the database has no tables, or those of these migrations without an organization, a person or a process.
+ */
 async function requireEmpty(
   client: pg.Client,
   names: string[],

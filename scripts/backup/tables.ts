@@ -8,16 +8,16 @@ import { from as copyFrom, to as copyTo } from "pg-copy-streams";
 import { type Manifest, tableFile } from "./manifest";
 
 /*
- * Tables as files: PostgreSQL's COPY in text form, which every version reads, compressed. Which tables and columns there are
- * is asked of the database.
+ * Tables as files: PostgreSQL's COPY in text form, which every version reads, compressed. The database itself names its tables
+ * and columns.
  */
 
 export type Table = { name: string; columns: string[] };
 
-/** What migrations and processes make anew. */
+/** Tables that migrations and processes fill anew. */
 const NOT_COPIED = ["_prisma_migrations", "engine_worker", "periodic_task", "run_slot", "vault_process"];
 
-/** Every table, with the columns that are written; generated ones follow from them. */
+/** Lists every table with the columns that are written; generated columns follow from them. */
 export async function tablesOf(client: pg.Client): Promise<Table[]> {
   const { rows } = await client.query<Table>(
     `SELECT c.relname::text AS name, array_agg(a.attname::text ORDER BY a.attnum) AS columns
@@ -41,16 +41,16 @@ export async function sequencesOf(client: pg.Client): Promise<Manifest["sequence
 const quoted = (name: string) => `"${name.replaceAll('"', '""')}"`;
 const listed = (columns: string[]) => columns.map(quoted).join(", ");
 
-/** Writes a table's rows, as the client's transaction sees them, into its file. */
+/** Writes a table's rows, as the client's transaction sees them, to its file. */
 export async function copyOut(client: pg.Client, { name, columns }: Table, folder: string) {
   let rows = 0;
   let bytes = 0;
   const hash = createHash("sha256");
-  // A query, because a table with row-level security, and one in partitions, is copied by no other form.
+  // Copies a query, because no other form copies a table with row-level security or with partitions.
   await pipeline(
     client.query(copyTo(`COPY (SELECT ${listed(columns)} FROM ${quoted(name)}) TO STDOUT`)),
     through((chunk) => {
-      for (let at = chunk.indexOf(10); at >= 0; at = chunk.indexOf(10, at + 1)) rows++; // inside values it is escaped
+      for (let at = chunk.indexOf(10); at >= 0; at = chunk.indexOf(10, at + 1)) rows++; // a line feed inside a value is escaped
     }),
     createGzip({ level: 3 }),
     through((chunk) => {
@@ -62,21 +62,21 @@ export async function copyOut(client: pg.Client, { name, columns }: Table, folde
   return { name, columns, rows, bytes, sha256: hash.digest("hex") };
 }
 
-/** The rows of a table as `copyOut` wrote them. */
+/** Reads the rows of a table as `copyOut` wrote them. */
 export const fileOf =
   (folder: string) =>
   (table: string): Readable =>
     joined(createReadStream(tableFile(folder, table)), createGunzip(), () => {}); // an error destroys the last one
 
-/** Which tables are filled, each with the columns of its text and the count of its rows, and where sequences go on. */
+/** The tables to fill, each with the columns of its text and the count of its rows, and the values at which sequences go on. */
 export type Filling = {
   tables: (Table & { rows: number })[];
   sequences: Manifest["sequences"];
 };
 
 /**
- * Fills the tables of an empty database of the same schema with the text that `open` gives, in the client's transaction, as
- * the owner of its tables. Triggers do not fire meanwhile, foreign keys are checked at the end. Throws where a count differs.
+ * Fills the tables of an empty database of the same schema with the text that `open` gives, in the client's transaction, as the
+ * owner of its tables. Triggers do not fire, and foreign keys are checked at the end. Throws if a count differs.
  */
 export async function copyAllIn(
   client: pg.Client,

@@ -4,16 +4,16 @@ import { ulid, ulidAt } from "@/server/platform/ids";
 import { sha256Hex } from "@/server/platform/text/canonical";
 
 /*
- * Ended jobs in great number: copies of real ones, each with ids of its own and at another time. Everything that follows
- * from ids and times follows again: hashes of content that names artifacts, receipts with their hash and signature. What
- * a copy was charged leaves the wallet, so every figure is still the sum of its rows.
+ * Makes a great number of ended jobs: copies of real ones, each with ids of its own and at another time. Everything that follows
+ * from ids and times is computed again: hashes of content that names artifacts, receipts with their hash and signature. A copy's
+ * charge leaves the wallet, so every figure is still the sum of its rows.
  */
 
 type Row = Record<string, unknown>;
 /** The rows of one job, by table. */
 type Family = Record<string, Row[]>;
 
-/** The tables of a job in the order in which foreign keys let them be written, and which rows are of the job $1. */
+/** The tables of a job in the order that foreign keys require, each with the condition for the rows of the job $1. */
 const TABLES: Record<string, string> = {
   job: "id = $1",
   attempt: "job_id = $1",
@@ -43,7 +43,7 @@ export function randomFrom(seed: number): () => number {
   };
 }
 
-/** A moment of the last four weeks: more of late, on weekdays and in working hours. */
+/** A moment of the last four weeks: more often recent, on weekdays and in working hours. */
 function momentBefore(now: number, random: () => number): number {
   for (;;) {
     const at = new Date(now - 3_600_000 - random() ** 1.4 * DAYS * DAY_MS);
@@ -52,7 +52,7 @@ function momentBefore(now: number, random: () => number): number {
   }
 }
 
-/** Those of the project's jobs that may be copied: ended, of no comparison, with content that is not sealed under their ids. */
+/** Ids of the project's jobs that may be copied: ended, in no comparison, without content that is sealed under their ids. */
 async function templatesOf(projectId: string): Promise<string[]> {
   const { rows } = await pool.query<{ id: string }>(
     `SELECT id FROM job WHERE project_id = $1 AND completed_at IS NOT NULL AND comparison_id IS NULL AND retry_of IS NULL
@@ -76,7 +76,7 @@ async function readFamily(jobId: string): Promise<Family> {
   return family;
 }
 
-/** The ULIDs that are the job's own: of its rows, and of nothing that it names. */
+/** ULIDs to replace: ids of the job's own rows, not of rows that it references. */
 function ownUlids(family: Family): Set<string> {
   const own = new Set<string>();
   for (const rows of Object.values(family))
@@ -91,7 +91,7 @@ const shifted = (moment: string, byMs: number) => {
   return moment.endsWith("Z") ? at : at.replace("Z", "+00:00");
 };
 
-/** A ULID of that moment, rising within a run where several have the same one. */
+/** A ULID of that moment; several of one moment rise within a run. */
 const ulidOf = (at: number) => ulidAt(at).slice(0, 10) + ulid().slice(10);
 
 function replaceAll(text: string, by: Map<string, string>): string {
@@ -100,7 +100,7 @@ function replaceAll(text: string, by: Map<string, string>): string {
   return replaced;
 }
 
-/** One more job like this one, at this moment. */
+/** Copies a job to another moment, under ids of its own. */
 async function copyOf(family: Family, n: number, at: number): Promise<Family> {
   const first = Date.parse(String(family.job?.[0]?.created_at));
   const own = new Map([...ownUlids(family)].map((each) => [each, ulidOf(at)]));
@@ -143,7 +143,7 @@ async function columnsOf(table: string): Promise<string> {
     .join(", ");
 }
 
-/** Writes these jobs and takes what they were charged from the wallet, in one transaction. */
+/** Writes these jobs and takes their charges from the wallet, in one transaction. */
 async function write(families: Family[], columns: Map<string, string>): Promise<void> {
   await inTransaction(async (client) => {
     for (const [table, names] of columns) {
@@ -164,7 +164,7 @@ async function write(families: Family[], columns: Map<string, string>): Promise<
   });
 }
 
-/** Adds so many copies of the project's ended jobs, spread over the last four weeks. */
+/** Adds this many copies of the project's ended jobs, spread over the last four weeks. */
 export async function copyJobs(projectId: string, copies: number, now: Date): Promise<void> {
   const random = randomFrom(44);
   const templates = await templatesOf(projectId);

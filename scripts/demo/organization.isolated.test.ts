@@ -23,20 +23,20 @@ async function one<T>(sql: string, ...values: unknown[]): Promise<T> {
   return rows[0];
 }
 
-test("the demo has as many jobs as asked for, of every capability and in every state", async () => {
+test("the demo has as many jobs as requested, of every capability and in every state", async () => {
   const { rows } = await pool.query<{ status: string; capability_key: string }>(
     "SELECT status, capability_key FROM job WHERE project_id = $1",
     [demo.projectId],
   );
   expect(rows).toHaveLength(COUNT);
   expect(new Set(rows.map((row) => row.capability_key))).toEqual(new Set(capabilities.map(({ key }) => key)));
-  // No worker runs here, so nothing takes up those that would be running.
+  // No worker runs here, so jobs that would be running stay queued.
   expect(new Set(rows.map(({ status }) => status))).toEqual(
     new Set(["succeeded", "failed", "canceled", "awaiting_approval", "needs_attention", "queued"]),
   );
 });
 
-test("all figures of its money are the sums of its rows, and none of it is live", async () => {
+test("all figures of the demo's money are the sums of its rows, and none of it is live", async () => {
   const ledger = await checkLedger(system, demo.organizationId);
   expect(ledger.differences).toEqual([]);
   expect(ledger.sums).toEqual([{ currency: "USD", isTest: true, sumMicros: 0 }]);
@@ -54,14 +54,14 @@ test("all figures of its money are the sums of its rows, and none of it is live"
          AND billing_mode = 'managed')::int AS charged`,
     demo.projectId,
   );
-  // What runs here, such as arithmetic, costs nothing and counts as live.
+  // Work that runs here, such as arithmetic, costs nothing and counts as live.
   const { live, test: sandbox } = counted;
   expect(live.totals).toMatchObject({ chargedMicros: 0, providerCostMicros: 0 });
   expect(live.totals.executions + sandbox.totals.executions).toBe(rows.executions);
   expect(sandbox.totals.chargedMicros).toBe(rows.charged);
 });
 
-test("the receipt of a copy verifies, and is of its own job", async () => {
+test("the receipt of a copy verifies, and names its own job", async () => {
   const { rows } = await pool.query<{
     id: string;
     body: string;
@@ -93,7 +93,7 @@ test("the receipt of a copy verifies, and is of its own job", async () => {
   }
 });
 
-test("it has budgets near their warning and over it, deliveries that failed and arrived, and every other kind of thing", async () => {
+test("the demo has budgets near their warning and over it, deliveries that failed and arrived, and every other kind of thing", async () => {
   const { rows: budgets } = await pool.query<{ part: number }>(
     `SELECT (settled_micros + held_micros)::float / ceiling_micros AS part FROM budget
      JOIN budget_window ON budget_id = budget.id WHERE organization_id = $1 AND is_test
@@ -110,7 +110,7 @@ test("it has budgets near their warning and over it, deliveries that failed and 
   expect(Object.keys(demo.places)).toHaveLength(20);
 });
 
-test("a second one is refused, and so is one in production", async () => {
+test("a second demo is refused, and so is one in production", async () => {
   await expect(makeDemo(COUNT, () => {})).rejects.toThrow(/already/);
   setSettings({ CAPSTAN_ENV: "production" });
   await expect(makeDemo(COUNT, () => {}, "Another demo")).rejects.toThrow(/not made in production/);

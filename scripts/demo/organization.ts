@@ -18,23 +18,23 @@ import { ATTENTION, KINDS, LONG, LOST, meshOf, type Request, requestAt, WAITING 
 export const DEMO_NAME = "Capstan demo";
 const system = systemCtx("demo");
 
-/** What the demo made, for people and for `npm run screenshots`. */
+/** The demo as it was made, for people and for `npm run screenshots`. */
 export type Demo = {
   organizationId: string;
   projectId: string;
   people: { role: string; email: string; password: string }[];
-  /** Ids of things that have a page of their own, by what they show. */
+  /** Ids of things that have a page of their own, by what their pages show. */
   places: Record<string, string>;
 };
 
-/** At the same time: enough for two cores, and few enough for the sandbox. */
+/** Number of concurrent executions: enough for two cores, and few enough for the sandbox. */
 const AT_ONCE = 4;
-/** Real executions at most; the others are copies of them. */
+/** Most real executions; the others are copies of them. */
 const MOST_REAL = 320;
 
 /**
- * Makes an organization with `count` jobs of every capability and state, and with everything else that a page can show: all
- * of it in test money. Refused in production, and where an organization has the demo's name.
+ * Makes an organization with `count` jobs of every capability and state, and with everything else that a page can show, all in
+ * test money. Throws Refusal in production, and if an organization has the demo's name.
  */
 export async function makeDemo(count: number, say: (what: string) => void, name = DEMO_NAME): Promise<Demo> {
   if (env.CAPSTAN_ENV === "production")
@@ -49,7 +49,7 @@ export async function makeDemo(count: number, say: (what: string) => void, name 
     isTest: true,
     reason: "Test money for the demo",
   });
-  // Copies are charged to the wallet, so no template is paid by the allowance.
+  // Copies are charged to the wallet, so the allowance must not pay for a template.
   await pool.query("UPDATE wallet SET allowance_micros = 0 WHERE organization_id = $1 AND is_test", [
     organizationId,
   ]);
@@ -94,7 +94,7 @@ export async function makeDemo(count: number, say: (what: string) => void, name 
   return { organizationId, projectId, people, places: await findPlaces(projectId) };
 }
 
-/** Jobs that still run when the demo is made. */
+/** Jobs that still run when the demo is finished. */
 const LONGS = 2;
 
 async function makePeople(organizationId: string) {
@@ -143,7 +143,7 @@ async function submit(key: string, { capability, input, more }: Request): Promis
   return (await post(key, `/v1/capabilities/${capability}/jobs`, { input, ...more })).jobId;
 }
 
-/** Runs a request at once; one that fails names its execution all the same. */
+/** Runs a request synchronously and returns its execution's id, also if it fails. */
 async function invoke(key: string, { capability, input, more }: Request): Promise<string> {
   const { json } = await call("POST", `/v1/capabilities/${capability}/invoke`, {
     key,
@@ -155,7 +155,7 @@ async function invoke(key: string, { capability, input, more }: Request): Promis
 const FAST = "text.general.fast.v1";
 const TAGS = ["catalogue", "newsletter", "support", "nightly", "spring-release"];
 
-/** Runs the first `count` requests of the demo, several at once, by all keys. */
+/** Runs the first `count` requests of the demo, several at once, with all keys. */
 async function execute(place: Place, keys: string[], count: number): Promise<void> {
   const { bytes, picture } = await uploadPicture(place);
   const { artifacts } = await runToEnd(await submit(place.key, meshOf(picture)));
@@ -175,7 +175,7 @@ async function execute(place: Place, keys: string[], count: number): Promise<voi
   await Promise.all(Array.from({ length: AT_ONCE }, work));
 }
 
-/** One that was canceled while it waited for its turn: no worker is quick enough for a call that takes so long. */
+/** A job that is canceled while it is queued or running: no worker is quick enough for a call that takes so long. */
 async function cancelOne(key: string): Promise<void> {
   const jobId = await submit(key, LONG);
   await post(key, `/v1/jobs/${jobId}/cancel`);

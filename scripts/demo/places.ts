@@ -1,6 +1,6 @@
 import { pool } from "@/server/platform/db";
 
-/** One thing of each kind that has a page of its own, by what it shows; the newest that there is. */
+/** Queries for one thing of each kind that has a page of its own, by what the page shows; the newest one is used. */
 const THINGS: Record<string, string> = {
   textJob:
     "SELECT id FROM job WHERE project_id = $1 AND status = 'succeeded' AND capability_key = 'text.general.fast.v1' AND comparison_id IS NULL AND mode = 'job_async'",

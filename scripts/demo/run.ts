@@ -8,14 +8,16 @@ import type { Step } from "@/server/platform/durable/step";
 const system = systemCtx("demo");
 const MOST_MS = 120_000;
 
-/** A run's steps, made at once; its sleeps wait. */
+/** A run whose steps run at once and whose sleeps really wait. */
 export const realStep = (): Step => ({
   runId: randomUUID(),
   run: (_id, work) => work(),
   sleep: (_id, ms) => sleep(ms),
 });
 
-/** Works on a job until it ends or waits for a person; where the installation's own worker has taken it, waits for that. */
+/**
+ * Works on a job until it ends or waits for a person. If the installation's own worker has taken the job, waits for that worker.
+ */
 export async function runToEnd(jobId: string): Promise<Job> {
   const until = Date.now() + MOST_MS;
   for (;;) {

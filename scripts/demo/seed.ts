@@ -8,8 +8,8 @@ import { findRuntime } from "../launch/runtime";
  * npm run demo:seed [-- --jobs 10000]
  *
  * Fills an organization of its own, “Capstan demo”, in the running installation: ten thousand jobs of all capabilities and
- * states, budgets, comparisons, pinned executions, requests, webhooks, adapters, embeds and people, in test money only.
- * Prints who may sign in, and writes it to `demo.json` in the data directory. Refused in production and a second time.
+ * states, budgets, comparisons, pinned executions, requests, webhooks, adapters, embeds and people, in test money only. Prints
+ * the people who may sign in, and writes them to `demo.json` in the data directory. Refused in production and a second time.
  */
 
 const { values } = parseArgs({ options: { jobs: { type: "string", default: "10000" } } });

@@ -1,12 +1,12 @@
 import type { Page } from "@playwright/test";
 
 export type Shot = {
-  /** Its file's name. */
+  /** Name of the file. */
   name: string;
   path: string;
-  /** Who looks; null: nobody is signed in. */
+  /** The person who looks; null if no one is signed in. */
   as: "owner" | "operator" | null;
-  /** Opens what the picture is of, once the page is there; the picture then has the window's height. */
+  /** Opens the dialog of the picture once the page is there; the picture then has the window's height. */
   act?(page: Page): Promise<void>;
 };
 

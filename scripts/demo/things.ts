@@ -10,14 +10,14 @@ import { figure } from "@/testing/meshes";
 import { priceOf } from "@/testing/needs";
 import { realStep, runToEnd } from "./run";
 
-/* Everything of the demo that is no ordinary job, made by the operations that people and programs use. */
+/* Makes everything of the demo that is not an ordinary job, with the operations that people and programs use. */
 
 const system = systemCtx("demo");
 
-/** Who asks, and where: `key` is bound to the project. */
+/** The organization and project of the demo; `key` is bound to the project. */
 export type Place = { organizationId: string; projectId: string; key: string };
 
-/** Posts as a program does; throws what was refused. */
+/** Posts as a program does; throws if the request is refused. */
 export async function post(
   key: string,
   target: string,
@@ -122,7 +122,7 @@ export async function request({ key }: Place): Promise<void> {
   });
 }
 
-/** LoRA weights under names that move on, one of them the default for pictures. */
+/** LoRA weights under aliases, one of them the default for pictures. */
 export async function adapt({ key, projectId }: Place): Promise<void> {
   const register = async (displayName: string, triggerWord: string): Promise<string> =>
     (
@@ -179,7 +179,7 @@ export async function embed({ key, projectId }: Place): Promise<void> {
   await post(key, `/v1/panel-sessions/${sessionId}/revoke`);
 }
 
-/** Ceilings that are calm, near their warning, and over it, by what has been spent in test money. */
+/** Budgets far from their warning, near it, and over it, computed from the spend in test money. */
 export async function budget({ organizationId, projectId }: Place, keyId: string): Promise<void> {
   const spent = async (condition: string, ...values: unknown[]): Promise<number> => {
     const { rows } = await pool.query<{ micros: string }>(
@@ -217,12 +217,12 @@ export async function budget({ organizationId, projectId }: Place, keyId: string
   );
 }
 
-/** What a receiver answered to the tries of one delivery: the last is how it ended. */
+/** A receiver's answers to the attempts of one delivery; the last one decides its state. */
 const ANSWERS = [[204], [204], [204], [500, 204], [204], [500, 503, 500, 500, 500, 500, 500, 500]];
 
 /**
- * Two endpoints, and the log of what they received of the newest ended jobs. It is written as a sender leaves it: no program
- * listens at these addresses.
+ * Two endpoints, and the log of deliveries for the newest ended jobs. The log is written here as a sender would leave it, because
+ * no program listens at these addresses.
  */
 export async function hook({ key, organizationId, projectId }: Place, count: number): Promise<void> {
   const open = async (url: string, eventTypes: string[]): Promise<string> =>

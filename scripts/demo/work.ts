@@ -1,7 +1,7 @@
-/** A request that the demo sends: a capability, its input, and what comes beside the input. */
+/** A request that the demo sends: a capability, its input, and the other fields of the body. */
 export type Request = { capability: string; input: object; more?: object };
 
-/** What requests are made from: a picture as base64 and as an artifact of the project, and a mesh once there is one. */
+/** Material of requests: a picture as base64 and as an artifact of the project, and a mesh once there is one. */
 export type Sources = { bytes: string; picture: string; mesh: string };
 
 const SUBJECTS = [
@@ -61,7 +61,7 @@ const text =
     input: { messages: asked(`${words} ${topic}.`) },
   });
 
-/** One maker for each kind of request, what is common more often: the demo goes round. */
+/** One maker for each kind of request, used in turn; common kinds have several. */
 const MAKERS: Maker[] = [
   text("text.general.fast.v1", "Explain in one paragraph:"),
   (subject) => ({ capability: "image.generate.v1", input: { prompt: sentence(subject) } }),
@@ -212,10 +212,10 @@ const MAKERS: Maker[] = [
   }),
 ];
 
-/** The kinds of requests there are: so many make one round. */
+/** Number of kinds of requests in one round. */
 export const KINDS = MAKERS.length;
 
-/** A mesh from the picture: others are made of it. */
+/** A mesh from the picture, from which other requests are made. */
 export const meshOf = (picture: string): Request => ({
   capability: "model.generate.3d.v1",
   input: {
@@ -233,7 +233,7 @@ export function requestAt(n: number, sources: Sources): Request {
   return make(subject, topic, turn, sources);
 }
 
-/** Requests that wait for approval: each costs something worth a look. */
+/** Requests that wait for approval, each with a cost worth a look. */
 export const WAITING: Request[] = SUBJECTS.slice(0, 12).map((subject, n) =>
   n % 4 === 3
     ? { capability: "video.generate.v1", input: { prompt: sentence(subject), durationSeconds: 4 } }
@@ -250,14 +250,14 @@ export const ATTENTION: Request = {
   more: model("sandbox-garbled"),
 };
 
-/** A call whose answer is lost on the way: its charge stays unconfirmed. */
+/** A call whose answer is lost, so that its charge stays unconfirmed. */
 export const LOST: Request = {
   capability: "text.general.fast.v1",
   input: { messages: asked("Which ships left the harbour before nine?") },
   more: model("sandbox-lost"),
 };
 
-/** Works for almost ten minutes, which is the longest that it may. */
+/** A call that works for almost ten minutes, the longest that it may. */
 export const LONG: Request = {
   capability: "text.general.fast.v1",
   input: {

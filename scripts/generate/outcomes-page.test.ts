@@ -5,7 +5,7 @@ import { OUTCOMES_PAGE, outcomesTable, withOutcomes } from "./outcomes-page";
 
 const page = readFileSync(join(import.meta.dirname, "../..", OUTCOMES_PAGE), "utf8");
 
-test("the page of outcomes has the table as the code has it; npm run generate writes it", () => {
+test("the page of outcomes has the table of the code, as npm run generate writes it", () => {
   expect(page).toBe(withOutcomes(page));
 });
 

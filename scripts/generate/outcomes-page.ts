@@ -6,10 +6,10 @@ export const OUTCOMES_PAGE = "docs/reference/outcomes.md";
 const FROM = "<!-- Written by npm run generate from server/domain/executions/outcomes.ts. -->\n";
 const UNTIL = "<!-- End of the generated table. -->\n";
 
-/** What the page says of an outcome beside its row: in which words, with which codes where the row has none, how it ends. */
+/** The page's words for an outcome, besides its row: a description, the codes if the row has none, and the status. */
 type Words = { what: string; code?: string; status?: "succeeded" | "canceled" };
 
-/** An outcome without words is no call of a provider. */
+/** An outcome without words is not a provider call. */
 const WORDS: Record<OutcomeKind, Words | null> = {
   result: { what: "The provider answered", status: "succeeded" },
   result_of_unknown_cost: { what: "It answered, and did not report its usage⁵", status: "succeeded" },
@@ -57,7 +57,7 @@ const MONEY: Record<Settlement, [reservation: string, charged: string]> = {
 
 /** The table of outcomes, in Markdown. */
 export function outcomesTable(): string {
-  const kinds = Object.keys(OUTCOMES) as OutcomeKind[]; // its keys
+  const kinds = Object.keys(OUTCOMES) as OutcomeKind[]; // its keys are the kinds
   const lines = kinds.flatMap((kind) => {
     const words = WORDS[kind];
     if (!words) return [];
@@ -89,7 +89,7 @@ export function outcomesTable(): string {
   ].join("\n");
 }
 
-/** The page with its table as the code has it. */
+/** The page with the table of the code. */
 export function withOutcomes(page: string): string {
   const [from, until] = [page.indexOf(FROM), page.indexOf(UNTIL)];
   if (from < 0 || until < from) throw new Error(`${OUTCOMES_PAGE} lacks the marks of its generated table.`);

@@ -21,7 +21,7 @@ test("empty folders give empty lists", () => {
   expect(read("server/providers/registry.gen.ts")).toContain("export const providers: never[] = [];");
 });
 
-test("a file with a default export is all it takes, in the order of names", () => {
+test("a file with a default export is listed, in the order of names", () => {
   put("server/capabilities/text.b.v1.ts");
   put("server/capabilities/text.a.v2.ts");
   put("server/capabilities/define.ts", "export const define = 1;\n");
@@ -36,7 +36,7 @@ test("a file with a default export is all it takes, in the order of names", () =
   expect(read("server/providers/registry.gen.ts").match(/import/g)).toHaveLength(1);
 });
 
-test("nothing is written when nothing changed", () => {
+test("nothing is written if nothing has changed", () => {
   put("inngest/functions/run.ts");
   writeRegistries(root);
   const before = statSync(join(root, "inngest/functions/registry.gen.ts")).mtimeMs;

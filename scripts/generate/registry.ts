@@ -3,7 +3,7 @@ import { basename, join } from "node:path";
 
 type Registry = { folder: string; file: RegExp; not?: RegExp; name: string };
 
-/** A folder whose list of default exports is generated, so that adding a file is enough. */
+/** Folders whose list of default exports is generated, so that adding a file is enough. */
 const REGISTRIES: Registry[] = [
   { folder: "server/capabilities", file: /\.v\d+\.ts$/, name: "capabilities" },
   { folder: "server/providers", file: /\.ts$/, not: /^(define|http)\.ts$/, name: "providers" },

@@ -1,8 +1,8 @@
 const WIDTH = 120;
 
 /**
- * The text of .env.example, made from the page of settings: its sections, and in them each row of their tables as comment lines
- * and `name=default`.
+ * The text of .env.example, made from the page of settings: its sections, and each row of their tables as comment lines and
+ * `name=default`.
  */
 export function settingsExample(page: string): string {
   const [, ...sections] = page.split("\n## ");
@@ -17,7 +17,7 @@ export function settingsExample(page: string): string {
   ].join("\n");
 }
 
-/** A row of the table: name, default, where it is required, what it does. */
+/** Converts a row of the table: name, default, when the setting is required, and its meaning. */
 function linesOf(line: string): string[] {
   const [, name, value = "", required = "", meaning = ""] =
     /^\| `([A-Z0-9_]+)` \| (?:–|`([^`]*)`) \| (.*?) \| (.*) \|$/.exec(line) ?? [];
@@ -26,7 +26,7 @@ function linesOf(line: string): string[] {
   return [...wrapped(plain(`${meaning}${rule}`)), `${name}=${value}`];
 }
 
-/** Without markup, and without sentences that are links alone. */
+/** Removes markup, and sentences that are only links. */
 const plain = (text: string) =>
   text
     .replaceAll(/(?<=\.) \[[^\]]+\]\([^)]*\)\./g, "")

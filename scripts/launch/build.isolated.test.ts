@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { buildId } from "./build";
 
-test("a build is named by its commit, by a hash where its sources differ, and by the hash alone without a repository", () => {
+test("a build is named by its commit, plus a hash if its sources differ, or by the hash alone without a repository", () => {
   const clone = mkdtempSync(join(tmpdir(), "capstan-build-"));
   const before = process.cwd();
   const git = (...args: string[]) =>

@@ -6,7 +6,7 @@ import { build as bundle } from "esbuild";
 import { findFile, writeWhole } from "./files";
 import { fingerprint } from "./fingerprint";
 
-/** Everything a build reads. */
+/** Everything that a build reads. */
 const SOURCES = [
   "app",
   "components",
@@ -24,7 +24,7 @@ const SOURCES = [
   "package.json",
   "package-lock.json",
 ];
-/** The processes, and what else runs by itself. */
+/** The processes, and other programs that run on their own. */
 export const PROGRAMS: Record<string, string> = {
   web: "server/web.ts",
   worker: "server/worker.ts",
@@ -47,7 +47,7 @@ const CHUNKS = "dist/chunks";
 const MARK = "dist/.built-from";
 const BUILD_LOG = "dist/next-build.log";
 
-/** Which of the programs this checkout has. */
+/** True if this checkout has the program's source. */
 export function hasProgram(name: string): boolean {
   return existsSync(PROGRAMS[name] ?? "");
 }
@@ -59,7 +59,7 @@ export function sourceOf(name: string): string {
   return source;
 }
 
-/** Whether there is a build of exactly these sources. */
+/** True if there is a build of exactly these sources. */
 export function isBuilt(): boolean {
   return findFile(MARK) === currentSources();
 }
@@ -69,8 +69,8 @@ function currentSources(): string {
 }
 
 /**
- * What names a build, and is part of its addresses: the commit, with a hash of the sources where they differ from it. Without a
- * repository (in an image's build) the hash alone. So two machines that build one commit serve the same addresses.
+ * Name of a build, which is part of its addresses: the commit, with a hash of the sources if they differ from the commit. Without
+ * a repository (in an image's build) the hash alone. So two machines that build one commit serve the same addresses.
  */
 export function buildId(): string {
   const hash = fingerprint(SOURCES).slice(0, 12);
@@ -79,7 +79,7 @@ export function buildId(): string {
   return git("status", "--porcelain", "--", ...SOURCES) === "" ? commit : `${commit}-${hash}`;
 }
 
-/** What git prints; undefined where there is no git or no repository. */
+/** The output of git; undefined without git or a repository. */
 function git(...args: string[]): string | undefined {
   try {
     return execFileSync("git", args, { encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] }).trim();

@@ -8,7 +8,7 @@ import { isAlive } from "./system";
 const scratch = mkdtempSync(join(tmpdir(), "capstan-child-"));
 afterAll(() => rmSync(scratch, { recursive: true, force: true }));
 
-/** A supervised script that says when it is up; `next` settles with the process id of the next start. */
+/** A supervised script that reports when it is up; `next` settles with the process id of the next start. */
 function run(name: string, script: string) {
   const logFile = join(scratch, `${name}.log`);
   const waiting: ((pid: number) => void)[] = [];
@@ -45,7 +45,7 @@ test("a killed process is started again", async () => {
   expect(part.pid()).toBeNull();
 });
 
-test("what a process says before it fails is in its log", async () => {
+test("the output of a process before it fails is in its log", async () => {
   const { part, firstDeath, deaths, logFile } = run(
     "failing",
     "console.error('no such table'); process.exit(3)",
@@ -56,7 +56,7 @@ test("what a process says before it fails is in its log", async () => {
   expect(lastLines(logFile)).toContain("no such table");
 });
 
-test("a process that ignores the request to end is killed after the grace, and stays down", async () => {
+test("a process that ignores the request to end is killed after the grace period, and stays down", async () => {
   const { part, first, deaths } = run(
     "stubborn",
     "process.on('SIGTERM', () => {}); setInterval(() => {}, 1000)",

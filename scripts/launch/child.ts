@@ -16,9 +16,9 @@ export type Program = {
 export type Supervised = {
   name: string;
   pid(): number | null;
-  /** The deaths since it last stayed up for a while. */
+  /** The number of deaths since the process last stayed up for a while. */
   deaths(): number;
-  /** Asks it to end and resolves when it has; kills it after the grace period. */
+  /** Asks the process to end and resolves when it has; kills it after the grace period. */
   stop(graceMs: number): Promise<void>;
 };
 

@@ -1,10 +1,10 @@
-// A generator that Prisma runs: writes each table of the schema as typed columns, from what Prisma tells of it in lines of
-// JSON (JSON-RPC over stdin and stderr). A comment `/// @ts Name from "module"` gives a column its TypeScript type;
-// `/// @later` says that who makes a row does not give this column: the table's `…Later` has what a new row has there.
+// A generator that Prisma runs: writes each table of the schema as typed columns, from Prisma's description in lines of JSON
+// (JSON-RPC over stdin and stderr). A comment `/// @ts Name from "module"` gives a column its TypeScript type; `/// @later` says
+// that a new row does not get this column from its maker: the table's `…Later` has the value.
 import { writeFileSync } from "node:fs";
 import { createInterface } from "node:readline";
 
-/** SQL type and TypeScript type. int8 is a number: what does not fit is refused when it is read (server/platform/db.ts). */
+/** SQL type and TypeScript type. int8 is a number; a larger value is refused when it is read (server/platform/db.ts). */
 const SCALARS = {
   String: ["text", "string"],
   Int: ["int4", "number"],
@@ -55,7 +55,7 @@ function columnOf({ name, dbName, type, nativeType, documentation = "", isList, 
   }>("${sql}${list}"${isRequired ? "" : ", true"}),`;
 }
 
-/** A column of a new row: its default, else null. */
+/** The value of a column in a new row: its default, or null. */
 function newValueOf({ name, dbName, type, default: value = null }) {
   return `  ${dbName ?? name}: ${type === "Json" && value !== null ? value : JSON.stringify(value)},`;
 }

@@ -14,7 +14,10 @@ const DECODERS = {
   "basis/README.md": "basis/README.md",
 };
 
-/** Copies the decoders to where the panel serves them, because the viewer would load them from other hosts. Returns the written paths. */
+/**
+ * Copies the decoders to where the panel serves them, because the viewer would load them from other hosts. Returns the written
+ * paths.
+ */
 export function writeDecoders(): string[] {
   return Object.entries(DECODERS).flatMap(([name, source]) => {
     const path = join(TO, name);

@@ -48,13 +48,13 @@ beforeAll(() =>
   }),
 );
 
-/** A command that has started this, and the process ids of all that it has started. */
+/** A command that started this part of the program, and the ids of all processes that it has started. */
 async function command(what: "parent" | "stubborn" | "postgres"): Promise<[ChildProcess, number[]]> {
   const child = spawn(process.execPath, [PROGRAM, what, scratch], {
     stdio: ["ignore", "ignore", "ignore", "ipc"],
   });
   const [pids] = await once(child, "message");
-  return [child, pids as number[]]; // what the program sends
+  return [child, pids as number[]]; // the program sends process ids
 }
 
 async function ended(child: ChildProcess): Promise<number> {
@@ -62,7 +62,7 @@ async function ended(child: ChildProcess): Promise<number> {
   return Number(code);
 }
 
-test("a command that is asked to end first ends what its processes have started", async () => {
+test("a command that is asked to end first ends the processes that it has started", async () => {
   const [child, pids] = await command("parent");
   expect(pids.map(isAlive)).toEqual([true, true]);
   child.kill("SIGINT");
@@ -70,24 +70,24 @@ test("a command that is asked to end first ends what its processes have started"
   await Promise.all(pids.map(untilGone));
 });
 
-test("a command whose npm is asked to end ends too, though npm's shell tells it nothing", async () => {
+test("a command ends when npm is asked to end, although npm's shell does not pass the signal on", async () => {
   const shell = spawn("sh", ["-c", `"${process.execPath}" "${PROGRAM}" parent; true`], {
     env: { ...process.env, npm_lifecycle_event: "bench" },
     stdio: ["ignore", "ignore", "ignore", "ipc"],
   });
-  const [pids] = (await once(shell, "message")) as [number[]]; // what the program sends
+  const [pids] = (await once(shell, "message")) as [number[]]; // the program sends process ids
   shell.kill("SIGTERM");
   await Promise.all(pids.map(untilGone));
 });
 
-test("a process that does not end when it is asked to is killed", async () => {
+test("a process that ignores the request to end is killed", async () => {
   const [child, pids] = await command("stubborn");
   child.kill("SIGTERM");
   expect(await ended(child)).toBe(143);
   expect(pids.map(isAlive)).toEqual([false]);
 });
 
-test("PostgreSQL, which has a session of its own, is ended with the command that started it", async () => {
+test("PostgreSQL, which has a session of its own, ends with the command that started it", async () => {
   const [child, [pid = 0]] = await command("postgres");
   child.kill("SIGTERM");
   expect(await ended(child)).toBe(143);
@@ -103,7 +103,7 @@ test("a command that fails leaves nothing behind", async () => {
   await gone;
 });
 
-/** What has lost its parent is collected by the machine's first process, a moment later. */
+/** A process without a parent is collected by the machine's first process, a moment later. */
 async function untilGone(pid: number): Promise<void> {
   while (isAlive(pid)) await new Promise((resolve) => setTimeout(resolve, 20));
 }
@@ -114,7 +114,7 @@ test("every command that starts processes ends them with itself", () => {
   const leaving = Object.entries(scripts).filter(([, line]) => {
     const entry = /\b(?:scripts|bench|clients|server)\/\S+\.(?:ts|mjs)/.exec(line)?.[0];
     const reached = entry ? [...importedBy(entry)] : [];
-    const isLauncher = reached.includes("scripts/prepare.mjs"); // which bundles what it loads
+    const isLauncher = reached.includes("scripts/prepare.mjs"); // it bundles the launcher
     const texts = [...reached, ...(isLauncher ? importedBy("scripts/launch/main.ts") : [])]
       .filter((file) => /\.(ts|mjs)$/.test(file) && file !== "scripts/launch/ending.ts")
       .map((file) => readFileSync(file, "utf8"));

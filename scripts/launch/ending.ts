@@ -3,16 +3,16 @@ import { readdirSync, readFileSync } from "node:fs";
 import { platform } from "node:os";
 import { setTimeout as sleep } from "node:timers/promises";
 
-/** How commands are asked to end, with the exit code that shells give for each. */
+/** Signals that ask a command to end, with the exit code that shells give for each. */
 const CODES = { SIGHUP: 129, SIGINT: 130, SIGTERM: 143 } as const;
 const GRACE_MS = 15_000;
 
 type Found = { pid: number; parent: number; isPostgres: boolean };
 
 /**
- * From now on, when this command is asked to end, it first ends every process that it has started, and those that they have
- * started, PostgreSQL last. A second signal does not wait. However else the command exits, nothing of it is left behind either.
- * Returns what takes this back, for a command that ends its processes in an order of its own or leaves them running.
+ * From now on, when this command is asked to end, it first ends every process that it has started, and their descendants,
+ * PostgreSQL last. A second signal does not wait. However else the command exits, it leaves no process behind either. Returns a
+ * function that takes this back, for a command that ends its processes in an order of its own or leaves them running.
  */
 export function endWithChildren({ graceMs = GRACE_MS } = {}): () => void {
   let code: number | undefined;
@@ -24,9 +24,9 @@ export function endWithChildren({ graceMs = GRACE_MS } = {}): () => void {
   const unwatch = whenShellEnds(() => ask("SIGTERM"));
   const exit = () => {
     endNow();
-    if (code !== undefined) process.exitCode = code; // also where the command failed meanwhile, as its processes ended
+    if (code !== undefined) process.exitCode = code; // also if the command failed while its processes ended
   };
-  const signals = Object.keys(CODES) as (keyof typeof CODES)[]; // its keys
+  const signals = Object.keys(CODES) as (keyof typeof CODES)[]; // its keys are signals
   for (const signal of signals) process.on(signal, ask);
   process.on("exit", exit);
   return () => {
@@ -37,8 +37,8 @@ export function endWithChildren({ graceMs = GRACE_MS } = {}): () => void {
 }
 
 /**
- * npm passes a signal on to the shell that it runs a command in, and that shell to nobody: its end is all that the command
- * sees of it. Returns what ends the watch.
+ * Calls `tell` when the shell ends in which npm runs a command: npm passes a signal on to that shell, and the shell does not pass
+ * it on to the command. Returns a function that ends the watch.
  */
 export function whenShellEnds(tell: () => void): () => void {
   if (process.env.npm_lifecycle_event === undefined) return () => {};
@@ -52,30 +52,30 @@ export function whenShellEnds(tell: () => void): () => void {
   return () => clearInterval(timer);
 }
 
-/** Ends all below this process without waiting for any of them. */
+/** Ends all processes below this one without waiting for any of them. */
 export function endNow(): void {
   for (const { pid, isPostgres } of descendants()) send(pid, isPostgres ? "SIGINT" : "SIGKILL");
 }
 
-/** Asks and then kills; those that are started meanwhile, too. */
+/** Asks processes to end and later kills them, including those that are started in between. */
 async function endAll(graceMs: number): Promise<void> {
   const deadline = Date.now() + graceMs;
   const known = new Set<number>();
   for (;;) {
     const all = processes();
-    for (const { pid } of descendants(all)) known.add(pid); // those of a process that ends have another parent then
+    for (const { pid } of descendants(all)) known.add(pid); // children of a process that ends get another parent
     const left = all.filter(({ pid }) => known.has(pid));
     const others = left.filter(({ isPostgres }) => !isPostgres);
     if (left.length === 0) return;
     const isLate = Date.now() > deadline;
     for (const { pid } of others) send(pid, isLate ? "SIGKILL" : "SIGTERM");
-    // A fast shutdown, which does not wait for clients, once they have ended.
+    // PostgreSQL gets a fast shutdown, which does not wait for clients, once the other processes have ended.
     if (others.length === 0) for (const { pid } of left) send(pid, isLate ? "SIGQUIT" : "SIGINT");
     await sleep(100);
   }
 }
 
-/** All below this process. Of a PostgreSQL its first process alone, which ends its own. */
+/** All processes below this one. A PostgreSQL counts as its first process alone, which ends its own. */
 function descendants(all = processes()): Found[] {
   const below = (parent: number): Found[] =>
     all
@@ -98,14 +98,17 @@ function processes(): Found[] {
   }));
 }
 
-/** As proc_pid_stat(5) has it: the name is in parentheses and may hold any character. Zombies have ended. */
+/**
+ * Reads a process as in proc_pid_stat(5): the name is in parentheses and may hold any character. Zombies have ended. Null if the
+ * process has ended.
+ */
 function readProcess(pid: number): Found | null {
   try {
     const line = readFileSync(`/proc/${pid}/stat`, "utf8");
     const [, name, state, parent] = /^\d+ \((.*)\) (\S) (\d+)/s.exec(line) ?? [];
     return state === "Z" ? null : { pid, parent: Number(parent), isPostgres: name === "postgres" };
   } catch {
-    return null; // it has ended meanwhile
+    return null; // the process has ended in between
   }
 }
 
@@ -113,14 +116,14 @@ function send(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(pid, signal);
   } catch {
-    // It has ended meanwhile.
+    // The process has ended in between.
   }
 }
 
 export type Done = { status: number | null; stdout: string; stderr: string };
 
 /**
- * Runs a program to its end. While `spawnSync` waits, a command hears no signal, and what it waits for outlives it; here the
+ * Runs a program to its end. While `spawnSync` waits, a command receives no signal and its program would outlive it; here the
  * signal ends both.
  */
 export function runToEnd(program: string, args: string[], options: SpawnOptions = {}): Promise<Done> {

@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 
-/** Writes a file whole or not at all: readers see the old or the new content. */
+/** Writes a file completely or not at all: readers see the old or the new content. */
 export function writeWhole(path: string, content: string | Uint8Array, mode = 0o600) {
   mkdirSync(dirname(path), { recursive: true });
   const temporary = `${path}.${process.pid}.tmp`;
@@ -9,7 +9,7 @@ export function writeWhole(path: string, content: string | Uint8Array, mode = 0o
   renameSync(temporary, path);
 }
 
-/** The content of a file, or null when there is none. */
+/** The content of a file; null if there is none. */
 export function findFile(path: string): string | null {
   try {
     return readFileSync(path, "utf8");

@@ -24,7 +24,7 @@ test("the first job of a new installation is reported row by row", async () => {
   expect(lines.join("\n")).toMatch(/text\.general\.fast\.v1 .*wfr_1 .*rcpt_1/);
 });
 
-test("a first job that fails is a line of the report, and nothing that a start ends with", async () => {
+test("a first job that fails is a line of the report, and does not end the start", async () => {
   const { lines, report } = heard();
   await runFirstJob(report, () => Promise.reject(new Error("POST /v1/… answered 402: no budget")));
   expect(lines).toEqual([

@@ -2,7 +2,7 @@ import type { MainJobRow } from "../main-job";
 import type { Report } from "./report";
 import { aligned } from "./table";
 
-/** Runs the first job of a new installation and reports it. One that fails is reported, too, and ends nothing. */
+/** Runs the first job of a new installation and reports it. A failed job is reported, too, and does not end the start. */
 export async function runFirstJob(report: Report, run: () => Promise<MainJobRow[]>): Promise<void> {
   try {
     const rows = await report.step("Running a first job over HTTP", run);

@@ -20,7 +20,7 @@ import type { Report } from "./report";
 import { type Runtime, removeRuntime, writeRuntime } from "./runtime";
 import { canListen, freePort } from "./system";
 
-/** How long a process may finish its work; longer work is recovered when its lease expires. */
+/** Time in which a process may finish its work; longer work is recovered when its lease expires. */
 const GRACE_MS = 30_000;
 const READY_MS = 90_000;
 
@@ -29,19 +29,19 @@ export type Instance = {
   localUrl: string;
   /** The address for people and agents. */
   publicUrl: string;
-  /** Nobody had an account before this start. */
+  /** True if no one had an account before this start. */
   isNew: boolean;
   stop(): Promise<void>;
 };
 
 type Options = {
   settings: Env;
-  /** Runs the sources instead of the build, with reload on change. */
+  /** True to run the sources instead of the build, with reload on change. */
   dev: boolean;
   report: Report;
   /** Aborts the start. */
   signal: AbortSignal;
-  /** An error after the start that cannot be repaired. */
+  /** Reports an error after the start that cannot be repaired. */
   failed(error: Error): void;
 };
 
@@ -163,7 +163,7 @@ async function stopParts(parts: Supervised[], report: Options["report"]): Promis
   }
 }
 
-/** Refuses the embedded database where it must not be used, and names it where it is new. */
+/** Refuses the embedded database if it must not be used, and names it if it is new. */
 function requireEmbedded(settings: Env, dataDir: string, report: Options["report"]): void {
   const fault = embeddedDatabaseFault(settings);
   if (fault) throw new Refusal(fault);
@@ -184,7 +184,7 @@ const migrate = (databaseUrl: string, settings: Env, report: Options["report"]) 
     (applied) => (applied.length > 0 ? `applied ${applied.join(", ")}` : "up to date"),
   );
 
-/** Where the sandbox is, if there is one; its port is null unless it is this installation's own. */
+/** Address of the sandbox, null if there is none. Its port is null unless the sandbox is this installation's own. */
 async function sandboxOf(settings: Env, dataDir: string) {
   const isOn = settings.SANDBOX || settings.CAPSTAN_ENV !== "production";
   if (!isOn || settings.SANDBOX_URL) return { sandboxPort: null, sandboxUrl: settings.SANDBOX_URL ?? null };

@@ -33,7 +33,7 @@ const Access = z.object({
 export async function up(args: string[]) {
   const unknown = args.find((arg) => !OPTIONS.includes(arg));
   if (unknown) throw new Error(`Unknown option ${unknown}. Options: --detach, --without-main-job.`);
-  const release = endWithChildren(); // the builders, until there is an order in which to stop
+  const release = endWithChildren(); // ends the builders; what starts later is stopped in order
   const dev = args.includes("--dev");
   const detached = args.includes("--detached");
   const attached = args.includes("--attached");
@@ -143,7 +143,7 @@ async function announce(report: Report, instance: Announced, withMainJob: boolea
   const shown = inside === "" || inside.startsWith("..") ? dataDir : inside;
   const access = readAccess(join(dataDir, "bootstrap.json"));
   const sandboxOn = settings.SANDBOX || settings.CAPSTAN_ENV !== "production";
-  // Only before people could set what may refuse it: a policy, a budget, a price.
+  // Runs only before people could set anything that may refuse the job: a policy, a budget, a price.
   const isFirst = withMainJob && instance.isNew && access !== null;
   if (isFirst && sandboxOn) {
     const job = runFirstJob(report, () => runMainJob({ ...access, baseUrl: instance.localUrl }));
@@ -161,7 +161,7 @@ async function announce(report: Report, instance: Announced, withMainJob: boolea
   );
 }
 
-/** What the seed wrote into the data directory; null if it is not there or cannot be read. */
+/** The access that the seed wrote into the data directory; null if its file is missing or cannot be read. */
 function readAccess(file: string): z.output<typeof Access> | null {
   try {
     return Access.parse(JSON.parse(findFile(file) ?? "null"));

@@ -38,7 +38,7 @@ test("a stopped server comes back with its data, on its port, with its password"
   expect(await query(second, "SELECT answer FROM stopped")).toEqual([{ answer: 42 }]);
 });
 
-test("a killed server comes back with what was committed", async () => {
+test("a killed server comes back with its committed data", async () => {
   const first = await start({ disposable: false }); // as installations run it
   await query(first, "CREATE TABLE kept AS SELECT 42 AS answer");
   process.kill(first.pid, "SIGKILL");
@@ -57,7 +57,7 @@ test("a server that still runs is adopted, not started twice", async () => {
 });
 
 test.skipIf(process.platform === "win32")(
-  "it is spoken to by a socket file, and answers on TCP as well",
+  "a server is reached through a socket file, and on TCP as well",
   async () => {
     const server = await start();
     const text = "SELECT inet_server_addr()::text AS address";
@@ -67,7 +67,7 @@ test.skipIf(process.platform === "win32")(
   },
 );
 
-test("our role owns its database and cannot step around its rules; the password file is the owner's only", async () => {
+test("our role owns its database and cannot bypass its rules, and the password file is for the owner only", async () => {
   const server = await start();
   const [role] = await query(
     server,

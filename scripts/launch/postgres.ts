@@ -22,7 +22,7 @@ export type Postgres = {
   /** Connects as the role `capstan`: it owns its database but is not a superuser, so row-level security applies to it. */
   url: string;
   pid: number;
-  /** Whether it was still running from an earlier start. */
+  /** True if the server was still running from an earlier start. */
   adopted: boolean;
   /** Resolves when the server has ended. */
   exited: Promise<void>;
@@ -30,7 +30,7 @@ export type Postgres = {
 };
 
 type Options = {
-  /** Keeps password, port and cluster. */
+  /** Directory of password, port and cluster. */
   dataDir: string;
   logFile: string;
   /** For tests: no fsync. A power failure loses everything. */
@@ -45,7 +45,7 @@ const FLAGS = {
   wal_level: "minimal",
   max_wal_senders: "0",
   jit: "off",
-  checkpoint_timeout: "15min", // the first change of a page after each is written whole
+  checkpoint_timeout: "15min", // the first change of a page after each checkpoint is written whole
   max_wal_size: "2GB",
   autovacuum_naptime: "5s", // tables are empty at first and grow fast: the planner should know soon
   update_process_title: "off", // written twice for every statement
@@ -69,7 +69,7 @@ export async function startPostgres({
   const patienceEndsAt = Date.now() + 60_000;
   const running = runningServer(place.cluster);
   while (running && isRunning(running.pid, place.cluster)) {
-    // It may still be recovering from a crash.
+    // The server may still be recovering from a crash.
     if (await answers(running.port, "postgres", password)) {
       await ensureDatabase(running.port, password);
       return handle(place, { port: running.port, password, pid: running.pid, child: null });
@@ -177,7 +177,7 @@ function nativeDir(): string {
     throw new Error(
       `There is no embedded PostgreSQL for ${system}-${arch()} in node_modules. Run npm ci, or set DATABASE_URL to your own server.`,
     );
-  // Its install script creates these links; if install scripts are disabled, it is done here.
+  // The package's install script creates these links; if install scripts are disabled, they are made here.
   const links: { target: string }[] = JSON.parse(findFile(join(directory, "pg-symlinks.json")) ?? "[]");
   if (links.some((link) => !existsSync(join(packageDir, link.target))))
     execFileSync(process.execPath, ["scripts/hydrate-symlinks.js"], { cwd: packageDir, stdio: "ignore" });
@@ -319,8 +319,8 @@ function stopCluster(place: Place) {
 }
 
 /**
- * The folder of the server's Unix socket, which is cheaper than local TCP; null if there are none (Windows), or if its path
- * would be too long for a socket address, or would be read as two entries of PostgreSQL's list.
+ * Path of the server's Unix socket, which is cheaper than local TCP; null if there are none (Windows), or if the path would be
+ * too long for a socket address, or would be read as two entries of PostgreSQL's list.
  */
 function socketFile(place: Place, port: number): string | null {
   const file = join(dirname(place.cluster), `.s.PGSQL.${port}`);

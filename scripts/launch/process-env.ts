@@ -6,7 +6,7 @@ import { RUNTIME_ENV } from "./process-flags";
 export function processEnv(own: {
   settings: Env;
   secrets: Secrets;
-  /** Absolute. */
+  /** Absolute path. */
   dataDir: string;
   port: number;
   publicUrl: string;

@@ -64,7 +64,7 @@ test("many processes at once apply each migration once", async () => {
   expect(applied.flat()).toEqual(["0001_init"]);
 });
 
-test("a migration that fails leaves nothing behind and can be tried again", async () => {
+test("a failed migration leaves nothing behind and can be tried again", async () => {
   put("0001_init", "CREATE TABLE half (id int); SELECT no_such_function();");
   await expect(applyMigrations(url, folder)).rejects.toThrow(/0001_init.*no_such_function/);
   expect(await history()).toEqual([]);
@@ -118,7 +118,7 @@ describe("a database with an older ledger, of one row a posting", () => {
     await applyMigrations(url, folder);
   });
 
-  test("keeps every posting with its number", async () => {
+  test("every posting keeps its number", async () => {
     await post("txn_1", "service_fee", 6);
     await post("txn_2", "exchange", 5, "EUR");
     await post("txn_1", "wallet:org_1", -106);
@@ -136,7 +136,7 @@ describe("a database with an older ledger, of one row a posting", () => {
     expect(next[0].id).toBeGreaterThan(5);
   });
 
-  test("is refused with a sentence, and left as it was, where a transaction does not sum to zero", async () => {
+  test("a ledger with a transaction that does not sum to zero is refused with a sentence, and left as it was", async () => {
     await post("txn_1", "service_fee", 6);
     own(LEDGER);
     await expect(applyMigrations(url, folder)).rejects.toThrow(/does not sum to zero \(txn_1\)/);

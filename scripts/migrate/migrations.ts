@@ -34,9 +34,9 @@ export async function readMigrations(folder: string): Promise<Migration[]> {
 }
 
 /**
- * Applies every migration the database does not have yet, each in one transaction, and returns their names.
- * Safe to run from many processes at once. Refuses when an applied migration was edited, is missing here, or failed. `only`:
- * no others than these. `say` is given what a migration reports of the rows that it has changed.
+ * Applies every migration that the database does not have yet, each in one transaction, and returns their names. Safe to run from
+ * many processes at once. Throws if an applied migration was edited, is missing here, or failed. `only` limits the migrations to
+ * these; `say` receives a migration's report of the rows that it has changed.
  */
 export async function applyMigrations(
   databaseUrl: string,

@@ -27,7 +27,7 @@ async function loadEngine(): Promise<Engine> {
   return glue;
 }
 
-/** The SQL from one schema (null: an empty database) to another, computed without a database. */
+/** Computes the SQL from one schema (null: an empty database) to another, without a database. */
 export async function diffSchemas(from: string | null, to: string): Promise<string> {
   engine ??= loadEngine();
   const glue = await engine;
@@ -59,7 +59,7 @@ const nothing: SqlDriverAdapter = {
   provider: "postgres",
   adapterName: "no-database",
   getConnectionInfo: () => ({ supportsRelationJoins: true }),
-  // It queries only once, on connecting: whether the schema exists, and the server's version.
+  // The engine queries only once, on connecting: whether the schema exists, and the server's version.
   queryRaw: async () => ({
     columnNames: ["exists", "version", "numeric_version"],
     columnTypes: [ColumnTypeEnum.Boolean, ColumnTypeEnum.Text, ColumnTypeEnum.Int32],

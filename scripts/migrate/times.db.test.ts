@@ -97,7 +97,7 @@ async function fill(prisma: PrismaClient) {
   await fillByStatements();
 }
 
-/** What statements of our own have written, with the offset of each time. */
+/** Writes rows with statements of our own, which name the offset of each time. */
 async function fillByStatements() {
   await old.query("UPDATE api_key SET last_used_at = $1", [revoked]);
   await old.query(
@@ -130,7 +130,7 @@ test("a migrated database has its role in UTC on a server of another zone", asyn
   await after.end();
 });
 
-test("the times of keys are the ones that they were created with, over a clock change too", async () => {
+test("the times of keys are those that they were created with, over a clock change too", async () => {
   expect(
     await read("SELECT name, created_at, expires_at, revoked_at, last_used_at FROM api_key ORDER BY hash"),
   ).toEqual([
@@ -163,13 +163,13 @@ test("rows without an id of their own move with those that were written beside t
   expect(await read("SELECT now() - created_at < interval '1 hour' FROM environment")).toEqual([[true]]);
 });
 
-test("what statements of our own wrote stays", async () => {
+test("times that statements of our own wrote stay", async () => {
   expect(await read("SELECT created_at, last_seen_at, expires_at FROM session")).toEqual([
     [iso(made), iso(made), iso(end)],
   ]);
 });
 
-test("the counts of each table are reported, and running it again moves nothing", async () => {
+test("the counts of each table are reported, and a second run moves nothing", async () => {
   const counts = { api_key: 5, budget: 1, environment: 1, membership: 1, organization: 1, project: 1 };
   const more = { signing_key: 2, user_account: 1 };
   expect(lines).toEqual(
@@ -183,7 +183,7 @@ test("the counts of each table are reported, and running it again moves nothing"
   expect(await read(keys)).toEqual(before);
 });
 
-test("the keys among them are named, with what became of them", async () => {
+test("the keys among the corrected rows are named, with what became of them", async () => {
   const [headline, ...keys] = await correctedTimes(old, iso("2026-11-28T02:00:00Z"));
   expect(headline).toMatch(/^The times of 5 API keys were moved to UTC\. Revoke/);
   expect(keys.toSorted()).toEqual(

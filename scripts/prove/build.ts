@@ -3,11 +3,11 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 
 /*
- * npm run prove:build -- CHECKOUT CHECKOUT: two builds of one commit have equal files, but for those listed here. Exits 1 when
+ * npm run prove:build -- CHECKOUT CHECKOUT: two builds of one commit have equal files, except those listed here. Exits 1 if
  * another file differs or is missing in one of them.
  */
 
-/** What Next draws anew, measures, or writes with the name of the checkout's folder; nothing of it is served. */
+/** Files that Next draws anew, measures, or writes with the name of the checkout's folder; none of them is served. */
 const MAY_DIFFER: [RegExp, string][] = [
   [/^\.next\/(prerender-manifest|server\/preview-props)\.json$/, "keys of previews, drawn for each build"],
   [/^\.next\/server\/server-reference-manifest\.(js|json)$/, "key of server actions, drawn for each build"],

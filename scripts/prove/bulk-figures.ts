@@ -5,17 +5,17 @@ import { type Figure, type Installation, LEDGER_IN_BALANCE, openInstallation, re
 const POLL_MS = 50;
 const SAMPLE_MS = 100;
 const MB = 1024 * 1024;
-/** Memory stays flat: what a bulk may add, whatever its size. */
+/** Most memory that a bulk may add, whatever its size. */
 const MOST_ADDED_MB = 50;
-/** What an answer takes where concurrency is looked at: at once, it would be over before others begin. */
+/** Time of an answer while concurrency is measured: an immediate answer would be over before others begin. */
 const THINK_MS = 200;
 
 type Bulk = { seconds: number; acceptMs: number; status: string; counts: Record<string, number> };
 
 /**
- * Runs bulks through an installation nobody disturbs: of a hundredth, a tenth and the whole of these items, then the whole
- * with a small one beside it, then one whose answers take a while. Prints time, rate, what was under way at once by the
- * sandbox's own log, and memory.
+ * Runs bulks through an undisturbed installation: a hundredth, a tenth and the whole of these items, then the whole with a small
+ * one beside it, then one whose answers take a while. Prints time, rate, the number in progress at once by the sandbox's own log,
+ * and memory.
  */
 export async function proveFigures(items: number, concurrency: number): Promise<boolean> {
   const installation = await openInstallation(0);
@@ -32,7 +32,7 @@ export async function proveFigures(items: number, concurrency: number): Promise<
   memory.reset();
   const whole = await inHandOf(installation, () => run(items, concurrency));
   const most = memory.most();
-  await sleep(12_000); // the collector gives back after eight idle seconds
+  await sleep(12_000); // the collector returns memory after eight idle seconds
   const after = memory.now();
   say(`${items} items, concurrency ${concurrency}`, whole.bulk, items);
   for (const [place, { name }] of parts.entries())
@@ -74,7 +74,7 @@ export async function proveFigures(items: number, concurrency: number): Promise<
 
 type Runner = (count: number, concurrency: number, script?: string) => Promise<Bulk>;
 
-/** Sends bulks of so many items, each with texts of its own, and waits for their ends. */
+/** Sends bulks of `count` items, each with texts of its own, and waits for their ends. */
 function runnerOf({ base }: Installation, apiKey: string): Runner {
   const headers = { authorization: `Bearer ${apiKey}`, "content-type": "application/json" };
   let number = 0;
@@ -98,7 +98,7 @@ function runnerOf({ base }: Installation, apiKey: string): Runner {
       const path = `${base}/v1/inference/pinned/bulk/${bulkId}?limit=1`;
       const bulk = (await (await fetch(path, { headers })).json()) as Polled;
       if (bulk.nextAction === "stop") {
-        // By the rows: polling adds its own pauses.
+        // Computed from the rows, because polling adds its own pauses.
         const seconds = (Date.parse(bulk.completedAt) - Date.parse(bulk.createdAt)) / 1000;
         return { seconds, acceptMs, status: bulk.status, counts: bulk.counts };
       }
@@ -113,7 +113,7 @@ async function runSize(run: Runner, count: number, concurrency: number): Promise
   return bulk;
 }
 
-/** A bulk, and how many of its items were under way whenever one arrived, by the sandbox's own log. */
+/** Runs a bulk, and returns how many of its items were in progress whenever one arrived, by the sandbox's own log. */
 async function inHandOf(installation: Installation, run: () => Promise<Bulk>) {
   const logged = (await installation.sandboxLog()).length;
   await sleep(1_000);
@@ -144,7 +144,7 @@ async function figuresOfRecords(installation: Installation): Promise<Figure[]> {
   return figures;
 }
 
-/** As many at once as asked, and ten times the items in about ten times the time. */
+/** Checks that concurrency is as requested, and that ten times the items take about ten times the time. */
 function figuresOfPace(inHand: number[], concurrency: number, decades: Bulk[]): Figure[] {
   const most = Math.max(...inHand);
   const growth = decades.slice(1).map(({ seconds }, place) => seconds / (decades[place]?.seconds ?? 0));
@@ -171,7 +171,7 @@ type Polled = {
   counts: Record<string, number>;
 };
 
-/** Resident memory of some processes, looked at ten times a second. */
+/** Samples the resident memory of some processes ten times a second. */
 function watchMemory(pids: () => number[]) {
   const look = () => pids().map(residentMb);
   let highest = look();

@@ -15,15 +15,18 @@ const CLIENTS = 4;
 const LONGEST_MS = 25 * 60_000;
 const SETTLE_MS = 240_000;
 const RANDOM_KILL_MS = 3_000;
-/** A worker that died is found out by its leases; killed before it has done something, nothing would ever run. */
+/**
+ * Least items between two kills of the worker. A dead worker is noticed by its leases, so one that is killed before it has done
+ * something would never run anything.
+ */
 const LEAST_DONE = 40;
 
 type Sent = { key: string; bulkId: string | null };
 
-/** What items ask for, by their number: most are answered, some wait, are refused, fail, or are lost. */
+/** Scripts of items, by their number: most are answered, some wait, are refused, fail, or are lost. */
 const SCRIPTS = ["", "", "", "[slow 150] ", "", "[slow 400] ", "", "[busy 1] ", "", "[refuse] ", "", "[fail] ", "[empty] ", "", "[lost] ", ""]; // biome-ignore format: one list
 
-/** Kills web and worker so many times in all while bulks run; did every item end once, and was none sent twice? */
+/** Kills web and worker this many times in all while bulks run. Every item must end once, and none may be sent twice. */
 export async function proveKills(kills: number): Promise<boolean> {
   const installation = await openInstallation({ web: 0.08, worker: 0.003 }, {}, BULK_POINTS);
   const { apiKey } = await installation.tenant("Bulks");
@@ -118,7 +121,7 @@ const itemsOf = (client: number, n: number) =>
     input: `${SCRIPTS[(item * 7 + n) % SCRIPTS.length]}Item ${item} of bulk ${n} of client ${client}: what is a capstan?`,
   }));
 
-/** Kills by chance, beside what dies at its named places, until so many have died, the load has failed or it takes too long. */
+/** Kills at random, besides the deaths at named places, until enough have died, the load has failed or it takes too long. */
 async function killUnderLoad(installation: Installation, kills: number, startedAt: number, load: Load) {
   const { parts } = installation;
   const total = () => parts.reduce((sum, part) => sum + part.kills, 0);
@@ -140,9 +143,9 @@ async function killUnderLoad(installation: Installation, kills: number, startedA
   }
 }
 
-/** What our records, the sandbox's own log and the clients say, each beside the others. */
+/** Compares our records, the sandbox's own log and the clients' answers. */
 async function figuresOf(installation: Installation, database: pg.Client, sent: Sent[]): Promise<Figure[]> {
-  // The sandbox is told an execution's id with each of its submissions.
+  // The sandbox receives an execution's id with each of its submissions.
   const perItem = await installation.submissions("attemptId");
   const perBody = await installation.submissions("sha256");
   const idsOf = async (sql: string) => (await database.query<{ id: string }>(sql)).rows.map(({ id }) => id);
@@ -177,11 +180,11 @@ async function figuresOf(installation: Installation, database: pg.Client, sent: 
 }
 
 const UNFINISHED = "SELECT count(*) AS n FROM pinned_bulk WHERE status IN ('accepted', 'running')";
-/** Items that our records say were never sent. */
+/** Items that were never sent, by our records. */
 const UNSENT = `SELECT pinned.id FROM pinned_execution pinned WHERE status = 'canceled'
   OR status = 'failed' AND NOT EXISTS (SELECT FROM pinned_attempt a WHERE a.pinned_id = pinned.id AND a.submission <> 'not_attempted')`;
 
-/** What must count nothing in the database once all has ended. */
+/** Queries that must count nothing in the database once all has ended. */
 const BROKEN_RECORDS: [what: string, sql: string][] = [
   ["bulks that have not ended", UNFINISHED],
   [

@@ -1,9 +1,9 @@
 import { parseArgs } from "node:util";
 
 /*
- * Bulks of pinned executions. `npm run prove:bulk [-- --kills 100]` kills web and worker while bulks run and asks the
- * database and the sandbox's own log what became of every item. `npm run prove:bulk -- --items 10000` runs one bulk of so
- * many through an installation nobody disturbs and prints its figures. Both exit 1 when a promise is broken.
+ * Bulks of pinned executions. `npm run prove:bulk [-- --kills 100]` kills web and worker while bulks run and asks the database
+ * and the sandbox's own log what became of every item. `npm run prove:bulk -- --items 10000` runs one bulk of this size through
+ * an undisturbed installation and prints its figures. Both exit 1 if a promise is broken.
  */
 
 const { values: options } = parseArgs({

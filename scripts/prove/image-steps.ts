@@ -4,7 +4,7 @@ import { basename, dirname, join } from "node:path";
 import { runToEnd } from "../launch/ending";
 
 /*
- * The steps of the Dockerfile, executed in plain directories with the Node of this machine instead of the base image's. An
+ * Executes the steps of the Dockerfile in plain directories, with the Node of this machine instead of the base image's. An
  * absolute path of the image is a path below its stage's directory.
  */
 
@@ -29,7 +29,7 @@ export function readStages(text: string): Stage[] {
   return stages;
 }
 
-/** Whether a .dockerignore leaves a file out of the build: the last line that matches it or a folder above it decides. */
+/** True if a .dockerignore leaves a file out of the build: the last line that matches it or a folder above it decides. */
 export function openIgnore(text: string): (path: string) => boolean {
   const lines = text.split("\n").filter((line) => line !== "" && !line.startsWith("#"));
   const rules = lines.map((line) => {
@@ -63,9 +63,9 @@ export function environmentOf({ steps }: Stage): Record<string, string> {
 }
 
 type Options = {
-  /** Each stage gets a folder of its own below it. */
+  /** The folder in which each stage gets a folder of its own. */
   folder: string;
-  /** Links this checkout's packages in place of what `npm ci` would install. */
+  /** True to link this checkout's packages instead of running `npm ci`. */
   reusePackages: boolean;
   say(line: string): void;
 };
@@ -117,7 +117,7 @@ export async function executeSteps(
         return link("node_modules", join(workdir, "node_modules"));
       // Plain directories have no /data of their own.
       const here = command.replaceAll(/(?<=\s)\/(?=\w)/g, `${root}/`);
-      const env = { ...process.env, NODE_ENV: "development" } as const; // npm leaves out no package
+      const env = { ...process.env, NODE_ENV: "development" } as const; // so that npm leaves out no package
       const done = await runToEnd("sh", ["-ec", here], { cwd: workdir, env });
       if (done.status !== 0) throw new Error(`RUN ${command} failed:\n${done.stdout}${done.stderr}`);
     }
@@ -125,13 +125,13 @@ export async function executeSteps(
   return rootOf(stages.at(-1)!.name);
 }
 
-/** Copies a folder by hard links: nothing in a finished stage is written in place. */
+/** Copies a folder by hard links, because nothing in a finished stage is written in place. */
 function link(source: string, target: string) {
   rmSync(target, { recursive: true, force: true });
   execFileSync("cp", ["-al", source, target]);
 }
 
-/** Makes a folder belong to the image's user, where this process may do that. */
+/** Gives a folder to the image's user, if this process may do that. */
 export function giveTo(path: string, uid: number) {
   if (process.getuid?.() === 0) chownSync(path, uid, uid);
 }

@@ -16,8 +16,8 @@ import { freePort } from "../launch/system";
 import { applyMigrations } from "../migrate/migrations";
 
 /*
- * An installation to be killed: its own PostgreSQL (with the disk waited for, as in use: what a killed server had not
- * written is gone), sandbox, web and worker, in a directory of its own.
+ * An installation to be killed: its own PostgreSQL, sandbox, web and worker, in a directory of its own. Commits wait for the
+ * disk, as in use, so whatever a killed server had not written is gone.
  */
 
 /** The places where a process may crash, by process. */
@@ -25,7 +25,7 @@ export const POINTS = {
   web: ["after-admission", "after-submission-begun", "after-answer", "before-receipt"],
   worker: ["after-claim", "after-submission-begun", "after-answer", "before-receipt"],
 };
-/** Those that a bulk passes. */
+/** The places that a bulk passes. */
 export const BULK_POINTS: Points = {
   web: ["after-admission"],
   worker: ["after-claim", "after-submission-begun", "after-answer", "before-receipt"],
@@ -36,7 +36,9 @@ export const ALL_POINTS = [...new Set([...POINTS.web, ...POINTS.worker])];
 export type Part = { name: "web" | "worker"; kills: number; child: ChildProcess; stop(): Promise<void> };
 export type Figure = [what: string, value: number, wanted: number | "any"];
 
-/** Starts everything; `chance` is how likely a process dies at each of its places, `settings` come on top. */
+/**
+ * Starts everything. `chance` is the probability that a process dies at each of its places; `settings` override the usual ones.
+ */
 export async function openInstallation(
   chance: number | Record<"web" | "worker", number>,
   settings: Record<string, string> = {},
@@ -66,7 +68,7 @@ export async function openInstallation(
   return {
     directory,
     base,
-    /** The settings of its processes. */
+    /** The settings of the processes. */
     env,
     parts,
     postgresKills: 0,
@@ -75,7 +77,7 @@ export async function openInstallation(
     ...adminOf(env),
     ...logsOf(directory),
 
-    /** Waits until its web process can work. */
+    /** Waits until the web process can work. */
     ready: () =>
       until(
         () =>
@@ -86,15 +88,15 @@ export async function openInstallation(
         120_000,
       ),
 
-    /** A connection of the system's own, that sees every project. */
+    /** A connection that sees every project. */
     async connect(): Promise<pg.Client> {
       const database = new pg.Client({ connectionString: postgres.url, options: "-c capstan.project_id=*" });
-      database.on("error", () => undefined); // its server was killed: the next statement says so
+      database.on("error", () => undefined); // after a kill of the server the next statement reports it
       await database.connect();
       return database;
     },
 
-    /** SIGKILL for the database server, and its recovery. */
+    /** Kills the database server with SIGKILL, and starts it again. */
     async killPostgres() {
       process.kill(postgres.pid, "SIGKILL");
       this.postgresKills++;
@@ -102,10 +104,10 @@ export async function openInstallation(
       postgres = await startDatabase();
     },
 
-    /** SIGKILL for one of its processes, taken by chance. */
+    /** Kills one of the processes, chosen at random, with SIGKILL. */
     killOne: () => parts[Math.random() < 0.5 ? 0 : 1]?.child.kill("SIGKILL"),
 
-    /** Starts its processes again, one after the other and each with its work ended, with these settings from now on. */
+    /** Restarts the processes, one after the other and each with its work ended, with these settings from now on. */
     async restart(changed: Record<string, string>) {
       Object.assign(env, changed);
       for (const part of parts) {
@@ -115,13 +117,13 @@ export async function openInstallation(
       }
     },
 
-    /** From here on nothing dies any more. */
+    /** Ends the deaths: from here on no process has failpoints. */
     calm() {
       processes.calm();
       for (const part of parts) part.child.kill("SIGKILL"); // the next start has no failpoints
     },
 
-    /** Ends everything; the directory stays for a look where something was broken. */
+    /** Ends everything; the directory stays for a look if something was broken. */
     async close(isBroken: boolean) {
       for (const part of parts) await part.stop();
       sandbox.kill("SIGTERM");
@@ -159,7 +161,7 @@ async function settingsOf(directory: string, databaseUrl: string): Promise<NodeJ
   };
 }
 
-/** Processes of the build with these settings, logging to the directory. */
+/** Starts processes of the build with these settings, which log to the directory. */
 function processesIn(directory: string, env: NodeJS.ProcessEnv) {
   let isCalm = false;
 
@@ -173,7 +175,7 @@ function processesIn(directory: string, env: NodeJS.ProcessEnv) {
     return child;
   }
 
-  /** A process that is started again at once whenever it dies; counts its deaths by SIGKILL. */
+  /** A process that is restarted at once whenever it dies; counts its deaths by SIGKILL. */
   async function keep(name: "web" | "worker", failpoints: string): Promise<Part> {
     const startPart = () => start(name, isCalm ? {} : { CAPSTAN_FAILPOINTS: failpoints });
     let isStopping = false;
@@ -194,7 +196,7 @@ function processesIn(directory: string, env: NodeJS.ProcessEnv) {
       part.child.once("exit", async (_code, signal) => {
         if (signal === "SIGKILL") part.kills++;
         if (isStopping) return;
-        if (signal !== "SIGKILL") await sleep(1_000); // it ended by itself: its log says why
+        if (signal !== "SIGKILL") await sleep(1_000); // the process ended on its own; its log says why
         part.child = await startPart();
         watch();
       });
@@ -205,7 +207,7 @@ function processesIn(directory: string, env: NodeJS.ProcessEnv) {
   return {
     start,
     keep,
-    /** What starts from now on has no failpoints. */
+    /** Later starts have no failpoints. */
     calm() {
       isCalm = true;
     },
@@ -219,10 +221,10 @@ function adminOf(env: NodeJS.ProcessEnv) {
     return JSON.parse(stdout);
   };
   return {
-    /** The admin command against it. */
+    /** Runs the admin command against the installation. */
     admin,
 
-    /** An organization with a project and its key. */
+    /** Makes an organization with a project and its key. */
     async tenant(name: string) {
       const { organizationId = "" } = await admin("organization", "create", "--name", name);
       const of = ["--organization", organizationId];
@@ -238,21 +240,21 @@ function logsOf(directory: string) {
     const text = await readFile(join(directory, ...file), "utf8").catch(() => "");
     return text.split("\n").filter(Boolean);
   };
-  /** What the sandbox took on, line by line. */
+  /** The requests that the sandbox accepted, line by line. */
   const sandboxLog = async (): Promise<Submission[]> =>
     (await linesOf("sandbox", "submissions.ndjson")).map((line) => JSON.parse(line)); // written by our sandbox
   return {
     sandboxLog,
 
-    /** What its processes logged so far. */
+    /** Everything that the processes have logged so far. */
     logs: async (): Promise<string> =>
       [...(await linesOf("logs", "web.log")), ...(await linesOf("logs", "worker.log"))].join("\n"),
 
-    /** How often a process died at each place. */
+    /** Number of deaths at each place. */
     deaths: async (): Promise<Record<string, number>> =>
       timesOf((await linesOf("failpoints.log")).map((line) => line.split(" ")[1] ?? "")),
 
-    /** How often each attempt, or each body by its hash, reached the sandbox, by its own log. */
+    /** Number of times that each attempt, or each body by its hash, reached the sandbox, by the sandbox's own log. */
     submissions: async (by: "attemptId" | "sha256" = "attemptId"): Promise<Map<string, number>> =>
       new Map(Object.entries(timesOf((await sandboxLog()).map((line) => line[by])))),
   };
@@ -264,13 +266,13 @@ function timesOf(names: string[]): Record<string, number> {
   return times;
 }
 
-/** What must count nothing whenever all is at rest. */
+/** A query that must count nothing whenever all is at rest. */
 export const LEDGER_IN_BALANCE: [what: string, sql: string] = [
   "micros the ledger is out of balance",
   "SELECT coalesce(sum(abs(total)), 0) AS n FROM (SELECT sum(amount_micros) AS total FROM ledger_entry GROUP BY transaction_id) x",
 ];
 
-/** Prints the figures, broken promises marked; answers how many are broken. */
+/** Prints the figures, with broken promises marked; returns the number of broken ones. */
 export function report(figures: Figure[]): number {
   let broken = 0;
   for (const [what, value, wanted] of figures) {
@@ -281,7 +283,7 @@ export function report(figures: Figure[]): number {
   return broken;
 }
 
-/** Waits for this to be so, for at most `longestMs`. */
+/** Waits until this is so, for at most `longestMs`. */
 export async function until(isSo: () => Promise<boolean>, longestMs: number) {
   const end = Date.now() + longestMs;
   while (!(await isSo()) && Date.now() < end) await sleep(500);

@@ -4,9 +4,9 @@ import { parseArgs } from "node:util";
 import { ALL_POINTS, type Figure, LEDGER_IN_BALANCE, openInstallation, report, until } from "./installation";
 
 /*
- * Kills web and worker with SIGKILL while jobs run, at five named places and at random moments, and PostgreSQL at random
- * moments, and then asks the database and the sandbox's own log: did every job end, was none lost, was none submitted
- * twice? `npm run prove:kill [-- --kills 40 --postgres-kills 5]`; prints its figures and exits 1 when a promise is broken.
+ * Kills web and worker with SIGKILL while jobs run, at five named places and at random moments, and PostgreSQL at random moments.
+ * Then the database and the sandbox's own log must show that every job ended, none was lost and none was submitted twice. `npm
+ * run prove:kill [-- --kills 40 --postgres-kills 5]`; prints its figures and exits 1 if a promise is broken.
  */
 
 const { values: options } = parseArgs({
@@ -42,7 +42,7 @@ async function client(number: number) {
       idempotencyKey: one.key,
       execution: { executionConstraints: { preferredModel: "sandbox-1" } },
     });
-    // A lost answer is asked for again under the same key, as a client should.
+    // A lost answer is requested again under the same key, as a client should.
     for (let tried = 0; tried < 200; tried++) {
       try {
         const answer = await fetch(`${base}/v1/capabilities/text.general.fast.v1/${operation}`, {

@@ -1,6 +1,7 @@
 /*
- * npm run prove:manifests: checks the Dockerfile, compose.yaml, deploy/, .github and the bill of materials with published linters and schemas, installed in a
- * folder of their own because nothing else needs them. Needs the npm registry. Prints one line for each file; exits 1 when one has a fault.
+ * npm run prove:manifests: checks the Dockerfile, compose.yaml, deploy/, .github and the bill of materials with published linters
+ * and schemas, installed in a folder of their own because nothing else needs them. Needs the npm registry. Prints one line for
+ * each file; exits 1 if one has a fault.
  */
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -107,7 +108,7 @@ async function billOfMaterials() {
 
 async function unit() {
   const { ok, said } = await run("systemd-analyze", ["verify", "--man=no", "deploy/capstan@.service"]);
-  return ok && said === "" ? [] : [said]; // it warns of what it ignores, and exits with 0
+  return ok && said === "" ? [] : [said]; // systemd-analyze warns of what it ignores, and exits with 0
 }
 
 endWithChildren();

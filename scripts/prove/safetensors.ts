@@ -9,9 +9,9 @@ import { filesStore } from "@/server/domain/artifacts/files";
 import { endWithChildren, runToEnd } from "../launch/ending";
 
 /*
- * npm run prove:safetensors: a file of 1 GiB passes the check, alone and into the artifact store, and memory stays flat;
- * no header keeps the event loop for long; and, where SAFETENSORS_PYTHON names a Python that has the format's own
- * package, what the corpus says of that package's verdicts is true.
+ * `npm run prove:safetensors` shows that a file of 1 GiB passes the check, alone and into the artifact store, without growth of
+ * memory, and that no header occupies the event loop for long. Where SAFETENSORS_PYTHON names a Python with the format's own
+ * package, the verdicts that the corpus states for that package are compared with the package itself.
  */
 
 const GIB = 1024 ** 3;
@@ -27,10 +27,10 @@ function report(isGood: boolean, text: string): void {
 
 const megabytes = (bytes: number) => Math.round(bytes / 1024 ** 2);
 
-/** The largest resident size since it was set, looked at once a megabyte of the file. */
+/** The largest resident size in bytes since it was last set; `fileOfLength` looks at it once per MiB of the file. */
 let mostRss = 0;
 
-/** A file of this many bytes of data, each piece a buffer of its own as from a socket. */
+/** Yields a file with this many bytes of data; each piece is a buffer of its own, as from a socket. */
 async function* fileOfLength(dataBytes: number): AsyncGenerator<Uint8Array> {
   const { header } = headerOf({ format: "pt" }, []);
   const text = header
@@ -71,7 +71,7 @@ async function proveMemory(): Promise<void> {
   }
 }
 
-/** Processor time of each stretch between two pauses, so that what else runs on the machine does not count. */
+/** Measures the processor time of each stretch between two pauses, so that other work on the machine does not count. */
 function proveTurns(): void {
   const names = (write: (n: number) => string) =>
     `{${Array.from({ length: 50_000 }, (_, n) => `${write(n)}:{"dtype":"U8","shape":[1,1],"data_offsets":[${n},${n + 1}]}`).join(",")}}`;

@@ -3,11 +3,12 @@ import { PRODUCTION, WRONG_SETTINGS } from "@/testing/wrong-settings";
 import { aligned } from "../launch/table";
 
 /*
- * npm run prove:settings: starts the built web process with each wrong setting, one after the other. Each must be refused with exit code 2
- * and a sentence that names the setting. Prints what each said and how long it took; exits 1 when one is not refused.
+ * `npm run prove:settings` starts the built web process with each wrong setting, one after the other. Each must be refused with
+ * exit code 2 and a sentence that names the setting. Prints each refusal's time, and the output of those that were not refused;
+ * exits 1 if there is one.
  */
 
-/** What only a start finds: it needs the product's own tables, or the database. */
+/** Only a start finds these: it needs the product's own tables or the database. */
 const FOUND_BY_A_START: typeof WRONG_SETTINGS = [
   [{ PLANS: "[" }, "PLANS: is not valid JSON"],
   [{ PLANS: '[{"slug":"pro"}]' }, "PLANS 0."],

@@ -10,9 +10,9 @@ import { headerOf } from "@/server/compute/safetensors/corpus-parts";
 import { openInstallation } from "./installation";
 
 /*
- * npm run prove:upload [-- --gib 2]: an installation as `npm run up` starts it takes a LoRA of that size over HTTP while the
- * memory of its web process is watched, and one of the same size that is refused for its last byte. Exits 1 when memory
- * grows by 64 MB or more, a digest is wrong or a refused file leaves anything behind.
+ * `npm run prove:upload [-- --gib 2]` uploads a LoRA of that size over HTTP to an installation while it watches the memory of the
+ * web process, and then the same file with one byte more, which must be refused. Exits 1 when memory grows by 64 MB or more, a
+ * digest is wrong or the refused file leaves anything behind.
  */
 
 const { values: options } = parseArgs({ options: { gib: { type: "string", default: "1" } } });
@@ -38,7 +38,7 @@ const { apiKey } = await installation.tenant("Uploads");
 
 /** Writes a LoRA that has exactly this many bytes. */
 async function writeLora(path: string, byteLength: number): Promise<void> {
-  // A pair of matrices of 16 × n halves of two bytes each, and what is left over as padding of the header.
+  // The pair are two matrices of 16 × n numbers of two bytes each; spaces at the end of the header make up the rest.
   const n = Math.floor((byteLength - 4096) / 64);
   const { header } = headerOf({ format: "pt" }, []);
   const place = (name: string, shape: number[], begin: number) =>
@@ -59,7 +59,7 @@ async function writeLora(path: string, byteLength: number): Promise<void> {
   await file.close();
 }
 
-/** Sends a file as an upload; the pieces behind it belong to the file too. */
+/** Sends a file as an upload; the text `behind` follows the file's bytes as part of it. */
 async function upload(path: string, displayName: string, behind = "") {
   const boundary = "----prove";
   const request = httpRequest(`${base}/v1/adapters/upload`, {
@@ -98,16 +98,16 @@ async function statusOf(field: "VmRSS" | "VmHWM"): Promise<number> {
   return Number(new RegExp(`${field}:\\s+(\\d+) kB`).exec(text)?.[1]) * 1024;
 }
 
-/** Processor time of all threads of the web process: what it costs, however busy the machine is. */
+/** Processor time of all threads of the web process, in seconds: what the work costs, however busy the machine is. */
 async function cpuSeconds(): Promise<number> {
   const text = await readFile(`/proc/${pid}/stat`, "utf8");
   const [user = 0, system = 0] = text.slice(text.lastIndexOf(")")).split(" ").slice(12, 14).map(Number);
-  return (user + system) / 100; // ticks, of which Linux tells a hundred a second
+  return (user + system) / 100; // Linux counts a hundred ticks per second
 }
 
-/** Looks at the web process, and how long it keeps others waiting, while the work lasts. */
+/** Does the work while it watches the memory of the web process and how long other requests wait meanwhile. */
 async function watched<T>(work: () => Promise<T>) {
-  await writeFile(`/proc/${pid}/clear_refs`, "5"); // the peak is of now
+  await writeFile(`/proc/${pid}/clear_refs`, "5"); // resets the peak (VmHWM)
   const before = await statusOf("VmRSS");
   let hasEnded = false;
   let most = before;

@@ -6,14 +6,14 @@ import { env } from "@/server/platform/settings/env";
 import { openInstallation, report, until } from "./installation";
 
 /*
- * npm run prove:vault: an installation whose vault key is replaced while it works. Executions that are kept encrypted run on an
- * account of the customer's own and their events go out by webhook, without a pause: while web and worker are started again with
- * the new key beside the old, with the new key sealing, while everything is handed over, and with the old key gone. Exits 1 when
- * any call failed, anything did not open, or the old key could not go.
+ * `npm run prove:vault` replaces the vault key of an installation while it works. Executions that are kept encrypted run on the
+ * customer's own account and their events go out by webhook throughout: while web and worker start again with the new key beside
+ * the old, then with the new key sealing, while all values are sealed again with it, and after the old key is gone. Exits 1 when
+ * a call failed, a value did not open, or the old key could not go.
  */
 
 const CALLERS = 4;
-/** Executions in each phase at least, and a quarter as many durable jobs. */
+/** Each phase waits for at least this many executions, and for a quarter as many durable jobs. */
 const EACH = 40;
 const LONGEST_MS = 180_000;
 const [OLD, NEW] = [randomBytes(32), randomBytes(32)].map((key) => key.toString("base64")) as [
@@ -23,7 +23,7 @@ const [OLD, NEW] = [randomBytes(32), randomBytes(32)].map((key) => key.toString(
 const SECRET = `sk-${randomBytes(20).toString("hex")}`;
 const MODEL = "local-1";
 
-/** The customer's own model server and receiver of webhooks: counts calls, and those that came with another secret. */
+/** Counts calls to the customer's model server, those that came with another secret, and webhooks; one server receives both. */
 const seen = { calls: 0, strangers: 0, hooks: 0 };
 const vendor = createServer((request, response) => {
   if (request.url?.startsWith("/hook")) seen.hooks++;
@@ -67,7 +67,7 @@ const { base, admin } = installation;
 await installation.ready();
 const { organizationId, projectId, apiKey } = await installation.tenant("Vault");
 
-// The account is connected as a person does it, by modules that have the settings of the installation.
+// Connects the account as the product does for a person; the product's modules take the installation's settings from `env`.
 Object.assign(env, {
   DATABASE_URL: installation.env.DATABASE_URL,
   CAPSTAN_VAULT_KEY: OLD,
@@ -94,7 +94,7 @@ type Answer = { status: number; json: Record<string, unknown> };
 const counts = { executions: 0, jobs: 0, reads: 0, retries: 0 };
 const failures: string[] = [];
 
-/** Asks until a process answers: one that is started again does not for a moment. */
+/** Asks until a process answers; one that is being started again does not answer for a moment. */
 async function ask(method: string, path: string, body?: object, key?: string): Promise<Answer> {
   for (;;) {
     const answer = await fetch(`${base}${path}`, {
@@ -106,7 +106,7 @@ async function ask(method: string, path: string, body?: object, key?: string): P
       },
       ...(body && { body: JSON.stringify(body) }),
     }).catch(() => null);
-    const json = (await answer?.json().catch(() => null)) as Answer["json"] | null | undefined; // checked by who asks
+    const json = (await answer?.json().catch(() => null)) as Answer["json"] | null | undefined; // callers treat each member as unknown
     if (answer && json && answer.status !== 503) {
       if (answer.status >= 400) failures.push(`${method} ${path}: ${answer.status} ${JSON.stringify(json)}`);
       return { status: answer.status, json };
@@ -130,7 +130,7 @@ await ask("POST", "/v1/delivery-endpoints", {
 let hasEnded = false;
 let first = "";
 
-/** What was asked is read back as it was sent. */
+/** Checks that the request of an execution is read back as it was sent. */
 async function readBack(executionId: string): Promise<void> {
   const { json } = await ask("GET", `/v1/jobs/${executionId}/request`);
   counts.reads++;
@@ -167,7 +167,9 @@ const say = (text: string) =>
   console.log(
     `${Math.round((Date.now() - startedAt) / 1000)} s: ${text} (${counts.executions} executions, ${counts.jobs} jobs)`,
   );
-/** Waits until so much more has been done: each phase is met by real work, on a slow machine too. */
+/**
+ * Waits until so many more executions, and a quarter as many jobs, are done: each phase meets real work on a slow machine too.
+ */
 async function work(executions: number): Promise<void> {
   const [wanted, jobs] = [counts.executions + executions, counts.jobs + executions / 4];
   await until(async () => counts.executions >= wanted && counts.jobs >= jobs, LONGEST_MS);

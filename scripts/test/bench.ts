@@ -9,7 +9,10 @@ import { type Count, cleanEnv } from "./process";
 const FOLDER = "test-results";
 const LOG = `${FOLDER}/bench.log`;
 
-/** Each goal of the bench with rounds of a second, by the Node that runs this: that it can still be measured, not how fast it is. */
+/**
+ * Runs each goal of the bench with rounds of a second, by the Node that runs this. This shows that a goal can still be measured,
+ * not how fast it is.
+ */
 export async function runBenchTrial(): Promise<Count> {
   mkdirSync(FOLDER, { recursive: true });
   const log = openSync(LOG, "w");
@@ -19,15 +22,18 @@ export async function runBenchTrial(): Promise<Count> {
   });
   closeSync(log);
   const tried: Tried[] = [];
-  child.on("message", (one) => tried.push(one as Tried)); // what bench/run.ts sends
+  child.on("message", (one) => tried.push(one as Tried)); // bench/run.ts sends this type
   await once(child, "close");
-  // The workflow requires them, since it installs them.
+  // The workflow of CI installs the tools, so it requires them.
   const count = countOf(tried, process.env.BENCH_TOOLS === "required");
   if (count.failed > 0) console.log(lastLines(LOG, 40));
   return count;
 }
 
-/** A goal that lacks a tool has neither passed nor failed, and is named; where the tools are required, it has failed. */
+/**
+ * Counts a goal that lacks a tool as not run and names it; where the tools are required, that goal has failed. A goal that was
+ * not reached has failed too.
+ */
 export function countOf(tried: Tried[], areRequired: boolean): Count {
   const untold = ALL_GOALS.filter((name) => !tried.some(({ goal }) => goal === name));
   const lacking = tried.flatMap(({ goal, missing }) =>

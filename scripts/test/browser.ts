@@ -24,7 +24,7 @@ const PlaywrightReport = z.object({
 
 type Options = { scratch: string; specs?: string[]; options?: string[]; env?: Record<string, string> };
 
-/** These specs of e2e, or all, in a browser, against the product as `npm run up` starts it. */
+/** Runs these specs of e2e, or all, in a browser against the product as `npm run up` starts it. */
 export async function runBrowserTests({
   scratch,
   specs: named = [],
@@ -33,7 +33,7 @@ export async function runBrowserTests({
 }: Options): Promise<Count> {
   await ensureBrowser();
   const dataDir = join(scratch, "data");
-  // Where the tests that need a Hub put one of their own.
+  // Tests that need a Hub start one of their own at this address.
   const hubUrl = `http://127.0.0.1:${await freePort()}`;
   const instance = await startProduct(dataDir, { HF_BASE_URL: hubUrl });
   try {
@@ -73,10 +73,13 @@ function specsOf(suite: z.infer<typeof PlaywrightSuite>): z.infer<typeof Playwri
   return [...suite.specs, ...(suite.suites ?? []).flatMap(specsOf)];
 }
 
-/** Sees to a Chromium: the one of CHROMIUM_PATH, Debian's, which root gets installed, or Playwright's own. */
+/**
+ * Makes sure that there is a Chromium: the one of CHROMIUM_PATH, Debian's, which is installed for root, or Playwright's own.
+ * Throws when there is none.
+ */
 async function ensureBrowser(): Promise<void> {
   if (chromiumPath()) return;
-  const { chromium } = await import("@playwright/test"); // heavy, and for this command only
+  const { chromium } = await import("@playwright/test"); // the package is heavy, and only this command needs it
   if (existsSync(chromium.executablePath())) return;
   if (process.platform === "linux" && process.getuid?.() === 0 && existsSync("/usr/bin/apt-get")) {
     console.log("Installing Debian's Chromium …");

@@ -2,21 +2,20 @@ import { readFileSync } from "node:fs";
 import { openImports, sourceFiles } from "./imports";
 
 /*
- * What `npm test` runs in part and `npm run test:long` whole. Test files that use testing/campaign.ts, and tests of specs
- * with the tag "@full" (every page in both themes there), have one implementation in two sizes. What has the tag "long", a
- * test or a whole file (specs: "@long"), runs in `npm run test:long` alone; a test of the same kind without it stays in
- * `npm test`.
+ * Says what `npm test` runs in part and `npm run test:long` in full. Test files that use testing/campaign.ts, and specs with the
+ * tag "@full" (every page in both themes there), have one implementation in two sizes. A test or a whole file with the tag "long"
+ * (in specs "@long") runs in `npm run test:long` alone; a test of the same kind without that tag stays in `npm test`.
  */
 
 const isTest = (file: string) => /\.test\.tsx?$/.test(file);
 const testFiles = () => sourceFiles(".").filter(isTest);
 const textOf = (file: string) => readFileSync(file, "utf8");
 
-/** The test files of which `npm test` runs nothing. */
+/** Lists the test files that `npm test` leaves out as a whole. */
 export const longFiles = (): string[] =>
   testFiles().filter((file) => textOf(file).startsWith("/** @module-tag long */"));
 
-/** The test files that run whole, and those of which only tests with the tag are to run. */
+/** Lists the test files that the long run takes as a whole, and those of which it takes only the tests with the tag. */
 export function longTests(): { whole: string[]; tagged: string[] } {
   const { importedBy } = openImports(".");
   const long = new Set(longFiles());
@@ -26,5 +25,5 @@ export function longTests(): { whole: string[]; tagged: string[] } {
   return { whole, tagged };
 }
 
-/** For Playwright's --grep: the tests that run whole, and those that run there alone. */
+/** Pattern for Playwright's --grep: the specs that the long run does in full, and those that it alone does. */
 export const LONG_SPECS = "@(full|long)\\b";

@@ -4,25 +4,25 @@ import { dirname } from "node:path";
 import { sourceFiles } from "./imports";
 import { openReach } from "./reach";
 
-/** Where a changed file can be felt, beyond what loads it. */
+/** The tests that a changed file reaches beyond those that load it. */
 type Reach = {
-  /** Nothing less than the whole run. */
+  /** The change needs the whole run. */
   everything?: true;
-  /** Test files by their paths. */
+  /** Matches the paths of test files. */
   tests?: RegExp;
   specs?: RegExp;
-  /** As if this file had changed. */
+  /** Adds what a change of this file would reach. */
   as?: string;
 };
 
 const EVERY_DATABASE_TEST = /\.(db|isolated)\.test\.ts$/;
 
 /**
- * What no import shows, row by row; all rows that match count. A changed file that neither a row nor the import graph knows
+ * Lists what no import shows, row by row; all rows that match count. A changed file that neither a row nor the import graph knows
  * runs everything.
  */
 const UNSEEN: [files: RegExp, reach: Reach][] = [
-  // They read the sources and documents themselves.
+  // These tests read the sources and documents themselves.
   [/\.(tsx?|md|css)$/, { tests: /^server\/laws\/(laws|imports|zones)\.db\.test\.ts$/ }],
   [/\.md$/, { tests: /^scripts\/docs\.db\.test\.ts$/ }],
   [/^(README\.md|docs\/start\/)/, { specs: /^e2e\/api\/docs/ }],
@@ -37,12 +37,12 @@ const UNSEEN: [files: RegExp, reach: Reach][] = [
     { tests: /^scripts\//, specs: /^e2e\/api\/start/ },
   ],
   [/^server\/(web|worker)\.ts$/, { specs: /^e2e\/api\// }],
-  // Felt by the processes of a restored installation.
+  // The processes of a restored installation use these, and tests in scripts/backup start such processes.
   [/^server\/domain\/restores\//, { tests: /^scripts\/backup\// }],
   [/^scripts\/(migrate\/.*|migrate)\.ts$/, { tests: EVERY_DATABASE_TEST }],
   [/^testing\/upgrades\/0\.2\.0\//, { tests: /^testing\/upgrades\// }],
   [/^e2e\/.*\.spec\.ts$/, {}],
-  // A run of its own: npm run test:outside.
+  // `npm run test:outside` runs these; `npm test` only reads their lock file and guides.
   [/^e2e\/outside\//, { tests: /^scripts\/(lock-file|guides)\.test\.ts$/ }],
   [/^e2e\/(?!outside\/)[\w/-]+(?<!\.spec)\.ts$/, { specs: /./ }],
   [/^docs\/openapi\.json$/, { tests: /^(clients\/|server\/api\/openapi)/ }],
@@ -53,12 +53,12 @@ const UNSEEN: [files: RegExp, reach: Reach][] = [
     { tests: /^scripts\/(manifests|release)\.test\.ts$/ },
   ],
   [/^biome\.json$|^LICENSE$|^NOTICE$|^\.gitignore$|^\.npmrc$|^\.ci\//, {}],
-  // Programs of threads are found by their name while the product runs.
+  // The product finds the programs of its threads by name while it runs.
   [
     /^server\/(compute\/(documents|expression|imaging|json-schema|rendering)\/|platform\/threads\/thread-serve\.ts$)/,
     { as: "server/platform/threads/thread-program.ts" },
   ],
-  // Tests that speak to the product over HTTP use nothing of what they test.
+  // Tests that speak to the product over HTTP import nothing of what they test.
   [/^(server\/providers|testing\/upstreams)\//, { tests: /^testing\/upstreams\// }],
   [/^server\/domain\/jobs\/admission\//, { tests: /^server\/operations\/key-environments\./ }],
   [/^server\/contract\/webhooks\.ts$/, { tests: /^server\/operations\/webhook-secrets\./ }],
@@ -74,25 +74,25 @@ const UNSEEN: [files: RegExp, reach: Reach][] = [
 
 const PARTS = "server/operations/statuses/parts.fixture.ts";
 /**
- * They gather every operation and every procedure. A test that loads all of them to use one would be reached by a change of
- * any, so a change goes no further there: it is felt by the statuses of its operations, the tests of its own folder, and
- * whatever reaches it in another way.
+ * These files gather every operation and every procedure. A test that loads all of them to use one would be reached by a change
+ * of any, so a change is not followed beyond them: it reaches the status tests of its operations, the tests of its own folder,
+ * and whatever else imports it.
  */
 const ROOTS = new Set(["server/operations/index.ts", "server/trpc/index.ts", PARTS]);
 
 /**
- * A test does not test what it only prepares its world with, so a change of the product goes no further there. The programs
- * that tests start run the product itself, and so does what the halves of one test share.
+ * Tests load these files only to prepare their world, so a change of the product is not followed beyond them. Programs that tests
+ * start are no such files, as they run the product itself, nor are those that the halves of one test share.
  */
 const PREPARING = /^testing\/(?!setup\/|\w+-process)|\.fixture\.ts$/;
 const HALVES =
   /\/(adapter-vendors|attack|cli|connections|json-schema|mcp|payment-fuzz|payments|server|webhooks)\.fixture\.ts$/;
 const isPreparing = (file: string) => PREPARING.test(file) && !HALVES.test(file);
 
-/** They go through all operations, and are left to `npm test` unless they change themselves. */
+/** These tests go through all operations; they are left to `npm test` unless they change themselves. */
 const SWEEPS = /^server\/(operations\/(tenant-matrix|blindness|fuzz|envelope-fuzz|tenants\/)|laws\/canary)/;
 
-/** The status tests (`statuses/<part>.db.test.ts`) of these modules of operations. */
+/** Finds the status tests (`statuses/<part>.db.test.ts`) of these modules of operations. */
 function statusesOf(modules: string[]): string[] {
   const text = readFileSync(PARTS, "utf8");
   const ids = modules.flatMap((file) => {
@@ -108,7 +108,7 @@ function statusesOf(modules: string[]): string[] {
     .map(([, part]) => `server/operations/statuses/${part}.db.test.ts`);
 }
 
-/** The tests that a change of one file reaches, as the imports show it. */
+/** Finds the tests that a change of one file reaches, as the imports show it. */
 function testsOf(file: string, usersOf: ReturnType<typeof openReach>["usersOf"]): string[] {
   const isEnd = (user: string) => ROOTS.has(user) || (isPreparing(user) && !isPreparing(file));
   const near = [...usersOf(file, isEnd)];
@@ -125,11 +125,11 @@ export type Reached = {
   everything: boolean;
   tests: string[];
   specs: string[];
-  /** One line for people. */
+  /** Says in one line what is reached, or why everything is. */
   why: string;
 };
 
-/** The tests that changes since a revision can reach, those that are not committed and new files included. */
+/** Finds the tests that changes since a revision can reach; uncommitted changes and new files count. */
 export function reachedByChanges(revision: string): Reached {
   const git = (...args: string[]) =>
     execFileSync("git", args, { encoding: "utf8" })
@@ -144,7 +144,7 @@ export function reachedByChanges(revision: string): Reached {
 
 let reach: ReturnType<typeof openReach> | undefined;
 
-/** The tests that a change of these files can reach. */
+/** Finds the tests that a change of these files can reach. */
 export function reachedBy(changed: string[]): Reached {
   const rows = changed.map((file) => UNSEEN.filter(([files]) => files.test(file)).map(([, reach]) => reach));
   const sources = new Set(sourceFiles("."));

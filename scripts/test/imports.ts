@@ -17,7 +17,7 @@ const SKIPPED = /^(node_modules|dist|peers|\.\w+)$/;
 const STATEMENT = /^[ \t]*(?:import|export)\s+(type\s)?(?:[^;"]*?\sfrom\s+)?"([^"]+)"/gm;
 const DYNAMIC = /\bimport\(\s*"([^"]+)"/g;
 
-/** Every TypeScript file of the repository, as paths from its root. */
+/** Lists every TypeScript file of the repository's source folders, as paths from its root. */
 export function sourceFiles(root: string): string[] {
   return FOLDERS.flatMap((folder) => filesUnder(root, folder)).filter((file) => /\.tsx?$/.test(file));
 }
@@ -31,12 +31,12 @@ function filesUnder(root: string, folder: string): string[] {
   });
 }
 
-/** What files of the repository load of each other, types aside. */
+/** Reads which files of the repository load which others; imports of types alone do not count. */
 export function openImports(root: string) {
   const known = new Set(FOLDERS.flatMap((folder) => filesUnder(root, folder)));
   const read = new Map<string, string[]>();
 
-  /** The file that this text means in another file, or nothing. */
+  /** Finds the file that this text means in another file: one path, or none. */
   function find(file: string, text: string): string[] {
     const nearby = posix.join(posix.dirname(file), text);
     const candidates = text.startsWith("@/")
@@ -61,9 +61,9 @@ export function openImports(root: string) {
   }
 
   return {
-    /** The file that a text in another file means, if it is one. */
+    /** Finds the file that a text in another file means; undefined when it means no file of the repository. */
     find: (file: string, text: string): string | undefined => find(file, text)[0],
-    /** All files that are imported with this one, itself included. */
+    /** Collects all files that are loaded with this one, itself included. */
     importedBy(entry: string): Set<string> {
       const found = new Set([entry]);
       for (const file of found) for (const target of importsOf(file)) found.add(target);

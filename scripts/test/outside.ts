@@ -9,7 +9,10 @@ import { startProduct } from "./product";
 const FOLDER = "e2e/outside";
 const Report = z.object({ passed: z.int(), failed: z.int(), failures: z.array(z.string()) });
 
-/** Other people's clients, from a lock file of their own, against the product with the sandbox. `args` choose some of them. */
+/**
+ * Runs other people's clients, installed from their own lock file, against the product with the sandbox. `args` choose some of
+ * them.
+ */
 export async function runOutside(scratch: string, args: string[]): Promise<Count> {
   await install();
   const dataDir = join(scratch, "outside");
@@ -31,7 +34,7 @@ export async function runOutside(scratch: string, args: string[]): Promise<Count
   }
 }
 
-/** Installs what the lock file names, where it is not there already. Nothing that is installed runs a script of its own. */
+/** Installs what the lock file names, unless it is installed already. No installed package runs a script of its own. */
 async function install() {
   const lock = readFileSync(`${FOLDER}/package-lock.json`, "utf8");
   const mark = `${FOLDER}/node_modules/.installed-lock.json`;

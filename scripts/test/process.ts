@@ -1,20 +1,20 @@
 import { spawn } from "node:child_process";
 import { SETTINGS } from "@/server/platform/settings/env";
 
-/** A part of the tests: its totals, and the names of what to look at, which are repeated at the very end. */
+/** Totals of a part of the tests, and the names of what to look at, which are repeated at the very end. */
 export type Count = {
   files?: number;
   passed: number;
   failed: number;
   failures?: string[];
   flaky?: string[];
-  /** The goals that could not run, and what each lacks. */
+  /** Goals that could not run, each with what it lacks. */
   notRun?: string[];
 };
 
 export const BIN = "node_modules/.bin";
 
-/** Settings of this machine would make the tests depend on where they run. */
+/** Environment without the product's settings: with those of this machine, the tests would depend on where they run. */
 export function cleanEnv(extra: Record<string, string> = {}): NodeJS.ProcessEnv {
   const rest = Object.entries(process.env).filter(([name]) => !SETTINGS.includes(name));
   return { ...Object.fromEntries(rest), NODE_ENV: "test", ...extra };

@@ -5,14 +5,17 @@ import { findRuntime } from "../launch/runtime";
 import { endProcess } from "../launch/system";
 import { cleanEnv } from "./process";
 
-/** The product as `npm run up` starts it, on free ports, with a data directory of its own and these settings on top. */
+/**
+ * Starts the product as `npm run up` does, on free ports, with its own data directory and these settings on top. Throws with the
+ * last lines of its logs when it does not start.
+ */
 export async function startProduct(dataDir: string, settings: Record<string, string> = {}) {
   const child = spawn(process.execPath, ["scripts/up.mjs", "--attached"], {
     env: cleanEnv({
       CAPSTAN_DATA_DIR: dataDir,
       PORT: "0",
       SANDBOX_SLOW_MS: "20000",
-      // Receivers of webhooks are on this machine.
+      // The webhook receivers of the tests are on this machine.
       ALLOW_PRIVATE_ADDRESSES: "1",
       // The tests ask more within a minute than people do, all from one address.
       RATE_LIMIT_KEY_PER_MINUTE: "100000",

@@ -41,7 +41,7 @@ test("a verb is reached by those who use it, not by all who load its noun", () =
   ]);
 });
 
-test("what runs when a file is loaded counts for all who load it", () => {
+test("code that runs when a file is loaded counts for all who load it", () => {
   const testsOf = repository({
     "server/register.ts": `import { set } from "./set";\nset("once");\nexport const other = 1;`,
     "server/set.ts": `export const set = (name: string) => name;`,
@@ -70,7 +70,7 @@ test("programs, files beside the sources, dynamic imports, parameters of pattern
   expect(testsOf("components/view.tsx")).toEqual(["components/d.test.tsx", "components/e.test.tsx"]);
 });
 
-test("all that a file passes on is found behind it", () => {
+test("everything that a file passes on is found behind it", () => {
   const testsOf = repository({
     "server/define.ts": `export * from "./words";`,
     "server/words.ts": `export const word = 1;\nexport const other = 2;`,
@@ -79,7 +79,7 @@ test("all that a file passes on is found behind it", () => {
   expect(testsOf("server/words.ts")).toEqual(["server/a.test.ts"]);
 });
 
-test("a file that ends a change is not gone beyond, unless it is what changed", () => {
+test("a change is not followed beyond a file that ends it, unless that file itself changed", () => {
   const testsOf = repository({
     ...BUDGETS,
     "server/all.ts": `import { set } from "@/server/budgets";\nexport const all = [set];`,

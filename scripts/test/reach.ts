@@ -3,7 +3,10 @@ import { join } from "node:path";
 import { parseAst } from "vitest/node";
 import { openImports, sourceFiles } from "./imports";
 
-/** What a piece of a file uses: names of other files ("*": all of them), files that it names in a string, own pieces. */
+/**
+ * Uses of a piece of a file: names of other files ("*" for all of them), files that it names in a string, and pieces of its own
+ * file.
+ */
 type Uses = { names: [file: string, name: string][]; programs: string[]; own: string[] };
 type Source = {
   pieces: Map<string, Uses>;
@@ -11,20 +14,20 @@ type Source = {
   loading: Uses;
   hasLoading: boolean;
   loads: string[];
-  /** What an exported name is: a piece of this file, or a name of another. */
+  /** Maps an exported name to a piece of this file or to a name of another. */
   exports: Map<string, { piece: string } | { file: string; name: string }>;
   starred: string[];
 };
 
 /**
- * Which files use something of others, piece by piece: a test that imports one verb of a noun does not reach the other
+ * Finds which files use something of others, piece by piece: a test that imports one verb of a noun does not reach the other
  * verbs, although their files are loaded with it. Statements that run at load count with the file; types do not count.
  */
 export function openReach(root: string) {
-  const files = sourceFiles(root).filter((file) => !/\bgenerated\/|\.gen\.ts$/.test(file)); // they use nothing of ours
+  const files = sourceFiles(root).filter((file) => !/\bgenerated\/|\.gen\.ts$/.test(file)); // generated files use nothing of ours
   const { find: look } = openImports(root);
-  // From what is used to what uses it: pieces (file#piece), exported names (file:name), files that are loaded (file) or
-  // used as a whole (file#).
+  // Maps what is used to what uses it: pieces (file#piece), exported names (file:name), and files that are loaded (file) or used
+  // as a whole (file#).
   const users = new Map<string, Set<string>>();
   const link = (used: string, user: string) => {
     const there = users.get(used);
@@ -66,7 +69,9 @@ export function openReach(root: string) {
     }
   }
 
-  /** The files that use something of this one, itself included; a user that `ends` is named and not gone beyond. */
+  /**
+   * Returns the files that use something of this one, itself included; a user that `ends` is included but not followed further.
+   */
   function usersOf(file: string, ends: (user: string) => boolean = () => false): Set<string> {
     const seen = new Set([`${file}#`, `${file}:*`]);
     for (const key of users.keys())
@@ -81,7 +86,7 @@ export function openReach(root: string) {
 const fileOf = (key: string) => key.replace(/[#:!].*$/s, "");
 
 type Look = (from: string, text: string) => string | undefined;
-/** A node of the syntax tree (ESTree, with TypeScript's own kinds). */
+/** Node of the syntax tree (ESTree, with TypeScript's own kinds). */
 type Node = { type: string; [key: string]: unknown };
 const isNode = (value: unknown): value is Node =>
   typeof value === "object" && value !== null && typeof (value as Node).type === "string";
@@ -196,7 +201,7 @@ function readSource(file: string, text: string, look: Look): Source {
   }
 }
 
-/** The names that a declaration binds, those of its pattern included. */
+/** Collects the names that a declaration binds, those of its pattern included. */
 function boundNames(node: Node): string[] {
   if (node.type === "Identifier") return [nameOf(node)];
   const inside = [...nodesOf(node.properties), ...nodesOf(node.elements)];

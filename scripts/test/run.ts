@@ -20,17 +20,18 @@ const USAGE =
 
 type Work = () => Promise<Count | Part[]>;
 type Step = [title: string, work: Work];
-/** One after the other, each with what runs beside it: the compiler uses one core, so tests begin meanwhile. */
+/** Each inner list runs side by side, one list after the other: the compiler uses one core, so tests begin meanwhile. */
 type Steps = Step[][];
-/** For vitest: without the tests that `npm run test:long` alone runs. */
+/** Vitest's option to leave out the tests that `npm run test:long` alone runs. */
 const SHORT = ["--tags-filter=!long"];
 
 /**
- * `npm test`: types, style, tests with a real database, then the product itself in a browser, and beside it each goal of the
- * bench, in rounds of a second; of what is long, a part. `--only unit`, `--only e2e` and `--only bench` do a part, `--changed` what uncommitted changes (or those since a revision) can reach.
- * `--long` runs whole what is long (campaigns.ts), `--teeth` plants faults that the tests have to notice, and `--outside` runs other people's clients
- * (`--part ci`: the few that take little time). The last line printed is `N passed, N failed`; the exit code is 0 only when
- * nothing failed.
+ * Runs `npm test`: style, then types and tests with a real database, then the built product in a browser, and beside it each goal
+ * of the bench in rounds of a second; what is long runs in part. `--only unit`, `--only e2e` and `--only bench` run a part,
+ * `--changed` runs what uncommitted changes (or those since a revision) can reach, and `--long` runs in full what is long
+ * (campaigns.ts). `--teeth` plants faults that the tests have to notice, and `--outside` runs other people's clients (`--part
+ * ci`: the few that take little time). The last line printed is `N passed, N failed`; the exit code is 0 only when nothing
+ * failed.
  */
 export async function test(args: string[]) {
   const { values, positionals } = parseArgs({
@@ -155,7 +156,7 @@ function openTotal() {
       const seconds = (performance.now() - beganAt) / 1000;
       parts.push(...(Array.isArray(result) ? result : [{ title, seconds, ...result }]));
     },
-    /** Prints the table and the total; the exit code. */
+    /** Prints the table and the total, and returns the exit code. */
     print(): number {
       const sum = (of: (part: Part) => number) => parts.reduce((all, part) => all + of(part), 0);
       const passed = sum((part) => part.passed);

@@ -17,10 +17,10 @@ const Report = z.object({
 });
 type FileReport = z.infer<typeof Report>["testResults"][number];
 
-/** A project of vitest.config.ts and how it went. */
+/** Result of a project of vitest.config.ts, or of another step of run.ts. */
 export type Part = Count & { title: string; seconds: number };
 
-/** How file names say what a test needs; vitest.config.ts reads the same. */
+/** Names of files say what a test needs; vitest.config.ts reads them in the same way. */
 const PROJECTS: [title: string, isOf: (file: string) => boolean][] = [
   ["isolated", (file) => /\.isolated\.test\.ts$/.test(file)],
   ["database", (file) => /\.db\.test\.ts$/.test(file)],
@@ -29,7 +29,10 @@ const PROJECTS: [title: string, isOf: (file: string) => boolean][] = [
 
 type Options = { scratch: string; files?: string[]; options?: string[]; env?: Record<string, string> };
 
-/** Runs these test files, or all. A file with a failure runs once more by itself: what passes then is reported as flaky. */
+/**
+ * Runs these test files, or all. A file with a failure runs once more by itself; a failure that does not come again is reported
+ * as flaky.
+ */
 export async function runUnitTests({
   scratch,
   files = [],
@@ -55,7 +58,7 @@ export async function runUnitTests({
     ];
   }
   const parts = partsOf(results, flaky);
-  // A crash of a worker is in no file's report.
+  // When vitest's worker crashes, no file's report says so.
   if (first.code !== 0 && broken.length === 0)
     parts.push({
       title: "vitest",
@@ -103,7 +106,7 @@ const isPassed = ({ status }: { status: string }) => status === "passed";
 const hasFailed = ({ status }: FileReport) => status === "failed";
 const nameOf = ({ name }: FileReport) => relative(process.cwd(), name);
 
-/** A file that could not be loaded has no failed test, and is one failure all the same. */
+/** Lists the failed tests of a file; a file that could not be loaded has none and counts as one failure. */
 function failuresOf(file: FileReport): string[] {
   if (!hasFailed(file)) return [];
   const failed = file.assertionResults.filter(({ status }) => status === "failed");

@@ -4,19 +4,19 @@ import { openImports, sourceFiles } from "./imports";
 
 const DOMAIN = "server/domain";
 const INDEX = /^server\/domain\/(\w+)\/index\.ts$/;
-/** A statement at the beginning of a line, which Biome gives to declarations of a file and to nothing within them. */
+/** Finds declarations of a file: Biome indents everything within them, so only they begin a line. */
 const DECLARATION = /^(?:export )?(?:async )?(?:function\*? |const )(\w+)/gm;
 const NAMES = /^(import|export) \{([^}]*)\} from "([^"]+)"/gm;
 const SPACE = /^import \* as (\w+) from "([^"]+)"/gm;
 const COMMENT = /^\s*(?:\/\*[\s\S]*?\*\/|\/\/.*$)/gm;
-/** The question itself, and the reads of a caller's roles after which a verb refuses in its own words. */
+/** Finds the question itself, and the reads of a caller's roles after which a verb refuses in its own words. */
 const ASKS = /\b(?:access\.authorize|roleIn|visibleOrganizations)\(/;
-/** A call that hands the context on. */
+/** Finds a call that passes the context on. */
 const CALL = /\b(?:(\w+)\.)?(\w+)\(\s*(?:\w+, )?(?:ctx\b|\{ \.\.\.ctx\b|\.\.\.\w+)/g;
 
 type Place = { file: string; name: string };
 type Module = {
-  /** The text of each declaration. */
+  /** Maps the name of each declaration to its text. */
   own: Map<string, string>;
   exported: string[];
   imported: Map<string, Place>;
@@ -26,9 +26,10 @@ type Module = {
 export type Verb = { name: string; asks: "itself" | "by another verb" | "never" };
 
 /**
- * The verbs of the domain, as `noun.name`: what a noun exports that takes a `Ctx`. Each asks what its caller may do where it
- * reaches `access.authorize` by calls that hand the context on: in its own body, in functions of the domain, or in the `finders`,
- * verbs that others begin with. Only by another verb is told apart, because most verbs end by reading what they changed.
+ * Lists the verbs of the domain as `noun.name`: the exports of a noun that take a `Ctx`. A verb asks what its caller may do when
+ * it reaches `access.authorize` by calls that pass the context on: in its own body, in functions of the domain, or in the
+ * `finders`, verbs that others begin with. A verb that asks only by another verb is listed as such, because most verbs end by
+ * reading what they changed.
  */
 export function verbsOf(root: string, finders: readonly string[]): Verb[] {
   const files = sourceFiles(root).filter(
@@ -79,14 +80,14 @@ export function verbsOf(root: string, finders: readonly string[]): Verb[] {
   );
   const verbAt = new Map(verbs.map(({ verb, file, name }) => [`${file} ${name}`, verb]));
 
-  /** `on`: the declarations it was reached through. */
+  /** `on` holds the declarations on the way to this one. */
   function asks(
     { file, text }: Place & { text: string },
     through: readonly string[],
     on: ReadonlySet<string>,
   ): boolean {
     if (ASKS.test(text)) return true;
-    const { spaces } = modules.get(file)!; // declared in it
+    const { spaces } = modules.get(file)!; // the declaration was found in one of them
     return [...text.slice(text.indexOf("(")).matchAll(CALL)].some(([, space, name = ""]) => {
       const called = declared({ file: space === undefined ? file : (spaces.get(space) ?? ""), name });
       const id = `${called?.file} ${called?.name}`;
@@ -104,7 +105,7 @@ export function verbsOf(root: string, finders: readonly string[]): Verb[] {
   });
 }
 
-/** Of a declaration: what stands in its first parentheses. */
+/** Returns the text in the first parentheses of a declaration, or nothing if it has none. */
 function signatureOf(text: string): string {
   const start = text.indexOf("(");
   let depth = 0;

@@ -18,19 +18,21 @@ the key is in the published set. Use - to read standard input.
 
 Exit codes: 0 all documents verified, 1 a check failed, 2 something could not be read.`;
 
-/** The command's output and exit code. */
+/** Output and exit code of the command; `usage` says what the codes mean. */
 export type Outcome = { code: 0 | 1 | 2; out: string; error: string };
 
 export type Surroundings = {
-  /** The command's name in its usage text. */
+  /** Name of the command in its usage text. */
   program?: string;
-  /** The URL of a jwks.json, if none is given and none is next to the document. */
+  /** Finds the URL of a jwks.json when none is given and none is next to the document. */
   publishedAt?: () => Promise<string>;
   /** Explanations for a document that does not verify. */
   explain?: (text: string, verification: Verification) => string[];
 };
 
-/** Verifies the documents named by these arguments. */
+/**
+ * Verifies the documents named by these arguments. Wrong arguments and files that cannot be read do not throw: their code is 2.
+ */
 export async function runVerify(args: string[], around: Surroundings = {}): Promise<Outcome> {
   const { program = "npm run verify --" } = around;
   let options: ReturnType<typeof readArguments>;
@@ -138,7 +140,7 @@ function shown({ verified, kind, id, checks }: Verification, said: string[]): st
   return [...lines, ...found, "", verdict].join("\n");
 }
 
-/** The first difference of two texts, one of which is not valid JSON. */
+/** Describes the first difference of two texts, one of which is not valid JSON. */
 function firstDifference(text: string, other: string): string {
   let at = 0;
   while (at < text.length && text[at] === other[at]) at++;

@@ -16,8 +16,8 @@ import {
 import { beforeOneChange } from "@/server/verify/find-change";
 
 /*
- * Explains why a document does not verify: which of its members do not match the published form, and, if a single byte was
- * changed, which one. The hash identifies the original text.
+ * Explains why a document does not verify: which of its members do not match the published form and, if a single byte was
+ * changed, which one; the hash identifies the original text.
  */
 
 const CONTRACTS: Record<Kind, z.ZodType> = {
@@ -29,7 +29,7 @@ const CONTRACTS: Record<Kind, z.ZodType> = {
 
 type Document = { [member: string]: Json };
 
-/** Sentences about what was changed in this text; none if that cannot be determined. */
+/** Returns sentences about what was changed in this text, or none if that cannot be determined. */
 export function explain(text: string, { kind, checks }: Verification): string[] {
   const read = readJson(text);
   if ("unreadable" in read || kind === null) return [];

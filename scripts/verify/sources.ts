@@ -3,14 +3,14 @@ import { dirname, join, resolve } from "node:path";
 import { isObject } from "@/server/platform/text/json";
 import { type KeySet, readJson, verifyText } from "@/server/verify";
 
-/** A mistake that the caller can correct. */
+/** Mistake that the caller can correct; the command prints its message and exits 2. */
 export class Complaint extends Error {}
 
 /** Paths are relative to where the command was typed; npm itself changes to the package's folder. */
 const here = (file: string) => resolve(process.env.INIT_CWD ?? "", file);
 const isUrl = (place: string) => /^https?:\/\//.test(place);
 
-/** The text of a file, or of standard input for `-`. It must be UTF-8. */
+/** Reads the text of a file, or of standard input for `-`. Throws a Complaint if it cannot be read or is not UTF-8. */
 export async function textOf(file: string): Promise<string> {
   let bytes: Uint8Array;
   try {
@@ -25,14 +25,14 @@ export async function textOf(file: string): Promise<string> {
   }
 }
 
-/** A document that is only compared with. */
+/** Reads a JSON document that another is compared with. Throws a Complaint if it cannot be read or parsed. */
 export async function documentOf(file: string): Promise<unknown> {
   const read = readJson(await textOf(file));
   if ("unreadable" in read) throw new Complaint(`${file} is ${read.unreadable}.`);
   return read.value;
 }
 
-/** Every JSON document of a folder. */
+/** Reads every `.json` file of a folder, in the order of their names. */
 export async function documentsIn(folder: string): Promise<unknown[]> {
   let names: string[];
   try {
@@ -45,7 +45,10 @@ export async function documentsIn(folder: string): Promise<unknown[]> {
   return documents;
 }
 
-/** The keys: as given, of the service at `url`, saved next to the document, or of the installation running here. */
+/**
+ * Finds the keys: those given, else those of the service at `url`, else those saved next to the document, else those of the
+ * installation that runs here. Throws a Complaint if they cannot be read.
+ */
 export async function keysFor(
   file: string,
   { keys, url }: { keys?: string | undefined; url?: string | undefined },
@@ -66,7 +69,7 @@ function parsedKeys(text: string, place: string): KeySet {
   try {
     const set: unknown = JSON.parse(text);
     if (isKeySet(set)) return set;
-  } catch {} // said below
+  } catch {} // the Complaint below says it
   throw new Complaint(`${place} is not a JWK Set.`);
 }
 
@@ -75,7 +78,10 @@ function isKeySet(value: unknown): value is KeySet {
   return Array.isArray(keys) && keys.every((key) => isObject(key) && typeof key.kty === "string");
 }
 
-/** The service's own copy of a document, requested with the key in CAPSTAN_API_KEY; undefined without one. */
+/**
+ * Requests the service's own copy of a document with the key in CAPSTAN_API_KEY; undefined without that key, or if the document
+ * has no known kind or no id.
+ */
 export async function copyOf(text: string, url: string): Promise<unknown> {
   const apiKey = process.env.CAPSTAN_API_KEY;
   if (!apiKey) return undefined;
@@ -94,7 +100,7 @@ export async function copyOf(text: string, url: string): Promise<unknown> {
 
 async function fetched(url: string, headers: Record<string, string> = {}): Promise<string> {
   try {
-    // Follows no redirect: the key is for this service only.
+    // Follows no redirect, because the key is for this service only.
     const answer = await fetch(url, { headers, redirect: "error", signal: AbortSignal.timeout(10_000) });
     if (!answer.ok) throw new Error(`it responded with ${answer.status}`);
     return await answer.text();
@@ -103,7 +109,7 @@ async function fetched(url: string, headers: Record<string, string> = {}): Promi
   }
 }
 
-/** The URL where the installation of this folder's data directory publishes its keys. */
+/** Finds the URL at which the installation of this folder's data directory publishes its keys. */
 async function publishedHere(): Promise<string> {
   try {
     const file = join(process.env.CAPSTAN_DATA_DIR || ".data", "runtime.json");

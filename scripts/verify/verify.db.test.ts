@@ -32,9 +32,9 @@ const save = (name: string, document: unknown) => {
 };
 const textOf = (name: string) => readFileSync(at(name), "utf8");
 
-/** A receipt that the service sealed. */
+/** Receipt that the service sealed. */
 let receipt: Record<string, unknown>;
-/** The four kinds, signed by a key of their own. */
+/** Documents of the four kinds, signed by a key of the test's own. */
 const signer = makeSigner();
 const record = makeRecord(signer);
 const madeReceipt = makeReceipt(signer);
@@ -61,7 +61,7 @@ afterAll(async () => {
   rmSync(directory, { recursive: true });
 });
 
-test("a receipt as it was answered is verified with a saved key set", async () => {
+test("a receipt as it was answered verifies with a saved key set", async () => {
   const { code, out, error } = await verify([at("receipt.json"), "--keys", at("jwks.json")]);
   expect({ code, error }).toEqual({ code: 0, error: "" });
   for (const check of ["form", "hash_matches", "key_known", "signature_valid"]) {
@@ -70,7 +70,7 @@ test("a receipt as it was answered is verified with a saved key set", async () =
   expect(out).toContain(`receipt ${receipt.receiptId} is what was sealed.`);
 });
 
-test("the four kinds are verified at once, with the keys saved beside them", async () => {
+test("documents of the four kinds verify at once, with the keys saved beside them", async () => {
   const files = ["receipt", "record", "manifest", "lockfile"].map((name) => at(`made/${name}.json`));
   const { code, out, error } = await verify(files);
   expect({ code, error }).toEqual({ code: 0, error: "" });
@@ -80,7 +80,7 @@ test("the four kinds are verified at once, with the keys saved beside them", asy
   }
 });
 
-describe("one changed byte is told, and ends with 1", () => {
+describe("a changed document does not verify, and the command", () => {
   const said = async (name: string, from: string, to: string, ...more: string[]) => {
     const text = textOf(`made/${name}.json`);
     expect(text).toContain(from);
@@ -90,7 +90,7 @@ describe("one changed byte is told, and ends with 1", () => {
     return out;
   };
 
-  test("of what is sealed: where it stands and what it was", { timeout: 60_000 }, async () => {
+  test("names the member of the sealed text and its former value", { timeout: 60_000 }, async () => {
     expect(await said("record", '"temperature": 0.2', '"temperature": 0.9')).toContain(
       "one byte was changed: settings.temperature is 0.9 and was 0.2 when it was hashed",
     );
@@ -103,7 +103,7 @@ describe("one changed byte is told, and ends with 1", () => {
     );
   });
 
-  test("of what hashes bind: the member", { timeout: 60_000 }, async () => {
+  test("names the member that a hash of the document binds", { timeout: 60_000 }, async () => {
     const out = await said("record", "10 935 m", "10 936 m");
     expect(out).toMatch(/^FAIL +output_matches +output was changed/m);
     expect(out).toContain('output.text is "Deep — 10 936 m." and was "Deep — 10 935 m." when it was hashed');
@@ -112,12 +112,12 @@ describe("one changed byte is told, and ends with 1", () => {
     );
   });
 
-  test("of a member's name: which one is not of the published form", async () => {
+  test("names a member that is not of the published form", async () => {
     const out = await said("lockfile", '"isolation"', '"isolatioo"');
     expect(out).toContain("isolation does not match the published form");
   });
 
-  test("of the hash, of the signature, of the key's name: each by itself", async () => {
+  test("tells a changed hash, signature and key name apart", async () => {
     const hash = String(record.recordHash);
     const { value, keyId } = record.signature as { value: string; keyId: string };
     const other = (text: string) => `${text.startsWith("0") ? "1" : "0"}${text.slice(1)}`;
@@ -126,7 +126,7 @@ describe("one changed byte is told, and ends with 1", () => {
     expect(await said("record", keyId, other(keyId))).toContain("signature.keyId was changed");
   });
 
-  test("of more than one byte: where another copy differs", { timeout: 60_000 }, async () => {
+  test("says for more than one byte where another copy differs", { timeout: 60_000 }, async () => {
     const out = await said(
       "record",
       '"temperature": 0.2',
@@ -138,7 +138,7 @@ describe("one changed byte is told, and ends with 1", () => {
     expect(out).not.toContain("one byte");
   });
 
-  test("of a text that is no JSON any more: the line and column, and what the other copy has", async () => {
+  test("says for a text that is not JSON any more at which line and column, and what the other copy has", async () => {
     save("broken.json", textOf("made/record.json").replace('"pinnedId": ', '"pinnedId"; '));
     const { code, out, error } = await verify([at("broken.json"), "--against", at("made/record.json")]);
     expect({ code, out }).toEqual({ code: 2, out: "" });
@@ -147,7 +147,7 @@ describe("one changed byte is told, and ends with 1", () => {
   });
 });
 
-test("a manifest is held against a folder of receipts, a lockfile against its record and its prompt", async () => {
+test("a manifest is compared with a folder of receipts, a lockfile with its record and its prompt", async () => {
   const folder = ["--receipts", at("made")];
   const whole = await verify([at("made/manifest.json"), at("made/lockfile.json"), ...folder]);
   expect(whole.out).toContain("2 receipts match the manifest");
@@ -163,7 +163,7 @@ test("a manifest is held against a folder of receipts, a lockfile against its re
   expect(missing).toMatchObject({ code: 1, out: expect.stringContaining("is not among the given receipts") });
 });
 
-test("a running service gives its keys, and to whoever has a key its own copy", async () => {
+test("a running service gives its keys to anyone, and its own copy to a caller with a key", async () => {
   const asked: (string | undefined)[] = [];
   const server = createServer((request, response) => {
     asked.push(`${request.url} ${request.headers.authorization ?? ""}`);
@@ -171,7 +171,7 @@ test("a running service gives its keys, and to whoever has a key its own copy", 
     response.end(JSON.stringify(isKeys ? signer.keys : { ...record, projectId: "cpr_other" }));
   });
   await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`; // a TCP server that listens has one
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`; // a TCP server that listens has a port
   try {
     expect((await verify([at("made/record.json"), "--url", url])).code).toBe(0);
     expect((await verify([at("made/record.json"), "--keys", `${url}/.well-known/jwks.json`])).code).toBe(0);
@@ -188,7 +188,7 @@ test("a running service gives its keys, and to whoever has a key its own copy", 
   }
 });
 
-test("what cannot be read ends with 2 and a sentence, whatever else verified", async () => {
+test("a document that cannot be read ends the command with 2 and a sentence, whatever else verified", async () => {
   const keys = ["--keys", at("jwks.json")];
   writeFileSync(
     at("bytes.json"),
@@ -216,7 +216,7 @@ test("what cannot be read ends with 2 and a sentence, whatever else verified", a
   expect(both).toMatchObject({ code: 2, out: expect.stringContaining("is what was sealed") });
 });
 
-test("a member that stands twice is told and does not verify", async () => {
+test("a member that occurs twice is named, and the document does not verify", async () => {
   save("twice.json", JSON.stringify(receipt).replace("{", '{"status":"succeeded",'));
   const { code, out } = await verify([at("twice.json"), "--keys", at("jwks.json"), "--json"]);
   expect(code).toBe(1);
@@ -229,7 +229,7 @@ test("a member that stands twice is told and does not verify", async () => {
   });
 });
 
-test("the ten lines of the documentation say the same, with nothing of ours", () => {
+test("the ten lines of the documentation give the same verdict without any code of Capstan", () => {
   const page = readFileSync("docs/guides/verify-a-receipt.md", "utf8");
   const [, lines] = /```js\n([\s\S]*?)```/.exec(page) ?? [];
   expect(lines).toBeDefined();
@@ -245,7 +245,7 @@ test("the ten lines of the documentation say the same, with nothing of ours", ()
 const hasTools = ["python3", "openssl"].every((tool) => spawnSync(tool, ["--help"]).error === undefined);
 
 test.skipIf(!hasTools)(
-  "the lines of Python in the documentation say the same of all four kinds",
+  "the lines of Python in the documentation give the same verdict for all four kinds",
   () => {
     const [, lines] =
       /```python\n([\s\S]*?)```/.exec(readFileSync("docs/reference/evidence.md", "utf8")) ?? [];
@@ -289,7 +289,7 @@ test("the command runs in an empty folder, without an environment and without a 
   const run = (...files: string[]) =>
     spawnSync(process.execPath, [resolve(PROGRAMS, "verify.mjs"), ...files], {
       cwd: empty,
-      env: environment as NodeJS.ProcessEnv, // and nothing else
+      env: environment as NodeJS.ProcessEnv, // only these variables
       encoding: "utf8",
     });
   expect(run("record.json")).toMatchObject({
