@@ -2,20 +2,20 @@ import { parseArgs } from "node:util";
 import type { Need } from "./rig/peers";
 import { PLANS } from "./rig/rounds";
 
-/** The goals in the order in which they run, and what each needs on this machine. */
+/** Lists the goals in the order in which they run, and what each needs on this machine. */
 export const NEEDS_OF = {
   catalog: ["linux", "wrk", "empty app"],
   counts: ["linux"],
   invoke: ["linux", "wrk", "portkey"],
   start: ["linux"],
   submit: ["linux", "wrk", "pgbench"],
-  // Last, because it takes most of an hour and counts only time in which the server had its core.
+  // This goal is last, because it takes most of an hour and counts only time in which the server had its core.
   blocking: ["linux"],
 } as const satisfies Record<string, readonly Need[]>;
 export type Goal = keyof typeof NEEDS_OF;
-export const ALL_GOALS = Object.keys(NEEDS_OF) as Goal[]; // its keys
+export const ALL_GOALS = Object.keys(NEEDS_OF) as Goal[]; // its keys are the goals
 
-/** The command's options. Throws one sentence where they cannot be combined or read. */
+/** Reads the command's options. Throws an error of one sentence when they cannot be read or combined. */
 export function parseOptions(args: string[]) {
   const { values } = parseArgs({
     args,
@@ -46,12 +46,12 @@ export function parseOptions(args: string[]) {
   };
 }
 
-/** The same of this process, which ends with exit code 2 where it is asked for what cannot be. */
+/** Reads the options of this process, and ends it with exit code 2 when they cannot be read or combined. */
 export function readOptions() {
   try {
     return parseOptions(process.argv.slice(2));
   } catch (error) {
-    console.error((error as Error).message); // ours, or that of parseArgs
+    console.error((error as Error).message); // parseOptions and parseArgs throw errors only
     process.exit(2);
   }
 }

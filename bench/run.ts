@@ -18,11 +18,12 @@ import { faultsOf, isHeld, machineFacts, type Outcome, toMarkdown, writeTable } 
 import { openWorld, type Part, type World } from "./rig/world";
 
 /*
- * Measures what docs/operate/capacity.md promises, beside peers on the same machine in the same run, and writes its table
- * there. `npm run bench`, or with `-- --quick` for fewer and shorter rounds, `-- --trial` for one of a second each, which shows that
- * every goal still runs, `-- --only invoke,submit` for some goals (then nothing is written), `-- --match <text>` for the routes of
- * blocking whose names have it, `-- --profile <folder>` for CPU profiles of the web process, `-- --as-built` to measure dist as
- * it stands, `-- --prepare` to install the peers and no more. Exit code 1 when a gate is lost, a goal fails or the run is void.
+ * Measures what docs/operate/capacity.md promises, beside peers on the same machine in the same run, and writes its table there.
+ * `npm run bench` runs all of it; `-- --quick` makes fewer and shorter rounds, `-- --trial` one of a second each, which shows
+ * that every goal still runs, `-- --only invoke,submit` measures some goals (then nothing is written), `-- --match <text>` the
+ * routes of blocking whose names have the text, `-- --profile <folder>` writes CPU profiles of the web process, `-- --as-built`
+ * measures dist as it stands, and `-- --prepare` only installs the peers. The exit code is 1 when a gate is lost, a goal fails or
+ * the run is void.
  */
 
 const GOALS: Record<Goal, (bench: Bench) => Promise<void>> = {
@@ -34,10 +35,10 @@ const GOALS: Record<Goal, (bench: Bench) => Promise<void>> = {
   submit: measureSubmit,
 };
 
-/** How a goal of a trial went, as the command that started this one is told. */
+/** Result of a goal of a trial, as it is sent to the process that started this one. */
 export type Tried = { goal: Goal; faults: string[]; missing: string[] };
 
-/** Without these a trial can still try all of ours. */
+/** A trial can try every goal in full without these. */
 const DISPENSABLE: readonly Need[] = ["portkey"];
 
 type Measured = Pick<Bench, "results" | "floors" | "growth" | "nulls" | "limits"> & Pick<Outcome, "failures">;
@@ -94,7 +95,7 @@ async function measureAll(world: World): Promise<boolean> {
     if (web.running.hasEnded()) web = await startWeb(world);
     const measured = canBeTried(goal) ? await measure(goal, world, web) : nothing();
     for (const part of ["results", "floors", "growth", "nulls", "limits", "failures"] as const)
-      (all[part] as unknown[]).push(...measured[part]); // the same part of both
+      (all[part] as unknown[]).push(...measured[part]); // both lists are the same part, so their items have one type
     const markdown = toMarkdown({ ...measured, machine: [] });
     console.log(`\n${goal}\n${markdown}\n`);
     appendFileSync(RESULTS, `\n## ${goal}\n${markdown}\n`);
@@ -108,11 +109,13 @@ async function measureAll(world: World): Promise<boolean> {
   return isHeld(outcome);
 }
 
-/** Whether nothing is missing for a goal but these. */
+/** True if a goal lacks nothing but these. */
 const canBeTried = (goal: Goal, but = DISPENSABLE): boolean =>
   missingOf(NEEDS_OF[goal].filter((need) => !but.includes(need))).length === 0;
 
-/** Says how a goal of a trial went, here and to whoever started this; whether it lacked nothing and has no fault. */
+/**
+ * Tells how a goal of a trial went, here and to the process that started this one. True if it lacked nothing and has no fault.
+ */
 function tell(goal: Goal, measured: Measured): boolean {
   const tried: Tried = { goal, faults: faultsOf(measured), missing: missingOf(NEEDS_OF[goal]) };
   for (const what of tried.missing) say(`${goal}: there is no ${what}`);
@@ -120,7 +123,7 @@ function tell(goal: Goal, measured: Measured): boolean {
   return tried.faults.length + tried.missing.length === 0;
 }
 
-/** One goal, whose failure is a line of its own and leaves nothing running that could disturb the others. */
+/** Measures one goal. Its failure becomes a line of its own and leaves nothing running that could disturb the others. */
 async function measure(goal: Goal, world: World, web: Part): Promise<Measured> {
   const measured = nothing();
   const before = runningNow();
@@ -145,7 +148,7 @@ function startWeb(world: World): Promise<Part> {
 }
 
 endWithChildren();
-if (process.connected) process.once("disconnect", () => process.kill(process.pid, "SIGTERM")); // whoever asked is gone
+if (process.connected) process.once("disconnect", () => process.kill(process.pid, "SIGTERM")); // the process that asked is gone
 try {
   process.exitCode = (await main()) ? 0 : 1;
 } catch (error) {

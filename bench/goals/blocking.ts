@@ -12,19 +12,20 @@ import type { World } from "../rig/world";
 import type { Bench } from "./context";
 
 /*
- * Nothing holds the event loop: while every route that takes a body answers the largest and the strangest it is sent, others
- * must be answered too. A thread asks /healthz without a pause. What counts is the longest it waited, as far as the main thread
- * of the web process had its core meanwhile: the rest of a wait is of other programs of the machine. A row above its limit is
- * measured again, and counts with the least of its tries: ours holds the loop every time.
+ * Shows that nothing holds the event loop: while every route that takes a body answers the largest and the strangest bodies,
+ * others must be answered too. A thread asks /healthz without a pause. What counts is its longest wait, but no more than the time
+ * in which the main thread of the web process had its core: the rest of a wait belongs to other programs of the machine. A row
+ * above its limit is measured again and counts with the least of its tries, because what the product itself holds is held in
+ * every try.
  */
 
 const MEGABYTE = 1024 * 1024;
-/** Below the very limit, for what stands around what is inflated. */
+/** Leaves room below the limit for the text around what is inflated. */
 const MARGIN = 8 * 1024;
-/** The longest wait of others, in milliseconds, by the size of the body. */
+/** Longest wait of others, in milliseconds, for bodies up to 1 MiB and for larger ones. */
 const LIMITS = { small: 25, large: 200 };
 const TRIES = 4;
-/** The server that a trial sends its bodies to. */
+/** Route that a trial sends its bodies to. */
 const TRIED = "/text.reasoning.high.v1/invoke";
 
 type Row = {
@@ -32,7 +33,7 @@ type Row = {
   what: string;
   bytes: number;
   status: number;
-  /** As the clock says, and the part of it in which the main thread worked. */
+  /** Longest wait by the clock, and longest work of the main thread during a wait. */
   waitMs: number;
   workMs: number;
   tries: number;
@@ -53,16 +54,16 @@ export async function measureBlocking(bench: Bench, { match = "" }: { match?: st
   const headers = {
     authorization: `Bearer ${world.apiKey}`,
     "content-type": "application/json",
-    accept: "application/json, text/event-stream", // MCP answers nobody who does not read both
+    accept: "application/json, text/event-stream", // MCP refuses a client that does not accept both
   };
   const probe = new Worker(join(PEERS, "programs/probe.mjs"), {
     workerData: { url: `${web.url}/healthz`, pid: web.running.pid },
   });
-  probe.on("error", () => {}); // whoever waits for its word is told below
+  probe.on("error", () => {}); // a call of `waited` that is under way rejects with the error
   async function waited(): Promise<Waits> {
     probe.postMessage("end");
     const [waits] = await once(probe, "message");
-    return waits as Waits; // what probe.ts sends
+    return waits as Waits; // probe.ts sends this type
   }
 
   async function measure(operation: Operation, what: string, value: unknown): Promise<Row> {
@@ -98,7 +99,7 @@ export async function measureBlocking(bench: Bench, { match = "" }: { match?: st
     return row;
   }
 
-  /** Nobody waits any more for what was before, or the machine is too busy to say so. */
+  /** Waits until nobody waits for earlier work any more, at most 50 times on a busy machine, and lets the probe begin anew. */
   async function settled(): Promise<void> {
     for (let quiet = 0, asked = 0; quiet < 2 && asked < 50; asked++)
       quiet = (await pauseAndAsk()) < 15 ? quiet + 1 : 0;
@@ -152,7 +153,7 @@ export async function measureBlocking(bench: Bench, { match = "" }: { match?: st
     bench.limits.push({ what: `${row.operation}, ${row.what}`, value: line(row), holds: false });
 }
 
-/** The routes with this in their names; one that nothing has would measure nothing. */
+/** Finds the routes with this text in their names. Throws when there are none, because nothing would be measured. */
 async function operationsNamed(match: string, url: string, world: World): Promise<Operation[]> {
   const operations = await operationsOf(url, world.apiKey, world.projects[0] ?? "");
   const named = operations.filter(({ name }) => name.includes(match));

@@ -7,7 +7,7 @@ import { SUBJECT_CORE, start, untilAnswers } from "../rig/processes";
 import { alternate, medianOf, ratioOf } from "../rig/rounds";
 import type { Bench } from "./context";
 
-/* Goal 9: the catalog beside an empty route handler of Next, built and served by `next start` of the same version. */
+/* Goal 9 measures the catalog beside an empty route handler of Next, built and served by `next start` of the same version. */
 
 const CONNECTIONS = 16;
 const PATHS = {
@@ -81,7 +81,7 @@ export async function measureCatalog(bench: Bench): Promise<void> {
   await running.stop();
 }
 
-/** What a second request with the ETag of the first is answered. */
+/** Returns the status of a second request with the ETag of the first, or "no ETag". */
 async function tagOf(url: string, authorization: string): Promise<string> {
   const first = await ask(url, { headers: { authorization } });
   await first.body.dump();

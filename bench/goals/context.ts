@@ -2,7 +2,7 @@ import type { Fact, Result } from "../rig/results";
 import type { Plan } from "../rig/rounds";
 import type { Part, World } from "../rig/world";
 
-/** What every goal's measurement gets and fills. */
+/** Every goal's measurement gets this, and fills its lists. */
 export type Bench = {
   world: World;
   web: Part;
@@ -11,7 +11,7 @@ export type Bench = {
   floors: Fact[];
   growth: Fact[];
   nulls: Fact[];
-  /** What must hold by itself, beside no peer. */
+  /** Limits that hold by themselves, beside no peer. */
   limits: Fact[];
   say(line: string): void;
 };

@@ -9,9 +9,9 @@ import type { World } from "../rig/world";
 import type { Bench } from "./context";
 
 /*
- * What one execution of each kind costs, in counts that do not depend on the machine: statements and round trips of web and
- * worker, rows, entries of indexes and bytes of the write-ahead log, source files entered. Each kind runs several times; what
- * counts is the least, because the processes also do their periodic work.
+ * Counts what one execution of each kind costs, in numbers that do not depend on the machine: statements and round trips of web
+ * and worker, rows, index entries and bytes of the write-ahead log, source files entered. Each kind runs several times and the
+ * least number counts, because the processes also do their periodic work.
  */
 
 const ITEMS = 20;
@@ -22,7 +22,7 @@ const messages = [{ role: "user", content: "How deep is the sea?" }];
 
 type Counts = Traffic & Written;
 type Measured = Counts & { files: number; domainFiles: number };
-/** Files of the domain that an execution enters, by the program: web from its request on, the worker from its claim on. */
+/** Files of the domain that an execution enters, by program: web from the request on, the worker from its claim on. */
 type Entered = [web: Set<string>, worker: Set<string>];
 type Kind = { name: string; run(number: number): Promise<void> };
 
@@ -46,7 +46,7 @@ export async function measureCounts(bench: Bench): Promise<void> {
     [`--inspect=127.0.0.1:${workerInspector}`],
     env,
   );
-  await sleep(3_000); // the worker listens
+  await sleep(3_000); // the worker begins to listen meanwhile
   const coverage = { web: await openCoverage(webInspector), worker: await openCoverage(workerInspector) };
 
   const post = async (path: string, body: object, accept = "application/json") => {
@@ -117,7 +117,7 @@ export async function measureCounts(bench: Bench): Promise<void> {
     const began = await wal.now();
     traffic.take();
     await kind.run(number);
-    await sleep(150); // what is written after the answer
+    await sleep(150); // lets the writes after the answer finish
     const counted = { ...traffic.take(), ...(await wal.since(began)) };
     const [ofWeb, ofWorker] = await Promise.all([coverage.web.take(), coverage.worker.take()]);
     const all = new Set([...ofWeb, ...ofWorker]);
@@ -157,7 +157,10 @@ export async function measureCounts(bench: Bench): Promise<void> {
 const ofDomain = (files: Set<string>) =>
   new Set([...files].filter((file) => file.startsWith("server/domain/")));
 
-/** Prints which files every try of a durable job entered, so without the periodic work of some (docs/architecture/execution.md). */
+/**
+ * Prints the files that every try of a durable job entered; periodic work, which only some tries have, is left out
+ * (docs/architecture/execution.md).
+ */
 function tellPath(say: Bench["say"], tries: Entered[]): void {
   const inAll = (place: 0 | 1) =>
     [...(tries[0]?.[place] ?? [])]
@@ -191,7 +194,7 @@ const FIELDS = [
 ] as const;
 
 const mapped = (of: (field: (typeof FIELDS)[number]) => number) =>
-  Object.fromEntries(FIELDS.map((field) => [field, of(field)])) as Measured; // FIELDS are its keys
+  Object.fromEntries(FIELDS.map((field) => [field, of(field)])) as Measured; // FIELDS are the keys of Measured
 
 const leastOf = (tries: Measured[]) => mapped((field) => Math.min(...tries.map((one) => one[field])));
 

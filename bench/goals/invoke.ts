@@ -10,9 +10,9 @@ import { spreadOf } from "../rig/statistics";
 import type { Bench } from "./context";
 
 /*
- * Goals 1 and 2: a synchronous call through us beside the same call through Portkey's gateway, to the same upstream.
- * Ours authenticates, validates, keeps the idempotency key, commits the admission before the first byte leaves and
- * the receipt before the answer; Portkey writes nothing.
+ * Goals 1 and 2 measure a synchronous call through Capstan beside the same call through Portkey's gateway, to the same upstream.
+ * Capstan authenticates, validates, keeps the idempotency key, and commits the admission before the first byte leaves and the
+ * receipt before the answer; Portkey writes nothing.
  */
 
 const JSON_TYPE = { "content-type": "application/json" };
@@ -23,7 +23,7 @@ export async function measureInvoke(bench: Bench): Promise<void> {
   const { world, web, plan, say } = bench;
   const sent: Sent[] = [];
   const bare = await startBareProxy(bench);
-  // In a trial without the peer, so that all of ours is tried.
+  // A trial without the peer takes the bare proxy in its place, so that the whole goal is tried.
   const portkey = isPortkeyInstalled() ? await startPortkey(bench) : bare;
   const keeping = await startBareProxy(bench, world.peerDatabaseUrl);
 

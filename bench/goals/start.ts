@@ -13,15 +13,15 @@ import { percentile, spreadOf } from "../rig/statistics";
 import type { Bench } from "./context";
 
 /*
- * Goal 6: from a submit over HTTP to the provider's receiving the call, by way of the embedded engine in the worker
- * process, beside graphile-worker's own way from adding a job to starting it. One clock sees both ends: this process
+ * Goal 6 measures the time from a submit over HTTP until the provider receives the call, by way of the embedded engine in the
+ * worker process, beside graphile-worker's own time from adding a job to starting it. One clock sees both ends: this process
  * submits, and it is the provider.
  */
 
 const SUBMITTERS = 32;
 const LONGEST_MS = 30_000;
 const LONGEST_INTAKE_MS = 120_000;
-/** A call with this word is kept waiting, so that its job holds its place. */
+/** The provider does not answer a call with this word, so that its job holds its place. */
 const HELD = "KEPT-WAITING";
 const ms = (value: number) => `${value.toFixed(2)} ms`;
 
@@ -133,7 +133,7 @@ export async function measureStart(bench: Bench): Promise<void> {
       holds: beside <= 1.5 * before,
     });
   } finally {
-    process.kill(worker.running.pid, "SIGKILL"); // it waits for calls that never end
+    process.kill(worker.running.pid, "SIGKILL"); // the worker waits for calls that never end
     await worker.running.stop();
     await queue.stop();
     agent.destroy();
@@ -141,7 +141,7 @@ export async function measureStart(bench: Bench): Promise<void> {
   }
 }
 
-/** Waits until every wake that was sent is at work or waits for its turn. */
+/** Waits until the engine has taken in every job of the crowded project, for at most `LONGEST_INTAKE_MS`. */
 async function untilTakenIn({ world, plan }: Bench): Promise<void> {
   const end = performance.now() + LONGEST_INTAKE_MS;
   while (performance.now() < end) {
@@ -154,7 +154,9 @@ async function untilTakenIn({ world, plan }: Bench): Promise<void> {
   }
 }
 
-/** The provider in this very process: notes when the call with a key arrives, and answers it. */
+/**
+ * Starts the provider in this process: it notes when the call with a key arrives, and answers each call without the word `HELD`.
+ */
 async function startProvider() {
   const answer = JSON.stringify({
     id: "chatcmpl-bench",
@@ -187,7 +189,7 @@ async function startProvider() {
   const url = await listen(server, { host: "127.0.0.1", port: 0 });
   return {
     url,
-    /** When the call with this key arrived, by the clock of this process. */
+    /** Resolves with the time when the call with this key arrived, by the clock of this process; rejects after `LONGEST_MS`. */
     callOf(key: string): Promise<number> {
       const at = arrived.get(key);
       if (at !== undefined) return Promise.resolve(at);

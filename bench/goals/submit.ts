@@ -8,8 +8,8 @@ import { spreadOf } from "../rig/statistics";
 import type { Bench } from "./context";
 
 /*
- * Goal 4: durable submits over HTTP beside pgbench, which writes the same rows in one statement over as many
- * connections. No worker runs: what is measured is the promise to run, not the run.
+ * Goal 4 measures durable submits over HTTP beside pgbench, which writes the same rows in one statement over as many connections.
+ * No worker runs: the goal is the promise to run, not the run.
  */
 
 const RACERS = 64;
@@ -44,7 +44,7 @@ export async function measureSubmit(bench: Bench): Promise<void> {
   const script = await writeSubmitScript(world, first.keys);
   const peer = (connections: number) => pgbench(world, script, connections, plan);
   await peer(16);
-  await world.analyze(); // of both their projects
+  await world.analyze(); // both have written rows by now
 
   for (const connections of [16, 64]) {
     say(`submit: ${connections} connections`);

@@ -4,9 +4,9 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { parentPort, workerData } from "node:worker_threads";
 
 /*
- * A thread that asks one address again and again, and says on request how long the longest of the answers since the last
- * time was waited for, and how long the asked process's own thread worked on its core in the longest such stretch of work.
- * A thread of its own: who makes and sends bodies of megabytes cannot hold a watch as well.
+ * Asks one address again and again in a thread, and tells on request the longest wait for an answer since the last request, and
+ * how long the asked process's main thread worked on its core in the longest such stretch. It has a thread of its own, because
+ * one that makes and sends bodies of megabytes cannot keep watch as well.
  */
 
 export type Waits = { waitMs: number; workMs: number };
@@ -17,13 +17,13 @@ const NEVER = Number.POSITIVE_INFINITY;
 let longest: Waits = { waitMs: 0, workMs: 0 };
 let asked = now();
 
-/** The clock, and how long the process's main thread has had its core. */
+/** Reads the clock, and how long the process's main thread has had its core, both in milliseconds. */
 function now(): Waits {
   const worked = readFileSync(`/proc/${pid}/task/${pid}/schedstat`, "utf8").split(" ", 1)[0];
   return { waitMs: performance.now(), workMs: Number(worked) / 1e6 };
 }
 
-/** What was waited since it was asked last, or before. */
+/** Longest wait and work since the last message; an answer that is still awaited counts with its wait so far. */
 function longestNow(): Waits {
   const { waitMs, workMs } = now();
   return {
@@ -41,7 +41,7 @@ function ask(): Promise<void> {
 }
 
 parentPort?.on("message", (message: "begin" | "end") => {
-  // Whoever waits right now counts with what was waited so far.
+  // A request that waits right now counts with its wait so far.
   if (message === "end") parentPort?.postMessage(longestNow());
   longest = { waitMs: 0, workMs: 0 };
 });

@@ -1,8 +1,10 @@
 import { createInterface } from "node:readline";
 import { Logger, run } from "graphile-worker";
 
-/* graphile-worker by itself: adds one job at a time and notes when its task starts. Each line of input asks for so
-   many; each line of output is the list of milliseconds from add to start. */
+/*
+ * Runs graphile-worker by itself: adds one job at a time and notes when its task starts. Each line of input asks for so many
+ * jobs; each line of output is the list of milliseconds from add to start.
+ */
 
 declare global {
   namespace GraphileWorker {
@@ -34,7 +36,7 @@ for await (const line of createInterface({ input: process.stdin })) {
   const samples: number[] = [];
   for (let number = 0; number < Number(line); number++) {
     samples.push(await once(number));
-    await new Promise((resolve) => setTimeout(resolve, 5)); // the job is written off meanwhile
+    await new Promise((resolve) => setTimeout(resolve, 5)); // the worker removes the job meanwhile
   }
   process.stdout.write(`${JSON.stringify(samples)}\n`);
 }

@@ -1,6 +1,6 @@
 import { createServer } from "node:http";
 
-/* A chat completion server that answers everything with one ready answer: what all gateways are put in front of. */
+/* Serves chat completions with one ready answer for everything; all gateways are put in front of it. */
 
 const ANSWER = Buffer.from(
   JSON.stringify({

@@ -2,18 +2,18 @@ import { request as ask } from "undici";
 import { filled, toNode } from "../../testing/tenant-matrix/schema";
 import type { Schema } from "./inflate";
 
-/* Every route that takes JSON, with the least body that it accepts: what the goal of blocking inflates. */
+/* Lists every route that takes JSON, with the least body that it accepts; the goal of blocking inflates these bodies. */
 
 export type Operation = {
   name: string;
   method: "POST" | "PUT" | "PATCH" | "DELETE";
   path: string;
-  /** Most bytes of a body. */
+  /** Largest size of a body, in bytes. */
   limit: number;
-  /** Of what is inflated, and what it looks like at its least. */
+  /** Schema of the value that is inflated; `base` is the least value that is accepted. */
   schema: Schema;
   base: unknown;
-  /** The body's text, around what was inflated. */
+  /** Makes the body's text around an inflated value. */
   toBody(value: unknown): string;
 };
 
@@ -23,7 +23,7 @@ const messages = [{ role: "user", content: "How deep is the sea?" }];
 const PER_CAPABILITY = ["quote", "estimate", "invoke", "jobs"];
 const PIN = { provider: "sandbox", model: "sandbox-1", api: "responses" };
 
-/** What is accepted, where the least that a schema asks for is not. */
+/** Bodies that are accepted, for routes that refuse the least that their schema asks for. */
 const BASES: Record<string, unknown> = {
   "POST /v1/inference/pinned": { pin: PIN, input: "How deep?" },
   "POST /v1/inference/pinned/bulk": { pin: PIN, items: [{ id: "one", input: "How deep?" }] },
@@ -42,7 +42,7 @@ const BASES: Record<string, unknown> = {
 };
 
 export async function operationsOf(url: string, apiKey: string, projectId: string): Promise<Operation[]> {
-  // Loaded here, so that other goals do not carry the whole service.
+  // The service is loaded here, so that other goals do not carry it.
   const { endpoints } = await import("@/server/operations");
   const { mcp } = await import("@/server/api/mcp");
   const { capabilities } = await import("@/server/capabilities/registry.gen");
@@ -136,7 +136,9 @@ function withProject(base: unknown, schema: Schema, projectId: string): unknown 
   };
 }
 
-/** What inputs name: an artifact of each kind, by the capability that reads it. */
+/**
+ * Uploads an artifact of each kind that inputs name. Returns ids by the capability that reads them; `picture` is for all others.
+ */
 async function uploadSources(
   url: string,
   apiKey: string,

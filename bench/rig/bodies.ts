@@ -2,14 +2,14 @@ import { MARK } from "./load";
 
 const SENTENCE = "Each of these lines tells the model a little more about what is wanted of it.\n";
 
-/** Of words that are one token each, however long: as much text as this in short ones is more tokens than the capability takes. */
+/** Words that are one token each, however long: as much text in short words has more tokens than the capability takes. */
 const LONG_WORDS =
   "International organizations understand professional responsibilities throughout development.\n";
 
-/** How much text makes a body of 400 KB. */
+/** Bytes of text that make a body of 400 KB. */
 export const LARGE_TEXT = 400_000;
 
-/** Text of about this many bytes that begins with the place of the key, so that no two requests are the same. */
+/** Makes a text of this many bytes that begins with the place of the key, so that no two requests are the same. */
 function message(bytes: number): string {
   const sentence = bytes < LARGE_TEXT ? SENTENCE : LONG_WORDS;
   return `${MARK} ${sentence.repeat(Math.ceil(bytes / sentence.length))}`.slice(0, bytes);
@@ -20,10 +20,10 @@ const messages = (bytes: number) => [
   { role: "user", content: message(bytes) },
 ];
 
-/** How much text makes a body of 1.6 KB. */
+/** Bytes of text that make a body of 1.6 KB. */
 export const USUAL_TEXT = 1_300;
 
-/** A submission of ours, to invoke or to jobs, in each of these projects. */
+/** Makes the body of a submission, to invoke or to jobs, for each of these projects. */
 export const ourBodies = (projects: string[], bytes = USUAL_TEXT) =>
   projects.map((projectId) =>
     JSON.stringify({
@@ -33,7 +33,7 @@ export const ourBodies = (projects: string[], bytes = USUAL_TEXT) =>
     }),
   );
 
-/** The same request as a chat completion, for the upstream itself and for other gateways. */
+/** Makes the same request as a chat completion, for the upstream itself and for other gateways. */
 export const chatBodies = (bytes = USUAL_TEXT) => [
   JSON.stringify({ model: "bench", messages: messages(bytes), max_tokens: 512, user: MARK }),
 ];

@@ -1,10 +1,13 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Pool } from "pg";
 
-/** The rows of every request of some rounds are looked for afterwards: a number whose rows are missing is no number. */
+/**
+ * Requests of a round, by the first part of their keys. Their rows are looked for afterwards: a number whose rows are missing is
+ * void.
+ */
 export type Sent = { keys: string; answered: number; connections: number };
 
-/** The executions of one round, and how many of them each table knows as it should. */
+/** Selects the executions of one round, and what each table has of them. */
 const MINE = `WITH mine AS MATERIALIZED (
   SELECT id, status, operation, last_event FROM job WHERE idempotency_key LIKE $1 || '%'
 ), told AS (
@@ -36,7 +39,7 @@ const ADMITTED = `${MINE} SELECT count(*)::int AS jobs,
   count(*) FILTER (WHERE noted = 1 AND newest = 1)::int AS event,
   count(*) FILTER (WHERE hold.state = 'open')::int AS hold ${TABLES}`;
 
-/** What is missing of executions that were answered when they had ended. */
+/** Lists what is missing from executions that have ended. */
 export async function missesOfFinished(
   database: Pool,
   sent: Sent[],
@@ -46,7 +49,7 @@ export async function missesOfFinished(
   return misses(database, sent, FINISHED, operation);
 }
 
-/** What is missing of jobs that were accepted and wait. */
+/** Lists what is missing from jobs that were accepted and wait. */
 export function missesOfAdmitted(database: Pool, sent: Sent[]): Promise<string[]> {
   return misses(database, sent, ADMITTED, "jobs");
 }
@@ -56,7 +59,7 @@ async function misses(database: Pool, sent: Sent[], sql: string, operation: stri
   for (const { keys, answered, connections } of sent) {
     const { rows } = await database.query<Record<string, number>>(sql, [keys, operation]);
     const { jobs = 0, ...parts } = rows[0] ?? {};
-    // What was on its way when the round was cut may have been written, and was not counted as answered.
+    // A request that was under way when the round was cut may have been written, but was not counted as answered.
     if (jobs < answered || jobs > answered + connections)
       found.push(`${keys}: ${answered} answers, ${jobs} executions`);
     for (const [part, count] of Object.entries(parts)) {

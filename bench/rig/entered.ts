@@ -34,7 +34,7 @@ export async function openCoverage(inspectorPort: number) {
   await send("Profiler.startPreciseCoverage", { callCount: true, detailed: false });
   const sources = new Map<string, Source | null>();
   return {
-    /** Files of the repository with a function that ran since the last call. */
+    /** Returns the files of the repository with a function that ran since the last call. */
     async take(): Promise<Set<string>> {
       const { result } = (await send("Profiler.takePreciseCoverage")) as { result: ScriptCoverage[] };
       const files = new Set<string>();
@@ -64,7 +64,7 @@ function sourceOf(path: string): Source | null {
   return { lineStarts, map: new SourceMap(JSON.parse(readFileSync(`${path}.map`, "utf8"))) };
 }
 
-/** The source that a place of a bundle was made of, if it is ours. */
+/** Finds the source file that a place of a bundle was made of; null if it is not in server, inngest or app. */
 function fileAt({ lineStarts, map }: Source, offset: number): string | null {
   let [low, high] = [0, lineStarts.length - 1];
   while (low < high) {

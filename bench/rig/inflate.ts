@@ -2,8 +2,8 @@ import { crc32 } from "node:zlib";
 import { filled, placesOf, type Step, type toNode } from "../../testing/tenant-matrix/schema";
 
 /*
- * The largest and the strangest bodies that a schema lets through, or nearly: each place of text, each list and each field of
- * any JSON is filled in turn, up to a number of bytes.
+ * Makes the largest and the strangest bodies that a schema lets through, or nearly: each place of text, each list and each field
+ * of any JSON is filled in turn, up to a number of bytes.
  */
 
 export type Schema = ReturnType<typeof toNode> & {
@@ -12,11 +12,11 @@ export type Schema = ReturnType<typeof toNode> & {
 };
 export type Inflated = { where: string; how: string; body: unknown };
 
-/** The kernel takes at most 100,000 values a body, 64 levels deep. */
+/** The service takes at most 100,000 values a body, 64 levels deep (server/api/json-scan.ts). */
 const MOST_VALUES = 90_000;
 const LEVELS = 50;
 
-/** Texts that are plain, or hard on what cuts, trims, escapes or counts them. By the bytes of one piece as JSON. */
+/** Texts that are plain, or hard on code that cuts, trims, escapes or counts them; `bytes` is the size of one piece as JSON. */
 const TEXTS: Record<string, [piece: string, bytes: number]> = {
   words: ["The lighthouse keeper counts the ships. ", 40],
   letters: ["a", 1],
@@ -27,7 +27,7 @@ const TEXTS: Record<string, [piece: string, bytes: number]> = {
   pairs: ["\u{1f600}", 4],
 };
 
-/** The same shapes of any JSON: many values, many keys, many levels, one long text. */
+/** Shapes that a field of any JSON can have: many values, many keys, many levels, long texts. */
 const ANYTHING: Record<string, (bytes: number) => unknown> = {
   "many numbers": (bytes) => Array.from({ length: Math.min(MOST_VALUES, bytes / 7) }, (_, at) => at),
   "many keys": (bytes) =>
@@ -56,14 +56,14 @@ function chunk(name: string, data: Buffer): Buffer {
   return Buffer.concat([length, body, sum]);
 }
 
-/** A picture with this put before its pixels. */
+/** Makes a picture with these chunks before its pixels, in base64. */
 const pictureWith = (chunks: Buffer) =>
   Buffer.concat([SQUARE.subarray(0, AFTER_HEADER), chunks, SQUARE.subarray(AFTER_HEADER)]).toString("base64");
 
-/** Bytes beside what the square itself has. */
+/** Bytes that base64 of so many characters has room for beside the square itself. */
 const roomIn = (characters: number) => Math.max(0, Math.floor((characters * 3) / 4) - 400);
 
-/** Pictures in base64 of so many characters: one large piece, or as many small ones as there is room for. */
+/** Makes pictures in base64 of so many characters: one large chunk, or as many small ones as there is room for. */
 const PICTURES: Record<string, (characters: number) => string> = {
   "a large picture": (characters) => pictureWith(chunk("teSt", Buffer.alloc(roomIn(characters)))),
   "a picture of many pieces": (characters) => {
@@ -75,7 +75,7 @@ const PICTURES: Record<string, (characters: number) => string> = {
 const isPicture = (steps: Step[]) => ["dataBase64", "data"].includes(String(steps.at(-1)));
 const plain = (name: string) => (name.endsWith("id") ? "none" : "x");
 
-/** What a schema says of a place; of several choices the first that has it. */
+/** Finds what a schema says about a place; of several choices, the first that has the place counts. */
 function nodeAt(root: Schema, steps: Step[]): Schema {
   const find = (given: Schema, rest: Step[]): Schema | undefined => {
     const node = (given.$ref ? root.$defs?.[given.$ref.split("/").at(-1) ?? ""] : given) as Schema;
@@ -93,7 +93,7 @@ function nodeAt(root: Schema, steps: Step[]): Schema {
   return find(root, steps) ?? {};
 }
 
-/** Every body of about this many bytes that can be made of a schema and the least that is accepted by it. */
+/** Makes every body of about this many bytes from a schema and the least value that the schema accepts. */
 export function* inflated(root: Schema, base: unknown, bytes: number): Generator<Inflated> {
   for (const { steps } of placesOf(root)) {
     const where = steps.join(".") || "the body";
@@ -106,7 +106,7 @@ export function* inflated(root: Schema, base: unknown, bytes: number): Generator
       yield { where, how: "longer than allowed", body: put("word ".repeat(bytes / 5)) };
     const list = steps.lastIndexOf(0);
     if (list === -1) continue;
-    // Each item once more, up to what is allowed, and together as large as the body may be.
+    // Each item is repeated up to the number that is allowed; together the items are as large as the body may be.
     const { maxItems } = nodeAt(root, steps.slice(0, list));
     for (const count of new Set([maxItems ?? 1_000, MOST_VALUES / 8])) {
       const each = Math.floor(Math.min(most, bytes / count));

@@ -1,6 +1,7 @@
--- The load of one round for wrk: the template's marker is replaced by a key that is new for every request.
--- BENCH_TEMPLATES: files with bodies, separated by commas, taken in turn. BENCH_KEY: the first part of each key.
--- BENCH_WRAP: after so many keys the first comes again. BENCH_PAUSE: milliseconds between two requests of a connection.
+-- This is the load of one round for wrk: it replaces the mark in a template by a key that is new for every request.
+-- BENCH_TEMPLATES names files with bodies, separated by commas, taken in turn. BENCH_KEY is the first part of each key.
+-- BENCH_WRAP is the number of keys after which the first comes again, or 0 for never. BENCH_PAUSE is the pause in
+-- milliseconds between two requests of a connection.
 local MARK = "@@@@@@@@@@@@@@@@@@@@@@@@"
 
 local function split(text)

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { z } from "zod";
 import { cpuMicros, LOAD_CORE } from "./processes";
 
-/** Stands in a body where each request has its own key; as long as every key. */
+/** Stands in a body in the place of the key, which is as long and differs for each request. */
 export const MARK = "@".repeat(24);
 
 const Told = z.object({
@@ -17,47 +17,50 @@ const Told = z.object({
 });
 
 export type Round = {
-  /** Whole answers. */
+  /** Number of whole answers. */
   answered: number;
   perSecond: number;
   p50Micros: number;
   p99Micros: number;
-  /** CPU of the subject per answer. */
+  /** CPU time of the subject per answer. */
   cpuMicros: number;
-  /** CPU of PostgreSQL per answer. */
+  /** CPU time of PostgreSQL per answer. */
   postgresMicros: number;
 };
 
 export type Load = {
   url: string;
   headers?: Record<string, string>;
-  /** Bodies with MARK, taken in turn; none: GET. */
+  /** Bodies with MARK, taken in turn; without any, the requests are GETs. */
   bodies?: string[];
   connections: number;
   seconds: number;
-  /** The pause of each connection between two requests; absent: it sends the next at once. */
+  /** Pause of each connection between two requests; without it, a connection sends the next at once. */
   pauseMs?: number;
-  /** After so many keys the first comes again. */
+  /** Number of keys after which the first comes again; without it, no key comes again. */
   wrap?: number;
-  /** Measured beside the load. */
+  /** Process ids: the CPU time of both is measured during the load. */
   subject: number;
   postgres?: number;
-  /** What every key of this round begins with; new for every round unless keys are to be used again. */
+  /** First part of every key of this round; a new one for every round unless keys are to be used again. */
   keys?: string;
 };
 
 let rounds = 0;
 const run = Date.now().toString(36).slice(-5);
 
-/** The first part of the keys of a new round: rows can be found by it afterwards. */
+/** Makes the first part of the keys of a new round, by which its rows can be found afterwards. */
 export function newKeys(): string {
   return `b${run}${(++rounds).toString(36).padStart(4, "0")}-`;
 }
 
-/** How often a round of a trial is made: a busy machine may answer nothing within its second. */
+/** Most tries for a round of a trial: a busy machine may answer nothing within its second. */
 const TRIES = 10;
 
-/** Loads a URL with wrk from the load's core. Throws when any request was refused or broke: such a round says nothing. */
+/**
+ * Loads a URL with wrk from the load's core. Throws when a request was refused or broke, or nothing was answered: such a round
+ * says nothing.
+ */
 export async function load(directory: string, what: Load): Promise<Round> {
   for (let left = what.pauseMs ? TRIES : 1; ; left--) {
     const round = await once(directory, what, left === 1);
@@ -65,7 +68,7 @@ export async function load(directory: string, what: Load): Promise<Round> {
   }
 }
 
-/** Null where nothing was answered, unless that is a failure. */
+/** Null when nothing was answered and this is not the last try. */
 async function once(directory: string, what: Load, isLast: boolean): Promise<Round | null> {
   const templates = (what.bodies ?? []).map((body, position) => {
     const file = join(directory, `body-${position}.json`);

@@ -4,14 +4,14 @@ import { build as bundle } from "esbuild";
 import { runToEnd } from "../../scripts/launch/ending";
 import { findFile } from "../../scripts/launch/files";
 
-/** Everything the bench needs and the product does not lives here; the folder may be deleted at any time. */
+/** Everything that the bench needs and the product does not lives in this folder, which may be deleted at any time. */
 export const PEERS = resolve("bench/peers");
 export const PORTKEY_VERSION = "1.15.2";
 
 const PORTKEY = join(PEERS, "node_modules/@portkey-ai/gateway");
 const EMPTY_APP = join(PEERS, "empty-app");
 
-/** The tools that a goal needs beside Node and the product. */
+/** Names a tool that a goal needs beside Node and the product. */
 export type Need = keyof typeof NEEDS;
 const NEEDS = {
   linux: {
@@ -33,11 +33,14 @@ const NEEDS = {
   },
 };
 
-/** The missing ones among these, in words. */
+/** Describes those of these needs that are missing. */
 export const missingOf = (needs: readonly Need[]): string[] =>
   needs.filter((need) => !NEEDS[need].isThere()).map((need) => NEEDS[need].name);
 
-/** Gets what can be got without a question: wrk as root on a Debian, Portkey's gateway from npm, and the empty application. */
+/**
+ * Installs or builds what it can without a question: wrk as root on Debian, Portkey's gateway from npm, and the empty
+ * application.
+ */
 export async function prepare(needs: readonly Need[]): Promise<void> {
   const isDebian = process.platform === "linux" && process.getuid?.() === 0 && findTool("apt-get") !== null;
   if (needs.includes("wrk") && !findTool("wrk") && isDebian)
@@ -53,14 +56,14 @@ function findTool(name: string): string | null {
 
 const DEBIAN = "/usr/lib/postgresql";
 
-/** The path of pgbench, from PATH or from Debian's folders, the newest first. */
+/** Finds the path of pgbench in PATH or in Debian's folders, the newest version first; null if there is none. */
 export function findPgbench(): string | null {
   const versions = existsSync(DEBIAN) ? readdirSync(DEBIAN).sort((a, b) => Number(b) - Number(a)) : [];
   const paths = versions.map((version) => join(DEBIAN, version, "bin/pgbench"));
   return findTool("pgbench") ?? paths.find((path) => existsSync(path)) ?? null;
 }
 
-/** hono is the version with which Portkey's gateway also streams. */
+/** The overrides pin the version of hono with which Portkey's gateway also streams. */
 const MANIFEST = JSON.stringify(
   {
     private: true,
@@ -125,7 +128,7 @@ const nextVersion = () =>
 
 const isEmptyAppBuilt = () => findFile(EMPTY_APP_MARK) === nextVersion();
 
-/** Builds a Next application of one empty route handler with our own Next. */
+/** Builds a Next application with one empty route handler, with the repository's own Next. */
 async function buildEmptyApp(): Promise<void> {
   const files: Record<string, string> = {
     "package.json": JSON.stringify({ private: true, type: "module" }),

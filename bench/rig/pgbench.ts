@@ -12,12 +12,12 @@ import type { World } from "./world";
 type Column = { name: string; type: string };
 type Model = { id: string; project_id: string; idempotency_key: string };
 
-/** Its jobs count towards no project of ours, whose number of unfinished jobs is limited. */
+/** pgbench's jobs go to a project of their own, because the number of a project's unfinished jobs is limited. */
 const OWN_PROJECT = newId("project");
 
 type Written = { table: string; where: string };
 
-/** Every table that may name a job, and by which column; views have no rows of their own. */
+/** Finds every table that may name a job, and the column that does; views have no rows of their own. */
 const NAMING = `SELECT c.relname AS table, a.attname AS where FROM pg_class c
   JOIN pg_attribute a ON a.attrelid = c.oid AND NOT a.attisdropped
   WHERE c.relkind = 'r' AND c.relnamespace = current_schema()::regnamespace
@@ -25,8 +25,8 @@ const NAMING = `SELECT c.relname AS table, a.attname AS where FROM pg_class c
   ORDER BY c.relname <> 'job', c.relname`;
 
 /**
- * Writes the script of one submit for pgbench: one statement with the rows of a submit of ours, taken from one that
- * was made before, under ids and keys of their own. Returns the script's path.
+ * Writes the script of one submit for pgbench: one statement with the rows of a submit that was made before, under ids and keys
+ * of their own. Returns the path of the script; throws when there is no submit with these keys.
  */
 export async function writeSubmitScript(world: World, keys: string): Promise<string> {
   const { rows } = await world.database.query<Model>(
@@ -47,7 +47,7 @@ SELECT 1;
   return file;
 }
 
-/** Where a submit has written its rows, read from the database: what is measured beside ours is then always what ours writes. */
+/** Finds in the database where a submit has written its rows, so that pgbench always writes what a submit writes. */
 async function tablesOf({ database }: World, model: Model): Promise<Written[]> {
   const { rows: naming } = await database.query<Written>(NAMING);
   const written: Written[] = [];
@@ -76,7 +76,7 @@ async function insertLike({ database }: World, { table, where }: Written, model:
 SELECT ${values.join(", ")} FROM fresh${table === "job" ? " ON CONFLICT (project_id, operation, idempotency_key) DO NOTHING" : ""})`;
 }
 
-/** A value of the model as SQL; ids of the submit and its key become those of the fresh one. */
+/** Writes a value of the model as SQL; ids of the submit and its key become those of the fresh one. */
 function toSql(value: string | null, type: string, model: Model): string {
   if (value === null) return `NULL::${type}`;
   if (value === model.id) return "'wfr_' || serial";
@@ -88,7 +88,10 @@ function toSql(value: string | null, type: string, model: Model): string {
   return `convert_from('\\x${Buffer.from(value).toString("hex")}', 'UTF8')::${type}`;
 }
 
-/** Runs the script for so long over so many connections; transactions per second. */
+/**
+ * Runs the script for `seconds` over so many connections and returns transactions per second; a trial (with a pause) runs two
+ * transactions per connection instead.
+ */
 export async function pgbench(
   { postgres }: World,
   script: string,
@@ -100,7 +103,7 @@ export async function pgbench(
     [
       ...["-c", String(LOAD_CORE), findPgbench() ?? "pgbench"],
       ...["-n", "-M", "prepared", "-f", script, "-c", String(connections), "-j", "1"],
-      // A trial's are counted: a busy machine may complete none within its second.
+      // A trial runs a fixed number: a busy machine may complete no transaction within its second.
       ...(pauseMs > 0 ? ["-t", "2"] : ["-T", String(seconds)]),
       postgres.url,
     ],

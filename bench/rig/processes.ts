@@ -3,7 +3,7 @@ import { closeSync, openSync, readdirSync, readFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { lastLines } from "../../scripts/launch/child";
 
-/** The subject of a measurement has a core of its own; what loads it shares the other one. */
+/** The subject of a measurement has a core of its own; its load shares the other one. */
 export const SUBJECT_CORE = 1;
 export const LOAD_CORE = 0;
 
@@ -11,13 +11,13 @@ export type Running = {
   name: string;
   pid: number;
   hasEnded(): boolean;
-  /** Asks it to end and settles when it has; kills it after twenty seconds. */
+  /** Asks the program to end and settles when it has ended; kills it after twenty seconds. */
   stop(): Promise<void>;
 };
 
 const running = new Set<Running>();
 
-/** Starts a program on one core. Its output goes to a log file. */
+/** Starts a program on one core and appends its output to a log file. */
 export function start(
   name: string,
   core: number,
@@ -34,7 +34,7 @@ export function start(
   return track(name, child);
 }
 
-/** Keeps a child so that `stopAll` ends it. */
+/** Keeps a child so that `stopAll` ends it. Throws when it did not start. */
 export function track(name: string, child: ChildProcess): Running {
   if (child.pid === undefined) throw new Error(`${name} did not start`);
   const ended = new Promise<void>((resolve) => child.once("exit", () => resolve()));
@@ -55,20 +55,23 @@ export function track(name: string, child: ChildProcess): Running {
   return one;
 }
 
-/** The goal that runs now. */
+/** Returns the programs that run now. */
 export const runningNow = (): ReadonlySet<Running> => new Set(running);
 
-/** Ends everything that still runs, last started first, but for these. */
+/** Ends everything that still runs, the last started first, except these. */
 export async function stopAll(but: ReadonlySet<Running> = new Set()): Promise<void> {
   for (const one of [...running].reverse()) if (!but.has(one)) await one.stop();
 }
 
-/** Puts this very process on a core. */
+/** Puts this process on a core. */
 export function pinSelf(core: number): void {
   spawnSync("taskset", ["-cp", String(core), String(process.pid)], { stdio: "ignore" });
 }
 
-/** Waits until this address answers with a status below 500. */
+/**
+ * Waits until this address answers with a status below 500. Throws, with the end of the log, when the program ends or a minute
+ * has passed.
+ */
 export async function untilAnswers(url: string, one: Running, log: string): Promise<void> {
   const end = Date.now() + 60_000;
   while (Date.now() < end && !one.hasEnded()) {
@@ -88,18 +91,18 @@ async function statusOf(url: string): Promise<number> {
 
 const MICROS_PER_TICK = 10_000; // USER_HZ is 100 on every Linux
 
-/** CPU time a process and its children have used so far, those that ended too, user and system, in microseconds. */
+/** CPU time in microseconds, user and system, that a process and its children have used so far, including children that ended. */
 export function cpuMicros(pid: number): number {
   return [pid, ...childrenOf(pid)].reduce((sum, each) => sum + timesOf(each), 0) * MICROS_PER_TICK;
 }
 
-/** Ticks of a process, and of its children that ended: PostgreSQL starts one for each connection. */
+/** Sums the ticks of a process and of its children that ended: PostgreSQL starts one for each connection. */
 const timesOf = (pid: number) =>
   statOf(pid)
     .slice(11, 15) // utime, stime, cutime, cstime
     .reduce((sum, ticks) => sum + Number(ticks), 0);
 
-/** The fields of /proc/<pid>/stat after the command's name, which may hold spaces; empty when the process is gone. */
+/** Reads the fields of /proc/<pid>/stat after the command's name, which may hold spaces; empty when the process is gone. */
 function statOf(pid: number): string[] {
   try {
     const line = readFileSync(`/proc/${pid}/stat`, "utf8");

@@ -9,7 +9,7 @@ export type Outcome = {
   growth: Fact[];
   nulls: Fact[];
   limits: Fact[];
-  /** Goals that could not be measured, and why. */
+  /** Goals that could not be measured, each with the reason. */
   failures: { goal: string; why: string }[];
   machine: string[];
 };
@@ -18,7 +18,7 @@ const DOCUMENT = "docs/operate/capacity.md";
 const BEGIN = "<!-- written by npm run bench: begin -->";
 const END = "<!-- written by npm run bench: end -->";
 
-/** What a reader must know of the machine and the versions. */
+/** Lists what a reader must know about the machine and the versions. */
 export function machineFacts(postgresVersion: string, rounds: string): string[] {
   const model = cpus()[0]?.model.trim() ?? "unknown";
   return [
@@ -42,7 +42,7 @@ function commit(): string {
   }
 }
 
-/** Did every gate hold, in a run that may be believed? */
+/** True if the run is valid, every goal was measured, and every gate and limit held. */
 export const isHeld = (outcome: Outcome) =>
   isValid(outcome) &&
   outcome.failures.length === 0 &&
@@ -55,7 +55,7 @@ const limit = (result: Result, value: number | null) =>
   value === null ? "" : `${result.bound === "most" ? "≤" : "≥"} ${value}`;
 const holds = (fact: Fact) => (fact.holds === undefined ? "" : fact.holds ? "yes" : "**no**");
 
-/** The whole outcome in Markdown. */
+/** Writes the whole outcome in Markdown. */
 export function toMarkdown(outcome: Outcome): string {
   const lines = [...outcome.machine.map((line) => `- ${line}`), ""];
   if (!isValid(outcome))
@@ -92,8 +92,8 @@ export function toMarkdown(outcome: Outcome): string {
 }
 
 /**
- * Why a trial has not shown that a goal still runs: it could not be measured, or measured nothing. Its figures are of one second
- * beside other tests, so none of them fails here.
+ * Says why a trial has not shown that a goal still runs: the goal could not be measured, or measured nothing. A trial's figures
+ * come from one second beside other tests, so none of them is a fault.
  */
 export const faultsOf = ({
   results,
@@ -108,7 +108,9 @@ export const faultsOf = ({
     : []),
 ];
 
-/** Puts the table into the document, in place of the one of the last run. */
+/**
+ * Puts the table into the document, in place of the table of the last run. Throws when the document has lost the marks around it.
+ */
 export function writeTable(markdown: string): void {
   const document = readFileSync(DOCUMENT, "utf8");
   const [head, rest] = document.split(BEGIN);

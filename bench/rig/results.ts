@@ -1,23 +1,23 @@
 import type { Spread } from "./statistics";
 
-/** A line of the table: a ratio with what it must hold and what it aims at. */
+/** Line of the table: a ratio with its gate, which must hold, and its aim. */
 export type Result = {
   goal: number;
   what: string;
   /** Median and quartiles of the per-round ratios. */
   ratio: Spread;
-  /** `at most` or `at least` this. */
+  /** The ratio must be at most, or at least, the gate. */
   bound: "most" | "least";
   gate: number;
-  /** Null: there is only a gate. */
+  /** Null when there is only a gate. */
   aim: number | null;
   ours: string;
   peer: string;
-  /** Rows or answers that were missing: the number is void then. */
+  /** Rows or answers that were missing; with any, the number is void. */
   misses: string[];
 };
 
-/** A line without a goal: floors, growth, null tests. */
+/** Line without a ratio: floors, growth, null tests, limits. */
 export type Fact = { what: string; value: string; holds?: boolean };
 
 export const fulfils = (result: Pick<Result, "bound">, value: number, limit: number) =>

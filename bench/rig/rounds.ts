@@ -4,16 +4,16 @@ export type Plan = {
   rounds: number;
   seconds: number;
   warmUpSeconds: number;
-  /** Runs of each kind of which the least counts. */
+  /** Runs of each kind of execution; the least count is taken. */
   tries: number;
-  /** Samples of each round of the goal of the start, and jobs that wait meanwhile. */
+  /** Samples of each round of the goal "start"; `backlog` is the number of jobs that wait beside them. */
   samples: number;
   backlog: number;
-  /** How long each connection waits between two requests. */
+  /** Pause of each connection between two requests, in milliseconds. */
   pauseMs: number;
-  /** Whether bodies above 1 MiB are sent too. */
+  /** True if bodies above 1 MiB are sent too. */
   hasLargeBodies: boolean;
-  /** Only shows that every goal still runs: its figures say nothing of speed. */
+  /** A trial only shows that every goal still runs: its figures say nothing about speed. */
   isTrial: boolean;
 };
 
@@ -39,11 +39,11 @@ export async function alternate<Subjects extends Record<string, () => Promise<un
       measured[name].push(await measure());
     }
   }
-  // Filled above by calling each subject under its own name.
+  // The loop above fills it by calling each subject under its own name.
   return measured as { [Name in keyof Subjects]: Awaited<ReturnType<Subjects[Name]>>[] };
 }
 
-/** The ratio of each round, as median and quartiles: never one run against another. */
+/** Takes the ratio within each round, then median and quartiles: two runs are never compared with each other. */
 export function ratioOf<Sample>(
   ours: Sample[],
   theirs: Sample[],

@@ -12,6 +12,6 @@ test("a percentile leaves its argument as it was", () => {
   expect(values).toEqual([3, 1, 2]);
 });
 
-test("nothing measured is an error, never a zero", () => {
+test("an empty list is an error, never a zero", () => {
   expect(() => spreadOf([])).toThrow("nothing was measured");
 });

@@ -7,7 +7,7 @@ export function spreadOf(values: number[]): Spread {
   return { median: at(sorted, 0.5), low: at(sorted, 0.25), high: at(sorted, 0.75) };
 }
 
-/** The value below which this share of the values lies. */
+/** Returns the value below which this share (0 to 1) of the values lies, interpolated; NaN for an empty list. */
 export function percentile(values: number[], share: number): number {
   return at(
     [...values].sort((a, b) => a - b),

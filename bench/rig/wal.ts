@@ -1,6 +1,6 @@
 import pg from "pg";
 
-/** What was written: rows, entries of indexes, bytes of the write-ahead log without the images of whole pages. */
+/** Counts of what was written: rows, index entries, and bytes of the write-ahead log without the images of whole pages. */
 export type Written = {
   inserted: number;
   updated: number;
@@ -17,20 +17,22 @@ const KINDS: [RegExp, keyof Written][] = [
   [/^Gin (INSERT|UPDATE_META_PAGE)$/, "indexEntries"],
 ];
 
-/* Records of tables and their indexes; large values that PostgreSQL keeps beside their row count by their bytes only. */
+/*
+ * Selects the records of tables and their indexes; large values that PostgreSQL keeps beside their row count by their bytes only.
+ */
 const RECORDS = `SELECT record.resource_manager || ' ' || record.record_type AS kind, record.description,
     record.record_length - record.fpi_length AS bytes, relation.relname AS relation
   FROM pg_get_wal_records_info($1::pg_lsn, $2::pg_lsn) AS record
   LEFT JOIN LATERAL (SELECT (regexp_match(record.block_ref, 'rel \\d+/(\\d+)/(\\d+)'))[2]::oid AS node) AS block ON true
   LEFT JOIN pg_class AS relation ON pg_relation_filenode(relation.oid) = block.node`;
 
-/** Reads the write-ahead log by the extension pg_walinspect, as the superuser. */
+/** Reads the write-ahead log with the extension pg_walinspect, as the superuser. */
 export async function openWal(superuserUrl: string) {
   const client = new pg.Client({ connectionString: superuserUrl });
   await client.connect();
   await client.query("CREATE EXTENSION IF NOT EXISTS pg_walinspect");
   async function now(): Promise<string> {
-    // What was committed without waiting is flushed first: only that can be read.
+    // The switch flushes what was committed without waiting: only flushed records can be read.
     await client.query("SELECT pg_switch_wal()");
     const { rows } = await client.query<{ lsn: string }>("SELECT pg_current_wal_flush_lsn()::text AS lsn");
     return rows[0]?.lsn ?? "";
@@ -40,7 +42,7 @@ export async function openWal(superuserUrl: string) {
     async since(start: string): Promise<Written> {
       const end = await now();
       const written: Written = { inserted: 0, updated: 0, deleted: 0, indexEntries: 0, walBytes: 0 };
-      if (end === start) return written; // nothing to read is an error to pg_walinspect
+      if (end === start) return written; // pg_walinspect throws when there is nothing to read
       const { rows } = await client.query<{
         kind: string;
         description: string;

@@ -1,6 +1,6 @@
 import { connect, createServer, type Socket } from "node:net";
 
-/** Of what a server sent since the last look: answers that let the client go on, and commands that were completed. */
+/** Counts since the last `take`: answers that let the client go on, and commands that were completed. */
 export type Traffic = { roundTrips: number; statements: number };
 
 const READY_FOR_QUERY = "Z".charCodeAt(0);
@@ -8,12 +8,12 @@ const COMMAND_COMPLETE = "C".charCodeAt(0);
 const HEADER_BYTES = 5;
 
 /**
- * Stands between a program and PostgreSQL and counts by the protocol's messages, on one port of 127.0.0.1.
+ * Listens on a port of 127.0.0.1 between a program and PostgreSQL, and counts the messages of the server by their types.
  * https://www.postgresql.org/docs/current/protocol-message-formats.html
  */
 export async function countTraffic(databaseUrl: string) {
   const target = new URL(databaseUrl);
-  const folder = target.searchParams.get("host"); // of its socket, where it listens on no port
+  const folder = target.searchParams.get("host"); // the folder of the server's socket, if it listens on no port
   let traffic: Traffic = { roundTrips: 0, statements: 0 };
   const sockets = new Set<Socket>();
   const server = createServer((client) => {
@@ -41,7 +41,7 @@ export async function countTraffic(databaseUrl: string) {
   const url = new URL(databaseUrl);
   url.searchParams.delete("host");
   url.hostname = "127.0.0.1";
-  url.port = String((server.address() as { port: number }).port); // it listens on TCP
+  url.port = String((server.address() as { port: number }).port); // the server listens on TCP
   return {
     url: url.href,
     take(): Traffic {
@@ -56,7 +56,7 @@ export async function countTraffic(databaseUrl: string) {
   };
 }
 
-/** Calls back with the type of each message of a stream, however it is cut into pieces. */
+/** Calls back with the type of each message of a stream, however the stream is cut into pieces. */
 function messageCounter(onMessage: (type: number) => void): (piece: Buffer) => void {
   let header = Buffer.alloc(0);
   let skip = 0;

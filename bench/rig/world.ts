@@ -14,7 +14,7 @@ import { applyMigrations } from "../../scripts/migrate/migrations";
 import { programCommand } from "./peers";
 import { LOAD_CORE, type Running, SUBJECT_CORE, start, untilAnswers } from "./processes";
 
-/** Enough projects that no load of ours meets the limit of unfinished jobs of one project. */
+/** There are enough projects that no load meets the limit of unfinished jobs of one project. */
 const PROJECTS = 100;
 
 export type World = {
@@ -22,32 +22,35 @@ export type World = {
   log(name: string): string;
   postgres: Postgres;
   database: pg.Pool;
-  /** The product's database, as the role that may read the write-ahead log. */
+  /** URL of the product's database for the role that may read the write-ahead log. */
   superuserUrl: string;
-  /** Another database of the same server: processes hear the notifications of all others in their database. */
+  /** URL of another database of the same server: processes hear the notifications of all others in their database. */
   peerDatabaseUrl: string;
-  /** Opens every project. */
+  /** Key that opens every project. */
   apiKey: string;
   projects: string[];
-  /** One more, whose jobs are kept waiting. */
+  /** One more project, whose jobs are kept waiting. */
   crowdedProject: string;
-  /** Answers every chat completion at once. */
+  /** Server that answers every chat completion at once. */
   upstream: { url: string; running: Running };
-  /** Starts a process of the product on the subject's core; its provider is reached at this base URL. */
+  /** Starts a process of the product on the subject's core; `providerUrl` is the base URL of its provider. */
   startPart(
     name: "web" | "worker",
     providerUrl: string,
     extraArgs?: string[],
     extraEnv?: Record<string, string>,
   ): Promise<Part>;
-  /** What autovacuum does to a new database within its first minute: the planner learns how large the tables are. */
+  /** Runs ANALYZE, as autovacuum does for a new database within its first minute: the planner learns how large the tables are. */
   analyze(): Promise<void>;
   close(): Promise<void>;
 };
 
 export type Part = { url: string; running: Running };
 
-/** An installation of its own, in a folder that goes away with it: PostgreSQL as the product runs it, a key, projects, a provider. */
+/**
+ * Opens an installation in a folder that is removed when this process exits: PostgreSQL as the product runs it, a key, projects,
+ * a provider.
+ */
 export async function openWorld(): Promise<World> {
   const directory = mkdtempSync(join(tmpdir(), "capstan-bench-"));
   chmodSync(directory, 0o711); // PostgreSQL may run as another user, who has to pass through
@@ -146,7 +149,7 @@ function asSuperuser(directory: string, { url }: Postgres): string {
   return address.href;
 }
 
-/** Adds a database of the role `capstan`, which may not do that itself, and answers with its address. */
+/** Adds a database for the role `capstan`, which may not do that itself, and returns its URL. */
 async function addDatabase(superuserUrl: string, { url }: Postgres, name: string): Promise<string> {
   const client = new pg.Client({ connectionString: superuserUrl });
   await client.connect();
@@ -162,7 +165,7 @@ async function seed(database: pg.Pool): Promise<{ apiKey: string; projects: stri
   const projects = Array.from({ length: PROJECTS + 1 }, () => newId("project"));
   const apiKey = makeKeyText("production");
   await database.query("INSERT INTO organization (id, display_name) VALUES ($1, 'Bench')", [organizationId]);
-  // Paid ahead, as managed executions are.
+  // The organization has paid ahead, as managed executions require.
   await database.query(
     "INSERT INTO wallet (organization_id, is_test, balance_micros, created_at) VALUES ($1, false, $2, now()), ($1, true, $2, now())",
     [organizationId, 1_000_000_000_000],
