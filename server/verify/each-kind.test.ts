@@ -13,7 +13,7 @@ const documentOf = (kind: (typeof KINDS)[number]) =>
   ({ receipt, "pinned record": record, manifest, lockfile })[kind];
 
 describe.each(KINDS)("%s", (kind) => {
-  test("verifies as it was sealed, whatever its white space and the order of its members", async () => {
+  test("a document verifies as it was sealed, whatever its white space and the order of its members", async () => {
     const document = documentOf(kind);
     const form = FORMS[String(document.schemaVersion)];
     const hash = form?.hashOf(document);
@@ -33,14 +33,14 @@ describe.each(KINDS)("%s", (kind) => {
     expect(await verifyDocument(reversed, signer.keys)).toMatchObject(wanted);
   });
 
-  test("no byte can be changed unseen", async () => {
+  test("no byte can be changed unnoticed", async () => {
     const document = documentOf(kind);
     const bytes = Buffer.from(JSON.stringify(document));
     const same = canonicalText(document);
     let seen = 0;
     const step = campaign.size({ small: 7, full: 1 });
     for (let at = 0; at < bytes.byteLength; at += step) {
-      // Two bits of each byte, other ones from place to place, and a digit.
+      // Changes two bits of each byte, different ones from place to place, and a digit.
       for (const changed of [
         bytes[at]! ^ (1 << (at % 7)),
         bytes[at]! ^ (1 << ((at + 3) % 8)),
@@ -56,9 +56,9 @@ describe.each(KINDS)("%s", (kind) => {
     expect(seen).toBeGreaterThan((bytes.byteLength * 2) / step);
   }, 120_000);
 
-  test("no member, however deep, can be changed, left out or added unseen", async () => {
+  test("no member, however deep, can be changed, left out or added unnoticed", async () => {
     const document = documentOf(kind);
-    // What may be left out of a copy, and is reported: content that is no longer kept, and what became known later.
+    // A copy may leave these out, which is reported: content that is no longer kept, and later corrections.
     const optional = ["output", "nativeResponse", "corrections.0"];
     for (const path of pathsOf(document)) {
       const name = path.join(".");
@@ -84,7 +84,7 @@ describe.each(KINDS)("%s", (kind) => {
     }
   }, 60_000);
 
-  test("is not what another key signed under our key's name", async () => {
+  test("a signature of another key under our key's name is invalid", async () => {
     const stranger = makeSigner();
     const [theirs] = stranger.keys.keys;
     const kid = signer.keys.keys[0]?.kid ?? "";
@@ -126,7 +126,7 @@ describe.each(KINDS)("%s", (kind) => {
     );
   });
 
-  test("another copy tells which members differ", async () => {
+  test("another copy shows which members differ", async () => {
     const document = documentOf(kind);
     const other: Document = { ...document, projectId: "cpr_other", more: 1 };
     const { verified, checks } = await verifyDocument(document, signer.keys, { other });

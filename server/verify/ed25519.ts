@@ -1,6 +1,4 @@
-/*
- * Hashes and signatures with Web Crypto only, so that it runs in a browser, in a command and in copies of this file.
- */
+/* Hashes and signatures with Web Crypto only, so that this file runs in a browser, in a command and in copies. */
 
 /** A public key as `/.well-known/jwks.json` lists it. */
 export type PublicKey = { kty: string; crv?: string; x?: string; kid?: string; [member: string]: unknown };
@@ -18,7 +16,7 @@ export const hashOfText = async (text: string) => hex(await sha256(utf8(text)));
 const base64url = (bytes: Bytes) =>
   base64(bytes).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
 
-/** Null unless the text is the canonical encoding of its bytes: otherwise a changed last digit could go unnoticed. */
+/** Null unless the text is the canonical encoding of its bytes, because a changed last digit could otherwise go unnoticed. */
 function fromBase64url(text: string): Bytes | null {
   try {
     const bytes = Uint8Array.from(atob(text.replaceAll("-", "+").replaceAll("_", "/")), (char) =>
@@ -49,7 +47,7 @@ function open(x: string): Promise<CryptoKey> {
   return key;
 }
 
-/** Whether this base64url text is the key's Ed25519 signature of these bytes. Throws if Ed25519 is not supported. */
+/** True if this base64url text is the key's Ed25519 signature of these bytes. Throws if Ed25519 is not supported. */
 export async function isSignedBy(key: PublicKey, signature: string, body: Bytes): Promise<boolean> {
   const bytes = fromBase64url(signature);
   if (bytes?.byteLength !== 64 || typeof key.x !== "string") return false;

@@ -6,8 +6,8 @@ const ASCII = Array.from({ length: 95 }, (_, place) => 32 + place);
 const BEYOND = Array.from({ length: 128 }, (_, place) => 128 + place);
 
 /**
- * The text that had this SHA-256 before one of its bytes was changed, found by trying every byte at every position; a match
- * is certain. Null if more than one byte was changed, or the text is long. For commands: it takes seconds.
+ * Finds the text that had this SHA-256 before one of its bytes was changed, by trying every byte at every position; a match is
+ * certain. Null if more than one byte was changed, or the text is long. For commands: it takes seconds.
  */
 export function beforeOneChange(text: string, sha256: Buffer): string | null {
   const bytes = Buffer.from(text);

@@ -80,7 +80,7 @@ function after(pattern: RegExp, text: string, from: number): number {
   return pattern.test(text) ? pattern.lastIndex : from;
 }
 
-/** In pieces: a single pattern would exhaust the stack on a long text. */
+/** Scans in pieces, because a single pattern would exhaust the stack on a long text. */
 function afterString(text: string, from: number): number {
   for (let at = from + 1; ; ) {
     const end = after(PLAIN, text, at);
@@ -96,7 +96,7 @@ const pathOf = ({ path, keys, key, index }: Open) =>
 /** One place where two documents differ; undefined means absent. */
 export type Difference = { path: string; here: Json | undefined; there: Json | undefined };
 
-/** Are two digests the same? Older documents have `v1:` or `sha256:` before theirs. */
+/** True if two digests are the same. Older documents have `v1:` or `sha256:` before theirs. */
 export const isSameDigest = (one: Json | undefined, other: Json | undefined): boolean =>
   typeof one === "string" && typeof other === "string" && bareDigest(one) === bareDigest(other);
 /** The hexadecimal digits of a digest. */

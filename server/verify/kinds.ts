@@ -74,7 +74,7 @@ export const formOf = (document: unknown): Form | undefined => {
   return version !== null && Object.hasOwn(FORMS, version) ? FORMS[version] : undefined;
 };
 
-/** The text that a document's hash and signature cover. TypeError for a document of another kind. */
+/** The text that a document's hash and signature cover. Throws TypeError for a document of another kind. */
 export function sealedText(document: JsonObject): string {
   const form = formOf(document);
   if (!form) throw new TypeError("This is not a receipt, pinned record, manifest or lockfile.");

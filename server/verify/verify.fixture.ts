@@ -24,7 +24,7 @@ export async function sealDocuments(): Promise<void> {
   lockfile = makeLockfile(signer, await lockfileBodyOf(record));
 }
 
-/** The checks that fail, by name. */
+/** Names of the checks that fail. */
 export const failed = async (value: unknown, keys: KeySet = signer.keys) => {
   const { verified, checks } = await verifyDocument(value, keys);
   expect(verified).toBe(false);

@@ -20,7 +20,7 @@ import { failed, lockfile, manifest, receipt, record, sealDocuments, signer } fr
 
 beforeAll(sealDocuments);
 
-test("what a record holds outside its seal is bound by hashes inside, and named", async () => {
+test("content outside a record's seal is bound by hashes inside, and named", async () => {
   const output = record.output as Document;
   expect(await failed({ ...record, output: { ...output, text: "Shallow." } })).toEqual(["output_matches"]);
   expect(await failed({ ...record, nativeResponse: null, output: [] })).toEqual(["output_matches"]);
@@ -30,14 +30,14 @@ test("what a record holds outside its seal is bound by hashes inside, and named"
   expect(await failed({ ...record, corrections: [{ ...correction, kind: "late_answer" }] })).toEqual([
     "corrections_signed",
   ]);
-  // Signed, but of another record.
+  // Signed, but for another record.
   const stray: Document = { ...correction, receiptId: "rcpt_2" };
   delete stray.signature;
   const moved = { ...stray, signature: signer.signatureOf(stray) };
   expect(await failed({ ...record, corrections: [moved] })).toEqual(["corrections_signed"]);
 });
 
-test("content that is no longer kept leaves a record whole, and its absence is reported", async () => {
+test("a record without content that is no longer kept is valid, and the absence is reported", async () => {
   const pruned: Document = { ...record, output: null, corrections: [] };
   delete pruned.nativeResponse;
   const { verified, checks } = await verifyDocument(pruned, signer.keys);
@@ -47,7 +47,7 @@ test("content that is no longer kept leaves a record whole, and its absence is r
   );
 });
 
-test("repeated members, what follows the end, and what is no JSON are reported", async () => {
+test("repeated members, text after the end, and invalid JSON are reported", async () => {
   const text = JSON.stringify(record);
   const detail = async (changed: string) => {
     const { verified, checks } = await verifyText(changed, signer.keys);
@@ -73,7 +73,7 @@ test("repeated members, what follows the end, and what is no JSON are reported",
   ).toContain("no canonical form");
 });
 
-test("a manifest is held against its receipts, each by its own hash", async () => {
+test("a manifest is compared with its receipts, each verified by its own hash", async () => {
   const said = async (receipts: unknown[]) => {
     const { verified, checks } = await verifyDocument(manifest, signer.keys, { receipts });
     return { verified, detail: checks.find(({ name }) => name === "receipts_match")?.detail };
@@ -86,7 +86,7 @@ test("a manifest is held against its receipts, each by its own hash", async () =
     verified: false,
     detail: `${receipt.receiptId} is not among the given receipts`,
   });
-  // Sealed anew with the key: whole on its own, and not the one the manifest bound.
+  // Sealed anew with the key: valid on its own, and not the one that the manifest bound.
   const again = makeRecord(signer, { requestHash: "v1:other" });
   const { verified, detail } = await said([again, receipt]);
   expect(verified).toBe(false);
@@ -97,7 +97,7 @@ test("a manifest is held against its receipts, each by its own hash", async () =
   expect((await said([{ ...record, status: "failed" }, receipt])).detail).toContain("does not verify");
 });
 
-test("request digests are compared without the words before them", async () => {
+test("request digests are compared without their prefixes", async () => {
   const bare = "0".repeat(64);
   for (const written of [`v1:${bare}`, `sha256:${bare}`, bare])
     expect(differencesOf({ requestHash: written }, { requestHash: bare })).toEqual([]);
@@ -105,7 +105,7 @@ test("request digests are compared without the words before them", async () => {
   expect(differencesOf({ outputHash: `v1:${bare}` }, { outputHash: bare })).toHaveLength(1);
 });
 
-test("a lockfile is held against its record", async () => {
+test("a lockfile is compared with its record", async () => {
   const said = async (document: Document, receipts: unknown[]) => {
     const { verified, checks } = await verifyDocument(document, signer.keys, { receipts });
     return { verified, detail: checks.find(({ name }) => name === "receipts_match")?.detail };
@@ -123,7 +123,7 @@ test("a lockfile is held against its record", async () => {
   });
 });
 
-test("a prompt is held against the hashes of a record and of a lockfile", async () => {
+test("a prompt is compared with the hashes of a record and of a lockfile", async () => {
   for (const document of [record, lockfile]) {
     expect(await verifyDocument(document, signer.keys, { prompt: PROMPT })).toMatchObject({ verified: true });
     const { verified, checks } = await verifyDocument(document, signer.keys, {
@@ -137,11 +137,11 @@ test("a prompt is held against the hashes of a record and of a lockfile", async 
   expect(checks.at(-1)).toMatchObject({ name: "prompt_matches", ok: false });
 });
 
-test("the members outside a record's seal are those the contract names", () => {
+test("the members outside a record's seal are those that the contract names", () => {
   expect(FORMS["service.pinned-record.v1"]?.outside).toEqual(UNSEALED);
 });
 
-test("one changed byte is found by its hash; two are not", () => {
+test("one changed byte is found by its hash, and two are not", () => {
   const text = sealedText(record);
   const hash = Buffer.from(sha256Hex(text), "hex");
   expect(beforeOneChange(text.replace("stateless", "statelesz"), hash)).toBe(text);
@@ -152,7 +152,7 @@ test("one changed byte is found by its hash; two are not", () => {
   expect(beforeOneChange("x".repeat(20_000), hash)).toBeNull();
 }, 60_000);
 
-test("the folder and the canonical form beside it verify where they are copied to, with nothing else", {
+test("the folder and the canonical form beside it verify wherever they are copied, with nothing else", {
   tags: "long",
   timeout: 60_000,
 }, () => {
@@ -176,7 +176,7 @@ test("the folder and the canonical form beside it verify where they are copied t
   expect(run.stdout).toBe("true false\n");
 });
 
-test("a text is JSON here exactly where a parser says so, and is then the same value", {
+test("a text is JSON here exactly if a parser accepts it, and has the same value", {
   tags: "long",
 }, () => {
   const parsed = (text: string) => {

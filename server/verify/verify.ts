@@ -153,7 +153,7 @@ async function checkKey(
   say("key_known", false, `the key ${keyId} is not among the ${keys.keys.length} given${changed}`);
 }
 
-/** A record's contents outside its seal are bound by a hash inside the seal, or have their own signature. */
+/** Checks a record's contents outside its seal, which are bound by a hash inside the seal or have their own signature. */
 async function checkBound(record: JsonObject, keys: KeySet, say: Say): Promise<void> {
   await checkContent("output_matches", record, { member: "output", hashMember: "outputHash", say });
   await checkContent("native_response_matches", record, {
@@ -220,7 +220,7 @@ function signatureOf(value: Json | undefined): { keyId: string; value: string } 
   return isWhole && Object.keys(more).length === 0 ? { keyId, value: text } : null;
 }
 
-/** The verification of a document of none of the four kinds. */
+/** The verification of a document that is none of the four kinds. */
 export const nothing = (detail: string): Verification => ({
   verified: false,
   kind: null,

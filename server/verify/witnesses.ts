@@ -58,7 +58,7 @@ async function withWitnesses(
 
 /** The differences of two copies in one line; empty if there are none. */
 function differencesAsText(one: Json | undefined, other: unknown, [here, there] = ["here", "there"]): string {
-  return differencesOf(one, other as Json | undefined) // what a parser made
+  return differencesOf(one, other as Json | undefined) // a parsed document
     .map((each) => `${each.path} is ${shown(each.here)} ${here} and ${shown(each.there)} ${there}`)
     .join("; ");
 }

@@ -8,7 +8,7 @@ import { PERIODIC_TASKS, startPeriodicTasks } from "@/server/worker/periodic-tas
 import { makeTenant, type Tenant } from "@/testing/api";
 import { startWebProcess, type WebProcess } from "@/testing/processes";
 
-/* Web processes whose clocks are wrong, and a database that stands still, beside a worker that sweeps as always. */
+/* Web processes with wrong clocks, and a database that stands still, beside a worker that sweeps as always. */
 
 const SWEEPS = PERIODIC_TASKS.filter(({ name }) => name.startsWith("sweep-"));
 
@@ -30,7 +30,7 @@ async function post(web: WebProcess, path: string, body: object): Promise<[statu
     },
     body: JSON.stringify(body),
   });
-  return [response.status, (await response.json()) as Answer]; // as every answer of the API
+  return [response.status, (await response.json()) as Answer]; // every answer of the API is an object
 }
 type Answer = { status?: string; executionId?: string; details?: { executionId: string } };
 
@@ -55,7 +55,7 @@ test("calls of web processes whose clocks are two minutes off, either way, are a
   await Promise.all(webs.map((web) => web.kill()));
 });
 
-/** Nothing else happens to jobs for so long. */
+/** Blocks the table of jobs for this long. */
 async function standStill(ms: number): Promise<void> {
   const client = await pool.connect();
   await client.query("BEGIN; LOCK TABLE job IN ACCESS EXCLUSIVE MODE");
@@ -64,7 +64,7 @@ async function standStill(ms: number): Promise<void> {
   client.release();
 }
 
-test("while the table of jobs is locked for 25 s, each of 60 calls is answered 200 or 503, and none is charged that did not leave", async () => {
+test("while the table of jobs is locked for 25 s, each of 60 calls is answered 200 or 503, and none that did not leave is charged", async () => {
   const web = await startWebProcess();
   const under = Array.from({ length: 20 }, () => invoke(web, "[slow 3000]"));
   const begun = async () =>
@@ -78,7 +78,8 @@ test("while the table of jobs is locked for 25 s, each of 60 calls is answered 2
   const answers = await Promise.all([...under, ...waiting]);
   const statuses = answers.map(([status]) => status);
   expect(statuses.filter((status) => status !== 200 && status !== 503)).toEqual([]);
-  // What was with a provider when all stood still is answered: its owner renews its lease before anybody takes it over.
+  // Calls that were with a provider when everything stood still are answered: their owner renews its lease before anyone takes
+  // them over.
   expect(statuses.slice(0, 20)).toEqual(Array.from({ length: 20 }, () => 200));
   const { rows } = await pool.query<{ attempt_id: string; state: string; status: string }>(
     "SELECT attempt.id AS attempt_id, hold_state AS state, job.status FROM job JOIN attempt ON job_id = job.id WHERE job.project_id = $1",

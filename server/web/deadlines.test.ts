@@ -10,9 +10,9 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-const open = (): IncomingMessage => ({ complete: false, destroyed: false }) as IncomingMessage; // all that is looked at
+const open = (): IncomingMessage => ({ complete: false, destroyed: false }) as IncomingMessage; // the only fields that are read
 
-test("a body has five minutes, and longer where its endpoint allows it", () => {
+test("a body has five minutes, and longer if its endpoint allows it", () => {
   const late: IncomingMessage[] = [];
   const deadlines = bodyDeadlines((request) => late.push(request));
   const [usual, patient, answered] = [open(), open(), open()];
@@ -31,7 +31,7 @@ test("a body has five minutes, and longer where its endpoint allows it", () => {
   deadlines.stop();
 });
 
-test("a body that came is not late, however long its answer takes", () => {
+test("a body that has arrived is not late, however long its answer takes", () => {
   const late: IncomingMessage[] = [];
   const deadlines = bodyDeadlines((request) => late.push(request));
   const request = open();

@@ -1,22 +1,22 @@
 import type { IncomingMessage } from "node:http";
 
-/** How long a body may take where no one allows it longer. */
+/** Time limit of a body whose endpoint does not allow more. */
 const USUAL_MS = 300_000;
 const LOOK_EVERY_MS = 5_000;
 
-/** Of one body. */
+/** The time limit of one body. */
 export type Deadline = {
-  /** From now on it has this long. */
+  /** Gives the body this long from now on. */
   allow(ms: number): void;
-  /** The request was answered; what is still to come of its body is not waited for. */
+  /** Ends the limit, because the request was answered; the rest of its body is not waited for. */
   end(): void;
 };
 
 type Watched = { request: IncomingMessage; dueAt: number };
 
 /**
- * Ends requests whose bodies take too long. Node has one limit for every request of a server; here an endpoint may allow
- * its own more, so that a long upload is no reason to be patient with everybody.
+ * Ends requests whose bodies take too long. Node has one limit for every request of a server; here an endpoint may allow its own
+ * more, so that a long upload does not raise the limit for everyone.
  */
 export function bodyDeadlines(
   late: (request: IncomingMessage) => void,
@@ -34,7 +34,7 @@ export function bodyDeadlines(
   }, lookEveryMs);
   look.unref();
   return {
-    /** This request's body has the usual time from here on. */
+    /** Starts the usual time limit of this request's body. */
     watch(request: IncomingMessage): Deadline {
       const item = { request, dueAt: performance.now() + usualMs };
       open.add(item);

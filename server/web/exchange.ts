@@ -7,9 +7,9 @@ import { log } from "@/server/platform/log/log";
 import type { Deadline } from "./deadlines";
 
 /**
- * A request as the API kernel sees it; its body has a deadline where it has one. Nothing that an endpoint may not need is made
- * before it is asked for. A class, and no literal with getters: V8 keeps the getters of a literal among the old objects, where
- * each of them holds on to its whole request until the next full collection.
+ * A request as the API kernel sees it; its body has a deadline if one is given. Values that an endpoint may not need are made
+ * only on demand. This is a class and not a literal with getters, because V8 keeps the getters of a literal among the old
+ * objects, where each of them holds on to its whole request until the next full collection.
  */
 export class HttpIncoming implements Incoming {
   readonly method: string;
@@ -74,17 +74,22 @@ function bodyOf(request: IncomingMessage, deadline: Deadline): BodyStream {
   };
 }
 
-/** Bodies from this size on are gathered in place: pieces and the whole beside each other are twice as much. */
+/**
+ * Size from which a body is gathered in place, because its pieces and the whole beside each other would take twice the memory.
+ */
 const LARGE_BYTES = 1024 * 1024;
 
-/** The whole body, or null as soon as it is longer than `limit`. Cheaper than a loop over an iterator. */
+/**
+ * Reads the whole body; null as soon as it is longer than `limit`. Rejects if the body breaks off. Cheaper than a loop over an
+ * iterator.
+ */
 function collect(request: IncomingMessage, limit: number): Promise<Uint8Array | null> {
   return new Promise((resolve, reject) => {
     let first: Buffer | undefined;
     let more: Buffer[] | undefined;
     let length = 0;
     const declared = Number(request.headers["content-length"]);
-    // Memory that nothing is written to yet costs nothing, so a large promise that is not kept is free.
+    // Memory that nothing is written to yet costs nothing, so a large announcement that is not kept is free.
     const whole = declared >= LARGE_BYTES && declared <= limit ? Buffer.allocUnsafe(declared) : null;
     let isDone = false;
     const onData = (chunk: Buffer) => {
@@ -95,7 +100,7 @@ function collect(request: IncomingMessage, limit: number): Promise<Uint8Array | 
         request.pause();
         resolve(null);
       } else if (whole) {
-        // Never more than was declared: the parser of HTTP ends the body there.
+        // The parser of HTTP ends a body at its declared length, so every piece fits.
         chunk.copy(whole, length - chunk.length);
       } else if (!first) first = chunk;
       else if (more) more.push(chunk);
@@ -106,7 +111,7 @@ function collect(request: IncomingMessage, limit: number): Promise<Uint8Array | 
       isDone = true;
       resolve(whole ?? (more ? Buffer.concat(more, length) : (first ?? NOTHING)));
     });
-    // Comes last in any case; an error is made only when it is one, for its stack is dear.
+    // `close` always comes last. The error is made only if it is needed, because its stack is expensive.
     request.on("close", () => {
       if (!isDone) reject(brokenOff());
     });
@@ -126,10 +131,10 @@ function signalOf(response: ServerResponse): AbortSignal {
   return controller.signal;
 }
 
-/** How long a caller may go on sending a body that no one reads, after its answer went out. */
+/** Time in which a caller may go on sending a body that no one reads, after its answer was sent. */
 const LINGER_MS = 1_000;
 
-/** Sends an answer. A stream is read as fast as the caller takes it, and ended when the caller goes away. */
+/** Sends an answer. A stream is read as fast as the caller takes it, and ended when the caller leaves. */
 export async function send(
   request: IncomingMessage,
   response: ServerResponse,
@@ -159,7 +164,7 @@ export async function send(
   linger(request, response);
 }
 
-/** Writes a stream; the answer is whole when it says true. */
+/** Writes a stream; true if the answer is complete. */
 async function pour(body: AsyncIterable<Uint8Array>, response: ServerResponse): Promise<boolean> {
   try {
     for await (const chunk of body) {
@@ -174,7 +179,7 @@ async function pour(body: AsyncIterable<Uint8Array>, response: ServerResponse): 
   }
 }
 
-/** Settles when more can be written, or when no one is there to read it. */
+/** Resolves when more can be written, or when no one is there to read it. */
 function drained(response: ServerResponse): Promise<void> {
   return new Promise((resolve) => {
     const done = () => {
@@ -193,8 +198,8 @@ async function endStream(body: Outgoing["body"]): Promise<void> {
 }
 
 /**
- * Lets the whole answer arrive before the connection is closed under a body that is still coming: ending the response
- * would close it at once, and a caller that writes to a closed connection never reads the answer.
+ * Lets the whole answer arrive before the connection is closed under a body that is still arriving. Ending the response would
+ * close the connection at once, and a caller that writes to a closed connection never reads the answer.
  */
 function linger(request: IncomingMessage, response: ServerResponse): void {
   const end = () => {

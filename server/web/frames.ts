@@ -2,19 +2,19 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Incoming } from "@/server/api/transport";
 import { framersOf } from "@/server/domain/embeds";
 
-/** Tells the pages that who may frame this answer is said already; without it they say no one (next.config.js). */
+/** Tells the pages that this answer already states who may frame it; without this header they allow no one (next.config.js). */
 const SAID = "x-capstan-framed";
 
 /**
- * Lets the host pages of a panel show it: those of the session or panel that the address names, which is no secret. Of
- * no one's, and of any other page, no one may.
+ * Lets host pages frame a panel: those of the session or panel that the address names, which is no secret. An unknown session or
+ * panel, and any other page, may not be framed.
  */
 export async function allowFrames(
   incoming: Incoming,
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
-  delete request.headers[SAID]; // ours to say
+  delete request.headers[SAID]; // only we may set it
   if (incoming.path !== "/embed") return;
   const [sessionId, definitionId] = [incoming.query.get("session"), incoming.query.get("definition")];
   const origins = await framersOf({

@@ -9,7 +9,7 @@ import { keepLinesApart } from "@/server/api/header-lines";
 import { serve } from "@/server/api/next";
 import { base, openTenant, server, start, tenant } from "./server.fixture";
 
-/* What a header's bytes are read as, in our own server and where Next has read them first. */
+/* Reads header bytes in our own server, and after Next has read them first. */
 
 const echo = endpoint({
   ...base,
@@ -20,7 +20,7 @@ const echo = endpoint({
   run: async (_ctx, { idempotencyKey }) => ({ ...idempotencyKey }),
 });
 
-/** As Next makes a handler's request of Node's: from its joined headers. */
+/** Builds a handler's request from Node's as Next does: from its joined headers. */
 const next = createServer(async (request, response) => {
   const headers = fromNodeOutgoingHttpHeaders(request.headers);
   const chunks: Buffer[] = [];
@@ -65,7 +65,7 @@ async function send(url: string, lines: Buffer[]) {
 const utf8 = (text: string) => Buffer.from(text, "utf8");
 const latin1 = (text: string) => Buffer.from(text, "latin1");
 
-test("a key in a header is the same text whatever host receives it", async () => {
+test("a key in a header is the same text, whichever host receives it", async () => {
   const hosts = [server.url, `http://127.0.0.1:${(next.address() as AddressInfo).port}`];
   for (const host of hosts) {
     const key = async (...lines: Buffer[]) => (await send(host, lines)).json;

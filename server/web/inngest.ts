@@ -6,8 +6,8 @@ const FIRST_PAUSE_MS = 1_000;
 const LONGEST_PAUSE_MS = 60_000;
 
 /**
- * Tells the configured Inngest server of our functions, as its SDK does on a PUT of /api/inngest, and asks again until
- * it has accepted. Without an Inngest server it does nothing. Settles when registered or stopped.
+ * Registers our functions with the configured Inngest server, as its SDK does on a PUT of /api/inngest, and tries again until the
+ * server accepts. Does nothing without an Inngest server. Resolves when registered or stopped.
  */
 export function registerFunctions(url: string, stopped: AbortSignal): Promise<void> {
   return usesInngestServer ? untilRegistered(new URL("/api/inngest", url), stopped) : Promise.resolve();
@@ -23,6 +23,6 @@ async function untilRegistered(url: URL, stopped: AbortSignal): Promise<void> {
     const why = answer instanceof Response ? (await answer.text()).slice(0, 300) : answer.message;
     if (stopped.aborted) return;
     log.warn({ why, pauseMs }, "the Inngest server did not accept our functions; trying again");
-    await sleep(pauseMs, undefined, { signal: stopped }).catch(() => {}); // stopped: the loop ends
+    await sleep(pauseMs, undefined, { signal: stopped }).catch(() => {}); // an abort ends the loop
   }
 }

@@ -1,7 +1,7 @@
 import type { Server } from "node:http";
 import type { AddressInfo } from "node:net";
 
-/** Listens, and answers with the address that reaches it from here. Port 0 takes any free one. Throws where it cannot. */
+/** Listens, and returns the URL that reaches the server from here. Port 0 takes any free one. Rejects if it cannot listen. */
 export async function listen(
   server: Server,
   { host, port }: { host: string; port: number },

@@ -1,7 +1,7 @@
 import { createServer } from "node:http";
 import type { Pages } from "./server";
 
-/** Next, for everything that is not the API. With `dev` it compiles on demand and reloads the browser. */
+/** Starts Next, for everything that is not the API. With `dev`, Next compiles on demand and reloads the browser. */
 export async function startPages(options: { dev: boolean; host: string; port: number }): Promise<Pages> {
   const { default: next } = await import("next");
   const app = next({
@@ -9,8 +9,8 @@ export async function startPages(options: { dev: boolean; host: string; port: nu
     dir: ".",
     hostname: options.host,
     port: options.port,
-    // Next listens for upgrades on the server it finds and closes those it does not know. Offers of HTTP/2, as curl and Java
-    // send them, are then no requests any more: on ours they must stay what they are without, so it is given one of its own.
+    // Next listens for upgrades on the server that it finds and closes those it does not know. An offer of HTTP/2, as curl and
+    // Java send it, must stay an ordinary request on our server, so Next gets a server of its own.
     httpServer: createServer(),
   });
   await app.prepare();

@@ -13,7 +13,7 @@ const ask = async (path: string, init?: RequestInit) => {
   return { status: answer.status, body: await answer.text() };
 };
 
-test("a process without an API says that it lives, that it can work, what it counts, and nothing else", async () => {
+test("a process without an API reports that it lives, that it can work and what it counts, and nothing else", async () => {
   probes = await startProbes({ host: "127.0.0.1", port: 0 });
   expect(await ask("/healthz")).toEqual({ status: 200, body: '{"status":"ok"}' });
   expect(await ask("/readyz")).toEqual({ status: 200, body: '{"status":"ready"}' });
@@ -27,7 +27,7 @@ test("a process without an API says that it lives, that it can work, what it cou
   expect((await ask("/healthz", { method: "POST", body: "{}" })).status).toBe(404);
 });
 
-test("its metrics ask for METRICS_TOKEN as those of a web process do", async () => {
+test("the metrics of such a process require METRICS_TOKEN, as those of a web process do", async () => {
   setSettings({ METRICS_TOKEN: "a token of Prometheus" });
   probes = await startProbes({ host: "127.0.0.1", port: 0 });
   expect((await ask("/metrics")).status).toBe(401);
@@ -35,7 +35,7 @@ test("its metrics ask for METRICS_TOKEN as those of a web process do", async () 
   expect((await ask("/metrics", { headers })).status).toBe(200);
 });
 
-test("once it stops it is not ready any more, and it still lives", async () => {
+test("a stopping process is not ready any more, and still lives", async () => {
   probes = await startProbes({ host: "127.0.0.1", port: 0 });
   probes.drain();
   expect(await ask("/readyz")).toEqual({ status: 503, body: '{"status":"draining"}' });

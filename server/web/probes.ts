@@ -9,14 +9,14 @@ import { listen } from "./listen";
 
 export type Probes = {
   url: string;
-  /** From now on `/readyz` says that the process takes nothing new. */
+  /** Makes `/readyz` report that the process takes nothing new. */
   drain(): void;
   stop(): Promise<void>;
 };
 
 /**
- * What a process without an API tells who watches it: `/healthz`, `/readyz` and `/metrics`, as the web process does, and
- * nothing else. Port 0 takes any free one.
+ * Starts the probes of a process without an API: `/healthz`, `/readyz` and `/metrics`, as in the web process, and nothing else.
+ * Port 0 takes any free one.
  */
 export async function startProbes(options: { host: string; port: number }): Promise<Probes> {
   let isDraining = false;

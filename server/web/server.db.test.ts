@@ -59,7 +59,7 @@ describe("the API over real HTTP", () => {
     agent.destroy();
   });
 
-  test("health, readiness and the API's document", async () => {
+  test("health, readiness and the API's document are served", async () => {
     await start();
     expect(await call("/healthz")).toMatchObject({ status: 200, body: '{"status":"ok"}' });
     expect(await call("/readyz")).toMatchObject({ status: 200, body: '{"status":"ready"}' });
@@ -109,7 +109,7 @@ describe("the API over real HTTP", () => {
     expect(await call("/healthz", { method: "HEAD" })).toMatchObject({ status: 200, body: "" });
   });
 
-  test("an oversized body is refused at once, and the answer arrives though the caller goes on sending", async () => {
+  test("an oversized body is refused at once, and the answer arrives although the caller goes on sending", async () => {
     await start(echo);
     const request = httpRequest(`${server.url}/v1/echo/x`, {
       method: "POST",
@@ -134,7 +134,7 @@ describe("the API over real HTTP", () => {
     expect((await call("/healthz")).status).toBe(200);
   });
 
-  test("what is no HTTP is refused in words", async () => {
+  test("input that is not HTTP is refused with a sentence", async () => {
     await start();
     const socket = connect(Number(new URL(server.url).port), "127.0.0.1");
     socket.end("BLAH\r\n\r\n");
@@ -144,7 +144,7 @@ describe("the API over real HTTP", () => {
     expect(tooLong.status).toBe(431);
   });
 
-  test("a target with scheme and host is the path behind it; what is no path is no one's page", async () => {
+  test("a target with scheme and host means its path, and a target that is not a path reaches no page", async () => {
     await startWith({
       host: "127.0.0.1",
       port: 0,
@@ -208,7 +208,7 @@ describe("the API over real HTTP", () => {
     expect(await answer).toMatchObject({ status: 422, body: expect.stringContaining('"body_incomplete"') });
   });
 
-  test("what is not the API goes to the pages, with the headers every answer has", async () => {
+  test("a path outside the API goes to the pages, with the headers that every answer has", async () => {
     await startWith({
       host: "127.0.0.1",
       port: 0,
@@ -228,7 +228,7 @@ describe("the API over real HTTP", () => {
     expect((await call("/v1/items/1")).body).toBe('"1"');
     expect((await call("/v1x")).body).toBe("page /v1x");
     expect((await call("/a/%2f?x=%ff")).body).toBe("page /a/%2f?x=%ff");
-    // Next answers these with a 500 of its own.
+    // Next would answer these with a 500 of its own.
     expect((await call("/a/%ff/%2f?x=%ff")).body).toBe("page /a/%25ff/%252f?x=%ff");
     expect((await call("/a/%")).body).toBe("page /a/%25");
   });

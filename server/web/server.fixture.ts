@@ -19,7 +19,7 @@ export const base = {
   errors: [],
 } as const;
 
-/** Calls without fetch's comforts, so that odd requests can be made. */
+/** Calls without fetch's conveniences, so that odd requests can be made. */
 export async function call(
   path: string,
   options: { method?: string; headers?: Record<string, string>; body?: string | Buffer; agent?: Agent } = {},

@@ -22,7 +22,7 @@ import { HttpIncoming, hasBody, send } from "./exchange";
 import { allowFrames } from "./frames";
 import { listen } from "./listen";
 
-/** Whatever is not the API: pages, sign-in, tRPC, Inngest. */
+/** Everything outside the API: pages, sign-in, tRPC, Inngest. */
 export type Pages = {
   handle(request: IncomingMessage, response: ServerResponse): Promise<void>;
   upgrade?(request: IncomingMessage, socket: Duplex, head: Buffer): void;
@@ -30,18 +30,18 @@ export type Pages = {
 
 export type WebServer = {
   url: string;
-  /** Takes nothing new, lets what runs end within the grace, then cuts what is left. */
+  /** Takes nothing new, lets running requests end within the grace period, then cuts what is left. */
   stop(graceMs: number): Promise<void>;
 };
 
 const isHttps = publicUrl.startsWith("https://");
 
-/** What a request and its answer need before a page gets them. */
+/** Prepares a request and its answer for a page. */
 async function toPage(incoming: Incoming, request: IncomingMessage, response: ServerResponse): Promise<void> {
   const { path } = incoming;
-  // A page reads its parameters decoded, and would fail over what cannot be: that stays as it is.
+  // A page decodes its parameters and would fail on an invalid escape, so such a path is escaped as a whole.
   if (!isDecodable(path)) request.url = path.replaceAll("%", "%25") + (request.url ?? "").slice(path.length);
-  // Sign-in limits count by this header, so what the caller wrote into it must not get through.
+  // Sign-in limits count by this header, so the caller's own value must not get through.
   request.headers["x-forwarded-for"] = incoming.address;
   response.setHeader("x-request-id", newId("request"));
   response.setHeader("x-capstan-version", VERSION);
@@ -54,9 +54,9 @@ export async function startServer(options: {
   host: string;
   port: number;
   pages: Pages | null;
-  /** What answers /v1; our endpoints when not given. */
+  /** Router of /v1; our endpoints by default. */
   route?: Router;
-  /** How long bodies may take, and how often that is looked at. */
+  /** Time limit of bodies, and how often it is checked. */
   bodies?: Parameters<typeof bodyDeadlines>[1];
 }): Promise<WebServer> {
   const { pages, route = router(endpoints) } = options;
@@ -82,7 +82,7 @@ export async function startServer(options: {
     request.url = toOriginForm(request.url ?? "/");
     const incoming = new HttpIncoming(request, response, deadline);
     const { path } = incoming;
-    const isApi = path.startsWith("/v1/") || path === "/v1" || !path.startsWith("/"); // `*` is the server's, no page's
+    const isApi = path.startsWith("/v1/") || path === "/v1" || !path.startsWith("/"); // `*` is about the server, not a page
     const isFile = path === "/artifacts" || path.startsWith("/artifacts/");
     const document = isDocsPath(path) ? docsAnswer : wantsIndex(incoming) ? indexAnswer : paths[path];
     const own = isApi ? route : isFile ? panelFiles : document;
@@ -107,11 +107,11 @@ export async function startServer(options: {
 
   const deadlines = bodyDeadlines(({ socket }) => {
     refuseConnection("408 Request Timeout", socket);
-    socket.destroySoon(); // who sends slowly would close it slowly
+    socket.destroySoon(); // a slow sender would close it slowly
   }, options.bodies);
   const server = createServer(
     {
-      // Bodies have deadlines of their own; a request's headers must come at once.
+      // Bodies have deadlines of their own, and headers must arrive at once.
       requestTimeout: 0,
       headersTimeout: 15_000,
       connectionsCheckingInterval: 5_000,
@@ -138,9 +138,9 @@ export async function startServer(options: {
     async stop(graceMs) {
       isStopping = true;
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
-      // A kept connection is closed when its last answer is out.
+      // A kept connection is closed once its last answer is out.
       const idle = setInterval(() => server.closeIdleConnections(), 50);
-      // Event streams have no end of their own; their readers come back with the last id they saw.
+      // Event streams do not end on their own; their readers come back with the last id they saw.
       for (const response of streams) response.destroy();
       const timer = setTimeout(() => server.closeAllConnections(), graceMs);
       await closed;
@@ -152,7 +152,7 @@ export async function startServer(options: {
 }
 
 function answerFailure(error: unknown, request: IncomingMessage, response: ServerResponse): void {
-  // Without the query, which may carry a token.
+  // The query is left out, because it may carry a token.
   const path = request.url?.split("?", 1)[0];
   if (!request.destroyed) log.error({ err: error, path }, "a request failed outside its endpoint");
   if (response.headersSent) response.destroy();
@@ -169,7 +169,7 @@ function isDecodable(path: string): boolean {
   }
 }
 
-/** A target with scheme and host, as proxies are asked, means what is behind the host. */
+/** Reduces a target with scheme and host, as proxies receive it, to what is behind the host. */
 const toOriginForm = (target: string) =>
   /^https?:\/\//i.test(target) ? target.replace(/^\w+:\/\/[^/?#]*\/?/, "/") : target;
 
@@ -181,7 +181,7 @@ function lineOf({ code }: NodeJS.ErrnoException): string {
   return code === "ERR_HTTP_REQUEST_TIMEOUT" ? "408 Request Timeout" : "400 Bad Request";
 }
 
-/** What is not HTTP, too large or too slow gets a short answer and no connection. */
+/** Gives input that is not HTTP, too large or too slow a short answer, and closes the connection. */
 function refuseConnection(line: string, socket: Duplex): void {
   const code: ErrorCode = line.startsWith("408") ? "RequestTimeout" : "InvalidRequest";
   const fault = new Fault(code, `${line.slice(4)}.`, {});

@@ -9,7 +9,7 @@ beforeAll(openTenant);
 afterEach(() => server?.stop(0));
 
 describe("streams", () => {
-  /** An endless body that tells how far it was read, and when it was ended. */
+  /** An endless body that records how far it was read, and when it was ended. */
   function endless() {
     const seen = { chunks: 0, ended: false, aborted: false };
     const stream = endpoint({
@@ -50,12 +50,12 @@ describe("streams", () => {
     return [request, response];
   }
 
-  test("a reader that does not read holds the source back; one that leaves ends it", async () => {
+  test("a reader that does not read holds the source back, and one that leaves ends it", async () => {
     const { seen, stream } = endless();
     await start(stream);
     const [request, response] = await open();
     response.pause();
-    // The source stops when the buffers between are full.
+    // The source stops once the buffers between are full.
     let before = -1;
     while (before !== seen.chunks) {
       before = seen.chunks;
@@ -66,7 +66,7 @@ describe("streams", () => {
     await until(() => seen.ended && seen.aborted);
   });
 
-  test("a stream that breaks is cut off, not ended as if it were whole", async () => {
+  test("a stream that breaks is cut off, and not ended as if it were complete", async () => {
     await start(
       endpoint({
         ...base,
@@ -124,7 +124,7 @@ describe("streams", () => {
 });
 
 describe("stopping", () => {
-  test("a process that stops is not ready, and says so on a connection it still has", async () => {
+  test("a stopping process is not ready, and says so on a connection that it still has", async () => {
     let finish: () => void = () => {};
     const get = { ...base, method: "GET" } as const;
     const slow = endpoint({
@@ -140,7 +140,7 @@ describe("stopping", () => {
     const socket = connect(Number(new URL(server.url).port), "127.0.0.1");
     const ask = (path: string) => `GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`;
     socket.write(ask("/v1/slow"));
-    await call("/healthz"); // answered after the request before it has been taken
+    await call("/healthz"); // answered after the earlier request has been taken
     const stopped = server.stop(60_000);
     socket.write(ask("/readyz") + ask("/v1/go"));
     let text = "";
@@ -151,7 +151,7 @@ describe("stopping", () => {
     await stopped;
   });
 
-  test("running requests end, idle connections close, nothing new is taken", async () => {
+  test("a stopping process lets running requests end, closes idle connections and takes nothing new", async () => {
     let finish: () => void = () => {};
     const entered = new Promise<void>((resolve) => {
       const slow = endpoint({
@@ -175,13 +175,13 @@ describe("stopping", () => {
     await stopped;
   });
 
-  test("what does not end within the grace is cut", async () => {
+  test("a request that does not end within the grace period is cut", async () => {
     await start(
       endpoint({ ...base, method: "GET", path: "/v1/never", run: () => new Promise<never>(() => {}) }),
     );
     const running = call("/v1/never");
     const outcome = expect(running).rejects.toThrow();
-    await call("/healthz"); // answered after the request before it has been taken
+    await call("/healthz"); // answered after the earlier request has been taken
     await server.stop(10);
     await outcome;
   });

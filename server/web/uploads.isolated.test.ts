@@ -18,10 +18,7 @@ import { Form, someWeights, uploadOf, weightsPart } from "@/testing/forms";
 import { setSettings } from "@/testing/settings";
 import { startServer, type WebServer } from "./server";
 
-/*
- * Uploads over real connections. The store is a directory of this file's own, so that what is in it is known to the
- * last file.
- */
+/* Uploads over real connections. The store is a directory of this file's own, so that every file in it is known. */
 
 const before = { ...env };
 let tenant: Tenant;
@@ -43,7 +40,7 @@ afterAll(async () => {
   await rm(directory, { recursive: true, force: true });
 });
 
-/** What is in the store, finished or not. */
+/** Files in the store, finished or not. */
 const filesKept = async () => {
   const entries = await readdir(join(directory, "artifacts"), { recursive: true, withFileTypes: true }).catch(
     () => [],
@@ -53,7 +50,7 @@ const filesKept = async () => {
     .map(({ name }) => basename(name))
     .sort();
 };
-/** The rows an upload of this tenant could have left. */
+/** Rows that an upload of this tenant could have left. */
 const rowsKept = async () => {
   const { rows } = await pool.query<{ artifacts: number; adapters: number; holds: number }>(
     `SELECT (SELECT count(*) FROM artifact WHERE project_id = $1) AS artifacts,
@@ -87,7 +84,7 @@ async function answerOf(request: ClientRequest) {
     status: response.statusCode ?? 0,
     headers: response.headers,
     json,
-    /** The rule of the file, or the code, that it was refused for. */
+    /** Rule of the file, or error code, of the refusal. */
     refusal: issue ? issue.type : json.detail?.code,
   };
 }
@@ -103,7 +100,7 @@ async function send(form: Form, { pieces = form.bytes.byteLength, isChunked = fa
 }
 type How = { pieces?: number; isChunked?: boolean; agent?: Agent };
 
-/** Whole files of the corpus whose header is good and shows no LoRA: refused before the rest is read. */
+/** Files of the corpus whose header is valid and shows no LoRA, so that they are refused before the rest is read. */
 const NO_LORA = new Set([
   "offsets past the end",
   ...BAD_FILES.filter(({ rule }) => rule === "polyglot").map(({ name }) => name),
@@ -149,7 +146,7 @@ describe("the corpus, over a connection", () => {
   });
 
   test.each(campaign.sample(GOOD_FILES, ({ family }) => [family ?? "none"]))(
-    "$name is taken where it is a LoRA",
+    "$name is accepted if it is a LoRA",
     async ({ bytes, family }) => {
       const file = bytes();
       const sha256 = sha256Hex(file);
@@ -175,17 +172,17 @@ describe("the corpus, over a connection", () => {
   );
 });
 
-describe("bodies that are not what they say", () => {
+describe("faulty bodies", () => {
   const form = () => uploadOf(someWeights());
 
-  test("a body cut off anywhere, with the length it really has, is refused", async () => {
+  test("a body cut off anywhere, with its real length announced, is refused", async () => {
     const { bytes, contentType } = form();
     const cuts = [0, 1, 40, 150, 300, 500, bytes.length - 60, bytes.length - 3, bytes.length - 2];
     for (const length of cuts.slice(1)) {
       const request = begin({ "content-type": contentType, "content-length": length });
       request.end(bytes.subarray(0, length));
       const { status, refusal } = await answerOf(request);
-      // The line break behind the last boundary says nothing.
+      // The line break behind the last boundary is not needed.
       const isWhole = length === bytes.length - 2;
       expect([status, refusal], `${length} bytes`).toEqual(
         isWhole ? [200, undefined] : [422, "multipart_invalid"],
@@ -194,7 +191,7 @@ describe("bodies that are not what they say", () => {
     expect(await rowsKept()).toEqual({ ...NOTHING, artifacts: 1, adapters: 1 });
   });
 
-  test("a Content-Length that is never filled is a 408, one that is abandoned leaves nothing", async () => {
+  test("a Content-Length that is never filled is a 408, and an abandoned one leaves nothing", async () => {
     const { bytes, contentType } = form();
     const kept = await filesKept();
     const headers = { "content-type": contentType, "content-length": bytes.length + 1 };
@@ -212,7 +209,7 @@ describe("bodies that are not what they say", () => {
       request.write(part, () => request.destroy());
       await closed(request);
     }
-    // Each has ended when the organization has all its places again.
+    // All uploads have ended once the organization has all its places again.
     setSettings({ ADAPTER_UPLOADS_PER_ORGANIZATION: 1 });
     for (let status = 429; status === 429; ) ({ status } = await send(new Form([["colour", "blue"]])));
     expect(await rowsKept()).toEqual(NOTHING);
@@ -234,7 +231,7 @@ describe("bodies that are not what they say", () => {
     expect(await filesKept()).toEqual(kept);
   });
 
-  test("what is behind the closing boundary is no part of the file", async () => {
+  test("bytes behind the closing boundary are not part of the file", async () => {
     const weights = someWeights();
     const { bytes, contentType } = new Form([weightsPart(weights), ["displayName", "Followed"]]);
     const request = begin({ "content-type": contentType });
@@ -243,7 +240,7 @@ describe("bodies that are not what they say", () => {
     expect(json.source).toMatchObject({ sha256: sha256Hex(weights), byteLength: weights.byteLength });
   });
 
-  test("fields may come behind the file, where they are judged before it is kept", async () => {
+  test("fields may come behind the file, and are checked before it is kept", async () => {
     const kept = await filesKept();
     const file = weightsPart(someWeights());
     const late = await send(new Form([file, ["displayName", "Behind"], ["recommendedWeight", "0.5"]]));
@@ -265,7 +262,7 @@ describe("bodies that are not what they say", () => {
 });
 
 describe("connections", () => {
-  /** A body that goes on for as long as it is taken. */
+  /** Sends a body for as long as it is taken, up to `most` bytes. */
   function pour(request: ClientRequest, most: number) {
     const piece = Buffer.alloc(256 * 1024, 0x41);
     const poured = { bytes: 0 };
@@ -305,7 +302,7 @@ describe("connections", () => {
     },
   );
 
-  test("a body that takes too long ends, except where its endpoint allows it more", async () => {
+  test("a body that takes too long ends, unless its endpoint allows it more", async () => {
     const hasty = await startServer({
       host: "127.0.0.1",
       port: 0,
@@ -328,7 +325,7 @@ describe("connections", () => {
       const patient = open("/v1/adapters/upload", contentType);
       patient.write(`${bytes.length}\r\n\r\n`);
       patient.write(bytes.subarray(0, 300));
-      // The usual time passes for this one while the upload is half sent.
+      // This request reaches the usual limit while the upload is half sent.
       const usual = open("/v1/payloads", "application/json");
       usual.write('9\r\n\r\n{"a"');
       expect(await read(usual)).toMatch(/^HTTP\/1\.1 408 /);
@@ -372,7 +369,7 @@ describe("connections", () => {
     expect(await rowsKept()).toEqual({ ...NOTHING, artifacts: 3, adapters: 3 });
   });
 
-  test("of three uploads of one name at once one is made, and the others leave nothing", async () => {
+  test("three uploads of one name at once make one adapter, and the others leave nothing", async () => {
     const displayName = `Adapter ${ulid()}`;
     const files = [1, 2, 3].map(() => someWeights());
     const kept = await filesKept();
