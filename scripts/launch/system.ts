@@ -4,7 +4,7 @@ import { platform } from "node:os";
 import { setTimeout as sleep } from "node:timers/promises";
 import { findFile, isNodeError } from "./files";
 
-/** Whether a process with this id exists (of any user). */
+/** True if a process with this id exists (of any user). */
 export function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0);
@@ -28,7 +28,7 @@ export async function freePort(wanted = 0, host = "127.0.0.1"): Promise<number> 
   });
 }
 
-/** Whether a server could listen here now. */
+/** True if a server could listen here now. */
 export function canListen(port: number, host = "127.0.0.1"): Promise<boolean> {
   return new Promise((resolve) => {
     const server = createServer().once("error", () => resolve(false));

@@ -30,7 +30,7 @@ test("a goal of the bench that fails or is never reached has failed, and takes n
   });
 });
 
-test("what is missing on a machine without tools is named", () => {
+test("a machine without tools is told which tools it lacks", () => {
   const { PATH } = process.env;
   process.env.PATH = "";
   try {

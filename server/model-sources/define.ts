@@ -68,13 +68,13 @@ export type SourceIo = {
 export type SourceReason =
   /** No such repository, revision or file; a private one looks the same from outside. */
   | "not_found"
-  /** It exists, but its owner decides who may read it. */
+  /** The repository exists, but its owner decides who may read it. */
   | "no_access"
-  /** It holds no weights that can be used. */
+  /** The repository holds no weights that can be used. */
   | "unusable"
-  /** Its address may not be fetched. */
+  /** The address may not be fetched. */
   | "refused"
-  /** It cannot be reached right now. */
+  /** The source cannot be reached right now. */
   | "unavailable";
 
 /** The error of sources. `message` is our own text and safe to show. */

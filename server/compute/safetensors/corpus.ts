@@ -96,7 +96,7 @@ export const BAD_FILES: readonly BadFile[] = [
   bad("metadata alone", "no_tensors", "accepts", () => text('{"__metadata__":{"format":"pt"}}', 0)),
   bad("{} with data", "no_tensors", "refuses", () => text("{}", 4)),
 
-  // Not JSON, or more than JSON
+  // These headers are not JSON, or contain more than JSON.
   bad("byte order mark", "header_first_byte", "refuses", () => text(`\ufeff{${u8("a", 0, 4)}}`)),
   bad("space before the brace", "header_first_byte", "accepts", () => text(` {${u8("a", 0, 4)}}`)),
   bad("JSON array", "header_first_byte", "refuses", () => text(`[{${u8("a", 0, 4)}}]`)),

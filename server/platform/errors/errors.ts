@@ -80,7 +80,7 @@ export const ERRORS = {
     404,
     z.object({
       nearestMatches: z.array(z.string()),
-      /** Where to connect an account or server that may serve this capability. */
+      /** Page at which an account or server that may serve this capability is connected. */
       connectUrl: z.string().optional(),
     }),
     "List the available ones with GET /v1/capabilities.",

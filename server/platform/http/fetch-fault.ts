@@ -37,7 +37,7 @@ const PASSING: ReadonlySet<FetchReason> = new Set([
 /** The only error of fetches. `message` contains no text from outside and is safe to show. */
 export class FetchFault extends Error {
   override readonly name = "FetchFault";
-  /** Whether the same fetch may succeed later. */
+  /** True if the same fetch may succeed later. */
   readonly isPassing: boolean;
   constructor(
     readonly reason: FetchReason,

@@ -17,7 +17,7 @@ loopback.addAddress("::1", "ipv6");
 const bareHost = (hostname: string) => hostname.replace(/^\[|\]$/g, "");
 export const portOf = ({ protocol, port }: Target) => port || (protocol === "https:" ? "443" : "80");
 
-/** Whether connections to the target go through the proxy, as far as its name shows. */
+/** True if connections to the target go through the proxy, as far as its name shows. */
 export function leavesByProxy(target: Target): boolean {
   if (!env.OUTGOING_PROXY || target.protocol !== "https:") return false;
   const host = bareHost(target.hostname).replace(/\.$/, "");
@@ -28,14 +28,14 @@ export function leavesByProxy(target: Target): boolean {
   );
 }
 
-/** Whether this address is reached without the proxy, whatever name it belongs to. */
+/** True if this address is reached without the proxy, whatever name it belongs to. */
 export function isDirectAddress(address: string, port: string): boolean {
   if (isIP(address) === 0) return false;
   if (loopback.check(address, isIP(address) === 4 ? "ipv4" : "ipv6")) return true;
   return rules(port).some((rule) => "has" in rule && rule.has(address));
 }
 
-/** Whether the proxy gets the target's name instead of a checked address; literal addresses are always checked here. */
+/** True if the proxy gets the target's name instead of a checked address; literal addresses are always checked here. */
 export const isResolvedByProxy = (target: Target): boolean =>
   env.OUTGOING_PROXY_RESOLVES && isIP(bareHost(target.hostname)) === 0 && leavesByProxy(target);
 

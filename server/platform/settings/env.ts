@@ -225,7 +225,7 @@ function readEnv(): Env {
 
 export const env = readEnv();
 export const isProduction = env.CAPSTAN_ENV === "production";
-/** Whether the sandbox provider serves routes: always in development, in production only if enabled. */
+/** True if the sandbox provider serves routes: always in development, in production only if enabled. */
 export const isSandboxOn = env.SANDBOX || !isProduction;
 export const usesInngestServer = Boolean(env.INNGEST_BASE_URL || env.INNGEST_EVENT_KEY || env.INNGEST_DEV);
 export const publicUrl = env.PUBLIC_URL ?? `http://localhost:${env.PORT}`;

@@ -96,8 +96,8 @@ function stretchesOf(text: string): string[] {
  */
 function* tokensOfPiece(bytes: string, { ranks, longest }: Vocabulary): Generator<undefined, number> {
   const length = bytes.length;
-  // By the start of a part: the start of the next part, the start of the one before, and the rank of this part joined with the
-  // next.
+  // All three arrays have an entry per start of a part: the start of the next part, the start of the one before, and the rank of
+  // this part joined with the next.
   const next = new Int32Array(length);
   const before = new Int32Array(length + 1);
   const joined = new Int32Array(length);
