@@ -48,6 +48,7 @@ export function ConnectionRow({ credential, project, provider, canChange }: Prop
               {credential.endpointUrl} · {credential.models}
             </p>
           )}
+          <RequestRules rules={credential.requestRules} />
           <div className="flex flex-wrap items-center gap-x-3 gap-y-1 text-xs text-muted">
             {credential.checkedAt && (
               <span>
@@ -90,6 +91,21 @@ export function ConnectionRow({ credential, project, provider, canChange }: Prop
         ))}
       </ul>
     </li>
+  );
+}
+
+/** What models are sent since their server refused the usual members of a request. */
+function RequestRules({ rules }: { rules: Credential["requestRules"] }) {
+  if (rules.length === 0) return null;
+  return (
+    <ul aria-label="Learned from the server" className="text-xs text-muted [overflow-wrap:anywhere]">
+      {rules.map(({ model, outputLimit, streamOptions }) => (
+        <li key={model}>
+          {model} is sent <code>{outputLimit}</code>
+          {streamOptions ? "" : " and no stream_options"}
+        </li>
+      ))}
+    </ul>
   );
 }
 

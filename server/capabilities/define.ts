@@ -26,6 +26,9 @@ export type InputConstraint = {
 /** Envelope features that reach the provider beside the input. */
 export type CallOptions = {
   responseSchema?: Record<string, Json>;
+  /** How a provider is told of the schema, wherever that was given. */
+  responseSchemaName?: string;
+  responseSchemaStrict?: boolean;
   temperature?: number;
   reasoningIntent?: "omit" | "economy" | "balanced" | "deep" | "maximum";
   tools?: Record<string, Json>[];
@@ -149,6 +152,9 @@ export type Repair<I, C, R, M> = {
   call(call: C, answer: R, unfit: UnfitAnswer): C;
 };
 export const MAX_REPAIR_BYTES = 4_096;
+
+/** What a schema is called at providers where its caller gives it no name. */
+export const SCHEMA_NAME = "answer";
 
 /** Work done here, without a provider; free. Of a durable run it may be done again in another process. */
 type LocalExecution<I, O> = {

@@ -87,6 +87,23 @@ export const Credential = z
     models: z.string().nullable(),
     /** Members of a request that are passed on; null: the usual ones, or a provider that takes none. */
     passThrough: z.array(z.string()).nullable(),
+    requestRules: z
+      .array(
+        z.object({
+          model: z.string(),
+          outputLimit: z
+            .enum(["max_tokens", "max_completion_tokens"])
+            .describe("The member of a request that carries the output limit."),
+          streamOptions: z
+            .boolean()
+            .describe(
+              "Whether streams are requested with `stream_options`. Without it a server may report no usage, and the usage is estimated.",
+            ),
+        }),
+      )
+      .describe(
+        "Models whose server refused a member of a request by name, with what it is sent since. Empty: every model is sent the usual members. A rotation clears it.",
+      ),
     /** What the provider said when it was asked last. */
     status: z.enum(["ready", "refused"]),
     checkedAt: DateTime.nullable(),

@@ -42,7 +42,7 @@ export const shared = {
 export const Effort = z.enum(["none", "minimal", "low", "medium", "high", "xhigh"]);
 export type Effort = z.output<typeof Effort>;
 
-/** A schema the answer is held to, always as strictly as it says. */
+/** A schema the answer is held to. A provider that takes `strict` is told it; the answer is checked in any case. */
 export const NamedSchema = {
   name: z.string().min(1).max(64),
   description: z.string().nullish(),

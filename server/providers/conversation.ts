@@ -30,7 +30,8 @@ export type ReasoningIntent = "omit" | "economy" | "balanced" | "deep" | "maximu
 export type ResponseFormat =
   | { type: "text" }
   | { type: "json_object" }
-  | { type: "json_schema"; name: string; schema: Record<string, Json> };
+  /** `strict`: the server holds its model to the schema, or does not have to; absent: as it likes. */
+  | { type: "json_schema"; name: string; strict?: boolean; schema: Record<string, Json> };
 
 /** Whether tools are called: absent is as the model likes. `required`: some; a name: that one. */
 export type ToolChoice = "none" | "required" | { name: string };

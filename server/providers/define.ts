@@ -2,6 +2,7 @@ import type { FamilyName } from "@/server/contract/model-families";
 import type { Secret } from "@/server/platform/crypto/secret";
 import type { Json } from "@/server/platform/durable/step";
 import type { Delivered, OnText, TextCall, TextResult, TextSetting } from "./conversation";
+import type { RequestRules } from "./request-rules";
 
 /** What a provider reports it used; a figure it did not report is absent, never zero. */
 export type Usage = {
@@ -245,10 +246,14 @@ export type ProviderIo = {
   allowPrivateAddresses: boolean;
   /** The base URL is the operator's own for this provider. Unset: a caller or a vendor named it. */
   isOperatorsAddress?: boolean;
+  /** What the server was found to take of this model's requests. */
+  rules?: RequestRules;
+  /** Keeps what was found out for later calls; never rejects. */
+  learn?(rules: RequestRules): Promise<void>;
 };
 
 /** An account at a vendor and how it is reached, without any work for it. */
-export type ProviderAccount = Omit<ProviderIo, "model" | "attemptId" | "tier">;
+export type ProviderAccount = Omit<ProviderIo, "model" | "attemptId" | "tier" | "rules" | "learn">;
 
 /** One port as a provider serves it. `submit` and `stream` never loop or retry; `poll` asks once. */
 export type PortAdapter<P extends PortName> = {

@@ -117,6 +117,19 @@ export async function expectEnd(
   if (form.name !== "pinned") await expectRecord(seen.executionId, expected, tenant);
 }
 
+/** Asserts what a case says of the request that its server received last. */
+export function expectSent(
+  body: unknown,
+  played: UpstreamCase,
+  { form, account }: { form: Form; account: Account },
+): void {
+  const { like = {}, has = [], lacks = [] } = expectedOf(played, form, account).sent ?? {};
+  expect(body).toMatchObject(like);
+  const members = Object.keys(body as object); // it was a request
+  expect(members).toEqual(expect.arrayContaining([...has]));
+  expect(members.filter((each) => lacks.includes(each))).toEqual([]);
+}
+
 /** Asserts all that a case of no text says of its end. */
 export async function expectMade(
   seen: SeenMade,

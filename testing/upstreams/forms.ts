@@ -60,7 +60,7 @@ const atDoor = (played: UpstreamCase) => {
   return { model: `${provider}/${model}`, ...played.request };
 };
 
-type Format = { type: string; json_schema?: { name: string; schema: object } };
+type Format = { type: string; json_schema?: { name: string; strict?: boolean; schema: object } };
 /** The request of a case in the product's own envelope. */
 function envelopeOf(
   played: UpstreamCase,
@@ -69,7 +69,7 @@ function envelopeOf(
   const { provider, model } = routeOf(played);
   const format = played.request?.response_format as Format | undefined; // by the cases
   const tools = played.request?.tools as { function: object }[] | undefined; // by the cases
-  const schema = format?.json_schema?.schema;
+  const { name, strict, schema } = format?.json_schema ?? {};
   return {
     // Objects are not streamed.
     path: `/v1/capabilities/${format && !isStream ? "text.structured.generation.v1" : "text.general.fast.v1"}`,
@@ -78,6 +78,8 @@ function envelopeOf(
         messages: messagesOf(played),
         ...(schema ? { responseSchema: schema } : format ? { responseFormat: format.type } : {}),
       },
+      ...(schema ? { responseSchemaName: name } : {}),
+      ...(strict === undefined ? {} : { responseSchemaStrict: strict }),
       ...(tools ? { toolSchemas: tools.map(({ function: tool }) => ({ type: "function", ...tool })) } : {}),
       execution: { executionConstraints: { providerPin: provider, preferredModel: model } },
     },

@@ -40,9 +40,15 @@ export async function startUpstream(
     const requests = [...(arrived.get(name) ?? []), JSON.parse(body)];
     arrived.set(name, requests);
     const first = requests.length % 2 === 1 ? played.first : undefined;
+    const refusal = played.refuses?.find(({ members }) => members.every((each) => each in JSON.parse(body)));
     const isStream = /"stream":\s*true/.test(body) || /:streamGenerateContent/.test(request.url ?? "");
     const answer =
-      next ?? first ?? (isStream ? played.streamed : played.whole) ?? played.whole ?? played.streamed;
+      next ??
+      refusal?.answer ??
+      first ??
+      (isStream ? played.streamed : played.whole) ??
+      played.whole ??
+      played.streamed;
     next = null;
     if (answer) void play(answer, response);
   });

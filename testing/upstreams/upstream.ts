@@ -52,7 +52,12 @@ export type Expected = {
   retryAfterSeconds?: number;
   /** The raw word of an answer that ended with an unknown reason. */
   unknownFinish?: string;
+  /** The body of the last request that the server received. */
+  sent?: Sent;
 };
+
+/** What a request to a server says: members it has with these values (an object: at least), has with any, or lacks. */
+export type Sent = { like?: object; has?: readonly string[]; lacks?: readonly string[] };
 
 export type UpstreamCase = {
   /** Lower case with hyphens: also the id of the model that plays it. */
@@ -68,6 +73,8 @@ export type UpstreamCase = {
   streamed?: Answer;
   /** The answer to the first of every two requests: what follows is sent to the second. */
   first?: Answer;
+  /** The answer to a request with a member, or with all of several, before any other is looked for. */
+  refuses?: readonly { members: readonly string[]; answer: Answer }[];
   expect: Expected;
   /** In place of `expect` when the answer is streamed. */
   ofStream?: Expected;

@@ -11,7 +11,7 @@ import { DAY_MS } from "@/server/platform/time/units";
 import { campaign } from "@/testing/campaign";
 import { setSettings } from "@/testing/settings";
 import { CASES, MADE } from "./cases";
-import { expectEnd, expectMade, makeWorld, type World } from "./ends";
+import { expectEnd, expectMade, expectSent, makeWorld, type World } from "./ends";
 import { FORMS, type Form } from "./forms";
 import type { MadeCase } from "./made";
 import { MADE_FORMS } from "./made-forms";
@@ -65,6 +65,7 @@ for (const played of CASES)
       const seen = await form.run(world[account], played);
       await expectEnd(seen, played, { form, account, tenant: world[account] });
       expect(upstream.received(played.name).length).toBeGreaterThan(0);
+      expectSent(upstream.received(played.name).at(-1), played, { form, account });
     });
 
 test("the usage export says which costs are estimated, of jobs and of pinned executions", async () => {

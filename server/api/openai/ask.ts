@@ -78,7 +78,7 @@ export function toInvoke(
       ...(maxOutputTokens ? { maxOutputTokens } : {}),
       ...(format?.type === "json_object" ? { responseFormat: "json_object" } : {}),
     },
-    ...(schema ? { responseSchema: described(schema) } : {}),
+    ...(schema ? { responseSchema: described(schema), ...toldOf(schema) } : {}),
     ...(offered ? { toolSchemas: offered } : {}),
     sampling: {
       ...(typeof common.temperature === "number" ? { temperature: common.temperature } : {}),
@@ -92,7 +92,7 @@ export function toInvoke(
   return {
     capabilityKey: capability.key,
     envelope: envelope as RawEnvelope, // parsed JSON, in another order
-    door: { conversation },
+    door: { conversation, newMembers: ["responseSchemaName", "responseSchemaStrict"] },
   };
 }
 
@@ -122,6 +122,12 @@ const described = ({
   schema: Record<string, unknown>;
   description?: string | null | undefined;
 }) => (description && schema.description === undefined ? { ...schema, description } : schema);
+
+/** How providers are told of the schema. OpenAI takes no other characters in a name, so all others become `_`. */
+const toldOf = ({ name, strict }: { name: string; strict?: boolean | null | undefined }) => ({
+  responseSchemaName: name.replaceAll(/[^A-Za-z0-9_-]/g, "_"),
+  ...(typeof strict === "boolean" ? { responseSchemaStrict: strict } : {}),
+});
 
 function toMessage({ role, content }: Message, at: string, takesPictures: boolean) {
   const spoken = role === "developer" ? "system" : role === "tool" ? "user" : role;

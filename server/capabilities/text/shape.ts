@@ -13,13 +13,23 @@ import {
   InputFault,
   MAX_REPAIR_BYTES,
   type Repair,
+  SCHEMA_NAME,
   UnfitAnswer,
 } from "../define";
 
 /* Answers in JSON: asked for as the model's own feature where it has one, in words where not; validated in both cases. */
 
 /** What an answer must be. `text`: words, of which nothing is asked. */
-export type Shape = { kind: "text" } | { kind: "json"; schema: JsonSchema | null; isObject: boolean };
+export type Shape =
+  | { kind: "text" }
+  | {
+      kind: "json";
+      schema: JsonSchema | null;
+      isObject: boolean;
+      /** The caller's words for a provider that takes them; absent: our own name, and as strict as the provider likes. */
+      name?: string;
+      strict?: boolean;
+    };
 
 /** Where a schema was given, from the body on. */
 const INSIDE = ["input", "responseSchema"];
@@ -31,7 +41,7 @@ const BESIDE = ["responseSchema"];
  */
 export async function shapeOf(
   input: { responseFormat?: "text" | "json_object" | undefined; responseSchema?: JsonSchema | undefined },
-  options: Pick<CallOptions, "responseSchema">,
+  options: Pick<CallOptions, "responseSchema" | "responseSchemaName" | "responseSchemaStrict">,
   { isObject }: { isObject: boolean },
 ): Promise<Shape> {
   const beside = options.responseSchema;
@@ -42,8 +52,15 @@ export async function shapeOf(
     throw new InputFault(["input", "responseFormat"], "text cannot be combined with responseSchema.");
   const schema = beside ?? inside;
   if (schema) await requireSchema(schema, beside ? BESIDE : INSIDE, isObject);
+  const { responseSchemaName: name, responseSchemaStrict: strict } = options;
   if (schema || isObject || input.responseFormat === "json_object")
-    return { kind: "json", schema: schema ?? null, isObject: isObject || !schema };
+    return {
+      kind: "json",
+      schema: schema ?? null,
+      isObject: isObject || !schema,
+      ...(name === undefined ? {} : { name }),
+      ...(strict === undefined ? {} : { strict }),
+    };
   return { kind: "text" };
 }
 
@@ -66,11 +83,12 @@ export const isNative = (shape: Shape, { supports }: ModelFacts): boolean =>
 /** The call, with the shape as the model's own feature or as words before the conversation. */
 export function shaped(call: TextCall, shape: Shape, model: ModelFacts): TextCall {
   if (shape.kind === "text") return call;
-  const { schema, isObject } = shape;
+  const { schema, isObject, name = SCHEMA_NAME, strict } = shape;
+  const strictness = strict === undefined ? {} : { strict };
   if (isNative(shape, model))
     return {
       ...call,
-      responseFormat: schema ? { type: "json_schema", name: "answer", schema } : { type: "json_object" },
+      responseFormat: schema ? { type: "json_schema", name, ...strictness, schema } : { type: "json_object" },
     };
   return {
     ...call,

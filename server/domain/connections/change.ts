@@ -69,7 +69,7 @@ export async function rotateCredential(
   await changeAccessBy(async (client) => {
     const { rowCount } = await client.query(
       `UPDATE credential SET sealed = $3, last4 = $4, fingerprint = $5, label = $6, models = $7, status = 'ready',
-         checked_at = $8, rotated_at = $9, pass_through = $10 WHERE id = $1 AND organization_id = $2`,
+         checked_at = $8, rotated_at = $9, pass_through = $10, request_rules = NULL WHERE id = $1 AND organization_id = $2`,
       [
         credentialId,
         organizationId,

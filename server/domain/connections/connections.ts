@@ -2,6 +2,7 @@ import { remembered } from "@/server/domain/access";
 import type { Secret } from "@/server/platform/crypto/secret";
 import { pool } from "@/server/platform/db";
 import { log } from "@/server/platform/log/log";
+import type { RulesByModel } from "./request-rules";
 import { openFields } from "./secret-fields";
 
 /** A credential that serves an environment of a project, as routing needs it: no part of the secret. */
@@ -59,7 +60,12 @@ export async function connectionsOf(project: {
 }
 
 /** An account as its provider gets it, at the last moment. */
-export type OpenAccount = { baseUrl: string; credentials: Record<string, Secret> };
+export type OpenAccount = {
+  baseUrl: string;
+  credentials: Record<string, Secret>;
+  /** What its server was found to take, by model. */
+  requestRules?: RulesByModel;
+};
 
 /**
  * Opens exactly this credential for one call, with the address it was made for. Null where it was deleted or
@@ -74,9 +80,10 @@ export async function openAccount(
     organization_id: string;
     base_url: string;
     sealed: Record<string, string>;
+    request_rules: RulesByModel | null;
   }>({
     name: "open-account",
-    text: `SELECT credential.organization_id, credential.base_url, credential.sealed
+    text: `SELECT credential.organization_id, credential.base_url, credential.sealed, credential.request_rules
            FROM credential_binding binding
            JOIN credential ON credential.id = binding.credential_id AND credential.organization_id = binding.organization_id
            WHERE binding.credential_id = $1 AND binding.project_id = $2 AND binding.environment = $3
@@ -89,6 +96,7 @@ export async function openAccount(
     return {
       baseUrl: row.base_url,
       credentials: openFields(row.organization_id, credentialId, row.sealed),
+      ...(row.request_rules ? { requestRules: row.request_rules } : {}),
     };
   } catch (err) {
     log.error({ err, credentialId }, "a stored credential cannot be decrypted");

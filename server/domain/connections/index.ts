@@ -13,6 +13,7 @@ export { healthOf } from "./health-of";
 export { baseUrlOf, isOperatorsAddress, operatorCredentials } from "./operator";
 export { recordConnectionOutcome, writeConnectionOutcomes } from "./outcomes";
 export { connectProject, projectConnections } from "./project";
+export { learnedOf } from "./request-rules";
 export { credentialsByVaultKey, rewrapCredentials } from "./rewrap";
 export { baseName, providerOfRoute } from "./route-names";
 export {

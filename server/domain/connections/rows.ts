@@ -5,6 +5,7 @@ import { pool, type Queryable } from "@/server/platform/db";
 import { fail, ValidationFault } from "@/server/platform/errors/errors";
 import type { Provider } from "@/server/providers/provider";
 import { providers } from "@/server/providers/registry.gen";
+import { type RulesByModel, shownRules } from "./request-rules";
 
 export type BindingRow = {
   id: string;
@@ -27,6 +28,7 @@ export type CredentialRow = {
   endpoint_url: string | null;
   models: string | null;
   pass_through: string[] | null;
+  request_rules: RulesByModel | null;
   status: "ready" | "refused";
   checked_at: Date | null;
   guardrails: { perExecutionMicros?: number } | null;
@@ -159,6 +161,7 @@ export function toCredential(row: CredentialRow): Credential {
     endpointUrl: row.endpoint_url,
     models: row.models,
     passThrough: row.pass_through,
+    requestRules: shownRules(row.request_rules),
     status: row.status,
     checkedAt: row.checked_at?.toISOString() ?? null,
     createdBy: row.created_by,

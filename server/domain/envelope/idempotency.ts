@@ -5,12 +5,16 @@ import { type Holder, holderOf, type SentKey, spellingsOf } from "./key-spelling
 /** What an idempotency key belongs to, with the hash of its first request. */
 export type First = { id: string; hash: string | null };
 
+/** The hash of a request, or each one that it may be stored with. */
+type Hashes = string | readonly string[];
+
 /** Is it the same request? Hashes are stored with `v1:` before them, or without. */
-export const isSameRequest = (first: First, hash: string) => isSameDigest(first.hash, hash);
+export const isSameRequest = (first: First, hashes: Hashes) =>
+  [hashes].flat().some((hash) => isSameDigest(first.hash, hash));
 
 /** The first one, where its request had this hash. For another request the key is IdempotencyConflict with the first one's id. */
-export function sameFirst<F extends First>(first: F, hash: string, what = "request"): F {
-  if (isSameRequest(first, hash)) return first;
+export function sameFirst<F extends First>(first: F, hashes: Hashes, what = "request"): F {
+  if (isSameRequest(first, hashes)) return first;
   fail("IdempotencyConflict", `This idempotency key was already used for a different ${what}.`, {
     jobId: first.id,
   });

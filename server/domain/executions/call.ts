@@ -2,6 +2,7 @@ import { accountName, noteFailure, noteSuccess, priceOf, SANDBOX } from "@/serve
 import {
   baseName,
   isOperatorsAddress,
+  learnedOf,
   type OpenAccount,
   recordConnectionOutcome,
 } from "@/server/domain/connections";
@@ -53,9 +54,11 @@ export async function send<R>(
   if (gate === "lost") return { state: "aborted", submission: "not_attempted", why: "lease_lost" };
   if (gate === "unsure") return refuseInternally(call, null, UNSURE);
   const { attemptId, tier, signal } = call;
+  const { requestRules, ...opened } = account;
   const io: ProviderIo = {
-    ...account,
+    ...opened,
     ...{ model, attemptId, tier, signal },
+    ...learnedOf({ account: call.account, baseUrl: opened.baseUrl, requestRules }, model.id),
     allowPrivateAddresses: provider.name === SANDBOX || env.ALLOW_PRIVATE_ADDRESSES,
     isOperatorsAddress: isOperatorsAddress(provider, account.baseUrl),
   };

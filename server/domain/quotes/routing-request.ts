@@ -23,6 +23,8 @@ export type RoutingRequest = {
     | null
     | undefined;
   responseSchema?: Record<string, Json> | null | undefined;
+  responseSchemaName?: string | null | undefined;
+  responseSchemaStrict?: boolean | null | undefined;
   toolSchemas?: Record<string, Json>[] | null | undefined;
   conversation?: Conversation | null | undefined;
   pin?: { target: string } | null | undefined;
@@ -44,15 +46,27 @@ export type RoutingRequest = {
 };
 type ReasoningIntent = "omit" | "economy" | "balanced" | "deep" | "maximum";
 
+type BesideInput =
+  | "responseSchema"
+  | "responseSchemaName"
+  | "responseSchemaStrict"
+  | "sampling"
+  | "toolSchemas"
+  | "conversation";
+
 /** What an envelope asks of the provider beside the input. */
 export function callOptions({
   responseSchema,
+  responseSchemaName: name,
+  responseSchemaStrict: strict,
   sampling,
   toolSchemas,
   conversation,
-}: Pick<RoutingRequest, "responseSchema" | "sampling" | "toolSchemas" | "conversation">): CallOptions {
+}: Pick<RoutingRequest, BesideInput>): CallOptions {
   return {
     ...(responseSchema ? { responseSchema } : {}),
+    ...(name ? { responseSchemaName: name } : {}),
+    ...(typeof strict === "boolean" ? { responseSchemaStrict: strict } : {}),
     ...(typeof sampling?.temperature === "number" ? { temperature: sampling.temperature } : {}),
     ...(sampling?.reasoningIntent ? { reasoningIntent: sampling.reasoningIntent } : {}),
     ...(toolSchemas?.length ? { tools: toolSchemas } : {}),

@@ -46,6 +46,10 @@ export async function sealOf({
     toolSchemas: wanted.toolSchemas ?? null,
     // A bare job body has it in the envelope, a bare quote body in the input: the same request.
     responseSchema: wanted.responseSchema ?? responseSchema ?? null,
+    ...(wanted.responseSchemaName ? { responseSchemaName: wanted.responseSchemaName } : {}),
+    ...(typeof wanted.responseSchemaStrict === "boolean"
+      ? { responseSchemaStrict: wanted.responseSchemaStrict }
+      : {}),
     pricingVersion: PRICING_VERSION,
     ...(wanted.conversation ? { conversation: wanted.conversation } : {}),
   };

@@ -1,4 +1,4 @@
-import { MAX_REPAIR_BYTES } from "@/server/capabilities/define";
+import { MAX_REPAIR_BYTES, SCHEMA_NAME } from "@/server/capabilities/define";
 import { countTokens } from "@/server/platform/text/tokenizer";
 import {
   type EmbeddingCall,
@@ -32,6 +32,9 @@ function tokensAtMost(model: ModelFacts, bytes: number): number {
   return model.tokenBytes ? Math.ceil(bytes / model.tokenBytes) : bytes;
 }
 
+/** A caller's name for the schema; the frame of the call has room for our own. */
+const nameOf = ({ name }: { name: string }) => (name === SCHEMA_NAME ? "" : name);
+
 /**
  * Tokens a call has at most. Its messages are counted with the model's own tokenizer, where it has one and they have at
  * most 256 KiB, and bounded by their bytes otherwise; schemas and tools, which vendors write into the prompt in ways of
@@ -41,7 +44,10 @@ export async function inputTokensAtMost(
   model: ModelFacts,
   call: TextCall,
 ): Promise<{ tokens: number; isCounted: boolean }> {
-  const format = call.responseFormat.type === "json_schema" ? JSON.stringify(call.responseFormat.schema) : "";
+  const format =
+    call.responseFormat.type === "json_schema"
+      ? nameOf(call.responseFormat) + JSON.stringify(call.responseFormat.schema)
+      : "";
   // A server may write members it is passed into the prompt, too.
   const beside = [call.tools, call.settings?.members].map((each) => (each ? JSON.stringify(each) : ""));
   const shape = Buffer.byteLength(format + beside.join(""));

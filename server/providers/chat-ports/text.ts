@@ -14,6 +14,7 @@ import {
 } from "../define";
 import { type HttpOptions, postForEvents, postJson } from "../http";
 import { passOn, present, requireSupported } from "../text-call";
+import { asTaken } from "./as-taken";
 import { readChat, toProgress } from "./reply";
 import { gatherChat } from "./stream";
 
@@ -51,7 +52,7 @@ function toChatRequest(call: TextCall, model: ModelFacts): Record<string, unknow
     ...members,
     model: model.id,
     messages: call.messages.map(toMessage),
-    // The older name: every such server knows it.
+    // Renamed where the server takes the newer name.
     ...(call.maxOutputTokens === undefined ? {} : { max_tokens: call.maxOutputTokens }),
     ...(call.responseFormat.type === "text" ? {} : { response_format: toFormat(call.responseFormat) }),
     ...(call.temperature === undefined ? {} : { temperature: call.temperature }),
@@ -76,7 +77,8 @@ function toFunctionTool(tool: Record<string, Json>): Record<string, Json> {
 
 function toFormat(format: Exclude<ResponseFormat, { type: "text" }>): object {
   if (format.type === "json_object") return { type: "json_object" };
-  return { type: "json_schema", json_schema: { name: format.name, schema: format.schema } };
+  const { name, strict, schema } = format;
+  return { type: "json_schema", json_schema: { name, ...present({ strict }), schema } };
 }
 
 export const headersOf = ({
@@ -95,29 +97,32 @@ type Dialect = {
 export function chatCompletions({ explain, adapt = (sent) => sent }: Dialect): PortAdapter<"text"> {
   const toRequest = (call: TextCall, io: ProviderIo, more: Record<string, unknown> = {}) =>
     adapt({ ...toChatRequest(call, io.model), ...more }, call);
-  const posted = (io: ProviderIo, body: object, { take }: ReturnType<typeof gatherChat>) => ({
-    body,
-    headers: headersOf(io),
-    onEvent: take,
-    explain,
-  });
+  const posted = (
+    io: ProviderIo,
+    sent: Parameters<Parameters<typeof asTaken>[2]>[0],
+    { take }: ReturnType<typeof gatherChat>,
+  ) => ({ ...sent, headers: headersOf(io), onEvent: take });
   return {
     api: "chat-completions",
     async submit(call, io) {
-      const gathered = gatherChat();
-      const reply = await postJson(io, "/chat/completions", posted(io, toRequest(call, io), gathered));
-      if (reply.body === undefined) return toProgress(gathered.whole(), reply, io);
-      return readChat(reply, io, explain);
+      return asTaken(io, { request: toRequest(call, io), explain }, async (sent) => {
+        const gathered = gatherChat();
+        const reply = await postJson(io, "/chat/completions", posted(io, sent, gathered));
+        if (reply.body === undefined) return toProgress(gathered.whole(), reply, io);
+        return readChat(reply, io, sent.explain);
+      });
     },
     async stream(call, io, onText) {
-      const sent = toRequest(call, io, { stream: true, stream_options: { include_usage: true } });
-      const gathered = gatherChat(onText);
-      const reply = await postForEvents(io, "/chat/completions", posted(io, sent, gathered));
-      if (reply.body === undefined) return toProgress(gathered.whole(), reply, io);
-      // A server that knows no streams answers whole.
-      const progress = readChat(reply, io, explain);
-      passOn(progress.result, onText);
-      return progress;
+      const request = toRequest(call, io, { stream: true, stream_options: { include_usage: true } });
+      return asTaken(io, { request, explain }, async (sent) => {
+        const gathered = gatherChat(onText);
+        const reply = await postForEvents(io, "/chat/completions", posted(io, sent, gathered));
+        if (reply.body === undefined) return toProgress(gathered.whole(), reply, io);
+        // A server that knows no streams answers whole.
+        const progress = readChat(reply, io, sent.explain);
+        passOn(progress.result, onText);
+        return progress;
+      });
     },
   };
 }

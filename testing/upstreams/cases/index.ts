@@ -17,6 +17,7 @@ import { RECORDED_CHAT } from "./recorded-chat";
 import { RECORDED_GEMINI } from "./recorded-gemini";
 import { RECORDED_MESSAGES } from "./recorded-messages";
 import { RECORDED_RESPONSES } from "./recorded-responses";
+import { REQUESTS } from "./requests";
 import { RESPONSES } from "./responses";
 import { SPEECH } from "./speech";
 import { UNFRAMED } from "./unframed";
@@ -39,6 +40,7 @@ export const CASES: readonly UpstreamCase[] = [
   ...RECORDED_RESPONSES,
   ...RECORDED_MESSAGES,
   ...RECORDED_GEMINI,
+  ...REQUESTS,
 ];
 
 /** Cases of vectors, pictures, sound and meshes. */

@@ -56,10 +56,10 @@ async function admitOrFind(ctx: Ctx, asked: Asked): Promise<{ jobId: string; fre
   // No index knows of a key that 0.2.0 stored under another spelling.
   if (submission.key.former !== undefined) {
     const { first } = await findHolder(submission);
-    if (first) return { jobId: sameFirst(first, submission.requestHash).id, fresh: null };
+    if (first) return { jobId: sameFirst(first, submission.knownAs).id, fresh: null };
   } else if (recent.has(keyOf(submission))) {
     const { first } = await findHolder(submission);
-    if (first && isSameRequest(first, submission.requestHash)) return { jobId: first.id, fresh: null };
+    if (first && isSameRequest(first, submission.knownAs)) return { jobId: first.id, fresh: null };
   }
   let prepared: Prepared;
   try {
@@ -94,7 +94,7 @@ async function insertOnce(
   const { first, spelling } = await findHolder(submission);
   // The statement was sent twice, because the answer to the first was lost.
   if (isInvoke && first?.id === admission.id) throw unanswered(ctx, admission);
-  if (first) return { jobId: sameFirst(first, submission.requestHash).id, fresh: null };
+  if (first) return { jobId: sameFirst(first, submission.knownAs).id, fresh: null };
   if (spelling === admission.idempotency_key)
     throw new Error("an idempotency key is taken, but its job does not exist");
   return insertOnce(ctx, submission, {
@@ -161,7 +161,7 @@ async function findEarlier(ctx: Ctx, submission: Submission): Promise<string | n
     return joined?.id ?? null;
   }
   const { first } = await findHolder(submission);
-  return first && isSameRequest(first, submission.requestHash) ? first.id : null;
+  return first && isSameRequest(first, submission.knownAs) ? first.id : null;
 }
 
 /** Admits a durable job: one statement writes key, job, hold, first event and dispatch. */

@@ -32,6 +32,8 @@ export type Submission = {
   content: string;
   contentHash: string;
   requestHash: string;
+  /** The hashes under which the same request may be stored: also that of 0.2.0, where it read less of it. */
+  knownAs: readonly string[];
   /** Of a request that names a stored input: what is compared where that input is gone. */
   referenceHash: string | null;
   /** By what it is known as a repeat, or its own repeat is. */
@@ -43,6 +45,8 @@ export type Beside = {
   conversation?: Conversation | undefined;
   /** The job this one is a retry of. */
   retryOf?: string | undefined;
+  /** Members of the envelope that 0.2.0 did not take from this request: a key stored there has the hash of the request without them. */
+  newMembers?: readonly string[] | undefined;
 };
 
 /** A request as it came. */
@@ -68,13 +72,13 @@ async function readEnvelope(ctx: Ctx, { kind, capability, raw, idempotencyHeader
   const project = await access.authorize(ctx, "jobs:submit", { place: envelope.context });
   const { environment } = project;
   const repeat = sent === undefined ? repeatColumns(ctx, project.id, environment) : NO_REPEAT;
-  return { kind, capability, envelope, project, environment, key, repeat };
+  return { kind, capability, envelope, project, environment, key, repeat, isKeyed: sent !== undefined };
 }
 
 /** Reads a request with its input. */
 export async function read(ctx: Ctx, asked: Asked): Promise<Submission> {
   const { kind, capability, raw, beside = {} } = asked;
-  const found = await readEnvelope(ctx, asked);
+  const { isKeyed, ...found } = await readEnvelope(ctx, asked);
   const { envelope, project } = found;
   envelope.input = await inputOf(ctx, project, {
     capabilityKey: capability.key,
@@ -82,14 +86,17 @@ export async function read(ctx: Ctx, asked: Asked): Promise<Submission> {
     isInline: raw.input !== undefined,
   });
   checkReader(kind, capability, envelope);
+  checkSchemaMembers(envelope);
   const snapshot = snapshotOf(found, beside);
   const { text: content, sha256: contentHash } = await contentOf(snapshot);
+  const former = isKeyed ? await formerHashOf(snapshot, beside) : null; // no one knows a key that was just made
   return {
     ...found,
     ...beside,
     content,
     contentHash,
     requestHash: `v1:${contentHash}`,
+    knownAs: [contentHash, ...(former === null ? [] : [former])],
     referenceHash: envelope.inputPayloadRef
       ? referenceHashOf(snapshot, (await contentOf(envelope.input)).sha256)
       : null,
@@ -115,6 +122,16 @@ export async function readByReference(ctx: Ctx, asked: Asked) {
 /** What is compared where the stored input a request names is gone: the request, with its input's hash in the input's place. */
 export const referenceHashOf = (snapshot: Record<string, Json>, sha256: string) =>
   sha256Hex(canonicalText({ ...snapshot, input: sha256 }));
+
+/** The hash that 0.2.0 gave this request; null where it is the same. */
+async function formerHashOf(
+  snapshot: Record<string, Json>,
+  { newMembers = [] }: Beside,
+): Promise<string | null> {
+  const former = Object.entries(snapshot).filter(([name]) => !newMembers.includes(name));
+  if (former.length === Object.keys(snapshot).length) return null;
+  return (await contentOf(Object.fromEntries(former))).sha256;
+}
 
 /** The canonical submitted request: what is hashed, compared under one idempotency key, and kept as the snapshot. */
 function snapshotOf(
@@ -163,6 +180,19 @@ function checkReader(kind: Kind, capability: Capability, envelope: Envelope<"inv
   if (envelope.responseSchema || envelope.input.responseSchema)
     only("cannot be combined with a responseSchema");
   if (envelope.toolSchemas?.length) only("cannot be combined with toolSchemas");
+}
+
+/** A name and strictness are those of a schema. */
+function checkSchemaMembers({
+  responseSchema,
+  responseSchemaName: name,
+  responseSchemaStrict: strict,
+  input,
+}: Envelope<"invoke">) {
+  if (responseSchema || input.responseSchema) return;
+  const only = "This needs a responseSchema. Send one, or leave this field out.";
+  if (typeof name === "string") refuse("responseSchemaName", only);
+  if (typeof strict === "boolean") refuse("responseSchemaStrict", only);
 }
 
 /** Refuses a capability that has no durable runs. */

@@ -1,4 +1,3 @@
-import type { Conversation } from "@/server/capabilities/conversation";
 import type { Capability } from "@/server/capabilities/define";
 import type { Charge } from "@/server/contract/charge";
 import type { RawEnvelope } from "@/server/contract/envelope";
@@ -35,6 +34,7 @@ import { failpoint } from "@/server/platform/settings/failpoint";
 import { isObject } from "@/server/platform/text/json";
 import type { SubmissionState } from "@/server/providers/define";
 import { admit, type Fresh, toRow } from "../admission/admit";
+import type { Beside } from "../admission/submission";
 import { chargeOfCall, finishLeased } from "../ending/end";
 import { type Answer, type Ended, endedAsAnswered, type Next, warningsOf } from "../ending/ended";
 import { neverSent } from "../ending/never-sent";
@@ -65,7 +65,7 @@ function freshAttempt(admission: Admission): AttemptRow | null {
 }
 
 /** An invoke by a door of another interface, which takes an answer as it was said and may say more than an input does. */
-export type Door = { conversation?: Conversation | undefined };
+export type Door = Pick<Beside, "conversation" | "newMembers">;
 
 /**
  * Runs a capability and answers when it has ended: admission is committed before the first byte can leave, the receipt
@@ -89,7 +89,7 @@ export async function invoke(
     capability,
     raw,
     idempotencyHeader,
-    beside: { conversation: door?.conversation },
+    beside: { conversation: door?.conversation, newMembers: door?.newMembers },
   });
   if (!fresh) return replay(ctx, jobId);
   const takesAsSaid = door !== undefined;

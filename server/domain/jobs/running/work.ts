@@ -84,6 +84,8 @@ type Snapshot = {
   input: Record<string, Json>;
   readerDelivery?: Json;
   responseSchema?: Record<string, Json>;
+  responseSchemaName?: string;
+  responseSchemaStrict?: boolean;
   toolSchemas?: Record<string, Json>[];
   conversation?: Conversation;
   sampling?: {

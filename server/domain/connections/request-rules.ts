@@ -1,0 +1,65 @@
+import type { Credential } from "@/server/contract/credentials";
+import { pool } from "@/server/platform/db";
+import { log } from "@/server/platform/log/log";
+import type { ProviderIo } from "@/server/providers/define";
+import type { RequestRules } from "@/server/providers/request-rules";
+
+/*
+ * What the servers of connections were found to take, by model. It is kept with the connection; of the operator's own accounts, by
+ * each process for itself.
+ */
+
+export type RulesByModel = Readonly<Record<string, RequestRules>>;
+
+const ofOperator = new Map<string, RequestRules>();
+
+type Opened = {
+  account: { credentialId: string } | string;
+  baseUrl: string;
+  requestRules: RulesByModel | undefined;
+};
+
+/** What is known of an account's server for this model, and how more is kept. */
+export function learnedOf(
+  { account, baseUrl, requestRules = {} }: Opened,
+  model: string,
+): Pick<ProviderIo, "rules" | "learn"> {
+  if (typeof account === "object") {
+    const rules = Object.hasOwn(requestRules, model) ? requestRules[model] : undefined;
+    return { ...(rules ? { rules } : {}), learn: (found) => keep(account.credentialId, model, found) };
+  }
+  const name = `${baseUrl} ${model}`;
+  const rules = ofOperator.get(name);
+  return {
+    ...(rules ? { rules } : {}),
+    async learn(found) {
+      ofOperator.set(name, { ...ofOperator.get(name), ...found });
+    },
+  };
+}
+
+/** Adds to what is there, so that calls which find out different things at once keep both. */
+async function keep(credentialId: string, model: string, found: RequestRules): Promise<void> {
+  try {
+    await pool.query({
+      name: "keep-request-rules",
+      text: `UPDATE credential
+        SET request_rules = coalesce(request_rules, '{}') ||
+          jsonb_build_object($2::text, coalesce(request_rules -> $2::text, '{}') || $3::jsonb)
+        WHERE id = $1 AND NOT coalesce(request_rules -> $2::text @> $3::jsonb, false)`,
+      values: [credentialId, model, JSON.stringify(found)],
+    });
+  } catch (err) {
+    log.warn({ err, credentialId, model }, "what a server takes could not be stored");
+  }
+}
+
+/** What is sent to a connection's server, for the models where that is not the usual. */
+export const shownRules = (rules: RulesByModel | null): Credential["requestRules"] =>
+  Object.entries(rules ?? {})
+    .map(([model, { outputLimit = "max_tokens", streamOptions = true }]) => ({
+      model,
+      outputLimit,
+      streamOptions,
+    }))
+    .sort((one, other) => (one.model < other.model ? -1 : 1));

@@ -1,0 +1,60 @@
+import { ProviderFault, type ProviderIo } from "../define";
+import type { Explain } from "../faults";
+import { LIMIT_MEMBERS, type RequestRules } from "../request-rules";
+import { type Member, refusedMembers } from "./refused-members";
+
+/* Servers take different members of one interface, and say which only by refusing the other. */
+
+type Body = Record<string, unknown>;
+type Sent = { body: Body; explain: Explain };
+
+/**
+ * Sends a request as its server takes it. A refusal that names one of the members below came before any work: the request is sent
+ * again in this call with the other member, or without it, once for each. What was answered is kept for later calls.
+ */
+export async function asTaken<R>(
+  io: Pick<ProviderIo, "rules" | "learn">,
+  { request, explain }: { request: Body; explain: Explain },
+  send: (sent: Sent) => Promise<R>,
+): Promise<R> {
+  let learned: RequestRules = {};
+  for (;;) {
+    const body = inRules(request, { ...io.rules, ...learned });
+    const refused = new Set<Member>();
+    const hear: Explain = (answer) => {
+      for (const member of refusedMembers(answer)) refused.add(member);
+      return explain(answer);
+    };
+    try {
+      const answered = await send({ body, explain: hear });
+      if (Object.keys(learned).length > 0) await io.learn?.(learned);
+      return answered;
+    } catch (cause) {
+      const other = isRefusal(cause) ? rulesAfter(refused, body) : {};
+      const names = Object.keys(other);
+      if (names.length === 0 || names.some((name) => name in learned)) throw cause;
+      learned = { ...learned, ...other };
+    }
+  }
+}
+
+/** Nothing ran: the server answered no, and delivered nothing before. */
+const isRefusal = (cause: unknown) =>
+  cause instanceof ProviderFault && cause.kind === "refused" && cause.submission === "attempted";
+
+function inRules(request: Body, { outputLimit = "max_tokens", streamOptions }: RequestRules): Body {
+  const { max_tokens: limit, stream_options: options, ...rest } = request;
+  return {
+    ...rest,
+    ...(limit === undefined ? {} : { [outputLimit]: limit }),
+    ...(options === undefined || streamOptions === false ? {} : { stream_options: options }),
+  };
+}
+
+/** What to send instead of the members that were sent and refused. */
+function rulesAfter(refused: ReadonlySet<Member>, body: Body): RequestRules {
+  const limit = LIMIT_MEMBERS.find((member) => member in body && refused.has(member));
+  const outputLimit = limit && LIMIT_MEMBERS.find((member) => member !== limit);
+  const isWithout = "stream_options" in body && refused.has("stream_options");
+  return { ...(outputLimit ? { outputLimit } : {}), ...(isWithout ? { streamOptions: false } : {}) };
+}

@@ -1,0 +1,108 @@
+import { isObject } from "@/server/platform/text/json";
+import { LIMIT_MEMBERS } from "../request-rules";
+
+/* Which members of a request a server refuses because it does not know them, by its own words. */
+
+const MEMBERS = [...LIMIT_MEMBERS, "stream_options"] as const;
+export type Member = (typeof MEMBERS)[number];
+
+/** Errors are in each other, and in texts that are JSON, at most this deep. */
+const DEEPEST = 6;
+/** Where pydantic repeats what was sent: words of the caller. */
+const ECHO = "input";
+/** More of a text than this is not looked at. */
+const MOST_READ = 4_000;
+
+/**
+ * The members that a refusal names as unknown or unsupported. A complaint about a value (`max_tokens is too large`) names none: the
+ * other member could then be passed over, and the output would have no limit.
+ */
+export function refusedMembers({ status, body }: { status: number; body: unknown }): Member[] {
+  if (status !== 400 && status !== 422) return [];
+  const said = saidIn(body, 0);
+  return MEMBERS.filter(
+    (member) =>
+      said.entries.some((entry) => isEntryOf(entry, member)) ||
+      said.texts.some((text) => FORMS[member].some((form) => form.test(text))),
+  );
+}
+
+type Said = { texts: string[]; entries: Record<string, unknown>[] };
+
+/** Every text and every object of an error. */
+function saidIn(value: unknown, depth: number): Said {
+  if (depth > DEEPEST) return { texts: [], entries: [] };
+  if (typeof value === "string") {
+    const text = value.slice(0, MOST_READ).replaceAll(/\s+/g, " ");
+    // Proxies put the error of their upstream in as a text.
+    const inner = /^\s*[{[]/.test(value) ? saidIn(jsonIn(value), depth + 1) : null;
+    return { texts: [text, ...(inner?.texts ?? [])], entries: inner?.entries ?? [] };
+  }
+  if (typeof value !== "object" || value === null) return { texts: [], entries: [] };
+  const found = Object.entries(value)
+    .filter(([name]) => name !== ECHO)
+    .map(([, each]) => saidIn(each, depth + 1));
+  return {
+    texts: found.flatMap(({ texts }) => texts),
+    entries: [...(isObject(value) ? [value] : []), ...found.flatMap(({ entries }) => entries)],
+  };
+}
+
+function jsonIn(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** An error in fields: pydantic's `loc` with its type, or OpenAI's `param` with its code. */
+function isEntryOf({ loc, type, msg, param, code }: Record<string, unknown>, member: Member): boolean {
+  if (Array.isArray(loc)) {
+    const path = loc[0] === "body" ? loc.slice(1) : loc;
+    return path[0] === member && /extra|forbidden|unknown|unrecogni[sz]ed/i.test(`${type} ${msg}`);
+  }
+  const isNamed = typeof param === "string" && param.split(".")[0] === member;
+  return isNamed && /^(unsupported|unknown|unrecogni[sz]ed)_(parameter|argument|field)$/.test(`${code}`);
+}
+
+const UNKNOWN = "(?:unsupported|unrecogni[sz]ed|unknown|unexpected|extra|extraneous|additional|disallowed)";
+const NOUN = "(?:parameter|argument|field|property|key|name|member|option|input)s?";
+const OPEN = "(?:[ \"'`\u2018\u201c[(:=#/$.]|body[./])*";
+/** Other members that are named before one. */
+const LIST = "[ :[(]*(?:[\"'`]?\\w+[\"'`]?, *)*";
+const CLOSE = "[\"'`\u2019\u201d\\])]*";
+
+/** The sentences of servers that do not know a member; each names the member next to what is wrong with it. */
+function formsOf(member: Member): RegExp[] {
+  const named = `${OPEN}\\b${member}\\b(?:\\.\\w+)?${CLOSE}`;
+  const others = LIMIT_MEMBERS.filter((each) => each !== member).join("|");
+  const form = (pattern: string) => new RegExp(pattern, "i");
+  return [
+    // Unsupported parameter: 'max_tokens'. Unrecognized request argument supplied: stream_options. Unknown name "x": Cannot find field.
+    form(
+      `\\b${UNKNOWN}(?: request| json| body)? ${NOUN}(?: supplied| provided)?(?:: ${NOUN})?${LIST}${named}`,
+    ),
+    // property 'x' is unsupported. x: Extra inputs are not permitted. 'x' is not a valid field.
+    form(
+      `(?=${member}\\b)(?<!\\bvalues? (?:of|for)${OPEN})\\b${member}\\b(?:\\.\\w+)?${CLOSE}(?::? ${NOUN})?(?:: extra inputs are not permitted| (?:is|are) (?:(?:currently |an? )?(?:unsupported|unrecogni[sz]ed|unknown)|(?:currently )?not (?:supported|permitted|allowed|accepted|recogni[sz]ed|a valid ${NOUN})))(?! (?:to|above|over|for values?)\\b)`,
+    ),
+    // The model does not support x.
+    form(
+      `\\b(?:does not|doesn't|do not|cannot) (?:support|accept|take|allow|recogni[sz]e)(?: the)?(?: ${NOUN})?${named}(?!${CLOSE}\\s*(?:[<>=\\d]|of\\b|above\\b|over\\b|greater\\b|larger\\b|more\\b|values?\\b))`,
+    ),
+    // pydantic's list as Python writes it.
+    form(`extra_forbidden["'], *["']loc["']: *[[(]["']body["'], *["']${member}["']`),
+    ...(member === "stream_options"
+      ? []
+      : [
+          form(`\\b${member}\\b${CLOSE}[^.]{0,60}\\buse ${OPEN}(?:${others})\\b`),
+          form(`\\b(?:${others})\\b${CLOSE} instead of ${OPEN}${member}\\b`),
+        ]),
+  ];
+}
+
+const FORMS = Object.fromEntries(MEMBERS.map((member) => [member, formsOf(member)])) as Record<
+  Member,
+  RegExp[]
+>; // one for each member
