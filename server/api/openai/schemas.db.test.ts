@@ -1,0 +1,208 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import * as connections from "@/server/domain/connections";
+import { env } from "@/server/platform/settings/env";
+import { startVendor, type Vendor } from "@/server/providers/testing/vendor";
+import { finish, makeTenant, type Tenant } from "@/testing/api";
+import { setSettings } from "@/testing/settings";
+import { system } from "@/testing/tenants";
+
+/* The name and the strictness of a schema: they reach the server, and are part of the request. */
+
+const GENERATION = "text.structured.generation.v1";
+const invokeAt = `/v1/capabilities/${GENERATION}/invoke`;
+const ROUTE = {
+  execution: { executionConstraints: { providerPin: "openai-compatible", preferredModel: "acme" } },
+};
+const schema = { type: "object", properties: { city: { type: "string" } }, required: ["city"] };
+
+let vendor: Vendor;
+let tenant: Tenant;
+const before = { ...env };
+beforeAll(async () => {
+  vendor = await startVendor();
+  setSettings({ ALLOW_PRIVATE_ADDRESSES: true });
+  tenant = await makeTenant();
+  vendor.answer({ json: { data: [] } });
+  await connections.createCredential(
+    system,
+    tenant.organizationId,
+    {
+      provider: "openai-compatible",
+      secret: "sk-1",
+      label: "own",
+      endpointUrl: vendor.url,
+      models: "acme:1:2",
+    },
+    { places: [{ projectId: tenant.projectId, environment: "development" }] },
+  );
+  vendor.answer({
+    json: {
+      choices: [{ message: { content: '{"city":"Rome"}' }, finish_reason: "stop" }],
+      usage: { prompt_tokens: 7, completion_tokens: 3 },
+    },
+  });
+});
+afterAll(async () => {
+  setSettings(before);
+  await vendor.stop();
+});
+
+let asked = 0;
+const messages = () => [{ role: "user", content: `Which city? ${++asked}` }];
+const sent = () => JSON.parse(vendor.arrived.at(-1)?.body ?? "null").response_format;
+const toFormat = (named: object) => ({ type: "json_schema", json_schema: { ...named, schema } });
+/** Sends a schema by a door of OpenAI's interface. */
+const chat = (named: object, more: object = {}, headers: Record<string, string> = {}) =>
+  tenant.post(
+    "/v1/chat/completions",
+    {
+      model: `${GENERATION}@openai-compatible/acme`,
+      messages: messages(),
+      response_format: { type: "json_schema", json_schema: { schema, ...named } },
+      ...more,
+    },
+    { headers },
+  );
+const respond = (named: object) =>
+  tenant.post("/v1/responses", {
+    model: `${GENERATION}@openai-compatible/acme`,
+    input: messages(),
+    text: { format: { type: "json_schema", schema, ...named } },
+  });
+const invoke = (more: object, input: object = {}) =>
+  tenant.post(invokeAt, { input: { messages: messages(), ...input }, ...ROUTE, ...more });
+
+describe("a name and strictness reach a server that speaks chat completions", () => {
+  test.each([
+    [
+      { name: "thing", strict: true },
+      { name: "thing", strict: true },
+    ],
+    [
+      { name: "thing", strict: false },
+      { name: "thing", strict: false },
+    ],
+    [{ name: "thing", strict: null }, { name: "thing" }],
+    [{ name: "a thing/2" }, { name: "a_thing_2" }],
+  ])("%j by both doors", async (named, as) => {
+    for (const door of [chat, respond]) {
+      const { status, text } = await door(named);
+      expect(status, text).toBe(200);
+      expect(sent()).toEqual(toFormat(as));
+    }
+  });
+
+  test("in the product's own envelope, wherever the schema is, and from a job", async () => {
+    const named = { responseSchemaName: "thing", responseSchemaStrict: false };
+    const as = toFormat({ name: "thing", strict: false });
+    expect((await invoke({ ...named, responseSchema: schema })).status).toBe(200);
+    expect(sent()).toEqual(as);
+    expect((await invoke(named, { responseSchema: schema })).status).toBe(200);
+    expect(sent()).toEqual(as);
+    expect((await invoke({ responseSchema: schema })).status).toBe(200);
+    expect(sent()).toEqual(toFormat({ name: "answer" }));
+    const { json } = await tenant.post(`/v1/capabilities/${GENERATION}/jobs`, {
+      input: { messages: messages(), responseSchema: schema },
+      ...ROUTE,
+      ...named,
+    });
+    expect((await finish(json.jobId)).status).toBe("succeeded");
+    expect(sent()).toEqual(as);
+    expect((await tenant.get(`/v1/jobs/${json.jobId}/request`)).json.request).toMatchObject(named);
+  });
+});
+
+describe("a name and strictness are part of the request", () => {
+  test("the same key with another name or strictness is a conflict", async () => {
+    const headers = { "idempotency-key": "named" };
+    const own = { messages: messages() };
+    const first = await chat({ name: "thing", strict: true }, own, headers);
+    expect((await chat({ name: "thing", strict: true }, own, headers)).json.id).toBe(first.json.id);
+    for (const other of [
+      { name: "other", strict: true },
+      { name: "thing" },
+      { name: "thing", strict: false },
+    ]) {
+      const { status, json } = await chat(other, own, headers);
+      expect([status, json.error.code]).toEqual([409, "IdempotencyConflict"]);
+    }
+  });
+
+  test("a key that 0.2.0 stored, which read neither, is replayed by the door and by no other name", async () => {
+    // What 0.2.0 made of a named schema is the same request without the name.
+    const own = messages();
+    const { execution } = ROUTE;
+    const stored = await tenant.post(invokeAt, {
+      input: { messages: own },
+      responseSchema: schema,
+      execution,
+      idempotencyKey: "of 0.2.0",
+    });
+    expect(stored.status, stored.text).toBe(200);
+    const count = vendor.arrived.length;
+    const headers = { "idempotency-key": "of 0.2.0" };
+    for (const named of [{ name: "thing", strict: true }, { name: "thing" }]) {
+      const { status, json, text } = await chat(named, { messages: own }, headers);
+      expect([status, json.id], text).toEqual([200, stored.json.executionId]);
+    }
+    expect(vendor.arrived).toHaveLength(count);
+    // The product's own interface had no such field then.
+    const native = await tenant.post(invokeAt, {
+      input: { messages: own },
+      responseSchema: schema,
+      responseSchemaName: "thing",
+      execution,
+      idempotencyKey: "of 0.2.0",
+    });
+    expect([native.status, native.json.detail?.code ?? native.json.code]).toEqual([
+      409,
+      "IdempotencyConflict",
+    ]);
+    const other = await chat({ name: "thing" }, { messages: messages() }, headers);
+    expect(other.status).toBe(409);
+  });
+});
+
+describe("a name or strictness is refused at its place", () => {
+  test.each<[string, object, string]>([
+    ["empty", { responseSchemaName: "" }, "responseSchemaName"],
+    ["too long", { responseSchemaName: "x".repeat(65) }, "responseSchemaName"],
+    ["of other characters", { responseSchemaName: "a thing" }, "responseSchemaName"],
+    ["a number", { responseSchemaName: 7 }, "responseSchemaName"],
+    ["a list", { responseSchemaName: ["a", "b"] }, "responseSchemaName"],
+    ["a word", { responseSchemaStrict: "yes" }, "responseSchemaStrict"],
+    ["a number, for strictness", { responseSchemaStrict: 1 }, "responseSchemaStrict"],
+  ])("%s", async (_what, named, field) => {
+    const count = vendor.arrived.length;
+    const { status, json } = await invoke({ responseSchema: schema, ...named });
+    expect([status, json.detail[0].loc]).toEqual([422, ["body", field]]);
+    expect(vendor.arrived).toHaveLength(count);
+  });
+
+  test.each([{ responseSchemaName: "thing" }, { responseSchemaStrict: false }])(
+    "without a schema: %j",
+    async (named) => {
+      const { status, json } = await invoke(named);
+      expect([status, json.detail[0].loc]).toEqual([422, ["body", Object.keys(named)[0]]]);
+      expect(json.detail[0].msg).toContain("responseSchema");
+    },
+  );
+
+  test.each([
+    [{ name: "" }, "name"],
+    [{ name: "x".repeat(65) }, "name"],
+    [{ name: 7 }, "name"],
+    [{}, "name"],
+    [{ name: "thing", strict: "yes" }, "strict"],
+  ])("by the doors: %j", async (named, field) => {
+    const chatted = await chat(named);
+    expect([chatted.status, chatted.json.error.param]).toEqual([422, `response_format.json_schema.${field}`]);
+    const responded = await respond(named);
+    expect([responded.status, responded.json.error.param]).toEqual([422, `text.format.${field}`]);
+  });
+
+  test("a name of a field that is not known is suggested", async () => {
+    const { status, json } = await invoke({ responseSchema: schema, responseSchemaname: "thing" });
+    expect([status, json.detail.didYouMean]).toEqual([422, "responseSchemaName"]);
+  });
+});
