@@ -124,6 +124,20 @@ test("calls that find out different things at once keep both", async () => {
   expect(received).toHaveLength(1);
 });
 
+test("what is found out later is added to what is known, and one model's to no other's", async () => {
+  const tenant = await connected();
+  const account = { credentialId: tenant.credentialId };
+  const of = (model: string) => learnedOf({ account, baseUrl: url(), requestRules: {} }, model);
+  await of("new-1").learn?.({ streamOptions: false });
+  await of("new-2").learn?.({ streamOptions: false });
+  await of("new-1").learn?.({ outputLimit: "max_completion_tokens" });
+  await of("new-1").learn?.({ streamOptions: false });
+  expect(await rulesOf(tenant)).toEqual([
+    { model: "new-1", outputLimit: "max_completion_tokens", streamOptions: false },
+    { model: "new-2", outputLimit: "max_tokens", streamOptions: false },
+  ]);
+});
+
 test("a rotation begins anew", async () => {
   const tenant = await connected();
   await ask(tenant, "new-1");
