@@ -107,6 +107,19 @@ export const FIELDS: Field[] = [
       ),
   },
   {
+    // Other values are good beside a schema alone (server/api/openai/schemas.db.test.ts).
+    path: "responseSchemaName",
+    good: [null],
+    bad: ["", "a name", "x".repeat(65), 7, []],
+    shows: ({ sent }) => expect(sent.responseFormat.name ?? "answer").toBe("answer"),
+  },
+  {
+    path: "responseSchemaStrict",
+    good: [null],
+    bad: ["yes", 1, {}],
+    shows: ({ sent }) => expect(sent.responseFormat.strict).toBeUndefined(),
+  },
+  {
     path: "maturityRating",
     good: [null, "G", "PG", "PG13", "R", "NC17"],
     bad: ["X", "", 18],

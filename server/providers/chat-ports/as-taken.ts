@@ -6,7 +6,7 @@ import { type Member, refusedMembers } from "./refused-members";
 /* Servers take different members of one interface, and say which only by refusing the other. */
 
 type Body = Record<string, unknown>;
-type Sent = { body: Body; explain: Explain };
+export type Sent = { body: Body; explain: Explain };
 
 /**
  * Sends a request as its server takes it. A refusal that names one of the members below came before any work: the request is sent

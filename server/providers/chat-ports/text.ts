@@ -14,7 +14,7 @@ import {
 } from "../define";
 import { type HttpOptions, postForEvents, postJson } from "../http";
 import { passOn, present, requireSupported } from "../text-call";
-import { asTaken } from "./as-taken";
+import { asTaken, type Sent } from "./as-taken";
 import { readChat, toProgress } from "./reply";
 import { gatherChat } from "./stream";
 
@@ -97,11 +97,11 @@ type Dialect = {
 export function chatCompletions({ explain, adapt = (sent) => sent }: Dialect): PortAdapter<"text"> {
   const toRequest = (call: TextCall, io: ProviderIo, more: Record<string, unknown> = {}) =>
     adapt({ ...toChatRequest(call, io.model), ...more }, call);
-  const posted = (
-    io: ProviderIo,
-    sent: Parameters<Parameters<typeof asTaken>[2]>[0],
-    { take }: ReturnType<typeof gatherChat>,
-  ) => ({ ...sent, headers: headersOf(io), onEvent: take });
+  const posted = (io: ProviderIo, sent: Sent, { take }: ReturnType<typeof gatherChat>) => ({
+    ...sent,
+    headers: headersOf(io),
+    onEvent: take,
+  });
   return {
     api: "chat-completions",
     async submit(call, io) {
