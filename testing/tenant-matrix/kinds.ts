@@ -121,7 +121,7 @@ export const WORDS = new Set(
   product_id profile_key profile_ref profile_version project_name proposed_capability.* constraints.* constraints
   provenance.* provider provider_pin provider_extensions.* q query question range reason reasoning_effort
   recipient_porkbun_username ref registrant.* repository request_hash resolved_prompt response_format_hash
-  response_schema.* revision runtime_pricing schema.* schemas schemas secret settings.* size slug source source_locale stop summary
+  response_schema.* response_schema_name revision runtime_pricing schema.* schemas schemas secret settings.* size slug source source_locale stop summary
   target target_locale task_kind text texture_mode texture_prompt tlds to token tool_choice tool_choice.* tool_schemas.* tools.*
   tools_hash trigger_words type until url value variables.* verbosity view voice_id workload_tags.* x-request-id
   acceptance_cases.* implementation_preferences.* overrides.* labels authorization cookie host
