@@ -57,7 +57,7 @@ export type Expected = {
 };
 
 /** What a request to a server says: members it has with these values (an object: at least), has with any, or lacks. */
-export type Sent = { like?: object; has?: readonly string[]; lacks?: readonly string[] };
+type Sent = { like?: object; has?: readonly string[]; lacks?: readonly string[] };
 
 export type UpstreamCase = {
   /** Lower case with hyphens: also the id of the model that plays it. */
