@@ -73,6 +73,20 @@ export const CredentialBinding = z
   .meta({ id: "ProviderCredentialBinding" });
 export type CredentialBinding = z.output<typeof CredentialBinding>;
 
+/** Models whose server refused a member of a request by name, with what it is sent since. A rotation clears it. */
+const RequestRules = z
+  .array(
+    z.object({
+      model: z.string(),
+      outputLimit: z.enum(["max_tokens", "max_completion_tokens"]),
+      streamOptions: z.boolean(),
+    }),
+  )
+  .meta({
+    id: "RequestRules",
+    description: "What models are sent whose server refused the usual members of a request.",
+  });
+
 export const Credential = z
   .object({
     credentialId: z.string(),
@@ -87,23 +101,7 @@ export const Credential = z
     models: z.string().nullable(),
     /** Members of a request that are passed on; null: the usual ones, or a provider that takes none. */
     passThrough: z.array(z.string()).nullable(),
-    requestRules: z
-      .array(
-        z.object({
-          model: z.string(),
-          outputLimit: z
-            .enum(["max_tokens", "max_completion_tokens"])
-            .describe("The member of a request that carries the output limit."),
-          streamOptions: z
-            .boolean()
-            .describe(
-              "Whether streams are requested with `stream_options`. Without it a server may report no usage, and the usage is estimated.",
-            ),
-        }),
-      )
-      .describe(
-        "Models whose server refused a member of a request by name, with what it is sent since. Empty: every model is sent the usual members. A rotation clears it.",
-      ),
+    requestRules: RequestRules,
     /** What the provider said when it was asked last. */
     status: z.enum(["ready", "refused"]),
     checkedAt: DateTime.nullable(),

@@ -202,13 +202,11 @@ const shared = {
     .string()
     .regex(/^[A-Za-z0-9_-]{1,64}$/, "must be 1 to 64 letters, digits, _ or -")
     .nullish()
-    .describe("A name for the schema, for providers that take one. Left out: `answer`."),
+    .describe("A name for the schema. Left out: `answer`."),
   responseSchemaStrict: z
     .boolean()
     .nullish()
-    .describe(
-      "Whether a provider that can is to hold its model to the schema while it writes. The answer is checked against the schema in any case.",
-    ),
+    .describe("Whether the provider holds its model to the schema, where it can."),
   toolSchemas: z
     .array(JsonObject)
     .max(128)
