@@ -71,7 +71,8 @@ export function ConnectDialog({
             hint={
               <>
                 <code>id:in:out</code> with prices in US dollars per million tokens. Separate models with
-                commas. Use <code>id:in:embeddings</code> for an embedding model.
+                commas. Use <code>id:in:embeddings</code> for an embedding model, and{" "}
+                <code>id:in:out:pictures</code> for one that reads pictures.
               </>
             }
             required

@@ -14,6 +14,7 @@ const FOUND_BY_A_START: typeof WRONG_SETTINGS = [
   [{ PLANS: '[{"slug":"pro"}]' }, "PLANS 0."],
   [{ DEFAULT_PLAN: "gold" }, "DEFAULT_PLAN: is not the slug of a plan"],
   [{ OPENAI_COMPATIBLE_MODELS: "llama" }, 'OPENAI_COMPATIBLE_MODELS: "llama" is not of the form'],
+  [{ OPENAI_COMPATIBLE_MODELS: "vl:1:2:pictures=0" }, '"vl:1:2:pictures=0" is not of the form'],
   [{ ANTHROPIC_API_KYE: "key" }, "did you mean ANTHROPIC_API_KEY?"],
   [{ DATABASE_URL: "" }, "DATABASE_URL is not set"],
   [

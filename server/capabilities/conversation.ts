@@ -1,4 +1,5 @@
 import type {
+  CacheMark,
   PictureDetail,
   TextMessage,
   TextSettings,
@@ -16,18 +17,32 @@ export type Conversation = {
   /** Names of those who wrote messages, and how closely pictures are looked at; only some interfaces have words for them. */
   names?: { at: number; name: string }[];
   details?: { at: number; part: number; detail: PictureDetail }[];
+  /** Messages with pictures, in the place of their text in `input.messages`. */
+  parts?: { at: number; content: Part[] }[];
+  /** Marks up to which the caller wants the prompt cached, by the place of the message. */
+  cache?: ({ at: number } & CacheMark)[];
   toolChoice?: ToolChoice;
   parallelToolCalls?: false;
   settings?: TextSettings;
 };
+type Part = { type: "text"; text: string } | { type: "image"; mediaType: string; data: string };
 export type Turn = { at: number } & ({ toolCalls: ToolCall[] } | { toolCallId: string });
 
-/** The messages with what belongs to them: calls and results, names, and details of pictures. */
+/** The messages of an input, those with pictures as their parts. */
+export function withParts<M extends { content: string }>(
+  messages: M[],
+  { parts = [] }: Conversation = {},
+): (Omit<M, "content"> & { content: string | Part[] })[] {
+  const found = new Map(parts.map(({ at, content }) => [at, content]));
+  return messages.map((message, place) => ({ ...message, content: found.get(place) ?? message.content }));
+}
+
+/** The messages with what belongs to them: calls and results, names, details of pictures, and marks of what is cached. */
 export function withTurns(messages: TextMessage[], conversation: Conversation = {}): TextMessage[] {
-  const { turns = [], names = [], details = [] } = conversation;
+  const { turns = [], names = [], details = [], cache = [] } = conversation;
   const found = new Map(turns.map((turn) => [turn.at, turn]));
   const nameAt = new Map(names.map(({ at, name }) => [at, name]));
-  return messages.map((given, place): TextMessage => {
+  const turned = (given: TextMessage, place: number): TextMessage => {
     const turn = found.get(place);
     const message = detailed(
       given,
@@ -41,6 +56,11 @@ export function withTurns(messages: TextMessage[], conversation: Conversation = 
       return { role: "assistant", content: message.content, toolCalls: turn.toolCalls };
     if (typeof message.content !== "string") throw new Error("the result of a tool is text");
     return { role: "tool", content: message.content, toolCallId: turn.toolCallId };
+  };
+  return messages.map((given, place) => {
+    const marks = cache.filter(({ at }) => at === place).map(({ at: _at, ...mark }) => mark);
+    const message = turned(given, place);
+    return marks.length > 0 ? { ...message, cache: marks } : message;
   });
 }
 

@@ -1,6 +1,5 @@
 import { z } from "zod";
 import { StructuredOutput, TextInput } from "@/server/contract/inputs";
-import type { TextMessage } from "@/server/providers/define";
 import { defineCapability } from "./define";
 import { fitsText, gradeRank, outputCap, requireAnswer, toTextCall } from "./text/call";
 import { inTokens, SHORT, STRUCTURED_ERRORS, textFeatures } from "./text/kinds";
@@ -11,7 +10,7 @@ import {
   MOST_PICTURE_PIXELS,
   readMessages,
 } from "./text/pictures";
-import { isNative, readJson, repairInWords, type Shape, shaped, shapeOf } from "./text/shape";
+import { isNative, type Material, readJson, repairInWords, type Shape, shaped, shapeOf } from "./text/shape";
 
 const OUTPUT_BUDGET = 8_192;
 const CONTEXT_TOKENS = 128_000;
@@ -35,8 +34,6 @@ const Input = z.strictObject({
 });
 type Input = z.output<typeof Input>;
 
-/** The conversation with its pictures read, and the shape of the answer. */
-type Material = { messages: TextMessage[]; shape: Shape };
 const ANY_OBJECT: Shape = { kind: "json", schema: null, isObject: true };
 
 export default defineCapability<Input, StructuredOutput, Material>({

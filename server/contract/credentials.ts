@@ -20,7 +20,7 @@ const ConnectionEndpointUrl = z.string().trim().min(1).max(2048).meta({
 const ConnectionModels = z.string().trim().min(1).max(16_384).meta({
   id: "ConnectionModels",
   description:
-    "Required for `openai-compatible`, and for no other provider: its models as `id:in:out,…`, with prices in US dollars per million tokens, e.g. `llama-3:0.2:0.6`. An embedding model is `id:in:embeddings`. Executions are estimated, budgeted and recorded at these prices.",
+    "Required for `openai-compatible`, and for no other provider: its models as `id:in:out,…`, with prices in US dollars per million tokens, e.g. `llama-3:0.2:0.6`. An embedding model is `id:in:embeddings`; one that reads pictures `id:in:out:pictures`, or `…:pictures=N` for at most N tokens each. Executions are estimated, budgeted and recorded at these prices.",
 });
 const ConnectionSecret = z.string().max(8192).meta({
   id: "ConnectionSecret",

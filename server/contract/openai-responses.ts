@@ -2,6 +2,7 @@ import { z } from "zod";
 import {
   AllowedMode,
   ChoiceMode,
+  cached,
   Effort,
   FunctionTool,
   NamedSchema,
@@ -12,15 +13,21 @@ import {
 
 /* Requests and answers of POST /v1/responses. What is said of fields in ./openai holds here too. */
 
-const InputText = z.strictObject({ type: z.literal("input_text"), text: z.string() });
+const InputText = z.strictObject({ type: z.literal("input_text"), text: z.string(), ...cached });
 const InputImage = z.strictObject({
   type: z.literal("input_image"),
   image_url: z.string(),
   detail: PictureDetail,
+  ...cached,
 });
 
 /** A message of the conversation; an answer's own output may be given back as it came. */
-const own = { type: z.literal("message").nullish(), id: z.string().nullish(), status: z.string().nullish() };
+const own = {
+  type: z.literal("message").nullish(),
+  id: z.string().nullish(),
+  status: z.string().nullish(),
+  ...cached,
+};
 const NO_ITEM = "The role must be system, developer, user or assistant.";
 
 const InputMessage = z.discriminatedUnion(
@@ -39,12 +46,13 @@ const InputMessage = z.discriminatedUnion(
     // What is not known of an answer that is given back is not read.
     z.object({
       type: own.type,
+      ...cached,
       role: z.literal("assistant"),
       content: z.union([
         z.string(),
         z.array(
           z.discriminatedUnion("type", [
-            z.object({ type: z.literal(["output_text", "input_text"]), text: z.string() }),
+            z.object({ type: z.literal(["output_text", "input_text"]), text: z.string(), ...cached }),
             z.object({ type: z.literal("refusal"), refusal: z.string() }),
           ]),
         ),
@@ -64,6 +72,7 @@ const FunctionResult = z.object({
   type: z.literal("function_call_output"),
   call_id: z.string().min(1),
   output: z.union([z.string(), z.array(InputText)], { error: "The result of a tool must be text." }),
+  ...cached,
 });
 /** The thinking of an answer means nothing to another model: it is not read. */
 const Reasoning = z.looseObject({ type: z.literal("reasoning") });
@@ -94,7 +103,7 @@ const ToolChoice = z.union([
   Named,
   z.strictObject({ type: z.literal("allowed_tools"), mode: AllowedMode, tools: z.array(Named).min(1) }),
 ]);
-const Tool = z.strictObject({ type: z.literal("function"), ...FunctionTool });
+const Tool = z.strictObject({ type: z.literal("function"), ...FunctionTool, ...cached });
 
 const stateless = (instead: string) => z.null({ error: `Responses are not stored: ${instead}` }).optional();
 
@@ -182,7 +191,7 @@ export const ResponseObject = z
     temperature: z.number().nullable(),
     text: z.object({ format: Format }),
     tool_choice: ToolChoice,
-    tools: z.array(Tool),
+    tools: z.array(Tool.omit({ cache_control: true })),
     top_p: z.number(),
     truncation: z.literal("disabled"),
     usage: z.object({ input_tokens: z.int(), output_tokens: z.int(), total_tokens: z.int() }).nullable(),

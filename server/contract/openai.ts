@@ -42,6 +42,24 @@ export const shared = {
 export const Effort = z.enum(["none", "minimal", "low", "medium", "high", "xhigh"]);
 export type Effort = z.output<typeof Effort>;
 
+/** Anthropic's mark of a part that the vendor caches, as clients of many gateways send it. */
+export const CacheControl = {
+  type: z.literal("ephemeral", { error: "Only ephemeral is supported." }),
+  ttl: z.enum(["5m", "1h"], { error: "This must be 5m or 1h." }).nullish(),
+};
+const CacheMark = z
+  .strictObject(CacheControl)
+  .nullable()
+  .meta({
+    id: "CacheControl",
+    description:
+      "Caches the prompt up to here, on models with a price for cache writes. Others are not sent it.",
+  })
+  .optional();
+export type CacheMark = z.output<typeof CacheMark>;
+/** The member of parts, messages and tools that has such a mark. */
+export const cached = { cache_control: CacheMark };
+
 /** A schema the answer is held to. A provider that takes `strict` is told it; the answer is checked in any case. */
 export const NamedSchema = {
   name: z.string().min(1).max(64),
@@ -63,10 +81,11 @@ export const PictureDetail = z
 /** The author of a message. Only servers that speak chat completions have a member for it. */
 const SpeakerName = z.string().min(1).max(256).nullish();
 
-const Part = z.strictObject({ type: z.literal("text"), text: z.string() });
+const Part = z.strictObject({ type: z.literal("text"), text: z.string(), ...cached });
 const Picture = z.strictObject({
   type: z.literal("image_url"),
   image_url: z.strictObject({ url: z.string(), detail: PictureDetail }),
+  ...cached,
 });
 const words = z.union([z.string(), z.array(Part).min(1)]);
 
@@ -90,7 +109,7 @@ const ChatToolChoice = z.union([
  * that are not known are not read.
  */
 
-const Spoken = z.object({ type: z.literal("text"), text: z.string() });
+const Spoken = z.object({ type: z.literal("text"), text: z.string(), ...cached });
 const Refused = z.object({ type: z.literal("refusal"), refusal: z.string() });
 const ChatToolCall = z.object({
   id: z.string().min(1),
@@ -103,11 +122,12 @@ const NO_ROLE = "The role must be system, developer, user, assistant or tool.";
 export const ChatMessage = z.discriminatedUnion(
   "role",
   [
-    z.strictObject({ role: z.enum(["system", "developer"]), content: words, name: SpeakerName }),
+    z.strictObject({ role: z.enum(["system", "developer"]), content: words, name: SpeakerName, ...cached }),
     z.strictObject({
       role: z.literal("user"),
       content: z.union([z.string(), z.array(z.discriminatedUnion("type", [Part, Picture])).min(1)]),
       name: SpeakerName,
+      ...cached,
     }),
     z
       .object({
@@ -117,6 +137,7 @@ export const ChatMessage = z.discriminatedUnion(
           .nullish()
           .describe("Null if the model only called tools."),
         refusal: z.string().nullish(),
+        ...cached,
         tool_calls: z.array(ChatToolCall).nullish(),
         function_call: z.null({ error: "Send calls as tool_calls." }).optional(),
       })
@@ -131,6 +152,7 @@ export const ChatMessage = z.discriminatedUnion(
       role: z.literal("tool"),
       tool_call_id: z.string().min(1),
       content: z.union([z.string(), z.array(Spoken)]),
+      ...cached,
     }),
   ],
   { error: (issue) => (issue.code === "invalid_union" ? NO_ROLE : undefined) },
@@ -152,7 +174,9 @@ export const ChatRequest = z
       ])
       .nullish(),
     tools: z
-      .array(z.strictObject({ type: z.literal("function"), function: z.strictObject(FunctionTool) }))
+      .array(
+        z.strictObject({ type: z.literal("function"), function: z.strictObject(FunctionTool), ...cached }),
+      )
       .max(128)
       .nullish(),
     tool_choice: ChatToolChoice.nullish(),
@@ -245,6 +269,7 @@ export const ModelMetadata = z.object({
         currency: z.literal("USD"),
         input: Usd.optional(),
         cachedInput: Usd.optional(),
+        cacheWrite: z.record(z.string(), Usd).optional(),
         output: Usd.optional(),
         reasoning: Usd.optional(),
         amount: Usd.optional(),

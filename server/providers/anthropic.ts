@@ -55,19 +55,24 @@ async function check(account: ProviderAccount): Promise<void> {
 
 /*
  * Identifiers, windows, limits and prices are those of the vendor's model pages (platform.claude.com/docs/en/models, as of
- * October 2026); tokens of a picture those of its page on vision: 4,784 of the newer generation, 1,568 before it.
+ * October 2026); tokens of a picture those of its page on vision: one for each patch of 28 pixels, at most 4,784 of the newer
+ * generation and 1,568 before it.
  */
 const NEWER: Pick<
   ModelFacts,
-  "port" | "contextWindow" | "maxOutputTokens" | "imageTokens" | "supports" | "takes"
+  "port" | "contextWindow" | "maxOutputTokens" | "imageTokens" | "imagePatch" | "supports" | "takes"
 > = {
   port: "text",
   takes: ["stop"],
   contextWindow: 1_000_000,
   maxOutputTokens: 128_000,
   imageTokens: 4_784,
+  imagePatch: { edge: 28 },
   supports: { jsonObject: true, jsonSchema: true, reasoning: true, tools: true, stream: true, vision: true },
 };
+
+/** Cache writes cost a quarter more than input for five minutes, and twice as much for an hour, with every model of the list. */
+const writes = (input: number) => ({ "5m": (input / 4) * 5, "1h": input * 2 });
 
 export default defineProvider({
   name: "anthropic",
@@ -82,7 +87,13 @@ export default defineProvider({
       id: "claude-haiku-5-5",
       title: "Claude Haiku 5.5",
       // Of prompts of up to 100,000 tokens; longer ones cost five times as much.
-      price: { per: "million_tokens", input: 100_000, cachedInput: 10_000, output: 500_000 },
+      price: {
+        per: "million_tokens",
+        input: 100_000,
+        cachedInput: 10_000,
+        output: 500_000,
+        cacheWrite: writes(100_000),
+      },
       contextWindow: 100_000,
       grades: ["fast"],
     },
@@ -90,14 +101,26 @@ export default defineProvider({
       ...NEWER,
       id: "claude-sonnet-5-5",
       title: "Claude Sonnet 5.5",
-      price: { per: "million_tokens", input: 2_000_000, cachedInput: 200_000, output: 10_000_000 },
+      price: {
+        per: "million_tokens",
+        input: 2_000_000,
+        cachedInput: 200_000,
+        output: 10_000_000,
+        cacheWrite: writes(2_000_000),
+      },
       grades: ["reasoning", "longform"],
     },
     {
       ...NEWER,
       id: "claude-opus-5-5",
       title: "Claude Opus 5.5",
-      price: { per: "million_tokens", input: 4_000_000, cachedInput: 200_000, output: 20_000_000 },
+      price: {
+        per: "million_tokens",
+        input: 4_000_000,
+        cachedInput: 200_000,
+        output: 20_000_000,
+        cacheWrite: writes(4_000_000),
+      },
       grades: ["reasoning", "frontier", "longform"],
     },
     {
@@ -105,14 +128,24 @@ export default defineProvider({
       id: "claude-fable-5-1",
       title: "Claude Fable 5.1",
       // What cached tokens cost is not known here: they count as any.
-      price: { per: "million_tokens", input: 10_000_000, output: 50_000_000 },
+      price: {
+        per: "million_tokens",
+        input: 10_000_000,
+        output: 50_000_000,
+        cacheWrite: writes(10_000_000),
+      },
       grades: ["frontier"],
     },
     {
       ...NEWER,
       id: "claude-haiku-4-5",
       title: "Claude Haiku 4.5",
-      price: { per: "million_tokens", input: 1_000_000, output: 5_000_000 },
+      price: {
+        per: "million_tokens",
+        input: 1_000_000,
+        output: 5_000_000,
+        cacheWrite: writes(1_000_000),
+      },
       contextWindow: 200_000,
       maxOutputTokens: 64_000,
       imageTokens: 1_568,

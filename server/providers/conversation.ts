@@ -5,20 +5,38 @@ import type { Json } from "@/server/platform/durable/step";
 /** Part of a message: words, or a picture for models that say `supports.vision`. */
 export type ContentPart =
   | { type: "text"; text: string }
-  | { type: "image"; mediaType: string; bytes: Uint8Array; detail?: PictureDetail };
+  | {
+      type: "image";
+      mediaType: string;
+      bytes: Uint8Array;
+      detail?: PictureDetail;
+      /** Its size in pixels, as it was measured. */
+      width?: number;
+      height?: number;
+    };
 
 /** How closely a picture is looked at. A price bound always assumes `high`. */
 export type PictureDetail = "low" | "high";
 
+/** How long a part of the prompt stays in the vendor's cache. */
+export type CacheTtl = "5m" | "1h";
+/**
+ * The caller wants the prompt cached up to here: the end of a message, of one of its parts, or of its text up to `end`
+ * characters. Only models whose price states cache writes are sent such marks (`writesCache`).
+ */
+export type CacheMark = { part?: number; end?: number; ttl?: CacheTtl };
+
 /** A tool that a model calls; its arguments are JSON text, as the model wrote it. */
 export type ToolCall = { id: string; name: string; arguments: string };
 
-export type TextMessage =
-  /** `name`: who wrote the message, for interfaces that have a member for it. */
+export type TextMessage = {
+  cache?: CacheMark[];
+} /** `name`: who wrote the message, for interfaces that have a member for it. */ & (
   | { role: "system" | "user"; content: string | ContentPart[]; name?: string }
   | { role: "assistant"; content: string | ContentPart[]; toolCalls?: ToolCall[] }
   /** The result of the call of this id, which a message of the assistant before it has. */
-  | { role: "tool"; content: string; toolCallId: string };
+  | { role: "tool"; content: string; toolCallId: string }
+);
 
 /** The words of a message, without its pictures and without the tools it calls. */
 export function textOf({ content }: TextMessage): string {
@@ -68,6 +86,8 @@ export type TextCall = {
   /** false: at most one tool at a time. Where a vendor has no word for it, only the first call of an answer is used. */
   parallelToolCalls?: false;
   settings?: TextSettings;
+  /** Tools, by their place in `tools`, up to which the prompt is to be cached. */
+  toolCache?: { at: number; ttl?: CacheTtl }[];
 };
 /** One answer. */
 export type TextChoice = {

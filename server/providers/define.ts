@@ -2,12 +2,16 @@ import type { FamilyName } from "@/server/contract/model-families";
 import type { Secret } from "@/server/platform/crypto/secret";
 import type { Json } from "@/server/platform/durable/step";
 import type { Delivered, OnText, TextCall, TextResult, TextSetting } from "./conversation";
+import type { ImageQuality, Price, Tier } from "./price";
 import type { RequestRules } from "./request-rules";
 
 /** What a provider reports it used; a figure it did not report is absent, never zero. */
 export type Usage = {
   inputTokens?: number;
   cachedInputTokens?: number;
+  /** The part of the input that was written to a cache, and the part of that which stays there for an hour. */
+  cacheWriteTokens?: number;
+  cacheWriteHourTokens?: number;
   outputTokens?: number;
   reasoningTokens?: number;
   images?: number;
@@ -23,6 +27,7 @@ export type Usage = {
 };
 
 export * from "./conversation";
+export * from "./price";
 
 /** A picture as the address that carries it, for vendors that take addresses. */
 export const toDataUrl = ({ mediaType, bytes }: Pick<ProviderFile, "mediaType" | "bytes">): string =>
@@ -33,7 +38,7 @@ export type ImageCall = {
   prompt: string;
   width: number;
   height: number;
-  quality: "low" | "medium" | "high" | "auto" | "standard";
+  quality: ImageQuality;
   count: number;
   /** Draw on nothing, with an alpha channel. */
   transparent: boolean;
@@ -201,6 +206,8 @@ type FaultDetails = {
   providerRequestId?: string;
   retryAfterMs?: number;
   usage?: Usage | null;
+  /** The tier that ran, by the provider's word. */
+  tier?: Tier;
   /** Of a poll: the request failed, which says nothing about the work it asks for. */
   concerns?: "request";
   vendor?: VendorWords | null;
@@ -268,42 +275,6 @@ export type PortAdapter<P extends PortName> = {
   poll?(handle: Json, io: ProviderIo): Promise<Progress<Ports[P]["result"]>>;
 };
 
-/** The two ways a provider works on tokens: at once, or as it finds time, at a discount. */
-export type Tier = "standard" | "flex";
-
-/** One image of a size a vendor lists, by quality, in micros. */
-export type ImageSizePrice = {
-  width: number;
-  height: number;
-  micros: Partial<Record<ImageCall["quality"], number>>;
-};
-
-/**
- * List price in whole micros of a US dollar. It is plain data: what a request or a usage costs is worked out by
- * server/domain/catalog/pricing/price.ts, from nothing but this.
- */
-export type Price =
-  | {
-      per: "million_tokens";
-      input: number;
-      /** Absent: cached tokens cost as much as others. */
-      cachedInput?: number;
-      output: number;
-      /** Only where the vendor prices reasoning apart; absent: reasoning is output like any other. */
-      reasoning?: number;
-      /** What the flex tier takes off every token rate, in basis points; absent: the model has no such tier. */
-      flexDiscountBps?: number;
-    }
-  | { per: "image"; sizes: ImageSizePrice[] }
-  /** Video and music, by the length of what was made. */
-  | { per: "second"; micros: number }
-  /** Speech, by the length of what was read. */
-  | { per: "million_characters"; micros: number }
-  /** `texturedMicros`: with a texture; absent: no dearer than without. */
-  | { per: "mesh"; micros: number; texturedMicros?: number }
-  /** The same for every call; 0: the vendor asks nothing for it. */
-  | { per: "request"; micros: number };
-
 /** What kind of text work a model is made for; one may be made for several. */
 export type TextGrade = "fast" | "reasoning" | "frontier" | "longform";
 
@@ -367,6 +338,11 @@ export type ModelFacts = {
   mostAdapters?: number;
   /** Tokens one picture in a message counts as, at most; of models that say `supports.vision`. */
   imageTokens?: number;
+  /**
+   * How its pixels count, below that: a picture is cut into squares of `edge` pixels, begun ones too, and a hundred of them are
+   * `tokensPerHundred` tokens (absent: 100). `least`: for servers that enlarge small ones. Absent: each counts `imageTokens`.
+   */
+  imagePatch?: { edge: number; tokensPerHundred?: number; least?: number };
   /** Unicode characters one text to be read or embedded may have, at most. */
   maxCharacters?: number;
   /**

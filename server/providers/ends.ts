@@ -1,6 +1,6 @@
 import { isObject } from "@/server/platform/text/json";
 import type { TextChoice, TextResult } from "./conversation";
-import { type Delivered, ProviderFault, type Usage } from "./define";
+import { type Delivered, ProviderFault, type Tier, type Usage } from "./define";
 import type { SaidError } from "./faults";
 
 /*
@@ -102,13 +102,16 @@ export function verdicts() {
 }
 
 /** What came before an end: charged where the end is a failure. */
-export type Before = { usage: Usage | null; delivered: Delivered | null };
+export type Before = { usage: Usage | null; delivered: Delivered | null; tier?: Tier };
 
 /**
  * Judges the end of an answer. Throws `ProviderFault`: `lost` where it has none, since it broke off then, and `failed` where the
  * server's word says that the work failed, with what came before.
  */
-export function finishOf({ word, hasEnded, hasContent }: SaidEnd, { usage, delivered }: Before): Finish {
+export function finishOf(
+  { word, hasEnded, hasContent }: SaidEnd,
+  { usage, delivered, tier }: Before,
+): Finish {
   const lost = () => new ProviderFault("lost", "ambiguous", "The provider's answer ended early.");
   // Some servers leave the reason out of a whole answer.
   if (word === null || word === "") {
@@ -121,6 +124,7 @@ export function finishOf({ word, hasEnded, hasContent }: SaidEnd, { usage, deliv
     throw new ProviderFault("failed", "attempted", "The provider failed while working on the request.", {
       usage: countedUsage(usage, delivered),
       ...(delivered ? { delivered } : {}),
+      ...(tier ? { tier } : {}),
     });
   if (!hasEnded) throw lost();
   return hasContent ? { finishReason: "stop", unknownFinish: word.slice(0, 64) } : { finishReason: "stop" };

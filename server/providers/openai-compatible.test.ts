@@ -82,6 +82,32 @@ test("a model that makes vectors says so in the place of its price of output", (
   expect(() => modelsFromSetting("nomic:embeddings")).toThrow("nomic:embeddings");
 });
 
+test("a model that reads pictures says so behind its prices, with the most tokens of one where its owner knows them", () => {
+  const read = (entry: string) =>
+    modelsFromSetting(entry).map(({ id, supports, imageTokens }) => [id, supports.vision, imageTokens]);
+  expect(read("qwen:vl:1:2:pictures")).toEqual([["qwen:vl", true, 16_384]]);
+  expect(read(" m:1:2:pictures=48169 ,n:1:2")).toEqual([
+    ["m", true, 48_169],
+    ["n", undefined, undefined],
+  ]);
+  expect(read("pictures:1:2")).toEqual([["pictures", undefined, undefined]]);
+});
+
+test.each([
+  ...["m:1:2:picture", "m:1:2:pictures=", "m:1:2:pictures=0", "m:1:2:pictures=-1", "m:1:2:pictures=1.5"],
+  ...[
+    "m:1:2:pictures=1e3",
+    "m:1:2:pictures=10000000",
+    "m:1:2:pictures:pictures",
+    "m:1:pictures",
+    "m:1:embeddings:pictures",
+  ],
+])("a model of the form %s is refused with the forms that are taken", (setting) =>
+  expect(() => modelsFromSetting(setting)).toThrow(
+    `"${setting}" is not of the form id:in:out, id:in:out:pictures`,
+  ),
+);
+
 test.each(["llama3", "llama3:1", ":1:2", "m:one:2", "m:1:-2", "m:1e3:2", "m:0.0000001:2"])(
   "the setting %s is refused by name",
   (setting) => expect(() => modelsFromSetting(setting)).toThrow(setting),

@@ -12,7 +12,8 @@ import { defineProvider } from "./provider";
 
 /**
  * Models from a setting of the form `id:in:out,…`, prices in US dollars per million tokens; one that makes vectors is
- * `id:in:embeddings`. Ids may hold colons. `members` are those that the server takes: an effort of reasoning is sent where its
+ * `id:in:embeddings`, and one that reads pictures `id:in:out:pictures`, or `id:in:out:pictures=N` where one picture counts at
+ * most N tokens. Ids may hold colons. `members` are those that the server takes: an effort of reasoning is sent where its
  * member is among them. Throws with the entry it could not read.
  */
 export function modelsFromSetting(
@@ -36,14 +37,16 @@ export const USUAL_MEMBERS = [
 
 function toModel(entry: string): ModelFacts {
   const parts = entry.split(":");
+  const pictures = PICTURES.exec(parts.at(-1)?.trim() ?? "");
+  if (pictures) parts.pop();
   const last = parts.pop();
   const isEmbedding = last === EMBEDDINGS;
   const output = isEmbedding ? 0 : toMicros(last);
   const input = toMicros(parts.pop());
   const id = parts.join(":");
-  if (id === "" || input === null || output === null) {
+  if (id === "" || input === null || output === null || (isEmbedding && pictures)) {
     throw new Error(
-      `"${entry}" is not of the form id:in:out or id:in:${EMBEDDINGS}, prices in USD per million tokens.`,
+      `"${entry}" is not of the form id:in:out, id:in:out:pictures, id:in:out:pictures=N or id:in:${EMBEDDINGS}: prices in USD per million tokens, N the most tokens of a picture.`,
     );
   }
   const price = { per: "million_tokens", input, output } as const;
@@ -60,11 +63,22 @@ function toModel(entry: string): ModelFacts {
       tools: true,
       forcedTools: true,
       stream: true,
+      ...(pictures ? { vision: true } : {}),
     },
+    ...(pictures ? (pictures[1] ? { imageTokens: Number(pictures[1]) } : USUAL_PICTURE) : {}),
     takes: ["topP", "stop", "seed", "frequencyPenalty", "presencePenalty", "choices"],
     members: USUAL_MEMBERS,
   };
 }
+
+/** Behind the prices: the model reads pictures, of at most so many tokens each. */
+const PICTURES = /^pictures(?:=([1-9]\d{0,6}))?$/;
+/**
+ * No server in use makes more tokens of a picture, unless its owner says so: the densest count patches of 16 pixels (Pixtral),
+ * Qwen's models shrink to 16,384 tokens, and those that enlarge small pictures or cut them into tiles stay below 4,096 (InternVL,
+ * LLaVA-NeXT).
+ */
+const USUAL_PICTURE = { imageTokens: 16_384, imagePatch: { edge: 16, least: 4_096 } };
 
 /** In the place of the price of output: the model makes vectors. */
 const EMBEDDINGS = "embeddings";

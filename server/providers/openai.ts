@@ -21,7 +21,7 @@ const REASONING_MODEL = {
   vision: true,
 };
 /** High detail: at most 2,500 patches of 32 pixels, 1.2 tokens each. */
-const PICTURE = { imageTokens: 3_000 };
+const PICTURE = { imageTokens: 3_000, imagePatch: { edge: 32, tokensPerHundred: 120 } };
 /**
  * Reasoning is output that is billed and not shown. The vendor's guide has one example: 1,186 tokens of output of which 162 were seen
  * (developers.openai.com/api/docs/guides/reasoning).
@@ -90,6 +90,7 @@ export default defineProvider({
       grades: ["fast"],
       // High detail: at most 1,536 patches of 32 pixels, 1.62 tokens each.
       imageTokens: 2_489,
+      imagePatch: { edge: 32, tokensPerHundred: 162 },
       supports: {
         jsonObject: true,
         jsonSchema: true,

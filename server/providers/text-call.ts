@@ -2,6 +2,7 @@ import type { Json } from "@/server/platform/durable/step";
 import { answerFlaw } from "@/server/platform/text/canonical";
 import { isObject } from "@/server/platform/text/json";
 import { wholeValue } from "@/server/platform/text/whole-text";
+import { cacheEnds } from "./cache-marks";
 import {
   isListed,
   type ModelFacts,
@@ -25,7 +26,7 @@ export function requireSupported(call: TextCall, model: ModelFacts): void {
     [(call.reasoningIntent ?? "omit") !== "omit", model.supports.reasoning, "a reasoning intent"],
     [call.tools !== undefined, model.supports.tools, "tools"],
     [isForced(call), model.supports.forcedTools, "a required tool call"],
-    [call.messages.some(({ content }) => typeof content !== "string"), model.supports.vision, "pictures"],
+    [hasPictures(call), model.supports.vision, "pictures"],
     [call.responseFormat.type === "json_object", model.supports.jsonObject, "the format json_object"],
     [call.responseFormat.type === "json_schema", model.supports.jsonSchema, "the format json_schema"],
   ];
@@ -40,6 +41,9 @@ export function requireSupported(call: TextCall, model: ModelFacts): void {
     );
 }
 
+const hasPictures = ({ messages }: TextCall) =>
+  messages.some(({ content }) => typeof content !== "string" && content.some(({ type }) => type === "image"));
+
 /** A function tool in either usual spelling, flat or nested; a vendor's own tools are not passed on. */
 export function toFunction(tool: Record<string, Json>): Record<string, Json> & { name: string } {
   const { type, ...flat } = isObject(tool.function) ? { ...tool.function, type: tool.type } : tool;
@@ -49,6 +53,8 @@ export function toFunction(tool: Record<string, Json>): Record<string, Json> & {
   return { ...flat, name };
 }
 
+const BETWEEN = "\n\n";
+
 /**
  * System messages apart from the turns, for vendors that take the former in a place of their own; all of them, wherever
  * they were. A conversation of nothing else becomes one turn of the user.
@@ -57,7 +63,14 @@ export function apart(messages: TextMessage[]): { system: string[]; turns: TextM
   const turns = messages.filter(({ role }) => role !== "system");
   const system = messages.filter(({ role }) => role === "system").map(textOf);
   if (turns.length > 0) return { system, turns };
-  return { system: [], turns: [{ role: "user", content: system.join("\n\n") }] };
+  const content = system.join(BETWEEN);
+  let start = 0;
+  const cache = messages.flatMap((message) => {
+    const from = start;
+    start += textOf(message).length + BETWEEN.length;
+    return cacheEnds(message).map((mark) => ({ ...mark, end: from + mark.end }));
+  });
+  return { system: [], turns: [{ role: "user", content, ...(cache.length > 0 ? { cache } : {}) }] };
 }
 
 /** The text of an answer; where nothing else was written or called, the words of its refusal. */

@@ -1,6 +1,6 @@
 import type { z } from "zod";
 import type { RawEnvelope } from "@/server/contract/envelope";
-import type { Effort, NamedSchema, shared } from "@/server/contract/openai";
+import type { CacheMark, Effort, NamedSchema, shared } from "@/server/contract/openai";
 import type { Door } from "@/server/domain/jobs";
 import { Fault, ValidationFault } from "@/server/platform/errors/errors";
 import { textHeader } from "../header-lines";
@@ -12,12 +12,17 @@ import { type Calls, offerOf, type Tools } from "./tools";
 /* A request to either OpenAI endpoint, in the form common to both, and as the envelope of an invoke. */
 
 type Detail = "auto" | "low" | "high" | null | undefined;
-type Part = { type: "text"; text: string } | { type: "image"; url: string; detail?: Detail };
+type Part = ({ type: "text"; text: string } | { type: "image"; url: string; detail?: Detail }) & {
+  cache_control?: CacheMark;
+};
 export type Message = {
   role: "system" | "developer" | "user" | "assistant" | "tool";
   content: string | Part[];
   /** The author's name. */
   name?: string | null | undefined;
+  /** The message is to be cached; `cacheEnds`: the text up to there, where its parts became lines. */
+  cache?: CacheMark;
+  cacheEnds?: CacheEnd[];
   toolCalls?: Calls;
   /** For the role `tool`: the call it answers. */
   toolCallId?: string;
@@ -66,8 +71,18 @@ export function toInvoke(
 ): { capabilityKey: string; envelope: RawEnvelope; door: Door } {
   const { common, format, tools, settings, effort, maxOutputTokens, spelling } = ask;
   const takesPictures = capability.features.visionInput === true;
+  const parts = takesPictures ? [] : ask.messages.flatMap((message, at) => partsOf(message, at, spelling));
   const { offered, conversation: ofTools } = offerOf(tools, ask.messages, spelling.message);
-  const beside = { ...ofTools, ...besideWords(ask.messages), ...(settings ? { settings } : {}) };
+  const marks = ask.messages.flatMap((message, at) =>
+    marksIn(message, at, { inParts: takesPictures || hasPictures(message), field: spelling.message(at) }),
+  );
+  const beside = {
+    ...ofTools,
+    ...besideWords(ask.messages),
+    ...(parts.length > 0 ? { parts } : {}),
+    ...(marks.length > 0 ? { cache: marks } : {}),
+    ...(settings ? { settings } : {}),
+  };
   const conversation = Object.keys(beside).length > 0 ? beside : undefined;
   const schema = format?.type === "json_schema" ? format.named : null;
   const envelope = {
@@ -92,7 +107,13 @@ export function toInvoke(
   return {
     capabilityKey: capability.key,
     envelope: envelope as RawEnvelope, // parsed JSON, in another order
-    door: { conversation, newMembers: ["responseSchemaName", "responseSchemaStrict"] },
+    door: {
+      conversation,
+      newMembers: [
+        ...["responseSchemaName", "responseSchemaStrict"],
+        ...(marks.every(({ at }) => PASSED_OVER.has(ask.messages[at]?.role)) ? ["conversation.cache"] : []),
+      ],
+    },
   };
 }
 
@@ -109,6 +130,48 @@ function besideWords(messages: Message[]): Pick<NonNullable<Door["conversation"]
         ),
   );
   return { ...(names.length > 0 ? { names } : {}), ...(details.length > 0 ? { details } : {}) };
+}
+
+/** The messages whose marks 0.2.0 did not read; it refused all others. */
+const PASSED_OVER = new Set<Message["role"] | undefined>(["assistant", "tool"]);
+
+type Marks = NonNullable<NonNullable<Door["conversation"]>["cache"]>;
+type CacheEnd = Pick<Marks[number], "end" | "ttl">;
+const ttlOf = ({ ttl }: NonNullable<CacheMark>) => (ttl ? { ttl } : {});
+
+/** Texts as lines, and where those end that are to be cached. */
+export function linesOf(parts: readonly { text: string; cache_control?: CacheMark }[]): {
+  content: string;
+  cacheEnds: CacheEnd[];
+} {
+  let end = -1;
+  const cacheEnds = parts.flatMap(({ text, cache_control: mark }) => {
+    end += text.length + 1;
+    return mark ? [{ end, ...ttlOf(mark) }] : [];
+  });
+  return { content: parts.map(({ text }) => text).join("\n"), cacheEnds };
+}
+
+/** The marks of a message for the vendor's cache. One on nothing is refused: vendors have no place for it. */
+function marksIn(
+  { content, cache, cacheEnds = [], toolCalls }: Message,
+  at: number,
+  { inParts, field }: { inParts: boolean; field: string },
+): Marks {
+  const NOTHING = "cache_control needs a text that is not empty.";
+  if (cache && content === "" && !toolCalls?.length) refuse(field, NOTHING);
+  if (cacheEnds.some(({ end }) => end === 0)) refuse(field, NOTHING);
+  const ofMessage = cache ? [{ at, ...ttlOf(cache) }] : [];
+  if (typeof content === "string") return [...cacheEnds.map((each) => ({ at, ...each })), ...ofMessage];
+  const empty = content.findIndex((part) => part.cache_control && part.type === "text" && part.text === "");
+  if (empty >= 0) refuse(`${field}.content[${empty}]`, NOTHING);
+  if (inParts)
+    return [
+      ...content.flatMap(({ cache_control: mark }, part) => (mark ? [{ at, part, ...ttlOf(mark) }] : [])),
+      ...ofMessage,
+    ];
+  const texts = content.map((part) => (part.type === "text" ? part : { text: "" }));
+  return [...linesOf(texts).cacheEnds.map((each) => ({ at, ...each })), ...ofMessage];
 }
 
 /** The project for a key of a whole organization: what OpenAI's clients call `project`. */
@@ -129,31 +192,42 @@ const toldOf = ({ name, strict }: { name: string; strict?: boolean | null | unde
   ...(typeof strict === "boolean" ? { responseSchemaStrict: strict } : {}),
 });
 
-function toMessage({ role, content }: Message, at: string, takesPictures: boolean) {
+const hasPictures = ({ content }: Message): boolean =>
+  typeof content !== "string" && content.some(({ type }) => type === "image");
+
+/** A message with pictures, for capabilities whose input has none: it goes beside its text. */
+function partsOf(message: Message, at: number, { message: spell }: Spelling) {
+  if (!hasPictures(message)) return [];
+  const { content } = toMessage(message, spell(at), true);
+  return typeof content === "string" ? [] : [{ at, content }];
+}
+
+/** A message of the input: its texts are lines, or parts beside its pictures. */
+function toMessage({ role, content }: Message, at: string, inParts: boolean) {
   const spoken = role === "developer" ? "system" : role === "tool" ? "user" : role;
   if (typeof content === "string") return { role: spoken, content };
-  if (!takesPictures || content.length === 0) {
-    const lines = content.map((part, place) =>
-      part.type === "text" ? part.text : refuse(`${at}.content[${place}]`, NO_PICTURES),
-    );
-    return { role: spoken, content: lines.join("\n") };
-  }
+  if (!inParts || content.length === 0)
+    return {
+      role: spoken,
+      content: content.flatMap((part) => (part.type === "text" ? part.text : [])).join("\n"),
+    };
   return {
     role: spoken,
     content: content.map((part, place) =>
-      part.type === "text" ? part : toPicture(part.url, `${at}.content[${place}]`),
+      part.type === "text"
+        ? { type: "text" as const, text: part.text }
+        : toPicture(part.url, `${at}.content[${place}]`),
     ),
   };
 }
 
-const NO_PICTURES = "This model does not accept images. Use text.vision.structured.v1.";
 const DATA_URL = /^data:(image\/[a-z]+);base64,([\s\S]*)$/;
 
 function toPicture(url: string, at: string) {
   const [, mediaType, data] = DATA_URL.exec(url) ?? [];
   if (!mediaType || !data)
     return refuse(at, "Send the image as data:image/…;base64,…; URLs are not fetched.");
-  return { type: "image", mediaType, data };
+  return { type: "image" as const, mediaType, data };
 }
 
 /** An error at a field that is already spelled as the sender spells it. */
@@ -200,6 +274,8 @@ function respelled(loc: (string | number)[], spelling: Spelling): (string | numb
   if (first === "toolSchemas") return at("tools", path.slice(1));
   if (first === "sampling") return at(second === "temperature" ? "temperature" : spelling.effort, below);
   if (first === "conversation" && second === "settings") return at(spellingOf(path.slice(2)), []);
+  if (first === "conversation" && (second === "cache" || second === "parts"))
+    return at(spelling.message(0).replace(/\[.*$/, ""), []);
   if (first === "conversation") return at("tool_choice", []);
   if (first === "execution") return at("model", []);
   if (first === "executionMode") return at("stream", []);

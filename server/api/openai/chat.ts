@@ -1,7 +1,7 @@
 import { COMMENT, toLine } from "@/server/api/answers/event-stream";
 import type { InvocationResult } from "@/server/contract/jobs";
 import { type ChatCompletion, type ChatMessage, ChatRequest } from "@/server/contract/openai";
-import type { Ask, Message, Spelling } from "./ask";
+import { type Ask, linesOf, type Message, type Spelling } from "./ask";
 import { toOpenAIError } from "./errors";
 import { type Head, type Heard, headOf, type Said, saidIn, tokensOf, withReceipt } from "./result";
 import { settingsOf } from "./settings";
@@ -27,9 +27,10 @@ export function chatAsk(request: ChatRequest): Ask {
     effort: request.reasoning_effort,
     format: format?.type === "json_schema" ? { type: "json_schema", named: format.json_schema } : format,
     tools: {
-      tools: request.tools?.map(({ function: { parameters, ...tool } }) => ({
+      tools: request.tools?.map(({ cache_control, function: { parameters, ...tool } }) => ({
         type: "function",
         function: { ...given(tool), ...(parameters ? { parameters } : {}) },
+        ...(cache_control ? { cache_control } : {}),
       })),
       choice: toChoice(request.tool_choice),
       parallel: request.parallel_tool_calls,
@@ -51,34 +52,36 @@ function toChoice(choice: ChatRequest["tool_choice"]): Choice | null | undefined
 }
 
 function toMessage(message: ChatMessage): Message {
+  const cache = message.cache_control;
   if (message.role === "tool")
-    return {
-      role: "tool",
-      toolCallId: message.tool_call_id,
-      content: typeof message.content === "string" ? message.content : linesOf(message.content),
-    };
+    return { role: "tool", toolCallId: message.tool_call_id, cache, ...wordsOf(message.content) };
   if (message.role === "assistant") {
     const { content, refusal, tool_calls } = message;
     const toolCalls = tool_calls?.map(({ id, function: called }) => ({ id, ...called }));
     return {
       role: "assistant",
-      content: typeof content === "string" ? content : content ? linesOf(content) : (refusal ?? ""),
+      cache,
+      ...wordsOf(content ?? refusal ?? ""),
       ...(toolCalls?.length ? { toolCalls } : {}),
     };
   }
   const { role, content, name } = message;
-  if (typeof content === "string") return { role, content, name };
+  if (typeof content === "string") return { role, content, name, cache };
   return {
     role,
     name,
+    cache,
     content: content.map((part) =>
-      part.type === "text" ? part : { type: "image", url: part.image_url.url, detail: part.image_url.detail },
+      part.type === "text" ? part : { type: "image", ...part.image_url, cache_control: part.cache_control },
     ),
   };
 }
 
-const linesOf = (parts: ({ type: "text"; text: string } | { type: "refusal"; refusal: string })[]) =>
-  parts.map((part) => (part.type === "text" ? part.text : part.refusal)).join("\n");
+type Words = Extract<ChatMessage, { role: "assistant" | "tool" }>["content"];
+const wordsOf = (content: NonNullable<Words>): Pick<Message, "content" | "cacheEnds"> =>
+  typeof content === "string"
+    ? { content }
+    : linesOf(content.map((part) => (part.type === "text" ? part : { text: part.refusal })));
 
 /** An execution that succeeded, as a completion. */
 export function toCompletion(request: ChatRequest, result: InvocationResult): ChatCompletion {

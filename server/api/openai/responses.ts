@@ -6,7 +6,7 @@ import {
   type ResponseObject,
   ResponsesRequest,
 } from "@/server/contract/openai-responses";
-import type { Ask, Message, Spelling } from "./ask";
+import { type Ask, linesOf, type Message, type Spelling } from "./ask";
 import { type Head, type Heard, headOf, type Said, saidIn, tokensOf, ulidOf, withReceipt } from "./result";
 import { settingsOf } from "./settings";
 import type { Choice } from "./tools";
@@ -83,19 +83,26 @@ function toMessages(items: GivenItem[]): { messages: Message[]; places: number[]
 
 function toMessage(item: Exclude<GivenItem, { type: "reasoning" | "function_call" }>): Message {
   if (item.type === "function_call_output") {
-    const { call_id: toolCallId, output } = item;
-    const content = typeof output === "string" ? output : output.map(({ text }) => text).join("\n");
-    return { role: "tool", toolCallId, content };
+    const { call_id: toolCallId, output, cache_control: cache } = item;
+    return {
+      role: "tool",
+      toolCallId,
+      cache,
+      ...(typeof output === "string" ? { content: output } : linesOf(output)),
+    };
   }
-  const { role, content } = item;
-  if (typeof content === "string") return { role, content };
+  const { role, content, cache_control: cache } = item;
+  if (typeof content === "string") return { role, content, cache };
   return {
     role,
-    content: content.map((part) =>
-      part.type === "input_image"
-        ? { type: "image", url: part.image_url, detail: part.detail }
-        : { type: "text", text: part.type === "refusal" ? part.refusal : part.text },
-    ),
+    cache,
+    content: content.map((part) => {
+      if (part.type === "refusal") return { type: "text", text: part.refusal };
+      const { cache_control } = part;
+      return part.type === "input_image"
+        ? { type: "image", url: part.image_url, detail: part.detail, cache_control }
+        : { type: "text", text: part.text, cache_control };
+    }),
   };
 }
 
@@ -121,7 +128,7 @@ export function begun(request: ResponsesRequest, head: Head): ResponseObject {
     temperature: request.temperature ?? null,
     text: { format: request.text?.format ?? { type: "text" } },
     tool_choice: request.tool_choice ?? "auto",
-    tools: request.tools ?? [],
+    tools: (request.tools ?? []).map(({ cache_control: _mark, ...tool }) => tool),
     top_p: request.top_p ?? 1,
     truncation: "disabled",
     usage: null,

@@ -52,12 +52,12 @@ const fn = {
 const CHAT = {
   model: "text.general.fast.v1@sandbox/sandbox-1",
   messages: [
-    { role: "system", content: "Be short." },
-    { role: "user", content: [{ type: "text", text: "Look." }] },
+    { role: "system", content: "Be short.", cache_control: { type: "ephemeral", ttl: "1h" } },
+    { role: "user", content: [{ type: "text", text: "Look.", cache_control: { type: "ephemeral" } }] },
     { role: "assistant", content: null, refusal: null, annotations: [], id: "x", tool_calls: [call] },
     { role: "tool", tool_call_id: "call_1", content: "Seen." },
   ],
-  tools: [{ type: "function", function: fn }],
+  tools: [{ type: "function", function: fn, cache_control: null }],
   tool_choice: "auto",
   parallel_tool_calls: true,
   stop: ["END"],

@@ -1,3 +1,7 @@
+import { z } from "zod";
+import { CacheControl } from "@/server/contract/openai";
+import type { Json } from "@/server/platform/durable/step";
+import { isObject } from "@/server/platform/text/json";
 import type {
   ModelFacts,
   TextCall,
@@ -7,7 +11,7 @@ import type {
   Usage,
 } from "@/server/providers/define";
 import { withTurns } from "../conversation";
-import { type CallOptions, CapabilityFault } from "../define";
+import { type CallOptions, CapabilityFault, InputFault } from "../define";
 
 /** May this model answer as much as is asked for? */
 export function fitsText({ maxOutputTokens }: { maxOutputTokens?: number | undefined }, model: ModelFacts) {
@@ -33,6 +37,31 @@ export function outputCap(
   return Math.min(input.maxOutputTokens ?? budget, model.maxOutputTokens ?? Number.POSITIVE_INFINITY);
 }
 
+const Mark = z.strictObject(CacheControl);
+
+/**
+ * Tools without the member that marks them for the vendor's cache, and the marks: a server is sent them only where its price
+ * states what a cache costs.
+ */
+function unmarked(tools: Record<string, Json>[]): Pick<TextCall, "tools" | "toolCache"> {
+  const toolCache: NonNullable<TextCall["toolCache"]> = [];
+  const plain = tools.map((tool, at) => {
+    const { cache_control: outer, ...rest } = tool;
+    const { cache_control: inner, ...called } = isObject(tool.function) ? tool.function : {};
+    if (outer === undefined && inner === undefined) return tool;
+    const mark = Mark.nullable().safeParse(outer ?? inner);
+    if (!mark.success)
+      throw new InputFault(
+        ["toolSchemas", at, "cache_control"],
+        'This must be {"type": "ephemeral"}, with a ttl of 5m or 1h.',
+      );
+    const { ttl } = mark.data ?? {};
+    if (mark.data) toolCache.push({ at, ...(ttl ? { ttl } : {}) });
+    return isObject(tool.function) ? { ...rest, function: called } : rest;
+  });
+  return { tools: plain, ...(toolCache.length > 0 ? { toolCache } : {}) };
+}
+
 /** A call of the text port for words. `cap` is sent, so that a quote's bound holds. */
 export function toTextCall(messages: TextMessage[], options: CallOptions, cap: number): TextCall {
   const { toolChoice, parallelToolCalls, settings } = options.conversation ?? {};
@@ -42,7 +71,7 @@ export function toTextCall(messages: TextMessage[], options: CallOptions, cap: n
     responseFormat: { type: "text" },
     ...(options.temperature === undefined ? {} : { temperature: options.temperature }),
     ...(options.reasoningIntent === undefined ? {} : { reasoningIntent: options.reasoningIntent }),
-    ...(options.tools === undefined ? {} : { tools: options.tools }),
+    ...(options.tools === undefined ? {} : unmarked(options.tools)),
     ...(toolChoice === undefined ? {} : { toolChoice }),
     ...(parallelToolCalls === undefined ? {} : { parallelToolCalls }),
     ...(settings === undefined ? {} : { settings }),

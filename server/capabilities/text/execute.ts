@@ -1,8 +1,19 @@
 import type { StructuredOutput, TextInput, TextOutput } from "@/server/contract/inputs";
 import type { ModelFacts, TextGrade } from "@/server/providers/define";
+import { withParts } from "../conversation";
 import type { CapabilityDefinition } from "../define";
 import { fitsText, gradeRank, isOfGrade, outputCap, requireAnswer, toTextCall } from "./call";
-import { isNative, readJson, readShaped, repairInWords, type Shape, shaped, shapeOf } from "./shape";
+import { readMessages } from "./pictures";
+import {
+  isNative,
+  type Material,
+  readJson,
+  readShaped,
+  repairInWords,
+  type Shape,
+  shaped,
+  shapeOf,
+} from "./shape";
 
 /* How a text input is run: for words, or for a JSON object. */
 
@@ -16,7 +27,7 @@ export type Kind = {
   /** The least a model must be able to read. */
   contextTokens?: number;
 };
-type Execute<O> = Extract<CapabilityDefinition<TextInput, O, Shape>["execute"], { port: "text" }>;
+type Execute<O> = Extract<CapabilityDefinition<TextInput, O, Material>["execute"], { port: "text" }>;
 
 function base({ budget, only, prefer, contextTokens = 0 }: Kind, isObject: boolean) {
   return {
@@ -27,12 +38,15 @@ function base({ budget, only, prefer, contextTokens = 0 }: Kind, isObject: boole
     // A model that promises the shape itself goes before one that has to be asked in words.
     prefers: (input: TextInput, model: ModelFacts) =>
       10 * Number(isNative(shapeInInput(input, isObject), model)) + gradeRank(model, ...prefer),
-    materialize: (input: TextInput, _files: unknown, options = {}) => shapeOf(input, options, { isObject }),
-    call: (input, options, model, shape) =>
-      shaped(toTextCall(input.messages, options, outputCap(input, model, budget)), shape, model),
-    isJson: (shape) => shape.kind === "json",
+    materialize: async (input: TextInput, _files: unknown, options = {}) => ({
+      shape: await shapeOf(input, options, { isObject }),
+      messages: await readMessages(withParts(input.messages, options.conversation)),
+    }),
+    call: (input, options, model, { messages, shape }) =>
+      shaped(toTextCall(messages, options, outputCap(input, model, budget)), shape, model),
+    isJson: ({ shape }) => shape.kind === "json",
     bounds: (input: TextInput, model: ModelFacts) => ({ outputTokens: outputCap(input, model, budget) }),
-    repair: repairInWords<TextInput, Shape>((shape) => shape),
+    repair: repairInWords<TextInput, Material>(({ shape }) => shape),
   } satisfies Omit<Execute<unknown>, "result">;
 }
 
@@ -46,7 +60,7 @@ function shapeInInput({ responseSchema, responseFormat }: TextInput, isObject: b
 export function toWords(kind: Kind): Execute<TextOutput> {
   return {
     ...base(kind, false),
-    async result(result, _input, { material: shape, usage }) {
+    async result(result, _input, { material: { shape }, usage }) {
       const isRefused = result.isRefusal && result.finishReason === "stop";
       if (isRefused)
         return { typedOutput: { content: result.text, role: "assistant", refusal: result.text }, files: [] };
@@ -64,7 +78,7 @@ export function toWords(kind: Kind): Execute<TextOutput> {
 export function toObject(kind: Kind): Execute<StructuredOutput> {
   return {
     ...base(kind, true),
-    async result(result, _input, { material: shape, usage }) {
+    async result(result, _input, { material: { shape }, usage }) {
       const value = await readJson(requireAnswer(result, usage), shape);
       return { typedOutput: value as StructuredOutput, files: [] }; // an object, by its shape
     },

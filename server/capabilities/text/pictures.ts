@@ -18,7 +18,8 @@ export const ImagePart = z.strictObject({
   mediaType: z.enum(MEDIA_TYPES),
   data: z.string().min(1).describe("The file's bytes as base64."),
 });
-type Part = { type: "text"; text: string } | z.output<typeof ImagePart>;
+type Picture = Omit<z.output<typeof ImagePart>, "mediaType"> & { mediaType: string };
+type Part = { type: "text"; text: string } | Picture;
 type Message = { role: Exclude<TextMessage["role"], "tool">; content: string | Part[] };
 
 /** The conversation with its pictures as bytes. */
@@ -49,10 +50,7 @@ export async function readMessages(messages: Message[]): Promise<TextMessage[]> 
   return read;
 }
 
-async function readPicture(
-  { mediaType, data }: z.output<typeof ImagePart>,
-  field: (string | number)[],
-): Promise<ContentPart> {
+async function readPicture({ mediaType, data }: Picture, field: (string | number)[]): Promise<ContentPart> {
   const refuse = (message: string): never => {
     throw new InputFault(field, message);
   };
@@ -65,7 +63,7 @@ async function readPicture(
   const size = (await measurePicture(bytes)) ?? refuse("The picture cannot be read.");
   if (size.width * size.height > MOST_PICTURE_PIXELS)
     refuse(`A picture can have at most ${MOST_PICTURE_PIXELS} pixels.`);
-  return { type: "image", mediaType, bytes };
+  return { type: "image", mediaType, bytes, ...size };
 }
 
 /** The bytes of base64 in its usual alphabet; null where it is not exactly that. */

@@ -31,6 +31,9 @@ export type Shape =
       strict?: boolean;
     };
 
+/** The conversation with its pictures read, and the shape of the answer. */
+export type Material = { messages: TextMessage[]; shape: Shape };
+
 /** Where a schema was given, from the body on. */
 const INSIDE = ["input", "responseSchema"];
 const BESIDE = ["responseSchema"];

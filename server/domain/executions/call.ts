@@ -122,8 +122,8 @@ async function estimateOf(call: Call, { delivered, usage, tier }: Unreported): P
 async function withEstimate(outcome: NoAnswer, cause: unknown, call: Call): Promise<NoAnswer> {
   const delivered = cause instanceof ProviderFault ? cause.details.delivered : undefined;
   if (outcome.state !== "failed" || outcome.kind !== "error" || !delivered) return outcome;
-  const { usage } = outcome.observed;
-  const costMicros = await estimateOf(call, { delivered, usage, tier: tierOf(call, call.tier) });
+  const { usage, tier } = outcome.observed;
+  const costMicros = await estimateOf(call, { delivered, usage, tier: tier ?? tierOf(call, call.tier) });
   if (costMicros === null) return outcome;
   const observed: Observed = { ...outcome.observed, costMicros, estimated: "partial" };
   return failed("error_after_output", outcome.message, observed, outcome.said ? { said: outcome.said } : {});

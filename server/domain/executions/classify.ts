@@ -68,8 +68,8 @@ export function classify(cause: unknown, call: Call): NoAnswer {
     return failed("lost", LOST, lostAfter(nothingSent));
   }
   const { status, providerRequestId, retryAfterMs, usage = null } = cause.details;
-  const tier = usage && tierOf(call, call.tier);
-  const costMicros = usage && priceOf(route.model.price, usage, { ...bounds, tier: call.tier });
+  const ran = tierOf(call, cause.details.tier ?? call.tier);
+  const costMicros = usage && priceOf(route.model.price, usage, { ...bounds, tier: ran });
   const kind = kindOfFault(cause, costMicros, route.provider.errorsAreBilled);
   const said = saidBy(cause, typeof call.account === "object");
   const observed: Observed = {
@@ -77,7 +77,7 @@ export function classify(cause: unknown, call: Call): NoAnswer {
     submission: cause.submission,
     httpStatus: status ?? null,
     providerRequestId: providerRequestId ?? null,
-    tier,
+    tier: usage && ran,
     usage,
     costMicros,
   };

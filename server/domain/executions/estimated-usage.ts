@@ -7,16 +7,17 @@ import {
   textOf,
   type Usage,
 } from "@/server/providers/define";
+import { type Picture, picturesOf, pictureTokensAtMost } from "@/server/providers/pictures";
 
 /* The usage of an answer that reports none, from what was sent and what was delivered. */
 
-/** A request as its tokens are estimated: its words, and how many pictures go with them. */
-export type Asked = { words: string; pictures: number };
+/** A request as its tokens are estimated: its words, and the pictures that go with them. */
+export type Asked = { words: string; pictures: Picture[] };
 
 /** The words of a call for text or vectors that a model reads; null for other calls, whose work has no tokens. */
 export function askedOf(call: AnyCall): (() => Asked) | null {
   if ("messages" in call) return () => askedOfText(call);
-  return "texts" in call ? () => ({ words: call.texts.join("\n"), pictures: 0 }) : null;
+  return "texts" in call ? () => ({ words: call.texts.join("\n"), pictures: [] }) : null;
 }
 
 /** Messages, calls of tools, tools and the schema of the answer. */
@@ -25,15 +26,12 @@ function askedOfText({ messages, tools = [], responseFormat }: TextCall): Asked 
     message.role === "assistant" ? (message.toolCalls ?? []) : [],
   );
   const schema = responseFormat.type === "json_schema" ? [responseFormat.schema] : [];
-  const pictures = messages.flatMap(({ content }) =>
-    typeof content === "string" ? [] : content.filter(({ type }) => type === "image"),
-  );
   return {
     words: [
       ...messages.map(textOf),
       ...[...calls, ...tools, ...schema].map((each) => JSON.stringify(each)),
     ].join("\n"),
-    pictures: pictures.length,
+    pictures: messages.flatMap(picturesOf),
   };
 }
 
@@ -58,7 +56,8 @@ export async function estimatedUsage(
 ): Promise<Usage> {
   const [input, seen] = await Promise.all([countTokens(words), countTokens(text + reasoning + calls)]);
   return {
-    inputTokens: input + pictures * (model.imageTokens ?? 0),
+    inputTokens:
+      input + pictures.reduce((sum, picture) => sum + (pictureTokensAtMost(model, picture) || 0), 0),
     outputTokens: Math.max(seen, Math.min(Math.ceil(seen * hiddenOutput), mostOutput)),
     ...reported,
   };

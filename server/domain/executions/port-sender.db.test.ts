@@ -170,7 +170,7 @@ function streamed(pieces: string[], text = pieces.join("")): Work {
   const port = { ...route.provider.text, stream };
   return {
     ...work,
-    material: { kind: "text" },
+    material: { shape: { kind: "text" }, messages: [] },
     route: { model: route.model, provider: { ...route.provider, text: port } },
   };
 }

@@ -233,7 +233,7 @@ async function submit(
     ...calledBy(target, plan),
     open: async () => account,
     bounds: {},
-    asked: () => ({ words: Buffer.from(bytes).toString("utf8"), pictures: 0 }),
+    asked: () => ({ words: Buffer.from(bytes).toString("utf8"), pictures: [] }),
     attemptId: row.id, // by which the vendor's log counts what arrived
     tier: plan.tier,
     signal: AbortSignal.any([lease.answerSignal, limit.signal]),

@@ -15,6 +15,7 @@ import {
 import type { Json } from "@/server/platform/durable/step";
 import { fail } from "@/server/platform/errors/errors";
 import type { Micros } from "@/server/platform/money";
+import { writesCache } from "@/server/providers/cache-marks";
 import type {
   AnyCall,
   EmbeddingCall,
@@ -71,7 +72,14 @@ export type Estimate = {
   stages?: StageEstimate[];
   bounds: Pick<
     Usage,
-    "inputTokens" | "outputTokens" | "images" | "durationMs" | "characters" | "meshes" | "requests"
+    | "inputTokens"
+    | "cacheWriteTokens"
+    | "outputTokens"
+    | "images"
+    | "durationMs"
+    | "characters"
+    | "meshes"
+    | "requests"
   > & {
     /** Calls the run may make: a second one gives an unfit answer back. Absent: one. */
     submissions?: number;
@@ -141,6 +149,8 @@ export async function estimate(
     const text = call as TextCall; // the port decides which call it is
     const input = await inputTokensAtMost(route.model, text);
     bounds.inputTokens = input.tokens;
+    // Any part of the prompt may be written to the vendor's cache, at the dearest rate.
+    if (writesCache(text, route.model)) bounds.cacheWriteTokens = input.tokens;
     // Each of several answers may be as long as one.
     if (text.settings?.choices) bounds.outputTokens = (bounds.outputTokens ?? 0) * text.settings.choices;
     if (input.isCounted) qualifier = "exact";
@@ -199,9 +209,14 @@ export async function estimate(
 }
 
 /** Both calls of a run: the second reads the first, its answer, and what is wrong with that. */
-function withRepair(model: ModelFacts, { inputTokens = 0, outputTokens = 0 }: Estimate["bounds"]) {
+function withRepair(
+  model: ModelFacts,
+  { inputTokens = 0, outputTokens = 0, cacheWriteTokens }: Estimate["bounds"],
+) {
+  const ofBoth = 2 * inputTokens + outputTokens + repairTokensAtMost(model);
   return {
-    inputTokens: 2 * inputTokens + outputTokens + repairTokensAtMost(model),
+    inputTokens: ofBoth,
+    ...(cacheWriteTokens === undefined ? {} : { cacheWriteTokens: ofBoth }),
     outputTokens: 2 * outputTokens,
     submissions: 2,
   };

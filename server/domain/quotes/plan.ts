@@ -28,7 +28,7 @@ import {
 import { type Seal, sealOf } from "./seal";
 import { findSources, materialize } from "./sources";
 import { estimateStages, namesOf, stagesOf, withStages } from "./stages";
-import { checkSupport, refuseModelWords, unsupportedBy } from "./support";
+import { checkSupport, refuseModelWords, unsupportedBy, warningsOf } from "./support";
 
 export type ExecutionPlan = {
   capability: Capability;
@@ -69,7 +69,8 @@ export async function planExecution(
       planWithin(capability, project, other, mode),
     );
   try {
-    return { ...plan, suggest, warnings: checkCallCeiling(estimate.maximumMicros, wanted) };
+    const ofCeilings = checkCallCeiling(estimate.maximumMicros, wanted);
+    return { ...plan, suggest, warnings: [...plan.warnings, ...ofCeilings] };
   } catch (refusal) {
     throw await suggest(refusal);
   }
@@ -106,7 +107,7 @@ async function planWithin(
     adapters,
     estimate: await priceOf(capability, wanted, { ...found, input, call, material, mode, project }),
     seal: () => sealOf({ capabilityKey: capability.key, project, billingMode, wanted, adapters }),
-    warnings: [],
+    warnings: "messages" in call ? warningsOf(call, route) : [],
   };
 }
 

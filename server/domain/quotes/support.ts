@@ -1,7 +1,9 @@
 import type { Capability } from "@/server/capabilities/define";
 import { offersOf, type Route, routeKey, routeUnavailable, targetsOfPort } from "@/server/domain/catalog";
 import type { Connection } from "@/server/domain/connections";
-import { isListed, type ModelFacts, type TextSetting } from "@/server/providers/define";
+import type { Json } from "@/server/platform/durable/step";
+import { hasCacheMarks, isMarked, MOST_CACHE_MARKS, statesCacheWrites } from "@/server/providers/cache-marks";
+import { isListed, type ModelFacts, type TextCall, type TextSetting } from "@/server/providers/define";
 import { type RoutingRequest, refuseField } from "./routing-request";
 
 const WORDS: Record<TextSetting, string> = {
@@ -13,11 +15,33 @@ const WORDS: Record<TextSetting, string> = {
   choices: "several answers per request",
 };
 
+/** Says which part of a request is left out, since the model of its route states no price for it. */
+export function warningsOf(
+  call: Pick<TextCall, "messages" | "toolCache">,
+  { provider, model }: Pick<Route, "provider" | "model">,
+): Record<string, Json>[] {
+  if (!hasCacheMarks(call) || statesCacheWrites(model.price)) return [];
+  const route = routeKey({ provider, model });
+  return [
+    {
+      code: "CacheControlNotSent",
+      message: `cache_control was not sent: ${route} has no price for cache writes.`,
+      details: { field: "cache_control", route },
+    },
+  ];
+}
+
 /** The first feature set beside the input that a model lacks: such a feature is sent to the provider or refused. */
 export function unsupportedBy(
-  { supports, takes, members: listed = [] }: Pick<ModelFacts, "supports" | "takes" | "members">,
+  {
+    supports,
+    takes,
+    members: listed = [],
+    price,
+  }: Pick<ModelFacts, "supports" | "takes" | "members"> & { price?: ModelFacts["price"] },
   { toolSchemas, responseSchema, sampling, conversation }: RoutingRequest,
 ): { field: string; what: string } | null {
+  if (conversation?.parts && !supports.vision) return { field: "conversation.parts", what: "pictures" };
   if ((toolSchemas?.length || conversation?.turns?.length) && !supports.tools)
     return { field: "toolSchemas", what: "tools" };
   if (responseSchema && !supports.jsonSchema) return { field: "responseSchema", what: "a response schema" };
@@ -33,11 +57,22 @@ export function unsupportedBy(
       return { field: `conversation.settings.${name}`, what: WORDS[name as TextSetting] };
   for (const name of Object.keys(members))
     if (!isListed(name, listed)) return { field: `conversation.settings.members.${name}`, what: name };
+  const marks = (conversation?.cache?.length ?? 0) + (toolSchemas ?? []).filter(isMarked).length;
+  if (price && statesCacheWrites(price) && marks > MOST_CACHE_MARKS)
+    return { field: "conversation.cache", what: `more than ${MOST_CACHE_MARKS} cache_control marks` };
   const intent = sampling?.reasoningIntent;
   if (intent && intent !== "omit" && !supports.reasoning)
     return { field: "sampling.reasoningIntent", what: "a reasoning intent" };
   return null;
 }
+
+/** The owner of a server can say that its models do what is not known of them otherwise. */
+const OF_OWN_SERVERS: Partial<Record<string, string>> = {
+  "sampling.reasoningIntent":
+    " A server that you connect by its address accepts it if its connection lists reasoning_effort in passThrough.",
+  "conversation.parts":
+    " A server that you connect by its address accepts them if its connection lists the model as id:in:out:pictures.",
+};
 
 /** Refuses a feature set beside the input that the model of this route lacks; names the models that have it. */
 export function checkSupport(
@@ -62,10 +97,7 @@ export function checkSupport(
       : lacking.field.includes(".members.")
         ? " A server that you connect by its address accepts it if its connection lists it in passThrough."
         : "";
-  const ownServer =
-    provider.modelsFrom && lacking.field === "sampling.reasoningIntent"
-      ? " A server that you connect by its address accepts it if its connection lists reasoning_effort in passThrough."
-      : "";
+  const ownServer = (provider.modelsFrom && OF_OWN_SERVERS[lacking.field]) || "";
   refuseField(
     lacking.field,
     `${routeKey({ provider, model })} does not support ${lacking.what}.${instead}${ownServer}`,

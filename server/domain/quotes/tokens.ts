@@ -7,14 +7,12 @@ import {
   type TextMessage,
   textOf,
 } from "@/server/providers/define";
+import { picturesOf, pictureTokensAtMost } from "@/server/providers/pictures";
 
 /** Text beyond this many bytes is bounded, not counted. */
 const COUNTED_BYTES = 256 * 1024;
 /** Of each message and of the call: what a provider frames them with. */
 const FRAME = 16;
-
-const picturesIn = (content: TextCall["messages"][number]["content"]) =>
-  typeof content === "string" ? 0 : content.filter(({ type }) => type === "image").length;
 
 /** Who wrote a message, the tools it calls, or the call it answers, as text; each is framed as a message is. */
 function besideText(message: TextMessage): string[] {
@@ -52,16 +50,15 @@ export async function inputTokensAtMost(
   const beside = [call.tools, call.settings?.members].map((each) => (each ? JSON.stringify(each) : ""));
   const shape = Buffer.byteLength(format + beside.join(""));
   const texts = wordsOf(call);
-  const pictures = call.messages.reduce((sum, { content }) => sum + picturesIn(content), 0);
+  const pictures = call.messages.flatMap(picturesOf);
   const sizes = texts.map((text) => Buffer.byteLength(text));
   const isCounted =
     model.tokenizer !== undefined && sizes.reduce((sum, size) => sum + size, 0) <= COUNTED_BYTES;
   let tokens = FRAME * (texts.length + 1) + tokensAtMost(model, shape);
   for (const [position, text] of texts.entries())
     tokens += isCounted ? await countTokens(text) : tokensAtMost(model, sizes[position] ?? 0);
-  // A model whose bound for a picture is not known must not be asked to read one.
-  tokens += pictures === 0 ? 0 : pictures * (model.imageTokens ?? Number.NaN);
-  return { tokens, isCounted: isCounted && shape === 0 && pictures === 0 };
+  for (const picture of pictures) tokens += pictureTokensAtMost(model, picture);
+  return { tokens, isCounted: isCounted && shape === 0 && pictures.length === 0 };
 }
 
 /** Tokens that texts have at most which are embedded, each with what a server frames it with. */

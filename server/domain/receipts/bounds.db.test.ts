@@ -35,6 +35,8 @@ const count = fc.oneof(
 const counts = fc.record({
   inputTokens: count,
   cachedInputTokens: count,
+  cacheWriteTokens: count,
+  cacheWriteHourTokens: count,
   outputTokens: count,
   reasoningTokens: count,
   images: count,

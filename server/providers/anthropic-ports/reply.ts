@@ -9,6 +9,7 @@ export const Figures = CountsOf({
   /** Without those that were written to or read from a cache. */
   input_tokens: Count,
   cache_creation_input_tokens: Count,
+  cache_creation: CountsOf({ ephemeral_1h_input_tokens: Count }),
   cache_read_input_tokens: Count,
   output_tokens: Count,
   output_tokens_details: CountsOf({ thinking_tokens: Count }),
@@ -76,7 +77,14 @@ function readResult(
 }
 
 /** The figures that an answer or an event gave, by short names. */
-export type Told = { fresh?: number; written?: number; read?: number; output?: number; thinking?: number };
+export type Told = {
+  fresh?: number;
+  written?: number;
+  writtenForAnHour?: number;
+  read?: number;
+  output?: number;
+  thinking?: number;
+};
 
 export function toldIn(usage: z.output<typeof Figures>): Told | null {
   if (!usage) return null;
@@ -84,6 +92,7 @@ export function toldIn(usage: z.output<typeof Figures>): Told | null {
   const figures = {
     fresh: input_tokens,
     written: cache_creation_input_tokens,
+    writtenForAnHour: usage.cache_creation?.ephemeral_1h_input_tokens,
     read: cache_read_input_tokens,
     output: output_tokens,
     thinking: usage.output_tokens_details?.thinking_tokens,
@@ -94,10 +103,12 @@ export function toldIn(usage: z.output<typeof Figures>): Told | null {
 /** Cached tokens are part of our input, as everywhere here; thinking is part of the output. */
 export function toUsage(told: Told | null): Usage | null {
   if (!told) return null;
-  const { fresh, written, read, output, thinking } = told;
+  const { fresh, written, writtenForAnHour, read, output, thinking } = told;
   return figures({
     inputTokens: fresh === undefined ? undefined : sumOf(fresh, written, read),
     cachedInputTokens: read,
+    cacheWriteTokens: written || undefined,
+    cacheWriteHourTokens: writtenForAnHour || undefined,
     outputTokens: outputOf({ output, reasoning: thinking }),
     reasoningTokens: thinking,
   });

@@ -1,6 +1,8 @@
 import type { Json } from "@/server/platform/durable/step";
 import { isObject } from "@/server/platform/text/json";
+import { cacheEnds, writesCache } from "../cache-marks";
 import {
+  type CacheTtl,
   type ContentPart,
   type ProviderIo,
   type ReasoningIntent,
@@ -21,6 +23,7 @@ import {
   toFunction,
   withCallIds,
 } from "../text-call";
+import { controlOf, markedBy, markOfTool, requireOrder, toSystem, toTextBlocks, withoutMarks } from "./cache";
 
 const EFFORTS = { economy: "low", balanced: "medium", deep: "high", maximum: "max" } as const;
 /** Of the output, for models that think by a budget of tokens: the rest is for the answer. */
@@ -32,7 +35,9 @@ export const THINKS_BY_BUDGET = new Set(["claude-haiku-4-5"]);
 /** The body of `POST /v1/messages`. */
 export function toMessagesRequest(call: TextCall, { model }: ProviderIo): Record<string, unknown> {
   requireSupported(call, model);
-  const { system, turns } = apart(call.messages);
+  const isCached = writesCache(call, model);
+  const messages = isCached ? call.messages : call.messages.map(withoutMarks);
+  const { system, turns } = apart(messages);
   const { responseFormat: asked, reasoningIntent = "omit" } = call;
   const isHeldTo = asked.type === "json_schema" && fitsOutputFormat(asked.schema);
   if (asked.type === "json_object") system.push(IN_JSON);
@@ -48,15 +53,21 @@ export function toMessagesRequest(call: TextCall, { model }: ProviderIo): Record
     ...(reasoningIntent === "omit" || byBudget ? {} : { effort: EFFORTS[reasoningIntent] }),
     ...(isHeldTo ? { format: { type: "json_schema", schema: asked.schema } } : {}),
   };
+  const prompt = {
+    ...(call.tools === undefined
+      ? {}
+      : { tools: call.tools.map((tool, place) => toTool(tool, isCached ? markOfTool(call, place) : null)) }),
+    ...(system.length > 0 ? { system: toSystem(messages, system) } : {}),
+    messages: byTurn(withCallIds(turns, CALL_ID)).map(toTurn),
+  };
+  if (isCached) requireOrder(prompt);
   return {
     model: model.id,
     max_tokens: maxTokens,
-    ...(system.length > 0 ? { system: system.join("\n\n") } : {}),
-    messages: byTurn(withCallIds(turns, CALL_ID)).map(toTurn),
+    ...prompt,
     ...(thinks ? { thinking: byBudget ? byTokens(reasoningIntent, maxTokens) : { type: "adaptive" } } : {}),
     ...(Object.keys(outputConfig).length > 0 ? { output_config: outputConfig } : {}),
     ...(call.settings?.stop === undefined ? {} : { stop_sequences: call.settings.stop }),
-    ...(call.tools === undefined ? {} : { tools: call.tools.map(toTool) }),
     ...(choice ? { tool_choice: choice } : {}),
   };
 }
@@ -73,20 +84,28 @@ function toTurn(group: TextMessage[]): object {
         type: "tool_result",
         tool_use_id: each.role === "tool" ? each.toolCallId : "",
         content: each.content,
+        ...controlOf(each.cache?.at(-1)),
       })),
     };
   const { role, content } = message!; // a group has one message at least
   if (message?.role === "assistant" && message.toolCalls) {
     const said = textOf(message);
-    const calls = message.toolCalls.map((call) => ({
+    // A mark of the whole message is at its last call; one of its text is there.
+    const mark = message.cache?.find(({ end, part }) => end === undefined && part === undefined);
+    const last = message.toolCalls.length - 1;
+    const calls = message.toolCalls.map((call, place) => ({
       type: "tool_use",
       id: call.id,
       name: call.name,
       input: argumentsOf(call),
+      ...(place === last ? controlOf(mark) : {}),
     }));
-    return { role, content: said === "" ? calls : [{ type: "text", text: said }, ...calls] };
+    const marks = cacheEnds({ ...message, cache: message.cache?.filter((each) => each !== mark) ?? [] });
+    return { role, content: [...toTextBlocks(said, marks), ...calls] };
   }
-  return { role, content: typeof content === "string" ? content : content.map(toBlock) };
+  if (typeof content !== "string")
+    return { role, content: content.map(toBlock).map(markedBy(message?.cache)) };
+  return { role, content: message?.cache ? toTextBlocks(content, cacheEnds(message)) : content };
 }
 
 function toChoice({ toolChoice, parallelToolCalls, tools }: TextCall): object | null {
@@ -112,13 +131,14 @@ function toBlock(part: ContentPart): object {
   return { type: "image", source: { type: "base64", media_type: part.mediaType, data } };
 }
 
-function toTool(tool: Record<string, Json>): object {
+function toTool(tool: Record<string, Json>, mark: { ttl?: CacheTtl } | null): object {
   const { name, description, parameters, strict } = toFunction(tool);
   return {
     name,
     ...(description === undefined ? {} : { description }),
     input_schema: parameters ?? { type: "object" },
     ...(strict === true ? { strict } : {}),
+    ...controlOf(mark),
   };
 }
 

@@ -46,7 +46,11 @@ function readResult(reply: ResponsesReply, { delivered: streamed }: Reading, usa
   const calls = toolCalls.map((call) => call.name + call.arguments).join("");
   const summary = reply.output.flatMap(({ summary: parts }) => (parts ?? []).map(({ text }) => text ?? ""));
   const reasoning = streamed?.reasoning || summary.join("");
-  const before = { usage, delivered: deliveredOf({ text: written + refusal, reasoning, calls }) };
+  const before = {
+    usage,
+    delivered: deliveredOf({ text: written + refusal, reasoning, calls }),
+    ...toTier(reply.service_tier),
+  };
   const hasContent = written !== "" || calls !== "";
   const finish = finishOf({ word: wordOf(reply, calls !== ""), hasEnded: true, hasContent }, before);
   const result: TextResult = {
@@ -91,6 +95,7 @@ export function readResponse(reply: HttpReply, io: ProviderIo, reading: Reading)
     throw new ProviderFault("failed", "attempted", `${vendor} could not complete the response.`, {
       status: reply.status,
       usage,
+      ...toTier(answer.service_tier),
       ...(delivered ? { delivered } : {}),
       vendor: vendorWords({ error: answer.error }, io),
       ...(providerRequestId ? { providerRequestId } : {}),

@@ -97,7 +97,7 @@ export const textModels = TEXT_MODELS.map(
 );
 
 /** Pictures travel as base64. */
-const toMessage = ({ content, ...message }: TextMessage) => ({
+const toMessage = ({ content, cache: _cache, ...message }: TextMessage) => ({
   ...message,
   content:
     typeof content === "string"
@@ -105,11 +105,16 @@ const toMessage = ({ content, ...message }: TextMessage) => ({
       : content.map((part) =>
           part.type === "text"
             ? part
-            : { ...part, bytes: undefined, base64: Buffer.from(part.bytes).toString("base64") },
+            : {
+                type: part.type,
+                mediaType: part.mediaType,
+                base64: Buffer.from(part.bytes).toString("base64"),
+                ...(part.detail === undefined ? {} : { detail: part.detail }),
+              },
         ),
 });
 
-const toTextRequest = ({ settings, ...call }: TextCall, io: ProviderIo) => ({
+const toTextRequest = ({ settings, toolCache: _marks, ...call }: TextCall, io: ProviderIo) => ({
   model: io.model.id,
   ...call,
   ...settings,

@@ -12,6 +12,7 @@ import { LIMITS } from "./limits";
 import { MESSAGES } from "./messages";
 import { MONEY } from "./money";
 import { PARALLEL_CALLS } from "./parallel-calls";
+import { PICTURES } from "./pictures";
 import { QUEUES } from "./queues";
 import { RECORDED_CHAT } from "./recorded-chat";
 import { RECORDED_GEMINI } from "./recorded-gemini";
@@ -41,6 +42,7 @@ export const CASES: readonly UpstreamCase[] = [
   ...RECORDED_MESSAGES,
   ...RECORDED_GEMINI,
   ...REQUESTS,
+  ...PICTURES,
 ];
 
 /** Cases of vectors, pictures, sound and meshes. */

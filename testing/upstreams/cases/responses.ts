@@ -50,8 +50,6 @@ const both = (members: object, type = "response.completed") => ({
 const answered: Expected = { text: "Hello", finish: "stop", cost: COST };
 const afterHello: Expected = { fails: "PROVIDER_ERROR", text: "Hello", isEstimated: true };
 const LOST: Expected = { fails: "TRANSPORT_AMBIGUOUS", submission: "ambiguous", hold: "ambiguous" };
-/** A failure does not report its tier: a job is charged at the one that it asked for. */
-const AT_FLEX: Expected = { cost: COST / 2 };
 const FULL: Expected = { fails: "ProviderUnavailable", hold: "released", isSafe: true, status: 503 };
 /** Where no usage is reported: an estimate of ours for own accounts, the whole hold for the operator's, nothing for pins. */
 const unreported = (text = "Hello"): Pick<UpstreamCase, "expect" | "managed" | "pinned"> => ({
@@ -100,7 +98,6 @@ export const RESPONSES: readonly UpstreamCase[] = [
       last("response.failed", { status: "failed", error: { code: "server_error", message: "It broke." } }),
     ),
     expect: { fails: "PROVIDER_ERROR", cost: COST, said: { code: "server_error", message: "It broke." } },
-    job: AT_FLEX,
   },
   {
     name: "responses-error-event",
@@ -161,7 +158,18 @@ export const RESPONSES: readonly UpstreamCase[] = [
     dialect: "responses",
     ...both({ error: { code: "server_error", message: "Half an answer." } }),
     expect: { fails: "PROVIDER_ERROR", cost: COST },
-    job: AT_FLEX,
+  },
+  {
+    name: "responses-failed-at-flex",
+    from: ["https://developers.openai.com/api/docs/guides/flex-processing"],
+    dialect: "responses",
+    whole: whole({
+      service_tier: "flex",
+      status: "failed",
+      error: { code: "server_error", message: "It broke." },
+    }),
+    // The tier that the answer reports is charged, whichever was asked for.
+    expect: { fails: "PROVIDER_ERROR", cost: COST / 2 },
   },
   {
     name: "responses-cancelled",
@@ -170,7 +178,6 @@ export const RESPONSES: readonly UpstreamCase[] = [
     whole: whole({ status: "cancelled" }),
     streamed: streamed(delta("Hello"), last("response.cancelled", { status: "cancelled" })),
     expect: { fails: "PROVIDER_ERROR", cost: COST },
-    job: AT_FLEX,
   },
   {
     name: "responses-breaks-off",

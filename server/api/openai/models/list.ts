@@ -127,6 +127,14 @@ function toPrice(price: Facts["price"]): Metadata["prices"][number] {
         currency,
         input: microsToUsd(price.input),
         ...(price.cachedInput === undefined ? {} : { cachedInput: microsToUsd(price.cachedInput) }),
+        ...(price.cacheWrite === undefined
+          ? {}
+          : {
+              cacheWrite: {
+                "5m": microsToUsd(price.cacheWrite["5m"]),
+                "1h": microsToUsd(price.cacheWrite["1h"]),
+              },
+            }),
         output: microsToUsd(price.output),
         ...(price.reasoning === undefined ? {} : { reasoning: microsToUsd(price.reasoning) }),
       };

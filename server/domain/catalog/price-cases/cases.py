@@ -38,8 +38,13 @@ def tokens_cost(price, usage, tier):
         share -= Decimal(price["flexDiscountBps"]) / Decimal(10_000)
     cached = min(usage.get("cachedInputTokens", 0), usage["inputTokens"])
     thought = min(usage.get("reasoningTokens", 0), usage["outputTokens"])
+    written = min(usage.get("cacheWriteTokens", 0), usage["inputTokens"] - cached)
+    hour = min(usage.get("cacheWriteHourTokens", 0), written)
+    writes = price.get("cacheWrite", {"5m": price["input"], "1h": price["input"]})
     parts = [
-        (usage["inputTokens"] - cached, price["input"]),
+        (usage["inputTokens"] - cached - written, price["input"]),
+        (written - hour, writes["5m"]),
+        (hour, writes["1h"]),
         (cached, price.get("cachedInput", price["input"])),
         (usage["outputTokens"] - thought, price["output"]),
         (thought, price.get("reasoning", price["output"])),
@@ -93,9 +98,11 @@ def at_most(name, bounds, terms):
     price = PRICES[name]
     if price["per"] != "million_tokens":
         return cost(name, bounds, terms)
+    writes = price.get("cacheWrite", {}).values() if "cacheWriteTokens" in bounds else []
     dearest = {
         **price,
-        "input": max(price["input"], price.get("cachedInput", 0)),
+        "input": max(price["input"], price.get("cachedInput", 0), *writes),
+        "cacheWrite": {time: max(price["input"], 0, *writes) for time in ("5m", "1h")},
         "output": max(price["output"], price.get("reasoning", 0)),
     }
     return tokens_cost(dearest, bounds, terms.get("tier", "standard"))
@@ -173,6 +180,14 @@ case("flex of four: two exactly", LUNA, tokens(4, 0), tier="flex")
 case("flex bounds", TERRA, tokens(20_016, 2_048), bounds=True, tier="flex")
 case("flex where there is no such tier is unknown", MINI, tokens(1_000, 500), tier="flex")
 case("output not reported is unknown", SOL, {"inputTokens": 5})
+OPUS, HAIKU = (f"anthropic/{model}/text" for model in ("claude-opus-5-5", "claude-haiku-5-5"))
+for model in [OPUS, HAIKU]:
+    written = {**tokens(1_117, 5, 333), "cacheWriteTokens": 501}
+    case("tokens written to a cache", model, written)
+    case("some of them for an hour", model, {**written, "cacheWriteHourTokens": 77})
+    case("more written than there was input", model, {**written, "cacheWriteTokens": 9_999, "cacheWriteHourTokens": 9_998})
+    case("bounds of what may be written", model, {**tokens(4_821, 819), "cacheWriteTokens": 4_821}, bounds=True)
+case("writes where they have no price", SOL, {**tokens(1_117, 5, 333), "cacheWriteTokens": 501})
 case("input not reported is unknown", SOL, {"outputTokens": 5})
 
 # The fee: 6 % of the total, half up. 8 micros make 0.48, 9 make 0.54, 25 make 1.5.

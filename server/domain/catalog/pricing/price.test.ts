@@ -81,6 +81,36 @@ test("tokens: cached and reasoning are parts, priced apart where the vendor does
   ).toBe(2_100);
 });
 
+test("tokens written to a cache have the rate of their time, and are input where the vendor has none", () => {
+  const price: Price = {
+    per: "million_tokens",
+    input: 1_000_000,
+    cachedInput: 100_000,
+    cacheWrite: { "5m": 1_250_000, "1h": 2_000_000 },
+    output: 0,
+  };
+  const { cacheWrite: _none, ...plain } = price;
+  const usage = { inputTokens: 1_000, cachedInputTokens: 400, cacheWriteTokens: 300, outputTokens: 0 };
+  expect(priceOf(price, usage)).toBe(300 + 40 + 375);
+  expect(priceOf(price, { ...usage, cacheWriteHourTokens: 100 })).toBe(300 + 40 + 250 + 200);
+  expect(priceOf(plain, { ...usage, cacheWriteHourTokens: 100 })).toBe(640);
+  // Never more than there is.
+  expect(priceOf(price, { ...usage, cacheWriteTokens: 9_999, cacheWriteHourTokens: 99_999 })).toBe(
+    40 + 1_200,
+  );
+});
+
+test("what may be written to a cache is bounded at the dearest rate", () => {
+  const price: Price = {
+    per: "million_tokens",
+    input: 1_000_000,
+    cacheWrite: { "5m": 1_250_000, "1h": 2_000_000 },
+    output: 0,
+  };
+  expect(priceAtMost(price, { inputTokens: 1_000, outputTokens: 0 })).toBe(1_000);
+  expect(priceAtMost(price, { inputTokens: 1_000, cacheWriteTokens: 1_000, outputTokens: 0 })).toBe(2_000);
+});
+
 test("flex is half of every token rate, rounded once, and known only where it is listed", () => {
   const price: Price = { per: "million_tokens", input: 3, cachedInput: 1, output: 7, flexDiscountBps: 5_000 };
   const usage = { inputTokens: 333_333, cachedInputTokens: 111_111, outputTokens: 99_999 };
@@ -109,7 +139,10 @@ test("seconds, characters and meshes", () => {
 test("what a vendor reports that is no count is not taken for one", () => {
   const price: Price = { per: "million_tokens", input: 1, output: 1 };
   for (const wrong of [-1, 0.5, Number.NaN, 2 ** 53])
-    for (const field of ["inputTokens", "cachedInputTokens", "outputTokens", "reasoningTokens"])
+    for (const field of [
+      ...["inputTokens", "cachedInputTokens", "cacheWriteTokens", "cacheWriteHourTokens"],
+      ...["outputTokens", "reasoningTokens"],
+    ])
       expect(priceOf(price, { inputTokens: 1, outputTokens: 1, [field]: wrong })).toBeNull();
 });
 
@@ -118,33 +151,46 @@ test("no usage inside its bounds costs more than the bound, at either tier", () 
   const part = fc.double({ min: 0, max: 1, noNaN: true });
   const rate = fc.nat(60_000_000);
   fc.assert(
-    fc.property(rate, rate, rate, rate, token, token, part, part, part, part, (...drawn) => {
-      const [input, cachedInput, output, reasoning, most, mostOut, ...parts] = drawn;
-      const price: Price = {
-        per: "million_tokens",
-        input,
-        cachedInput,
-        output,
-        reasoning,
-        flexDiscountBps: 5_000,
-      };
-      const bounds = { inputTokens: most, outputTokens: mostOut };
-      const inputTokens = Math.floor(most * (parts[0] ?? 0));
-      const outputTokens = Math.floor(mostOut * (parts[1] ?? 0));
-      const usage = {
-        inputTokens,
-        outputTokens,
-        cachedInputTokens: Math.floor(inputTokens * (parts[2] ?? 0)),
-        reasoningTokens: Math.floor(outputTokens * (parts[3] ?? 0)),
-      };
-      for (const tier of ["standard", "flex"] as const)
-        expect(priceOf(price, usage, { tier })).toBeLessThanOrEqual(
-          priceAtMost(price, bounds, { tier }) ?? -1,
+    fc.property(
+      rate,
+      rate,
+      rate,
+      rate,
+      rate,
+      token,
+      token,
+      fc.array(part, { minLength: 6, maxLength: 6 }),
+      (...drawn) => {
+        const [input, cachedInput, written, output, reasoning, most, mostOut, parts] = drawn;
+        const price: Price = {
+          per: "million_tokens",
+          input,
+          cachedInput,
+          cacheWrite: { "5m": written, "1h": input },
+          output,
+          reasoning,
+          flexDiscountBps: 5_000,
+        };
+        const bounds = { inputTokens: most, cacheWriteTokens: most, outputTokens: mostOut };
+        const inputTokens = Math.floor(most * (parts[0] ?? 0));
+        const outputTokens = Math.floor(mostOut * (parts[1] ?? 0));
+        const usage = {
+          inputTokens,
+          outputTokens,
+          cachedInputTokens: Math.floor(inputTokens * (parts[2] ?? 0)),
+          reasoningTokens: Math.floor(outputTokens * (parts[3] ?? 0)),
+          cacheWriteTokens: Math.floor(inputTokens * (parts[4] ?? 0)),
+          cacheWriteHourTokens: Math.floor(inputTokens * (parts[5] ?? 0)),
+        };
+        for (const tier of ["standard", "flex"] as const)
+          expect(priceOf(price, usage, { tier })).toBeLessThanOrEqual(
+            priceAtMost(price, bounds, { tier }) ?? -1,
+          );
+        expect(priceAtMost(price, bounds, { tier: "flex" })).toBeLessThanOrEqual(
+          priceAtMost(price, bounds) ?? -1,
         );
-      expect(priceAtMost(price, bounds, { tier: "flex" })).toBeLessThanOrEqual(
-        priceAtMost(price, bounds) ?? -1,
-      );
-    }),
+      },
+    ),
     campaign.runs({ small: 100, full: 1_000 }),
   );
 });

@@ -40,20 +40,30 @@ export function priceOf(price: Price, usage: Usage, terms: PriceTerms = {}): Mic
 }
 
 /**
- * The most that work inside these bounds may cost: any part of the input may turn out to be cached, and any part of the
- * output to be reasoning, whichever is dearer.
+ * The most that work inside these bounds may cost: any part of the input may turn out to be cached, any part that may be
+ * written to a cache to be written for whichever time, and any part of the output to be reasoning, whichever is dearer.
  */
 export function priceAtMost(price: Price, bounds: Usage, terms: PriceTerms = {}): Micros | null {
   const { inputTokens, outputTokens } = bounds;
   if (price.per !== "million_tokens" || inputTokens === undefined || outputTokens === undefined)
     return priceOf(price, bounds, terms);
-  const corners = [0, inputTokens].flatMap((cachedInputTokens) =>
+  const inputs: Usage[] = [
+    { cachedInputTokens: 0 },
+    { cachedInputTokens: inputTokens },
+    ...(bounds.cacheWriteTokens === undefined ? [] : writesOf(bounds.cacheWriteTokens)),
+  ];
+  const corners = inputs.flatMap((input) =>
     [0, outputTokens].map((reasoningTokens) =>
-      priceOf(price, { inputTokens, cachedInputTokens, outputTokens, reasoningTokens }, terms),
+      priceOf(price, { inputTokens, ...input, outputTokens, reasoningTokens }, terms),
     ),
   );
   return corners.reduce((most, each) => (most === null || each === null ? null : Math.max(most, each)));
 }
+
+const writesOf = (cacheWriteTokens: number): Usage[] => [
+  { cacheWriteTokens },
+  { cacheWriteTokens, cacheWriteHourTokens: cacheWriteTokens },
+];
 
 /** Is this the vendor's listed price, or our bound of one that is not listed? */
 export function isListed(price: Price, { quality, width, height }: PriceTerms): boolean {
@@ -72,15 +82,22 @@ function priceOfTokens(
     inputTokens: input,
     outputTokens: output,
     cachedInputTokens: cached = 0,
+    cacheWriteTokens = 0,
+    cacheWriteHourTokens = 0,
     reasoningTokens = 0,
   } = usage;
   if (discount === undefined || !isCount(input) || !isCount(output)) return null;
-  if (!isCount(cached) || !isCount(reasoningTokens)) return null;
+  if (![cached, cacheWriteTokens, cacheWriteHourTokens, reasoningTokens].every(isCount)) return null;
   // Cached tokens are part of the input and reasoning is part of the output: never more than there is.
   const cheap = Math.min(cached, input);
+  const written = Math.min(cacheWriteTokens, input - cheap);
+  const forAnHour = Math.min(cacheWriteHourTokens, written);
+  const { cacheWrite = { "5m": price.input, "1h": price.input } } = price;
   const thought = Math.min(reasoningTokens, output);
   const atList =
-    times(input - cheap, price.input) +
+    times(input - cheap - written, price.input) +
+    times(written - forAnHour, cacheWrite["5m"]) +
+    times(forAnHour, cacheWrite["1h"]) +
     times(cheap, price.cachedInput ?? price.input) +
     times(output - thought, price.output) +
     times(thought, price.reasoning ?? price.output);

@@ -22,6 +22,7 @@ import type { Json } from "@/server/platform/durable/step";
 import { fail, ValidationFault } from "@/server/platform/errors/errors";
 import { newId } from "@/server/platform/ids";
 import { isListed } from "@/server/providers/define";
+import { isBeyondBounds } from "@/server/providers/priced-members";
 import { approvalAtAdmission, awaitingApprovalEvent } from "../decisions/approvals";
 import type { Admission } from "../transitions/admission";
 import type { Submission } from "./submission";
@@ -230,14 +231,19 @@ function whatIsKept({ kind, envelope, content, contentHash }: Submission, { now,
   };
 }
 
-/** A member that a server takes only because it takes any may change the price: it is refused where a ceiling prevents. */
+/**
+ * A member that a server takes only because it takes any may change the price, and some that it lists are known to: they are
+ * refused where a ceiling prevents.
+ */
 async function checkOpenEnded(
   ctx: Ctx,
   { project, environment, conversation }: Submission,
   { route, estimate }: ExecutionPlan,
 ): Promise<void> {
   const named = (route?.model.members ?? []).filter((name) => name !== "*");
-  const open = Object.keys(conversation?.settings?.members ?? {}).find((name) => !isListed(name, named));
+  const members = Object.keys(conversation?.settings?.members ?? {});
+  const priced = members.find(isBeyondBounds);
+  const open = priced ?? members.find((name) => !isListed(name, named));
   if (open === undefined) return;
   const credentialIds = credentialIdsOf(estimate);
   const { billingMode } = estimate;
@@ -246,7 +252,9 @@ async function checkOpenEnded(
   throw new ValidationFault([
     {
       loc: ["body", "conversation", "settings", "members", open],
-      msg: `This member may change the price, so the "prevent" limit of ${scope} blocks it unless the connection lists it by name. List it there, or leave it out.`,
+      msg: priced
+        ? `This member changes the price in a way that has no upper bound, so the "prevent" limit of ${scope} blocks it. Leave it out.`
+        : `This member may change the price, so the "prevent" limit of ${scope} blocks it unless the connection lists it by name. List it there, or leave it out.`,
       type: "unsupported",
     },
   ]);
@@ -275,7 +283,8 @@ function withEvents({ kind, capability }: Submission, plan: ExecutionPlan, { att
       },
     });
   }
-  for (const warning of plan.warnings) events.push({ type: "job.budget_warning", payload: warning });
+  for (const warning of plan.warnings)
+    if (warning.code === "BudgetExceeded") events.push({ type: "job.budget_warning", payload: warning });
   return { events, last_event: events.length };
 }
 

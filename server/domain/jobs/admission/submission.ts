@@ -16,6 +16,7 @@ import { storedInputHashOf } from "@/server/domain/inputs";
 import type { Json } from "@/server/platform/durable/step";
 import { fail, ValidationFault } from "@/server/platform/errors/errors";
 import { canonicalText, contentOf, sha256Hex } from "@/server/platform/text/canonical";
+import { isObject } from "@/server/platform/text/json";
 import { NO_REPEAT, type RepeatColumns, repeatColumns } from "./repeats";
 
 export type Kind = "jobs" | "invoke";
@@ -45,7 +46,7 @@ export type Beside = {
   conversation?: Conversation | undefined;
   /** The job this one is a retry of. */
   retryOf?: string | undefined;
-  /** Members of the envelope that 0.2.0 did not take from this request: a key stored there has the hash of the request without them. */
+  /** Members of the snapshot, inner ones by their path, that 0.2.0 did not take from this request: a key stored there has the hash of the request without them. */
   newMembers?: readonly string[] | undefined;
 };
 
@@ -128,9 +129,19 @@ async function formerHashOf(
   snapshot: Record<string, Json>,
   { newMembers = [] }: Beside,
 ): Promise<string | null> {
-  const former = Object.entries(snapshot).filter(([name]) => !newMembers.includes(name));
-  if (former.length === Object.keys(snapshot).length) return null;
-  return (await contentOf(Object.fromEntries(former))).sha256;
+  const former = newMembers.reduce((each, path) => without(each, path.split(".")), snapshot);
+  return former === snapshot ? null : (await contentOf(former)).sha256;
+}
+
+/** An object without the member at a path, and without what that leaves empty; the same one where it has none. */
+function without(value: Record<string, Json>, [first = "", ...rest]: string[]): Record<string, Json> {
+  const { [first]: inner, ...others } = value;
+  if (inner === undefined) return value;
+  if (rest.length === 0) return others;
+  if (!isObject(inner)) return value;
+  const kept = without(inner, rest);
+  if (kept === inner) return value;
+  return Object.keys(kept).length === 0 ? others : { ...others, [first]: kept };
 }
 
 /** The canonical submitted request: what is hashed, compared under one idempotency key, and kept as the snapshot. */

@@ -21,7 +21,7 @@ export async function deliveredMicros(job: JobRow, attempt: AttemptRow): Promise
   const ready = await readyAgain(job, attempt);
   const asked = ready && askedOf(ready.call);
   const usage = await estimatedUsage(
-    asked?.() ?? { words: "", pictures: 0 },
+    asked?.() ?? { words: "", pictures: [] },
     { text, reasoning: "", calls: "" },
     {
       model,

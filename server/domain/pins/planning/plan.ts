@@ -14,6 +14,7 @@ import type { Json } from "@/server/platform/durable/step";
 import { fail, ValidationFault } from "@/server/platform/errors/errors";
 import type { Micros } from "@/server/platform/money";
 import { canonicalText, sha256Hex } from "@/server/platform/text/canonical";
+import { isMarked, statesCacheWrites } from "@/server/providers/cache-marks";
 import type { ModelFacts, Tier } from "@/server/providers/define";
 import { PinRefusal, settingsOf } from "@/server/providers/pins";
 import type { PinnedPlan, SharedContent } from "../rows";
@@ -84,6 +85,7 @@ export async function planPinned(
     contentKeptMs: keptMs(context.retentionRequirement, project.settings, limitOf(project, "historyDays")),
   };
   const before = await sharedTokens(model, content);
+  const isCached = writesCache(model, content);
   return {
     plan,
     target,
@@ -92,7 +94,11 @@ export async function planPinned(
     async bound(input) {
       await checkLength(target, content.instructions ?? "", input);
       const inputTokens = before + (await messageTokensAtMost(model, input));
-      const bound = boundOf(model, tier, { inputTokens, outputTokens });
+      const bound = boundOf(model, tier, {
+        inputTokens,
+        ...(isCached ? { cacheWriteTokens: inputTokens } : {}),
+        outputTokens,
+      });
       const { maximumMicros } = bound;
       const credentialIds = plan.credentialId === null ? [] : [plan.credentialId];
       await checkGuardrail(project, environment, { billingMode: "byok", maximumMicros, credentialIds });
@@ -150,11 +156,27 @@ async function sharedTokens(model: ModelFacts, content: SharedContent): Promise<
   return tokens;
 }
 
+/**
+ * Do its tools mark what the vendor caches? Those are sent as they are, so a model whose price states no cache writes is not
+ * asked for any.
+ */
+function writesCache({ id, price }: ModelFacts, { tools = [] }: SharedContent): boolean {
+  const place = tools.findIndex(isMarked);
+  if (place < 0 || statesCacheWrites(price)) return place >= 0;
+  throw new ValidationFault([
+    {
+      loc: ["body", "tools", place, "cache_control"],
+      msg: `${id} has no price for cache writes. Leave cache_control out.`,
+      type: "unsupported",
+    },
+  ]);
+}
+
 /** Expected on the tier that is asked for; held at the standard price, whatever tier the vendor says ran. */
 function boundOf(
   model: ModelFacts,
   tier: Tier,
-  tokens: { inputTokens: number; outputTokens: number },
+  tokens: { inputTokens: number; cacheWriteTokens?: number; outputTokens: number },
 ): Bound {
   const estimatedMicros = priceAtMost(model.price, tokens, { tier });
   const maximumMicros = priceAtMost(model.price, tokens, { tier: "standard" });

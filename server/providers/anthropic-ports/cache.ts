@@ -1,0 +1,71 @@
+import { cacheEnds, toCacheControl } from "../cache-marks";
+import { type CacheMark, type CacheTtl, refuseCall, type TextCall, type TextMessage } from "../define";
+
+/* The caller's marks of what the vendor caches, as members of blocks. */
+
+/** A message without its marks, for models that are not sent any. */
+export const withoutMarks = ({ cache: _cache, ...message }: TextMessage): TextMessage => message;
+
+export const controlOf = (mark: { ttl?: CacheTtl } | null | undefined) => (mark ? toCacheControl(mark) : {});
+
+export const markOfTool = ({ toolCache = [] }: TextCall, place: number) =>
+  toolCache.find(({ at }) => at === place) ?? null;
+
+/** Blocks with the marks of their parts; a mark of the message is at its last block. */
+export const markedBy =
+  (cache: readonly CacheMark[] = []) =>
+  (block: object, place: number, { length }: { length: number }) => ({
+    ...block,
+    ...controlOf(cache.find(({ part = length - 1 }) => part === place)),
+  });
+
+/** A text as blocks that end at its marks. The vendor takes no block without a letter: its mark goes to the block before. */
+export function toTextBlocks(text: string, marks: readonly { end: number; ttl?: CacheTtl }[]): object[] {
+  const blocks: object[] = [];
+  let start = 0;
+  for (const mark of [...marks, null]) {
+    const words = text.slice(start, mark?.end);
+    if (words.trim() !== "") blocks.push({ type: "text", text: words, ...controlOf(mark) });
+    else if (mark && blocks.length > 0) blocks.push({ ...blocks.pop(), ...controlOf(mark) });
+    // The line break that joins two parts is in neither.
+    if (mark) start = text[mark.end] === "\n" ? mark.end + 1 : Math.max(start, mark.end);
+  }
+  return blocks;
+}
+
+/** The system prompt: one text, or blocks where the caller marks a part of it. `texts` are its messages and what is added here. */
+export function toSystem(messages: TextMessage[], texts: string[]): string | object[] {
+  const spoken = messages.filter(({ role }) => role === "system");
+  const isTurn = spoken.length === messages.length;
+  if (isTurn || !spoken.some(({ cache }) => cache)) return texts.join("\n\n");
+  return texts.flatMap((text, place) => {
+    const message = spoken[place];
+    return toTextBlocks(text, message ? cacheEnds(message) : []);
+  });
+}
+
+type Marked = { cache_control?: { ttl?: CacheTtl } };
+
+/** The vendor refuses a part that is kept for an hour after one that is kept for five minutes; tools come first, then the system prompt. */
+export function requireOrder({
+  tools = [],
+  system = [],
+  messages,
+}: {
+  tools?: object[] | undefined;
+  system?: string | object[] | undefined;
+  messages: object[];
+}): void {
+  const blocks = [
+    ...tools,
+    ...[system].flat(),
+    ...messages.flatMap((message) => ("content" in message ? [message.content].flat() : [])),
+  ] as (Marked | string)[]; // tools and blocks that are made here, or plain text
+  const ttls = blocks.flatMap((block) =>
+    typeof block === "string" || !block.cache_control ? [] : [block.cache_control.ttl ?? "5m"],
+  );
+  if (ttls.lastIndexOf("1h") > ttls.indexOf("5m") && ttls.includes("5m"))
+    refuseCall(
+      "Claude takes cache_control of 1h only before that of 5m: tools come first, then system messages, then the others. Use one ttl.",
+    );
+}
