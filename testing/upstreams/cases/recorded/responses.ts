@@ -1,5 +1,5 @@
-import { offering, recordings } from "../recorded";
-import { type Expected, REFUSED, said } from "../upstream";
+import { offering, recordings } from "../../recorded";
+import { type Expected, REFUSED, said } from "../../upstream";
 
 /* Recorded answers of the Responses API and its copies, many of which use the vendor's own tools. */
 

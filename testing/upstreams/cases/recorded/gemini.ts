@@ -1,4 +1,4 @@
-import { offering, recordings } from "../recorded";
+import { offering, recordings } from "../../recorded";
 
 /* Recorded answers of Gemini, at 1.5 US dollars a million tokens in and 7.5 out. */
 

@@ -1,5 +1,5 @@
-import { offering, recordings } from "../recorded";
-import type { Expected } from "../upstream";
+import { offering, recordings } from "../../recorded";
+import type { Expected } from "../../upstream";
 
 /* Recorded answers of Claude, many of which use the vendor's own tools. */
 

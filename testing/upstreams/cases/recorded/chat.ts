@@ -1,4 +1,4 @@
-import { offering, recordings } from "../recorded";
+import { offering, recordings } from "../../recorded";
 
 /* Recorded answers of servers that speak chat completions, at 1 and 2 US dollars a million tokens. */
 
