@@ -146,7 +146,10 @@ async function settle() {
   return { tenant, email, password, cookie, cookieNow };
 }
 
-test("no piece of a secret is left anywhere but where it belongs", { tags: "long" }, async () => {
+test("no piece of a secret is left anywhere but where it belongs", {
+  tags: "long",
+  timeout: 300_000,
+}, async () => {
   house = await openCanaryHouse();
   onTestFinished(() => house.close());
   visit = await beginVisit(house);
