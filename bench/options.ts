@@ -1,9 +1,11 @@
 import { parseArgs } from "node:util";
+import { type Checkout, findCheckout } from "./rig/checkout";
 import type { Need } from "./rig/peers";
 import { PLANS } from "./rig/rounds";
 
 /** Lists the goals in the order in which they run, and what each needs on this machine. */
 export const NEEDS_OF = {
+  calls: ["linux"],
   catalog: ["linux", "wrk", "empty app"],
   counts: ["linux"],
   invoke: ["linux", "wrk", "portkey"],
@@ -14,6 +16,8 @@ export const NEEDS_OF = {
 } as const satisfies Record<string, readonly Need[]>;
 export type Goal = keyof typeof NEEDS_OF;
 export const ALL_GOALS = Object.keys(NEEDS_OF) as Goal[]; // its keys are the goals
+/** The goals that compare with no other checkout. */
+export const USUAL_GOALS = ALL_GOALS.filter((goal) => goal !== "calls");
 
 /** Reads the command's options. Throws an error of one sentence when they cannot be read or combined. */
 export function parseOptions(args: string[]) {
@@ -24,6 +28,7 @@ export function parseOptions(args: string[]) {
       trial: { type: "boolean", default: false },
       prepare: { type: "boolean", default: false },
       only: { type: "string", multiple: true },
+      against: { type: "string", multiple: true },
       match: { type: "string", multiple: true },
       profile: { type: "string", multiple: true },
       "as-built": { type: "boolean", default: false },
@@ -31,12 +36,14 @@ export function parseOptions(args: string[]) {
   });
   if (values.quick && values.trial) throw new Error("Give --quick or --trial, not both.");
   const goals = goalsOf(once("only", values.only));
+  const against = checkoutOf(once("against", values.against), goals);
   const match = once("match", values.match);
   if (match !== undefined && goals?.join() !== "blocking")
     throw new Error("--match chooses routes of --only blocking; give both.");
   return {
-    goals: goals ?? ALL_GOALS,
+    goals: goals ?? (against ? ALL_GOALS : USUAL_GOALS),
     isWhole: goals === null,
+    against,
     match,
     profile: once("profile", values.profile),
     plan: PLANS[values.trial ? "trial" : values.quick ? "quick" : "whole"],
@@ -63,6 +70,18 @@ function goalsOf(only: string | undefined): Goal[] | null {
   if (!named.every(isGoal) || new Set(named).size < named.length)
     throw new Error(`--only takes some of ${ALL_GOALS.join(", ")}, each once and separated by commas.`);
   return ALL_GOALS.filter((goal) => named.includes(goal));
+}
+
+/** The checkout that calls compares with; null where that is not measured. */
+function checkoutOf(folder: string | undefined, goals: Goal[] | null): Checkout | null {
+  if (folder === undefined) {
+    if (goals?.includes("calls"))
+      throw new Error("Give --only calls the checkout to compare with: --against DIR.");
+    return null;
+  }
+  if (goals && !goals.includes("calls"))
+    throw new Error("--against names the checkout that calls compares with; give both or neither.");
+  return findCheckout(folder);
 }
 
 function once(name: string, values: string[] | undefined): string | undefined {

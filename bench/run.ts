@@ -5,6 +5,7 @@ import { lastLines } from "../scripts/launch/child";
 import { endWithChildren } from "../scripts/launch/ending";
 import { generate } from "../scripts/launch/generate";
 import { measureBlocking } from "./goals/blocking";
+import { measureCalls } from "./goals/calls";
 import { measureCatalog } from "./goals/catalog";
 import type { Bench } from "./goals/context";
 import { measureCounts } from "./goals/counts";
@@ -20,14 +21,15 @@ import { openWorld, type Part, type World } from "./rig/world";
 /*
  * Measures what docs/operate/capacity.md promises, beside peers on the same machine in the same run, and writes its table there.
  * `npm run bench` runs all of it; `-- --quick` makes fewer and shorter rounds, `-- --trial` one of a second each, which shows
- * that every goal still runs, `-- --only invoke,submit` measures some goals (then nothing is written), `-- --match <text>` the
- * routes of blocking whose names have the text, `-- --profile <folder>` writes CPU profiles of the web process, `-- --as-built`
- * measures dist as it stands, and `-- --prepare` only installs the peers. The exit code is 1 when a gate is lost, a goal fails or
- * the run is void.
+ * that every goal still runs, `-- --only invoke,submit` measures some goals (then nothing is written), `-- --against <folder>`
+ * compares the calls with those of another checkout, `-- --match <text>` measures the routes of blocking whose names have the
+ * text, `-- --profile <folder>` writes CPU profiles of the web process, `-- --as-built` measures dist as it stands, and
+ * `-- --prepare` only installs the peers. The exit code is 1 when a gate is lost, a goal fails or the run is void.
  */
 
 const GOALS: Record<Goal, (bench: Bench) => Promise<void>> = {
   blocking: (bench) => measureBlocking(bench, options.match === undefined ? {} : { match: options.match }),
+  calls: (bench) => measureCalls(bench, options.against!), // parseOptions requires it
   catalog: measureCatalog,
   counts: measureCounts,
   invoke: measureInvoke,

@@ -2,7 +2,6 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { request as ask } from "undici";
 import { freePort } from "../../scripts/launch/system";
 import { openCoverage } from "../rig/entered";
-import { LOAD_CORE, start, untilAnswers } from "../rig/processes";
 import { openWal, type Written } from "../rig/wal";
 import { countTraffic, type Traffic } from "../rig/wire";
 import type { World } from "../rig/world";
@@ -31,14 +30,9 @@ export async function measureCounts(bench: Bench): Promise<void> {
   const projectId = world.projects[0] ?? "";
   const traffic = await countTraffic(world.postgres.url);
   const wal = await openWal(world.superuserUrl);
-  const [sandboxPort, webInspector, workerInspector] = [await freePort(), await freePort(), await freePort()];
-  const sandbox = start("sandbox", LOAD_CORE, [process.execPath, "dist/sandbox.mjs"], {
-    env: { ...process.env, CAPSTAN_DATA_DIR: world.directory, SANDBOX_PORT: String(sandboxPort) },
-    log: world.log("sandbox"),
-  });
-  const sandboxUrl = `http://127.0.0.1:${sandboxPort}`;
-  await untilAnswers(`${sandboxUrl}/healthz`, sandbox, world.log("sandbox"));
-  const env = { SANDBOX: "1", SANDBOX_URL: sandboxUrl, DATABASE_URL: traffic.url };
+  const [webInspector, workerInspector] = [await freePort(), await freePort()];
+  const sandbox = await world.startSandbox();
+  const env = { SANDBOX: "1", SANDBOX_URL: sandbox.url, DATABASE_URL: traffic.url };
   const web = await world.startPart("web", world.upstream.url, [`--inspect=127.0.0.1:${webInspector}`], env);
   const worker = await world.startPart(
     "worker",
@@ -149,7 +143,7 @@ export async function measureCounts(bench: Bench): Promise<void> {
   coverage.worker.close();
   await worker.running.stop();
   await web.running.stop();
-  await sandbox.stop();
+  await sandbox.running.stop();
   await wal.close();
   traffic.close();
 }

@@ -4,7 +4,7 @@ import { missesOfFinished, type Sent } from "../rig/counts";
 import { type Load, load, newKeys, type Round } from "../rig/load";
 import { isPortkeyInstalled, PEERS, PORTKEY_VERSION, portkeyCommand, programCommand } from "../rig/peers";
 import { type Running, SUBJECT_CORE, start, untilAnswers } from "../rig/processes";
-import type { Result } from "../rig/results";
+import { nullTest, type Result } from "../rig/results";
 import { alternate, medianOf, ratioOf } from "../rig/rounds";
 import { spreadOf } from "../rig/statistics";
 import type { Bench } from "./context";
@@ -194,12 +194,7 @@ function addNull<Name extends "a" | "b">(
   rounds: Record<Name | "a" | "b", Round[]>,
   figure: (round: Round) => number,
 ): void {
-  const ratio = ratioOf(rounds.a, rounds.b, figure);
-  bench.nulls.push({
-    what,
-    value: `${ratio.median.toFixed(3)} (${ratio.low.toFixed(3)} to ${ratio.high.toFixed(3)})`,
-    holds: ratio.median >= 0.95 && ratio.median <= 1.05,
-  });
+  bench.nulls.push(nullTest(what, ratioOf(rounds.a, rounds.b, figure), 0.05));
 }
 
 function addResult(bench: Bench, result: Omit<Result, "bound" | "misses">): void {

@@ -104,16 +104,39 @@ const timesOf = (pid: number) =>
 
 /** Reads the fields of /proc/<pid>/stat after the command's name, which may hold spaces; empty when the process is gone. */
 function statOf(pid: number): string[] {
+  const line = statLine(pid);
+  return line === "" ? [] : line.slice(line.lastIndexOf(")") + 2).split(" ");
+}
+
+function statLine(pid: number): string {
   try {
-    const line = readFileSync(`/proc/${pid}/stat`, "utf8");
-    return line.slice(line.lastIndexOf(")") + 2).split(" ");
+    return readFileSync(`/proc/${pid}/stat`, "utf8");
   } catch {
-    return [];
+    return "";
   }
 }
 
-function childrenOf(parent: number): number[] {
-  return readdirSync("/proc")
-    .filter((name) => /^\d+$/.test(name) && Number(statOf(Number(name))[1]) === parent)
+const processIds = () =>
+  readdirSync("/proc")
+    .filter((name) => /^\d+$/.test(name))
     .map(Number);
+const parentOf = (pid: number) => Number(statOf(pid)[1]);
+
+function childrenOf(parent: number): number[] {
+  return processIds().filter((pid) => parentOf(pid) === parent);
 }
+
+export type Cpu = { postgres: number; others: number };
+
+/** CPU time of a process and of all processes below it so far, in microseconds; those of PostgreSQL apart. */
+export function cpuBelow(root: number): Cpu {
+  const parents = new Map(processIds().map((pid) => [pid, parentOf(pid)]));
+  const isBelow = (pid: number | undefined): boolean =>
+    pid !== undefined && (pid === root || isBelow(parents.get(pid)));
+  const cpu = { postgres: 0, others: 0 };
+  for (const pid of parents.keys())
+    if (isBelow(pid)) cpu[isPostgres(pid) ? "postgres" : "others"] += timesOf(pid) * MICROS_PER_TICK;
+  return cpu;
+}
+
+const isPostgres = (pid: number) => statLine(pid).includes("(postgres) ");

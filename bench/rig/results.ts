@@ -20,6 +20,16 @@ export type Result = {
 /** Line without a ratio: floors, growth, null tests, limits. */
 export type Fact = { what: string; value: string; holds?: boolean };
 
+/** Ours against ours: where the median is farther from 1 than this, the machine was not quiet. */
+export function nullTest(what: string, { median, low, high }: Spread, tolerance: number): Fact {
+  const [least, most] = [1 - tolerance, 1 + tolerance];
+  return {
+    what: `${what}: ${least} to ${most}`,
+    value: `${median.toFixed(3)} (${low.toFixed(3)} to ${high.toFixed(3)})`,
+    holds: median >= least && median <= most,
+  };
+}
+
 export const fulfils = (result: Pick<Result, "bound">, value: number, limit: number) =>
   result.bound === "most" ? value <= limit : value >= limit;
 

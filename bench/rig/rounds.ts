@@ -9,6 +9,9 @@ export type Plan = {
   /** Samples of each round of the goal "start"; `backlog` is the number of jobs that wait beside them. */
   samples: number;
   backlog: number;
+  /** Rounds of the goal "calls"; `calls` is the number of invokes of each. */
+  callRounds: number;
+  calls: number;
   /** Pause of each connection between two requests, in milliseconds. */
   pauseMs: number;
   /** True if bodies above 1 MiB are sent too. */
@@ -17,13 +20,13 @@ export type Plan = {
   isTrial: boolean;
 };
 
-const USUAL = { tries: 7, samples: 60, backlog: 9_900, pauseMs: 0, isTrial: false };
+const USUAL = { tries: 7, samples: 60, backlog: 9_900, calls: 600, pauseMs: 0, isTrial: false };
 export const PLANS = {
-  whole: { ...USUAL, rounds: 5, seconds: 3, warmUpSeconds: 20, hasLargeBodies: true },
-  quick: { ...USUAL, rounds: 3, seconds: 2, warmUpSeconds: 12, hasLargeBodies: false },
+  whole: { ...USUAL, rounds: 5, seconds: 3, callRounds: 9, warmUpSeconds: 20, hasLargeBodies: true },
+  quick: { ...USUAL, rounds: 3, seconds: 2, callRounds: 3, warmUpSeconds: 12, hasLargeBodies: false },
   trial: {
     ...{ rounds: 1, seconds: 1, warmUpSeconds: 1, tries: 1, samples: 5, backlog: 40, pauseMs: 200 },
-    ...{ hasLargeBodies: false, isTrial: true },
+    ...{ callRounds: 1, calls: 12, hasLargeBodies: false, isTrial: true },
   },
 } satisfies Record<string, Plan>;
 

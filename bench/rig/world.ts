@@ -40,6 +40,8 @@ export type World = {
     extraArgs?: string[],
     extraEnv?: Record<string, string>,
   ): Promise<Part>;
+  /** Starts the sandbox beside the load. */
+  startSandbox(): Promise<Part>;
   /** Runs ANALYZE, as autovacuum does for a new database within its first minute: the planner learns how large the tables are. */
   analyze(): Promise<void>;
   close(): Promise<void>;
@@ -116,6 +118,17 @@ export async function openWorld(): Promise<World> {
     return { url, running };
   }
 
+  async function startSandbox(): Promise<Part> {
+    const port = await freePort();
+    const running = start("sandbox", LOAD_CORE, [process.execPath, "dist/sandbox.mjs"], {
+      env: { ...process.env, CAPSTAN_DATA_DIR: directory, SANDBOX_PORT: String(port) },
+      log: log("sandbox"),
+    });
+    const url = `http://127.0.0.1:${port}`;
+    await untilAnswers(`${url}/healthz`, running, log("sandbox"));
+    return { url, running };
+  }
+
   return {
     directory,
     log,
@@ -128,6 +141,7 @@ export async function openWorld(): Promise<World> {
     crowdedProject,
     upstream,
     startPart,
+    startSandbox,
     async analyze() {
       await database.query("ANALYZE");
       const peer = new pg.Client({ connectionString: peerDatabaseUrl });

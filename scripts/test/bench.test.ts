@@ -1,9 +1,11 @@
-import { expect, test } from "vitest";
-import { ALL_GOALS, parseOptions } from "../../bench/options";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { dirname, join, resolve } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import { ALL_GOALS, parseOptions, USUAL_GOALS } from "../../bench/options";
 import { missingOf } from "../../bench/rig/peers";
 import { countOf } from "./bench";
 
-const tried = ALL_GOALS.map((goal) => ({ goal, faults: [] as string[], missing: [] as string[] }));
+const tried = USUAL_GOALS.map((goal) => ({ goal, faults: [] as string[], missing: [] as string[] }));
 
 test("a goal of the bench that lacks something has not passed, and says what it lacks", () => {
   const lacking = tried.map((one) => (one.goal === "submit" ? { ...one, missing: ["pgbench"] } : one));
@@ -45,13 +47,17 @@ test("a machine without tools is told which tools it lacks", () => {
 
 test("the bench refuses options that it would measure nothing for", () => {
   expect(parseOptions(["--only", "submit,invoke"]).goals).toEqual(["invoke", "submit"]);
-  expect(parseOptions([]).goals).toEqual(ALL_GOALS);
+  expect(parseOptions([]).goals).toEqual(USUAL_GOALS);
   for (const [args, sentence] of [
     [["--only", "invokes"], /--only takes some of catalog, counts/],
     [["--only", ""], /Give --only once, with a value/],
     [["--only", "invoke,invoke"], /each once/],
     [["--only", "invoke", "--only", "start"], /Give --only once/],
     [["--only"], /--only/],
+    [["--only", "calls"], /Give --only calls the checkout to compare with/],
+    [["--only", "invoke", "--against", "."], /--against names the checkout that calls compares with/],
+    [["--against", ""], /Give --against once, with a value/],
+    [["--against", ".", "--against", "."], /Give --against once/],
     [["--match", "quote"], /--match chooses routes of --only blocking/],
     [["--only", "blocking", "--match", ""], /Give --match once, with a value/],
     [["--profile", ""], /Give --profile once, with a value/],
@@ -61,4 +67,29 @@ test("the bench refuses options that it would measure nothing for", () => {
     [["invoke"], /invoke/],
   ] as const)
     expect(() => parseOptions([...args]), args.join(" ")).toThrow(sentence);
+});
+
+test("the bench compares with a checkout that is installed and built from its sources", () => {
+  mkdirSync("test-results", { recursive: true });
+  const folder = mkdtempSync("test-results/checkout-"); // below the packages that ask whether it is built
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const write = (file: string, text: string) => {
+    mkdirSync(dirname(join(folder, file)), { recursive: true });
+    writeFileSync(join(folder, file), text);
+  };
+  const against = () => parseOptions(["--only", "calls,counts", "--against", folder]);
+  for (const part of [
+    "scripts/up.mjs",
+    "node_modules/.package-lock.json",
+    ".next/BUILD_ID",
+    "dist/.built-from",
+  ]) {
+    expect(against).toThrow(`is no checkout that is installed and built: it has no ${part}.`);
+    write(part, "");
+  }
+  write("scripts/launch/build.ts", "export const isBuilt = (): boolean => false;");
+  expect(against).toThrow("was built from other sources than it has: run npm run build there.");
+  write("scripts/launch/build.ts", "export const isBuilt = (): boolean => true;");
+  expect(against()).toMatchObject({ goals: ["calls", "counts"], against: { folder: resolve(folder) } });
+  expect(parseOptions(["--against", folder])).toMatchObject({ goals: ALL_GOALS, isWhole: true });
 });
