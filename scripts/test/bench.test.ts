@@ -49,7 +49,7 @@ test("the bench refuses options that it would measure nothing for", () => {
   expect(parseOptions(["--only", "submit,invoke"]).goals).toEqual(["invoke", "submit"]);
   expect(parseOptions([]).goals).toEqual(USUAL_GOALS);
   for (const [args, sentence] of [
-    [["--only", "invokes"], /--only takes some of catalog, counts/],
+    [["--only", "invokes"], /--only takes some of calls, catalog, counts/],
     [["--only", ""], /Give --only once, with a value/],
     [["--only", "invoke,invoke"], /each once/],
     [["--only", "invoke", "--only", "start"], /Give --only once/],
