@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { expect, onTestFinished, test } from "vitest";
 import { cpuBelow } from "./processes";
 
-const SPENT_MICROS = 250_000;
+const SPENT_MICROS = 150_000;
 const SPEND = `while (process.cpuUsage().user < ${SPENT_MICROS});`;
 const CALLED_POSTGRES = `process.title = "postgres"; process.on("disconnect", process.exit); ${SPEND} process.send("spent");`;
 const PARENT = `
