@@ -39,6 +39,7 @@ export async function startInstallation(
       env: {
         PATH: process.env.PATH,
         HOME: process.env.HOME,
+        NODE_ENV: "production",
         CAPSTAN_ENV: "development",
         CAPSTAN_DATA_DIR: dataDir,
         DATABASE_URL: "", // not the one of the checkout's .env
