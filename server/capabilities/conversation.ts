@@ -1,5 +1,6 @@
 import type {
   CacheMark,
+  Opaque,
   PictureDetail,
   TextMessage,
   TextSettings,
@@ -14,6 +15,8 @@ import type {
 export type Conversation = {
   /** Messages of `input.messages`, by their place, that call tools or are the result of a call. */
   turns?: Turn[];
+  /** What messages of the assistant bring back beside the calls of tools. */
+  opaque?: { at: number; id?: string | undefined; members: Opaque }[];
   /** Names of those who wrote messages, and how closely pictures are looked at; only some interfaces have words for them. */
   names?: { at: number; name: string }[];
   details?: { at: number; part: number; detail: PictureDetail }[];
@@ -39,7 +42,8 @@ export function withParts<M extends { content: string }>(
 
 /** The messages with what belongs to them: calls and results, names, details of pictures, and marks of what is cached. */
 export function withTurns(messages: TextMessage[], conversation: Conversation = {}): TextMessage[] {
-  const { turns = [], names = [], details = [], cache = [] } = conversation;
+  const { turns = [], opaque = [], names = [], details = [], cache = [] } = conversation;
+  const broughtAt = new Map(opaque.map((each) => [each.at, each]));
   const found = new Map(turns.map((turn) => [turn.at, turn]));
   const nameAt = new Map(names.map(({ at, name }) => [at, name]));
   const turned = (given: TextMessage, place: number): TextMessage => {
@@ -51,9 +55,18 @@ export function withTurns(messages: TextMessage[], conversation: Conversation = 
     const name = nameAt.get(place);
     if (!turn && name !== undefined && (message.role === "system" || message.role === "user"))
       return { ...message, name };
-    if (!turn) return message;
-    if ("toolCalls" in turn)
-      return { role: "assistant", content: message.content, toolCalls: turn.toolCalls };
+    const brought = broughtAt.get(place);
+    const toolCalls = turn && "toolCalls" in turn ? turn.toolCalls : undefined;
+    if (brought || toolCalls)
+      return {
+        role: "assistant",
+        content: message.content,
+        at: place,
+        ...(brought ? { opaque: brought.members } : {}),
+        ...(brought?.id === undefined ? {} : { id: brought.id }),
+        ...(toolCalls ? { toolCalls } : {}),
+      };
+    if (!turn || !("toolCallId" in turn)) return message;
     if (typeof message.content !== "string") throw new Error("the result of a tool is text");
     return { role: "tool", content: message.content, toolCallId: turn.toolCallId };
   };

@@ -1,17 +1,62 @@
 import { z } from "zod";
 import { JsonObject } from "./common";
+import { flawOfTurns } from "./tool-turns";
 
 /** Inputs and outputs that several capabilities share. */
 
+/** Members of an answer that only its server can read, by that server's names. */
+const Opaque = JsonObject.describe("For the model that made it: send it back as it came.");
+
+/** A tool that was called, as an answer has it and a conversation brings it back. */
+const called = {
+  id: z.string(),
+  name: z.string(),
+  arguments: z.string().describe("JSON text, as the model wrote it."),
+  opaque: Opaque.optional(),
+};
+export const ToolCall = z.object(called);
+
+const CalledTool = z.strictObject({ ...called, id: z.string().min(1), name: z.string().min(1) });
+
 export const TextMessage = z.strictObject({
-  role: z.enum(["system", "user", "assistant"]),
+  role: z.enum(["system", "user", "assistant", "tool"]),
   content: z.string(),
+  id: z.string().min(1).optional().describe("Of an answer that is sent back."),
+  opaque: Opaque.optional(),
+  toolCalls: z.array(CalledTool).min(1).optional().describe("Of an answer that is sent back."),
+  toolCallId: z.string().min(1).optional().describe("Of the role `tool`: the call that it answers."),
+  refusal: z.string().optional().describe("Of an answer that is sent back."),
 });
+type TextMessage = z.output<typeof TextMessage>;
+
+const OF_ANSWERS = ["id", "opaque", "toolCalls", "refusal"] as const;
+
+/** What a message cannot have in its role, or the conversation in its turns; null: nothing. */
+function flawOf(messages: TextMessage[]): { path: (string | number)[]; message: string } | null {
+  for (const [at, message] of messages.entries()) {
+    const { role, toolCallId } = message;
+    const alien = role === "assistant" ? undefined : OF_ANSWERS.find((name) => message[name] !== undefined);
+    if (alien) return { path: [at, alien], message: "Only messages of the assistant can have this." };
+    if ((role === "tool") !== (toolCallId !== undefined)) {
+      const message = role === "tool" ? "Field required" : "Only messages of the role tool can have this.";
+      return { path: [at, "toolCallId"], message };
+    }
+  }
+  const flaw = flawOfTurns(messages);
+  return flaw && { path: [flaw.at], message: flaw.msg };
+}
 
 /** What every text capability takes. */
 export const TextInput = z
   .strictObject({
-    messages: z.array(TextMessage).min(1).describe("The conversation so far, oldest message first."),
+    messages: z
+      .array(TextMessage)
+      .min(1)
+      .superRefine((messages, ctx) => {
+        const flaw = flawOf(messages);
+        if (flaw) ctx.addIssue({ code: "custom", ...flaw });
+      })
+      .describe("The conversation so far, oldest message first."),
     maxOutputTokens: z
       .int()
       .min(1)
@@ -28,15 +73,11 @@ export const TextInput = z
   });
 export type TextInput = z.output<typeof TextInput>;
 
-export const ToolCall = z.object({
-  id: z.string(),
-  name: z.string(),
-  arguments: z.string().describe("JSON text, as the model wrote it."),
-});
-
 export const TextOutput = z.object({
   content: z.string(),
   role: z.literal("assistant"),
+  id: z.string().optional().describe("Of an answer with `opaque`."),
+  opaque: Opaque.optional(),
   toolCalls: z.array(ToolCall).optional(),
   refusal: z
     .string()

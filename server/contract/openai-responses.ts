@@ -62,7 +62,8 @@ const InputMessage = z.discriminatedUnion(
   { error: (issue) => (issue.code === "invalid_union" ? NO_ITEM : undefined) },
 );
 
-const CalledFunction = z.object({
+/** Its other members are opaque, as those of calls in chat completions. */
+const CalledFunction = z.looseObject({
   type: z.literal("function_call"),
   call_id: z.string().min(1),
   name: z.string().min(1),
@@ -74,7 +75,7 @@ const FunctionResult = z.object({
   output: z.union([z.string(), z.array(InputText)], { error: "The result of a tool must be text." }),
   ...cached,
 });
-/** The thinking of an answer means nothing to another model: it is not read. */
+/** The thinking of an answer means nothing to another model: unless it was given by this service, it is not read. */
 const Reasoning = z.looseObject({ type: z.literal("reasoning") });
 
 /** An item of an answer, by its id: it is looked up as long as the content of its execution is kept. */
@@ -126,7 +127,7 @@ export const ResponsesRequest = z
     include: z
       .array(z.literal("reasoning.encrypted_content", { error: "This cannot be included." }))
       .nullish()
-      .describe("Has no effect: responses never include reasoning."),
+      .describe("Adds an item with what the model wants back."),
     previous_response_id: stateless("send the whole conversation."),
     conversation: stateless("send the whole conversation."),
     prompt: stateless("send the prompt itself."),
@@ -158,7 +159,7 @@ const Message = z.object({
     ]),
   ),
 });
-const FunctionCall = z.object({
+const FunctionCall = z.looseObject({
   type: z.literal("function_call"),
   id: z.string(),
   call_id: z.string(),
@@ -166,7 +167,16 @@ const FunctionCall = z.object({
   arguments: z.string(),
   status: z.enum(["completed", "in_progress"]),
 });
-export type OutputItem = z.output<typeof Message> | z.output<typeof FunctionCall>;
+const ReasoningItem = z.object({
+  type: z.literal("reasoning"),
+  id: z.string(),
+  summary: z.array(z.never()),
+  encrypted_content: z.string(),
+});
+export type OutputItem =
+  | z.output<typeof Message>
+  | z.output<typeof FunctionCall>
+  | z.output<typeof ReasoningItem>;
 
 export const ResponseObject = z
   .object({
@@ -183,7 +193,7 @@ export const ResponseObject = z
       .record(z.string(), z.string())
       .describe("The metadata of the request, plus `capstan_receipt_id`."),
     model: z.string().describe("The provider and model that answered."),
-    output: z.array(z.discriminatedUnion("type", [Message, FunctionCall])),
+    output: z.array(z.discriminatedUnion("type", [Message, FunctionCall, ReasoningItem])),
     parallel_tool_calls: z.boolean(),
     previous_response_id: z.null(),
     reasoning: z.object({ effort: z.string().nullable(), summary: z.null() }),

@@ -105,17 +105,18 @@ const ChatToolChoice = z.union([
 ]);
 
 /*
- * What clients give back of an answer has more members than mean anything: of messages of the assistant and of tools, those
- * that are not known are not read.
+ * What clients give back of an answer has more members than mean anything. Those of messages of the assistant and of their calls
+ * are opaque: they go back to the server that made them, where an id says which one that is, and are not read otherwise.
  */
 
 const Spoken = z.object({ type: z.literal("text"), text: z.string(), ...cached });
 const Refused = z.object({ type: z.literal("refusal"), refusal: z.string() });
-const ChatToolCall = z.object({
+const ChatToolCall = z.looseObject({
   id: z.string().min(1),
   type: z.literal("function", { error: "Only function tools are supported." }).default("function"),
   function: z.object({ name: z.string().min(1), arguments: z.string() }),
 });
+export type ChatToolCall = z.output<typeof ChatToolCall>;
 
 const NO_ROLE = "The role must be system, developer, user, assistant or tool.";
 
@@ -130,7 +131,7 @@ export const ChatMessage = z.discriminatedUnion(
       ...cached,
     }),
     z
-      .object({
+      .looseObject({
         role: z.literal("assistant"),
         content: z
           .union([z.string(), z.array(z.discriminatedUnion("type", [Spoken, Refused]))])
@@ -224,13 +225,14 @@ export const ChatCompletion = z
     choices: z.array(
       z.object({
         index: z.int(),
-        message: z.object({
+        message: z.looseObject({
           role: z.literal("assistant"),
           content: z.string().nullable(),
           refusal: z.string().nullable().describe("The model refused to answer, in these words."),
+          id: z.string().optional(),
           tool_calls: z
             .array(
-              z.object({
+              z.looseObject({
                 id: z.string(),
                 type: z.literal("function"),
                 function: z.object({ name: z.string(), arguments: z.string() }),

@@ -7,6 +7,7 @@ import { conversation } from "@/server/api/openai/models/kinds";
 import { getModel, listModels } from "@/server/api/openai/models/list";
 import { readModel } from "@/server/api/openai/models/model";
 import { withQueueDeadline } from "@/server/api/openai/queue-deadline";
+import { recalled } from "@/server/api/openai/recall";
 import { wholeInput } from "@/server/api/openai/references";
 import { responseFrames, responsesAsk, toResponse } from "@/server/api/openai/responses";
 import { type Head, type Heard, headersOf, headOf, heard, removed } from "@/server/api/openai/result";
@@ -94,7 +95,7 @@ export const createChatCompletion = openai.post("/v1/chat/completions", {
   example: { model: "text.general.fast.v1", messages: [{ role: "user", content: "How deep is the sea?" }] },
   output: ChatCompletion,
   async http(ctx, { body, ...given }) {
-    const { result, head } = await invoke(ctx, chatAsk(body), given);
+    const { result, head } = await invoke(ctx, await recalled(ctx, chatAsk(body)), given);
     if (!body.stream) return reply(toCompletion(body, result), { headers: headersOf(head) });
     return streamed(chatFrames(body, head, await follow(ctx, head)), headersOfStream(head));
   },
@@ -109,7 +110,8 @@ export const createResponse = openai.post("/v1/responses", {
   example: { model: "text.general.fast.v1", input: "How deep is the sea?" },
   output: ResponseObject,
   async http(ctx, { body, ...given }) {
-    const { result, head } = await invoke(ctx, responsesAsk(body, await wholeInput(ctx, body)), given);
+    const ask = await recalled(ctx, responsesAsk(body, await wholeInput(ctx, body)));
+    const { result, head } = await invoke(ctx, ask, given);
     if (!body.stream) return reply(toResponse(body, result), { headers: headersOf(head) });
     return streamed(responseFrames(body, head, await follow(ctx, head)), headersOfStream(head));
   },

@@ -25,18 +25,28 @@ export type CacheTtl = "5m" | "1h";
  * characters. Only models whose price states cache writes are sent such marks (`writesCache`).
  */
 export type CacheMark = { part?: number; end?: number; ttl?: CacheTtl };
+/** Members that only the server that made them knows what to do with, by that server's names. */
+export type Opaque = Record<string, Json>;
 
 /** A tool that a model calls; its arguments are JSON text, as the model wrote it. */
-export type ToolCall = { id: string; name: string; arguments: string };
+export type ToolCall = { id: string; name: string; arguments: string; opaque?: Opaque | undefined };
 
 export type TextMessage = {
   cache?: CacheMark[];
 } /** `name`: who wrote the message, for interfaces that have a member for it. */ & (
   | { role: "system" | "user"; content: string | ContentPart[]; name?: string }
-  | { role: "assistant"; content: string | ContentPart[]; toolCalls?: ToolCall[] }
+  | ({ role: "assistant"; content: string | ContentPart[]; toolCalls?: ToolCall[] } & Brought)
   /** The result of the call of this id, which a message of the assistant before it has. */
   | { role: "tool"; content: string; toolCallId: string }
 );
+
+/** What a message of the assistant brings back of the answer it was. Only the members of its own server reach a provider. */
+export type Brought = {
+  opaque?: Opaque;
+  /** The message's id, and its place in the request: until its members are known to be the server's own. */
+  id?: string;
+  at?: number;
+};
 
 /** The words of a message, without its pictures and without the tools it calls. */
 export function textOf({ content }: TextMessage): string {
@@ -98,6 +108,9 @@ export type TextChoice = {
   /** The text is the model's refusal to answer. */
   isRefusal?: true;
   toolCalls: ToolCall[];
+  opaque?: Opaque;
+  /** Given by us where there are opaque members, with the tag of their maker. */
+  id?: string;
 };
 export type TextResult = TextChoice & {
   /** Where several were asked for: the others. */

@@ -1,7 +1,14 @@
 import { z } from "zod";
 import { pinChat } from "./chat-ports/pin";
 import { chatCompletions, headersOf } from "./chat-ports/text";
-import { type ModelFacts, type ProviderAccount, refuseCall, type TextCall, textOf } from "./define";
+import {
+  type ModelFacts,
+  type ProviderAccount,
+  refuseCall,
+  type TextCall,
+  type TextMessage,
+  textOf,
+} from "./define";
 import { bearer, type Explanation, getJson } from "./http";
 import { pinResponses } from "./openai-ports/pins";
 import { defineProvider } from "./provider";
@@ -29,8 +36,8 @@ function adapt(
   call: TextCall,
 ): Record<string, unknown> {
   const { reasoningIntent = "omit", responseFormat } = call;
-  // A loop of tools that was begun thinking wants that thinking back, which no conversation brings; nor is a call forced while thinking.
-  const isBare = call.messages.some((each) => each.role === "tool") || isForced(call);
+  // A loop of tools that was begun thinking wants that thinking back, which not every conversation brings; nor is a call forced while thinking.
+  const isBare = call.messages.some(lacksThinking) || isForced(call);
   const thinks = reasoningIntent !== "omit" && !isBare;
   const tuned = TUNED.find((name) => sent[name] !== undefined);
   if (thinks && tuned)
@@ -47,6 +54,12 @@ function adapt(
     ...(!tuned && !isBare ? {} : { thinking: { type: "disabled" } }),
   };
 }
+
+/** Does a message call tools, or end a loop of them, without the thinking before it? */
+const lacksThinking = (message: TextMessage, place: number, messages: TextMessage[]): boolean =>
+  message.role === "assistant" &&
+  (message.toolCalls !== undefined || messages[place - 1]?.role === "tool") &&
+  message.opaque?.reasoning_content === undefined;
 
 async function check(account: ProviderAccount): Promise<void> {
   await getJson(account, "/models", { headers: bearer(account), explain });

@@ -50,6 +50,7 @@ const looped = {
   ],
   max_output_tokens: 200,
   tools: ["depth_of", "width_of"].map((name) => ({ type: "function" as const, name, parameters: schema })),
+  include: ["reasoning.encrypted_content"],
   store: false,
 } as unknown as OpenAI.Responses.ResponseCreateParamsNonStreaming; // a tool without `strict`, which the client sends as it is
 const drawn: ImageCall = {
@@ -107,6 +108,7 @@ const cases: Comparison[] = [
     theirs: (url) =>
       clientAt(url).responses.create({
         ...asked,
+        include: ["reasoning.encrypted_content"],
         tools: [{ type: "function", name: "find", description: "Finds.", parameters: schema, strict: true }],
       }),
     ours: async (url) =>

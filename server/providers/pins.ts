@@ -84,9 +84,11 @@ export function toPinAnswer(
   }: Extract<Progress<TextResult>, { state: "done" }>,
   providerFingerprint: string | null = null,
 ): PinAnswer {
-  const { isRefusal: _, ...said } = result; // a refusal is an answer in words
+  // A refusal is an answer in words, and opaque members are in the native response.
+  const { isRefusal: _, opaque: __, toolCalls, ...said } = result;
   return {
     ...said,
+    toolCalls: toolCalls.map(({ opaque: _, ...call }) => call),
     usage,
     providerRequestId,
     providerModel,

@@ -174,6 +174,7 @@ describe("anthropic streams", () => {
           { id: "toolu_1", name: "find", arguments: '{"q":"x"}' },
           { id: "toolu_2", name: "list", arguments: "{}" },
         ],
+        opaque: { thinking_blocks: [{ type: "thinking", thinking: "Hmm.", signature: "c2ln" }] },
       },
       usage: { inputTokens: 15, cachedInputTokens: 5, outputTokens: 40 },
       providerRequestId: "msg_1",

@@ -2,7 +2,7 @@ import { expect } from "vitest";
 import { pool } from "@/server/platform/db";
 import { finish, type Tenant } from "@/testing/api";
 import { framesOf } from "@/testing/streams";
-import type { Dialect, UpstreamCase } from "./upstream";
+import type { Dialect, Expected, UpstreamCase } from "./upstream";
 
 /* The forms in which a case is requested: each sends one request and reads what came out of it. */
 
@@ -15,7 +15,9 @@ export type Seen = {
   text: string | null;
   /** The words of a refusal, where the form has a place of its own for them. */
   refusal?: string | null;
-  calls: { id?: string; name: string; arguments: string }[] | null;
+  calls: Expected["calls"] | null;
+  /** The opaque members of the message, where the form shows them beside it. */
+  opaque?: Record<string, unknown>;
   finish: string | null;
   /** The error as the caller read it. */
   code: string | null;
@@ -87,12 +89,18 @@ function envelopeOf(
 }
 
 const NOTHING = { text: null, calls: null, finish: null, code: null, said: null };
-type Output = { content?: string; refusal?: string; toolCalls?: Seen["calls"] } | null;
+type Output = {
+  content?: string;
+  refusal?: string;
+  toolCalls?: Seen["calls"];
+  opaque?: Record<string, unknown>;
+} | null;
 
-const readOutput = (output: Output): Pick<Seen, "text" | "calls"> => ({
+const readOutput = (output: Output): Pick<Seen, "text" | "calls" | "opaque"> => ({
   text:
     typeof output?.content === "string" ? output.content : output === null ? null : JSON.stringify(output),
   calls: output?.toolCalls ?? [],
+  opaque: output?.opaque ?? {},
 });
 
 /** The newest execution of the tenant: tests of a file make one at a time. */
@@ -177,12 +185,24 @@ async function chat(tenant: Tenant, played: UpstreamCase): Promise<Seen> {
 type Message = {
   content?: string | null;
   refusal?: string | null;
-  tool_calls?: { id: string; function: { name: string; arguments: string } }[];
+  tool_calls?: { id: string; type?: string; function: { name: string; arguments: string } }[];
+  [member: string]: unknown;
 };
-const readChatMessage = ({ content, refusal = null, tool_calls = [] }: Message) => ({
+const readChatMessage = ({
+  content,
+  refusal = null,
+  tool_calls = [],
+  id: _,
+  role: __,
+  ...opaque
+}: Message) => ({
   text: content ?? "",
   refusal,
-  calls: tool_calls.map(({ id, function: call }) => ({ id, name: call.name, arguments: call.arguments })),
+  opaque: refusal === null ? opaque : { ...opaque, refusal },
+  calls: tool_calls.map(({ id, type: _, function: call, ...members }) => ({
+    ...{ id, name: call.name, arguments: call.arguments },
+    ...(Object.keys(members).length > 0 ? { opaque: members } : {}),
+  })),
 });
 
 /** The data of each event of a stream without ids, `[DONE]` left out. */
@@ -204,18 +224,23 @@ async function chatStream(tenant: Tenant, played: UpstreamCase): Promise<Seen> {
   const chunks = dataOf(text);
   const error = chunks.find((each) => each.error)?.error;
   expect(text.includes("data: [DONE]"), "only a complete answer ends with [DONE]").toBe(!error);
-  const calls: { id: string; name: string; arguments: string }[] = [];
-  for (const delta of chunks.flatMap((each) => each.choices?.[0]?.delta?.tool_calls ?? [])) {
-    calls[delta.index] ??= { id: delta.id, name: delta.function.name, arguments: "" };
-    calls[delta.index]!.arguments += delta.function.arguments ?? "";
+  const tool_calls: NonNullable<Message["tool_calls"]> = [];
+  let members = {};
+  for (const { content: _, tool_calls: pieces, ...others } of chunks.flatMap(
+    (each) => each.choices?.[0]?.delta ?? [],
+  )) {
+    const given = Object.entries(others).filter(([, value]) => value !== null);
+    members = { ...members, ...Object.fromEntries(given) };
+    for (const { index, ...piece } of pieces ?? []) {
+      tool_calls[index] ??= { ...piece, function: { ...piece.function, arguments: "" } };
+      tool_calls[index]!.function.arguments += piece.function.arguments ?? "";
+    }
   }
-  const refused = chunks.map((each) => each.choices?.[0]?.delta?.refusal ?? "").join("");
+  const content = chunks.map((each) => each.choices?.[0]?.delta?.content ?? "").join("");
   return {
     executionId,
     status,
-    refusal: refused || null,
-    text: chunks.map((each) => each.choices?.[0]?.delta?.content ?? "").join(""),
-    calls,
+    ...readChatMessage({ ...members, content, tool_calls }),
     finish: chunks.map((each) => each.choices?.[0]?.finish_reason).find(Boolean) ?? null,
     code: error?.code ?? null,
     said: saidIn(error?.details),

@@ -22,7 +22,9 @@ export type Expected = {
   text?: string;
   /** The text is a refusal, and the doors show it as one. */
   isRefusal?: boolean;
-  calls?: { id?: string; name: string; arguments: string }[];
+  calls?: { id?: string; name: string; arguments: string; opaque?: Record<string, unknown> }[];
+  /** The opaque members of the message, all of them. */
+  opaque?: Record<string, unknown>;
   finish?: "stop" | "length" | "tool_calls" | "content_filter";
   /** The error of a failure; absent: the execution succeeds. */
   fails?: ErrorCode | undefined;

@@ -65,4 +65,25 @@ export const WIRE_FAULTS: Fault[] = [
     replace: 'export const COMMENT = Buffer.from(":\\n\\n");',
     caughtBy: "server/api/answers/heartbeats.test.ts",
   },
+  {
+    name: "opaque-members-to-any-maker",
+    file: "server/domain/quotes/brought-back.ts",
+    find: "const isOwn = tag?.maker === own;",
+    replace: "const isOwn = tag !== null;",
+    caughtBy: "server/domain/quotes/brought-back.test.ts",
+  },
+  {
+    name: "opaque-members-outside-the-hold",
+    file: "server/domain/quotes/tokens.ts",
+    find: "...(message.opaque ? [JSON.stringify(message.opaque)] : []),",
+    replace: "",
+    caughtBy: "server/api/openai/opaque.db.test.ts",
+  },
+  {
+    name: "opaque-members-without-an-end",
+    file: "server/domain/quotes/brought-back.ts",
+    find: "if (bytes > MOST_OPAQUE_BYTES)",
+    replace: "if (bytes > 2 * MOST_OPAQUE_BYTES)",
+    caughtBy: "server/domain/quotes/brought-back.test.ts",
+  },
 ];

@@ -2,6 +2,7 @@ import type { z } from "zod";
 import type { RawEnvelope } from "@/server/contract/envelope";
 import type { CacheMark, Effort, NamedSchema, shared } from "@/server/contract/openai";
 import type { Door } from "@/server/domain/jobs";
+import type { Brought } from "@/server/domain/quotes";
 import { Fault, ValidationFault } from "@/server/platform/errors/errors";
 import { textHeader } from "../header-lines";
 import type { Incoming } from "../transport";
@@ -24,6 +25,8 @@ export type Message = {
   cache?: CacheMark;
   cacheEnds?: CacheEnd[];
   toolCalls?: Calls;
+  /** For the role `assistant`: what its server wants back of it. */
+  brought?: Brought | undefined;
   /** For the role `tool`: the call it answers. */
   toolCallId?: string;
 };
@@ -118,7 +121,10 @@ export function toInvoke(
 }
 
 /** Members of messages beside their words, for interfaces that take them. */
-function besideWords(messages: Message[]): Pick<NonNullable<Door["conversation"]>, "names" | "details"> {
+function besideWords(
+  messages: Message[],
+): Pick<NonNullable<Door["conversation"]>, "opaque" | "names" | "details"> {
+  const opaque = messages.flatMap(({ brought }, at) => (brought ? [{ at, ...brought }] : []));
   const names = messages.flatMap(({ name }, at) => (name ? [{ at, name }] : []));
   const details = messages.flatMap(({ content }, at) =>
     typeof content === "string"
@@ -129,7 +135,11 @@ function besideWords(messages: Message[]): Pick<NonNullable<Door["conversation"]
             : [],
         ),
   );
-  return { ...(names.length > 0 ? { names } : {}), ...(details.length > 0 ? { details } : {}) };
+  return {
+    ...(opaque.length > 0 ? { opaque } : {}),
+    ...(names.length > 0 ? { names } : {}),
+    ...(details.length > 0 ? { details } : {}),
+  };
 }
 
 /** The messages whose marks 0.2.0 did not read; it refused all others. */

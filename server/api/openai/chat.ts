@@ -1,6 +1,7 @@
 import { COMMENT, toLine } from "@/server/api/answers/event-stream";
 import type { InvocationResult } from "@/server/contract/jobs";
 import { type ChatCompletion, type ChatMessage, ChatRequest } from "@/server/contract/openai";
+import { broughtCall, broughtMessage } from "@/server/domain/quotes";
 import { type Ask, linesOf, type Message, type Spelling } from "./ask";
 import { toOpenAIError } from "./errors";
 import { type Head, type Heard, headOf, type Said, saidIn, tokensOf, withReceipt } from "./result";
@@ -55,16 +56,7 @@ function toMessage(message: ChatMessage): Message {
   const cache = message.cache_control;
   if (message.role === "tool")
     return { role: "tool", toolCallId: message.tool_call_id, cache, ...wordsOf(message.content) };
-  if (message.role === "assistant") {
-    const { content, refusal, tool_calls } = message;
-    const toolCalls = tool_calls?.map(({ id, function: called }) => ({ id, ...called }));
-    return {
-      role: "assistant",
-      cache,
-      ...wordsOf(content ?? refusal ?? ""),
-      ...(toolCalls?.length ? { toolCalls } : {}),
-    };
-  }
+  if (message.role === "assistant") return toAnswer(message);
   const { role, content, name } = message;
   if (typeof content === "string") return { role, content, name, cache };
   return {
@@ -74,6 +66,19 @@ function toMessage(message: ChatMessage): Message {
     content: content.map((part) =>
       part.type === "text" ? part : { type: "image", ...part.image_url, cache_control: part.cache_control },
     ),
+  };
+}
+
+/** An earlier answer, which may bring back what its server wants to have of it. */
+function toAnswer(message: Extract<ChatMessage, { role: "assistant" }>): Message {
+  const { content, refusal, tool_calls, cache_control: cache } = message;
+  const toolCalls = (tool_calls ?? []).map((call) => broughtCall({ id: call.id, ...call.function }, call));
+  return {
+    role: "assistant",
+    cache,
+    ...wordsOf(content ?? refusal ?? ""),
+    ...(toolCalls.length > 0 ? { toolCalls } : {}),
+    brought: broughtMessage(message, toolCalls),
   };
 }
 
@@ -93,7 +98,13 @@ export function toCompletion(request: ChatRequest, result: InvocationResult): Ch
     model: head.model,
     choices: saidIn(result, head).map((said, index) => ({
       index,
-      message: { role: "assistant", content: said.text, refusal: said.refusal, ...toolCallsOf(said) },
+      message: {
+        role: "assistant",
+        content: said.text,
+        refusal: said.refusal,
+        ...broughtOf(said),
+        ...toolCallsOf(said),
+      },
       finish_reason: said.finish,
       logprobs: null,
     })),
@@ -102,10 +113,17 @@ export function toCompletion(request: ChatRequest, result: InvocationResult): Ch
   };
 }
 
+/** The opaque members of an answer, and its id, by which they find their way back. */
+const broughtOf = ({ id, opaque }: Said) => ({
+  ...opaque,
+  ...(id === undefined ? {} : { id }),
+});
+
 function toolCallsOf({ toolCalls }: Said) {
   if (toolCalls.length === 0) return {};
   return {
-    tool_calls: toolCalls.map(({ id, name, arguments: text }) => ({
+    tool_calls: toolCalls.map(({ id, name, arguments: text, opaque }) => ({
+      ...opaque,
       id,
       type: "function" as const,
       function: { name, arguments: text },
@@ -154,6 +172,8 @@ export async function* chatFrames(
         const tell = (delta: object, reason: string | null = null) => piece(delta, reason, place);
         if (!isText && said.text) yield tell({ content: said.text });
         if (said.refusal !== null) yield tell({ refusal: said.refusal });
+        const brought = { ...broughtOf(said), ...(said.refusal === null ? {} : { refusal: undefined }) };
+        if (Object.keys(brought).length > 0) yield tell(brought);
         // As OpenAI streams a call: its id and name first, then its arguments.
         for (const [index, { function: called, ...call }] of (toolCallsOf(said).tool_calls ?? []).entries()) {
           yield tell({ tool_calls: [{ index, ...call, function: { ...called, arguments: "" } }] });

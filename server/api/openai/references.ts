@@ -11,8 +11,8 @@ import { saidIn } from "./result";
  */
 
 const MOST_REFERENCES = 256;
-/** `msg_<ulid>`, `fc_<ulid>_<place>`. OpenAI's own `rs_` (reasoning) items do not exist here. */
-const ITEM_ID = /^(?:msg|fc)_([0-9A-Za-z]{26})(?:_\d+)?$/;
+/** `msg_<ulid>`, `rs_<ulid>`, `fc_<ulid>_<place>`. */
+const ITEM_ID = /^(?:msg|rs|fc)_([0-9A-Za-z]{26})(?:_\d+)?$/;
 
 /** The input of a request with its referenced items filled in. Refuses a reference that does not exist or is no longer kept. */
 export async function wholeInput(ctx: Ctx, { input }: ResponsesRequest): Promise<string | GivenItem[]> {
@@ -46,7 +46,7 @@ async function findItem(ctx: Ctx, executionId: string, itemId: string): Promise<
     if (typedOutput === null) return null;
     const head = { id: executionId };
     const [said] = saidIn({ typedOutput, terminationReason: null }, head);
-    return itemsOf(head, said).find(({ id }) => id === itemId) ?? null;
+    return itemsOf(head, said, true).find(({ id }) => id === itemId) ?? null;
   } catch (cause) {
     if (cause instanceof Fault && cause.code === "NotFound") return null;
     throw cause;

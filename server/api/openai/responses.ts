@@ -6,7 +6,9 @@ import {
   type ResponseObject,
   ResponsesRequest,
 } from "@/server/contract/openai-responses";
+import { type Brought, broughtCall } from "@/server/domain/quotes";
 import { type Ask, linesOf, type Message, type Spelling } from "./ask";
+import { readReasoning, toReasoning } from "./reasoning";
 import { type Head, type Heard, headOf, type Said, saidIn, tokensOf, ulidOf, withReceipt } from "./result";
 import { settingsOf } from "./settings";
 import type { Choice } from "./tools";
@@ -58,25 +60,31 @@ function toChoice(choice: ResponsesRequest["tool_choice"]): Choice | null | unde
   return { mode: choice.mode, names: choice.tools.map(({ name }) => name) };
 }
 
-/** Items as messages, and where each begins: calls belong to the assistant message before them, if there is one. */
+/**
+ * Items as messages, and where each begins: calls, and what its server wants back, belong to the assistant message before them,
+ * if there is one, else to the one after.
+ */
 function toMessages(items: GivenItem[]): { messages: Message[]; places: number[] } {
   const messages: Message[] = [];
   const places: number[] = [];
-  for (const [place, item] of items.entries()) {
-    if (item.type === "reasoning") continue;
-    if (item.type === "function_call") {
-      const { call_id: id, name, arguments: text } = item;
-      const last = messages.at(-1);
-      const call = { id, name, arguments: text };
-      if (last?.role === "assistant") last.toolCalls = [...(last.toolCalls ?? []), call];
-      else {
-        messages.push({ role: "assistant", content: "", toolCalls: [call] });
-        places.push(place);
-      }
-      continue;
-    }
-    messages.push(toMessage(item));
+  let waiting: Brought | undefined;
+  const add = (message: Message, place: number) => {
+    const brought = message.role === "assistant" ? waiting : undefined;
+    waiting = undefined;
+    messages.push(brought ? { ...message, brought } : message);
     places.push(place);
+  };
+  for (const [place, item] of items.entries()) {
+    const last = messages.at(-1);
+    if (item.type === "reasoning") {
+      const brought = readReasoning(item);
+      if (brought && last?.role === "assistant" && !last.brought) last.brought = brought;
+      else waiting = brought ?? waiting;
+    } else if (item.type === "function_call") {
+      const call = broughtCall({ id: item.call_id, name: item.name, arguments: item.arguments }, item);
+      if (last?.role === "assistant" && !waiting) last.toolCalls = [...(last.toolCalls ?? []), call];
+      else add({ role: "assistant", content: "", toolCalls: [call] }, place);
+    } else add(toMessage(item), place);
   }
   return { messages, places };
 }
@@ -139,7 +147,8 @@ export function begun(request: ResponsesRequest, head: Head): ResponseObject {
 export function toResponse(request: ResponsesRequest, result: InvocationResult): ResponseObject {
   const head = headOf(result);
   const [said] = saidIn(result, head);
-  return ended(begun(request, head), said, itemsOf(head, said), tokensOf(result.usage));
+  const items = itemsOf(head, said, wantsReasoning(request));
+  return ended(begun(request, head), said, items, tokensOf(result.usage));
 }
 
 function ended(
@@ -170,11 +179,15 @@ const messageOf = (head: Pick<Head, "id">, text: string, { finish, refusal }: Sa
   ],
 });
 
+/** Does a request ask for what servers want back of their messages? */
+const wantsReasoning = ({ include }: ResponsesRequest): boolean => (include ?? []).length > 0;
+
 /** The output items; their ids are derived from the execution's id. */
-export function itemsOf(head: Pick<Head, "id">, said: Said): OutputItem[] {
+export function itemsOf(head: Pick<Head, "id">, said: Said, withReasoning: boolean): OutputItem[] {
   const { text, toolCalls } = said;
   const calls = toolCalls.map(
     (call, place): OutputItem => ({
+      ...call.opaque,
       type: "function_call",
       id: `fc_${ulidOf(head)}_${place}`,
       call_id: call.id,
@@ -184,7 +197,13 @@ export function itemsOf(head: Pick<Head, "id">, said: Said): OutputItem[] {
     }),
   );
   const isMessage = text !== null || said.refusal !== null;
-  return isMessage ? [messageOf(head, text ?? "", said), ...calls] : calls;
+  // After the message, so that it keeps its place, and before the calls, with which it is sent back.
+  const reasoning = withReasoning ? toReasoning(`rs_${ulidOf(head)}`, said) : null;
+  return [
+    ...(isMessage ? [messageOf(head, text ?? "", said)] : []),
+    ...(reasoning ? [reasoning] : []),
+    ...calls,
+  ];
 }
 
 /** The events of a streamed response, numbered from 0. It ends with response.completed, .incomplete or .failed. */
@@ -224,7 +243,8 @@ export async function* responseFrames(
       if (item.content[0]?.type === "output_text")
         yield event("response.output_text.done", { ...ofMessage, text, logprobs: [] });
       yield event("response.content_part.done", { ...ofMessage, part: item.content[0] });
-    } else {
+    } else if (item.type === "reasoning") yield event("response.output_item.added", { output_index, item });
+    else {
       const { id, arguments: given } = item;
       const open = { ...item, arguments: "", status: "in_progress" };
       yield event("response.output_item.added", { output_index, item: open });
@@ -251,7 +271,7 @@ export async function* responseFrames(
       const [said] = each.said;
       if (!isOpen && said.text !== null) yield* say(said.text);
       if (said.refusal !== null) yield* refuse(said.refusal);
-      const items = itemsOf(head, said);
+      const items = itemsOf(head, said, wantsReasoning(request));
       for (const [place, item] of items.entries()) yield* done(item, place);
       const whole = ended(response, said, items, tokens);
       yield event(`response.${whole.status}`, { response: whole });

@@ -14,7 +14,10 @@ export type Said = {
   text: string | null;
   /** Its text is null then. */
   refusal: string | null;
-  toolCalls: NonNullable<z.output<typeof TextOutput>["toolCalls"]>;
+  toolCalls: NonNullable<TextOutput["toolCalls"]>;
+  /** What the server of the message wants back, and the id that says which one that is. */
+  id?: string | undefined;
+  opaque?: TextOutput["opaque"];
   finish: z.output<typeof FinishReason>;
 };
 
@@ -40,12 +43,17 @@ export function saidIn(
   return [first!, ...others]; // at least two, by its schema
 }
 
-function toSaid({ content, refusal, toolCalls = [] }: TextOutput, isCut: boolean, callId: string): Said {
+function toSaid(
+  { content, refusal, toolCalls = [], id, opaque }: TextOutput,
+  isCut: boolean,
+  callId: string,
+): Said {
   return {
     text: refusal !== undefined || (content === "" && toolCalls.length > 0) ? null : content,
     refusal: refusal ?? null,
     // A tool result names its call, so a call needs an id even if its vendor gave none.
     toolCalls: toolCalls.map((call, place) => ({ ...call, id: call.id || `${callId}_${place}` })),
+    ...(opaque ? { id, opaque } : {}),
     finish: isCut ? "length" : toolCalls.length > 0 ? "tool_calls" : "stop",
   };
 }

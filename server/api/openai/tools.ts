@@ -1,6 +1,7 @@
 import type { z } from "zod";
 import type { ToolCall } from "@/server/contract/inputs";
 import type { AllowedMode, ChoiceMode } from "@/server/contract/openai";
+import { flawOfTurns } from "@/server/contract/tool-turns";
 import type { Conversation } from "@/server/domain/jobs";
 import { ValidationFault } from "@/server/platform/errors/errors";
 
@@ -67,18 +68,12 @@ type Turns = NonNullable<Conversation["turns"]>;
 
 /** The messages that call tools or answer a call. Each call must have a result, and each result an earlier call. */
 function turnsOf(messages: Said[], spell: (place: number) => string): Turns {
-  const open = new Map<string, number>();
-  const turns = messages.flatMap(({ toolCalls, toolCallId }, at): Turns => {
-    if (toolCalls?.length) {
-      for (const { id } of toolCalls) open.set(id, at);
-      return [{ at, toolCalls }];
-    }
-    if (toolCallId === undefined) return [];
-    if (!open.delete(toolCallId)) refuse(spell(at), `No earlier tool call has the id ${toolCallId}.`);
-    return [{ at, toolCallId }];
+  const flaw = flawOfTurns(messages);
+  if (flaw) refuse(spell(flaw.at), flaw.msg);
+  return messages.flatMap(({ toolCalls, toolCallId }, at): Turns => {
+    if (toolCalls?.length) return [{ at, toolCalls }];
+    return toolCallId === undefined ? [] : [{ at, toolCallId }];
   });
-  for (const [id, at] of open) refuse(spell(at), `The result of the tool call ${id} is missing.`);
-  return turns;
 }
 
 function refuse(field: string, msg: string): never {

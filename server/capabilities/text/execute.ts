@@ -3,6 +3,8 @@ import type { ModelFacts, TextGrade } from "@/server/providers/define";
 import { withParts } from "../conversation";
 import type { CapabilityDefinition } from "../define";
 import { fitsText, gradeRank, isOfGrade, outputCap, requireAnswer, toTextCall } from "./call";
+import { spokenOf, withAnswers } from "./input";
+import { outputOf } from "./output";
 import { readMessages } from "./pictures";
 import {
   isNative,
@@ -40,7 +42,7 @@ function base({ budget, only, prefer, contextTokens = 0 }: Kind, isObject: boole
       10 * Number(isNative(shapeInInput(input, isObject), model)) + gradeRank(model, ...prefer),
     materialize: async (input: TextInput, _files: unknown, options = {}) => ({
       shape: await shapeOf(input, options, { isObject }),
-      messages: await readMessages(withParts(input.messages, options.conversation)),
+      messages: withAnswers(await readMessages(withParts(spokenOf(input), options.conversation)), input),
     }),
     call: (input, options, model, { messages, shape }) =>
       shaped(toTextCall(messages, options, outputCap(input, model, budget)), shape, model),
@@ -62,14 +64,10 @@ export function toWords(kind: Kind): Execute<TextOutput> {
     ...base(kind, false),
     async result(result, _input, { material: { shape }, usage }) {
       const isRefused = result.isRefusal && result.finishReason === "stop";
-      if (isRefused)
-        return { typedOutput: { content: result.text, role: "assistant", refusal: result.text }, files: [] };
-      const { text, toolCalls } = requireAnswer(result, usage);
-      if (shape.kind === "json" && toolCalls.length === 0) await readShaped(result, shape);
-      return {
-        typedOutput: { content: text, role: "assistant", ...(toolCalls.length > 0 ? { toolCalls } : {}) },
-        files: [],
-      };
+      if (isRefused) return { typedOutput: outputOf(result), files: [] };
+      const answer = requireAnswer(result, usage);
+      if (shape.kind === "json" && answer.toolCalls.length === 0) await readShaped(result, shape);
+      return { typedOutput: outputOf(answer), files: [] };
     },
   };
 }

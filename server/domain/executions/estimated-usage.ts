@@ -20,10 +20,12 @@ export function askedOf(call: AnyCall): (() => Asked) | null {
   return "texts" in call ? () => ({ words: call.texts.join("\n"), pictures: [] }) : null;
 }
 
-/** Messages, calls of tools, tools and the schema of the answer. */
+/** Messages with what their server wants back of them, calls of tools, tools and the schema of the answer. */
 function askedOfText({ messages, tools = [], responseFormat }: TextCall): Asked {
   const calls = messages.flatMap((message) =>
-    message.role === "assistant" ? (message.toolCalls ?? []) : [],
+    message.role === "assistant"
+      ? [...(message.opaque ? [message.opaque] : []), ...(message.toolCalls ?? [])]
+      : [],
   );
   const schema = responseFormat.type === "json_schema" ? [responseFormat.schema] : [];
   return {

@@ -23,6 +23,7 @@ function kept(poll: () => Promise<Progress<never>>, signal = new AbortController
     material: undefined,
     estimate: { bounds: {} } as Work["estimate"], // no price is asked for
     executionSeconds: 60,
+    executionId: "wfr_01jabcdefghjkmnpqrstvwxyz0",
     attemptId: "att_1",
     tier: "standard",
     signal,

@@ -1,4 +1,5 @@
 import { type Capability, CapabilityFault, type Outcome, UnfitAnswer } from "@/server/capabilities/define";
+import { outputOf } from "@/server/capabilities/text/output";
 import type { TextOutput } from "@/server/contract/inputs";
 import { toCall } from "@/server/domain/adapters";
 import { type Route, SANDBOX } from "@/server/domain/catalog";
@@ -25,12 +26,12 @@ import {
   type TextCall,
   type TextChoice,
   type TextResult,
-  type ToolCall,
 } from "@/server/providers/define";
 import { refuseInternally, send } from "./call";
 import { type CallOutcome, failed, LOST, lostAfter, nothingSent, unusable } from "./call-outcome";
 import { type Call, chargedAsDelivered } from "./classify";
 import { askedOf } from "./estimated-usage";
+import { withOwnIds } from "./own-ids";
 import { failedAs, joined, repairOf, settled, type Unfit } from "./repair";
 
 /** One call of a capability's port, and what it is made for. */
@@ -44,6 +45,8 @@ export type Work = Omit<Call, "account" | "open" | "bounds" | "asked"> & {
   /** What the capability made ready before its call. */
   material: unknown;
   estimate: Pick<Estimate, "bounds" | "account" | "adapters">;
+  /** What the ids of its answer name. */
+  executionId: string;
   /** How long it may take altogether: what a vendor is to fetch can be fetched for as long. */
   executionSeconds: number;
   /** The caller takes an answer as it was said: cut off at its limit, or with calls of tools where an object was promised. */
@@ -236,7 +239,7 @@ async function observe(
   const { usage } = observed;
   if (!isAsStreamed(result)) return unusable(DIFFERS, observed);
   const answer = execution.port === "text" ? toAnswer(work, result as TextResult) : result; // by the port
-  const said = execution.port === "text" ? wordsOf(answer as TextResult) : null; // likewise
+  const said = execution.port === "text" ? outputOf(answer as TextResult) : null; // likewise
   try {
     const finishReason = (answer as { finishReason?: string }).finishReason ?? null;
     const read = (one: unknown) =>
@@ -280,7 +283,7 @@ async function readText(
     const { typedOutput } = isTaken(one) ? { typedOutput: null } : await read(one);
     const isObject = typedOutput !== null && capability.outputKind !== "text";
     const content = isObject ? JSON.stringify(typedOutput) : one.text;
-    choices.push({ ...wordsOf({ ...one, text: content }), finishReason: one.finishReason });
+    choices.push({ ...outputOf({ ...one, text: content }), finishReason: one.finishReason });
   }
   const { finishReason: _, ...whole } = choices[0]!; // the first was there
   return { typedOutput: { ...whole, choices }, files: [] };
@@ -290,25 +293,14 @@ async function readText(
 function toAnswer(work: Work, result: TextResult): TextResult {
   const { others, ...first } = asAsked(work, wholeValue(result));
   const isJson = answersJson(work);
-  const read = (one: TextChoice): TextChoice => ({
-    ...one,
-    ...(isJson ? { text: bareJsonOf(one.text) } : {}),
-    toolCalls: withOwnIds(one.toolCalls),
-  });
+  const maker = {
+    credentialId: work.estimate.account?.credentialId,
+    provider: work.route.provider.name,
+    model: work.route.model.id,
+  };
+  const read = (one: TextChoice): TextChoice =>
+    withOwnIds({ ...one, ...(isJson ? { text: bareJsonOf(one.text) } : {}) }, work.executionId, maker);
   return { ...read(first), ...(others ? { others: others.map(read) } : {}) };
-}
-
-/** Calls that share an id get one each: the results of both could not be sent back. */
-function withOwnIds(calls: ToolCall[]): ToolCall[] {
-  const taken = new Set(calls.map(({ id }) => id));
-  return calls.map((call, place) => {
-    if (call.id === "" || calls.findIndex(({ id }) => id === call.id) === place) return call;
-    let number = 2;
-    while (taken.has(`${call.id}-${number}`)) number++;
-    const id = `${call.id}-${number}`;
-    taken.add(id);
-    return { ...call, id };
-  });
 }
 
 /** The answer, with one call of a tool where only one was requested: not every vendor has a word for that. */
@@ -323,10 +315,3 @@ function asAsked({ call }: Work, result: TextResult): TextResult {
 /** What its capability may not take, though there is something in it. */
 const isAsSaid = ({ finishReason, toolCalls }: TextChoice) =>
   finishReason === "length" || (toolCalls.length > 0 && finishReason !== "content_filter");
-
-const wordsOf = ({ text, toolCalls, isRefusal }: TextChoice): TextOutput => ({
-  content: text,
-  role: "assistant",
-  ...(toolCalls.length > 0 ? { toolCalls } : {}),
-  ...(isRefusal ? { refusal: text } : {}),
-});

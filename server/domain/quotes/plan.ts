@@ -13,7 +13,9 @@ import { connectionsOf } from "@/server/domain/connections";
 import type { InputReach } from "@/server/domain/inputs";
 import type { Json } from "@/server/platform/durable/step";
 import type { AnyCall, ModelFacts } from "@/server/providers/define";
+import type { Maker } from "@/server/providers/maker-tag";
 import { asFault } from "./as-fault";
+import { forMaker } from "./brought-back";
 import { checkCallCeiling } from "./ceilings";
 import { withCheapestRoute } from "./cheapest";
 import { type Estimate, estimate, FREE, type Processing } from "./estimate";
@@ -96,7 +98,9 @@ async function planWithin(
   const options = callOptions(wanted);
   const reach = { projectId: project.id, outputsOf: project.outputsOf };
   const material = wanted.material ?? (await materialize(reach, capability, { input, options }));
-  const call = asFault(() => execution.call(input, options, route.model, material));
+  const { call, rewrites } = asFault(() =>
+    forMaker(execution.call(input, options, route.model, material), makerOf(route)),
+  );
   await checkConstraints(capability, input, route, call);
   return {
     capability,
@@ -105,7 +109,7 @@ async function planWithin(
     call,
     material,
     adapters,
-    estimate: await priceOf(capability, wanted, { ...found, input, call, material, mode, project }),
+    estimate: await priceOf(capability, wanted, { ...found, input, call, rewrites, material, mode, project }),
     seal: () => sealOf({ capabilityKey: capability.key, project, billingMode, wanted, adapters }),
     warnings: "messages" in call ? warningsOf(call, route) : [],
   };
@@ -173,6 +177,13 @@ async function findRoute(
   return { route, connections, adapters, stages, names, isAsAsked: names.main === asked };
 }
 
+/** The model and the account that a route runs on, as ids of answers name them. */
+const makerOf = ({ account, provider, model }: Route): Maker => ({
+  credentialId: typeof account === "object" ? account.credentialId : undefined,
+  provider: provider.name,
+  model: model.id,
+});
+
 /** What is followed as it is written. */
 const isShownEarly = ({ executionMode, readerDelivery }: RoutingRequest) =>
   executionMode === "Stream" || Boolean(readerDelivery);
@@ -180,6 +191,7 @@ const isShownEarly = ({ executionMode, readerDelivery }: RoutingRequest) =>
 type Priced = Found & {
   input: unknown;
   call: AnyCall;
+  rewrites: Estimate["rewrites"];
   material: unknown;
   mode: Mode;
   project: PlannedFor;
@@ -189,8 +201,9 @@ type Priced = Found & {
 async function priceOf(
   capability: Capability,
   wanted: RoutingRequest,
-  { input, call, material, mode, project, route, connections, adapters, stages, names, isAsAsked }: Priced,
+  { input, call, rewrites, material, mode, project, ...found }: Priced,
 ): Promise<Estimate> {
+  const { route, connections, adapters, stages, names, isAsAsked } = found;
   const processing = processingOf(capability, route, wanted, mode);
   // Of several answers none is given back.
   const isOne = (wanted.conversation?.settings?.choices ?? 1) === 1;
@@ -198,7 +211,7 @@ async function priceOf(
   const priced: Estimate = {
     ...(await estimate(capability, { input, route, call, processing, mayRepair })),
     requestedTarget: isAsAsked ? requestedTarget(wanted) : null,
-    rewrites: rewritesOf(wanted.input, call),
+    rewrites: [...rewritesOf(wanted.input, call), ...rewrites],
     ...(adapters.adapters.length > 0
       ? { adapters: { used: adapters.adapters, isDefault: adapters.isDefault } }
       : {}),

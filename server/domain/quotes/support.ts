@@ -2,6 +2,7 @@ import type { Capability } from "@/server/capabilities/define";
 import { offersOf, type Route, routeKey, routeUnavailable, targetsOfPort } from "@/server/domain/catalog";
 import type { Connection } from "@/server/domain/connections";
 import type { Json } from "@/server/platform/durable/step";
+import { isObject } from "@/server/platform/text/json";
 import { hasCacheMarks, isMarked, MOST_CACHE_MARKS, statesCacheWrites } from "@/server/providers/cache-marks";
 import { isListed, type ModelFacts, type TextCall, type TextSetting } from "@/server/providers/define";
 import { type RoutingRequest, refuseField } from "./routing-request";
@@ -31,6 +32,10 @@ export function warningsOf(
   ];
 }
 
+/** Does a conversation bring back calls of tools? */
+const bringsCalls = ({ messages }: RoutingRequest["input"]): boolean =>
+  Array.isArray(messages) && messages.some((each) => isObject(each) && each.toolCalls !== undefined);
+
 /** The first feature set beside the input that a model lacks: such a feature is sent to the provider or refused. */
 export function unsupportedBy(
   {
@@ -39,10 +44,10 @@ export function unsupportedBy(
     members: listed = [],
     price,
   }: Pick<ModelFacts, "supports" | "takes" | "members"> & { price?: ModelFacts["price"] },
-  { toolSchemas, responseSchema, sampling, conversation }: RoutingRequest,
+  { input, toolSchemas, responseSchema, sampling, conversation }: RoutingRequest,
 ): { field: string; what: string } | null {
   if (conversation?.parts && !supports.vision) return { field: "conversation.parts", what: "pictures" };
-  if ((toolSchemas?.length || conversation?.turns?.length) && !supports.tools)
+  if (!supports.tools && (toolSchemas?.length || conversation?.turns?.length || bringsCalls(input)))
     return { field: "toolSchemas", what: "tools" };
   if (responseSchema && !supports.jsonSchema) return { field: "responseSchema", what: "a response schema" };
   if (typeof sampling?.temperature === "number" && !supports.temperature)

@@ -14,11 +14,17 @@ const COUNTED_BYTES = 256 * 1024;
 /** Of each message and of the call: what a provider frames them with. */
 const FRAME = 16;
 
-/** Who wrote a message, the tools it calls, or the call it answers, as text; each is framed as a message is. */
+/** Who wrote a message, what its server wants back of it, the tools it calls, or the call it answers, as text; each is framed as a message is. */
 function besideText(message: TextMessage): string[] {
   if (message.role === "tool") return [message.toolCallId];
   if (message.role !== "assistant") return message.name === undefined ? [] : [message.name];
-  return (message.toolCalls ?? []).map(({ id, name, arguments: text }) => `${id}${name}${text}`);
+  const calls = message.toolCalls ?? [];
+  return [
+    ...(message.opaque ? [JSON.stringify(message.opaque)] : []),
+    ...calls.map(({ id, name, arguments: text, opaque }) =>
+      [id, name, text, opaque ? JSON.stringify(opaque) : ""].join(""),
+    ),
+  ];
 }
 
 /** All that the messages of a call say, pictures aside. */

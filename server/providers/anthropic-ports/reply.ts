@@ -18,6 +18,9 @@ export const Block = z.object({
   type: z.string(),
   text: z.string().nullish(),
   thinking: z.string().nullish(),
+  /** Of thinking; and what it is where it is not shown. */
+  signature: z.string().nullish(),
+  data: z.string().nullish(),
   id: Id.nullish(),
   name: z.string().nullish(),
   input: z.unknown().optional(),
@@ -73,8 +76,20 @@ function readResult(
   const before = { usage, delivered: deliveredOf({ text, reasoning, calls }) };
   const hasContent = text !== "" || toolCalls.length > 0;
   const finish = finishOf({ word: stop_reason ?? null, hasEnded, hasContent }, before);
-  return { result: { text, ...finish, toolCalls }, ...reported(before) };
+  const thinking = thinkingIn(content);
+  const opaque = thinking.length > 0 ? { opaque: { thinking_blocks: thinking } } : {};
+  return { result: { text, ...finish, toolCalls, ...opaque }, ...reported(before) };
 }
+
+/** Thinking as the vendor wants it back: signed, or encrypted. */
+const Thinking = z.union([
+  z.object({ type: z.literal("thinking"), thinking: z.string(), signature: z.string().min(1) }),
+  z.object({ type: z.literal("redacted_thinking"), data: z.string().min(1) }),
+]);
+
+/** The blocks of thinking among others. */
+export const thinkingIn = (blocks: unknown): z.output<typeof Thinking>[] =>
+  (Array.isArray(blocks) ? blocks : []).flatMap((block) => Thinking.safeParse(block).data ?? []);
 
 /** The figures that an answer or an event gave, by short names. */
 export type Told = {

@@ -24,6 +24,7 @@ import {
   withCallIds,
 } from "../text-call";
 import { controlOf, markedBy, markOfTool, requireOrder, toSystem, toTextBlocks, withoutMarks } from "./cache";
+import { thinkingIn } from "./reply";
 
 const EFFORTS = { economy: "low", balanced: "medium", deep: "high", maximum: "max" } as const;
 /** Of the output, for models that think by a budget of tokens: the rest is for the answer. */
@@ -47,7 +48,7 @@ export function toMessagesRequest(call: TextCall, { model }: ProviderIo): Record
   const byBudget = THINKS_BY_BUDGET.has(model.id);
   const choice = toChoice(call);
   // By budget, such a model wants its own thinking back inside a loop of tools, and thinks before no forced call.
-  const mayThink = !byBudget || (!isInLoop(turns) && !isForced(call));
+  const mayThink = !byBudget || (!isForced(call) && (!isInLoop(turns) || bringsThinking(turns)));
   const thinks = reasoningIntent !== "omit" && mayThink;
   const outputConfig = {
     ...(reasoningIntent === "omit" || byBudget ? {} : { effort: EFFORTS[reasoningIntent] }),
@@ -72,6 +73,12 @@ export function toMessagesRequest(call: TextCall, { model }: ProviderIo): Record
   };
 }
 
+/** Does the answer that called the last tools come with its thinking? */
+function bringsThinking(turns: TextMessage[]): boolean {
+  const last = turns.findLast(({ role }) => role === "assistant");
+  return last?.role === "assistant" && thinkingIn(last.opaque?.thinking_blocks).length > 0;
+}
+
 const CALL_ID = /^[a-zA-Z0-9_-]{1,64}$/;
 
 /** One message, or the results of tools, which the vendor takes as one message of the user. */
@@ -88,12 +95,15 @@ function toTurn(group: TextMessage[]): object {
       })),
     };
   const { role, content } = message!; // a group has one message at least
-  if (message?.role === "assistant" && message.toolCalls) {
+  if (message?.role === "assistant" && (message.toolCalls || message.opaque)) {
     const said = textOf(message);
-    // A mark of the whole message is at its last call; one of its text is there.
-    const mark = message.cache?.find(({ end, part }) => end === undefined && part === undefined);
-    const last = message.toolCalls.length - 1;
-    const calls = message.toolCalls.map((call, place) => ({
+    const { toolCalls = [] } = message;
+    const thinking = thinkingIn(message.opaque?.thinking_blocks);
+    const last = toolCalls.length - 1;
+    // A mark of the whole message is at its last call, if it has one; one of its text is there.
+    const mark =
+      last < 0 ? undefined : message.cache?.find(({ end, part }) => end === undefined && part === undefined);
+    const calls = toolCalls.map((call, place) => ({
       type: "tool_use",
       id: call.id,
       name: call.name,
@@ -101,7 +111,7 @@ function toTurn(group: TextMessage[]): object {
       ...(place === last ? controlOf(mark) : {}),
     }));
     const marks = cacheEnds({ ...message, cache: message.cache?.filter((each) => each !== mark) ?? [] });
-    return { role, content: [...toTextBlocks(said, marks), ...calls] };
+    return { role, content: [...thinking, ...toTextBlocks(said, marks), ...calls] };
   }
   if (typeof content !== "string")
     return { role, content: content.map(toBlock).map(markedBy(message?.cache)) };

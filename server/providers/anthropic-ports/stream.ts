@@ -16,7 +16,14 @@ const MessageEvent = z.object({
   message: Message.partial().nullish().catch(null),
   content_block: Block.nullish().catch(null),
   delta: z
-    .object({ type: Text, text: Text, thinking: Text, partial_json: Text, stop_reason: Text })
+    .object({
+      type: Text,
+      text: Text,
+      thinking: Text,
+      signature: Text,
+      partial_json: Text,
+      stop_reason: Text,
+    })
     .nullish()
     .catch(null),
   usage: Figures,
@@ -28,6 +35,7 @@ type Gathered = z.output<typeof Block> & { json: string };
 const BLOCK_OF: Record<string, string> = {
   text_delta: "text",
   thinking_delta: "thinking",
+  signature_delta: "thinking",
   input_json_delta: "tool_use",
 };
 const KINDS = new Set(Object.values(BLOCK_OF));
@@ -49,7 +57,7 @@ export function gatherMessage(onText: (text: string) => void = () => {}) {
   };
 
   return {
-    /** Takes one event. Signatures, citations and pings say nothing of the text. */
+    /** Takes one event. Citations and pings say nothing of the text. */
     take(each: ServerEvent): EventWish {
       const body = jsonIn(each);
       if (body === undefined) return "more";
@@ -117,12 +125,13 @@ function gatherBlocks(onText: (text: string) => void) {
     beginUnannounced(content: Message["content"]) {
       if (blocks.size === 0) for (const block of content ?? []) begin(null, block);
     },
-    add(index: number | null, { type, text, thinking, partial_json: json }: Delta) {
+    add(index: number | null, { type, text, thinking, signature, partial_json: json }: Delta) {
       const kind = BLOCK_OF[type ?? ""];
       if (!kind) return;
       const block = blockOf(index, kind);
       block.text = (block.text ?? "") + (text ?? "");
       block.thinking = (block.thinking ?? "") + (thinking ?? "");
+      block.signature = (block.signature ?? "") + (signature ?? "");
       block.json += json ?? "";
       delivered.reasoning += thinking ?? "";
       delivered.calls += json ?? "";

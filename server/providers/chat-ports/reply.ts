@@ -1,10 +1,11 @@
 import { z } from "zod";
 import { isObject } from "@/server/platform/text/json";
 import { Count, CountsOf, figures, Id, isCount, mergeUsage, outputOf, sumOf, toCostMicros } from "../counts";
-import type { Delivered, ProviderIo, TextChoice, Usage } from "../define";
+import type { Delivered, ProviderIo, TextChoice, ToolCall, Usage } from "../define";
 import { deliveredOf, finishOf, type Reported, reported } from "../ends";
 import type { Explain } from "../faults";
 import { type HttpReply, parseAnswer, parseReply, safeWord } from "../http";
+import { opaqueOfCall, opaqueOfMessage } from "../opaque";
 import { toTier } from "../openai-ports/common";
 import { wordsOrRefusal } from "../text-call";
 
@@ -19,15 +20,15 @@ const Content = z
     z.array(
       z.union([
         z.string(),
-        z.object({ type: Text, text: z.unknown().optional(), thinking: z.unknown().optional() }),
+        z.looseObject({ type: Text, text: z.unknown().optional(), thinking: z.unknown().optional() }),
       ]),
     ),
   ])
   .nullish();
-type Content = z.output<typeof Content>;
+export type Content = z.output<typeof Content>;
 
 /** A call of a tool. Its arguments are JSON text, or the value itself from some servers. */
-const Call = z.object({
+const Call = z.looseObject({
   id: Id.nullish(),
   index: z.int().nullish(),
   function: z.object({ name: Text, arguments: z.unknown().optional() }).nullish(),
@@ -35,7 +36,7 @@ const Call = z.object({
 export type Call = z.output<typeof Call>;
 
 /** What a model wrote, whole or as a piece of a stream. */
-export const Message = z.object({
+export const Message = z.looseObject({
   content: Content,
   refusal: Text,
   /** Reasoning under the names of DeepSeek and of OpenRouter. */
@@ -83,10 +84,10 @@ function readResult({ choices }: ChatReply, { usage, hasEnded }: Before): Report
   const all = (kind: keyof Delivered) => inOrder.map(({ delivered }) => delivered[kind]).join("");
   const delivered = deliveredOf({ text: all("text"), reasoning: all("reasoning"), calls: all("calls") });
   const before = { usage, delivered };
-  const [first, ...others] = inOrder.map(({ word, text, refusal, toolCalls }): TextChoice => {
+  const [first, ...others] = inOrder.map(({ word, text, refusal, toolCalls, opaque }): TextChoice => {
     const hasContent = text !== "" || toolCalls.length > 0;
     const finish = finishOf({ word, hasEnded, hasContent }, before);
-    return { ...wordsOrRefusal(text, refusal, toolCalls), ...finish, toolCalls };
+    return { ...wordsOrRefusal(text, refusal, toolCalls), ...finish, toolCalls, ...(opaque && { opaque }) };
   });
   if (!first) throw new Error("a reply has a choice"); // by its schema
   return { result: { ...first, ...(others.length > 0 ? { others } : {}) }, ...reported(before) };
@@ -95,15 +96,32 @@ function readResult({ choices }: ChatReply, { usage, hasEnded }: Before): Report
 function written({ message, finish_reason }: ChatReply["choices"][number]) {
   const { text, reasoning: inParts } = partsOf(message.content);
   const reasoning = inParts || message.reasoning_content || message.reasoning || "";
-  const toolCalls = (message.tool_calls ?? []).map(({ id, function: call }) => ({
-    id: id ?? "",
-    name: call?.name ?? "",
-    arguments: argumentsText(call?.arguments),
-  }));
+  const toolCalls = (message.tool_calls ?? []).map((given): ToolCall => {
+    const { id, function: call } = given;
+    const opaque = opaqueOfCall(given);
+    const called = { id: id ?? "", name: call?.name ?? "", arguments: argumentsText(call?.arguments) };
+    return opaque ? { ...called, opaque } : called;
+  });
   const calls = toolCalls.map((call) => call.name + call.arguments).join("");
   const refusal = message.refusal ?? "";
   const delivered: Delivered = { text: text + refusal, reasoning, calls };
-  return { word: finish_reason ?? null, text, refusal, toolCalls, delivered };
+  const opaque = opaqueOfMessage({ ...message, ...partsToKeep(message.content) });
+  return { word: finish_reason ?? null, text, refusal, toolCalls, opaque, delivered };
+}
+
+/** The content itself, where it is more than text: Mistral wants its thinking back inside it. */
+const partsToKeep = (content: Content): { content_parts?: unknown } =>
+  isWords(content) && content.some((part) => part.type === "thinking") ? { content_parts: content } : {};
+
+/** Nothing but words: no picture, and nothing that a server would fetch. */
+const isWords = (content: Content): content is Exclude<NonNullable<Content>[number], string>[] =>
+  Array.isArray(content) &&
+  content.every((part) => typeof part !== "string" && /^(text|thinking)$/.test(part.type ?? ""));
+
+/** The content that an answer of this text had as parts; null: it had none, or they say something else. */
+export function keptParts(parts: unknown, text: string): Content {
+  const content = Content.safeParse(parts).data;
+  return isWords(content) && partsOf(content).text === text ? content : null;
 }
 
 // ---- usage

@@ -13,9 +13,10 @@ import {
   toDataUrl,
 } from "../define";
 import { type HttpOptions, postForEvents, postJson } from "../http";
-import { passOn, present, requireSupported } from "../text-call";
+import { opaqueOfCall, opaqueOfMessage } from "../opaque";
+import { passOn, present, readJson, requireSupported } from "../text-call";
 import { asTaken, type Sent } from "./as-taken";
-import { readChat, toProgress } from "./reply";
+import { keptParts, readChat, toProgress } from "./reply";
 import { gatherChat } from "./stream";
 
 /* Text by chat completions, as many vendors and servers speak them. */
@@ -24,8 +25,7 @@ import { gatherChat } from "./stream";
 function toMessage(message: TextMessage) {
   const { role, content } = message;
   if (message.role === "tool") return { role, tool_call_id: message.toolCallId, content };
-  if (message.role === "assistant" && message.toolCalls)
-    return { role, content: textOf(message) || null, tool_calls: message.toolCalls.map(toToolCall) };
+  if (message.role === "assistant" && (message.toolCalls || message.opaque)) return toAnswer(message);
   const name = "name" in message && message.name !== undefined ? { name: message.name } : {};
   if (typeof content === "string") return { role, content, ...name };
   return {
@@ -39,10 +39,25 @@ function toMessage(message: TextMessage) {
   };
 }
 
-const toToolCall = ({ id, name, arguments: text }: ToolCall) => ({
+/** An earlier answer of the model, with what its server wants back of it. */
+function toAnswer(message: Extract<TextMessage, { role: "assistant" }>) {
+  const text = textOf(message);
+  const { content_parts: parts, ...members } = message.opaque ?? {};
+  const isRefusal = members.refusal !== undefined && members.refusal === text;
+  return {
+    ...opaqueOfMessage(members),
+    role: message.role,
+    content: keptParts(parts, text) ?? (isRefusal || (text === "" && message.toolCalls) ? null : text),
+    ...(message.toolCalls ? { tool_calls: message.toolCalls.map(toToolCall) } : {}),
+  };
+}
+
+/** Servers that read arguments fail on what is no JSON, now and in every later turn (ggml-org/llama.cpp#11992). */
+const toToolCall = ({ id, name, arguments: text, opaque = {} }: ToolCall) => ({
+  ...opaqueOfCall(opaque),
   id,
   type: "function",
-  function: { name, arguments: text },
+  function: { name, arguments: readJson(text) === undefined ? "{}" : text },
 });
 
 function toChatRequest(call: TextCall, model: ModelFacts): Record<string, unknown> {

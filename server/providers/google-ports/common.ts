@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { Count, CountsOf, figures, Id, outputOf, sumOf } from "../counts";
-import type { ProviderIo, Usage } from "../define";
+import type { Opaque, ProviderIo, Usage } from "../define";
 import { type Explanation, type HttpReply, parseAnswer, safeWord } from "../http";
 
 /* What the ports of Google share: who asks, what an answer looks like, what it used, what went wrong. */
@@ -9,6 +9,8 @@ const Part = z.object({
   text: z.string().nullish(),
   /** The model's thinking, which is not its answer. */
   thought: z.boolean().nullish(),
+  /** Wanted back with its part. */
+  thoughtSignature: z.string().nullish(),
   functionCall: z
     .object({ id: Id.nullish(), name: z.string().nullish(), args: z.unknown().optional() })
     .nullish(),
@@ -70,6 +72,15 @@ export function toUsage(usage: Generated["usageMetadata"]): Usage | null {
     reasoningTokens: usage.thoughtsTokenCount,
   });
 }
+
+/** A signature among the opaque members, at the place that Google's own chat completions have for it. */
+export const toOpaque = (signature: string | null | undefined): { opaque?: Opaque } =>
+  signature ? { opaque: { extra_content: { google: { thought_signature: signature } } } } : {};
+
+const Signed = z.object({ extra_content: z.object({ google: z.object({ thought_signature: z.string() }) }) });
+
+export const signatureIn = (opaque: Opaque | undefined): string | undefined =>
+  Signed.safeParse(opaque).data?.extra_content.google.thought_signature;
 
 export const namesOf = (answer: Generated, io: ProviderIo) => ({
   providerRequestId: safeWord(answer.responseId, io),

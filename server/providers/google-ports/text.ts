@@ -8,6 +8,7 @@ import {
   type ProviderIo,
   type TextCall,
   type TextMessage,
+  type ToolCall,
   type ToolChoice,
   textOf,
   type Usage,
@@ -43,6 +44,8 @@ import {
   namesOf,
   parseGenerated,
   pathOf,
+  signatureIn,
+  toOpaque,
   toUsage,
 } from "./common";
 
@@ -86,8 +89,8 @@ function toContents(turns: TextMessage[]): object[] {
 }
 
 /**
- * Models of this generation refuse a call without the signature of the thinking before it. Interfaces of others have no
- * place for one, and this is the vendor's documented word for a call that comes without.
+ * Models of this generation refuse calls without the signature of the thinking before them. A conversation that does not bring
+ * it back gets the vendor's documented word for that.
  */
 const NO_SIGNATURE = "skip_thought_signature_validator";
 
@@ -96,15 +99,24 @@ function toParts(message: TextMessage, names: Map<string, string>): object[] {
     const { toolCallId: id, content } = message;
     return [{ functionResponse: { id, name: names.get(id) ?? "", response: toResponse(content) } }];
   }
-  if (message.role !== "assistant" || !message.toolCalls)
-    return typeof message.content === "string" ? [{ text: message.content }] : message.content.map(toPart);
-  const said = textOf(message);
-  const calls = message.toolCalls.map((call, place) => ({
-    functionCall: { id: call.id, name: call.name, args: argumentsOf(call) },
-    ...(place === 0 ? { thoughtSignature: NO_SIGNATURE } : {}),
-  }));
-  return said === "" ? calls : [{ text: said }, ...calls];
+  if (message.role === "assistant") return toAnswer(message);
+  return typeof message.content === "string" ? [{ text: message.content }] : message.content.map(toPart);
 }
+
+function toAnswer(message: Extract<TextMessage, { role: "assistant" }>): object[] {
+  const said = textOf(message);
+  const words = { text: said, ...signed(signatureIn(message.opaque)) };
+  const { toolCalls = [] } = message;
+  const isSigned = toolCalls.some(({ opaque }) => signatureIn(opaque) !== undefined);
+  const calls = toolCalls.map((call, place) => ({
+    functionCall: { id: call.id, name: call.name, args: argumentsOf(call) },
+    ...signed(signatureIn(call.opaque) ?? (place === 0 && !isSigned ? NO_SIGNATURE : undefined)),
+  }));
+  return said === "" && calls.length > 0 && !("thoughtSignature" in words) ? calls : [words, ...calls];
+}
+
+const signed = (thoughtSignature: string | undefined) =>
+  thoughtSignature === undefined ? {} : { thoughtSignature };
 
 /** The vendor wants an object; what is none is under the name it has for that. */
 function toResponse(content: string): object {
@@ -154,9 +166,13 @@ const deliveredIn = (answer: Generated): Delivered => ({
 
 /** A blocked prompt is an answer without words, for the reason of policy. */
 function readResult(answer: Generated, usage: Usage | null): Reported {
-  const toolCalls = partsOf(answer).flatMap(({ functionCall: call }) =>
-    call ? [{ id: call.id ?? "", name: call.name ?? "", arguments: toArguments(call.args) }] : [],
-  );
+  const toolCalls = partsOf(answer).flatMap(({ functionCall: call, thoughtSignature }): ToolCall[] => {
+    if (!call) return [];
+    const called = { id: call.id ?? "", name: call.name ?? "", arguments: toArguments(call.args) };
+    return [{ ...called, ...toOpaque(thoughtSignature) }];
+  });
+  const { thoughtSignature } =
+    partsOf(answer).findLast((part) => part.thoughtSignature && !part.functionCall) ?? {};
   const delivered = deliveredIn(answer);
   const { text } = delivered;
   const before = { usage, delivered: deliveredOf(delivered) };
@@ -165,7 +181,13 @@ function readResult(answer: Generated, usage: Usage | null): Reported {
   const finish = finishOf({ word, hasEnded: true, hasContent }, before);
   const calledTools = finish.finishReason === "stop" && toolCalls.length > 0;
   return {
-    result: { text, ...finish, ...(calledTools ? { finishReason: "tool_calls" } : {}), toolCalls },
+    result: {
+      text,
+      ...finish,
+      ...(calledTools ? { finishReason: "tool_calls" } : {}),
+      toolCalls,
+      ...toOpaque(thoughtSignature),
+    },
     ...reported(before),
   };
 }

@@ -26,7 +26,9 @@ const ResponsesReply = z.object({
         .array(z.object({ type: z.string(), text: z.string().nullish(), refusal: z.string().nullish() }))
         .nullish(),
       /** Of reasoning, in words. */
-      summary: z.array(z.object({ text: z.string().nullish() })).nullish(),
+      summary: z.array(z.looseObject({ text: z.string().nullish() })).nullish(),
+      id: z.unknown().optional(),
+      encrypted_content: z.unknown().optional(),
       call_id: Id.nullish(),
       name: z.string().nullish(),
       arguments: z.string().nullish(),
@@ -45,6 +47,7 @@ function readResult(reply: ResponsesReply, { delivered: streamed }: Reading, usa
     .map((item) => ({ id: item.call_id ?? "", name: item.name ?? "", arguments: item.arguments ?? "" }));
   const calls = toolCalls.map((call) => call.name + call.arguments).join("");
   const summary = reply.output.flatMap(({ summary: parts }) => (parts ?? []).map(({ text }) => text ?? ""));
+  const items = reasoningIn(reply.output);
   const reasoning = streamed?.reasoning || summary.join("");
   const before = {
     usage,
@@ -57,9 +60,22 @@ function readResult(reply: ResponsesReply, { delivered: streamed }: Reading, usa
     ...wordsOrRefusal(written, refusal, toolCalls),
     ...finish,
     toolCalls,
+    ...(items.length > 0 ? { opaque: { reasoning_items: items } } : {}),
   };
   return { result, ...reported(before) };
 }
+
+/** Reasoning as the vendor wants it back where it keeps none of it. */
+const Reasoning = z.object({
+  type: z.literal("reasoning"),
+  id: z.string().optional(),
+  summary: z.array(z.record(z.string(), z.json())).default([]),
+  encrypted_content: z.string().min(1),
+});
+
+/** The items of reasoning among others. */
+export const reasoningIn = (items: unknown): z.output<typeof Reasoning>[] =>
+  (Array.isArray(items) ? items : []).flatMap((item) => Reasoning.safeParse(item).data ?? []);
 
 /** The reason why a response ended: its status, or why it is incomplete. */
 function wordOf({ status, incomplete_details }: ResponsesReply, calledTools: boolean): string | null {

@@ -18,7 +18,7 @@ import { postForEvents, postJson } from "../http";
 import { brokenOff, passOn, requireSupported, withCallIds } from "../text-call";
 
 import { EFFORTS, explainOpenAiError, headers } from "./common";
-import { readResponse } from "./reply";
+import { readResponse, reasoningIn } from "./reply";
 import { gatherResponse } from "./stream";
 
 /* Text by the Responses API. Nothing is stored at the vendor. */
@@ -27,14 +27,16 @@ import { gatherResponse } from "./stream";
 function toInput(message: TextMessage): object[] {
   if (message.role === "tool")
     return [{ type: "function_call_output", call_id: message.toolCallId, output: message.content }];
-  if (message.role !== "assistant" || !message.toolCalls) return [toSpoken(message)];
+  if (message.role !== "assistant") return [toSpoken(message)];
+  const reasoning = reasoningIn(message.opaque?.reasoning_items);
+  if (!message.toolCalls) return [...reasoning, toSpoken(message)];
   const calls = message.toolCalls.map(({ id, name, arguments: text }) => ({
     type: "function_call",
     call_id: id,
     name,
     arguments: text,
   }));
-  return textOf(message) === "" ? calls : [toSpoken(message), ...calls];
+  return [...reasoning, ...(textOf(message) === "" ? [] : [toSpoken(message)]), ...calls];
 }
 
 function toSpoken({ role, content }: TextMessage) {
@@ -76,6 +78,8 @@ function toResponsesRequest(call: TextCall, { model, tier }: ProviderIo): Record
     ...(call.temperature === undefined ? {} : { temperature: call.temperature }),
     ...(call.settings?.topP === undefined ? {} : { top_p: call.settings.topP }),
     ...(call.tools === undefined ? {} : { tools: call.tools.map(toFunctionTool) }),
+    // Between the calls of tools it goes on with its own reasoning, which the conversation brings back.
+    ...(call.tools && model.supports.reasoning ? { include: ["reasoning.encrypted_content"] } : {}),
     ...(call.toolChoice === undefined ? {} : { tool_choice: toChoice(call.toolChoice) }),
     ...(call.parallelToolCalls === undefined ? {} : { parallel_tool_calls: call.parallelToolCalls }),
     ...(tier === "flex" ? { service_tier: "flex" } : {}),

@@ -99,6 +99,7 @@ export const textModels = TEXT_MODELS.map(
 /** Pictures travel as base64. */
 const toMessage = ({ content, cache: _cache, ...message }: TextMessage) => ({
   ...message,
+  opaque: undefined, // It makes no such members.
   content:
     typeof content === "string"
       ? content

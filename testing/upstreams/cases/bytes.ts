@@ -249,7 +249,7 @@ export const BYTES: readonly UpstreamCase[] = [
     expect: {
       calls: [
         { id: "call_1", name: "get_weather", arguments: '{"city":"Rome"}' },
-        { id: "call_1-2", name: "get_time", arguments: '{"tz":"CET"}' },
+        { id: "call_1", name: "get_time", arguments: '{"tz":"CET"}' },
       ],
       finish: "tool_calls",
       cost: COST,

@@ -11,6 +11,7 @@ import { IMAGES } from "./images";
 import { LIMITS } from "./limits";
 import { MESSAGES } from "./messages";
 import { MONEY } from "./money";
+import { OPAQUE } from "./opaque";
 import { PARALLEL_CALLS } from "./parallel-calls";
 import { PICTURES } from "./pictures";
 import { QUEUES } from "./queues";
@@ -43,6 +44,7 @@ export const CASES: readonly UpstreamCase[] = [
   ...RECORDED_GEMINI,
   ...REQUESTS,
   ...PICTURES,
+  ...OPAQUE,
 ];
 
 /** Cases of vectors, pictures, sound and meshes. */

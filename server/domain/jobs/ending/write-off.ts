@@ -100,6 +100,7 @@ async function askAgain(ctx: Ctx, job: JobRow, row: AttemptRow): Promise<Learned
       project: { id: job.project_id, environment: job.environment },
       estimate: ready.stage?.estimate ?? job.pricing,
       executionSeconds: job.execution_seconds,
+      executionId: job.id,
       attemptId: row.id,
       tier: tierToAsk(job, row),
       signal: stop.signal,

@@ -148,6 +148,7 @@ const callOf = ({ ctx, work, row, lease }: Turn) => ({
   project: { id: work.job.project_id, environment: work.job.environment },
   estimate: work.stage?.estimate ?? work.job.pricing,
   executionSeconds: work.job.execution_seconds,
+  executionId: work.job.id,
   attemptId: row.id,
   tier: tierToAsk(work.job, row),
   signal: lease.answerSignal,

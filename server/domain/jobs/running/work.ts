@@ -9,7 +9,14 @@ import { getCapability, type Route, targetOf } from "@/server/domain/catalog";
 import { openContent, type StoredContent } from "@/server/domain/content";
 import type { Ctx } from "@/server/domain/ctx";
 import type { Lease } from "@/server/domain/executions";
-import { asFault, callOptions, materialize, type StageEstimate, stagesOf } from "@/server/domain/quotes";
+import {
+  asFault,
+  callOptions,
+  forMaker,
+  materialize,
+  type StageEstimate,
+  stagesOf,
+} from "@/server/domain/quotes";
 import { pool } from "@/server/platform/db";
 import type { Json } from "@/server/platform/durable/step";
 import { canonicalText, sha256Hex } from "@/server/platform/text/canonical";
@@ -185,6 +192,11 @@ export async function makeReady(
     throw new Error(`the call of ${capability.key} cannot be made`);
   const options = callOptions(snapshot);
   const material = await materialize(reachOf(job), capability, { input, options, kept });
-  const call = asFault(() => execution.call(input, options, route.model, material));
+  const maker = {
+    credentialId: (work.stage?.estimate ?? job.pricing).account?.credentialId,
+    provider: route.provider.name,
+    model: route.model.id,
+  };
+  const { call } = asFault(() => forMaker(execution.call(input, options, route.model, material), maker));
   return { ...work, route, call, material };
 }

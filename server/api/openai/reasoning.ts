@@ -1,0 +1,33 @@
+import type { OutputItem } from "@/server/contract/openai-responses";
+import { type Brought, broughtMessage } from "@/server/domain/quotes";
+import { isObject } from "@/server/platform/text/json";
+import { wholeValue } from "@/server/platform/text/whole-text";
+import type { Said } from "./result";
+
+/*
+ * What the server of a message wants back, as an item of reasoning: clients of the Responses API carry its encrypted_content
+ * from turn to turn, and cannot read it. It is our id of the message, a point, and the members as JSON in base64url.
+ */
+
+type Item = Extract<OutputItem, { type: "reasoning" }>;
+
+/** Null: its server wants nothing back. */
+export function toReasoning(id: string, { id: message, opaque }: Said): Item | null {
+  if (message === undefined || !opaque) return null;
+  const members = Buffer.from(JSON.stringify(opaque)).toString("base64url");
+  return { type: "reasoning", id, summary: [], encrypted_content: `${message}.${members}` };
+}
+
+const CONTENT = /^(msg_\w+)\.([\w-]+)$/;
+
+/** What an item brings back; undefined: it is none of ours. */
+export function readReasoning(item: Record<string, unknown>): Brought | undefined {
+  const [, id, encoded] = CONTENT.exec(String(item.encrypted_content ?? "")) ?? [];
+  if (id === undefined || encoded === undefined) return undefined;
+  try {
+    const members: unknown = wholeValue(JSON.parse(Buffer.from(encoded, "base64url").toString()));
+    return isObject(members) ? broughtMessage({ ...members, id }, []) : undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,52 @@
+import { expect, test } from "vitest";
+import type { TextChoice, ToolCall } from "@/server/providers/define";
+import { hashOfMaker, tagOf } from "@/server/providers/maker-tag";
+import { withOwnIds } from "./own-ids";
+
+const EXECUTION = "wfr_01jabcdefghjkmnpqrstvwxyz0";
+const MAKER = { credentialId: "cred_1", provider: "openai-compatible", model: "kimi" };
+const callOf = (id: string, more: Partial<ToolCall> = {}): ToolCall => ({
+  id,
+  name: "f",
+  arguments: "{}",
+  ...more,
+});
+const given = (more: Partial<TextChoice>): TextChoice =>
+  withOwnIds({ text: "", finishReason: "stop", toolCalls: [], ...more }, EXECUTION, MAKER);
+const tagsOf = ({ toolCalls }: TextChoice) => toolCalls.map(({ id }) => tagOf(id));
+
+test("an answer without opaque members keeps the ids that its server gave", () => {
+  const toolCalls = [callOf("a"), callOf("b"), callOf(""), callOf("")];
+  const answer = given({ toolCalls });
+  expect(answer.toolCalls).toEqual(toolCalls);
+  expect(answer.id).toBeUndefined();
+});
+
+test("opaque members of the message are named by its id and by those of all its calls", () => {
+  const answer = given({ opaque: { reasoning: "Hm." }, toolCalls: [callOf("a"), callOf("")] });
+  const maker = hashOfMaker(MAKER);
+  const tag = { maker, execution: EXECUTION.slice(4), reasoning: "reasoning", number: 1 };
+  expect(tagOf(answer.id ?? "")).toEqual({ ...tag, id: `msg_${tag.execution}` });
+  expect(tagsOf(answer)).toEqual([
+    { ...tag, id: "a" },
+    { ...tag, id: `call_${tag.execution}_1` },
+  ]);
+});
+
+test("opaque members of one call are named by the ids of all calls, and the message has none", () => {
+  const answer = given({ toolCalls: [callOf("a", { opaque: { extra_content: { x: 1 } } }), callOf("b")] });
+  expect(answer.id).toBeUndefined();
+  expect(tagsOf(answer).map((tag) => tag?.id)).toEqual(["a", "b"]);
+});
+
+test("calls of one id are told apart, and the first keeps it", () => {
+  const answer = given({ toolCalls: [callOf("a"), callOf("a"), callOf("b"), callOf("a")] });
+  expect(answer.toolCalls[0]?.id).toBe("a");
+  expect(tagsOf(answer).map((tag) => tag && [tag.id, tag.number])).toEqual([null, ["a", 2], null, ["a", 3]]);
+  expect(new Set(answer.toolCalls.map(({ id }) => id)).size).toBe(4);
+});
+
+test("reasoning under both names has no name of its own", () => {
+  const answer = given({ opaque: { reasoning: "a", reasoning_content: "a" }, toolCalls: [callOf("a")] });
+  expect(tagsOf(answer)[0]?.reasoning).toBeNull();
+});

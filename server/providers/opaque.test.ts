@@ -1,0 +1,109 @@
+import { expect, test } from "vitest";
+import { isReserved, joinMembers, opaqueOfCall, opaqueOfMessage } from "./opaque";
+
+test("members that mean nothing here are opaque, and those that say nothing are absent", () => {
+  const message = {
+    role: "assistant",
+    content: "Hi",
+    tool_calls: [],
+    reasoning_content: "Hm.",
+    reasoning_details: [{ type: "reasoning.text", text: "Hm." }],
+    annotations: [],
+    audio: null,
+    prefix: false,
+    reasoning: "",
+    extra_content: {},
+  };
+  expect(opaqueOfMessage(message)).toEqual({
+    reasoning_content: "Hm.",
+    reasoning_details: [{ type: "reasoning.text", text: "Hm." }],
+  });
+  expect(opaqueOfMessage({ role: "assistant", content: "Hi", refusal: null })).toBeUndefined();
+  const call = {
+    id: "a",
+    index: 0,
+    type: "function",
+    function: {},
+    extra_content: { google: {} },
+    weight: 0,
+  };
+  expect(opaqueOfCall(call)).toEqual({ extra_content: { google: {} }, weight: 0 });
+});
+
+test("empty reasoning_content is a member, since DeepSeek wants it back", () => {
+  expect(opaqueOfMessage({ reasoning_content: "" })).toEqual({ reasoning_content: "" });
+});
+
+test("a member that no record can be made of is left out", () => {
+  const deep = JSON.parse(`${"[".repeat(600)}1${"]".repeat(600)}`);
+  expect(opaqueOfMessage({ deep, half: "\ud800", far: Number.POSITIVE_INFINITY, good: 1 })).toEqual({
+    good: 1,
+  });
+});
+
+test.each<[string, "message" | "call"]>([
+  ["role", "message"],
+  ["content", "message"],
+  ["tool_calls", "message"],
+  ["id", "call"],
+  ["function", "call"],
+])("%s of a %s is reserved", (name, of) => {
+  expect(isReserved(name, of)).toBe(true);
+  expect(isReserved("extra_content", of)).toBe(false);
+});
+
+const joined = (...pieces: Record<string, unknown>[]) => pieces.reduce(joinMembers, {});
+
+test.each<[string, Record<string, unknown>[], Record<string, unknown>]>([
+  [
+    "texts of reasoning are joined",
+    [{ reasoning: "a" }, { reasoning: null }, { reasoning: "b" }],
+    { reasoning: "ab" },
+  ],
+  [
+    "empty reasoning stays",
+    [{ reasoning_content: null }, { reasoning_content: "" }],
+    { reasoning_content: "" },
+  ],
+  ["other texts come whole", [{ channel: "final" }, { channel: "final" }], { channel: "final" }],
+  [
+    "objects are merged, and their texts come whole",
+    [
+      { extra_content: { google: { thought_signature: "s" } } },
+      { extra_content: { google: { thought_signature: "s" }, more: 1 } },
+    ],
+    { extra_content: { google: { thought_signature: "s" }, more: 1 } },
+  ],
+  [
+    "entries of one place and kind are one",
+    [
+      { reasoning_details: [{ type: "reasoning.text", index: 0, text: "a", format: "f" }] },
+      { reasoning_details: [{ type: "reasoning.encrypted", index: 1, data: "x" }] },
+      { reasoning_details: [{ type: "reasoning.text", index: 0, text: "b", signature: null }] },
+      { reasoning_details: [{ type: "reasoning.text", index: 0, signature: "sig", format: "f" }] },
+    ],
+    {
+      reasoning_details: [
+        { type: "reasoning.text", index: 0, text: "ab", format: "f", signature: "sig" },
+        { type: "reasoning.encrypted", index: 1, data: "x" },
+      ],
+    },
+  ],
+  [
+    "thinking without a place is joined until its signature",
+    [
+      { thinking_blocks: [{ type: "thinking", thinking: "a" }] },
+      { thinking_blocks: [{ type: "thinking", thinking: "b", signature: "s" }] },
+      { thinking_blocks: [{ type: "thinking", thinking: "c" }] },
+    ],
+    {
+      thinking_blocks: [
+        { type: "thinking", thinking: "ab", signature: "s" },
+        { type: "thinking", thinking: "c" },
+      ],
+    },
+  ],
+  ["lists are appended", [{ annotations: [1] }, { annotations: [2] }], { annotations: [1, 2] }],
+])("of a stream, %s", (_case, pieces, whole) => {
+  expect(joined(...pieces)).toEqual(whole);
+});
