@@ -9,7 +9,6 @@ import { hello } from "./testing/calls";
 import { faultOf, ioFor, type Script, startVendor, type Vendor } from "./testing/vendor";
 
 const chat = { ...compatible, models: modelsFromSetting("llama3:8b:0.05:0.08") };
-
 const vendor: Vendor = await startVendor();
 afterAll(() => vendor.stop());
 
