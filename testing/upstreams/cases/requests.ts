@@ -23,7 +23,7 @@ const unreported = stream(chunk(HELLO), chunk({}, { finish: "stop" }), DONE);
 
 const answered: Expected = { text: "Hello", finish: "stop", cost: COST };
 /** A pin sends its body as it was planned, and nothing in its place. */
-const pinned: Expected = { ...REFUSED, cost: null, sent: { has: ["max_tokens"] } };
+const pinned: Expected = { ...REFUSED, cost: 0, sent: { has: ["max_tokens"] } };
 
 const refusal = (status: number, body: object): Answer => ({ status, body });
 const invalid = (message: string, more: object = {}) =>
