@@ -56,7 +56,7 @@ export const WIRE_FAULTS: Fault[] = [
     file: "server/domain/jobs/admission/submission.ts",
     find: "isKeyed ? await formerHashOf(snapshot, beside) : null",
     replace: "null",
-    caughtBy: "server/api/openai/schemas.db.test.ts",
+    caughtBy: "server/domain/jobs/admission/idempotency.db.test.ts",
   },
   {
     name: "heartbeat-ends-an-event",

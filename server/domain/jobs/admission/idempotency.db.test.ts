@@ -54,6 +54,22 @@ test("the same key with another request is a conflict that names the first job a
   expect(await countJobs(projectId)).toEqual({ jobs: 1, holds: 1, events: 1 });
 });
 
+test("a door that reads more of a request than 0.2.0 finds what that stored under its key, and no other request does", async () => {
+  const { ctx } = await makeProject();
+  const key = "text.structured.generation.v1";
+  const responseSchema = { type: "object", properties: { city: { type: "string" } } };
+  const request = { input: ask("A"), responseSchema, idempotencyKey: "k" };
+  const stored = await jobs.invoke(ctx, key, request);
+  const named = { ...request, responseSchemaName: "thing" };
+  const door = { newMembers: ["responseSchemaName"] };
+  expect((await jobs.invoke(ctx, key, named, { door })).executionId).toBe(stored.executionId);
+  const conflict = { code: "IdempotencyConflict", details: { jobId: stored.executionId } };
+  await expect(jobs.invoke(ctx, key, named)).rejects.toMatchObject(conflict);
+  await expect(jobs.invoke(ctx, key, { ...named, input: ask("B") }, { door })).rejects.toMatchObject(
+    conflict,
+  );
+});
+
 test("key order and the place of a constraint do not make another request", async () => {
   const { ctx } = await makeProject();
   const one = await jobs.submit(ctx, "text.general.fast.v1", {
