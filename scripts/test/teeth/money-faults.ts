@@ -144,9 +144,9 @@ export const MONEY_FAULTS: Fault[] = [
   },
   {
     name: "priced-member-below-a-limit",
-    file: "server/domain/jobs/admission/prepare.ts",
-    find: "members.find(isBeyondBounds)",
-    replace: "members.find(() => false)",
-    caughtBy: "server/api/openai/priced-members.db.test.ts",
+    file: "server/providers/priced-members.ts",
+    find: "BEYOND_BOUNDS.has(name.toLowerCase())",
+    replace: "BEYOND_BOUNDS.has(name) && false",
+    caughtBy: "server/providers/judged-members.test.ts",
   },
 ];
