@@ -4,8 +4,8 @@ import { openTap, type Seen } from "./tap";
 import { openWorld, type Row, type World } from "./world";
 
 /*
- * Runs every client, other people's and our own, against the installation that CAPSTAN_BASE_URL and CAPSTAN_DATA_DIR name; `npm run test:outside` starts
- * one. `--part ci` runs a few clients, names run those, `--check` the checks of that name. CAPSTAN_OUTSIDE_REPORT is a file
+ * Runs every client, other people's and our own, against the installation that CAPSTAN_BASE_URL and CAPSTAN_DATA_DIR name, and the
+ * doubles of servers at CAPSTAN_OUTSIDE_SERVERS; `npm run test:outside` starts both. `--part ci` runs a few clients, names run those, `--check` the checks of that name. CAPSTAN_OUTSIDE_REPORT is a file
  * for the totals.
  */
 
@@ -20,6 +20,9 @@ const CLIENTS = {
   langgraph: () => import("./clients/langgraph"),
   llamaindex: () => import("./clients/llamaindex"),
   "openai-agents": () => import("./clients/openai-agents"),
+  "servers-ai-sdk": () => import("./clients/servers-ai-sdk"),
+  "servers-langchain": () => import("./clients/servers-langchain"),
+  "servers-openai-agents": () => import("./clients/servers-openai-agents"),
   webhooks: () => import("./clients/webhooks"),
   sse: () => import("./clients/sse"),
   guides: () => import("./clients/guides"),
@@ -29,9 +32,11 @@ const CI = ["openai", "ai-sdk", "mcp", "packed"];
 
 const CHECK_MS = 120_000;
 
-const { CAPSTAN_BASE_URL, CAPSTAN_DATA_DIR, CAPSTAN_OUTSIDE_REPORT } = process.env;
-if (!CAPSTAN_BASE_URL || !CAPSTAN_DATA_DIR)
-  throw new Error("CAPSTAN_BASE_URL and CAPSTAN_DATA_DIR name the installation. Use: npm run test:outside");
+const { CAPSTAN_BASE_URL, CAPSTAN_DATA_DIR, CAPSTAN_OUTSIDE_SERVERS, CAPSTAN_OUTSIDE_REPORT } = process.env;
+if (!CAPSTAN_BASE_URL || !CAPSTAN_DATA_DIR || !CAPSTAN_OUTSIDE_SERVERS)
+  throw new Error(
+    "CAPSTAN_BASE_URL, CAPSTAN_DATA_DIR and CAPSTAN_OUTSIDE_SERVERS name the installation and the doubles. Use: npm run test:outside",
+  );
 
 const { values, positionals } = parseArgs({
   options: { part: { type: "string" }, check: { type: "string" } },
@@ -46,7 +51,12 @@ if (unknown)
 process.on("unhandledRejection", () => {});
 
 const tap = await openTap(CAPSTAN_BASE_URL);
-const world = openWorld(CAPSTAN_BASE_URL, CAPSTAN_DATA_DIR, tap);
+const world = openWorld({
+  productUrl: CAPSTAN_BASE_URL,
+  dataDir: CAPSTAN_DATA_DIR,
+  serversUrl: CAPSTAN_OUTSIDE_SERVERS,
+  tap,
+});
 const done: { row: Row; failures: { check: string; error: unknown }[] }[] = [];
 for (const [name, load] of Object.entries(CLIENTS)) {
   if (named.length > 0 && !named.includes(name)) continue;

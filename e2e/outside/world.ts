@@ -8,6 +8,9 @@ export type World = {
   productUrl: string;
   baseUrl: string;
   apiKey: string;
+  dataDir: string;
+  /** Where the doubles of servers answer, each at its name. */
+  serversUrl: string;
   tap: Tap;
   /** How many executions reached the sandbox so far. */
   executions(): number;
@@ -24,13 +27,18 @@ export type Row = {
 };
 
 /** Opens the installation whose data directory this is. */
-export function openWorld(productUrl: string, dataDir: string, tap: Tap): World {
+export function openWorld({
+  dataDir,
+  tap,
+  ...urls
+}: Pick<World, "productUrl" | "dataDir" | "serversUrl" | "tap">): World {
   const { apiKey } = JSON.parse(readFileSync(join(dataDir, "bootstrap.json"), "utf8"));
   const log = join(dataDir, "sandbox", "submissions.ndjson");
   return {
-    productUrl,
+    ...urls,
     baseUrl: tap.url,
     apiKey,
+    dataDir,
     tap,
     executions() {
       const lines = readFileSync(log, "utf8").split("\n").filter(Boolean);

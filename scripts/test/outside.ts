@@ -1,6 +1,8 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { z } from "zod";
+import { DOUBLES } from "@/testing/upstreams/loops/doubles";
+import { startDoubles } from "@/testing/upstreams/loops/server";
 import { runToEnd } from "../launch/ending";
 import { findFile } from "../launch/files";
 import { BIN, type Count, cleanEnv, runTool } from "./process";
@@ -10,11 +12,20 @@ const FOLDER = "e2e/outside";
 const Report = z.object({ passed: z.int(), failed: z.int(), failures: z.array(z.string()) });
 
 /**
- * Runs other people's clients, installed from their own lock file, against the product with the sandbox. `args` choose some of
- * them.
+ * Runs other people's clients, installed from their own lock file, against the product with the sandbox and doubles of servers.
+ * `args` choose some of them.
  */
 export async function runOutside(scratch: string, args: string[]): Promise<Count> {
   await install();
+  const servers = await startDoubles(DOUBLES);
+  try {
+    return await runClients(scratch, args, servers.url);
+  } finally {
+    await servers.stop();
+  }
+}
+
+async function runClients(scratch: string, args: string[], serversUrl: string): Promise<Count> {
   const dataDir = join(scratch, "outside");
   const reportFile = join(scratch, "outside.json");
   const instance = await startProduct(dataDir, { HOST: "127.0.0.1" });
@@ -25,6 +36,7 @@ export async function runOutside(scratch: string, args: string[]): Promise<Count
       cleanEnv({
         CAPSTAN_BASE_URL: instance.baseUrl.replace("localhost", "127.0.0.1"),
         CAPSTAN_DATA_DIR: dataDir,
+        CAPSTAN_OUTSIDE_SERVERS: serversUrl,
         CAPSTAN_OUTSIDE_REPORT: reportFile,
       }),
     );

@@ -83,7 +83,10 @@ function answerUnknown(response: ServerResponse): void {
 const READ_MS = 200;
 
 /** Writes an answer piece by piece. */
-async function play({ status = 200, headers = {}, body }: Answer, response: ServerResponse): Promise<void> {
+export async function play(
+  { status = 200, headers = {}, body }: Answer,
+  response: ServerResponse,
+): Promise<void> {
   response.on("error", () => {}); // the client may have gone
   const { "content-type": type = "application/json", ...others } = headers;
   response.writeHead(status, { ...(type === "" ? {} : { "content-type": type }), ...others });

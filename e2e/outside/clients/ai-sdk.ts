@@ -60,7 +60,7 @@ function activeTools({ tools, handoff }: Task, steps: { toolCalls: { toolName: s
   return isOver ? handoff.tools.map(({ name }) => name) : [...tools.map(({ name }) => name), handoff.name];
 }
 
-const agentOf =
+export const agentOf =
   (model: (id: string) => LanguageModel): Agent =>
   async (task) => {
     const history = (task.history ?? []) as ModelMessage[]; // ours, of an earlier turn

@@ -60,7 +60,7 @@ function handover({ tools, handoff }: Task) {
   });
 }
 
-const agentOf =
+export const agentOf =
   (world: World, useResponsesApi: boolean): Agent =>
   async (task) => {
     const transfer = tool(() => "You are the clock now.", {

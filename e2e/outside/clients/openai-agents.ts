@@ -41,7 +41,7 @@ function startOf(task: Task) {
   return AgentOf.create({ ...common, name: "first", tools, handoffs: [other] });
 }
 
-const agentOf = (world: World, useResponses: boolean): Agent => {
+export const agentOf = (world: World, useResponses: boolean): Agent => {
   const modelProvider = new OpenAIProvider({
     baseURL: `${world.baseUrl}/v1`,
     apiKey: world.apiKey,

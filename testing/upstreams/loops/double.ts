@@ -1,0 +1,194 @@
+import { type Answer, choice, event, stream, USAGE } from "../upstream";
+
+/*
+ * Doubles of servers in a loop of tools: each answers to the task as its server does, and refuses a history that its
+ * server refuses.
+ */
+
+export type SpokenCall = {
+  id?: string;
+  function: { name: string; arguments: unknown };
+  [member: string]: unknown;
+};
+/** A message of the assistant as its server writes it. */
+export type Spoken = { content: unknown; tool_calls?: SpokenCall[]; [member: string]: unknown };
+type Call = { id: string; function: { name: string; arguments: unknown }; [member: string]: unknown };
+/** A message of a request. */
+export type Sent = {
+  role: string;
+  content?: unknown;
+  tool_calls?: Call[];
+  tool_call_id?: string;
+  [member: string]: unknown;
+};
+export type Request = { messages: Sent[]; stream?: boolean; [member: string]: unknown };
+
+export type Double = {
+  name: string;
+  /** The model's id, as the server has it. */
+  model: string;
+  /** The vendor's pages, source or public reports that show its answers and refusals. */
+  from: readonly string[];
+  /** What it answers to the question, to two results, to a third one, and to the next question. */
+  answers: readonly Spoken[];
+  /** The chunks of a streamed answer, before `[DONE]`. */
+  chunks(spoken: Spoken): string[];
+  /** The usage of an answer; default that of the corpus. */
+  usage?: object;
+  /** The answer to a request that the server does not take; null if it takes it. `given` are its own answers so far. */
+  refuse(request: Request, given: readonly Spoken[]): Answer | null | undefined;
+  /** An answer of its own as it must come back; default: `comesBack`. */
+  back?(spoken: Spoken): object;
+  /** Histories that it refuses: the change of a right one, and the status. */
+  wrong: Record<string, { status: number; change(messages: Sent[]): void }>;
+};
+
+// ---- the task's calls
+
+const rome = '{"city": "Rome"}';
+/** The calls of the first two answers, with the ids of a server. */
+export const callsWith = ([weather, time, oslo]: readonly [string, string, string]): [
+  [SpokenCall, SpokenCall],
+  [SpokenCall],
+] => [
+  [toCall(weather, "get_weather", rome), toCall(time, "get_time", rome)],
+  [toCall(oslo, "get_weather", '{"city": "Oslo"}')],
+];
+const toCall = (id: string, name: string, text: string): SpokenCall => ({
+  id,
+  type: "function",
+  function: { name, arguments: text },
+});
+
+// ---- what a server writes
+
+/** Chunks as most servers write them: members of the message as they are, a call's name before its arguments, which come in two pieces. */
+export function usualChunks({ content, tool_calls = [], ...members }: Spoken): string[] {
+  return [
+    delta({ role: "assistant", content: "" }),
+    ...Object.entries(members).flatMap(([name, value]) =>
+      typeof value === "string"
+        ? halves(value).map((text) => delta({ [name]: text }))
+        : [delta({ [name]: value })],
+    ),
+    ...(typeof content === "string" && content !== ""
+      ? halves(content).map((text) => delta({ content: text }))
+      : []),
+    ...tool_calls.flatMap((call, index) => {
+      const { function: called, ...others } = call;
+      const texts = halves(String(called.arguments));
+      return [
+        delta({ tool_calls: [{ index, ...others, function: { name: called.name, arguments: "" } }] }),
+        ...texts.map((text) => delta({ tool_calls: [{ index, function: { arguments: text } }] })),
+      ];
+    }),
+    ending(tool_calls),
+    event({ ...CHUNK, choices: [], usage: USAGE }),
+  ];
+}
+
+export const CHUNK = { id: "chatcmpl-1", object: "chat.completion.chunk", created: 1, model: "upstream-1" };
+export const delta = (members: object, more: object = {}): string =>
+  event({ ...CHUNK, choices: [{ index: 0, delta: members, finish_reason: null }], ...more });
+export const reasonOf = (calls: readonly unknown[] = []) => (calls.length > 0 ? "tool_calls" : "stop");
+/** The chunk with the reason of the end. */
+export const ending = (
+  calls: readonly unknown[],
+  more: { ofChoice?: object; ofChunk?: object } = {},
+): string =>
+  event({
+    ...CHUNK,
+    choices: [{ index: 0, delta: {}, finish_reason: reasonOf(calls), ...more.ofChoice }],
+    ...more.ofChunk,
+  });
+export const halves = (text: string) => {
+  const middle = Math.ceil(text.length / 2);
+  return text.length < 2 ? [text] : [text.slice(0, middle), text.slice(middle)];
+};
+
+/** The answer of a double, whole or streamed. */
+export function answerOf({ chunks, usage = USAGE }: Double, spoken: Spoken, isStream: boolean): Answer {
+  if (isStream) return stream(...chunks(spoken), event("[DONE]"));
+  const choices = [choice(spoken, reasonOf(spoken.tool_calls))];
+  return { body: { ...CHUNK, object: "chat.completion", choices, usage } };
+}
+
+// ---- what a server takes
+
+/** An answer as it must come back: what has no meaning for us unchanged, the arguments as text. */
+export function comesBack({ content, tool_calls, refusal: _, ...members }: Spoken): object {
+  return {
+    ...members,
+    role: "assistant",
+    content: content === "" && tool_calls ? null : content,
+    ...(tool_calls ? { tool_calls: tool_calls.map(({ index: _index, ...call }) => call) } : {}),
+  };
+}
+
+/** Comes back in the place of an id that the server left empty. */
+export const ANY_ID = "any id";
+
+export const refusal = (status: number, body: object): Answer => ({ status, body });
+/** The usual form of an error. */
+export const invalid = (message: string, status = 400): Answer =>
+  refusal(status, { error: { message, type: "invalid_request_error", param: null, code: null } });
+
+export const assistants = ({ messages }: Pick<Request, "messages">) =>
+  messages.flatMap((message, index) => (message.role === "assistant" ? [{ ...message, index }] : []));
+
+/** Every such server refuses results that no call of the message before asked for, and calls without a result. */
+export function refuseUnanswered({ messages }: Request): Answer | null {
+  let open: string[] = [];
+  for (const message of messages) {
+    if (message.role === "tool") {
+      const at = open.indexOf(String(message.tool_call_id));
+      if (at < 0) return invalid(`tool_call_id ${message.tool_call_id} is not found`);
+      open.splice(at, 1);
+    } else if (open.length > 0)
+      return invalid(`An assistant message with 'tool_calls' must be followed by their results: ${open}`);
+    if (message.role === "assistant") open = (message.tool_calls ?? []).map(({ id }) => id);
+  }
+  return open.length > 0 ? invalid(`The results of ${open} are missing`) : null;
+}
+
+/** The first call whose arguments are no JSON text of an object. */
+export const brokenCall = (request: Request): Call | undefined =>
+  assistants(request)
+    .flatMap(({ tool_calls = [] }) => tool_calls)
+    .find(({ function: { arguments: text } }) => {
+      try {
+        return typeof JSON.parse(text as string) !== "object"; // not a text: it throws, or is none
+      } catch {
+        return true;
+      }
+    });
+
+/** Removes a member of the assistant messages from the right history. */
+export const without =
+  (member: string) =>
+  (messages: Sent[]): void => {
+    for (const message of messages) if (message.role === "assistant") delete message[member];
+  };
+/** Adds a member to the first assistant message. */
+export const including =
+  (member: string, value: unknown) =>
+  (messages: Sent[]): void => {
+    const first = messages.find(({ role }) => role === "assistant");
+    if (first) first[member] = value;
+  };
+/** Writes other ids for the calls and their results. */
+export const withIds =
+  (other: (id: string) => string) =>
+  (messages: Sent[]): void => {
+    for (const message of messages) {
+      for (const call of message.tool_calls ?? []) call.id = other(call.id);
+      if (message.tool_call_id) message.tool_call_id = other(message.tool_call_id);
+    }
+  };
+/** Writes these arguments for the first call. */
+export const withArguments =
+  (text: unknown) =>
+  (messages: Sent[]): void => {
+    const [call] = messages.find(({ tool_calls }) => tool_calls)?.tool_calls ?? [];
+    if (call) call.function.arguments = text;
+  };
