@@ -8,6 +8,7 @@ import { setSettings } from "@/testing/settings";
 import { system } from "@/testing/tenants";
 import { ANY_ID, assistants, comesBack, type Double, type Request, type Sent } from "./double";
 import { DOUBLES } from "./doubles";
+import { DEEPSEEK } from "./doubles/thinking";
 import { type Doubles, startDoubles } from "./server";
 import { type Client, TALKS, type Talk } from "./talks";
 import { ANSWER, NEXT_ANSWER, NEXT_QUESTION, QUESTION, RESULTS } from "./task";
@@ -20,28 +21,37 @@ let servers: Doubles;
 beforeAll(async () => {
   setSettings({ ALLOW_PRIVATE_ADDRESSES: true });
   servers = await startDoubles(DOUBLES);
+  setSettings({ DEEPSEEK_BASE_URL: `${servers.url}/${DEEPSEEK.name}` });
 });
 afterAll(async () => {
   setSettings(before);
   await servers.stop();
 });
 
+/** The providers that reach a double: a server of one's own, or the one that is built in. */
+const ROUTES = [
+  ...DOUBLES.map((double) => ({ double, provider: "openai-compatible" })),
+  { double: DEEPSEEK, provider: "deepseek" },
+];
+type Route = (typeof ROUTES)[number];
+
 /** A client of a new tenant whose only connection is to this server. */
-async function clientFor(double: Double): Promise<Client> {
+async function clientFor({ double, provider }: Route): Promise<Client> {
   const tenant = await makeTenant();
   await connections.createCredential(
     system,
     tenant.organizationId,
     {
-      provider: "openai-compatible",
+      provider,
       secret: "sk-own-123456",
       label: double.name,
-      endpointUrl: servers.urlOf(double),
-      models: `${double.model}:1:2`,
+      ...(provider === "openai-compatible"
+        ? { endpointUrl: servers.urlOf(double), models: `${double.model}:1:2` }
+        : {}),
     },
     { places: [{ projectId: tenant.projectId, environment: "development" }] },
   );
-  return { tenant, client: world.clientOf(tenant.key), model: `openai-compatible/${double.model}` };
+  return { tenant, client: world.clientOf(tenant.key), model: `${provider}/${double.model}` };
 }
 
 /** Works as an agent does: calls the tools that an answer asks for, until it asks for none, then asks the next question. */
@@ -83,7 +93,7 @@ const historyOf = ({ answers, back = comesBack }: Double, anyId: string): Sent[]
 
 const QUICK = ["chat completions", "streamed chat completions"];
 const names = Object.keys(TALKS);
-for (const [place, double] of DOUBLES.entries())
+for (const [place, route] of ROUTES.entries())
   for (const name of [
     ...QUICK,
     ...campaign.inTurn(
@@ -91,8 +101,9 @@ for (const [place, double] of DOUBLES.entries())
       place,
     ),
   ])
-    test(`${double.name} gets its own ids and members back through ${name}`, async () => {
-      const talk = TALKS[name]!(await clientFor(double)); // it is listed
+    test(`${route.double.name} as ${route.provider} gets its own ids and members back through ${name}`, async () => {
+      const { double } = route;
+      const talk = TALKS[name]!(await clientFor(route)); // it is listed
       const { texts, called } = await work(talk);
       expect(called).toEqual([["get_weather Rome", "get_time Rome"], ["get_weather Oslo"]]);
       expect(texts).toEqual([ANSWER, NEXT_ANSWER]);
