@@ -39,8 +39,8 @@ export type Double = {
   refuse(request: Request, given: readonly Spoken[]): Answer | null | undefined;
   /** An answer of its own as it must come back; default: `comesBack`. */
   back?(spoken: Spoken): object;
-  /** Histories that it refuses: the change of a right one, and the status. */
-  wrong: Record<string, { status: number; change(messages: Sent[]): void }>;
+  /** Histories that it refuses: the change of a right one, and the status. `isWithinTurn`: only until the turn has its answer. */
+  wrong: Record<string, { status: number; isWithinTurn?: true; change(messages: Sent[]): void }>;
 };
 
 // ---- the task's calls

@@ -177,12 +177,14 @@ export const GEMINI_COMPATIBLE: Double = {
   wrong: {
     "calls without their signatures": {
       status: 400,
+      isWithinTurn: true,
       change: (messages) => {
         for (const { tool_calls = [] } of messages) for (const call of tool_calls) delete call.extra_content;
       },
     },
     "a signature of another call": {
       status: 400,
+      isWithinTurn: true,
       change: (messages) => {
         for (const { tool_calls: [first] = [] } of messages)
           if (first) Object.assign(first, signed("CpYBAdHtim9-rome"));
