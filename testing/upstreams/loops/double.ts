@@ -133,7 +133,7 @@ export const refusal = (status: number, body: object): Answer => ({ status, body
 export const invalid = (message: string, status = 400): Answer =>
   refusal(status, { error: { message, type: "invalid_request_error", param: null, code: null } });
 
-export const assistants = ({ messages }: Pick<Request, "messages">) =>
+export const assistants = ({ messages }: Pick<Request, "messages">): (Sent & { index: number })[] =>
   messages.flatMap((message, index) => (message.role === "assistant" ? [{ ...message, index }] : []));
 
 /** Every such server refuses results that no call of the message before asked for, and calls without a result. */
