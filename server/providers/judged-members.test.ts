@@ -32,7 +32,7 @@ const SENT = {
   free: [
     ...["model", "temperature", "top_p", "stop", "stop_sequences", "seed", "frequency_penalty"],
     ...["presence_penalty", "tool_choice", "parallel_tool_calls", "toolConfig", "stream", "stream_options"],
-    ...["store", "generationConfig.temperature", "generationConfig.topP", "generationConfig.seed"],
+    ...["store", "include", "generationConfig.temperature", "generationConfig.topP", "generationConfig.seed"],
     ...["generationConfig.stopSequences", "generationConfig.frequencyPenalty"],
     ...["generationConfig.presencePenalty", "generationConfig.responseMimeType"],
   ],
