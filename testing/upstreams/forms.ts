@@ -279,7 +279,10 @@ const readResponse = (response: any) => {
       output.flatMap((item) => item.content ?? []).find(({ type }) => type === "refusal")?.refusal ?? null,
     calls: output
       .filter(({ type }) => type === "function_call")
-      .map((call) => ({ id: call.call_id, name: call.name, arguments: call.arguments })),
+      .map(({ type: _, id: __, status: ___, call_id: id, name, arguments: given, ...opaque }) => ({
+        ...{ id, name, arguments: given },
+        ...(Object.keys(opaque).length > 0 ? { opaque } : {}),
+      })),
   };
 };
 

@@ -192,6 +192,7 @@ const OF_VENDORS: UpstreamCase[] = [
       const response = {
         id: "resp_1",
         status: "completed",
+        service_tier: "default",
         model: "upstream-1",
         output: [REASONING, call],
         usage: { input_tokens: 10, output_tokens: 5, total_tokens: 15 },
@@ -210,6 +211,7 @@ const OF_VENDORS: UpstreamCase[] = [
       const parts = [{ functionCall, thoughtSignature: "CiQBcsjafA==" }];
       const answer = {
         candidates: [{ content: { role: "model", parts }, finishReason: "STOP" }],
+        ...{ modelVersion: "upstream-1", responseId: "r1" },
         usageMetadata: { promptTokenCount: 10, candidatesTokenCount: 5, totalTokenCount: 15 },
       };
       return { whole: { body: answer }, streamed: stream(event(answer)) };
