@@ -63,7 +63,7 @@ export const WIRE_FAULTS: Fault[] = [
     file: "server/api/answers/event-stream.ts",
     find: 'export const COMMENT = Buffer.from(":\\n");',
     replace: 'export const COMMENT = Buffer.from(":\\n\\n");',
-    caughtBy: "server/api/answers/heartbeats.test.ts",
+    caughtBy: "server/api/answers/heartbeats.db.test.ts",
   },
   {
     name: "opaque-members-to-any-maker",
