@@ -127,7 +127,7 @@ export const WORDS = new Set(
   acceptance_cases.* implementation_preferences.* overrides.* labels authorization cookie host
   image_url annotations logprobs environments body.* request.* x-csrf-token sec-fetch-site accept tags client_name credentials credentials.* account_class device_code user_code code present next plan include_revoked test access-control-request-method
   capability capability_version default_routing_policy allowed_routing_policies allowed_generation_strategies allowed_origins command
-  hosts href external_subject issuer pass_through refusal arguments tool_call_id call_id output`
+  hosts href external_subject issuer pass_through refusal arguments tool_call_id call_id output opaque.* tool_calls.* messages.*`
     .split(/\s+/)
     .filter(Boolean),
 );
