@@ -35,10 +35,11 @@ describe("deepseek", () => {
     expect([fault.kind, fault.submission, fault.message]).toEqual([kind, "attempted", message]);
   });
 
+  const picture = { type: "image" as const, mediaType: "image/png", bytes: Buffer.from("x") };
   test.each<[string, Partial<TextCall>]>([
     ["a schema", { responseFormat: { type: "json_schema", name: "answer", schema: { type: "object" } } }],
     ["a temperature while reasoning", { temperature: 1, reasoningIntent: "deep" }],
-    ["a picture", { messages: [{ role: "user", content: [{ type: "text", text: "Hello" }] }] }],
+    ["a picture", { messages: [{ role: "user", content: [picture] }] }],
   ])("%s is refused before anything is sent", async (_case, more) => {
     vendor.answer({ json: {} });
     const fault = await faultOf(submit({ ...hello, ...more }));

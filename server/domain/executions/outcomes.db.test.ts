@@ -100,11 +100,7 @@ const lacksUsage: Expected = {
   pinned: { ...failed, hold: "settled", charged: "an estimate" },
 };
 const lacksEvidence: Expected = { ...answered, pinned: unusable("PROVIDER_ERROR") };
-/** A failure does not report its tier, so a durable job is charged at the tier that it asked for. */
-const failedWithUsage: Expected = {
-  ...unusable("PROVIDER_ERROR"),
-  durable: { ...unusable("PROVIDER_ERROR"), charged: COST / 2 },
-};
+const failedWithUsage = unusable("PROVIDER_ERROR");
 
 const TABLE: Record<ScriptName, Expected> = {
   answers: answered,

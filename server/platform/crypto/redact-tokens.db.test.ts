@@ -29,13 +29,10 @@ test.each(tokens)("%s is removed from text: whole and cut short, quoted and in a
   expect(redactText(`There is no tool ${token.slice(0, -4)}`)).toBe("There is no tool [redacted]");
 });
 
-test.each(["a piece of a %s token is removed, too", "caps", "capp", "plc"])(
-  "a piece of a %s token is taken out, too",
-  (start) => {
-    for (const piece of ["zQ7abcdefghi", "0000000000aB", "Zabcdefghijklmnopqrs1"])
-      expect(redactText(`"${start}_${piece}"`)).toBe('"[redacted]"');
-  },
-);
+test.each(["cap_live", "caps", "capp", "plc"])("a piece of a %s token is removed, too", (start) => {
+  for (const piece of ["zQ7abcdefghi", "0000000000aB", "Zabcdefghijklmnopqrs1"])
+    expect(redactText(`"${start}_${piece}"`)).toBe('"[redacted]"');
+});
 
 test("names that people choose are not tokens", () => {
   for (const name of [
