@@ -206,14 +206,12 @@ const shared = {
   responseSchemaStrict: z
     .boolean()
     .nullish()
-    .describe("Whether the provider holds its model to the schema, where it can."),
+    .describe("Holds the model to the schema, where the provider can."),
   toolSchemas: z
     .array(JsonObject)
     .max(128)
     .nullish()
-    .describe(
-      "Tools that the model may call, each as a function with a JSON Schema. The route must support them.",
-    ),
+    .describe("Tools that the model may call: functions with a JSON Schema."),
   sampling: Sampling.nullish().describe("How the model samples its answer."),
   readerDelivery: z
     .strictObject({

@@ -150,18 +150,11 @@ export const Job = z
     createdAt: DateTime,
     startedAt: DateTime.nullable(),
     completedAt: DateTime.nullable(),
-    estimatedCost: z
-      .number()
-      .nullable()
-      .describe(
-        "`providerCostEstimatedMicros` in dollars. Not what the customer pays, which is `charge.estimatedMicros`.",
-      ),
+    estimatedCost: z.number().nullable().describe("`providerCostEstimatedMicros` in dollars."),
     actualCost: z
       .number()
       .nullable()
-      .describe(
-        "`providerCostMicros` in dollars. Null: not known, or not yet. Never what the customer pays, which is `charge`.",
-      ),
+      .describe("`providerCostMicros` in dollars. What the customer pays is `charge`."),
     providerCostEstimatedMicros: ProviderCostEstimatedMicros,
     providerCostMicros: ProviderCostMicros,
     currency: z.string(),

@@ -131,7 +131,7 @@ const IDEMPOTENCY_KEY = {
   in: "header",
   required: false,
   description:
-    "Makes a repeat safe: the same request with the same key returns the outcome of the first one, and a different request with the same key is rejected. If the body has an `idempotencyKey`, both must be equal. Read as UTF-8, otherwise as Latin-1, without double quotes around it.",
+    "Makes a repeat safe: the same request with the same key returns the outcome of the first one, and a different request with the same key is rejected. If the body has an `idempotencyKey`, both must be equal.",
   schema: { type: "string", maxLength: 255 },
 };
 
