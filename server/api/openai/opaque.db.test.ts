@@ -131,6 +131,36 @@ describe("on chat completions", () => {
     expect(sent()[1]).toEqual({ role: "assistant", content: null, tool_calls: [call] });
   });
 
+  /** A message as clients send it back that drop what they do not know, and the result of its call. */
+  const bareTurn = ({ tool_calls: [{ id, type, function: called }] }: Message) => [
+    { role: "assistant", content: "", tool_calls: [{ id, type, function: called }] },
+    { role: "tool", tool_call_id: id, content: "9 m" },
+  ];
+
+  test("of more members than a request may have, those of the newest messages are recalled", async () => {
+    const turns: object[] = [];
+    for (const letter of ["a", "b"]) {
+      world.vendor.answer(whole({ ...MESSAGE, reasoning_content: letter.repeat(150_000) }));
+      turns.push(...bareTurn((await chat([question])).json.choices[0].message));
+    }
+    world.vendor.answer(HELLO);
+    const { status, text } = await chat([question, ...turns]);
+    expect(status, text).toBe(200);
+    expect(sent()[1]).not.toHaveProperty("reasoning_content");
+    expect(sent()[3].reasoning_content).toBe("b".repeat(150_000));
+  });
+
+  test("an execution that many messages name is recalled for as many as there is room for", async () => {
+    world.vendor.answer(whole({ ...MESSAGE, reasoning_content: "a".repeat(1_000) }));
+    const turn = bareTurn((await chat([question])).json.choices[0].message);
+    world.vendor.answer(HELLO);
+    const { status, text } = await chat([question, ...Array.from({ length: 300 }, () => turn).flat()]);
+    expect(status, text).toBe(200);
+    const bringing = sent().map((message) => "reasoning_content" in message);
+    expect(bringing.filter(Boolean).length).toBeGreaterThan(200);
+    expect([bringing[1], bringing.at(-2)]).toEqual([false, true]);
+  });
+
   test("calls that a server gives one id are told apart, and it gets its own ids back", async () => {
     const calls = [CALL, { ...CALL, function: { name: "depth", arguments: "{}" } }].map(
       ({ extra_content: _, ...call }) => call,

@@ -1,7 +1,7 @@
 export { priceOf, serviceFee } from "@/server/domain/catalog";
 export { asFault, toFault } from "./as-fault";
 export { answerNamed, type Brought, broughtCall, broughtMessage } from "./at-doors";
-export { forMaker } from "./brought-back";
+export { forMaker, MOST_OPAQUE_BYTES } from "./brought-back";
 export { checkCallCeiling } from "./ceilings";
 export { checkQuote } from "./check";
 export { describeAdapters } from "./describe-adapters";
