@@ -107,3 +107,21 @@ test.each<[string, Record<string, unknown>[], Record<string, unknown>]>([
 ])("of a stream, %s", (_case, pieces, whole) => {
   expect(joined(...pieces)).toEqual(whole);
 });
+
+test("entries of long lists are found by their place, not by looking at all others", {
+  timeout: 20_000,
+}, () => {
+  const entries = () => Array.from({ length: 200_000 }, (_, index) => ({ index, type: "t", text: "a" }));
+  const { list } = joined({ list: entries() }, { list: entries() }, { list: [1] }) as { list: unknown[] };
+  expect(list).toHaveLength(200_001);
+  expect(list[199_999]).toEqual({ index: 199_999, type: "t", text: "aa" });
+});
+
+test("names that all objects have are members like others, and what objects inherit from is not changed", () => {
+  const piece = () => JSON.parse('{"__proto__":{"spoiled":1},"constructor":{"a":1},"toString":"b"}');
+  expect(Object.entries(joined(piece(), piece()))).toEqual([
+    ["constructor", { a: 1 }],
+    ["toString", "b"],
+  ]);
+  expect({}).not.toHaveProperty("spoiled");
+});

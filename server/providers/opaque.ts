@@ -46,55 +46,83 @@ function saysNothing(name: string, value: unknown): boolean {
 
 // ---- streams
 
-/** Members of a message as they came, joined with those of a further piece. */
+/**
+ * Adds a further piece to the members of a message as they came. What is there is changed in place: a copy for each piece would
+ * take time with the square of their number, which a server chooses.
+ */
 export function joinMembers(
   known: Record<string, unknown>,
   piece: Record<string, unknown>,
 ): Record<string, unknown> {
-  const joined = { ...known };
-  for (const [name, value] of Object.entries(piece))
-    joined[name] = joinValue(joined[name], value, IN_PIECES.test(name));
-  return joined;
+  return joinInto(known, piece, (name) => IN_PIECES.test(name));
 }
 
 /** Texts that come in pieces; any other text comes whole, or again and again. */
 const IN_PIECES = /reason|think|thought|refusal|summary|text|data/i;
+
+function joinInto(
+  known: Record<string, unknown>,
+  piece: Record<string, unknown>,
+  isInPieces: (name: string) => boolean,
+): Record<string, unknown> {
+  for (const [name, value] of Object.entries(piece)) {
+    // It is no member, but what all objects inherit from.
+    if (name === "__proto__") continue;
+    const before = Object.hasOwn(known, name) ? known[name] : undefined;
+    known[name] = joinValue(before, value, isInPieces(name));
+  }
+  return known;
+}
 
 function joinValue(known: unknown, piece: unknown, isInPieces: boolean): unknown {
   if (piece === undefined || piece === null) return known;
   if (typeof known === "string" && typeof piece === "string") return isInPieces ? known + piece : piece;
   if (Array.isArray(known) && Array.isArray(piece)) return joinLists(known, piece);
   if (!isObject(known) || !isObject(piece)) return piece;
-  const joined = { ...known };
   // Of a signature in an object, the last one is whole.
-  for (const [name, value] of Object.entries(piece)) joined[name] = joinValue(joined[name], value, false);
-  return joined;
+  return joinInto(known, piece, () => false);
 }
 
 /** Entries of one place and kind are one, in the order in which they begin. */
-function joinLists(known: readonly unknown[], pieces: readonly unknown[]): unknown[] {
-  const joined = [...known];
+function joinLists(known: unknown[], pieces: readonly unknown[]): unknown[] {
+  const places = placesIn(known);
   for (const piece of pieces) {
-    const place = joined.findLastIndex((each, at) => isOfOne(each, piece, at === joined.length - 1));
-    if (place < 0) joined.push(piece);
-    else joined[place] = joinEntry(joined[place] as object, piece as object); // both are objects, as compared
+    const key = keyOf(piece);
+    const begun = key === null ? lastOf(known, piece) : known[places.get(key) ?? known.length];
+    if (isObject(begun) && isObject(piece)) joinInto(begun, piece, (name) => TEXTS.has(name));
+    else {
+      if (key !== null) places.set(key, known.length);
+      known.push(piece);
+    }
   }
-  return joined;
-}
-
-/** Thinking comes in pieces without a place, until its signature. */
-function isOfOne(one: unknown, other: unknown, isLast: boolean): boolean {
-  if (!isObject(one) || !isObject(other) || one.type !== other.type) return false;
-  if (one.index !== undefined) return one.index === other.index;
-  return isLast && other.index === undefined && one.type === "thinking" && !one.signature;
+  return known;
 }
 
 /** The texts of an entry that come in pieces, as OpenRouter and LiteLLM name them. */
 const TEXTS = new Set(["text", "summary", "data", "thinking"]);
 
-function joinEntry(known: object, piece: object): object {
-  const joined: Record<string, unknown> = { ...known };
-  for (const [name, value] of Object.entries(piece))
-    joined[name] = joinValue(joined[name], value, TEXTS.has(name));
-  return joined;
+/** The place and kind of an entry; null: it has no place. */
+const keyOf = (entry: unknown): string | null =>
+  isObject(entry) && entry.index !== undefined ? JSON.stringify([entry.index, entry.type]) : null;
+
+/** The places of a list's entries, by place and kind: found once, and kept as long as the list. */
+const placesOf = new WeakMap<unknown[], Map<string, number>>();
+
+function placesIn(list: unknown[]): Map<string, number> {
+  const found = placesOf.get(list);
+  if (found) return found;
+  const places = new Map<string, number>();
+  for (const [at, entry] of list.entries()) {
+    const key = keyOf(entry);
+    if (key !== null) places.set(key, at);
+  }
+  placesOf.set(list, places);
+  return places;
+}
+
+/** The last entry, if this piece goes on with it: thinking comes in pieces without a place, until its signature. */
+function lastOf(list: readonly unknown[], piece: unknown): unknown {
+  const last = list.at(-1);
+  if (!isObject(last) || !isObject(piece) || last.index !== undefined) return undefined;
+  return last.type === "thinking" && piece.type === "thinking" && !last.signature ? last : undefined;
 }

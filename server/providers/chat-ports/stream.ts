@@ -35,7 +35,7 @@ export function gatherChat(onText: OnText = () => {}) {
   const delivered: Delivered = { text: "", reasoning: "", calls: "" };
   const content = gatherContent();
   const calls = gatherCalls();
-  let members: Record<string, unknown> = {};
+  const members: Record<string, unknown> = {};
 
   const verdict = verdicts();
   const take = (each: ServerEvent): EventWish => {
@@ -64,7 +64,7 @@ export function gatherChat(onText: OnText = () => {}) {
     content.take(delta?.content);
     for (const call of delta?.tool_calls ?? []) delivered.calls += calls.take(call);
     const { content: _, tool_calls: __, ...others }: Partial<Message> = delta ?? {};
-    members = joinMembers(members, others);
+    joinMembers(members, others);
     word = choice?.finish_reason || word;
     const hasContent = text !== "" || (delta?.tool_calls ?? []).length > 0;
     return verdict({ isWhole: word !== null && usage !== null, hasContent });
@@ -88,25 +88,29 @@ export function gatherChat(onText: OnText = () => {}) {
  * without ids, a name after arguments begins another call, since some servers give every call the index 0.
  */
 function gatherCalls() {
-  const calls: (Gathered & { index: number | null; object?: unknown })[] = [];
+  const calls: Gathered[] = [];
+  const lastAt = new Map<number | null, Gathered>();
   return {
     /** The text that a piece adds. */
     take({ index = null, id, function: call, ...members }: Call): string {
       const name = call?.name ?? "";
       const given = call?.arguments ?? "";
       const text = typeof given === "string" ? given : argumentsText(given);
-      const known = calls.findLast((each) => (index === null ? true : each.index === index));
+      const known = index === null ? calls.at(-1) : lastAt.get(index);
       const isOther =
         !known ||
         (id ? known.id !== "" && known.id !== id : false) ||
         (!id && name !== "" && known.name !== "" && known.name !== name && known.arguments !== "");
-      if (isOther || !known) calls.push({ index, id: id ?? "", name, arguments: text, members });
-      else {
+      if (isOther || !known) {
+        const begun = { id: id ?? "", name, arguments: text, members };
+        calls.push(begun);
+        lastAt.set(index, begun);
+      } else {
         known.id ||= id ?? "";
         // The name comes whole, in pieces, or again with each piece.
         if (name !== "" && name !== known.name) known.name += name;
         known.arguments += text;
-        known.members = joinMembers(known.members, members);
+        joinMembers(known.members, members);
       }
       return name + text;
     },
@@ -144,11 +148,12 @@ function gatherContent() {
 
 const JustText = z.tuple([z.strictObject({ type: z.literal("text"), text: z.string() })]);
 
-/** Thinking is a text, or a list of texts of which each piece has the next. */
+/** Thinking is a text, or a list of texts of which each piece has the next; a list that is there is added to. */
 function joinThinking(known: unknown, piece: unknown): unknown {
   if (typeof known === "string" && typeof piece === "string") return known + piece;
   if (!Array.isArray(known) || !Array.isArray(piece)) return piece ?? known;
   const [last, next] = [JustText.safeParse(known.slice(-1)).data, JustText.safeParse(piece).data];
-  if (!last || !next) return [...known, ...piece];
-  return [...known.slice(0, -1), { type: "text", text: last[0].text + next[0].text }];
+  if (last && next) known[known.length - 1] = { type: "text", text: last[0].text + next[0].text };
+  else for (const each of piece) known.push(each);
+  return known;
 }
