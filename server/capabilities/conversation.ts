@@ -70,10 +70,17 @@ export function withTurns(messages: TextMessage[], conversation: Conversation = 
     if (typeof message.content !== "string") throw new Error("the result of a tool is text");
     return { role: "tool", content: message.content, toolCallId: turn.toolCallId };
   };
+  // Found by place, since a request to a server that is sent no marks can have any number of them.
+  const marksAt = new Map<number, CacheMark[]>();
+  for (const { at, ...mark } of cache) {
+    const marks = marksAt.get(at);
+    if (marks) marks.push(mark);
+    else marksAt.set(at, [mark]);
+  }
   return messages.map((given, place) => {
-    const marks = cache.filter(({ at }) => at === place).map(({ at: _at, ...mark }) => mark);
+    const marks = marksAt.get(place);
     const message = turned(given, place);
-    return marks.length > 0 ? { ...message, cache: marks } : message;
+    return marks ? { ...message, cache: marks } : message;
   });
 }
 

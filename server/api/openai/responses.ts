@@ -82,8 +82,10 @@ function toMessages(items: GivenItem[]): { messages: Message[]; places: number[]
       else waiting = brought ?? waiting;
     } else if (item.type === "function_call") {
       const call = broughtCall({ id: item.call_id, name: item.name, arguments: item.arguments }, item);
-      if (last?.role === "assistant" && !waiting) last.toolCalls = [...(last.toolCalls ?? []), call];
-      else add({ role: "assistant", content: "", toolCalls: [call] }, place);
+      if (last?.role === "assistant" && !waiting) {
+        last.toolCalls ??= [];
+        last.toolCalls.push(call);
+      } else add({ role: "assistant", content: "", toolCalls: [call] }, place);
     } else add(toMessage(item), place);
   }
   return { messages, places };

@@ -50,3 +50,13 @@ test("reasoning under both names has no name of its own", () => {
   const answer = given({ opaque: { reasoning: "a", reasoning_content: "a" }, toolCalls: [callOf("a")] });
   expect(tagsOf(answer)[0]?.reasoning).toBeNull();
 });
+
+test("two hundred thousand calls of one id are counted, not compared with each other", {
+  timeout: 20_000,
+}, () => {
+  const toolCalls = Array.from({ length: 200_000 }, () => callOf("a"));
+  expect(tagOf(given({ toolCalls: toolCalls.slice(0, 9_000) }).toolCalls.at(-1)?.id ?? "")?.number).toBe(
+    9_000,
+  );
+  expect(given({ toolCalls }).toolCalls).toHaveLength(200_000);
+});

@@ -9,7 +9,7 @@ import { hashOfMaker, type Maker, type ReasoningName, type Tag, tagged } from "@
 export function withOwnIds(choice: TextChoice, executionId: string, maker: Maker): TextChoice {
   const { toolCalls, opaque } = choice;
   const hasMembers = opaque !== undefined || toolCalls.some((call) => call.opaque !== undefined);
-  const numbers = toolCalls.map(({ id }, place) => numberOf(id, toolCalls.slice(0, place)));
+  const numbers = numbersOf(toolCalls);
   if (!hasMembers && numbers.every((number) => number === 1)) return choice;
   const execution = executionId.slice(executionId.indexOf("_") + 1);
   const tag: Omit<Tag, "id" | "number"> = {
@@ -28,9 +28,15 @@ export function withOwnIds(choice: TextChoice, executionId: string, maker: Maker
   return { ...choice, ...id, toolCalls: calls };
 }
 
-/** How many calls up to this one have its id. A missing id is no shared one. */
-const numberOf = (id: string, before: readonly ToolCall[]): number =>
-  id === "" ? 1 : 1 + before.filter((call) => call.id === id).length;
+/** For each call, how many up to it have its id. A missing id is no shared one. */
+function numbersOf(calls: readonly ToolCall[]): number[] {
+  const counts = new Map<string, number>();
+  return calls.map(({ id }) => {
+    const number = id === "" ? 1 : 1 + (counts.get(id) ?? 0);
+    counts.set(id, number);
+    return number;
+  });
+}
 
 /** Under which name the reasoning came, where it came under one. */
 function reasoningIn({ opaque = {} }: TextChoice): ReasoningName | null {

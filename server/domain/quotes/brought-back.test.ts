@@ -128,6 +128,16 @@ test("members of a call that a client copied onto its message are not sent twice
   });
 });
 
+test("copies are found however many members and calls there are", { timeout: 20_000 }, () => {
+  const members = Object.fromEntries(Array.from({ length: 20_000 }, (_, at) => [`m${at}`, 1]));
+  const calls = Array.from({ length: 100_000 }, (_, at) => callOf(`a${at}`));
+  const { messages } = sent([
+    answer({ id: idOf("msg_1"), opaque: members, toolCalls: [callOf(idOf("a"), { m7: 1 }), ...calls] }),
+  ]);
+  const { m7: _, ...own } = members;
+  expect(messages[0]).toMatchObject({ opaque: own });
+});
+
 test("a conversation that brings nothing back is the same call", () => {
   const call = textCall({ role: "assistant", content: "Hello" }, { role: "user", content: "Bye" });
   expect(forMaker(call, MAKER).call).toBe(call);

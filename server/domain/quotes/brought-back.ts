@@ -104,13 +104,16 @@ function elsewhere(id: string, tag: Tag | null, taken: ReadonlySet<string>): str
   return bare === "" || taken.has(bare) ? id : bare;
 }
 
+const written = (member: [string, Opaque[string]]): string => JSON.stringify(member);
+
 /**
  * Members as their server made them. OpenAI's Agents SDK copies those of a call onto its message, and it and the AI SDK have
  * one name each for reasoning, which servers refuse or pass over under another name than theirs.
  */
 function asMade(opaque: Opaque, { reasoning }: Tag, calls: readonly ToolCall[]): Opaque {
-  const isCopy = (name: string, value: Opaque[string]) =>
-    calls.some((call) => JSON.stringify(call.opaque?.[name]) === JSON.stringify(value));
+  // Each member is written once, however many there are of both.
+  const ofCalls = new Set(calls.flatMap((call) => Object.entries(call.opaque ?? {}).map(written)));
+  const isCopy = (name: string, value: Opaque[string]) => ofCalls.has(written([name, value]));
   const own = Object.fromEntries(Object.entries(opaque).filter(([name, value]) => !isCopy(name, value)));
   if (reasoning === null) return own;
   const { reasoning: one, reasoning_content: other, ...others } = own;
