@@ -115,6 +115,9 @@ test.each<[string, unknown]>([
     says("The value of max_tokens is not supported.", { code: "unsupported_value", param: "max_tokens" }),
   ],
   ["a value in quotes", says("The model does not support 'max_tokens' above 4096")],
+  ["a value that exceeds a limit", says("This model does not support max_tokens exceeding 4096.")],
+  ["a value higher than a limit", says("The model does not support `max_tokens` higher than 4096")],
+  ["a value beyond a limit", says("max_tokens is not supported beyond 8192 tokens")],
   ["a value by its code", says("Invalid.", { code: "invalid_value", param: "max_tokens" })],
   [
     "a value in a field",
@@ -130,6 +133,7 @@ test.each<[string, unknown]>([
   ["no object", 7],
   ["a page", "<html><body>Bad request</body></html>"],
   ["a long text", `Unsupported parameter: ${"a, ".repeat(30_000)}`],
+  ["a thousand texts", { errors: Array(1_000).fill(`unknown field ${"(".repeat(4_000)}`) }],
   ["many quotes", `does not support ${"'[".repeat(30_000)}`],
 ])("a refusal of %s names none", (_what, body) => {
   expect(refusedMembers({ status: 400, body })).toEqual([]);

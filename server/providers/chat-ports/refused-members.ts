@@ -10,8 +10,9 @@ export type Member = (typeof MEMBERS)[number];
 const DEEPEST = 6;
 /** Where pydantic repeats what was sent: words of the caller. */
 const ECHO = "input";
-/** More of a text than this is not looked at. */
+/** More of a text than this is not looked at, and no more texts: an error inside an answer can be as long as an answer. */
 const MOST_READ = 4_000;
+const MOST_TEXTS = 256;
 
 /**
  * The members that a refusal names as unknown or unsupported. A complaint about a value (`max_tokens is too large`) names none: the
@@ -19,7 +20,8 @@ const MOST_READ = 4_000;
  */
 export function refusedMembers({ status, body }: { status: number; body: unknown }): Member[] {
   if (status !== 400 && status !== 422) return [];
-  const said = saidIn(body, 0);
+  const all = saidIn(body, 0);
+  const said = { texts: all.texts.slice(0, MOST_TEXTS), entries: all.entries.slice(0, MOST_TEXTS) };
   return MEMBERS.filter(
     (member) =>
       said.entries.some((entry) => isEntryOf(entry, member)) ||
@@ -68,9 +70,13 @@ function isEntryOf({ loc, type, msg, param, code }: Record<string, unknown>, mem
 
 const UNKNOWN = "(?:unsupported|unrecogni[sz]ed|unknown|unexpected|extra|extraneous|additional|disallowed)";
 const NOUN = "(?:parameter|argument|field|property|key|name|member|option|input)s?";
-const OPEN = "(?:[ \"'`\u2018\u201c[(:=#/$.]|body[./])*";
+/** The marks before a name. Their number has an end: where two such runs meet, they could share a long one in too many ways. */
+const OPEN = "(?:[ \"'`\u2018\u201c[(:=#/$.]|body[./]){0,16}";
 /** Other members that are named before one. */
-const LIST = "[ :[(]*(?:[\"'`]?\\w+[\"'`]?, *)*";
+const LIST = "[ :[(]{0,8}(?:[\"'`]?\\w+[\"'`]?, *)*";
+/** Words after a member that say that its value is wrong. */
+const BOUND =
+  "above|over|beyond|exceeding|greater|larger|higher|longer|bigger|more|below|under|less|lower|smaller|fewer|outside|between";
 const CLOSE = "[\"'`\u2019\u201d\\])]*";
 
 /** The sentences of servers that do not know a member; each names the member next to what is wrong with it. */
@@ -85,11 +91,11 @@ function formsOf(member: Member): RegExp[] {
     ),
     // property 'x' is unsupported. x: Extra inputs are not permitted. 'x' is not a valid field.
     form(
-      `(?=${member}\\b)(?<!\\bvalues? (?:of|for)${OPEN})\\b${member}\\b(?:\\.\\w+)?${CLOSE}(?::? ${NOUN})?(?:: extra inputs are not permitted| (?:is|are) (?:(?:currently |an? )?(?:unsupported|unrecogni[sz]ed|unknown)|(?:currently )?not (?:supported|permitted|allowed|accepted|recogni[sz]ed|a valid ${NOUN})))(?! (?:to|above|over|for values?)\\b)`,
+      `(?=${member}\\b)(?<!\\bvalues? (?:of|for)${OPEN})\\b${member}\\b(?:\\.\\w+)?${CLOSE}(?::? ${NOUN})?(?:: extra inputs are not permitted| (?:is|are) (?:(?:currently |an? )?(?:unsupported|unrecogni[sz]ed|unknown)|(?:currently )?not (?:supported|permitted|allowed|accepted|recogni[sz]ed|a valid ${NOUN})))(?! (?:to|for values?|${BOUND})\\b)`,
     ),
     // The model does not support x.
     form(
-      `\\b(?:does not|doesn't|do not|cannot) (?:support|accept|take|allow|recogni[sz]e)(?: the)?(?: ${NOUN})?${named}(?!${CLOSE}\\s*(?:[<>=\\d]|of\\b|above\\b|over\\b|greater\\b|larger\\b|more\\b|values?\\b))`,
+      `\\b(?:does not|doesn't|do not|cannot) (?:support|accept|take|allow|recogni[sz]e)(?: the)?(?: ${NOUN})?${named}(?!${CLOSE}\\s*(?:[<>=\\d]|(?:of|values?|${BOUND})\\b))`,
     ),
     // pydantic's list as Python writes it.
     form(`extra_forbidden["'], *["']loc["']: *[[(]["']body["'], *["']${member}["']`),
