@@ -75,10 +75,10 @@ function toModel(entry: string): ModelFacts {
 const PICTURES = /^pictures(?:=([1-9]\d{0,6}))?$/;
 /**
  * No server in use makes more tokens of a picture, unless its owner says so: the densest count patches of 16 pixels (Pixtral),
- * Qwen's models shrink to 16,384 tokens, and those that enlarge small pictures or cut them into tiles stay below 4,096 (InternVL,
- * LLaVA-NeXT).
+ * Qwen's models shrink to 16,384 tokens, and those that enlarge small pictures or cut them into tiles stay below 8,192 (Llama 3.2
+ * has four tiles of 1,601 from 560 pixels on: docs.together.ai/docs/vision-overview; LLaVA-OneVision has ten of 729).
  */
-const USUAL_PICTURE = { imageTokens: 16_384, imagePatch: { edge: 16, least: 4_096 } };
+const USUAL_PICTURE = { imageTokens: 16_384, imagePatch: { edge: 16, least: 8_192 } };
 
 /** In the place of the price of output: the model makes vectors. */
 const EMBEDDINGS = "embeddings";

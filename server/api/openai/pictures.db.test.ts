@@ -143,8 +143,8 @@ describe("a picture reaches a server whose model reads pictures", () => {
     const most = async (model: string, width: number, height: number) =>
       maximumOf((await chat(model, await pictureOf(width, height))).json.id);
     const small = await most("eyes", 8, 8);
-    expect((await most("eyes", 2_000, 1_000)) - small).toBe(7_875 - 4_096);
-    expect((await most("sharp-eyes", 2_000, 1_000)) - small).toBe(700 - 4_096);
+    expect((await most("eyes", 3_000, 1_000)) - small).toBe(11_844 - 8_192);
+    expect((await most("sharp-eyes", 2_000, 1_000)) - small).toBe(700 - 8_192);
   });
 });
 
