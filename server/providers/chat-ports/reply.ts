@@ -118,10 +118,14 @@ const isWords = (content: Content): content is Exclude<NonNullable<Content>[numb
   Array.isArray(content) &&
   content.every((part) => typeof part !== "string" && /^(text|thinking)$/.test(part.type ?? ""));
 
-/** The content that an answer of this text had as parts; null: it had none, or they say something else. */
+/**
+ * The content that an answer of this text had as parts; null: it had none, or they say something else. A mark for the server's
+ * cache is no part of an answer, and what it writes there is outside every bound of price.
+ */
 export function keptParts(parts: unknown, text: string): Content {
   const content = Content.safeParse(parts).data;
-  return isWords(content) && partsOf(content).text === text ? content : null;
+  if (!isWords(content) || partsOf(content).text !== text) return null;
+  return content.map(({ cache_control: _, ...part }) => part);
 }
 
 // ---- usage
