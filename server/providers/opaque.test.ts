@@ -9,7 +9,8 @@ test("members that mean nothing here are opaque, and those that say nothing are 
     reasoning_content: "Hm.",
     reasoning_details: [{ type: "reasoning.text", text: "Hm." }],
     annotations: [],
-    audio: null,
+    audio: { id: "audio_1", data: "UklGRg==" },
+    images: [{ type: "image_url", image_url: { url: "https://example.com/large.png" } }],
     prefix: false,
     reasoning: "",
     extra_content: {},
@@ -45,6 +46,8 @@ test.each<[string, "message" | "call"]>([
   ["role", "message"],
   ["content", "message"],
   ["tool_calls", "message"],
+  ["images", "message"],
+  ["audio", "message"],
   ["id", "call"],
   ["function", "call"],
 ])("%s of a %s is reserved", (name, of) => {

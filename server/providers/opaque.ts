@@ -7,11 +7,15 @@ import type { Opaque } from "./conversation";
  * server alone, which wants them back. They are never read here.
  */
 
-/** Names that mean or do something here, or that clients add to what they received: no opaque member has one. */
+/**
+ * Names that mean or do something here, that clients add to what they received, or that carry pictures and sound, whose tokens
+ * no number of bytes bounds: no opaque member has one.
+ */
 const RESERVED = {
   message: new Set([
     ...["role", "content", "tool_calls", "tool_call_id", "function_call", "name", "id"],
     ...["type", "index", "status", "logprobs", "parsed", "cache_control"],
+    ...["audio", "image", "images", "video", "videos"],
   ]),
   call: new Set([
     ...["id", "index", "type", "function", "call_id", "name", "arguments", "status", "parsed_arguments"],
