@@ -51,6 +51,14 @@ describe("an error in a stream without the framing of events", () => {
     for (const size of [text.length, 1, 7]) expect(read(text, size)).toEqual([{ text: "Hello" }, ERROR]);
   });
 
+  test("what seems to end at each line is not read again with each", { timeout: 20_000 }, () => {
+    const endless = `{"a":[{}\n${",{}\n".repeat(16_000)}`;
+    expect(read(`${endless.repeat(40)}${HELLO}${JSON.stringify(ERROR)}\n`)).toEqual([
+      { text: "Hello" },
+      ERROR,
+    ]);
+  });
+
   test.each([
     ["JSON that is no error", `${HELLO}{"text":"lo"}\n\n${HELLO}`],
     ["an error of which the end is missing", `${HELLO}${JSON.stringify(ERROR).slice(0, -1)}\n\n${HELLO}`],

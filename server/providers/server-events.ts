@@ -21,8 +21,9 @@ export function jsonIn({ event, data }: ServerEvent): unknown {
 }
 
 const LINE_END = /\r\n|\n|\r/;
-/** A longer error outside the framing is passed over. */
+/** A longer error outside the framing is passed over, and so is one that seems to end more often than this. */
 const MOST_BARE = 64 * 1024;
+const MOST_TRIES = 32;
 
 /**
  * Reads an event stream chunk by chunk, however it is cut, and passes each whole event on. Returns the reader's last verdict;
@@ -35,6 +36,7 @@ export function eventReader(onEvent: (event: ServerEvent) => EventWish): (chunk:
   let name = "";
   let data: string[] = [];
   let bare = "";
+  let tries = 0;
   let wish: EventWish = "more";
 
   function take(line: string): void {
@@ -50,7 +52,7 @@ export function eventReader(onEvent: (event: ServerEvent) => EventWish): (chunk:
       takeBare(`${line}\n`);
       return;
     }
-    bare = "";
+    passOver();
     const cut = line.indexOf(":");
     const field = cut === -1 ? line : line.slice(0, cut);
     const value = cut === -1 ? "" : line.slice(line[cut + 1] === " " ? cut + 2 : cut + 1);
@@ -61,11 +63,23 @@ export function eventReader(onEvent: (event: ServerEvent) => EventWish): (chunk:
   /** Does a line begin or continue JSON that is in no field? */
   const isBare = (line: string) => /^\s*\{/.test(line) || (bare !== "" && !FIELD.test(line));
 
+  function passOver(): void {
+    bare = "";
+    tries = 0;
+  }
+
+  /** Judges JSON in no field. Each try reads all of it, so there are few. */
+  function saidBy(text: string): ReturnType<typeof saidIn> {
+    if (text.length > MOST_BARE || tries >= MOST_TRIES || !text.trimEnd().endsWith("}")) return "broken";
+    tries += 1;
+    return saidIn(text);
+  }
+
   /** Adds to the JSON in no field, and passes it on where it is an error. */
-  function takeBare(text: string): void {
+  function takeBare(text: string, said = saidBy(bare + text)): void {
     const whole = bare + text;
-    const said = whole.trimEnd().endsWith("}") ? saidIn(whole) : "broken";
-    bare = said === "broken" && whole.length <= MOST_BARE ? whole : "";
+    if (said === "broken" && whole.length <= MOST_BARE && tries < MOST_TRIES) bare = whole;
+    else passOver();
     if (said !== "error") return;
     // The event that it breaks off says nothing.
     name = "";
@@ -84,9 +98,8 @@ export function eventReader(onEvent: (event: ServerEvent) => EventWish): (chunk:
       take(line);
     }
     // Such an error often ends the stream without an end of its line.
-    const isWhole = rest.trimEnd().endsWith("}") && isBare(rest);
-    if (wish !== "enough" && isWhole && saidIn(bare + rest) === "error") {
-      takeBare(rest);
+    if (wish !== "enough" && isBare(rest) && saidBy(bare + rest) === "error") {
+      takeBare(rest, "error");
       rest = "";
     }
     return wish;
