@@ -73,6 +73,19 @@ test.each(OTHERS)("%s gets neither members nor shared ids, and the receipt says 
   });
 });
 
+test("calls of one id in two turns stay apart for another server", () => {
+  const [, other] = OTHERS[0]!;
+  const first = idOf("call_0");
+  const second = first.replace("vwxyz0_", "vwxyz1_");
+  const loop = [first, second].flatMap((id) => [answer({ toolCalls: [callOf(id)] }), resultOf(id)]);
+  const idsFor = (maker: Maker) =>
+    sent(loop, maker).messages.map((each) =>
+      each.role === "tool" ? each.toolCallId : each.role === "assistant" && each.toolCalls?.[0]?.id,
+    );
+  expect(idsFor(other)).toEqual(["call_0", "call_0", second, second]);
+  expect(idsFor(MAKER)).toEqual(["call_0", "call_0", "call_0", "call_0"]);
+});
+
 test.each<[string, string]>([
   ["a tag with another digit", idOf("a").replace(/.$/, (last) => (last === "0" ? "1" : "0"))],
   ["a tag of another form", `${idOf("a")}-`],

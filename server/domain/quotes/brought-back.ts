@@ -20,11 +20,11 @@ export function forMaker<C extends AnyCall>(call: C, maker: Maker): { call: C; r
   if (!("messages" in call) || !call.messages.some(bringsBack)) return { call, rewrites: [] };
   requireOpaque(call.messages);
   const own = hashOfMaker(maker);
-  const ids = new Map<string, string>();
+  const ids = { known: new Map<string, string>(), taken: new Set<string>() };
   const rewrites: Rewrites = [];
   const messages = call.messages.map((message): TextMessage => {
     if (message.role === "tool")
-      return { ...message, toolCallId: ids.get(message.toolCallId) ?? message.toolCallId };
+      return { ...message, toolCallId: ids.known.get(message.toolCallId) ?? message.toolCallId };
     if (message.role !== "assistant" || !bringsBack(message)) return message;
     const { isWhole, ...known } = asKnown(message, own, ids);
     if (!isWhole)
@@ -71,19 +71,18 @@ function bytesOf(opaque: Opaque | undefined, of: "message" | "call", field: (str
 function asKnown(
   { id = "", opaque, toolCalls = [] }: Assistant,
   own: string,
-  ids: Map<string, string>,
+  ids: { known: Map<string, string>; taken: Set<string> },
 ): { isWhole: boolean; opaque?: Opaque; toolCalls?: ToolCall[] } {
   const tags = toolCalls.map((call) => tagOf(call.id));
   const tag = tagOf(id) ?? tags.find((each) => each !== null) ?? null;
   const isOwn = tag?.maker === own;
   let isWhole = isOwn || opaque === undefined;
-  const taken = new Set<string>();
   const calls = toolCalls.map((call, place): ToolCall => {
     const itsTag = tags[place] ?? null;
     const isItsOwn = itsTag?.maker === own;
-    const known = isItsOwn && itsTag ? itsTag.id : elsewhere(call.id, itsTag, taken);
-    taken.add(known);
-    ids.set(call.id, known);
+    const known = isItsOwn && itsTag ? itsTag.id : elsewhere(call.id, itsTag, ids.taken);
+    ids.taken.add(known);
+    ids.known.set(call.id, known);
     if (!call.opaque || isItsOwn) return { ...call, id: known };
     isWhole = false;
     const { opaque: _, ...bare } = call;
@@ -97,7 +96,7 @@ function asKnown(
   };
 }
 
-/** The id of a call that another server made: without its tag, and no other call of the message has it. */
+/** The id of a call that another server made: without its tag, unless an earlier call of the conversation has it. */
 function elsewhere(id: string, tag: Tag | null, taken: ReadonlySet<string>): string {
   if (!tag) return id;
   const bare = tag.number > 1 ? `${tag.id}-${tag.number}` : tag.id;
