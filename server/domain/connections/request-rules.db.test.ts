@@ -147,6 +147,14 @@ test("a rotation begins anew", async () => {
   expect(await rulesOf(tenant)).toEqual([]);
 });
 
+test("what a call finds out of the server before a rotation is not kept of the one after it", async () => {
+  const tenant = await connected();
+  const account = { credentialId: tenant.credentialId };
+  const { learn } = learnedOf({ account, baseUrl: `${url()}/before`, requestRules: {} }, "new-1");
+  await learn?.({ streamOptions: false });
+  expect(await rulesOf(tenant)).toEqual([]);
+});
+
 test("an account of the operator is remembered by its address and model", async () => {
   const of = (baseUrl: string, model: string) =>
     learnedOf({ account: "operator", baseUrl, requestRules: undefined }, model);

@@ -26,7 +26,10 @@ export function learnedOf(
 ): Pick<ProviderIo, "rules" | "learn"> {
   if (typeof account === "object") {
     const rules = Object.hasOwn(requestRules, model) ? requestRules[model] : undefined;
-    return { ...(rules ? { rules } : {}), learn: (found) => keep(account.credentialId, model, found) };
+    return {
+      ...(rules ? { rules } : {}),
+      learn: (found) => keep(account.credentialId, { baseUrl, model, found }),
+    };
   }
   const name = `${baseUrl} ${model}`;
   const rules = ofOperator.get(name);
@@ -38,16 +41,22 @@ export function learnedOf(
   };
 }
 
-/** Adds to what is there, so that calls which find out different things at once keep both. */
-async function keep(credentialId: string, model: string, found: RequestRules): Promise<void> {
+/**
+ * Adds to what is there, so that calls which find out different things at once keep both. A call that ends after a rotation found
+ * out about the server before it.
+ */
+async function keep(
+  credentialId: string,
+  { baseUrl, model, found }: { baseUrl: string; model: string; found: RequestRules },
+): Promise<void> {
   try {
     await pool.query({
       name: "keep-request-rules",
       text: `UPDATE credential
         SET request_rules = coalesce(request_rules, '{}') ||
           jsonb_build_object($2::text, coalesce(request_rules -> $2::text, '{}') || $3::jsonb)
-        WHERE id = $1 AND NOT coalesce(request_rules -> $2::text @> $3::jsonb, false)`,
-      values: [credentialId, model, JSON.stringify(found)],
+        WHERE id = $1 AND base_url = $4 AND NOT coalesce(request_rules -> $2::text @> $3::jsonb, false)`,
+      values: [credentialId, model, JSON.stringify(found), baseUrl],
     });
   } catch (err) {
     log.warn({ err, credentialId, model }, "what a server takes could not be stored");
