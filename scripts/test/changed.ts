@@ -61,6 +61,7 @@ const UNSEEN: [files: RegExp, reach: Reach][] = [
   // Tests that speak to the product over HTTP import nothing of what they test.
   [/^(server\/providers|testing\/upstreams)\//, { tests: /^testing\/upstreams\// }],
   [/^server\/domain\/jobs\/admission\//, { tests: /^server\/operations\/key-environments\./ }],
+  [/^server\/domain\/quotes\//, { tests: /^server\/api\/openai\/opaque\./ }],
   [/^server\/contract\/webhooks\.ts$/, { tests: /^server\/operations\/webhook-secrets\./ }],
   [/^server\/providers\/.*\.(fixtures|json)/, { tests: /^server\/(providers|domain\/(pins|attempts))\// }],
   [
