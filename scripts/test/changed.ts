@@ -23,7 +23,10 @@ const EVERY_DATABASE_TEST = /\.(db|isolated)\.test\.ts$/;
  */
 const UNSEEN: [files: RegExp, reach: Reach][] = [
   // These tests read the sources and documents themselves.
-  [/\.(tsx?|md|css)$/, { tests: /^server\/laws\/(laws|imports|zones|routers|panel-reads)(\.db)?\.test\.ts$/ }],
+  [
+    /\.(tsx?|md|css)$/,
+    { tests: /^server\/laws\/(laws|imports|zones|routers|panel-reads)(\.db)?\.test\.ts$/ },
+  ],
   [/\.md$/, { tests: /^scripts\/docs\.db\.test\.ts$/ }],
   [/^(README\.md|docs\/start\/)/, { specs: /^e2e\/api\/docs/ }],
   [
