@@ -1,49 +1,22 @@
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 import { ChatRequest } from "@/server/contract/openai";
 import { ResponsesRequest } from "@/server/contract/openai-responses";
-import * as connections from "@/server/domain/connections";
-import { env } from "@/server/platform/settings/env";
-import { startVendor, type Vendor } from "@/server/providers/testing/vendor";
-import { makeTenant, type Tenant } from "@/testing/api";
-import { setSettings } from "@/testing/settings";
-import { system } from "@/testing/tenants";
+import { serveOwn } from "./own-server.fixture";
 
 /*
  * Every member of both requests, on its way to a server that speaks chat completions: it is sent, or refused with a sentence before
  * anything is sent, or documented as one that no provider gets (docs/reference/openai-compatibility.md).
  */
 
-let vendor: Vendor;
-let tenant: Tenant;
-const before = { ...env };
+const own = serveOwn();
 beforeAll(async () => {
-  vendor = await startVendor();
-  setSettings({ ALLOW_PRIVATE_ADDRESSES: true });
-  tenant = await makeTenant();
-  vendor.answer({ json: { data: [] } });
-  await connections.createCredential(
-    system,
-    tenant.organizationId,
-    {
-      provider: "openai-compatible",
-      secret: "sk-1",
-      label: "own",
-      endpointUrl: vendor.url,
-      models: "acme:1:2",
-      passThrough: ["reasoning_effort", "top_k"],
-    },
-    { places: [{ projectId: tenant.projectId, environment: "development" }] },
-  );
-  vendor.answer({
+  await own.connect({ models: "acme:1:2", passThrough: ["reasoning_effort", "top_k"] });
+  own.vendor.answer({
     json: {
       choices: [{ index: 0, message: { content: '{"a":1}' }, finish_reason: "stop" }],
       usage: { prompt_tokens: 7, completion_tokens: 3 },
     },
   });
-});
-afterAll(async () => {
-  setSettings(before);
-  await vendor.stop();
 });
 
 /** What becomes of a value: members of the body that is sent, a refusal that names it, or nothing, as is documented. */
@@ -201,9 +174,9 @@ describe.each(DOORS)("$path", ({ path, rows, shape, base }) => {
 
   let plain: Record<string, unknown>;
   const post = async (body: object) => {
-    const count = vendor.arrived.length;
-    const answer = await tenant.post(path, { model: "openai-compatible/acme", ...base, ...body });
-    const arrived = vendor.arrived.slice(count).map((each) => JSON.parse(each.body));
+    const count = own.vendor.arrived.length;
+    const answer = await own.tenant.post(path, { model: "openai-compatible/acme", ...base, ...body });
+    const arrived = own.vendor.arrived.slice(count).map((each) => JSON.parse(each.body));
     return { ...answer, arrived };
   };
   beforeAll(async () => {

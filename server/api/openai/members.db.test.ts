@@ -1,48 +1,33 @@
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 import { GET } from "@/app/v1/models/[...model]/route";
 import * as connections from "@/server/domain/connections";
-import { env } from "@/server/platform/settings/env";
-import { startVendor, type Vendor } from "@/server/providers/testing/vendor";
-import { call, makeTenant, type Tenant } from "@/testing/api";
+import { call } from "@/testing/api";
 import { whiteSquare } from "@/testing/forms";
 import { setSettings } from "@/testing/settings";
 import { system } from "@/testing/tenants";
+import { serveOwn } from "./own-server.fixture";
 
 /* Members of OpenAI's schema that few clients send: each is taken where OpenAI takes it, and reaches the server that has it. */
 
-let vendor: Vendor;
-let tenant: Tenant;
-const before = { ...env };
+const own = serveOwn();
 beforeAll(async () => {
-  vendor = await startVendor();
-  setSettings({ ALLOW_PRIVATE_ADDRESSES: true, OPENAI_BASE_URL: vendor.url });
-  tenant = await makeTenant();
-  vendor.answer({ json: { object: "list", data: [] } });
-  for (const provider of ["openai", "openai-compatible"])
-    await connections.createCredential(
-      system,
-      tenant.organizationId,
-      {
-        provider,
-        secret: "sk-own-123456",
-        label: provider,
-        ...(provider === "openai" ? {} : { endpointUrl: vendor.url, models: "org/small:1:2" }),
-      },
-      { places: [{ projectId: tenant.projectId, environment: "development" }] },
-    );
-});
-afterAll(async () => {
-  setSettings(before);
-  await vendor.stop();
+  setSettings({ OPENAI_BASE_URL: own.vendor.url });
+  await own.connect({ models: "org/small:1:2", label: "openai-compatible" });
+  await connections.createCredential(
+    system,
+    own.tenant.organizationId,
+    { provider: "openai", secret: "sk-own-123456", label: "openai" },
+    { places: [{ projectId: own.tenant.projectId, environment: "development" }] },
+  );
 });
 
 const chat = (more: object) =>
-  tenant.post("/v1/chat/completions", {
+  own.tenant.post("/v1/chat/completions", {
     model: "openai-compatible/org/small",
     messages: [{ role: "user", content: "Hi" }],
     ...more,
   });
-const sent = () => JSON.parse(vendor.arrived[0]?.body ?? "null");
+const sent = () => JSON.parse(own.vendor.arrived[0]?.body ?? "null");
 const COMPLETION = {
   choices: [{ index: 0, message: { content: "Hello" }, finish_reason: "stop" }],
   usage: { prompt_tokens: 7, completion_tokens: 3 },
@@ -58,7 +43,7 @@ describe("the name of who wrote a message", () => {
   });
 
   test("reaches a server that speaks chat completions", async () => {
-    vendor.answer({ json: COMPLETION });
+    own.vendor.answer({ json: COMPLETION });
     expect((await chat(named("ada"))).status).toBe(200);
     expect(sent().messages).toEqual([
       { role: "system", content: "Be short.", name: "ada" },
@@ -78,20 +63,11 @@ describe("the name of who wrote a message", () => {
 
 describe("an effort of reasoning", () => {
   test("reaches a server whose connection lists the member, and is refused with a sentence for any other", async () => {
-    vendor.answer({ json: { object: "list", data: [] } });
-    await connections.createCredential(
-      system,
-      tenant.organizationId,
-      {
-        provider: "openai-compatible",
-        secret: "sk-own-123456",
-        label: "thinker",
-        endpointUrl: vendor.url,
-        models: "thinks:1:2,vectors:1:embeddings",
-        passThrough: ["reasoning_effort"],
-      },
-      { places: [{ projectId: tenant.projectId, environment: "development" }] },
-    );
+    await own.connect({
+      models: "thinks:1:2,vectors:1:embeddings",
+      label: "thinker",
+      passThrough: ["reasoning_effort"],
+    });
     const think = (more: object) => chat({ model: "openai-compatible:thinker/thinks", ...more });
     for (const [effort, as] of [
       ["none", undefined],
@@ -99,7 +75,7 @@ describe("an effort of reasoning", () => {
       ["medium", "medium"],
       ["xhigh", "xhigh"],
     ]) {
-      vendor.answer({ json: COMPLETION });
+      own.vendor.answer({ json: COMPLETION });
       const { status, text } = await think({ reasoning_effort: effort });
       expect(status, text).toBe(200);
       expect(sent().reasoning_effort).toBe(as);
@@ -109,12 +85,12 @@ describe("an effort of reasoning", () => {
     const { status, json } = await chat({ reasoning_effort: "low" });
     expect([status, json.error.param]).toEqual([422, "reasoning_effort"]);
     expect(json.error.message).toContain("lists reasoning_effort in passThrough");
-    expect(vendor.arrived).toHaveLength(1);
+    expect(own.vendor.arrived).toHaveLength(1);
   });
 });
 
 test("top_logprobs of 0 asks for nothing, and any other value is refused", async () => {
-  vendor.answer({ json: COMPLETION });
+  own.vendor.answer({ json: COMPLETION });
   expect((await chat({ top_logprobs: 0 })).status).toBe(200);
   expect(sent().top_logprobs).toBeUndefined();
   for (const top_logprobs of [1, "0", -1]) {
@@ -146,7 +122,7 @@ describe("the detail of a picture", () => {
     [null, "high"],
   ])("%j is sent as %s", async (detail, as) => {
     const content = [{ type: "output_text", text: "{}" }];
-    vendor.answer({
+    own.vendor.answer({
       json: {
         id: "resp_1",
         status: "completed",
@@ -166,13 +142,13 @@ describe("the detail of a picture", () => {
 
 test("a model whose id has slashes is found by its plain path, by our own server and as a route of Next", async () => {
   const path = "/v1/models/openai-compatible/org/small";
-  const headers = { authorization: `Bearer ${tenant.key}` };
+  const headers = { authorization: `Bearer ${own.tenant.key}` };
   for (const each of [path, path.replace("compatible/", "compatible%2F")]) {
-    const { status, json } = await call("GET", each, { key: tenant.key });
+    const { status, json } = await call("GET", each, { key: own.tenant.key });
     expect([status, json.id]).toEqual([200, "openai-compatible/org/small"]);
     const answer = await GET(new Request(`http://127.0.0.1${each}`, { headers }));
     expect((await answer.json()).id).toBe("openai-compatible/org/small");
   }
-  const unknown = await call("GET", "/v1/models/openai-compatible/none/such", { key: tenant.key });
+  const unknown = await call("GET", "/v1/models/openai-compatible/none/such", { key: own.tenant.key });
   expect([unknown.status, unknown.json.error.code]).toEqual([404, "UNKNOWN_CAPABILITY"]);
 });

@@ -1,41 +1,13 @@
-import { afterAll, beforeAll } from "vitest";
-import * as connections from "@/server/domain/connections";
-import { env } from "@/server/platform/settings/env";
-import { startVendor, type Vendor } from "@/server/providers/testing/vendor";
-import { makeTenant, type Tenant } from "@/testing/api";
-import { setSettings } from "@/testing/settings";
-import { system } from "@/testing/tenants";
+import { beforeAll } from "vitest";
+import { serveOwn } from "./own-server.fixture";
 
 /* A server whose answers have opaque members, on two connections of a tenant. */
 
 /** The tenant and the server, for the tests of a file. */
 export function serveThinker() {
-  // Filled before the first test.
-  const world = {} as { tenant: Tenant; vendor: Vendor };
-  const before = { ...env };
+  const world = serveOwn();
   beforeAll(async () => {
-    const vendor = await startVendor();
-    setSettings({ ALLOW_PRIVATE_ADDRESSES: true });
-    const tenant = await makeTenant();
-    Object.assign(world, { vendor, tenant });
-    vendor.answer({ json: { object: "list", data: [] } });
-    for (const label of ["one", "two"])
-      await connections.createCredential(
-        system,
-        tenant.organizationId,
-        {
-          provider: "openai-compatible",
-          secret: "sk-own-123456",
-          label,
-          endpointUrl: vendor.url,
-          models: "thinks:1:2,other:1:2",
-        },
-        { places: [{ projectId: tenant.projectId, environment: "development" }] },
-      );
-  });
-  afterAll(async () => {
-    setSettings(before);
-    await world.vendor.stop();
+    for (const label of ["one", "two"]) await world.connect({ models: "thinks:1:2,other:1:2", label });
   });
   return {
     world,

@@ -1,38 +1,14 @@
 import sharp from "sharp";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import * as connections from "@/server/domain/connections";
+import { beforeAll, describe, expect, test } from "vitest";
 import { pool } from "@/server/platform/db";
-import { env } from "@/server/platform/settings/env";
-import { startVendor, type Vendor } from "@/server/providers/testing/vendor";
-import { makeTenant, type Tenant } from "@/testing/api";
-import { setSettings } from "@/testing/settings";
-import { system } from "@/testing/tenants";
+import { serveOwn } from "./own-server.fixture";
 
 /* Pictures to a server of one's own: sent where its connection says that the model reads them, bounded by their pixels. */
 
-let vendor: Vendor;
-let tenant: Tenant;
-const before = { ...env };
+const own = serveOwn();
 beforeAll(async () => {
-  vendor = await startVendor();
-  setSettings({ ALLOW_PRIVATE_ADDRESSES: true });
-  tenant = await makeTenant();
-  await connect("eyes:1:2:pictures,sharp-eyes:1:2:pictures=700,blind:1:2");
+  await own.connect({ models: "eyes:1:2:pictures,sharp-eyes:1:2:pictures=700,blind:1:2" });
 });
-afterAll(async () => {
-  setSettings(before);
-  await vendor.stop();
-});
-
-const connect = (models: string, label = "own") => {
-  vendor.answer({ json: { object: "list", data: [] } });
-  return connections.createCredential(
-    system,
-    tenant.organizationId,
-    { provider: "openai-compatible", secret: "sk-own-123456", label, endpointUrl: vendor.url, models },
-    { places: [{ projectId: tenant.projectId, environment: "development" }] },
-  );
-};
 
 const pictureOf = (width: number, height: number) =>
   sharp({ create: { width, height, channels: 3, background: "#fff" } })
@@ -44,7 +20,7 @@ const COMPLETION = {
     usage: { prompt_tokens: 10, completion_tokens: 5 },
   },
 };
-const sent = () => JSON.parse(vendor.arrived[0]?.body ?? "null");
+const sent = () => JSON.parse(own.vendor.arrived[0]?.body ?? "null");
 const urlOf = (bytes: Buffer) => `data:image/png;base64,${bytes.toString("base64")}`;
 const asked = (url: string, detail?: unknown) => [
   {
@@ -56,7 +32,7 @@ const asked = (url: string, detail?: unknown) => [
   },
 ];
 const chat = async (model: string, bytes: Buffer, more: object = {}) =>
-  tenant.post("/v1/chat/completions", {
+  own.tenant.post("/v1/chat/completions", {
     model: `openai-compatible/${model}`,
     messages: asked(urlOf(bytes)),
     ...more,
@@ -72,8 +48,8 @@ describe("a picture reaches a server whose model reads pictures", () => {
       ["low", "low"],
       ["auto", "high"],
     ]) {
-      vendor.answer(COMPLETION);
-      const { status, json, text } = await tenant.post("/v1/chat/completions", {
+      own.vendor.answer(COMPLETION);
+      const { status, json, text } = await own.tenant.post("/v1/chat/completions", {
         model: "openai-compatible/eyes",
         messages: asked(url, detail),
       });
@@ -81,8 +57,8 @@ describe("a picture reaches a server whose model reads pictures", () => {
       expect(json.choices[0].message.content).toBe("A square");
       expect(sent().messages).toEqual(asked(url, as));
     }
-    vendor.answer(COMPLETION);
-    const streamed = await tenant.post("/v1/chat/completions", {
+    own.vendor.answer(COMPLETION);
+    const streamed = await own.tenant.post("/v1/chat/completions", {
       model: "openai-compatible/eyes",
       messages: asked(url),
       stream: true,
@@ -93,8 +69,8 @@ describe("a picture reaches a server whose model reads pictures", () => {
 
   test("from the Responses interface and from the product's own", async () => {
     const bytes = await pictureOf(8, 8);
-    vendor.answer(COMPLETION);
-    const response = await tenant.post("/v1/responses", {
+    own.vendor.answer(COMPLETION);
+    const response = await own.tenant.post("/v1/responses", {
       model: "openai-compatible/eyes",
       input: [
         {
@@ -108,7 +84,7 @@ describe("a picture reaches a server whose model reads pictures", () => {
     });
     expect(response.status, response.text).toBe(200);
     expect(sent().messages).toEqual(asked(urlOf(bytes), "high"));
-    vendor.answer({
+    own.vendor.answer({
       json: {
         choices: [{ index: 0, message: { content: '{"shape":"square"}' }, finish_reason: "stop" }],
         usage: { prompt_tokens: 10, completion_tokens: 5 },
@@ -118,7 +94,7 @@ describe("a picture reaches a server whose model reads pictures", () => {
       { type: "text", text: "What is it?" },
       { type: "image", mediaType: "image/png", data: bytes.toString("base64") },
     ];
-    const invoke = await tenant.post("/v1/capabilities/text.vision.structured.v1/invoke", {
+    const invoke = await own.tenant.post("/v1/capabilities/text.vision.structured.v1/invoke", {
       input: { messages: [{ role: "user", content }] },
       execution: { executionConstraints: { preferredModel: "openai-compatible/eyes" } },
     });
@@ -127,19 +103,19 @@ describe("a picture reaches a server whose model reads pictures", () => {
   });
 
   test("beside a system message, and its words are what the record shows", async () => {
-    vendor.answer(COMPLETION);
+    own.vendor.answer(COMPLETION);
     const url = urlOf(await pictureOf(8, 8));
-    const { json } = await tenant.post("/v1/chat/completions", {
+    const { json } = await own.tenant.post("/v1/chat/completions", {
       model: "openai-compatible/eyes",
       messages: [{ role: "system", content: "Be short." }, ...asked(url)],
     });
     expect(sent().messages).toEqual([{ role: "system", content: "Be short." }, ...asked(url, "high")]);
-    const { request } = (await tenant.get(`/v1/jobs/${json.id}/request`)).json;
+    const { request } = (await own.tenant.get(`/v1/jobs/${json.id}/request`)).json;
     expect(request.input.messages[1]).toEqual({ role: "user", content: "What is it?" });
   });
 
   test("and its bound is counted from its pixels, or is the figure of the owner", async () => {
-    vendor.answer(COMPLETION);
+    own.vendor.answer(COMPLETION);
     const most = async (model: string, width: number, height: number) =>
       maximumOf((await chat(model, await pictureOf(width, height))).json.id);
     const small = await most("eyes", 8, 8);
@@ -149,20 +125,20 @@ describe("a picture reaches a server whose model reads pictures", () => {
 });
 
 test("a model that is not said to read pictures is not sent any, and the refusal says what helps", async () => {
-  vendor.answer(COMPLETION);
+  own.vendor.answer(COMPLETION);
   const bytes = await pictureOf(8, 8);
   const { status, json } = await chat("blind", bytes);
   expect([status, json.error.param]).toEqual([422, "messages"]);
   expect(json.error.message).toContain("openai-compatible/blind does not support pictures.");
   expect(json.error.message).toContain("id:in:out:pictures");
-  expect(vendor.arrived).toEqual([]);
+  expect(own.vendor.arrived).toEqual([]);
 });
 
 test("a picture that is no file of its type, is no data or has another detail is refused at its place", async () => {
-  vendor.answer(COMPLETION);
+  own.vendor.answer(COMPLETION);
   const ask = async (url: unknown, detail?: unknown) => {
     const messages = [{ role: "system", content: "Hi" }, ...asked(url as string, detail)]; // of any type
-    const { status, json } = await tenant.post("/v1/chat/completions", {
+    const { status, json } = await own.tenant.post("/v1/chat/completions", {
       model: "openai-compatible/eyes",
       messages,
     });
@@ -180,14 +156,14 @@ test("a picture that is no file of its type, is no data or has another detail is
     expect(await ask(url)).toEqual([422, "messages[1].content[1]"]);
   for (const detail of ["", "original", 1, ["low"]]) expect((await ask(good, detail))[0]).toBe(422);
   for (const url of [1, null, [good]]) expect((await ask(url))[0]).toBe(422);
-  expect(vendor.arrived).toEqual([]);
+  expect(own.vendor.arrived).toEqual([]);
 });
 
 test("texts in parts are the lines they have always been: the same request under one key", async () => {
-  vendor.answer(COMPLETION);
+  own.vendor.answer(COMPLETION);
   const headers = { "idempotency-key": "lines" };
   const ask = (content: unknown) =>
-    tenant.post(
+    own.tenant.post(
       "/v1/chat/completions",
       { model: "openai-compatible/eyes", messages: [{ role: "user", content }] },
       { headers },
@@ -205,7 +181,7 @@ test("texts in parts are the lines they have always been: the same request under
 test.each(["m:1:2:picture", "m:1:2:pictures=0", "m:1:embeddings:pictures"])(
   "a connection with the model %s is refused with the forms that are taken",
   async (models) => {
-    await expect(connect(models, "wrong")).rejects.toMatchObject({
+    await expect(own.connect({ models, label: "wrong" })).rejects.toMatchObject({
       issues: [{ loc: ["body", "models"], msg: expect.stringContaining("id:in:out:pictures") }],
     });
   },

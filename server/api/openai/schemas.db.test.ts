@@ -1,10 +1,6 @@
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import * as connections from "@/server/domain/connections";
-import { env } from "@/server/platform/settings/env";
-import { startVendor, type Vendor } from "@/server/providers/testing/vendor";
-import { finish, makeTenant, type Tenant } from "@/testing/api";
-import { setSettings } from "@/testing/settings";
-import { system } from "@/testing/tenants";
+import { beforeAll, describe, expect, test } from "vitest";
+import { finish } from "@/testing/api";
+import { serveOwn } from "./own-server.fixture";
 
 /* The name and the strictness of a schema: they reach the server, and are part of the request. */
 
@@ -15,45 +11,24 @@ const ROUTE = {
 };
 const schema = { type: "object", properties: { city: { type: "string" } }, required: ["city"] };
 
-let vendor: Vendor;
-let tenant: Tenant;
-const before = { ...env };
+const own = serveOwn();
 beforeAll(async () => {
-  vendor = await startVendor();
-  setSettings({ ALLOW_PRIVATE_ADDRESSES: true });
-  tenant = await makeTenant();
-  vendor.answer({ json: { data: [] } });
-  await connections.createCredential(
-    system,
-    tenant.organizationId,
-    {
-      provider: "openai-compatible",
-      secret: "sk-1",
-      label: "own",
-      endpointUrl: vendor.url,
-      models: "acme:1:2",
-    },
-    { places: [{ projectId: tenant.projectId, environment: "development" }] },
-  );
-  vendor.answer({
+  await own.connect({ models: "acme:1:2" });
+  own.vendor.answer({
     json: {
       choices: [{ message: { content: '{"city":"Rome"}' }, finish_reason: "stop" }],
       usage: { prompt_tokens: 7, completion_tokens: 3 },
     },
   });
 });
-afterAll(async () => {
-  setSettings(before);
-  await vendor.stop();
-});
 
 let asked = 0;
 const messages = () => [{ role: "user", content: `Which city? ${++asked}` }];
-const sent = () => JSON.parse(vendor.arrived.at(-1)?.body ?? "null").response_format;
+const sent = () => JSON.parse(own.vendor.arrived.at(-1)?.body ?? "null").response_format;
 const toFormat = (named: object) => ({ type: "json_schema", json_schema: { ...named, schema } });
 /** Sends a schema by a door of OpenAI's interface. */
 const chat = (named: object, more: object = {}, headers: Record<string, string> = {}) =>
-  tenant.post(
+  own.tenant.post(
     "/v1/chat/completions",
     {
       model: `${GENERATION}@openai-compatible/acme`,
@@ -64,13 +39,13 @@ const chat = (named: object, more: object = {}, headers: Record<string, string> 
     { headers },
   );
 const respond = (named: object) =>
-  tenant.post("/v1/responses", {
+  own.tenant.post("/v1/responses", {
     model: `${GENERATION}@openai-compatible/acme`,
     input: messages(),
     text: { format: { type: "json_schema", schema, ...named } },
   });
 const invoke = (more: object, input: object = {}) =>
-  tenant.post(invokeAt, { input: { messages: messages(), ...input }, ...ROUTE, ...more });
+  own.tenant.post(invokeAt, { input: { messages: messages(), ...input }, ...ROUTE, ...more });
 
 describe("a name and strictness reach a server that speaks chat completions", () => {
   test.each([
@@ -101,54 +76,54 @@ describe("a name and strictness reach a server that speaks chat completions", ()
     expect(sent()).toEqual(as);
     expect((await invoke({ responseSchema: schema })).status).toBe(200);
     expect(sent()).toEqual(toFormat({ name: "answer" }));
-    const { json } = await tenant.post(`/v1/capabilities/${GENERATION}/jobs`, {
+    const { json } = await own.tenant.post(`/v1/capabilities/${GENERATION}/jobs`, {
       input: { messages: messages(), responseSchema: schema },
       ...ROUTE,
       ...named,
     });
     expect((await finish(json.jobId)).status).toBe("succeeded");
     expect(sent()).toEqual(as);
-    expect((await tenant.get(`/v1/jobs/${json.jobId}/request`)).json.request).toMatchObject(named);
+    expect((await own.tenant.get(`/v1/jobs/${json.jobId}/request`)).json.request).toMatchObject(named);
   });
 });
 
 describe("a name and strictness are part of the request", () => {
   test("the same key with another name or strictness is a conflict", async () => {
     const headers = { "idempotency-key": "named" };
-    const own = { messages: messages() };
-    const first = await chat({ name: "thing", strict: true }, own, headers);
-    expect((await chat({ name: "thing", strict: true }, own, headers)).json.id).toBe(first.json.id);
+    const same = { messages: messages() };
+    const first = await chat({ name: "thing", strict: true }, same, headers);
+    expect((await chat({ name: "thing", strict: true }, same, headers)).json.id).toBe(first.json.id);
     for (const other of [
       { name: "other", strict: true },
       { name: "thing" },
       { name: "thing", strict: false },
     ]) {
-      const { status, json } = await chat(other, own, headers);
+      const { status, json } = await chat(other, same, headers);
       expect([status, json.error.code]).toEqual([409, "IdempotencyConflict"]);
     }
   });
 
   test("a key that 0.2.0 stored, which read neither, is replayed by the door and by no other name", async () => {
     // What 0.2.0 made of a named schema is the same request without the name.
-    const own = messages();
+    const question = messages();
     const { execution } = ROUTE;
-    const stored = await tenant.post(invokeAt, {
-      input: { messages: own },
+    const stored = await own.tenant.post(invokeAt, {
+      input: { messages: question },
       responseSchema: schema,
       execution,
       idempotencyKey: "of 0.2.0",
     });
     expect(stored.status, stored.text).toBe(200);
-    const count = vendor.arrived.length;
+    const count = own.vendor.arrived.length;
     const headers = { "idempotency-key": "of 0.2.0" };
     for (const named of [{ name: "thing", strict: true }, { name: "thing" }]) {
-      const { status, json, text } = await chat(named, { messages: own }, headers);
+      const { status, json, text } = await chat(named, { messages: question }, headers);
       expect([status, json.id], text).toEqual([200, stored.json.executionId]);
     }
-    expect(vendor.arrived).toHaveLength(count);
+    expect(own.vendor.arrived).toHaveLength(count);
     // The product's own interface had no such field then.
-    const native = await tenant.post(invokeAt, {
-      input: { messages: own },
+    const native = await own.tenant.post(invokeAt, {
+      input: { messages: question },
       responseSchema: schema,
       responseSchemaName: "thing",
       execution,
@@ -173,10 +148,10 @@ describe("a name or strictness is refused at its place", () => {
     ["a word", { responseSchemaStrict: "yes" }, "responseSchemaStrict"],
     ["a number, for strictness", { responseSchemaStrict: 1 }, "responseSchemaStrict"],
   ])("%s", async (_what, named, field) => {
-    const count = vendor.arrived.length;
+    const count = own.vendor.arrived.length;
     const { status, json } = await invoke({ responseSchema: schema, ...named });
     expect([status, json.detail[0].loc]).toEqual([422, ["body", field]]);
-    expect(vendor.arrived).toHaveLength(count);
+    expect(own.vendor.arrived).toHaveLength(count);
   });
 
   test.each([{ responseSchemaName: "thing" }, { responseSchemaStrict: false }])(
