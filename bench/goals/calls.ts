@@ -13,7 +13,7 @@ import type { Bench } from "./context";
  */
 
 const CLIENTS = 4;
-/** What is written after the last answer of a round belongs to it. */
+/** A round includes what is written after its last answer. */
 const SETTLE_MS = 250;
 const TOLERANCE = 0.03;
 const TEXT = "/v1/capabilities/text.general.fast.v1";

@@ -6,7 +6,7 @@ import { commit } from "./report";
 /** A folder with an installed and built version of Capstan. */
 export type Checkout = { folder: string; commit: string };
 
-/** What the launcher and the build write last, beside the launcher itself. */
+/** The launcher and the files that it and the build write last. */
 const PARTS = ["scripts/up.mjs", "node_modules/.package-lock.json", ".next/BUILD_ID", "dist/.built-from"];
 
 /** The checkout in a folder. Throws one sentence where it could not be started as it is. */
@@ -23,7 +23,7 @@ export function findCheckout(path: string): Checkout {
 const STALE = 3;
 const ASK = `import { isBuilt } from "./scripts/launch/build.ts"; process.exit(isBuilt() ? 0 : ${STALE});`;
 
-/** Whether its own launcher would build it again. */
+/** True if the checkout's own launcher would build it again. */
 function isStale(cwd: string): boolean {
   const args = ["--import", "tsx", "--input-type=module", "--eval", ASK];
   return spawnSync(process.execPath, args, { cwd, stdio: "ignore" }).status === STALE;

@@ -1,5 +1,5 @@
 /*
- * What the page of budgets asks, in the mode it shows. The page and its parts use the same functions: a part that suspends on what
+ * The queries of the page of budgets, in the mode that the page shows. The page and its parts use the same functions: a part that suspends on what
  * the page has not read cannot be rendered on the server.
  */
 

@@ -94,7 +94,7 @@ export function ConnectionRow({ credential, project, provider, canChange }: Prop
   );
 }
 
-/** What models are sent since their server refused the usual members of a request. */
+/** Lists the models that are sent other members because their server refused the usual ones. */
 function RequestRules({ rules }: { rules: Credential["requestRules"] }) {
   if (rules.length === 0) return null;
   return (

@@ -23,7 +23,7 @@ let owner: Promise<Ask> | null = null;
 // biome-ignore lint/suspicious/noExplicitAny: a check reads answers of every shape
 type Ask = (path: string, body: object) => Promise<any>;
 
-/** Whether a client works through such a loop and a question after it: the tools are called once each, and the double answers to the end. */
+/** Checks that a client works through such a loop and a question after it: the tools are called once each, and the double answers to the end. */
 export function serverChecks(world: World, server: string, agentOf: (world: World) => Agent): Row["checks"] {
   const run = (stream: boolean) => async () => {
     const { apiKey, model } = await connectTo(world, server);

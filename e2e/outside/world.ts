@@ -9,7 +9,7 @@ export type World = {
   baseUrl: string;
   apiKey: string;
   dataDir: string;
-  /** Where the doubles of servers answer, each at its name. */
+  /** Address of the doubles of servers, each at its name. */
   serversUrl: string;
   tap: Tap;
   /** How many executions reached the sandbox so far. */

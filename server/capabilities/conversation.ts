@@ -15,7 +15,7 @@ import type {
 export type Conversation = {
   /** Messages of `input.messages`, by their place, that call tools or are the result of a call. */
   turns?: Turn[];
-  /** What messages of the assistant bring back beside the calls of tools. */
+  /** Members that assistant messages bring back beside tool calls. */
   opaque?: { at: number; id?: string | undefined; members: Opaque }[];
   /** Names of those who wrote messages, and how closely pictures are looked at; only some interfaces have words for them. */
   names?: { at: number; name: string }[];

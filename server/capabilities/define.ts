@@ -153,7 +153,7 @@ export type Repair<I, C, R, M> = {
 };
 export const MAX_REPAIR_BYTES = 4_096;
 
-/** What a schema is called at providers where its caller gives it no name. */
+/** Name of a schema at providers if its caller gives none. */
 export const SCHEMA_NAME = "answer";
 
 /** Work done here, without a provider; free. Of a durable run it may be done again in another process. */

@@ -31,7 +31,7 @@ type TextMessage = z.output<typeof TextMessage>;
 
 const OF_ANSWERS = ["id", "opaque", "toolCalls", "refusal"] as const;
 
-/** What a message cannot have in its role, or the conversation in its turns; null: nothing. */
+/** Describes what a message's role or the order of turns does not allow; null if all is allowed. */
 function flawOf(messages: TextMessage[]): { path: (string | number)[]; message: string } | null {
   for (const [at, message] of messages.entries()) {
     const { role, toolCallId } = message;

@@ -40,7 +40,7 @@ export type TextMessage = {
   | { role: "tool"; content: string; toolCallId: string }
 );
 
-/** What a message of the assistant brings back of the answer it was. Only the members of its own server reach a provider. */
+/** Opaque members of an earlier answer. They reach only the server that made them. */
 export type Brought = {
   opaque?: Opaque;
   /** The message's id, and its place in the request: until its members are known to be the server's own. */

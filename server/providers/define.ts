@@ -253,7 +253,7 @@ export type ProviderIo = {
   allowPrivateAddresses: boolean;
   /** The base URL is the operator's own for this provider. Unset: a caller or a vendor named it. */
   isOperatorsAddress?: boolean;
-  /** What the server was found to take of this model's requests. */
+  /** Request members that the server takes for this model, as far as learned. */
   rules?: RequestRules;
   /** Keeps what was found out for later calls; never rejects. */
   learn?(rules: RequestRules): Promise<void>;

@@ -7,7 +7,7 @@ import openai from "./openai";
 import type { Provider } from "./provider";
 import { ioFor, startVendor, type Vendor } from "./testing/vendor";
 
-/* What each vendor wants back of an answer that called a tool: it is read out of the answer, and sent in the next turn. */
+/* Each vendor gets back, in the next turn, the members that its answer with a tool call had. */
 
 let vendor: Vendor;
 beforeAll(async () => {

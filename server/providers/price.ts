@@ -29,7 +29,7 @@ export type Price =
       output: number;
       /** Only where the vendor prices reasoning apart; absent: reasoning is output like any other. */
       reasoning?: number;
-      /** What the flex tier takes off every token rate, in basis points; absent: the model has no such tier. */
+      /** Discount of the flex tier on every token rate, in basis points; absent if the model has no such tier. */
       flexDiscountBps?: number;
     }
   | { per: "image"; sizes: ImageSizePrice[] }

@@ -3,7 +3,7 @@
 /** The members that may carry the limit of the output: OpenAI's older name, which is sent where nothing is known, and its newer one. */
 export const LIMIT_MEMBERS = ["max_tokens", "max_completion_tokens"] as const;
 
-/** What a server takes of the requests of one model; absent: the usual, `max_tokens` and, in streams, `stream_options`. */
+/** Request members that a server takes for one model; absent means the usual: `max_tokens` and, in streams, `stream_options`. */
 export type RequestRules = {
   outputLimit?: (typeof LIMIT_MEMBERS)[number];
   /** The usage of a stream is not requested. */

@@ -19,7 +19,7 @@ beforeAll(async () => {
   });
 });
 
-/** What becomes of a value: members of the body that is sent, a refusal that names it, or nothing, as is documented. */
+/** The outcome of a value: members of the body that is sent, a refusal that names the member, or nothing, as documented. */
 type Fate = { sent: object } | { refused: true } | { unsent: true };
 type Row = { value: unknown; fate: Fate; beside?: object };
 

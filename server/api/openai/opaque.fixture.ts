@@ -14,7 +14,7 @@ export function serveThinker() {
     /** The messages of the last request that the server received. */
     // biome-ignore lint/suspicious/noExplicitAny: a test reads messages of every shape
     sent: (): any[] => JSON.parse(world.vendor.arrived.at(-1)?.body ?? "null").messages,
-    /** What the receipt says of members that were left out. */
+    /** The receipt's rewrites for members that were left out. */
     async rewritesOf(executionId: string) {
       const { json } = await world.tenant.get(`/v1/jobs/${executionId}/receipt`);
       return json.rewrites.filter(({ field }: { field: string }) => field.startsWith("input.messages"));

@@ -20,7 +20,7 @@ export function toReasoning(id: string, { id: message, opaque }: Said): Item | n
 
 const CONTENT = /^(msg_\w+)\.([\w-]+)$/;
 
-/** What an item brings back; undefined: it is none of ours. */
+/** Opaque members that an item brings back; undefined if the item is not ours. */
 export function readReasoning(item: Record<string, unknown>): Brought | undefined {
   const [, id, encoded] = CONTENT.exec(String(item.encrypted_content ?? "")) ?? [];
   if (id === undefined || encoded === undefined) return undefined;

@@ -15,7 +15,7 @@ export type Said = {
   /** Its text is null then. */
   refusal: string | null;
   toolCalls: NonNullable<TextOutput["toolCalls"]>;
-  /** What the server of the message wants back, and the id that says which one that is. */
+  /** Members that the message's server wants back, and the id that names that server. */
   id?: string | undefined;
   opaque?: TextOutput["opaque"];
   finish: z.output<typeof FinishReason>;

@@ -104,7 +104,7 @@ describe("a name and strictness are part of the request", () => {
   });
 
   test("a key that 0.2.0 stored, which read neither, is replayed by the door and by no other name", async () => {
-    // What 0.2.0 made of a named schema is the same request without the name.
+    // 0.2.0 stored a named schema as the same request without the name.
     const question = messages();
     const { execution } = ROUTE;
     const stored = await own.tenant.post(invokeAt, {

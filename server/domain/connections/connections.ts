@@ -63,7 +63,7 @@ export async function connectionsOf(project: {
 export type OpenAccount = {
   baseUrl: string;
   credentials: Record<string, Secret>;
-  /** What its server was found to take, by model. */
+  /** Request members that the connection's server takes, by model. */
   requestRules?: RulesByModel;
 };
 

@@ -6,7 +6,7 @@ import { setSettings } from "@/testing/settings";
 import { system } from "@/testing/tenants";
 import { createCredential, learnedOf, rotateCredential } from "./index";
 
-/* What a server takes is found out from its first refusal, and kept with the connection. */
+/* The first refusal shows which members a server takes, and the connection keeps that. */
 
 type Body = Record<string, unknown>;
 let server: Awaited<ReturnType<typeof listen>>;

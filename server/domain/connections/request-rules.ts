@@ -19,7 +19,7 @@ type Opened = {
   requestRules: RulesByModel | undefined;
 };
 
-/** What is known of an account's server for this model, and how more is kept. */
+/** The known rules of an account's server for this model, and a function that keeps more. */
 export function learnedOf(
   { account, baseUrl, requestRules = {} }: Opened,
   model: string,
@@ -63,7 +63,7 @@ async function keep(
   }
 }
 
-/** What is sent to a connection's server, for the models where that is not the usual. */
+/** Rules of a connection's server, for the models that need other members than usual. */
 export const shownRules = (rules: RulesByModel | null): Credential["requestRules"] =>
   Object.entries(rules ?? {})
     .map(([model, { outputLimit = "max_tokens", streamOptions = true }]) => ({

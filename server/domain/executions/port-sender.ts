@@ -45,7 +45,7 @@ export type Work = Omit<Call, "account" | "open" | "bounds" | "asked"> & {
   /** What the capability made ready before its call. */
   material: unknown;
   estimate: Pick<Estimate, "bounds" | "account" | "adapters">;
-  /** What the ids of its answer name. */
+  /** Named by the ids in the answer. */
   executionId: string;
   /** How long it may take altogether: what a vendor is to fetch can be fetched for as long. */
   executionSeconds: number;

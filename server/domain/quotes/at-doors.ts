@@ -8,7 +8,7 @@ import { opaqueOfCall, opaqueOfMessage } from "@/server/providers/opaque";
  * of an answer of this service, which its tags tell, are they read; what another service made is no part of the request.
  */
 
-/** What a message brings back beside its words and calls. */
+/** Members that a message brings back beside its text and calls. */
 export type Brought = { id?: string | undefined; members: Opaque };
 
 /** The opaque members of a message. Its own id or that of one of its calls has the tag. */

@@ -9,7 +9,7 @@ import type { Estimate } from "./estimate";
  * them alone, with its own ids; on any other route they are left out, and the receipt says so.
  */
 
-/** Of all opaque members of a request, as JSON in UTF-8. */
+/** Limit for all opaque members of a request together, as JSON in UTF-8. */
 export const MOST_OPAQUE_BYTES = 256 * 1024;
 
 type Assistant = Extract<TextMessage, { role: "assistant" }>;

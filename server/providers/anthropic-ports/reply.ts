@@ -18,7 +18,7 @@ export const Block = z.object({
   type: z.string(),
   text: z.string().nullish(),
   thinking: z.string().nullish(),
-  /** Of thinking; and what it is where it is not shown. */
+  /** Signature of a thinking block, and its encrypted data if the thinking is not shown. */
   signature: z.string().nullish(),
   data: z.string().nullish(),
   id: Id.nullish(),

@@ -3,7 +3,7 @@ import { gatherMessage } from "./stream";
 
 type Event = { type: string; [member: string]: unknown };
 
-/** What events come to, with the text as it was passed on. */
+/** The result of these events, and the text as it was passed on. */
 function gather(...events: Event[]) {
   const pieces: string[] = [];
   const gathered = gatherMessage((text) => pieces.push(text));

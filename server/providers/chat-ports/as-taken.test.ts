@@ -128,7 +128,7 @@ test.each<[string, Script, string]>([
   expect(learned).toEqual([]);
 });
 
-test("the second request is judged as any other: lost is lost", async () => {
+test("a second request that gets no answer ends as lost", async () => {
   const { outcome, learned, members } = await sendTo([refuses("max_tokens"), "reset"]);
   expect(outcome).toMatchObject({ kind: "lost", submission: "ambiguous" });
   expect(members).toHaveLength(2);

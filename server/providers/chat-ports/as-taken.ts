@@ -51,7 +51,7 @@ function inRules(request: Body, { outputLimit = "max_tokens", streamOptions }: R
   };
 }
 
-/** What to send instead of the members that were sent and refused. */
+/** Rules that replace the members that were sent and refused. */
 function rulesAfter(refused: ReadonlySet<Member>, body: Body): RequestRules {
   const limit = LIMIT_MEMBERS.find((member) => member in body && refused.has(member));
   const outputLimit = limit && LIMIT_MEMBERS.find((member) => member !== limit);

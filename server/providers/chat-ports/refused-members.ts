@@ -8,7 +8,7 @@ export type Member = (typeof MEMBERS)[number];
 
 /** Errors are in each other, and in texts that are JSON, at most this deep. */
 const DEEPEST = 6;
-/** Where pydantic repeats what was sent: words of the caller. */
+/** Member in which pydantic repeats the caller's own words. */
 const ECHO = "input";
 /** More of a text than this is not looked at, and no more texts: an error inside an answer can be as long as an answer. */
 const MOST_READ = 4_000;

@@ -1,6 +1,6 @@
 import { event, stream, type UpstreamCase } from "../upstream";
 
-/* What pictures and marks for a cache add to the usage that servers report. */
+/* The usage that servers report for pictures and cache marks. */
 
 /** 10 fresh tokens, 100 written, of which 40 for an hour, and 5 out: 10 + 60 × 1.25 + 40 × 2 + 25 micros. */
 const WRITTEN = {

@@ -13,7 +13,7 @@ import {
   usageChunk,
 } from "../upstream";
 
-/* What is sent: servers that refuse a member of a request, in their own words, and what reaches those that take it. */
+/* Servers that refuse a member of a request in their own words, and the members that reach those that take them. */
 
 const HELLO = { role: "assistant", content: "Hello" };
 const whole = completion(HELLO);
@@ -28,7 +28,7 @@ const pinned: Expected = { ...REFUSED, cost: 0, sent: { has: ["max_tokens"] } };
 const refusal = (status: number, body: object): Answer => ({ status, body });
 const invalid = (message: string, more: object = {}) =>
   refusal(400, { error: { message, type: "invalid_request_error", param: null, code: null, ...more } });
-/** What pydantic says of members that it does not know. */
+/** Pydantic's error for members that it does not know. */
 const extra = (...members: string[]) =>
   members.map((member) => ({
     type: "extra_forbidden",

@@ -29,7 +29,7 @@ export type Double = {
   model: string;
   /** The vendor's pages, source or public reports that show its answers and refusals. */
   from: readonly string[];
-  /** What it answers to the question, to two results, to a third one, and to the next question. */
+  /** Its answers to the question, to two results, to a third one, and to the next question. */
   answers: readonly Spoken[];
   /** The chunks of a streamed answer, before `[DONE]`. */
   chunks(spoken: Spoken): string[];

@@ -6,9 +6,9 @@ import { answerOf, assistants, type Double, invalid, type Request, refuseUnanswe
 
 export type Doubles = {
   url: string;
-  /** Where a client of this server is pointed at: `url`, its name, and `v1`. */
+  /** Address for clients of this server: `url`, its name, and `v1`. */
   urlOf(double: Double): string;
-  /** What arrived at it, oldest first. */
+  /** Requests that arrived, oldest first. */
   received(double: Double): Request[];
   stop(): Promise<void>;
 };

@@ -124,7 +124,7 @@ export const MISTRAL: Double = {
 const mistralError = (message: string, code: string) =>
   refusal(400, { object: "error", message, type: "invalid_request_error", param: null, code });
 
-/** Where a request has a member that is not taken. */
+/** Path of the first member that the server does not take; undefined if it takes all. */
 function unknownOf(request: Request, takes: Record<string, string[]>): (string | number)[] | undefined {
   const notIn = (kind: string, value: object) =>
     Object.keys(value).find((name) => !takes[kind]?.includes(name));

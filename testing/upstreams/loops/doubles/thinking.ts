@@ -147,7 +147,7 @@ export const GEMINI_COMPATIBLE: Double = {
     "https://github.com/huggingface/smolagents/issues/2683", // calls with one id
   ],
   answers: [
-    // Of calls that are made at once only the first is signed.
+    // Only the first of parallel calls is signed.
     { content: "", tool_calls: [{ ...romesWeather, ...signed("CpYBAdHtim9-rome") }, romesTime] },
     { content: "", tool_calls: [{ ...oslosWeather, ...signed("CrICAdHtim82-oslo") }] },
     { content: ANSWER, ...signed("CsoBAdHtim11-answer") },
