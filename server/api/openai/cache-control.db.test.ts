@@ -1,40 +1,18 @@
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import * as connections from "@/server/domain/connections";
+import { beforeAll, describe, expect, test } from "vitest";
 import { pool } from "@/server/platform/db";
-import { env } from "@/server/platform/settings/env";
-import { startVendor, type Vendor } from "@/server/providers/testing/vendor";
 import { makeTenant, type Tenant } from "@/testing/api";
 import { setSettings } from "@/testing/settings";
-import { system } from "@/testing/tenants";
+import { serveOwn } from "./own-server.fixture";
 
 /* cache_control at the doors of OpenAI's interface: sent, held and charged where the price states it, else left out and said. */
 
-let vendor: Vendor;
-/** One with connections of its own, and one that pays the operator. */
-let own: Tenant;
+/** A tenant with a connection of its own, and one that pays the operator. */
+const own = serveOwn();
 let managed: Tenant;
-const before = { ...env };
 beforeAll(async () => {
-  vendor = await startVendor();
-  setSettings({ ALLOW_PRIVATE_ADDRESSES: true, ANTHROPIC_BASE_URL: vendor.url, ANTHROPIC_API_KEY: "sk-1" });
-  [own, managed] = [await makeTenant(), await makeTenant()];
-  vendor.answer({ json: { object: "list", data: [] } });
-  await connections.createCredential(
-    system,
-    own.organizationId,
-    {
-      provider: "openai-compatible",
-      secret: "sk-own-123456",
-      label: "own",
-      endpointUrl: vendor.url,
-      models: "small:1:2",
-    },
-    { places: [{ projectId: own.projectId, environment: "development" }] },
-  );
-});
-afterAll(async () => {
-  setSettings(before);
-  await vendor.stop();
+  setSettings({ ANTHROPIC_BASE_URL: own.vendor.url, ANTHROPIC_API_KEY: "sk-1" });
+  managed = await makeTenant();
+  await own.connect({ models: "small:1:2" });
 });
 
 const MARK = { type: "ephemeral" };
@@ -65,7 +43,7 @@ const plain = (model: string) => ({
   tools: [{ type: "function", function: tool }],
 });
 const chat = (tenant: Tenant, body: object) => tenant.post("/v1/chat/completions", body);
-const sent = () => JSON.parse(vendor.arrived[0]?.body ?? "null");
+const sent = () => JSON.parse(own.vendor.arrived[0]?.body ?? "null");
 
 /** 10 fresh, 100 written, of which 40 for an hour, and 5 out: 10 + 60 × 1.25 + 40 × 2 + 25 micros. */
 const CLAUDES = {
@@ -94,7 +72,7 @@ const maximumOf = async (id: string) =>
 
 describe("on a model whose price states cache writes", () => {
   test("the marks are sent where they were, and what was written is recorded and charged at its rate", async () => {
-    vendor.answer(CLAUDES);
+    own.vendor.answer(CLAUDES);
     const { status, json, text } = await chat(managed, marked(CLAUDE));
     expect(status, text).toBe(200);
     expect(sent()).toMatchObject({
@@ -117,7 +95,7 @@ describe("on a model whose price states cache writes", () => {
   });
 
   test("a call of a tool and its result keep theirs", async () => {
-    vendor.answer(CLAUDES);
+    own.vendor.answer(CLAUDES);
     const call = { id: "call_1", type: "function", function: { name: "look", arguments: "{}" } };
     const { status, text } = await chat(managed, {
       model: CLAUDE,
@@ -145,7 +123,7 @@ describe("on a model whose price states cache writes", () => {
   });
 
   test("the whole input is held at the dearest rate of writes", async () => {
-    vendor.answer(CLAUDES);
+    own.vendor.answer(CLAUDES);
     const [with_, without] = [
       (await chat(managed, marked(CLAUDE))).json.id,
       (await chat(managed, plain(CLAUDE))).json.id,
@@ -160,16 +138,16 @@ describe("on a model whose price states cache writes", () => {
   });
 
   test("more marks than the vendor takes are refused before sending", async () => {
-    vendor.answer(CLAUDES);
+    own.vendor.answer(CLAUDES);
     const messages = Array.from({ length: 5 }, () => ({ role: "user", content: "Hi", cache_control: MARK }));
     const { status, json } = await chat(managed, { model: CLAUDE, messages });
     expect([status, json.error.param]).toEqual([422, "messages"]);
     expect(json.error.message).toContain("more than 4 cache_control marks");
-    expect(vendor.arrived).toEqual([]);
+    expect(own.vendor.arrived).toEqual([]);
   });
 
   test("the Responses interface takes them on instructions' items, parts, results and tools", async () => {
-    vendor.answer(CLAUDES);
+    own.vendor.answer(CLAUDES);
     const { status, text } = await managed.post("/v1/responses", {
       model: CLAUDE,
       input: [
@@ -197,31 +175,31 @@ describe("on a model whose price states cache writes", () => {
 });
 
 test("any other model is not sent the marks, and the execution has a warning", async () => {
-  vendor.answer(COMPLETION);
-  const { status, json, text } = await chat(own, marked(SMALL));
+  own.vendor.answer(COMPLETION);
+  const { status, json, text } = await chat(own.tenant, marked(SMALL));
   expect(status, text).toBe(200);
-  expect(vendor.arrived[0]?.body).not.toContain("cache_control");
+  expect(own.vendor.arrived[0]?.body).not.toContain("cache_control");
   const { messages } = sent();
   expect(messages[0]).toEqual({ role: "system", content: "A long book.\nBe short." });
-  const job = (await own.get(`/v1/jobs/${json.id}`)).json;
+  const job = (await own.tenant.get(`/v1/jobs/${json.id}`)).json;
   expect(job.warnings).toMatchObject([
     { code: "CacheControlNotSent", details: { field: "cache_control", route: SMALL } },
   ]);
-  const events = (await own.get(`/v1/jobs/${json.id}/events`)).text;
+  const events = (await own.tenant.get(`/v1/jobs/${json.id}/events`)).text;
   expect(events).not.toContain("budget_warning");
 });
 
 test("tools of the native interface have the same mark", async () => {
-  vendor.answer(COMPLETION);
+  own.vendor.answer(COMPLETION);
   const invoke = (cache_control: unknown) =>
-    own.post("/v1/capabilities/text.general.fast.v1/invoke", {
+    own.tenant.post("/v1/capabilities/text.general.fast.v1/invoke", {
       input: { messages: [{ role: "user", content: "Hi" }] },
       toolSchemas: [{ ...tool, cache_control }],
       execution: { executionConstraints: { preferredModel: SMALL } },
     });
   const { status, json, text } = await invoke(MARK);
   expect(status, text).toBe(200);
-  expect(vendor.arrived[0]?.body).not.toContain("cache_control");
+  expect(own.vendor.arrived[0]?.body).not.toContain("cache_control");
   expect(json.warnings).toMatchObject([{ code: "CacheControlNotSent" }]);
   for (const wrong of [
     "ephemeral",
@@ -252,11 +230,11 @@ describe("a mark", () => {
       { messages, tools: [{ type: "function", function: tool, cache_control }] },
       { messages, tools: [{ type: "function", function: { ...tool, cache_control } }] },
     ]) {
-      const { status, json } = await chat(own, { model: SMALL, ...body });
+      const { status, json } = await chat(own.tenant, { model: SMALL, ...body });
       expect([status, json.error.param?.replace(/[[.].*$/, "")]).toEqual([422, Object.keys(body).at(-1)]);
     }
     const input = [{ role: "user", content: "Hi", cache_control }];
-    expect((await own.post("/v1/responses", { model: SMALL, input })).status).toBe(422);
+    expect((await own.tenant.post("/v1/responses", { model: SMALL, input })).status).toBe(422);
   });
 
   test("on nothing is refused at its place", async () => {
@@ -272,10 +250,10 @@ describe("a mark", () => {
   });
 
   test("of an answer or a result, which 0.2.0 passed over, replays what 0.2.0 stored under the key", async () => {
-    vendor.answer(COMPLETION);
+    own.vendor.answer(COMPLETION);
     const call = { id: "call_1", type: "function", function: { name: "look", arguments: "{}" } };
     const ask = (more: object, user: object = {}) =>
-      own.post(
+      own.tenant.post(
         "/v1/chat/completions",
         {
           model: SMALL,
@@ -295,9 +273,9 @@ describe("a mark", () => {
   });
 
   test("that is null is no mark, and makes no other request", async () => {
-    vendor.answer(COMPLETION);
+    own.vendor.answer(COMPLETION);
     const headers = { "idempotency-key": "a mark of null" };
-    const ask = (body: object) => own.post("/v1/chat/completions", body, { headers });
+    const ask = (body: object) => own.tenant.post("/v1/chat/completions", body, { headers });
     const bare = await ask({ model: SMALL, messages: [{ role: "user", content: "Hi" }] });
     const messages = [
       { role: "user", content: [{ type: "text", text: "Hi", cache_control: null }], cache_control: null },
