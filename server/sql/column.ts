@@ -19,19 +19,26 @@ export type Given<S extends Shape> = {
 /** A column of this SQL type, not null unless said. Those of tables are in `server/generated/schema.ts`. */
 export const column = <T>(type: string, nullable = false): Column<T> => ({ type, nullable });
 
-/** Names of columns. A missing one is an error at its own place; the others keep their types. */
-type Names<S extends Shape, N extends string> = (N & keyof S)[];
+/** Each argument is one name or several with a space between. */
+type Word<N extends string> = N extends `${infer First} ${infer Rest}` ? First | Word<Rest> : N;
+/** An argument that names a missing column is an error at its own place; the others keep their types. */
+type Named<S extends Shape, N extends string> = N extends string
+  ? [Word<N>] extends [keyof S]
+    ? N
+    : never
+  : never;
 
-/** Some columns of a table, in this order. */
+/** Some columns of a table, in this order: `pick(job, "id status")`. */
 export function pick<S extends Shape, N extends string>(
   from: S,
-  ...names: Names<S, N>
-): Pick<S, N & keyof S> {
-  return Object.fromEntries(names.map((name) => [name, from[name]])) as Pick<S, N & keyof S>; // exactly these keys
+  ...names: (N & Named<S, N>)[]
+): Pick<S, Word<N> & keyof S> {
+  const words = names.flatMap((each) => each.split(" "));
+  return Object.fromEntries(words.map((name) => [name, from[name]])) as Pick<S, Word<N> & keyof S>; // exactly these keys
 }
 
 /** All columns of a table but these. */
-export function omit<S extends Shape, N extends string>(from: S, ...names: Names<S, N>): Omit<S, N> {
+export function omit<S extends Shape, N extends string>(from: S, ...names: (N & keyof S)[]): Omit<S, N> {
   return Object.fromEntries(
     Object.entries(from).filter(([name]) => !(names as string[]).includes(name)),
   ) as Omit<S, N>; // without exactly these keys

@@ -1,6 +1,8 @@
 import type { Queryable } from "@/server/platform/db";
 import type { Given, Of, Shape } from "./column";
 
+type NoShape = Record<never, never>;
+
 /** A text that this product sends, with what it says of itself. */
 export type Registered = { name: string; text: string; params: Shape; row: Shape; isMany: boolean };
 
@@ -48,9 +50,14 @@ const valuesOf = (params: Shape, given: object) =>
  * One statement: the parameters it needs (`$name` in its text), the row it returns, and its text. `prepared`: the server
  * keeps it under its name. Throws at once where text and parameters differ.
  */
-export function statement<P extends Shape, R extends Shape>(
+export function statement<P extends Shape = NoShape, R extends Shape = NoShape>(
   name: string,
-  { params, row, sql, prepared = false }: { params: P; row: R; sql: string; prepared?: boolean },
+  {
+    params = {} as P, // none
+    row = {} as R, // none
+    sql,
+    prepared = false,
+  }: { params?: P; row?: R; sql: string; prepared?: boolean },
 ) {
   refuseMissing(name, params, row);
   const text = numbered(name, params, short(sql));
@@ -61,6 +68,10 @@ export function statement<P extends Shape, R extends Shape>(
     all: async (db: Queryable, given: Given<P>): Promise<Of<R>[]> => (await run(db, given)).rows,
     first: async (db: Queryable, given: Given<P>): Promise<Of<R> | null> =>
       (await run(db, given)).rows[0] ?? null,
+    /** Runs it for what it writes. */
+    run: async (db: Queryable, given: Given<P>): Promise<void> => {
+      await run(db, given);
+    },
     /** How many rows it wrote, or returned. */
     count: async (db: Queryable, given: Given<P>): Promise<number> => (await run(db, given)).rowCount ?? 0,
   };

@@ -15,38 +15,36 @@ const unloaded = new Set<string>();
 
 // Whatever file states one is loaded here, used or not.
 beforeAll(async () => {
-  const sources = readdirSync(join(ROOT, "server"), { recursive: true, encoding: "utf8" })
-    .filter((file) => file.endsWith(".ts") && !file.endsWith(".test.ts") && !file.startsWith("generated"))
-    .map((file) => join(ROOT, "server", file));
+  const sources = ["server", "inngest"].flatMap((folder) =>
+    readdirSync(join(ROOT, folder), { recursive: true, encoding: "utf8" })
+      .filter((file) => file.endsWith(".ts") && !file.endsWith(".test.ts") && !file.startsWith("generated"))
+      .map((file) => join(ROOT, folder, file)),
+  );
   for (const file of sources)
     if (STATES.test(readFileSync(file, "utf8")))
       await import(file).catch((cause: Error) => unloaded.add(cause.message));
 }, 60_000);
 
-test("every statement is what it says of itself: its parameters, and the columns it returns", {
-  tags: "long",
-}, async () => {
+test("every statement is what it says of itself: its parameters, and the columns it returns", async () => {
   const statements = [...registered()];
   expect([...unloaded, ...(await checkStatements(DATABASE, statements))]).toEqual([]);
   expect(statements.map(({ name }) => name)).toContain("claim-many");
 });
 
-test("a renamed column is reported with each statement that names it, and nothing else is", {
-  tags: "long",
-}, async () => {
-  const reported = await checkStatements(
-    DATABASE,
-    registered(),
-    "ALTER TABLE job RENAME error_code TO fault_code",
-  );
+test("a renamed column is reported with each statement that names it", async () => {
+  const naming = registered().filter(({ text }) => /\berror_code\b/.test(text));
+  const reported = await checkStatements(DATABASE, naming, "ALTER TABLE job RENAME error_code TO fault_code");
   expect(reported).toContainEqual(expect.stringMatching(/^claim-one: column .*error_code.* does not exist$/));
   expect(reported.filter((what) => !what.includes("error_code"))).toEqual([]);
-  expect(await checkStatements(DATABASE, registered())).toEqual([]);
+  expect(await checkStatements(DATABASE, naming)).toEqual([]);
 });
 
 test("the compiler refuses a column that the schema does not have", () => {
   // @ts-expect-error
   expect(pick(job, "fault_code").fault_code).toBeUndefined();
+  // @ts-expect-error
+  pick(job, "id fault_code");
+  expect(pick(job, "id status", "fence")).toEqual({ id: job.id, status: job.status, fence: job.fence });
 });
 
 test("the check tells each way in which a statement may differ from what it says", {
