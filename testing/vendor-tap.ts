@@ -7,9 +7,9 @@ export type Received = { path: string; body: string; headers: Record<string, unk
 
 /**
  * Stands between the product and the sandbox and keeps what really went over the wire, by attempt. Everything is
- * handed on unchanged. `stop` puts the sandbox's own address back.
+ * handed on unchanged, when `before` has resolved. `stop` puts the sandbox's own address back.
  */
-export async function tapSandbox() {
+export async function tapSandbox({ before = async () => {} }: { before?(): Promise<unknown> } = {}) {
   const behind = env.SANDBOX_URL ?? "";
   const received = new Map<string, Received[]>();
   const server = createServer(async (request, response) => {
@@ -19,6 +19,7 @@ export async function tapSandbox() {
     const attemptId = String(request.headers["x-attempt-id"] ?? "");
     const seen = { path: request.url ?? "", body: body.toString("utf8"), headers: request.headers };
     received.set(attemptId, [...(received.get(attemptId) ?? []), seen]);
+    await before();
     const answer = await fetch(`${behind}${request.url}`, {
       method: request.method ?? "POST",
       headers: { "content-type": "application/json", "x-attempt-id": attemptId },

@@ -1,5 +1,5 @@
 import type pg from "pg";
-import { afterEach, expect, test, vi } from "vitest";
+import { afterEach, expect, onTestFinished, test, vi } from "vitest";
 import { systemCtx } from "@/server/domain/ctx";
 import { jobLeases } from "@/server/domain/executions";
 import * as jobs from "@/server/domain/jobs";
@@ -9,6 +9,7 @@ import { receiptIdOf } from "@/server/platform/ids";
 import { env } from "@/server/platform/settings/env";
 import { MINUTE_MS } from "@/server/platform/time/units";
 import { leasesPass } from "@/testing/leases";
+import { tapSandbox } from "@/testing/vendor-tap";
 import { makeProject, rowsOf, type TestProject } from "@/testing/world";
 import { attemptOf } from "../rows";
 import { PAST_LEASE_MS, submittedJob, takenJob } from "./recovery.fixture";
@@ -31,36 +32,40 @@ async function arrivals(attemptId: string): Promise<number> {
   return ((await answer.json()) as { count: number }).count; // as the sandbox answers
 }
 
-/** Another process sweeps, by the true time, until this has ended. */
-async function swept<T>({ projectId }: TestProject, work: Promise<T>): Promise<T> {
-  let isOver = false;
-  const ended = work.finally(() => {
-    isOver = true;
-  });
-  ended.catch(() => {});
-  while (!isOver) {
-    await jobs.sweep(systemCtx("sweeper"), { projectId });
-    await pins.sweep(systemCtx("sweeper"), { projectId });
-    await new Promise((resolve) => setTimeout(resolve, 50));
-  }
-  return ended;
+/** Sends requests through a tap that holds each of them back until `before` has resolved. */
+async function heldBack(before: () => Promise<unknown>): Promise<void> {
+  const tap = await tapSandbox({ before });
+  onTestFinished(() => tap.stop());
 }
 
 test.each([-2 * MINUTE_MS, 2 * MINUTE_MS])(
   "a process whose clock is off by %i ms keeps what it runs",
   async (skewMs) => {
     const project = await makeProject();
+    const { projectId, organizationId, ctx } = project;
     project.clock.advance(skewMs);
-    const invoked = jobs.invoke(project.ctx, TEXT, slow(300));
-    const pinned = pins.run(project.ctx, {
-      pin: { provider: "sandbox", model: "sandbox-mixed", api: "responses" },
-      input: "[slow 300] How deep is the sea?",
+    // A renewal would extend a lease that began at the wrong time.
+    vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] });
+    onTestFinished(() => void vi.useRealTimers());
+    let sweeps = 0;
+    // Another process sweeps, by the true time, while each of both is with the provider.
+    await heldBack(async () => {
+      await jobs.sweep(systemCtx("sweeper"), { projectId });
+      await pins.sweep(systemCtx("sweeper"), { projectId });
+      sweeps++;
     });
-    const answers = await swept(project, Promise.all([invoked, pinned]));
+    const answers = await Promise.all([
+      jobs.invoke(ctx, TEXT, slow(1)),
+      pins.run(ctx, {
+        pin: { provider: "sandbox", model: "sandbox-mixed", api: "responses" },
+        input: "[slow 1] How deep is the sea?",
+      }),
+    ]);
+    expect(sweeps).toBe(2);
     expect(answers.map(({ status }) => status)).toEqual(["succeeded", "succeeded"]);
     // The answer of work that was taken over counts too, but resolves a hold that had become uncertain.
     const { rows } = await pool.query("SELECT resolution FROM hold WHERE organization_id = $1", [
-      project.organizationId,
+      organizationId,
     ]);
     expect(rows.map(({ resolution }) => resolution)).toEqual([null, null]);
   },
@@ -241,7 +246,7 @@ test("a call whose admission was committed unheard is not sent: it ends as that,
   vi.restoreAllMocks();
   expect(fault).toMatchObject({ code: "ServiceUnavailable", details: { executionId: expect.any(String) } });
   const { executionId } = fault.details;
-  await expect.poll(async () => (await rowsOf(executionId)).job.status, { timeout: 5_000 }).toBe("failed");
+  await expect.poll(async () => (await rowsOf(executionId)).job.status, { timeout: 30_000 }).toBe("failed");
   const { job, hold, attempts } = await rowsOf(executionId);
   expect([job.error_code, hold.state, attempts[0].submission]).toEqual([
     "ServiceUnavailable",
@@ -276,9 +281,14 @@ test("a job that was ended elsewhere before it left is not sent, and its reserva
 test("a synchronous call that the sweeper finds unsent ends without a charge and gives its key back", async () => {
   const { ctx, projectId } = await makeProject();
   const key = { idempotencyHeader: "stopped" };
-  const first = jobs.invoke(ctx, TEXT, slow(400), key).catch((cause) => cause);
+  let goOn = () => {};
+  const isSwept = new Promise<void>((resolve) => {
+    goOn = resolve;
+  });
+  await heldBack(() => isSwept);
+  const first = jobs.invoke(ctx, TEXT, slow(1), key).catch((cause) => cause);
   const find = async () => (await pool.query("SELECT id FROM job WHERE project_id = $1", [projectId])).rows;
-  await expect.poll(async () => (await find()).length, { interval: 10 }).toBe(1);
+  await expect.poll(async () => (await find()).length, { timeout: 30_000, interval: 10 }).toBe(1);
   const [{ id }] = await find();
   // As a process leaves it that dies while it waits to send again.
   await pool.query("UPDATE attempt SET submission = 'not_attempted' WHERE job_id = $1", [id]);
@@ -286,6 +296,7 @@ test("a synchronous call that the sweeper finds unsent ends without a charge and
   await jobs.sweep(ctx, { projectId });
   const { job, hold } = await rowsOf(id);
   expect([job.error_code, job.released_key, hold.state]).toEqual(["InternalFailure", "stopped", "released"]);
+  goOn();
   await first;
   const again = await jobs.invoke(ctx, TEXT, slow(1), key);
   expect(again.status).toBe("succeeded");
@@ -301,13 +312,14 @@ test("a lease that ended is its owner's for three seconds more, and no late or h
     return (await rowsOf(jobId)).job.status;
   };
   const databaseNow = async () => (await pool.query("SELECT clock_timestamp() AS now")).rows[0].now as Date; // its type
-  await project.pass(17_000);
+  await pool.query("UPDATE job SET lease_until = clock_timestamp() WHERE id = $1", [jobId]);
   expect(await sweep()).toBe("running");
-  await project.pass(2_000);
+  await project.pass(3_001);
   expect(await sweep({ startedAt: await databaseNow(), isLate: true })).toBe("running");
   const before = new Date((await databaseNow()).getTime() - 5_001);
   expect(await sweep({ startedAt: before, isLate: false })).toBe("running");
-  expect(await sweep({ startedAt: await databaseNow(), isLate: false })).toBe("failed");
+  const ahead = new Date((await databaseNow()).getTime() + MINUTE_MS); // however long it takes until the statement
+  expect(await sweep({ startedAt: ahead, isLate: false })).toBe("failed");
 });
 
 test("what its owner renews while the sweeper is about to take it over stays its owner's", async () => {
