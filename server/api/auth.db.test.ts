@@ -45,7 +45,7 @@ const post = (headers: Record<string, string | undefined>) => respond(write, inc
 async function* nothing() {}
 
 describe("API keys", () => {
-  test("a key identifies itself, in any case of the scheme", async () => {
+  test("a key identifies itself, and the case of its scheme does not matter", async () => {
     for (const scheme of ["Bearer", "bearer", "BEARER "]) {
       const answer = await get({ authorization: `${scheme} ${tenant.apiKey}` });
       expect(jsonOf(answer)).toEqual({ kind: "service_principal", id: tenant.keyId });
@@ -82,7 +82,7 @@ describe("API keys", () => {
     expect((await get({ authorization: "Bearer cap_x", cookie })).status).toBe(401);
   });
 
-  test("a key is refused by the request after its revocation, while the process remembers keys", async () => {
+  test("a revoked key is refused by the next request, even while the process caches keys", async () => {
     const watch = await access.watchChanges();
     const { apiKey, keyId } = await makeTenant();
     const authorization = `Bearer ${apiKey}`;
@@ -94,15 +94,15 @@ describe("API keys", () => {
   });
 });
 
-describe("sessions of a browser", () => {
-  test("a session reads as its person", async () => {
+describe("browser sessions", () => {
+  test("a session identifies its person", async () => {
     expect(jsonOf(await get({ cookie: `other=1; ${cookie}; more=2` }))).toEqual({
       kind: "human_session",
       id: person.userId,
     });
   });
 
-  test("a session that was cut into pieces is put together", async () => {
+  test("a session cookie that was split is joined again", async () => {
     const value = cookie.slice(SESSION_COOKIE.length + 1);
     const pieces = [value.slice(0, 50), value.slice(50)].map(
       (piece, place) => `${SESSION_COOKIE}.${place}=${piece}`,
@@ -110,7 +110,7 @@ describe("sessions of a browser", () => {
     expect((await get({ cookie: pieces.join("; ") })).status).toBe(200);
   });
 
-  test("one that is forged, expired, of another secret, over, or without a session or person is 401", async () => {
+  test("a cookie that is forged, expired, sealed with another secret, ended, or without a session or person is 401", async () => {
     const forged = `${cookie.slice(0, -4)}AAAA`;
     const good = { sub: person.userId, sid: await signIn(person.userId) };
     expect((await get({ cookie: await sealedCookie(good) })).status).toBe(200);
@@ -120,7 +120,7 @@ describe("sessions of a browser", () => {
       await sealedCookie(good, { maxAge: -60 }),
       await sealedCookie({ ...good, sid: newId("session") }),
       await sealedCookie({ ...good, sid: await signIn(person.userId, () => new Date("2026-01-01")) }),
-      await sealedCookie({ sub: person.userId, sessionVersion: 1 }), // as they were before sessions had rows
+      await sealedCookie({ sub: person.userId, sessionVersion: 1 }), // as before sessions had rows
       await sealedCookie({ ...good, sub: "usr_missing" }),
       `${SESSION_COOKIE}=garbage`,
     ];
@@ -136,13 +136,13 @@ describe("sessions of a browser", () => {
   });
 });
 
-describe("writes of a signed-in browser", () => {
+describe("writes of a browser session", () => {
   test.each([
     ["our own origin", { origin: ORIGIN }],
     ["our own origin, as browsers say it twice", { origin: ORIGIN, "sec-fetch-site": "same-origin" }],
     ["the host it was sent to", { origin: "http://capstan.test:81", host: "capstan.test:81" }],
     ["no origin, but the browser says it is ours", { "sec-fetch-site": "same-origin" }],
-  ])("200 from %s", async (_name, headers) => {
+  ])("a write from %s is 200", async (_name, headers) => {
     expect((await post({ cookie, ...headers })).status).toBe(200);
   });
 
@@ -154,13 +154,13 @@ describe("writes of a signed-in browser", () => {
     ["nowhere", {}],
     ["a link", { "sec-fetch-site": "none" }],
     ["nonsense", { origin: "%%%" }],
-  ])("403 from %s", async (_name, headers) => {
+  ])("a write from %s is 403", async (_name, headers) => {
     const answer = await post({ cookie, ...headers });
     expect(answer.status).toBe(403);
     expect(jsonOf(answer).detail.code).toBe("CrossSiteRequest");
   });
 
-  test("415 for what a form of another site could send", async () => {
+  test("a content type that a form of another site could send is 415", async () => {
     for (const type of [
       "text/plain",
       "application/x-www-form-urlencoded",
@@ -171,7 +171,7 @@ describe("writes of a signed-in browser", () => {
     }
   });
 
-  test("without a body and a type they count from our own pages, and from nowhere else", async () => {
+  test("a write without a body or content type is allowed only from our own pages", async () => {
     const remove = endpoint({ ...shape, method: "DELETE" });
     const bare = (headers: Record<string, string | undefined>) =>
       respond(remove, incoming({ method: "DELETE", headers }));
@@ -189,12 +189,12 @@ describe("writes of a signed-in browser", () => {
     expect((await bare({ cookie, origin: ORIGIN, "content-type": "text/plain" })).status).toBe(415);
     for (const announced of [{ "content-length": "2" }, { "transfer-encoding": "chunked" }])
       expect((await bare({ cookie, origin: ORIGIN, ...announced })).status).toBe(415);
-    // As `next start` gives it.
+    // `next start` passes an empty stream as the body of a request without one.
     const empty = { ...incoming({ method: "DELETE", headers: { cookie, origin: ORIGIN } }), body: nothing() };
     expect((await respond(remove, empty)).status).toBe(200);
   });
 
-  test("a CSRF token is not needed, but one that is sent must be this session's", async () => {
+  test("a CSRF token is optional, but a token that is sent must belong to this session", async () => {
     const token = "a".repeat(64);
     const csrf = `${CSRF_COOKIE}=${encodeURIComponent(`${token}|${createHash("sha256").update(`${token}${secret}`).digest("hex")}`)}`;
     const withCsrf = (sent: string, cookies: string) =>
@@ -206,7 +206,7 @@ describe("writes of a signed-in browser", () => {
     expect((await withCsrf(token, `${cookie}; ${CSRF_COOKIE}=${token}|forged`)).status).toBe(403);
   });
 
-  test("reading needs none of this, and a key never does", async () => {
+  test("reads and requests with a key need none of these checks", async () => {
     expect((await get({ cookie, origin: "https://evil.example" })).status).toBe(200);
     expect(
       (await post({ authorization: `Bearer ${tenant.apiKey}`, origin: "https://evil.example" })).status,

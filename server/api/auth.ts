@@ -202,7 +202,7 @@ function isOurCsrfToken(sent: string, cookie: string): boolean {
   return isSame(token, sent) && isSame(signature, expected);
 }
 
-/** Whether two texts are equal and not empty, compared in constant time. */
+/** True if two texts are equal and not empty, compared in constant time. */
 export function isSame(a: string, b: string): boolean {
   const [one, other] = [Buffer.from(a), Buffer.from(b)];
   return one.length > 0 && one.length === other.length && timingSafeEqual(one, other);

@@ -34,7 +34,7 @@ export async function readLimited(incoming: Incoming, limit: number): Promise<Ui
   return first ?? EMPTY;
 }
 
-/** The same bytes; if the caller disconnects, throws a validation error. */
+/** Passes the bytes through; throws a validation error if the caller disconnects. */
 export async function* whole(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void> {
   try {
     yield* bytes;
@@ -123,7 +123,10 @@ function invalid(msg: string, type: string): never {
   throw new ValidationFault([{ loc: ["body"], msg, type }]);
 }
 
-/** Whether the bytes are in the charset that the media type names, which must be UTF-8 or ASCII. It may name none. */
+/**
+ * True if the bytes are in the charset of the media type, which must be UTF-8 or ASCII. A media type without a charset means
+ * UTF-8.
+ */
 function isInUtf8(contentType: string, bytes: Uint8Array): boolean {
   const charset = /;\s*charset\s*=\s*"?([^\s";]*)/i.exec(contentType)?.[1] ?? "utf-8";
   return /^utf-?8$/i.test(charset) || (/^(us-)?ascii$/i.test(charset) && isAscii(bytes));

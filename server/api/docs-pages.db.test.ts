@@ -7,7 +7,7 @@ const named = async (address: string) => {
   return htmlOf(page.name, page.text);
 };
 
-test("every page is a page of HTML with one title, and its links lead to pages and headings that are there", async () => {
+test("every page is HTML with one title, and its links lead to existing pages and headings", async () => {
   const pages = await docsPages();
   const html = new Map([...pages].map(([name, text]) => [addressOf(name), htmlOf(name, text)]));
   for (const [address, text] of html) {
@@ -22,7 +22,7 @@ test("every page is a page of HTML with one title, and its links lead to pages a
   }
 });
 
-test("links to files of the repository are words, code is escaped, and a wide table scrolls alone", () => {
+test("links to files of the repository become plain words, code is escaped, and a wide table scrolls by itself", () => {
   const html = htmlOf(
     "guides/a.md",
     "# A\n[law](../../server/laws) [b](b.md#c)\n\n```sh\na < b\n```\n\n| x |\n|-|\n| y |\n",
@@ -32,17 +32,17 @@ test("links to files of the repository are words, code is escaped, and a wide ta
   expect(html).toContain('<div tabindex="0"><table>');
 });
 
-test("headings of one name have anchors of their own", () => {
+test("headings with the same name have different anchors", () => {
   expect(htmlOf("a.md", "## One `x`\n\n## One `x`\n")).toMatch(/id="one-x".*id="one-x-1"/s);
 });
 
-test("the first page is at /docs/index, and no other file is a page", async () => {
+test("the first page is at /docs/index, and files that are not pages are not served", async () => {
   expect(await named("index")).toContain("Documentation</h1>");
   for (const address of ["../README", "openapi.json", "none", "guides"])
     expect(await pageAt(address)).toBeUndefined();
 });
 
-test("a search finds pages by their words, best first, and nothing for none", async () => {
+test("a search finds pages by their words, best first, and returns nothing for no words", async () => {
   expect((await searchDocs("retry safely"))[0]).toMatchObject({ address: "/docs/guides/retry-safely" });
   expect((await searchDocs("BudgetExceeded"))[0]).toMatchObject({ title: "BudgetExceeded" });
   expect(await searchDocs("")).toEqual([]);

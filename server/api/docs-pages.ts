@@ -10,7 +10,10 @@ const FOLDER = join(process.cwd(), "docs");
 
 let pages: Promise<Map<string, string>> | undefined;
 
-/** The Markdown of each page by its address below `/docs/`, read once. An installation without docs/ has those of errors. */
+/**
+ * The Markdown of each page by its address below `/docs/`, read once. An installation without docs/ has only the pages of
+ * error codes.
+ */
 export function docsPages(): Promise<Map<string, string>> {
   pages ??= readPages();
   return pages;
@@ -45,7 +48,7 @@ const cellsOf = (row: string) =>
     .slice(1, -1)
     .map((cell) => cell.trim());
 
-/** What the table of errors says about this code: a section for each column. */
+/** The page of an error code, with a section for each column of the table of errors. */
 function errorPage(code: string, all: Map<string, string>): string {
   const lines = (all.get(TABLE_OF_ERRORS) ?? "").split("\n");
   const at = lines.findIndex((line) => line.startsWith(`| \`${code}\` |`));
@@ -67,7 +70,7 @@ function errorPage(code: string, all: Map<string, string>): string {
   return `${text.replaceAll(/\]\((?!https?:|\/|#|\.\.\/)/g, "](../reference/").replaceAll("](../../", "](../")}\n`;
 }
 
-/** The address of a page as HTML: `/docs/guides/retry-safely`. The first page is the one that leads to the others. */
+/** The address of a page as HTML, such as `/docs/guides/retry-safely`. The README is `/docs/index`. */
 export const addressOf = (name: string) =>
   `/docs/${name === "README.md" ? "index" : name.replace(/\.md$/, "")}`;
 
@@ -85,7 +88,7 @@ export async function contents(): Promise<{ part: string; pages: { address: stri
   }));
 }
 
-/** A page's Markdown by its address below `/docs/`, without an ending; undefined where there is none. */
+/** A page's Markdown by its address below `/docs/`, without an ending; undefined if there is no such page. */
 export async function pageAt(address: string): Promise<{ name: string; text: string } | undefined> {
   const name = address === "index" ? "README.md" : `${address}.md`;
   const text = (await docsPages()).get(name);
@@ -99,7 +102,10 @@ const anchorOf = (heading: string) =>
     .replaceAll(/[^\p{L}\p{M}\p{N}\p{Pc}\- ]/gu, "")
     .replaceAll(" ", "-");
 
-/** Where a link of a page leads on this installation: pages to pages, files outside docs/ nowhere. */
+/**
+ * The target of a page's link on this installation: Markdown pages of docs/ lead to their HTML pages. Null for other files of
+ * the repository.
+ */
 function targetOf(name: string, href: string): string | null {
   if (/^(https?:|mailto:|\/|#)/.test(href)) return href;
   const [path = "", anchor] = href.split("#");
@@ -126,12 +132,12 @@ export function htmlOf(name: string, text: string): string {
         const target = targetOf(name, href);
         return target === null ? words : `<a href="${encodeURI(target)}">${words}</a>`;
       },
-      // A picture is in the repository alone.
+      // Pictures exist only in the repository, so their alternative text is shown.
       image: ({ text: alt }) => alt,
       code: ({ text: code }) => `<pre tabindex="0"><code>${escaped(code)}</code></pre>\n`,
       table(token) {
         const cell = ({ text, tokens }: (typeof token.header)[number], tag: string) => {
-          const name = text ? tag : "td"; // a heading without words is none
+          const name = text ? tag : "td"; // a header cell without words is a plain cell
           return `<${name}>${this.parser.parseInline(tokens)}</${name}>`;
         };
         const row = (cells: typeof token.header, tag: string) =>
@@ -140,7 +146,7 @@ export function htmlOf(name: string, text: string): string {
         return `<div tabindex="0"><table><thead>${row(token.header, "th")}</thead><tbody>${body}</tbody></table></div>\n`;
       },
     },
-  }).parse(text) as string; // not async
+  }).parse(text) as string; // a promise only if the parser is async
 }
 
 const escaped = (text: string) =>

@@ -22,7 +22,7 @@ test.each(Object.keys(ERRORS) as (keyof typeof ERRORS)[])("the docsUrl of %s is 
   expect(String(body)).toMatch(/## What to do next\n\n\S.+|fix the expression/);
 });
 
-test("every page of docs/ is served as it is written, with an ETag, and is in the index", async () => {
+test("every page of docs/ is served unchanged, with an ETag, and is in the index", async () => {
   const pages = pagesUnder("docs");
   expect(pages.length).toBeGreaterThan(40);
   const index = String((await get("/docs/index.md")).body);
@@ -36,7 +36,7 @@ test("every page of docs/ is served as it is written, with an ETag, and is in th
   }
 });
 
-test("links of an error's page lead to pages", async () => {
+test("links of an error's page lead to existing pages", async () => {
   for (const code of Object.keys(ERRORS)) {
     const address = `${publicUrl}/docs/errors/${code}.md`;
     const { body } = await get(new URL(address).pathname);
@@ -47,7 +47,7 @@ test("links of an error's page lead to pages", async () => {
   }
 });
 
-test("no other file is served", async () => {
+test("other files are not served", async () => {
   for (const path of [
     "/docs/nothing.md",
     "/docs/../README.md",

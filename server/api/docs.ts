@@ -6,7 +6,7 @@ import type { Incoming, Outgoing } from "./transport";
 
 const MARKDOWN = { "content-type": "text/markdown; charset=utf-8" };
 
-/** Is this the address of a Markdown page? */
+/** True for the address of a Markdown page. */
 export const isDocsPath = (path: string): boolean => path.startsWith("/docs/") && path.endsWith(".md");
 
 /** `/docs/….md`: a page as it is written, one page for each error code, and `/docs/index.md`, which lists them all. */

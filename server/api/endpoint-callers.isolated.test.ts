@@ -6,7 +6,7 @@ import { makeTenant } from "@/testing/tenants";
 import { endpoint, respond } from "./endpoint";
 import { base, throwing } from "./endpoint.fixture";
 
-// A limit that is soon used up. Limits are read once, with the modules.
+// Lowers the limit, so that a test uses it up soon. Limits are read once, when the modules load.
 vi.hoisted(() => {
   process.env.RATE_LIMIT_ANONYMOUS_PER_MINUTE = "120";
 });
@@ -16,7 +16,7 @@ beforeAll(async () => {
   tenant = await makeTenant({ scopes: ["jobs:read"] });
 });
 
-describe("who may ask", () => {
+describe("authorization", () => {
   const guarded = endpoint({
     ...base,
     auth: ["service_principal"],
@@ -24,7 +24,7 @@ describe("who may ask", () => {
     run: async (ctx) => ({ seen: ctx.principal.id }),
   });
 
-  test("401 without a credential, and with one that is wrong even where none is needed", async () => {
+  test("a request without a credential is 401, and so is a wrong credential even if none is needed", async () => {
     const none = await respond(guarded, incoming());
     expect(none.status).toBe(401);
     expect(none.headers["www-authenticate"]).toContain("Bearer");
@@ -39,7 +39,7 @@ describe("who may ask", () => {
     ).toBe(401);
   });
 
-  test("403 for a kind that is not allowed and for a key without the scope", async () => {
+  test("a caller of a kind that is not allowed, or a key without the scope, is 403", async () => {
     const forPeople = endpoint({ ...base, auth: ["human_session"], run: async () => ({ seen: 1 }) });
     expect((await respond(forPeople, incoming({ key: tenant.apiKey }))).status).toBe(403);
     const writing = endpoint({
@@ -56,11 +56,11 @@ describe("who may ask", () => {
     });
   });
 
-  test("200 with a key that may", async () => {
+  test("a key with the scope is 200", async () => {
     expect(jsonOf(await respond(guarded, incoming({ key: tenant.apiKey })))).toEqual({ seen: tenant.keyId });
   });
 
-  test("a body is not read before it is known who asks", async () => {
+  test("a body is not read before the caller is identified", async () => {
     const answer = await respond(
       endpoint({ ...base, auth: ["service_principal"], body: z.object({}), run: async () => ({ seen: 1 }) }),
       incoming({ body: "no json", key: undefined }),
@@ -70,7 +70,7 @@ describe("who may ask", () => {
 });
 
 describe("limits", () => {
-  test("429 with Retry-After when an address asks too much, guesses at keys included", async () => {
+  test("an address that sends too many requests, guesses of keys included, gets 429 with Retry-After", async () => {
     const address = ownAddress();
     const open = endpoint({ ...base, run: async () => ({ seen: 1 }) });
     const statuses = new Set<number>();
@@ -89,7 +89,7 @@ describe("limits", () => {
     expect((await respond(open, incoming({ address: ownAddress() }))).status).toBe(200);
   });
 
-  test("a spent address does not keep out a key that has been good", async () => {
+  test("an address that used up its limit does not lock out a key that has worked before", async () => {
     const address = ownAddress();
     const guarded = endpoint({ ...base, auth: ["service_principal"], run: async () => ({ seen: 1 }) });
     expect((await respond(guarded, incoming({ key: tenant.apiKey, address }))).status).toBe(200);

@@ -7,7 +7,7 @@ import { respond } from "./endpoint";
 import { throwing } from "./endpoint.fixture";
 
 describe("errors on the wire", () => {
-  test("a refusal is its row: status, code, message, details", async () => {
+  test("an error has the status, code, message and details of its row", async () => {
     const answer = await respond(
       throwing(() => fail("IdempotencyConflict", "Taken.", { jobId: "wfr_1" })),
       incoming(),
@@ -29,7 +29,7 @@ describe("errors on the wire", () => {
     });
   });
 
-  test("a refusal without details has none", async () => {
+  test("an error without details has no details member", async () => {
     const answer = await respond(
       throwing(() => fail("NotFound", "No.")),
       incoming(),
@@ -41,7 +41,7 @@ describe("errors on the wire", () => {
     });
   });
 
-  test("inline rows have their fields beside the code", async () => {
+  test("errors with inline fields have them beside the code", async () => {
     const details = {
       path: "execution.x",
       didYouMean: null,
@@ -82,7 +82,7 @@ describe("errors on the wire", () => {
     });
   });
 
-  test("a refusal's own headers are sent", async () => {
+  test("an error's own headers are sent", async () => {
     const gone = new Fault("Gone", "Gone.", {}, { headers: { "x-why": "expired" } });
     const answer = await respond(
       throwing(() => {
@@ -93,7 +93,7 @@ describe("errors on the wire", () => {
     expect(answer).toMatchObject({ status: 410, headers: { "x-why": "expired" } });
   });
 
-  test("a validation list from a verb is a 422 list", async () => {
+  test("validation errors of a verb are a 422 list", async () => {
     const issue = { loc: ["body", "x"], msg: "No.", type: "value_error" };
     const answer = await respond(
       throwing(() => {
@@ -118,7 +118,7 @@ describe("errors on the wire", () => {
     ]);
   });
 
-  test("anything else is an opaque 500 with the request id", async () => {
+  test("any other error is an opaque 500 with the request id", async () => {
     const answer = await respond(
       throwing(() => {
         throw new Error("password is hunter2");

@@ -7,8 +7,8 @@ import { incoming, jsonOf } from "@/testing/requests";
 import { bytes, endpoint, raw, reply, respond } from "./endpoint";
 import { base, echo, throwing } from "./endpoint.fixture";
 
-describe("what an endpoint receives", () => {
-  test("parameters, query and body are parsed by their schemas; unknown query fields are ignored", async () => {
+describe("requests", () => {
+  test("parameters, query and body are parsed by their schemas, and unknown query fields are ignored", async () => {
     const answer = await respond(
       echo,
       incoming({
@@ -56,7 +56,7 @@ describe("what an endpoint receives", () => {
     ],
     ["no parameter", { params: {}, body: { name: "n" } }, ["path", "thing_id"], "missing"],
     ["a duplicate key", { body: '{"name":"a","name":"b"}' }, ["body"], "duplicate_key"],
-  ])("422: %s", async (_name, asked, loc, type) => {
+  ])("invalid input is 422: %s", async (_name, asked, loc, type) => {
     const answer = await respond(echo, incoming({ method: "POST", params: { thing_id: "t" }, ...asked }));
     expect(answer.status).toBe(422);
     const { detail } = jsonOf(answer);
@@ -64,7 +64,7 @@ describe("what an endpoint receives", () => {
     expect(JSON.stringify(detail)).not.toContain("hunter2");
   });
 
-  test("every wrong field is named at once", async () => {
+  test("all wrong fields are reported at once", async () => {
     const strict = endpoint({
       ...base,
       body: z.strictObject({ a: z.string() }),
@@ -78,7 +78,7 @@ describe("what an endpoint receives", () => {
     ]);
   });
 
-  test("a body may be absent where its schema allows it", async () => {
+  test("a body may be absent if its schema allows that", async () => {
     const optional = endpoint({
       ...base,
       body: z.object({}).optional(),
@@ -87,7 +87,7 @@ describe("what an endpoint receives", () => {
     expect(jsonOf(await respond(optional, incoming({ method: "POST" })))).toEqual({ seen: "none" });
   });
 
-  test("415: a body that is not declared as JSON", async () => {
+  test("a body that is not declared as JSON is 415", async () => {
     for (const type of ["text/plain", "application/x-www-form-urlencoded", "multipart/form-data", ""]) {
       const answer = await respond(
         echo,
@@ -109,7 +109,7 @@ describe("what an endpoint receives", () => {
     }
   });
 
-  test("415: a body that is packed, or in letters other than UTF-8's", async () => {
+  test("a compressed body, or one in another charset than UTF-8, is 415", async () => {
     const send = (headers: Record<string, string>, body = { name: "n" }) =>
       respond(
         echo,
@@ -141,7 +141,7 @@ describe("what an endpoint receives", () => {
     expect((await send(ascii, { name: "é" })).status).toBe(415);
   });
 
-  test("413: a body over the limit, whether its length is declared or not", async () => {
+  test("a body over the limit is 413, whether its length is declared or not", async () => {
     const small = endpoint({
       ...base,
       body: z.object({ text: z.string() }),
@@ -178,7 +178,7 @@ describe("what an endpoint receives", () => {
     expect(pieces).toBeLessThan(20);
   });
 
-  test("a stream is handed over unread where the endpoint wants it", async () => {
+  test("an endpoint with a raw body gets the stream unread", async () => {
     const upload = endpoint({
       ...base,
       rawBody: true,
@@ -194,8 +194,8 @@ describe("what an endpoint receives", () => {
   });
 });
 
-describe("what an endpoint answers", () => {
-  test("every answer carries a request id and the version, and is neither cached nor guessed at", async () => {
+describe("responses", () => {
+  test("every response has a request id and the version, and is neither cached nor sniffed", async () => {
     const answers = [
       await respond(echo, incoming({ params: { thing_id: "t" }, body: { name: "n" } })),
       await respond(echo, incoming({ params: { thing_id: "t" }, body: {} })),
@@ -219,7 +219,7 @@ describe("what an endpoint answers", () => {
     expect(new Set(answers.map(({ headers }) => headers["x-request-id"])).size).toBe(3);
   });
 
-  test("a sane request id of the caller is kept, another is replaced", async () => {
+  test("a well-formed request id of the caller is kept, and any other is replaced", async () => {
     const idFor = async (given: string) =>
       (await respond(echo, incoming({ params: {}, headers: { "x-request-id": given } }))).headers[
         "x-request-id"
@@ -242,7 +242,7 @@ describe("what an endpoint answers", () => {
     });
   });
 
-  test("ready bytes and raw answers go out as they are", async () => {
+  test("serialized bytes and raw responses are sent unchanged", async () => {
     const ready = endpoint({
       ...base,
       run: async () =>
@@ -264,7 +264,7 @@ describe("what an endpoint answers", () => {
     });
   });
 
-  test("an output that breaks the contract is an opaque 500 while we develop", async () => {
+  test("an output that breaks the contract is an opaque 500 in development", async () => {
     const broken = endpoint({
       ...base,
       output: z.object({ id: z.string() }),
@@ -276,7 +276,7 @@ describe("what an endpoint answers", () => {
   });
 });
 
-test("no body, path or query makes a 500", async () => {
+test("no body, path or query causes a 500", async () => {
   const open = endpoint({
     ...base,
     params: z.object({ thing_id: z.string().max(50) }),

@@ -11,7 +11,7 @@ export const base = {
   errors: ["NotFound", "IdempotencyConflict", "UNKNOWN_EXECUTION_FIELD"],
 } as const;
 
-/** Answers with what it was sent. */
+/** Returns the request's own parameters. */
 export const echo = endpoint({
   ...base,
   params: z.object({ thing_id: z.string() }),

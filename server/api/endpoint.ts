@@ -49,14 +49,14 @@ export type Result<O> = O extends z.ZodType ? z.output<O> | Reply<z.output<O>> |
 
 type Facts = {
   method: Method;
-  /** With parameters in braces: `/v1/jobs/{job_id}/cancel`. */
+  /** The path template, with parameters in braces: `/v1/jobs/{job_id}/cancel`. */
   path: `/${string}`;
   /** The last parameter of the path may have slashes: it takes the rest of the path. */
   takesSlashes?: true;
   summary: string;
   description?: string;
   tags?: readonly string[];
-  /** Who may call it. `anonymous` means that no credential is needed. */
+  /** The kinds of caller that may call it. `anonymous` means that no credential is needed. */
   auth: readonly CallerKind[];
   /** Pages that embed sessions are bound to may call it without a credential. */
   fromPages?: true;
@@ -64,13 +64,13 @@ type Facts = {
   fromPrograms?: true;
   /** The scope that a key needs. */
   scope?: Scope;
-  /** Instead of the scope, where management keys have the right by another one. */
+  /** Checked instead of the scope, for operations that management keys may call under another scope. */
   right?: ProjectRight;
   /** The largest body, in bytes; 1 MiB by default. */
   bodyLimit?: number;
   /** Repeating a request under the same Idempotency-Key header returns the outcome of the first. */
   idempotent?: true;
-  /** Of endpoints that start an execution: the response only confirms the start. */
+  /** For endpoints that start an execution: the response only confirms the start. */
   answersAtOnce?: true;
   /** The body is not read: `run` gets the stream of `incoming`, of any media type. */
   rawBody?: true;
@@ -301,14 +301,14 @@ async function perform(
   return toOutgoing(endpoint, result, headers, ctx);
 }
 
-/** Whether the caller may repeat this request without an idempotency key. */
+/** True if the caller may repeat this request without an idempotency key. */
 const isUnkeyed = (endpoint: Endpoint, { principal }: Ctx, key: SentKey | undefined) =>
   endpoint.idempotent === true &&
   !key?.key &&
   principal.kind === "service_principal" &&
   env.REPEAT_GUARD_SECONDS > 0;
 
-/** Records what identifies a repeat of this request; of its body only the hash. */
+/** Records what identifies a repeat of this request; the body is recorded only as a hash. */
 const noteUnkeyed = (endpoint: Endpoint, incoming: Incoming, ctx: Ctx) => async (bytes: Uint8Array) => {
   ctx.unkeyed = {
     path: incoming.path,
@@ -324,7 +324,7 @@ function retriesOf(incoming: Incoming): number {
   return /^\d{1,4}$/.test(said) ? Number(said) : 0;
 }
 
-/** Whether a page of another origin may call this, with an embed session or to get one. */
+/** True if a page of another origin may call this, with an embed session or to get one. */
 export const isForPages = ({ auth, fromPages }: Pick<Endpoint, "auth" | "fromPages">): boolean =>
   fromPages === true || auth.includes("panel_session");
 
@@ -350,7 +350,7 @@ function toOutgoing(endpoint: Endpoint, result: unknown, headers: Headers, ctx: 
     return { status: result.status, headers: Object.assign(headers, result.headers), body: result.body };
   }
   if ("rawMediaType" in endpoint.output) {
-    const outgoing = result as Outgoing; // the type of `run` where the output is raw
+    const outgoing = result as Outgoing; // an endpoint with a raw output returns an Outgoing
     const type = { "content-type": endpoint.output.rawMediaType };
     return { ...outgoing, headers: Object.assign(headers, type, outgoing.headers) };
   }

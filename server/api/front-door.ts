@@ -12,7 +12,10 @@ export async function llmsAnswer(incoming: Incoming): Promise<Outgoing> {
   return publishedDocument(incoming, llmsText(), { "content-type": "text/plain; charset=utf-8" });
 }
 
-/** Browsers name HTML, and the panel's own navigation has the header `rsc`. Programs name another type, take any or say nothing. */
+/**
+ * True for `/` requested by a program. Browsers name HTML, and the panel's own navigation has the header `rsc`; programs name
+ * another type, accept any or send no Accept header.
+ */
 export const wantsIndex = (incoming: Incoming): boolean =>
   incoming.path === "/" &&
   incoming.header("rsc") === undefined &&

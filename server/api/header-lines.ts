@@ -5,7 +5,7 @@ import { ValidationFault } from "@/server/platform/errors/errors";
 import { textsOf } from "@/server/platform/text/header";
 import type { Incoming } from "./transport";
 
-/** A header that carries text. Throws InvalidInput where it is sent twice with different values. */
+/** A header that carries text. Throws InvalidInput if it is sent twice with different values. */
 export function textHeader(incoming: Pick<Incoming, "lines">, name: TextHeader): string | undefined {
   const [text, other] = textsOf(incoming.lines(name.toLowerCase()));
   if (other === undefined) return text;
@@ -18,7 +18,10 @@ export function textHeader(incoming: Pick<Incoming, "lines">, name: TextHeader):
   ]);
 }
 
-/** The Idempotency-Key header, and how 0.2.0 stored it where that differs: as Latin-1, its lines joined, with the quotes. */
+/**
+ * The Idempotency-Key header, and the form in which 0.2.0 stored it if that differs: as Latin-1, with lines joined and quotes
+ * kept.
+ */
 export function keyHeader(incoming: Incoming): SentKey | undefined {
   const key = textHeader(incoming, "Idempotency-Key");
   if (key === undefined) return undefined;
@@ -42,16 +45,16 @@ export function linesOf({ headers, rawHeaders }: IncomingMessage, name: string):
   return rawHeaders.filter((_, at) => at % 2 === 1 && rawHeaders[at - 1]?.toLowerCase() === name);
 }
 
-/** No header on the wire has this character, and every host's handlers get it. */
+/** Separates the lines of a header: no header on the wire has this character, and every host's handlers get it. */
 const BETWEEN_LINES = "\u0001";
 
-/** The same of a request that a host handed over with its lines joined, in a process that keeps them apart. */
+/** The same for a request whose lines a host joined, in a process where `keepLinesApart` marked them. */
 export const linesOfRequest = ({ headers }: Request, name: string): string[] =>
   headers.get(name)?.split(BETWEEN_LINES) ?? [];
 
 /**
- * Keeps the lines of repeated text headers apart for Next's handlers. Node joins them by commas, which a value may have, too,
- * and Next passes on nothing else.
+ * Keeps the lines of repeated text headers apart for Next's handlers. Node joins lines by commas, which a value may also
+ * contain, and Next passes on only the joined text.
  */
 export function keepLinesApart(): void {
   subscribe("http.server.request.start", (message) => {

@@ -53,12 +53,12 @@ export function readQuery(query: URLSearchParams, fields: readonly QueryField[])
   return values;
 }
 
-/** The names in the header about an ignored query at most, and the longest of them. */
+/** The most names in the header about an ignored query, and the most characters of each. */
 const [MOST_NAMES, MOST_CHARACTERS] = [20, 64];
 
 /**
- * The names in a query that changed nothing, for the header `x-capstan-ignored-query`: unknown ones, and those whose value
- * the schema passed over (`view=nonsense`). Null when there are none.
+ * The query parameters that changed nothing, for the header `x-capstan-ignored-query`: unknown ones, and those whose value
+ * the schema ignored (`view=nonsense`). Null if there are none.
  */
 export function ignoredNames(query: URLSearchParams, parsed: object | undefined): string | null {
   if (query.size === 0) return null;

@@ -51,7 +51,7 @@ test.each([
   ["a raw control character", '["\u0001"]', "json_invalid"],
   ["a bad escape", String.raw`["\x41"]`, "json_invalid"],
   ["two values", "{} {}", "json_invalid"],
-])("refused: %s", (_name, text, type) => {
+])("hostile JSON is refused: %s", (_name, text, type) => {
   expect(refusalOf(text)).toBe(type);
 });
 
@@ -64,7 +64,7 @@ test.each([
   ],
   [String.raw`{"a\"\u0062{":{"c":-9007199254740993}}`, ['a"b{', "c"]],
   ['[0,{"a":[], "b" : 9007199254740993}]', [1, "b"]],
-])("a number that is refused is named by its place: %s", (text, place) => {
+])("the error about a number names its path: %s", (text, place) => {
   try {
     parse(text);
     expect.unreachable();
@@ -73,7 +73,7 @@ test.each([
   }
 });
 
-test("bytes that are no UTF-8 are refused, whatever is made of them elsewhere", () => {
+test("bytes that are not UTF-8 are refused, even if other decoders accept them", () => {
   for (const bytes of [
     [0x22, 0xff, 0x22],
     [0x22, 0xc0, 0x80, 0x22],
@@ -94,15 +94,15 @@ test.each([
   ["constructor", '{"constructor":1,"toString":2}'],
   ["as deep as allowed", `${"[".repeat(MAX_DEPTH)}${"]".repeat(MAX_DEPTH)}`],
   ["as many values as allowed", `[${"0,".repeat(MAX_NODES - 2)}0]`],
-])("accepted: %s", (_name, text) => {
+])("unusual but unambiguous JSON is accepted: %s", (_name, text) => {
   expect(parse(text)).toEqual(JSON.parse(text));
 });
 
-test("what is no JSON is not quoted back: it may hold secrets", () => {
+test("the error about invalid JSON does not quote the body, which may contain secrets", () => {
   expect(() => parse('{"secret": hunter2}')).toThrow("body: The body is not valid JSON.");
 });
 
-test("any JSON that says one thing is read as JSON.parse reads it", () => {
+test("unambiguous JSON is read as JSON.parse reads it", () => {
   fc.assert(
     fc.property(fc.jsonValue({ stringUnit: "grapheme" }), fc.nat(3), (value, indent) => {
       const text = JSON.stringify(value, null, indent);
@@ -115,7 +115,7 @@ test("any JSON that says one thing is read as JSON.parse reads it", () => {
   );
 });
 
-test("any bytes are refused or read, and nothing else happens", () => {
+test("any bytes are either refused or read, and nothing else is thrown", () => {
   const fragments = fc.constantFrom(
     "{",
     "}",

@@ -44,7 +44,7 @@ export function refuseHostileJson(text: string): void {
           close++;
         const escaped = close < end && text.charCodeAt(close) === BACKSLASH;
         if (escaped) close = endOfEscapedString(text, close);
-        if (close === -1 || close === end) return; // never closed: JSON.parse says so
+        if (close === -1 || close === end) return; // never closed: JSON.parse reports it
         if (isKeyNext && keys !== null) {
           const key = escaped ? decoded(text.slice(at, close + 1)) : text.slice(start, close);
           if (key === "__proto__") refuse("The key __proto__ is not allowed.", "forbidden_key");
@@ -196,7 +196,7 @@ function decoded(literal: string): string {
   try {
     return String(JSON.parse(literal));
   } catch {
-    return literal; // a bad escape: JSON.parse of the whole text says so
+    return literal; // a bad escape: JSON.parse of the whole text reports it
   }
 }
 

@@ -37,7 +37,7 @@ async function read(name: string): Promise<Record<string, number>> {
   );
 }
 
-test("requests are counted by endpoint and status, and no id of anybody's is a label", async () => {
+test("requests are counted by endpoint and status, and no label has an id", async () => {
   const tenant = await makeTenant();
   const served = "capstan_http_request_duration_seconds_count";
   const labels = '{method="GET",path="/v1/jobs/{job_id}",status="404"}';
@@ -94,7 +94,7 @@ test("ended executions are counted by mode, status and code, and calls to provid
   ).toEqual(['{provider="sandbox",outcome="answered"}', '{provider="sandbox",outcome="refused"}']);
 });
 
-test("calls to providers are counted by account, of which a process names a bounded number", async () => {
+test("calls to providers are counted by account, and a process names a bounded number of accounts", async () => {
   const made = "capstan_provider_account_calls_total";
   const tenant = await makeTenant();
   const input = { messages: [{ role: "user", content: "How deep is the sea?" }] };
@@ -113,7 +113,7 @@ test("calls to providers are counted by account, of which a process names a boun
   expect(after[of("others")]).toBeGreaterThanOrEqual(100);
 });
 
-test("with METRICS_TOKEN only who sends it reads them", async () => {
+test("metrics are refused without METRICS_TOKEN when it is set", async () => {
   setSettings({ METRICS_TOKEN: "a token of Prometheus" });
   for (const authorization of [undefined, "Bearer another", "a token of Prometheus", "Bearer "]) {
     const { status, body } = await ask(authorization);
@@ -121,8 +121,8 @@ test("with METRICS_TOKEN only who sends it reads them", async () => {
     expect(String(body)).not.toContain("capstan_");
   }
   expect((await ask("Bearer a token of Prometheus")).status).toBe(200);
-  // A key of the product is none.
+  // A key of the product is not a metrics token.
   const { key } = await makeTenant();
   expect((await ask(`Bearer ${key}`)).status).toBe(401);
-  expect((await call("GET", "/metrics")).status).toBe(404); // no endpoint of /v1
+  expect((await call("GET", "/metrics")).status).toBe(404); // /metrics is not an endpoint of /v1
 });

@@ -6,7 +6,7 @@ import { commonHeaders, jsonAnswer, requestIdOf } from "./answers/plain";
 import { isSame } from "./auth";
 import type { Incoming, Outgoing } from "./transport";
 
-/* What a process reports to Prometheus: its own metrics, and the backlog, which every process reports identically. */
+/* The metrics of a process for Prometheus: its own, and the backlog, which every process reports identically. */
 
 const BACKLOG: Record<keyof Backlog, [name: string, help: string]> = {
   queuedJobs: ["capstan_jobs_queued", "Durable jobs that are waiting to start."],

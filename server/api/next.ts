@@ -10,7 +10,7 @@ const METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"] as 
 
 /**
  * The exports of a Next route file: handlers of all methods, so that we and not the host respond to a wrong method. Path
- * parameters are read from the request, as our own server does.
+ * parameters are read from the request, as in our own server.
  */
 export function serve(...endpoints: Endpoint[]): Record<(typeof METHODS)[number], Handler> {
   return handlers(router(endpoints));
@@ -30,7 +30,7 @@ export function handlers(route: Router): Record<(typeof METHODS)[number], Handle
   };
 }
 
-/** A request of a Next handler as our own code reads it. */
+/** Converts a request of a Next handler to an Incoming. */
 export function toIncoming(request: Request): Incoming {
   const url = new URL(request.url);
   return {
@@ -48,8 +48,8 @@ export function toIncoming(request: Request): Incoming {
 }
 
 /**
- * Runs a Next handler that is not of the API. What it throws is answered, and logged where it is unexpected, as of an
- * endpoint; in another shape if its client reads another.
+ * Runs a Next handler that is not part of the API. Errors are returned in the API's shape, or the one given, and unexpected
+ * ones are logged, as for an endpoint.
  */
 export async function guarded(
   request: Request,
@@ -70,7 +70,7 @@ function toResponse({ status, headers, body }: Outgoing): Response {
 
 function toBody(body: Outgoing["body"]): BodyInit | null {
   if (body === null || typeof body === "string") return body;
-  if (body instanceof Uint8Array) return new Uint8Array(body); // of a plain ArrayBuffer, as BodyInit wants it
+  if (body instanceof Uint8Array) return new Uint8Array(body); // its buffer is a plain ArrayBuffer, as BodyInit requires
   return toStream(body);
 }
 

@@ -22,7 +22,7 @@ test("the document is valid OpenAPI 3.1", async () => {
   expect(result.valid).toBe(true);
 });
 
-test("every reference leads somewhere", () => {
+test("every reference resolves", () => {
   const { text } = documentText();
   const components: Record<string, object> = openapi(endpoints).components;
   for (const [, kind = "", name = ""] of text.matchAll(/"#\/components\/([^/]+)\/([^"]+)"/g))
@@ -30,7 +30,7 @@ test("every reference leads somewhere", () => {
   expect(text).not.toContain("#/$defs/");
 });
 
-test("every component has a name that its schema gives it", { tags: "long" }, () => {
+test("every component has the name that its schema gives it", { tags: "long" }, () => {
   const { schemas } = openapi(endpoints).components;
   expect(Object.keys(schemas).filter((name) => name.startsWith("__"))).toEqual([]);
   expect(schemas.JsonValue).toEqual({ description: "Any JSON value." });
@@ -40,11 +40,11 @@ test("docs/openapi.json is this document: a change of the API is a change of tha
   const text = `${JSON.stringify(openapi(endpoints), null, 2)}\n`;
   if (process.env.UPDATE_OPENAPI) writeFileSync(COMMITTED, text);
   expect(existsSync(join(COMMITTED))).toBe(true);
-  // Written anew by: UPDATE_OPENAPI=1 npx vitest run server/api/openapi.db.test.ts
+  // UPDATE_OPENAPI=1 npx vitest run server/api/openapi.db.test.ts writes this file.
   expect(readFileSync(COMMITTED, "utf8")).toBe(text);
 });
 
-test("it tells the version, the key scheme, and for each operation its refusals", () => {
+test("the document states the version, the key scheme, and the errors of each operation", () => {
   const document = openapi(endpoints);
   expect(document.info.version).toBe(VERSION);
   expect(document.components.securitySchemes.ApiKey).toMatchObject({ type: "http", scheme: "bearer" });
@@ -56,7 +56,7 @@ test("it tells the version, the key scheme, and for each operation its refusals"
   expect(document.paths["/v1/capabilities"]?.get?.security).toEqual([{}, { ApiKey: [] }]);
 });
 
-test("it tells ranges, what a caller has already, the types of files, and pages that are refused", () => {
+test("the document states ranges, 304s, the types of files, and refused pages", () => {
   const document = openapi(endpoints);
   const { paths } = document;
   const ofGet = (path: string) => paths[path]?.get?.responses ?? {};
@@ -90,7 +90,7 @@ type Published = {
   maximum?: number;
 };
 
-/** Values that such a parameter may have, as a query says them. Of a pattern none: it is the field's own word. */
+/** Sample values of a parameter, as a query spells them. Empty for a pattern, which only the field itself can check. */
 function valuesOf(schema: Published): unknown[] {
   if (schema.anyOf) return schema.anyOf.flatMap(valuesOf);
   if (schema.enum) return schema.enum.map(String);
@@ -104,7 +104,7 @@ function valuesOf(schema: Published): unknown[] {
   return schema.format === "date-time" ? ["2026-02-28T10:00:00Z"] : ["x"];
 }
 
-test("what the document says a query may be, the endpoint takes", () => {
+test("every endpoint accepts the query values that the document allows", () => {
   const document = openapi(endpoints);
   const refused = endpoints.flatMap(({ method, path, query }) =>
     parametersIn(document, document.paths[path]?.[method.toLowerCase()])
@@ -118,7 +118,7 @@ test("what the document says a query may be, the endpoint takes", () => {
   expect(refused).toEqual([]);
 });
 
-test("who sends a body may be late with it, and of what a browser's session changes the type counts without one", () => {
+test("operations with a body list 408 and 415, and writes of a browser session list 415 even without a body", () => {
   const { paths } = openapi(endpoints);
   for (const { method, path, auth, body, form, rawBody } of endpoints) {
     const documented = Object.keys(paths[path]?.[method.toLowerCase()]?.responses ?? {});
@@ -131,7 +131,7 @@ test("who sends a body may be late with it, and of what a browser's session chan
   }
 });
 
-test("a text that is trimmed may not be blank, and says so", () => {
+test("a trimmed text may not be blank, and the document says so", () => {
   const taken = endpoint({
     method: "POST",
     path: "/v1/taken",
@@ -161,20 +161,23 @@ test.each([
   [`${IMAGE}/jobs`, "jobs"],
   [`${VERIFICATION}/invoke`, "invoke"],
   [`${VERIFICATION}/jobs`, "jobs"],
-])("the dedicated route %s takes and answers what the route of all capabilities does", async (path, verb) => {
-  const { paths } = openapi(endpoints);
-  const [own, all] = [paths[path]?.post, paths[`/v1/capabilities/{capability_key}/${verb}`]?.post];
-  expect(own?.requestBody?.content["application/json"]?.schema).toEqual(
-    all?.requestBody?.content["application/json"]?.schema,
-  );
-  expect(own?.responses["200"]).toEqual(all?.responses["200"]);
-  expect(own?.parameters).toEqual(
-    all?.parameters.filter((each) => !JSON.stringify(each).includes("capability_key")),
-  );
-  const tenant = await makeTenant();
-  const body = own?.requestBody?.content["application/json"]?.example;
-  expect((await tenant.post(path, body)).status).toBe(200);
-});
+])(
+  "the dedicated route %s accepts and returns what the route of all capabilities does",
+  async (path, verb) => {
+    const { paths } = openapi(endpoints);
+    const [own, all] = [paths[path]?.post, paths[`/v1/capabilities/{capability_key}/${verb}`]?.post];
+    expect(own?.requestBody?.content["application/json"]?.schema).toEqual(
+      all?.requestBody?.content["application/json"]?.schema,
+    );
+    expect(own?.responses["200"]).toEqual(all?.responses["200"]);
+    expect(own?.parameters).toEqual(
+      all?.parameters.filter((each) => !JSON.stringify(each).includes("capability_key")),
+    );
+    const tenant = await makeTenant();
+    const body = own?.requestBody?.content["application/json"]?.example;
+    expect((await tenant.post(path, body)).status).toBe(200);
+  },
+);
 
 /** Every schema in a value, with its place. */
 function* schemasIn(value: unknown, place = ""): Generator<[string, Published]> {
@@ -183,7 +186,7 @@ function* schemasIn(value: unknown, place = ""): Generator<[string, Published]> 
   for (const [name, part] of Object.entries(value)) yield* schemasIn(part, `${place}/${name}`);
 }
 
-test("no published pattern has a Unicode property, which most readers of JSON Schema refuse", () => {
+test("no published pattern has a Unicode property, which most readers of JSON Schema reject", () => {
   const published = {
     document: openapi(endpoints),
     capabilities: allCapabilities.map(({ input }) => publish(input, "input")),
@@ -213,7 +216,7 @@ test("operation ids are unique", { tags: "long" }, () => {
   expect(new Set(ids).size).toBe(ids.length);
 });
 
-test("answers are published open and requests as strict as they are; a named schema is one component", () => {
+test("responses are published open and requests are strict, and a named schema is one component", () => {
   const Thing = z.object({ id: z.string(), inner: z.object({ n: z.int() }) }).meta({ id: "Thing" });
   const document = openapi([
     endpoint({
@@ -249,7 +252,7 @@ test("answers are published open and requests as strict as they are; a named sch
   expect(thing).toContain('"required":["id","inner"]');
 });
 
-test("the Idempotency-Key header is declared where it is read, and read nowhere else", {
+test("the Idempotency-Key header is declared where an endpoint reads it, and nowhere else", {
   tags: "long",
 }, () => {
   const document = openapi(endpoints);
@@ -289,12 +292,12 @@ test("the Idempotency-Key header is declared where it is read, and read nowhere 
   const readers = (read: RegExp) =>
     files.filter((file) => /(?<!\.test)\.ts$/.test(file) && read.test(readFileSync(file, "utf8")));
   expect(readers(/keyHeader\(incoming\)/)).toEqual(["server/api/endpoint.ts"]);
-  // A header that carries text is read by one reader alone.
+  // A header that carries text is read only with `textHeader`.
   const text = new RegExp(`\\.header\\("(${TEXT_HEADERS.join("|")})"\\)(?! ===)`, "i");
   expect(readers(text)).toEqual([]);
 });
 
-test("it is served with an ETag, and not again to who has it", async () => {
+test("the document is served with an ETag, and is 304 for a caller that has it", async () => {
   const answer = await documentAnswer(incoming({ path: "/openapi.json" }));
   expect(answer.status).toBe(200);
   expect(jsonOf(answer).openapi).toBe("3.1.0");
@@ -317,7 +320,7 @@ test.each(bodies.map((each) => [textOf(each), each] as const))(
   },
 );
 
-/** The fields of a published schema, and whether it takes any others. */
+/** The fields of a published schema, through references and alternatives. */
 function fieldsOf(document: OpenApi, schema: Published): Record<string, Published> {
   if (schema.$ref)
     return fieldsOf(document, document.components.schemas[schema.$ref.split("/").at(-1) ?? ""] ?? {});
@@ -325,7 +328,7 @@ function fieldsOf(document: OpenApi, schema: Published): Record<string, Publishe
   return Object.assign({}, ...inner, schema.properties);
 }
 
-/** A body whose fields are those of the capability it is for. */
+/** A body whose fields depend on the capability. */
 const OF_ANY_CAPABILITY = ["POST /v1/payloads"];
 
 test("every body has named fields", { tags: "long" }, () => {
@@ -359,7 +362,7 @@ test.each([
   expect(document.components.schemas[name]?.additionalProperties).toBe(false);
 });
 
-test("a default is printed where the value is transformed, too", () => {
+test("a default is described where the value is transformed, too", () => {
   const { schemas } = openapi(endpoints).components;
   const defaultOf = (name: string, field: string) =>
     (schemas[name] as Published | undefined)?.properties?.[field]?.default;

@@ -34,7 +34,7 @@ test.each<Record<string, string>>([
   { origin: "https://panel.example:8443" },
   { "sec-fetch-site": "cross-site" },
   { "sec-fetch-site": "none" },
-])("any other is refused: %j", (headers) => {
+])("any other request is refused: %j", (headers) => {
   expect(() => requireOwnPage(post(headers))).toThrow(expect.objectContaining({ code: "CrossSiteRequest" }));
 });
 
@@ -56,7 +56,7 @@ test.each<[string, number, Record<string, string>, boolean]>([
   ],
   ["the outer one of two trusted proxies", 2, { "x-forwarded-host": "panel.example, inner.example" }, true],
   ["a port that the scheme implies", 1, { "x-forwarded-host": "panel.example:443" }, true],
-])("%s", (_name, proxies, headers, passes) => {
+])("the origin must match the host that trusted proxies forward: %s", (_name, proxies, headers, passes) => {
   setSettings({ TRUSTED_PROXIES: proxies });
   const asking = expect(() =>
     requireOwnPage(post({ host: "backend", origin: "https://panel.example", ...headers })),
@@ -65,21 +65,21 @@ test.each<[string, number, Record<string, string>, boolean]>([
   else asking.toThrow(expect.objectContaining({ code: "CrossSiteRequest" }));
 });
 
-test("an http page is refused where a trusted proxy says that the request came by https", () => {
+test("an http page is refused if a trusted proxy reports that the request came by https", () => {
   const insecure = post({ origin: "http://panel.example", "x-forwarded-proto": "https" });
   expect(() => requireOwnPage(insecure)).not.toThrow();
   setSettings({ TRUSTED_PROXIES: 1 });
   expect(() => requireOwnPage(insecure)).toThrow(expect.objectContaining({ code: "CrossSiteRequest" }));
 });
 
-test("a page at an address the installation does not know names both addresses and the setting", () => {
+test("the error for an unknown address names both addresses and the setting", () => {
   const refused = post({ host: "backend", origin: "https://panel.test", "sec-fetch-site": "same-origin" });
   expect(() => requireOwnPage(refused)).toThrow(
     `This page was opened at https://panel.test, but this installation is set up for ${PUBLIC_ORIGIN}. Open it there, or ask your operator to set PUBLIC_URL to https://panel.test.`,
   );
 });
 
-test("the log names the origin received and the one expected, once until either changes, at most once a minute", () => {
+test("the log names the received and the expected origin, once until either changes, at most once a minute", () => {
   const clock = vi.spyOn(performance, "now").mockReturnValue(10_000_000);
   const warned = vi.spyOn(log, "warn").mockReturnValue();
   const ask = (origin: string, more: Record<string, string> = {}) =>

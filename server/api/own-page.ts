@@ -3,14 +3,14 @@ import { log } from "@/server/platform/log/log";
 import { env, publicUrl } from "@/server/platform/settings/env";
 import type { Incoming } from "./transport";
 
-/** As much of a request as the rule reads. */
+/** The part of a request that the rule reads. */
 type Asked = Pick<Incoming, "header">;
 
 const PUBLIC_ORIGIN = new URL(publicUrl).origin;
 
 /**
- * Does the request come from a page of ours? Its Origin must be that of PUBLIC_URL, or name the host the request was sent
- * to. Browsers leave Origin out of some requests to their own origin; then they say so in Sec-Fetch-Site.
+ * True if the request comes from a page of ours. Its Origin must be that of PUBLIC_URL, or name the host the request was sent
+ * to. Browsers omit Origin in some same-origin requests, and then mark them with Sec-Fetch-Site.
  */
 export function isOwnPage(asked: Asked): boolean {
   const origin = asked.header("origin");
@@ -20,8 +20,8 @@ export function isOwnPage(asked: Asked): boolean {
 }
 
 /**
- * The rule of every door that accepts the cookie of a session: refuses a state-changing request that another site made the
- * browser send. Answers with CrossSiteRequest (403).
+ * Refuses a state-changing request that another site made the browser send, on every path that accepts a session's cookie.
+ * Throws CrossSiteRequest (403).
  */
 export function requireOwnPage(asked: Asked): void {
   const site = asked.header("sec-fetch-site");
@@ -33,7 +33,7 @@ export function requireOwnPage(asked: Asked): void {
       "CrossSiteRequest",
       "This request must come from the panel's own pages. Reload the panel and try again.",
     );
-  // The browser holds the page for ours, so it is the address that is not the one we know: a wrong setting.
+  // The browser considers the page same-origin, so the address differs from PUBLIC_URL because of a wrong setting.
   warn(origin, hostOf(asked));
   fail(
     "CrossSiteRequest",
@@ -42,13 +42,13 @@ export function requireOwnPage(asked: Asked): void {
 }
 
 /**
- * Does it come from a program? Browsers send at least one of these headers with what another site made them send, and no
- * page can remove them.
+ * True if the request comes from a program. A browser adds at least one of these headers to a request that another site
+ * triggers, and no page can remove them.
  */
 export const isProgram = (asked: Asked): boolean =>
   ["origin", "cookie", "sec-fetch-site"].every((name) => asked.header(name) === undefined);
 
-/** The origin that a page states, or null: of sandboxed documents it is the word `null`. */
+/** The origin that a page states; null if it states none or an invalid one, such as the `null` of sandboxed documents. */
 export function originOf(asked: Asked): string | null {
   const origin = asked.header("origin");
   return origin !== undefined &&
@@ -74,7 +74,7 @@ function isOfHost(origin: string, asked: Asked): boolean {
 
 const hostOf = (asked: Asked) => forwarded("x-forwarded-host", asked) ?? asked.header("host");
 
-/** What our own proxies say of a request; anyone may write such a header, so none is believed without TRUSTED_PROXIES. */
+/** A header written by our own proxies. Anyone can send such a header, so it is ignored without TRUSTED_PROXIES. */
 function forwarded(name: string, asked: Asked): string | undefined {
   if (env.TRUSTED_PROXIES === 0) return undefined;
   const hops = asked

@@ -18,7 +18,7 @@ async function makePanel() {
   return { projectId, apiKey, person, cookie: await cookieOf(person.userId) };
 }
 
-/** What a form's page sends for a chosen file. */
+/** Uploads a file as a form's page does. */
 const upload = (projectId: string, headers: Record<string, string | undefined>, body = "A story.") =>
   panelFiles(
     incoming({
@@ -32,7 +32,7 @@ const upload = (projectId: string, headers: Record<string, string | undefined>, 
 const read = (path: string, headers: Record<string, string | undefined>, method = "GET") =>
   panelFiles(incoming({ method, path, headers }));
 
-test("a file from a form is stored for the session of the browser and counts against the person's rate limit", {
+test("a file from a form is stored for the browser's session and counts against the person's rate limit", {
   tags: "long",
 }, async () => {
   const { projectId, cookie, person } = await makePanel();
@@ -55,7 +55,7 @@ test("a file from a form is stored for the session of the browser and counts aga
   });
 });
 
-test("no other site, key or stranger stores a file, and a refusal has the shape of the API", async () => {
+test("other sites, keys and strangers cannot store a file, and the error has the shape of the API", async () => {
   const { projectId, apiKey, cookie } = await makePanel();
   const other = await makePanel();
   const refusals: [number, string, Promise<Awaited<ReturnType<typeof upload>>>][] = [
@@ -74,7 +74,7 @@ test("no other site, key or stranger stores a file, and a refusal has the shape 
   expect(jsonOf(await upload(projectId, { cookie }, ""))).toMatchObject({ detail: [{ loc: ["body"] }] });
 });
 
-test("an artifact of a job is shown to those who may see the job, whole or in part, and to no other site", {
+test("a job's artifact is served to those who may see the job, whole or in part, and to no other site", {
   tags: "long",
 }, async () => {
   const { cookie, person, projectId } = await makePanel();
@@ -112,7 +112,7 @@ test("an artifact of a job is shown to those who may see the job, whole or in pa
   expect(await codeOf(read(`${path}/thumbnail`, { cookie: other.cookie }))).toBe("NotFound");
 });
 
-test("sound has no thumbnail", async () => {
+test("a sound has no thumbnail", async () => {
   const { cookie, person, projectId } = await makePanel();
   const { jobId } = await submit(person.ctx, "audio.sfx.generate.v1", {
     input: { prompt: "Rain" },

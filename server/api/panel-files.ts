@@ -12,7 +12,7 @@ import { router } from "./router";
 
 const uploadFile: Endpoint = { ...uploadArtifact, path: "/artifacts", ...byPeople };
 
-/** For pages of ours alone: no other site may load it, and none learns its address. */
+/** Only our own pages may load a file, and no other site learns its address. */
 const OWN = { "cross-origin-resource-policy": "same-origin", "referrer-policy": "no-referrer" };
 
 const readFile = operations("Jobs", byPeople).get("/artifacts/{job_id}/{artifact_id}", {
@@ -26,7 +26,7 @@ const readFile = operations("Jobs", byPeople).get("/artifacts/{job_id}/{artifact
   },
 });
 
-/** Twice the 36 pixels of a line, for dense screens. */
+/** A thumbnail has twice the 36 pixels of a line, for dense screens. */
 const THUMBNAIL_PX = 72;
 
 const readThumbnail = operations("Jobs", byPeople).get("/artifacts/{job_id}/{artifact_id}/thumbnail", {

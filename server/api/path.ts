@@ -4,7 +4,7 @@ export type PathFinder<T> = (path: string) => { found: T; params: Record<string,
 type Node<T> = {
   literals: Map<string, Node<T>>;
   parameter: { node: Node<T> } | null;
-  /** A last parameter that takes the rest of a path. */
+  /** The node of a last parameter that takes the rest of a path. */
   rest: Node<T>["end"];
   end: { value: T; names: string[] } | null;
 };
@@ -12,8 +12,9 @@ type Node<T> = {
 const node = <T>(): Node<T> => ({ literals: new Map(), parameter: null, rest: null, end: null });
 
 /**
- * A finder over path templates such as `/v1/jobs/{job_id}`. A literal wins over a parameter, and a parameter over the rest of a
- * path, such as `/v1/models/{model*}`. Parameters are decoded; one that cannot be decoded matches nothing, like an empty one.
+ * A finder over path templates such as `/v1/jobs/{job_id}`. A literal wins over a parameter, and a parameter over the rest of
+ * a path, such as `/v1/models/{model*}`. Parameters are decoded; an empty one, or one that cannot be decoded, matches
+ * nothing.
  */
 export function pathFinder<T>(entries: Iterable<readonly [template: string, value: T]>): PathFinder<T> {
   const root = node<T>();

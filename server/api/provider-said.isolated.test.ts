@@ -3,7 +3,7 @@ import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import { setSettings } from "@/testing/settings";
 
-// Read when the provider loads.
+// The provider reads this when it loads.
 vi.hoisted(() => {
   process.env.OPENAI_COMPATIBLE_MODELS = "managed:1000:2000";
 });
@@ -21,7 +21,7 @@ import { startServer } from "@/server/web/server";
 import { finish, makeTenant, type Tenant } from "@/testing/api";
 import { makePerson } from "@/testing/tenants";
 
-/* What a provider answered to a request that failed, at every door, and at none where it does not belong. */
+/* A provider's response to a failed request is shown by every endpoint, and only to callers who may see it. */
 
 const TEXT = "text.general.fast.v1";
 const KEY = "acme-9f8e7d6c5b4a3f2e1d0c";
@@ -38,7 +38,7 @@ const system = systemCtx("test");
 const before = { ...env };
 
 let vendor: Vendor;
-/** With a connection of its own, and without. */
+/** Tenants with and without a connection of their own. */
 let tenant: Tenant;
 let managed: Tenant;
 
@@ -80,22 +80,22 @@ async function failedJob(more: object = {}): Promise<string> {
   return json.jobId;
 }
 
-describe("an error of the caller's own connection has the provider's status, code and words", () => {
-  test("of an invoke", async () => {
+describe("an error of the caller's own connection has the provider's status, code and message", () => {
+  test("an invoke returns it", async () => {
     const { status, json } = await tenant.post(invokePath, envelope());
     expect(status).toBe(502);
     expect(json).toMatchObject({ code: "PROVIDER_ERROR", details: { provider: SAID } });
     expect(json.detail.details.provider).toEqual(SAID);
   });
 
-  test("of the same request under the same key, sent again", async () => {
+  test("a replay of the same key returns it", async () => {
     const sent = envelope("own", { idempotencyKey: "again" });
     const answers = [await tenant.post(invokePath, sent), await tenant.post(invokePath, sent)];
     expect(answers.map(({ json }) => json.details.provider)).toEqual([SAID, SAID]);
     expect(vendor.arrived).toHaveLength(1);
   });
 
-  test.each(["chat/completions", "responses"])("of OpenAI's %s", async (path) => {
+  test.each(["chat/completions", "responses"])("OpenAI's %s returns it", async (path) => {
     const { json } = await tenant.post(`/v1/${path}`, {
       model: "openai-compatible/own",
       ...(path === "responses" ? { input: "How deep?" } : { messages }),
@@ -103,7 +103,7 @@ describe("an error of the caller's own connection has the provider's status, cod
     expect(json.error).toMatchObject({ code: "PROVIDER_ERROR", details: { provider: SAID } });
   });
 
-  test("of a stream, in its last frame and at OpenAI's door", async () => {
+  test("a stream has it in its last frame, and so does OpenAI's stream", async () => {
     const { json } = await tenant.post(invokePath, envelope("own", { executionMode: "Stream" }));
     const frames = await tenant.get(`/v1/executions/${json.executionId}/events`);
     expect(frames.text).toContain(JSON.stringify({ provider: SAID }));
@@ -111,7 +111,7 @@ describe("an error of the caller's own connection has the provider's status, cod
     expect((await tenant.post("/v1/chat/completions", body)).text).toContain(JSON.stringify(SAID));
   });
 
-  test("of a tool of MCP", async () => {
+  test("an MCP tool returns it", async () => {
     const server = await startServer({ host: "127.0.0.1", port: 0, pages: null });
     const client = new Client({ name: "test", version: "1" });
     const requestInit = { headers: { authorization: `Bearer ${tenant.key}` } };
@@ -124,7 +124,7 @@ describe("an error of the caller's own connection has the provider's status, cod
     await server.stop(500);
   });
 
-  test("of a job, read over HTTP and in the panel", async () => {
+  test("a job has it, over HTTP and in the panel", async () => {
     const jobId = await failedJob();
     for (const path of [`/v1/jobs/${jobId}`, `/v1/jobs/${jobId}/result`])
       expect((await tenant.get(path)).json.error).toMatchObject({ details: { provider: SAID } });
@@ -133,7 +133,7 @@ describe("an error of the caller's own connection has the provider's status, cod
     expect(job.error).toMatchObject({ details: { provider: SAID } });
   });
 
-  test("of a refusal in JSON, and without the account's key", async () => {
+  test("a failure in JSON has it, without the account's key", async () => {
     const error = { message: `Key ${KEY} is over its quota.`, code: "insufficient_quota" };
     vendor.answer({ status: 402, json: { error } });
     const { json } = await tenant.post(invokePath, envelope());
@@ -145,7 +145,7 @@ describe("an error of the caller's own connection has the provider's status, cod
   });
 });
 
-test("of an account of the operator there are status and code only", async () => {
+test("a failure of an operator's account has only status and code", async () => {
   vendor.answer({ status: 500, json: { error: { message: "boom", code: "server_boom" } } });
   const { status, json, text } = await managed.post(invokePath, envelope("managed"));
   expect(status, text).toBe(502);
@@ -156,7 +156,7 @@ test("of an account of the operator there are status and code only", async () =>
   expect(rows).toEqual([{ content: '{"code":"server_boom","status":500}' }]);
 });
 
-test("the words are in no receipt, list, event, log or column but the content's, and go when it is removed", async () => {
+test("the message is in no receipt, list, event, log or column other than the content's, and is removed with the content", async () => {
   vendor.answer({ status: 500, json: { error: { message: "vermilion kerfuffle", code: "vermilion_code" } } });
   const written: string[] = [];
   const write = vi.spyOn(process.stdout, "write").mockImplementation((chunk) => {
@@ -190,10 +190,10 @@ test("the words are in no receipt, list, event, log or column but the content's,
   expect(json.error).not.toHaveProperty("details");
 });
 
-describe("private content: the message is there where a reader asks for the job, and sealed", () => {
+describe("a private job returns the message on request, and stores it sealed", () => {
   const more = { context: { dataClassification: "Manuscript" } };
 
-  test("an error does not tell it unasked; the job does", async () => {
+  test("an error does not include it unless requested; the job does", async () => {
     const { json } = await tenant.post(invokePath, envelope("own", more));
     expect(json.details.provider).toEqual({ status: 500, code: null });
     const job = await tenant.get(`/v1/jobs/${json.executionId}`);
@@ -206,7 +206,7 @@ describe("private content: the message is there where a reader asks for the job,
     expect(rows[0].content).not.toContain("boom");
   });
 
-  test("the panel shows it only where its content is asked for", async () => {
+  test("the panel shows it only after the content is requested", async () => {
     const jobId = await failedJob(more);
     const { ctx } = await makePerson(tenant.organizationId, "member");
     const { jobs: asked } = appRouter.createCaller(ctx);
@@ -219,14 +219,14 @@ describe("private content: the message is there where a reader asks for the job,
 describe("a provider without capacity", () => {
   const FULL = { status: 429, json: { error: { message: "Slow down.", code: "rate_limited" } } };
 
-  test("is waited for as long as the request says, and the answer says when to come again", async () => {
+  test("a provider is awaited for as long as the request allows, and the response has Retry-After", async () => {
     vendor.answer(FULL);
     const { status, headers, json } = await tenant.post(
       invokePath,
       envelope("own", {}, { queueDeadlineSeconds: 1 }),
     );
     expect(status).toBe(503);
-    expect(headers["retry-after"]).toMatch(/^[12]$/); // the next wait, which is drawn
+    expect(headers["retry-after"]).toMatch(/^[12]$/); // the next wait is random
     expect([2, 3]).toContain(vendor.arrived.length);
     expect(json).toMatchObject({
       code: "ProviderUnavailable",
@@ -236,14 +236,14 @@ describe("a provider without capacity", () => {
     });
   });
 
-  test("is not waited for where it asks for more than ten seconds", async () => {
+  test("a provider that asks for more than ten seconds is not awaited", async () => {
     vendor.answer({ ...FULL, headers: { "retry-after": "11" } });
     const { status, headers } = await tenant.post(invokePath, envelope());
     expect([status, headers["retry-after"]]).toEqual([503, "11"]);
     expect(vendor.arrived).toHaveLength(1);
   });
 
-  test("at OpenAI's door a header says how long, and that the client may retry", async () => {
+  test("a header of OpenAI's endpoints sets the wait, and the client may retry", async () => {
     vendor.answer(FULL);
     const body = { model: "openai-compatible/own", messages };
     const ask = (seconds: string) =>

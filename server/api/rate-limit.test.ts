@@ -20,7 +20,7 @@ function faultOf(work: () => void): Fault {
   throw new Error("nothing was refused");
 }
 
-test("a burst is a third of the minute's limit, then requests come back at the limit's pace", () => {
+test("a burst is a third of the limit per minute, then requests are allowed at the limit's rate", () => {
   const { nowMs, pass } = clock();
   const limit = limiter(60, { nowMs });
   for (let n = 0; n < 20; n++) limit.take("k", {});
@@ -35,7 +35,7 @@ test("a burst is a third of the minute's limit, then requests come back at the l
   expect(() => limit.take("k", {})).toThrow();
 });
 
-test("what is left is said as the headers say it, and saying it takes nothing", () => {
+test("the standing equals the headers, and reading it takes no token", () => {
   const limit = limiter(60, clock());
   expect(limit.standing("k")).toEqual({ perMinute: 60, burst: 20, remaining: 20, resetSeconds: 0 });
   const headers: Record<string, string> = {};
@@ -45,7 +45,7 @@ test("what is left is said as the headers say it, and saying it takes nothing", 
   expect(headers).toMatchObject({ "ratelimit-remaining": "15", "ratelimit-reset": "5" });
 });
 
-test("the refusal and RateLimit-Policy state the burst and the rate that this process really allows", () => {
+test("the error and RateLimit-Policy state the burst and the rate that this process really allows", () => {
   const clockOf = clock();
   let processes = 1;
   const limit = limiter(6_000, { ...clockOf, share: () => 1 / processes });
@@ -65,7 +65,7 @@ test("the refusal and RateLimit-Policy state the burst and the rate that this pr
   expect(headers["ratelimit-limit"]).toBe("6000");
 });
 
-test("every answer tells the limit, what remains and when the bucket is full again; refused ones too", () => {
+test("every response, refused ones too, has the limit, the remaining requests and the time until the bucket is full", () => {
   const { nowMs } = clock();
   const limit = limiter(6, { nowMs });
   const headers: Record<string, string> = {};
@@ -87,19 +87,19 @@ test("callers do not share a bucket", () => {
   limit.take("b", {});
 });
 
-test("processes share the limit: each gives its part", () => {
+test("processes share the limit: each grants its part", () => {
   let processes = 1;
   const { nowMs, pass } = clock();
   const limit = limiter(120, { nowMs, share: () => 1 / processes });
   processes = 4;
   for (let n = 0; n < 10; n++) limit.take("k", {});
   expect(() => limit.take("k", {})).toThrow();
-  pass(2_000); // at 30 a minute: one more
+  pass(2_000); // at 30 a minute, one more is allowed
   limit.take("k", {});
   expect(() => limit.take("k", {})).toThrow();
 });
 
-test("all panel sessions of a project share ten keys' requests, and one alone has a key's, which takes nothing from the others", () => {
+test("all embed sessions of a project share ten keys' requests, and one session has a key's, without taking from the others", () => {
   const ask = (id: string, projectId = "prj_1") => {
     const headers: Record<string, string> = {};
     const refused = (() => {
@@ -113,7 +113,7 @@ test("all panel sessions of a project share ten keys' requests, and one alone ha
     return { refused, limit: Number(headers["ratelimit-limit"]) };
   };
   const { limit } = ask("pses_1");
-  for (let n = 0; n < limit * 4; n++) ask("pses_1"); // far more than all sessions may at once
+  for (let n = 0; n < limit * 4; n++) ask("pses_1"); // far more than all sessions together may send
   spend(keyLimit, "pses_1");
   expect(ask("pses_1")).toEqual({ refused: true, limit });
   expect(ask("pses_2")).toEqual({ refused: false, limit });
@@ -122,7 +122,7 @@ test("all panel sessions of a project share ten keys' requests, and one alone ha
   expect(ask("pses_3", "prj_2")).toEqual({ refused: false, limit });
 });
 
-test("places are taken and given back, each once, by each caller for itself, and shared by the processes", () => {
+test("places are taken and freed once, per caller, and shared by the processes", () => {
   let processes = 1;
   const waits = places(2, "waits", { share: () => 1 / processes });
   const [first, second] = [waits.take("a"), waits.take("a")];

@@ -11,13 +11,13 @@ type Bucket = { tokens: number; at: number };
 export type Limiter = {
   /** Takes one token of this caller and writes the RateLimit headers. Throws RateLimited (429). */
   take(caller: string, headers: Record<string, string>): void;
-  /** Whether this caller would be refused now. */
+  /** True if this caller would be refused now. */
   isSpent(caller: string): boolean;
-  /** What is left to this caller, as the headers say it; takes nothing. */
+  /** The caller's remaining requests, as the headers report them; takes no token. */
   standing(caller: string): RateStanding;
 };
 
-/** Requests a minute, how many may be sent now, and the seconds until the whole burst is there again. */
+/** Requests per minute, how many may be sent now, and the seconds until the whole burst is available again. */
 export type RateStanding = { perMinute: number; burst: number; remaining: number; resetSeconds: number };
 
 /**
@@ -107,7 +107,7 @@ export function countRequest(
     addressLimit.take(networkOf(address), headers);
     return;
   }
-  // Its own limit first, so that a session that sends too much takes nothing from the others.
+  // The session's own limit comes first, so that a session that sends too much takes nothing from the others.
   keyLimit.take(id, headers);
   if (kind !== "panel_session" || !projectId) return;
   const ofAll = {};

@@ -14,7 +14,7 @@ import { inlineStep, testClock } from "@/testing/world";
 import { endpoint, reply, respond } from "./endpoint";
 import { base } from "./endpoint.fixture";
 
-/* Clients that repeat what they lost the answer of, against a running server; most of them send no idempotency key. */
+/* Clients that repeat a request whose response was lost, against a running server; most of them send no idempotency key. */
 
 const FAST = "text.general.fast.v1";
 const INVOKE = `/v1/capabilities/${FAST}/invoke`;
@@ -28,7 +28,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop(1_000));
 
-/** Each test sends as a tenant of its own. */
+/** Each test gets its own tenant. */
 const makeOne = async () => {
   tenant = await makeTenant();
 };
@@ -51,7 +51,7 @@ const post = (path: string, body: unknown, headers: Headers = {}, signal?: Abort
     ...(signal ? { signal } : {}),
   });
 
-/** A question on each door, to a model of the sandbox that does as it says: `[lost] …` loses its answer. */
+/** A question for each endpoint, to a sandbox model that follows a script: `[lost] …` loses the response. */
 const question = (path: string, script: string) => {
   const content = `${script} ${randomUUID()}?`;
   if (path === INVOKE)
@@ -74,7 +74,7 @@ describe("a vendor that loses every answer", () => {
       "a client that says which it is",
       ["0", "1", "2"].map((count) => ({ "x-stainless-retry-count": count })),
     ],
-  ])("is asked once for one call of %s", async (_, attempts: Headers[]) => {
+  ])("the vendor is asked once for one call of %s", async (_, attempts: Headers[]) => {
     for (const path of [CHAT, RESPONSES, INVOKE]) {
       await makeOne();
       const body = question(path, "[lost]");
@@ -90,7 +90,7 @@ describe("a vendor that loses every answer", () => {
     }
   });
 
-  test("is asked once for one call of OpenAI's own client, as it comes and without its own retries", async () => {
+  test("the vendor is asked once for one call of OpenAI's unmodified client, without its own retries", async () => {
     await makeOne();
     const messages = [{ role: "user" as const, content: `[lost] ${randomUUID()}` }];
     for (const more of [{}, { maxRetries: 0 }]) {
@@ -103,9 +103,9 @@ describe("a vendor that loses every answer", () => {
   });
 });
 
-describe("a caller that goes away", () => {
+describe("a caller that disconnects", () => {
   test.each(campaign.inTurn([CHAT, RESPONSES, INVOKE], 1))(
-    "and asks again on %s gets the answer of the one execution",
+    "a caller that retries on %s gets the answer of the one execution",
     async (path) => {
       await makeOne();
       const body = question(path, "[slow 1500]");
@@ -127,7 +127,7 @@ describe("a caller that goes away", () => {
   );
 
   test.each(campaign.inTurn([CHAT, RESPONSES], 0))(
-    "in the middle of a stream on %s and asks again gets it whole",
+    "a caller that disconnects during a stream on %s and retries gets the whole stream",
     async (path) => {
       await makeOne();
       const model = `${FAST}@sandbox/sandbox-slow`;
@@ -153,7 +153,7 @@ describe("a caller that goes away", () => {
   );
 });
 
-test("equal bodies sent side by side, by one key or by two, are executions of their own", async () => {
+test("equal bodies sent at the same time, with one key or two, are separate executions", async () => {
   await makeOne();
   const body = question(CHAT, "[slow 300]");
   const mine = await Promise.all([post(CHAT, body), post(CHAT, body), post(CHAT, body)]);
@@ -164,7 +164,7 @@ test("equal bodies sent side by side, by one key or by two, are executions of th
   await post(CHAT, lost);
   for (const key of ["one", "two"]) await post(CHAT, lost, { "idempotency-key": key });
   expect(await executions()).toHaveLength(6);
-  // What has a key is replayed as ever, and says so.
+  // A request with a key is replayed as before, and reports it.
   const again = await post(CHAT, lost, { "idempotency-key": "two" });
   expect(again.headers.get("x-idempotent-replay")).toBe("true");
   expect(await executions()).toHaveLength(6);
@@ -183,8 +183,10 @@ test("a retry after 429 or 503 with nothing sent is a new execution", { tags: "l
   expect(await executions()).toHaveLength(2);
 });
 
-describe("a picture that takes 150 seconds, of a door that waits for 120", () => {
-  /** A door of its kind: it begins a durable job, waits for it as long as it likes, and answers 504 when that was too short. */
+describe("a picture that takes 150 seconds, on an endpoint that waits for 120", () => {
+  /**
+   * An endpoint that begins a durable job, waits for the job as long as `waits` allows, and answers 504 if that is too short.
+   */
   const door = (waits: () => boolean) =>
     endpoint({
       ...base,
@@ -203,7 +205,7 @@ describe("a picture that takes 150 seconds, of a door that waits for 120", () =>
       },
     });
 
-  test("is drawn once, whether its caller asks again before it is drawn or after", {
+  test("it is drawn once, whether its caller retries before it is drawn or after", {
     tags: "long",
   }, async () => {
     for (const asksAgain of ["before", "after"]) {
@@ -235,8 +237,8 @@ describe("a picture that takes 150 seconds, of a door that waits for 120", () =>
   });
 });
 
-describe("statements", () => {
-  /** The names of what a request asks of the database. */
+describe("statements of the repeat guard", () => {
+  /** The names of the statements that a request executes. */
   async function statementsOf(work: () => Promise<unknown>): Promise<string[]> {
     const query = vi.spyOn(pg.Client.prototype, "query");
     try {
@@ -244,7 +246,8 @@ describe("statements", () => {
       return (
         (query.mock.calls as unknown as [pg.QueryConfig | string][])
           .map(([asked]) => (typeof asked === "string" ? asked : (asked.name ?? asked.text)).slice(0, 40))
-          // Of news, of a key's last use, of how routes do and of the signing key: gathered or read anew at their own times.
+          // Leaves out statements that run at their own times: of change notices, of a key's last use, of route health and of
+          // the signing key.
           .filter(
             (name) =>
               !/^(tell-news|anyone-following|WITH use AS|SELECT (account, route|id, private_key))/.test(name),
@@ -256,7 +259,7 @@ describe("statements", () => {
     }
   }
 
-  test("are as many for a request that matches nothing as without the guard, be it answered or refused", {
+  test("a request that matches nothing executes as many as without the guard, whether answered or refused", {
     tags: "long",
   }, async () => {
     await makeOne();
@@ -264,7 +267,7 @@ describe("statements", () => {
       const ask = (script: string) => () =>
         post(path, question(path, script)).then((answer) => answer.text());
       for (const script of ["", "[refuse]", "[fail]"]) {
-        await ask(script)(); // what is read once is read
+        await ask(script)(); // a first request, so that cached reads are not counted
         const guarded = await statementsOf(ask(script));
         expect(guarded).toContain("admit-one");
         setSettings({ REPEAT_GUARD_SECONDS: 0 });

@@ -8,7 +8,7 @@ import { makeTenant, type Tenant } from "@/testing/api";
 import { projectLeasesPass } from "@/testing/leases";
 import { startWebProcess, type WebProcess } from "@/testing/processes";
 
-/* Web processes that die in the middle of a call, and the clients that ask again elsewhere. */
+/* Web processes that die in the middle of a call, and clients that retry on another process. */
 
 const CHAT = "/v1/chat/completions";
 
@@ -23,7 +23,7 @@ const question = (script: string) => ({
   model: "text.general.fast.v1@sandbox/sandbox-mixed",
   messages: [{ role: "user", content: `${script} ${randomUUID()}?` }],
 });
-/** As the AI SDK sends it: no idempotency key, and no word of how often. */
+/** Sends as the AI SDK does: no idempotency key and no retry count. */
 const post = (url: string, body: object) =>
   fetch(`${url}${CHAT}`, {
     method: "POST",
@@ -37,7 +37,7 @@ const executions = async () =>
     ])
   ).rows;
 
-test("a call whose web process is killed is run once, however often it is repeated", async () => {
+test("a call whose web process is killed runs once, however often it is repeated", async () => {
   const doomed = await startWebProcess();
   const body = question("[slow 60000]");
   const first = post(doomed.url, body).catch(() => "cut");
@@ -45,7 +45,7 @@ test("a call whose web process is killed is run once, however often it is repeat
   const [killed] = await executions();
   await doomed.kill();
   expect(await first).toBe("cut");
-  // At once, long before its lease of 15 s ends.
+  // Sent at once, long before the call's lease of 15 s ends.
   const again = post(web.url, body);
   await expect
     .poll(
@@ -69,7 +69,7 @@ test("a call whose web process is killed is run once, however often it is repeat
   expect(await executions()).toHaveLength(1);
 });
 
-test("two web processes that live do not join equal calls", async () => {
+test("two live web processes do not join equal calls", async () => {
   const other = await startWebProcess();
   const before = (await executions()).length;
   const body = question("[slow 500]");

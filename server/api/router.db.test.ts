@@ -31,7 +31,7 @@ describe("paths and methods", () => {
     expect(jsonOf(await ask("GET", "/v1/things/a%20b%2Fc.d"))).toEqual({ seen: "a b/c.d" });
   });
 
-  test("a parameter that takes slashes is the rest of the path, and a shorter parameter wins over it", async () => {
+  test("a parameter that takes slashes gets the rest of the path, and a shorter parameter wins over it", async () => {
     const rest = endpoint({ ...one, path: "/v1/things/{thing_id}", takesSlashes: true });
     const below = endpoint({
       ...base,
@@ -58,14 +58,14 @@ describe("paths and methods", () => {
     "/v1/things/%ff",
     "/v1//things",
     "/V1/things",
-  ])("404: %s", async (path) => {
+  ])("an unknown path is 404: %s", async (path) => {
     const answer = await ask("GET", path);
     expect(answer.status).toBe(404);
     expect(jsonOf(answer).detail.code).toBe("NotFound");
     expect(answer.headers["x-request-id"]).toBeTruthy();
   });
 
-  test("405 names the methods that are there", async () => {
+  test("a wrong method is 405 with the allowed methods", async () => {
     const answer = await ask("DELETE", "/v1/things/x");
     expect(answer.status).toBe(405);
     expect(answer.headers.allow).toBe("GET, POST, HEAD, OPTIONS");
@@ -75,7 +75,7 @@ describe("paths and methods", () => {
     });
   });
 
-  test("HEAD is GET without a body, OPTIONS tells the methods", async () => {
+  test("HEAD is GET without a body, OPTIONS lists the methods", async () => {
     const head = await ask("HEAD", "/v1/things");
     expect(head).toMatchObject({
       status: 200,

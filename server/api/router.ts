@@ -75,7 +75,7 @@ async function answerOtherMethod(methods: Map<string, Endpoint>, incoming: Incom
     try {
       await preflight(incoming, systemClock(), forPages, headers);
     } catch (refusal) {
-      return refuse(incoming, refusal as Fault); // the limit of an address
+      return refuse(incoming, refusal as Fault); // the rate limit of an address throws a Fault
     }
     return { status: 204, headers, body: null };
   }

@@ -5,7 +5,7 @@ export type BodyStream = AsyncIterable<Uint8Array> & {
   allow?(ms: number): void;
 };
 
-/** Whether the headers announce a body. Some hosts provide a stream even if there is none. */
+/** True if the headers announce a body. Some hosts provide a stream even if there is none. */
 export const announcesBody = (transferEncoding: string | undefined, contentLength: string | undefined) =>
   transferEncoding !== undefined || (contentLength !== undefined && contentLength !== "0");
 
@@ -14,12 +14,12 @@ export type Incoming = {
   method: string;
   path: string;
   query: URLSearchParams;
-  /** By lower-case name, its lines joined. Headers that carry text are read with `textHeader`. */
+  /** A header by lower-case name, with its lines joined. Headers that carry text are read with `textHeader`. */
   header(name: string): string | undefined;
   /** The values of a header's lines, by lower-case name, as they were sent. */
   lines(name: string): readonly string[];
   body: BodyStream | null;
-  /** From the path, decoded. */
+  /** Path parameters, decoded. */
   params: Record<string, string>;
   /** The caller's address, as far as our proxies are trusted. */
   address: string;

@@ -9,7 +9,7 @@ export const EVENT_STREAM = "text/event-stream";
 /** One event on the wire. `data` is sent as JSON. */
 export type StreamEvent = { id: string; event: string; data: unknown };
 
-/** Whether the caller accepts a stream rather than JSON. A caller that accepts anything gets JSON. */
+/** True if the caller accepts a stream rather than JSON. A caller that accepts anything gets JSON. */
 export function wantsEventStream(incoming: Incoming): boolean {
   const accept = incoming.header("accept")?.toLowerCase();
   if (!accept?.includes(EVENT_STREAM)) return false;
@@ -40,12 +40,13 @@ export function lastEventIdOf(incoming: Incoming): string | undefined {
   return id;
 }
 
-/** `lastId`: the last event there is at the end of the stream, where it may not be among the items. */
+/** `lastId` is the id of the stream's last event, for streams that may end without having sent it as an item. */
 type Pages<Item> = AsyncIterable<{ items: Item[]; hasEnded: boolean; lastId?: string }>;
 
 /**
- * Null unless a reconnect already has the last event, by `hasLast`; then the 204 that ends an EventSource. A `fetch()` that is
- * none reads an empty stream: the client of 0.2.0 refuses a response without a body. An EventSource always sends `no-cache`.
+ * The 204 that stops an EventSource from reconnecting, if `hasLast` confirms that its `Last-Event-ID` is the last event; null
+ * otherwise. A plain `fetch()` reads an empty stream instead, because the client of 0.2.0 rejects a response without a body.
+ * Only an EventSource always sends `cache-control: no-cache`.
  */
 export async function nothingMore(
   incoming: Incoming,
@@ -100,8 +101,8 @@ async function* frames<Item>(
 const RECONNECT_MS = 1_000;
 
 /**
- * When an EventSource reconnects to the ended stream, and with which id, to be told that there is nothing more (204). Without
- * an id it stays away. Clients do not read a frame without data as an event.
+ * Sets when an EventSource reconnects to the ended stream and with which id; it then receives the 204. Without an id it stays
+ * away for a day. Clients do not treat a frame without data as an event.
  */
 const endFrame = (id: string | undefined) =>
   Buffer.from(id === undefined ? `retry: ${DAY_MS}\n\n` : `retry: ${RECONNECT_MS}\nid: ${id}\n\n`);

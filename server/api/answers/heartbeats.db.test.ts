@@ -6,7 +6,10 @@ import { responseFrames } from "../openai/responses";
 import type { Heard } from "../openai/result";
 import { eventStream } from "./event-stream";
 
-/* Strict readers, such as openai-go before 3.43, take an empty line for the end of an event, and one without data for a fault. */
+/*
+ * Strict readers, such as openai-go before 3.43, take an empty line for the end of an event, and reject an event without
+ * data.
+ */
 
 const head = { id: "wfr_1", madeAt: 0, model: "m", receiptId: "rcpt_1" as const };
 async function* quietly(): AsyncGenerator<Heard> {

@@ -8,7 +8,7 @@ export const FOR_A_MINUTE = { "cache-control": "public, max-age=60" };
 /** Headers of a public document that tools in browsers read. */
 export const FOR_ALL_PAGES = { ...FOR_A_MINUTE, "access-control-allow-origin": "*" };
 
-/** The ETag of a text: of its SHA-256 the first 128 bits. */
+/** The ETag of a text: the first 128 bits of its SHA-256. */
 export const etagOf = (text: string) => `"${sha256Hex(text).slice(0, 32)}"`;
 
 /** JSON, or another type named in `headers`; 304 without a body for a caller whose `If-None-Match` has this ETag. */
@@ -31,7 +31,7 @@ export function publishedDocument(
   return { ...answer, headers: { ...commonHeaders(requestIdOf(incoming)), ...answer.headers } };
 }
 
-/** Whether `If-None-Match` shows that the caller already has this ETag. Tags are compared weakly, as RFC 9110 requires. */
+/** True if `If-None-Match` shows that the caller already has this ETag. Tags are compared weakly, as RFC 9110 requires. */
 function isKnown(incoming: Incoming, etag: string): boolean {
   const known = incoming.header("if-none-match")?.trim();
   if (known === undefined) return false;

@@ -35,7 +35,7 @@ export async function callTool(
     if (found.scope) access.authorize(ctx, found.scope);
     const input = parsePart(found.input, withoutNulls(given ?? {}), "body");
     const output = await found.run(ctx, input, { ...io, show: (each) => shown.push(each) });
-    // A job is answered with its own input, which may be large: others have their turn between the passes over it.
+    // A job includes its own input, which may be large: other requests run between the passes over it.
     await turn();
     const text = JSON.stringify(output);
     await turn();

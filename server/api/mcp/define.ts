@@ -2,7 +2,7 @@ import { z } from "zod";
 import type { Ctx, Scope } from "@/server/domain/ctx";
 import { listedInput, strictInput } from "./schemas";
 
-/** What a tool may return in addition to its structured output: an image, or a link to fetch. */
+/** Shown in addition to a tool's structured output: an image, or a link to fetch. */
 export type Shown =
   | { type: "image"; data: string; mimeType: string }
   | { type: "resource_link"; uri: string; name: string; mimeType: string };
@@ -36,9 +36,9 @@ type Definition<I extends z.ZodObject, O extends z.ZodObject> = {
 /** One tool: the same verb as an endpoint, described for an agent. */
 export type Tool = Omit<Definition<z.ZodObject, z.ZodObject>, "run"> & {
   run(ctx: Ctx, input: unknown, io: Io): Promise<Record<string, unknown>>;
-  /** As a client lists it. */
+  /** The tool as `tools/list` returns it. */
   listed: Record<string, unknown>;
-  /** The same for clients that ask for schemas of OpenAI's strict mode; an open argument has none. */
+  /** The same for clients that request schemas of OpenAI's strict mode; an open argument is left out. */
   strictlyListed: Record<string, unknown>;
 };
 

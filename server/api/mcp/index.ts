@@ -66,7 +66,7 @@ function refuseOtherOrigins(incoming: Incoming): void {
     fail("CrossSiteRequest", "A browser may call this only from this installation's own pages.");
 }
 
-/** Which of the two types of an answer the caller accepts, by name or by a range; without the header it accepts any. */
+/** The response types that the caller accepts, by name or by a range. Without an Accept header it accepts both. */
 function acceptedBy(incoming: Incoming): { json: boolean; events: boolean } {
   const ranges = (incoming.header("accept") ?? "*/*")
     .toLowerCase()
@@ -81,12 +81,15 @@ function acceptedBy(incoming: Incoming): { json: boolean; events: boolean } {
   };
 }
 
-/** A request whose parameters are null, or have members that are null, means that they are absent. */
+/** Treats parameters that are null, and null members of them, as absent. */
 function withoutNullParams({ params, ...request }: Record<string, unknown>): Record<string, unknown> {
   return params === null || params === undefined ? request : { ...request, params: withoutNulls(params) };
 }
 
-/** Says in a sentence where a call of a tool is malformed; the SDK would answer with the text of its validator. */
+/**
+ * The first error of a malformed tool call, as one sentence; the SDK would return its validator's own output. Null if the
+ * call is well-formed.
+ */
 function flawIn(message: Record<string, unknown>): string | null {
   const issue = CallToolRequestSchema.safeParse(message).error?.issues[0];
   return issue ? `${issue.path.join(".")}: ${issue.message}` : null;
@@ -139,7 +142,7 @@ export const mcp = endpoint({
       const value = incoming.header(name);
       if (value !== undefined) headers.set(name, value);
     }
-    // The transport looks for the names of both types alone.
+    // The transport recognizes only the exact names of both types, not ranges.
     if (accepted.json || accepted.events) headers.set("accept", `application/json, ${EVENT_STREAM}`);
     const request = new Request(new URL("/mcp", publicUrl), { method: "POST", headers });
     const answer = await transport.handleRequest(request, { parsedBody: message });

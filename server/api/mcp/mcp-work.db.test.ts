@@ -22,7 +22,7 @@ beforeAll(openServers);
 afterAll(closeServers);
 
 describe("work", () => {
-  test("short work is answered, and once for one key", async () => {
+  test("short work is answered at once, and runs once for one key", async () => {
     const args = { capability_key: TEXT, request: { input }, idempotency_key: "one" };
     const first = await use("invoke", args);
     expect(first).toMatchObject({ status: "succeeded", typedOutput: { role: "assistant" } });
@@ -37,7 +37,7 @@ describe("work", () => {
     expect(long).toMatchObject({ code: "USE_JOBS", details: { submit: expect.any(String) } });
   });
 
-  test("a job is submitted, waited for with progress, read, found and looked into, and its receipt and pictures fetched", async () => {
+  test("a job is submitted, awaited with progress, read, found and inspected, and its receipt and images are fetched", async () => {
     const { jobId, status } = await submit("image.generate.v1", { prompt: "A kite over the dunes" });
     expect(status).toBe("queued");
     const heard: (string | undefined)[] = [];
@@ -66,7 +66,7 @@ describe("work", () => {
     expect(picture?.type === "image" && picture.data).toBe(file.bytes.toString("base64"));
   });
 
-  test("a wait ends when the time is up, and where a person is needed", async () => {
+  test("a wait ends at its time limit, and when a person is needed", async () => {
     const { jobId } = await submit();
     expect((await use("wait_job", { job_id: jobId, timeout_seconds: 1 })).status).toBe("queued");
     const held = await submitWaiting(tenant, TEXT, { input });
@@ -75,7 +75,7 @@ describe("work", () => {
     );
   });
 
-  test("a wait that is cancelled ends here and there, and leaves the job alone", async () => {
+  test("a cancelled wait ends for client and server, and leaves the job running", async () => {
     const { jobId } = await submit();
     const cancelling = new AbortController();
     const answers: Promise<string>[] = [];
@@ -96,11 +96,11 @@ describe("work", () => {
     );
     await expect(waiting).rejects.toThrow();
     expect(answers.length).toBe(1);
-    await answers[0]; // the stream of the call has ended, minutes before its time
+    await answers[0]; // the stream of the call ends, minutes before its own limit
     expect((await use("job_status", { job_id: jobId })).status).toBe("queued");
   });
 
-  test("a key holds fifty waits open at once, one more is refused with the reason, and other keys wait", {
+  test("a key holds at most fifty waits at once, the next is refused with the reason, and other keys can wait", {
     tags: "long",
   }, async () => {
     const { jobId } = await submit();
@@ -132,14 +132,14 @@ describe("work", () => {
     });
   });
 
-  test("a job is cancelled, and cancelled stays", async () => {
+  test("a job is cancelled and stays cancelled", async () => {
     const { jobId } = await submit();
     for (const _ of [1, 2]) expect((await use("cancel_job", { job_id: jobId })).status).toBe("canceled");
   });
 });
 
 describe("evidence", () => {
-  test("a pinned run, its record, lockfile and manifest, and a bulk", async () => {
+  test("a pinned run and a bulk return a record, a lockfile and a manifest", async () => {
     const answer = await use("pinned_run", { request: PIN, idempotency_key: "pin" });
     const { receiptId } = answer;
     expect(JSON.stringify(await use("pinned_get", { receipt_id: receiptId }))).toContain("sandbox-1");

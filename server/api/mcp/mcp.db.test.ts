@@ -26,8 +26,8 @@ import {
 beforeAll(openServers);
 afterAll(closeServers);
 
-describe("the door", () => {
-  test("says who it is and what to do, and lists tools with schemas and hints; none pays or approves", async () => {
+describe("the endpoint", () => {
+  test("the server introduces itself and lists tools with schemas and hints; no tool pays or approves", async () => {
     expect(client.getServerVersion()?.name).toBe("capstan");
     expect(client.getInstructions()).toContain("submit_job");
     const listed = (await client.listTools()).tools;
@@ -39,14 +39,14 @@ describe("the door", () => {
       expect(outputSchema?.type).toBe("object");
       expect(annotations?.readOnlyHint && annotations.destructiveHint).toBe(false);
     }
-    expect(JSON.stringify(listed).length).toBeLessThan(64 * 1024); // a model may be given the whole list
+    expect(JSON.stringify(listed).length).toBeLessThan(64 * 1024); // a client may pass the whole list to a model
     const hints = new Map(listed.map(({ name, annotations }) => [name, annotations]));
     expect(hints.get("cancel_job")?.destructiveHint).toBe(true);
     expect(hints.get("job_status")?.readOnlyHint).toBe(true);
     expect(hints.get("submit_job")).toMatchObject({ readOnlyHint: false, destructiveHint: false });
   });
 
-  test("a client that asks for strict schemas is listed them; another word is 422", async () => {
+  test("a client that asks for strict schemas gets them; any other value is 422", async () => {
     const schemaOf = async (by = client) =>
       (await by.listTools()).tools.find(({ name }) => name === "status")?.inputSchema;
     const strict = await schemaOf(await connect(tenant.key, { path: "/mcp?schemas=strict" }));
@@ -61,7 +61,7 @@ describe("the door", () => {
     }
   });
 
-  test("what resolve says of a capability can be called as it says", async () => {
+  test("a capability can be called as resolve describes it", async () => {
     for (const intent of ["draw a picture of a lighthouse", "what is 2 + 2 exactly"]) {
       const { matches } = await use("resolve_capability", { intent });
       const { mcp } = matches[0].runHint;
@@ -70,7 +70,7 @@ describe("the door", () => {
     }
   });
 
-  test("what a descriptor says of each capability is a tool that takes it", async () => {
+  test("every capability has a tool that accepts its descriptor", async () => {
     const { capabilities } = await use("search_capabilities");
     for (const { key } of capabilities) {
       const { mcp } = (await use("describe_capability", { capability_key: key })).nextAction;
@@ -96,7 +96,7 @@ describe("the door", () => {
     });
   const ping = { jsonrpc: "2.0", id: 1, method: "ping" };
 
-  test("asks for a key, and says how", async () => {
+  test("a request without a key is refused with instructions", async () => {
     for (const headers of [{}, { authorization: "Bearer cap_nothing" }] as Record<string, string>[]) {
       const answer = await post(headers, ping);
       expect(answer.status).toBe(401);
@@ -104,7 +104,7 @@ describe("the door", () => {
     }
   });
 
-  test("is closed to pages of other origins, to other methods, to several messages at once and to large bodies", async () => {
+  test("pages of other origins, other methods, batches and large bodies are refused", async () => {
     const authorization = `Bearer ${tenant.key}`;
     expect((await post({ authorization }, ping)).status).toBe(200);
     for (const origin of ["https://evil.example", "null"])
@@ -117,7 +117,7 @@ describe("the door", () => {
     expect((await post({ authorization, "content-type": "text/plain" }, ping)).status).toBe(415);
   });
 
-  test("a range of types, or no header at all, accepts an answer; without events it is JSON", async () => {
+  test("an Accept header with a range, or none at all, gets a response; without events it is JSON", async () => {
     const authorization = `Bearer ${tenant.key}`;
     const typeFor = async (accept: string) => {
       const answer = await post({ authorization, accept }, ping);
@@ -132,7 +132,7 @@ describe("the door", () => {
     for (const accept of ["text/html", "application/json;q=0"]) expect((await typeFor(accept))[0]).toBe(406);
   });
 
-  test("parameters that are null are absent, and of another type are refused with a sentence", async () => {
+  test("null parameters count as absent, and parameters of another type are refused with a sentence", async () => {
     const authorization = `Bearer ${tenant.key}`;
     const ask = async (method: string, params: unknown) => {
       const answer = await post({ authorization, accept: "application/json" }, { ...ping, method, params });
@@ -150,13 +150,13 @@ describe("the door", () => {
     }
   });
 
-  test("counts against the key's limit like everything else", async () => {
+  test("calls count against the key's rate limit", async () => {
     const answer = await post({ authorization: `Bearer ${tenant.key}` }, ping);
     expect(answer.headers.get("ratelimit-remaining")).toMatch(/^\d+$/);
     await answer.text();
   });
 
-  test("a key that is revoked in the middle of a session is refused at once", async () => {
+  test("a key that is revoked during a session is refused at once", async () => {
     const { apiKey, keyId } = await makeKeyWithId({ projectId: tenant.projectId });
     const held = await connect(apiKey);
     await use("job_status", { job_id: (await submit()).jobId }, held);
@@ -166,7 +166,7 @@ describe("the door", () => {
     );
   });
 
-  test("one session is served by any of several processes", async () => {
+  test("several processes serve one session", async () => {
     let turn = 0;
     const balanced = await connect(tenant.key, {
       fetch: (target, init) =>
@@ -180,7 +180,7 @@ describe("the door", () => {
 });
 
 describe("discovery", () => {
-  test("who I am, what there is, what it takes, what it costs", async () => {
+  test("tools report the caller, the capabilities, their inputs and their prices", async () => {
     expect(await use("status")).toMatchObject({ project: { id: tenant.projectId } });
     const all = await use("search_capabilities");
     expect(all.capabilities.length).toBeGreaterThan(15);
@@ -197,7 +197,7 @@ describe("discovery", () => {
     expect(quote.quoteId).toMatch(/^quote_/);
   });
 
-  test("what is missing can be asked for, and is submitted; its quote is read when there is one", async () => {
+  test("a missing capability can be requested, and its quote is read once there is one", async () => {
     const filed = await use("request_capability_quote", { request: NEED });
     expect(filed.status).not.toBe("draft");
     expect((await refused("get_capability_request_quote", { request_id: filed.id })).code).toBe("NotFound");
@@ -205,7 +205,7 @@ describe("discovery", () => {
 });
 
 describe("refusals", () => {
-  test("arguments that are wrong are named by their place; an unknown tool is none", async () => {
+  test("wrong arguments are named by their path, and an unknown tool is refused", async () => {
     const wrong = await refused("job_status", { job: "x" });
     expect(wrong.code).toBe("InvalidInput");
     expect(JSON.stringify(wrong.details.issues)).toContain("job_id");
@@ -215,7 +215,7 @@ describe("refusals", () => {
     expect((await refused("pay", {})).code).toBe("NotFound");
   });
 
-  test("a key does through tools exactly what it may do elsewhere", async () => {
+  test("a key may do the same through tools as through other endpoints", async () => {
     const reader = await connect(await makeKey({ projectId: tenant.projectId, scopes: ["jobs:read"] }));
     for (const name of ["submit_job", "invoke"])
       expect(await refused(name, { capability_key: TEXT, request: { input } }, reader)).toMatchObject({
@@ -228,7 +228,7 @@ describe("refusals", () => {
     );
   });
 
-  test("everything of another tenant is answered like what does not exist", async () => {
+  test("rows of another tenant are answered like rows that do not exist", async () => {
     const stranger = await connect(theirs.key);
     const { jobId } = await submit("image.generate.v1", { prompt: "A kite" });
     const { artifacts } = await finish(jobId);
@@ -250,7 +250,7 @@ describe("refusals", () => {
       project: tenant.projectId,
     };
     type Ids = Record<keyof typeof real, string>;
-    const kinds = Object.keys(real) as (keyof Ids)[]; // its own
+    const kinds = Object.keys(real) as (keyof Ids)[]; // the ids of its own rows
     const none = Object.fromEntries(kinds.map((kind) => [kind, newId(kind)])) as Ids;
     const ofJob = ({ job }: Ids) => ({ job_id: job });
     const ofProject = ({ project }: Ids) => ({ project_id: project });

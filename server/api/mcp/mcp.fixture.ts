@@ -42,7 +42,7 @@ export async function openServers(): Promise<void> {
   server = await startServer({ host: "127.0.0.1", port: 0, pages: null });
   other = await startServer({ host: "127.0.0.1", port: 0, pages: null });
   client = await connect(tenant.key);
-  await client.listTools(); // so that it holds every answer to the tool's output schema
+  await client.listTools(); // so that the client checks every result against the tool's output schema
 }
 
 export async function closeServers(): Promise<void> {
@@ -57,7 +57,7 @@ export async function raw(name: string, args: object = {}, by = client): Promise
   return (await by.callTool({ name, arguments: { ...args } })) as CallToolResult;
 }
 
-/** What a tool answers; fails where it refuses. */
+/** A tool's result; fails if the tool returns an error. */
 export async function use(name: string, args: object = {}, by = client): Promise<Body> {
   const result = await raw(name, args, by);
   const [first] = result.content;
@@ -66,7 +66,7 @@ export async function use(name: string, args: object = {}, by = client): Promise
   return result.structuredContent;
 }
 
-/** What a tool refuses with. */
+/** The error that a tool returns. */
 export async function refused(name: string, args: object = {}, by = client): Promise<Body> {
   const result = await raw(name, args, by);
   expect(result.isError).toBe(true);

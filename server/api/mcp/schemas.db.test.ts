@@ -4,7 +4,7 @@ import { z } from "zod";
 import { tools } from "./call";
 import { listedInput, strictInput, withoutNulls } from "./schemas";
 
-/* The schemas of the tools' arguments, read by clients with rules of their own. */
+/* The schemas of the tools' arguments, checked by the rules of different clients. */
 
 type Schema = {
   type?: string;
@@ -15,7 +15,7 @@ type Schema = {
   items?: Schema;
 };
 
-/** Tools that take an object of any fields: each says which argument, and where its fields are described. */
+/** Tools that take an object of any fields: each names the argument and the place where its fields are described. */
 const OPEN = [
   "quote_capability",
   "request_capability_quote",
@@ -26,7 +26,7 @@ const OPEN = [
   "verify_lockfile",
 ];
 
-/** Of OpenAI's strict mode, by its guide to structured outputs. */
+/** Keywords of OpenAI's strict mode, from its guide to structured outputs. */
 const STRICT = [
   "type",
   "description",
@@ -75,7 +75,7 @@ const listedOf = (name: string) => toolOf(name)?.listed.inputSchema as Schema;
 const strictOf = (name: string) => toolOf(name)?.strictlyListed.inputSchema as Schema;
 
 test.each(tools.map(({ name }) => name))(
-  "%s is strict as OpenAI has it where that is asked for, or named as one that cannot be",
+  "%s is strict by OpenAI's rules on request, or listed as one that cannot be",
   (name) => {
     expect(isStrict(strictOf(name))).toBe(!OPEN.includes(name));
     const note = tools.find((tool) => tool.name === name)?.open;
@@ -84,7 +84,7 @@ test.each(tools.map(({ name }) => name))(
 );
 
 test.each(tools.map(({ name }) => name))(
-  "%s has no word that Gemini lacks, but for the one that strict mode needs",
+  "%s uses no keyword that Gemini lacks, except the one that strict mode needs",
   (name) => {
     const more = wordsOf(listedOf(name)).filter((word) => !GEMINI.includes(word));
     expect(more).toEqual(OPEN.includes(name) ? [] : ["additionalProperties"]);
@@ -92,7 +92,10 @@ test.each(tools.map(({ name }) => name))(
   },
 );
 
-/** The least a strict client may send: null wherever that is allowed; or nothing there, as others do. */
+/**
+ * The smallest arguments: with `isSaid`, null for every optional field, as strict clients send; otherwise optional fields are
+ * left out.
+ */
 function least(schema: Schema, isSaid: boolean): unknown {
   const { type, properties = {}, items } = schema;
   if (type === "object")
@@ -107,7 +110,7 @@ function least(schema: Schema, isSaid: boolean): unknown {
 }
 
 test.each(tools)(
-  "a client that checks calls against the list may leave out what $name may go without",
+  "a client that checks calls against the list may omit the optional arguments of $name",
   ({ name, input }) => {
     const isValid = new Ajv({ strict: false }).compile(listedOf(name));
     const needed = input.toJSONSchema({ io: "input", unrepresentable: "any" }).required ?? [];
@@ -117,7 +120,7 @@ test.each(tools)(
 );
 
 test.each(tools.filter(({ open }) => open === undefined))(
-  "$name takes null for what may be left out, as it takes its absence",
+  "$name accepts null for an optional argument as well as its absence",
   ({ name, input }) => {
     const [said, unsaid] = [true, false].map((isSaid) => least(listedOf(name), isSaid));
     const parsed = input.safeParse(withoutNulls(said));
@@ -126,12 +129,12 @@ test.each(tools.filter(({ open }) => open === undefined))(
   },
 );
 
-describe("a schema as it is listed", () => {
+describe("listed schemas", () => {
   const Named = z
     .strictObject({ at: z.literal("x"), size: z.int().min(1).max(9).default(3) })
     .meta({ id: "Named" });
 
-  test("closed: references are written out, constants are enums, what may be absent may be null", () => {
+  test("a closed schema has no references, constants become enums, and optional fields may be null", () => {
     expect(
       listedInput(z.strictObject({ named: Named, word: z.string().max(5).optional().describe("A word.") })),
     ).toEqual({
@@ -156,7 +159,7 @@ describe("a schema as it is listed", () => {
     });
   });
 
-  test("strict: every property is required, at every depth", () => {
+  test("a strict schema requires every property, at every depth", () => {
     const { schema } = listedInput(z.strictObject({ named: z.array(Named).optional() }));
     const strict = strictInput(schema) as Schema;
     expect(strict.required).toEqual(["named"]);
@@ -164,7 +167,7 @@ describe("a schema as it is listed", () => {
     expect(schema.required).toBeUndefined();
   });
 
-  test("open: only what is required is, and nothing says that more is refused", () => {
+  test("an open schema requires only the required fields and does not forbid others", () => {
     const Open = z.strictObject({ any: z.record(z.string(), z.json()), word: z.string().optional() });
     expect(listedInput(Open)).toEqual({
       isStrict: false,

@@ -2,10 +2,10 @@ import { z } from "zod";
 import { isObject } from "@/server/platform/text/json";
 
 /*
- * A tool's arguments as clients list them. What may be left out is optional, since clients such as LangChain's check a call
- * against the list before they send it. OpenAI's strict mode wants closed objects whose properties are all required; that
- * dialect is derived for clients that ask for it. Gemini knows no references, no `const` and no `additionalProperties`. The
- * call's own schema is applied when parsed.
+ * A tool's arguments as clients list them. Optional fields are not required, because clients such as LangChain's check a call
+ * against the list before they send it. OpenAI's strict mode needs closed objects whose properties are all required; that
+ * dialect is derived for clients that request it. Gemini supports no references, no `const` and no `additionalProperties`.
+ * The call's own schema is applied when it is parsed.
  */
 
 export type Schema = z.core.JSONSchema.BaseSchema;
@@ -24,14 +24,14 @@ const KNOWN = [
 ] as const;
 const NULL: Schema = { type: "null" };
 
-/** The schema of a tool's arguments; `isStrict` if no object in it is open. */
+/** The schema of a tool's arguments. `isStrict` is true if no object in the schema is open. */
 export function listedInput(input: z.ZodObject): { schema: Schema; isStrict: boolean } {
   const made = z.toJSONSchema(input, { io: "input", unrepresentable: "any" });
   const isStrict = !isOpen(made, made.$defs);
   return { schema: listed(made, made.$defs, isStrict), isStrict };
 }
 
-/** A closed schema in the dialect of OpenAI's strict mode: every property is required, and null where it may be left out. */
+/** A closed schema in the dialect of OpenAI's strict mode: every property is required, and an optional one may be null. */
 export function strictInput(schema: Schema): Schema {
   const derived: Schema = { ...schema };
   if (schema.anyOf) derived.anyOf = schema.anyOf.map((part) => strictInput(part as Schema));
@@ -60,7 +60,7 @@ function resolved({ $ref, ...own }: Schema, defs: Definitions): Schema {
 const partsOf = ({ properties = {}, anyOf = [], items }: Schema) =>
   [...Object.values(properties), ...anyOf, ...(items ? [items] : [])] as Schema[];
 
-/** Whether the schema accepts an object of any fields. */
+/** True if the schema accepts an object of any fields. */
 function isOpen(schema: Schema, defs: Definitions): boolean {
   const whole = resolved(schema, defs);
   if (whole.type === "object" && whole.additionalProperties !== false) return true;

@@ -10,7 +10,7 @@ import type { ModelRequest } from "./models/model";
 import { type Settings, spellingOf } from "./settings";
 import { type Calls, offerOf, type Tools } from "./tools";
 
-/* A request to either OpenAI endpoint, in the form common to both, and as the envelope of an invoke. */
+/* A request to either OpenAI endpoint, in the form common to both, and its conversion to the envelope of an invoke. */
 
 type Detail = "auto" | "low" | "high" | null | undefined;
 type Part = ({ type: "text"; text: string } | { type: "image"; url: string; detail?: Detail }) & {
@@ -21,11 +21,13 @@ export type Message = {
   content: string | Part[];
   /** The author's name. */
   name?: string | null | undefined;
-  /** The message is to be cached; `cacheEnds`: the text up to there, where its parts became lines. */
+  /**
+   * Marks the message for caching. If the message's parts became lines, `cacheEnds` has the end of each marked text instead.
+   */
   cache?: CacheMark;
   cacheEnds?: CacheEnd[];
   toolCalls?: Calls;
-  /** For the role `assistant`: what its server wants back of it. */
+  /** For the role `assistant`: the opaque members that its server needs back. */
   brought?: Brought | undefined;
   /** For the role `tool`: the call it answers. */
   toolCallId?: string;
@@ -66,7 +68,7 @@ const INTENTS = {
   xhigh: "maximum",
 } as const satisfies Record<Effort, string>;
 
-/** The capability, the body of its invoke, and what the body has no field for. */
+/** The capability, the body of its invoke, and the parts of the request that the body has no field for. */
 export function toInvoke(
   ask: Ask,
   { capability, named }: ModelRequest,
@@ -120,7 +122,7 @@ export function toInvoke(
   };
 }
 
-/** Members of messages beside their words, for interfaces that take them. */
+/** Members of messages in addition to their text, for interfaces that support them. */
 function besideWords(
   messages: Message[],
 ): Pick<NonNullable<Door["conversation"]>, "opaque" | "names" | "details"> {
@@ -142,14 +144,14 @@ function besideWords(
   };
 }
 
-/** The messages whose marks 0.2.0 did not read; it refused all others. */
+/** Roles on whose messages 0.2.0 ignored cache marks; it refused marks on all others. */
 const PASSED_OVER = new Set<Message["role"] | undefined>(["assistant", "tool"]);
 
 type Marks = NonNullable<NonNullable<Door["conversation"]>["cache"]>;
 type CacheEnd = Pick<Marks[number], "end" | "ttl">;
 const ttlOf = ({ ttl }: NonNullable<CacheMark>) => (ttl ? { ttl } : {});
 
-/** Texts as lines, and where those end that are to be cached. */
+/** Joins texts as lines, and returns the end positions of the texts that are marked for caching. */
 export function linesOf(parts: readonly { text: string; cache_control?: CacheMark }[]): {
   content: string;
   cacheEnds: CacheEnd[];
@@ -162,7 +164,7 @@ export function linesOf(parts: readonly { text: string; cache_control?: CacheMar
   return { content: parts.map(({ text }) => text).join("\n"), cacheEnds };
 }
 
-/** The marks of a message for the vendor's cache. One on nothing is refused: vendors have no place for it. */
+/** A message's marks for the vendor's cache. A mark on empty content is refused, because vendors cannot represent it. */
 function marksIn(
   { content, cache, cacheEnds = [], toolCalls }: Message,
   at: number,
@@ -196,7 +198,10 @@ const described = ({
   description?: string | null | undefined;
 }) => (description && schema.description === undefined ? { ...schema, description } : schema);
 
-/** How providers are told of the schema. OpenAI takes no other characters in a name, so all others become `_`. */
+/**
+ * The schema's name and strictness as providers get them. OpenAI allows only these characters in a name, so others become
+ * `_`.
+ */
 const toldOf = ({ name, strict }: { name: string; strict?: boolean | null | undefined }) => ({
   responseSchemaName: name.replaceAll(/[^A-Za-z0-9_-]/g, "_"),
   ...(typeof strict === "boolean" ? { responseSchemaStrict: strict } : {}),
@@ -205,14 +210,16 @@ const toldOf = ({ name, strict }: { name: string; strict?: boolean | null | unde
 const hasPictures = ({ content }: Message): boolean =>
   typeof content !== "string" && content.some(({ type }) => type === "image");
 
-/** A message with pictures, for capabilities whose input has none: it goes beside its text. */
+/**
+ * A message with pictures as parts, for capabilities whose input has only text: the parts are passed in addition to the text.
+ */
 function partsOf(message: Message, at: number, { message: spell }: Spelling) {
   if (!hasPictures(message)) return [];
   const { content } = toMessage(message, spell(at), true);
   return typeof content === "string" ? [] : [{ at, content }];
 }
 
-/** A message of the input: its texts are lines, or parts beside its pictures. */
+/** A message of the input: texts become lines; with `inParts`, texts and pictures stay parts. */
 function toMessage({ role, content }: Message, at: string, inParts: boolean) {
   const spoken = role === "developer" ? "system" : role === "tool" ? "user" : role;
   if (typeof content === "string") return { role: spoken, content };

@@ -32,7 +32,7 @@ describe("the first event of a stream", () => {
     expect(await all(await begun(of(text, failed)))).toEqual([text, failed]);
   });
 
-  test("a stream that is silent for too long begins, and a later failure is an event of it", async () => {
+  test("a stream that is silent for too long begins, and a later failure is one of its events", async () => {
     let speak = () => {};
     const silent = (async function* (): AsyncGenerator<Heard> {
       await new Promise<void>((resolve) => {
@@ -45,7 +45,7 @@ describe("the first event of a stream", () => {
     expect(await all(events)).toEqual([failed]);
   });
 
-  test("a reader that stops early ends the stream behind it", async () => {
+  test("a reader that stops early closes the stream that it reads", async () => {
     let hasEnded = false;
     const endless = (async function* (): AsyncGenerator<Heard> {
       try {

@@ -1,12 +1,15 @@
 import { Fault, isErrorCode } from "@/server/platform/errors/errors";
 import type { Heard } from "./result";
 
-/** How long the head of a streamed answer waits for its first event: clients give up on silence much later. */
+/**
+ * The longest wait for the first event before the head of a streamed response is sent. Clients tolerate a much longer
+ * silence.
+ */
 export const HEAD_WAITS_MS = 15_000;
 
 /**
- * The events of an execution from its first one on. A failure before any text is thrown, so that it has the status of the same
- * request without `stream`, by which clients decide whether to send it again. After `waitMs` of silence the stream begins
+ * The events of an execution, once the first has arrived. A failure before any text is thrown, so that it has the status of
+ * the same request without `stream`, by which clients decide whether to retry. After `waitMs` of silence the stream begins
  * anyway, and a failure is an event of it.
  */
 export async function begun(
@@ -32,7 +35,7 @@ export async function begun(
   }
 }
 
-/** The rest of a reader, beginning with the event that was requested already. */
+/** Continues a reader with the event that was already requested from it. */
 async function* from(
   reader: AsyncIterator<Heard>,
   first: Promise<IteratorResult<Heard>>,

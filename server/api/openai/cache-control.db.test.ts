@@ -4,7 +4,10 @@ import { makeTenant, type Tenant } from "@/testing/api";
 import { setSettings } from "@/testing/settings";
 import { serveOwn } from "./own-server.fixture";
 
-/* cache_control at the doors of OpenAI's interface: sent, held and charged where the price states it, else left out and said. */
+/*
+ * cache_control on OpenAI's endpoints: sent, reserved and charged if the price lists cache writes; otherwise left out and
+ * reported.
+ */
 
 /** A tenant with a connection of its own, and one that pays the operator. */
 const own = serveOwn();
@@ -45,7 +48,10 @@ const plain = (model: string) => ({
 const chat = (tenant: Tenant, body: object) => tenant.post("/v1/chat/completions", body);
 const sent = () => JSON.parse(own.vendor.arrived[0]?.body ?? "null");
 
-/** 10 fresh, 100 written, of which 40 for an hour, and 5 out: 10 + 60 × 1.25 + 40 × 2 + 25 micros. */
+/**
+ * Usage: 10 fresh tokens, 100 written to the cache, 40 of them for an hour, and 5 out. Cost: 10 + 60 × 1.25 + 40 × 2 + 25
+ * micros.
+ */
 const CLAUDES = {
   json: {
     id: "msg_1",
@@ -70,8 +76,8 @@ const maximumOf = async (id: string) =>
   (await pool.query<{ most: number }>("SELECT maximum_micros AS most FROM job WHERE id = $1", [id])).rows[0]!
     .most;
 
-describe("on a model whose price states cache writes", () => {
-  test("the marks are sent where they were, and what was written is recorded and charged at its rate", async () => {
+describe("a model whose price lists cache writes", () => {
+  test("marks are sent in their places, and cache writes are recorded and charged at their rate", async () => {
     own.vendor.answer(CLAUDES);
     const { status, json, text } = await chat(managed, marked(CLAUDE));
     expect(status, text).toBe(200);
@@ -94,7 +100,7 @@ describe("on a model whose price states cache writes", () => {
     expect(job).toMatchObject({ providerCostMicros: COST, warnings: [] });
   });
 
-  test("a call of a tool and its result keep theirs", async () => {
+  test("marks of a tool call and its result are sent", async () => {
     own.vendor.answer(CLAUDES);
     const call = { id: "call_1", type: "function", function: { name: "look", arguments: "{}" } };
     const { status, text } = await chat(managed, {
@@ -122,7 +128,7 @@ describe("on a model whose price states cache writes", () => {
     ]);
   });
 
-  test("the whole input is held at the dearest rate of writes", async () => {
+  test("the whole input is reserved at the highest rate of cache writes", async () => {
     own.vendor.answer(CLAUDES);
     const [with_, without] = [
       (await chat(managed, marked(CLAUDE))).json.id,
@@ -131,13 +137,13 @@ describe("on a model whose price states cache writes", () => {
     const output = 2_048 * 5;
     const fee = (micros: number) => micros + Math.round(micros * 0.06);
     const [held, usual] = [await maximumOf(with_), await maximumOf(without)];
-    // At 1 dollar a million, the input costs as many micros as it has tokens; written for an hour, twice that.
+    // At 1 dollar a million, the input costs as many micros as it has tokens; a cache write for an hour costs twice that.
     const input = Math.round(usual / 1.06) - output;
     expect(usual).toBe(fee(input + output));
     expect(held).toBe(fee(2 * input + output));
   });
 
-  test("more marks than the vendor takes are refused before sending", async () => {
+  test("more marks than the vendor allows are refused before sending", async () => {
     own.vendor.answer(CLAUDES);
     const messages = Array.from({ length: 5 }, () => ({ role: "user", content: "Hi", cache_control: MARK }));
     const { status, json } = await chat(managed, { model: CLAUDE, messages });
@@ -146,7 +152,7 @@ describe("on a model whose price states cache writes", () => {
     expect(own.vendor.arrived).toEqual([]);
   });
 
-  test("the Responses interface takes them on instructions' items, parts, results and tools", async () => {
+  test("the Responses interface accepts marks on instructions' items, parts, results and tools", async () => {
     own.vendor.answer(CLAUDES);
     const { status, text } = await managed.post("/v1/responses", {
       model: CLAUDE,
@@ -174,7 +180,7 @@ describe("on a model whose price states cache writes", () => {
   });
 });
 
-test("any other model is not sent the marks, and the execution has a warning", async () => {
+test("another model does not get the marks, and the execution has a warning", async () => {
   own.vendor.answer(COMPLETION);
   const { status, json, text } = await chat(own.tenant, marked(SMALL));
   expect(status, text).toBe(200);
@@ -189,7 +195,7 @@ test("any other model is not sent the marks, and the execution has a warning", a
   expect(events).not.toContain("budget_warning");
 });
 
-test("tools of the native interface have the same mark", async () => {
+test("tools of the native interface accept the same mark", async () => {
   own.vendor.answer(COMPLETION);
   const invoke = (cache_control: unknown) =>
     own.tenant.post("/v1/capabilities/text.general.fast.v1/invoke", {
@@ -216,13 +222,13 @@ test("tools of the native interface have the same mark", async () => {
   }
 });
 
-describe("a mark", () => {
+describe("invalid and ignored marks", () => {
   const wrong = [
     ...["", "ephemeral", 1, true, [], {}],
     ...[{ type: "forever" }, { type: ["ephemeral"] }, { ...MARK, ttl: "2h" }, { ...MARK, ttl: 5 }],
     { ...MARK, scope: "all" },
   ];
-  test.each(wrong)("of %j is refused on messages, parts and tools", async (cache_control) => {
+  test.each(wrong)("a mark of %j is refused on messages, parts and tools", async (cache_control) => {
     const messages = [{ role: "user", content: "Hi" }];
     for (const body of [
       { messages: [{ role: "user", content: "Hi", cache_control }] },
@@ -237,7 +243,7 @@ describe("a mark", () => {
     expect((await own.tenant.post("/v1/responses", { model: SMALL, input })).status).toBe(422);
   });
 
-  test("on nothing is refused at its place", async () => {
+  test("a mark on empty content is refused at its place", async () => {
     const ask = async (message: object) =>
       (await chat(managed, { model: CLAUDE, messages: [{ role: "user", content: "Hi" }, message] })).json
         .error?.param;
@@ -249,7 +255,7 @@ describe("a mark", () => {
     expect(await ask({ role: "user", content })).toBe("messages[1].content[1]");
   });
 
-  test("of an answer or a result, which 0.2.0 passed over, replays what 0.2.0 stored under the key", async () => {
+  test("a mark of an answer or a result, which 0.2.0 ignored, replays what 0.2.0 stored under the key", async () => {
     own.vendor.answer(COMPLETION);
     const call = { id: "call_1", type: "function", function: { name: "look", arguments: "{}" } };
     const ask = (more: object, user: object = {}) =>
@@ -272,7 +278,7 @@ describe("a mark", () => {
     expect((await ask({}, { cache_control: MARK })).status).toBe(409);
   });
 
-  test("that is null is no mark, and makes no other request", async () => {
+  test("a mark that is null is ignored, and the request is the same", async () => {
     own.vendor.answer(COMPLETION);
     const headers = { "idempotency-key": "a mark of null" };
     const ask = (body: object) => own.tenant.post("/v1/chat/completions", body, { headers });

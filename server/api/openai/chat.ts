@@ -69,7 +69,7 @@ function toMessage(message: ChatMessage): Message {
   };
 }
 
-/** An earlier answer, which may bring back what its server wants to have of it. */
+/** An earlier answer, with any opaque members that the client sends back. */
 function toAnswer(message: Extract<ChatMessage, { role: "assistant" }>): Message {
   const { content, refusal, tool_calls, cache_control: cache } = message;
   const toolCalls = (tool_calls ?? []).map((call) => broughtCall({ id: call.id, ...call.function }, call));
@@ -113,7 +113,7 @@ export function toCompletion(request: ChatRequest, result: InvocationResult): Ch
   };
 }
 
-/** The opaque members of an answer, and its id, by which they find their way back. */
+/** The opaque members of an answer, and the id that names the answer when a client sends it back. */
 const broughtOf = ({ id, opaque }: Said) => ({
   ...opaque,
   ...(id === undefined ? {} : { id }),
@@ -174,7 +174,7 @@ export async function* chatFrames(
         if (said.refusal !== null) yield tell({ refusal: said.refusal });
         const brought = { ...broughtOf(said), ...(said.refusal === null ? {} : { refusal: undefined }) };
         if (Object.keys(brought).length > 0) yield tell(brought);
-        // As OpenAI streams a call: its id and name first, then its arguments.
+        // OpenAI streams a call's id and name first, then its arguments.
         for (const [index, { function: called, ...call }] of (toolCallsOf(said).tool_calls ?? []).entries()) {
           yield tell({ tool_calls: [{ index, ...call, function: { ...called, arguments: "" } }] });
           yield tell({ tool_calls: [{ index, function: { arguments: called.arguments } }] });

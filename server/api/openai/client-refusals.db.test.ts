@@ -5,7 +5,7 @@ import { pool } from "@/server/platform/db";
 import { makeKey, makeKeyWithId, makeTenant, revokeKey } from "@/testing/api";
 import { refusal, serveOpenAI } from "./client.fixture";
 
-/* What OpenAI's own client is refused, and how it reads it. */
+/* Errors as OpenAI's own client reads them. */
 
 const FAST = "text.general.fast.v1";
 const question = [{ role: "user" as const, content: "How deep are the rivers?" }];
@@ -20,7 +20,7 @@ const executions = async () => {
   return rows[0]?.count;
 };
 
-describe("refusals", () => {
+describe("errors", () => {
   const ask = (more: object, by = world.client) =>
     refusal(
       by.chat.completions.create({
@@ -30,7 +30,7 @@ describe("refusals", () => {
       } as OpenAI.ChatCompletionCreateParams),
     );
 
-  test("401 without a key that holds, also after it was revoked", async () => {
+  test("a missing, wrong or revoked key is 401", async () => {
     expect(await ask({}, world.clientOf("cap_nothing"))).toBeInstanceOf(OpenAI.AuthenticationError);
     const { apiKey, keyId } = await makeKeyWithId({ projectId: world.tenant.projectId });
     const held = world.clientOf(apiKey);
@@ -39,7 +39,7 @@ describe("refusals", () => {
     expect(await ask({}, held)).toMatchObject({ status: 401, type: "authentication_error" });
   });
 
-  test("402 where no funds are, 403 without the right", async () => {
+  test("a project without funds is 402, and a key without the right is 403", async () => {
     const poor = await makeTenant({ walletMicros: 0 });
     expect(await ask({}, world.clientOf(poor.key))).toMatchObject({
       status: 402,
@@ -50,7 +50,7 @@ describe("refusals", () => {
     expect(await ask({}, world.clientOf(reader))).toMatchObject({ status: 403, code: "AuthorizationFailed" });
   });
 
-  test("404 for a model that is not there, with what there is", async () => {
+  test("an unknown model is 404 with the available ones", async () => {
     const error = await ask({ model: "gpt-4o" });
     expect(error).toBeInstanceOf(OpenAI.NotFoundError);
     expect(error).toMatchObject({ code: "UNKNOWN_CAPABILITY", param: "model" });
@@ -78,7 +78,7 @@ describe("refusals", () => {
       },
       "response_format.json_schema.schema.type",
     ],
-  ])("422 names the field: %j", async (more, param) => {
+  ])("a validation error names its field: %j", async (more, param) => {
     const before = await executions();
     const error = await ask(more);
     expect(error).toMatchObject({ status: 422, type: "invalid_request_error", code: "InvalidInput" });
@@ -86,7 +86,7 @@ describe("refusals", () => {
     expect(await executions()).toBe(before);
   });
 
-  test("what may have run is not sent again by the client; what did not run may be", async () => {
+  test("the client does not retry what may have run, and retries what did not run", async () => {
     const before = Number(await executions());
     const lost = await ask({ model: `${FAST}@sandbox/sandbox-lost` });
     expect(lost).toMatchObject({ status: 502, code: "TRANSPORT_AMBIGUOUS" });
@@ -107,9 +107,9 @@ describe("refusals", () => {
     }
   });
 
-  test("429 is the limit of the key, with when to come again", async () => {
+  test("a key over its rate limit gets 429 with the time to retry", async () => {
     const hurried = world.clientOf(await makeKey({ projectId: world.tenant.projectId }), { maxRetries: 0 });
-    setLiveProcesses(1_000_000); // of which this one gives its part: a single request
+    setLiveProcesses(1_000_000); // each process grants its part of the limit, here a single request
     await hurried.models.retrieve(FAST);
     const error = await ask({}, hurried).finally(() => setLiveProcesses(1));
     expect(error).toBeInstanceOf(OpenAI.RateLimitError);

@@ -7,7 +7,7 @@ import { receiptIdOf } from "@/server/platform/ids";
 import { makeTenant } from "@/testing/api";
 import { refusal, serveOpenAI } from "./client.fixture";
 
-/* OpenAI's own client against a running server, as it comes: only its address and its key are ours. */
+/* OpenAI's own client, unmodified, against a running server: only the address and the key are ours. */
 
 const FAST = "text.general.fast.v1";
 const question = [{ role: "user" as const, content: "How deep are the rivers?" }];
@@ -23,7 +23,7 @@ const executions = async () => {
 };
 
 describe("chat completions", () => {
-  test("an answer is an execution: its id, its receipt, its tokens", async () => {
+  test("an answer has the id, the receipt and the tokens of its execution", async () => {
     const { data, response } = await world.client.chat.completions
       .create({
         model: FAST,
@@ -63,7 +63,7 @@ describe("chat completions", () => {
     expect((await world.tenant.get(`/v1/jobs/${data.id}/receipt`)).json).toMatchObject({ receiptId });
   });
 
-  test("a stream says the same words piece by piece, and its tokens where they are asked for", async () => {
+  test("a stream has the same text in pieces, and reports its tokens on request", async () => {
     const whole = await world.client.chat.completions.create({ model: FAST, messages: question });
     const stream = await world.client.chat.completions.create({
       model: FAST,
@@ -86,13 +86,13 @@ describe("chat completions", () => {
     });
   });
 
-  test("the client's own stream helper puts it together", async () => {
+  test("the client's own stream helper reassembles a stream", async () => {
     const runner = world.client.chat.completions.stream({ model: FAST, messages: question });
     const { choices } = await runner.finalChatCompletion();
     expect(choices[0]?.message.content).toContain("rivers");
   });
 
-  test("a reader that goes away in the middle loses nothing but its own view: the execution ends and is recorded", {
+  test("a reader that disconnects does not end the execution, which is recorded", {
     tags: "long",
   }, async () => {
     const stream = await world.client.chat.completions.create({
@@ -117,7 +117,7 @@ describe("chat completions", () => {
     expect((await world.tenant.get(`/v1/jobs/${id}/receipt`)).status).toBe(200);
   });
 
-  test("tools are offered, and what the model calls is read by the client", async () => {
+  test("tools are offered, and the client reads the model's calls", async () => {
     const tools = [
       {
         type: "function" as const,
@@ -157,7 +157,7 @@ describe("chat completions", () => {
     expect(none.choices[0]?.message.tool_calls).toBeUndefined();
   });
 
-  test("structured output, as the client's helper asks for it, with words and with an object", async () => {
+  test("the client's helper gets structured output, with a schema and as any object", async () => {
     const Answer = z.object({ name: z.string(), metres: z.number() });
     for (const model of [FAST, "text.structured.generation.v1"]) {
       const { choices } = await world.client.chat.completions.parse({
@@ -176,7 +176,7 @@ describe("chat completions", () => {
     expect(typeof JSON.parse(object.choices[0]?.message.content ?? "")).toBe("object");
   });
 
-  test("pictures go to capabilities that answer conversations, as data and not as addresses", async () => {
+  test("pictures reach capabilities that answer conversations, as data and not as URLs", async () => {
     const url =
       "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg==";
     const ask = (model: string, address = url) =>
@@ -201,7 +201,7 @@ describe("chat completions", () => {
     }
   });
 
-  test("a model is named with its capability or alone", async () => {
+  test("a model is named with its capability or on its own", async () => {
     for (const model of ["sandbox/sandbox-2", "text.reasoning.high.v1@sandbox/sandbox-2"]) {
       const { model: answered, id } = await world.client.chat.completions.create({
         model,
@@ -213,7 +213,7 @@ describe("chat completions", () => {
     }
   });
 
-  test("the same Idempotency-Key is the same execution, streamed too; with another request it is refused once", async () => {
+  test("the same Idempotency-Key is the same execution, streamed too; another request under the key is refused once", async () => {
     const headers = { "Idempotency-Key": "a-key" };
     const ask = (content: string) =>
       world.client.chat.completions.create(
@@ -245,7 +245,7 @@ describe("chat completions", () => {
     expect(said[1]).toBe(said[0]);
   });
 
-  test("a key of a whole organization says its project as the client does", async () => {
+  test("a key of a whole organization names its project as the client does", async () => {
     const unbound = await refusal(
       world.clientOf(world.tenant.unboundKey).chat.completions.create({ model: FAST, messages: question }),
     );
@@ -263,7 +263,7 @@ describe("chat completions", () => {
 });
 
 describe("responses", () => {
-  test("an answer with its text, its tokens and its receipt", async () => {
+  test("an answer has its text, its tokens and its receipt", async () => {
     const response = await world.client.responses.create({
       model: FAST,
       instructions: "Be brief.",
@@ -275,7 +275,7 @@ describe("responses", () => {
     expect(response.output_text).toContain("rivers");
     expect(response.metadata).toEqual({ ticket: "8", capstan_receipt_id: receiptIdOf(response.id) });
     expect(response.usage?.total_tokens).toBeGreaterThan(0);
-    // Its output may be given back as it came.
+    // Its output can be sent back unchanged.
     const next = await world.client.responses.create({
       model: FAST,
       input: [
@@ -287,7 +287,7 @@ describe("responses", () => {
     expect(next.output_text).toContain("lakes");
   });
 
-  test("a stream is its events in order, and the client puts it together", async () => {
+  test("a stream has its events in order, and the client reassembles it", async () => {
     const stream = await world.client.responses.create({
       model: FAST,
       input: "How deep are the rivers?",
@@ -315,7 +315,7 @@ describe("responses", () => {
     expect(final.usage?.total_tokens).toBeGreaterThan(0);
   });
 
-  test("tools and structured output", async () => {
+  test("tools are called, and output is structured", async () => {
     const tool = {
       type: "function" as const,
       name: "depth_of",
@@ -352,7 +352,7 @@ describe("responses", () => {
 });
 
 describe("models", () => {
-  test("are capabilities, and what the key reaches", async () => {
+  test("the list has capabilities and the models that the key can use", async () => {
     const ids: string[] = [];
     for await (const { id, object } of world.client.models.list()) {
       expect(object).toBe("model");
@@ -361,9 +361,9 @@ describe("models", () => {
     expect(ids).toContain(FAST);
     expect(ids).toContain("text.vision.structured.v1");
     expect(ids).toContain("sandbox/sandbox-1");
-    expect(ids).not.toContain("text.creative.longform.v1"); // durable only
+    expect(ids).not.toContain("text.creative.longform.v1"); // runs only as a durable job
     expect(ids).not.toContain("text.translate.v1"); // takes no conversation
-    expect(ids.some((id) => id.startsWith("openai/"))).toBe(false); // nothing connected
+    expect(ids.some((id) => id.startsWith("openai/"))).toBe(false); // no openai account is connected
     for (const id of [FAST, "sandbox/sandbox-1", `${FAST}@sandbox/sandbox-1`])
       expect((await world.client.models.retrieve(id)).id).toBe(id);
     const unconnected = refusal(

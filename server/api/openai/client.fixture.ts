@@ -3,9 +3,9 @@ import { afterAll, beforeAll, expect } from "vitest";
 import { startServer, type WebServer } from "@/server/web/server";
 import { makeTenant, type Tenant } from "@/testing/api";
 
-/** A tenant, a web server and OpenAI's client on it as it comes, for the tests of a file. */
+/** A tenant, a web server and OpenAI's unmodified client, for the tests of a file. */
 export function serveOpenAI(options: { maxRetries?: number } = {}) {
-  // Filled before the first test.
+  // Its fields are set before the first test.
   const world = {} as {
     tenant: Tenant;
     server: WebServer;
@@ -23,7 +23,7 @@ export function serveOpenAI(options: { maxRetries?: number } = {}) {
   return world;
 }
 
-/** The error of OpenAI's client that a call is refused with. */
+/** The error of OpenAI's client with which a call rejects. */
 export async function refusal(work: Promise<unknown>): Promise<APIError> {
   const error = await work.then(
     () => null,
@@ -33,7 +33,7 @@ export async function refusal(work: Promise<unknown>): Promise<APIError> {
   return error;
 }
 
-/** A JSON Schema of one text. */
+/** A JSON Schema of an object with one text field. */
 export const parametersOf = (name: string) => ({
   type: "object",
   properties: { [name]: { type: "string" } },

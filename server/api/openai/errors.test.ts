@@ -9,7 +9,7 @@ const errorAt = (loc: (string | number)[]) =>
     }
   ).error;
 
-test("what is wrong at a place names it as OpenAI does; what is wrong with the whole body names no parameter", () => {
+test("an error at a field names the field as OpenAI does, and an error of the whole body names no parameter", () => {
   expect(errorAt(["body", "messages", 0, "content"])).toMatchObject({
     message: "messages[0].content: Too long.",
     param: "messages[0].content",
@@ -17,7 +17,10 @@ test("what is wrong at a place names it as OpenAI does; what is wrong with the w
   expect(errorAt(["body"])).toMatchObject({ message: "Too long.", param: null });
 });
 
-/** What has not reached a provider, or was turned away by it without a charge, and may be different next time. */
+/**
+ * Errors before a provider was reached, or of a provider that rejected the request without a charge, and that may pass on a
+ * retry.
+ */
 const SAFE_TO_REPEAT: ErrorCode[] = [
   "RequestTimeout",
   "AuthorizationPending",
@@ -30,7 +33,7 @@ const SAFE_TO_REPEAT: ErrorCode[] = [
 ];
 
 test.each(Object.keys(ERRORS) as ErrorCode[])(
-  "x-should-retry of %s says whether a repeat is safe",
+  "the x-should-retry header of %s is true only if a retry is safe",
   (code) => {
     const { status, headers } = toOpenAIWire(new Fault(code, "No.", { retryAfterSeconds: 5 }), "req_1");
     expect(status).toBe(ERRORS[code].status);
@@ -38,7 +41,7 @@ test.each(Object.keys(ERRORS) as ErrorCode[])(
   },
 );
 
-test("what broke in an unknown way, and what was wrong with the request, are not to be repeated", () => {
+test("unknown failures and invalid requests are not to be retried", () => {
   for (const error of [
     new Error("bug"),
     new ValidationFault([{ loc: ["body"], msg: "No.", type: "value_error" }]),

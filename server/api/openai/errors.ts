@@ -35,7 +35,7 @@ const TYPES: Record<number, string> = {
 const typeOf = (status: number) =>
   TYPES[status] ?? (status >= 500 ? "server_error" : "invalid_request_error");
 
-/** The body of an error, also in the middle of a stream. */
+/** The body of an error, which can also be an event in a stream. */
 export function toOpenAIError({
   code,
   message,
@@ -51,8 +51,8 @@ export function toOpenAIError({
 }
 
 /**
- * Anything thrown, as `{error: {message, type, param, code}}`. Each says whether the request may be retried, by its code
- * unless the error overrides it: otherwise clients retry every 408, 409, 429 and 5xx automatically.
+ * Converts any error to `{error: {message, type, param, code}}`. The `x-should-retry` header follows from its code unless the
+ * error sets it: without the header, clients retry every 408, 409, 429 and 5xx.
  */
 export function toOpenAIWire(error: unknown, requestId: string): WireError {
   const wire = toWire(error, requestId);
@@ -76,7 +76,7 @@ function factsOf(error: unknown, { body }: WireError): ErrorFacts {
   return { code, message, param: paramOf(code, own), details: own };
 }
 
-/** The whole of a list, in this interface's words. An error about the whole body names no parameter. */
+/** The facts of all validation errors, in this interface's terms. An error about the whole body names no parameter. */
 function factsOfIssues(issues: ValidationIssue[]): ErrorFacts {
   const [first] = issues;
   const message = summaryOf(issues.map((issue) => ({ ...issue, msg: wordsOf(issue) })));

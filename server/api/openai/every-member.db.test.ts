@@ -4,8 +4,8 @@ import { ResponsesRequest } from "@/server/contract/openai-responses";
 import { serveOwn } from "./own-server.fixture";
 
 /*
- * Every member of both requests, on its way to a server that speaks chat completions: it is sent, or refused with a sentence before
- * anything is sent, or documented as one that no provider gets (docs/reference/openai-compatibility.md).
+ * Every member of both requests, sent to a server that speaks chat completions: it is forwarded, or refused with a sentence
+ * before anything is sent, or documented as one that no provider gets (docs/reference/openai-compatibility.md).
  */
 
 const own = serveOwn();
@@ -196,7 +196,7 @@ describe.each(DOORS)("$path", ({ path, rows, shape, base }) => {
     expect(status, text).toBe(200);
     expect(arrived).toHaveLength(1);
     if ("sent" in fate) expect(arrived[0]).toMatchObject(fate.sent);
-    // Nothing beside it is sent that a plain request does not have.
+    // The server gets nothing in addition to a plain request.
     else expect(arrived[0]).toEqual({ ...plain, messages: arrived[0].messages });
   });
 });

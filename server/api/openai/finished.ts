@@ -68,7 +68,7 @@ export async function filesOf(
   );
 }
 
-/** When the job was submitted, in seconds. */
+/** The time of the job's submission, in seconds. */
 export const submittedAt = ({ jobId }: Job) => Math.floor(madeAt(jobId) / 1000);
 
 export const headersOfJob = ({ jobId }: Job) => ({

@@ -50,7 +50,7 @@ async function parsed(bytes: Uint8Array, type: string): Promise<FormData> {
   }
 }
 
-/** The media type is read from the bytes: clients send none, or application/octet-stream. */
+/** Reads the media type from the bytes: clients send none, or application/octet-stream. */
 async function toPicture(file: File): Promise<Picture> {
   const dataBase64 = Buffer.from(await file.arrayBuffer()).toString("base64");
   const mimeType = readPictureHead(dataBase64)?.mediaType ?? "image/png";

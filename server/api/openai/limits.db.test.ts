@@ -1,14 +1,17 @@
 import { expect, test } from "vitest";
 import { serveOpenAI } from "./client.fixture";
 
-/* An answer that reaches its limit: on the OpenAI door half an answer with its reason, elsewhere an error beside its text. */
+/*
+ * An answer that reaches its token limit: OpenAI's endpoints return the partial answer with its reason, others an error with
+ * the partial text.
+ */
 
 const FAST = "text.general.fast.v1";
 const messages = [{ role: "user" as const, content: "Write 20 sentences about rivers." }];
 
 const world = serveOpenAI({ maxRetries: 0 });
 
-test("a completion is 200 with finish_reason length and its text, charged by its usage", async () => {
+test("a completion that reaches its limit is 200 with finish_reason length and its text, charged by usage", async () => {
   const headers = { "Idempotency-Key": "cut" };
   const ask = () =>
     world.client.chat.completions.create({ model: FAST, messages, max_tokens: 8 }, { headers });
@@ -25,7 +28,7 @@ test("a completion is 200 with finish_reason length and its text, charged by its
   expect(receipt.pricing.providerCost.amount.amountMicros).toBeGreaterThan(0);
 });
 
-test("a streamed completion ends so, too", async () => {
+test("a streamed completion that reaches its limit ends the same way", async () => {
   const stream = world.client.chat.completions.stream({ model: FAST, messages, max_tokens: 8 });
   let text = "";
   let reason: string | null | undefined = null;
@@ -37,7 +40,7 @@ test("a streamed completion ends so, too", async () => {
   expect(text).toMatch(/^Point 1 on/);
 });
 
-test("a response is incomplete, for max_output_tokens, with its text, streamed or not", async () => {
+test("a response is incomplete for max_output_tokens, with its text, streamed or not", async () => {
   const asked = { model: FAST, input: "Write 20 sentences about rivers.", max_output_tokens: 16 };
   const incomplete = {
     status: "incomplete",
@@ -53,7 +56,7 @@ test("a response is incomplete, for max_output_tokens, with its text, streamed o
   expect(events.at(-1)).toMatchObject({ type: "response.incomplete", response: incomplete });
 });
 
-test("an object that was cut off is answered as far as it came, and thinking that left no room as nothing", async () => {
+test("a truncated object is returned as received, and thinking that left no tokens for text as an empty text", async () => {
   const response_format = { type: "json_object" as const };
   const object = await world.client.chat.completions.create({
     model: "text.structured.generation.v1",
@@ -74,7 +77,7 @@ test("an object that was cut off is answered as far as it came, and thinking tha
   expect(thought.choices[0]).toMatchObject({ finish_reason: "length", message: { content: "" } });
 });
 
-test("an invoke stays an error, and its text can be read", async () => {
+test("an invoke that reaches its limit stays an error, and its text can be read", async () => {
   const { status, json } = await world.tenant.post(`/v1/capabilities/${FAST}/invoke`, {
     input: { messages, maxOutputTokens: 8 },
   });

@@ -27,7 +27,7 @@ const callsIn = ({ output }: OpenAI.Responses.Response) =>
 const outputsOf = (response: OpenAI.Responses.Response, result: string): Items =>
   callsIn(response).map(({ call_id }) => ({ type: "function_call_output", call_id, output: result }));
 
-test("calls are answered by items, at once too, and thinking in the history is passed over", async () => {
+test("calls are answered by items, several at once too, and reasoning in the history is skipped", async () => {
   const input: Items = [{ role: "user", content: asking }];
   const first = await ask(input);
   expect(callsIn(first).map(({ name }) => name)).toEqual(["depth_of", "width_of"]);
@@ -42,7 +42,7 @@ test("calls are answered by items, at once too, and thinking in the history is p
   expect(callsIn(await ask(input)).map(({ name }) => name)).toEqual(["width_of"]);
 });
 
-test("a message of the assistant and its calls are one turn", async () => {
+test("an assistant message and its calls are one turn", async () => {
   const response = await ask([
     { role: "user", content: question },
     { type: "message", role: "assistant", content: [{ type: "output_text", text: "A moment." }] },
@@ -61,7 +61,7 @@ test("a message of the assistant and its calls are one turn", async () => {
   expect(request.input.messages).toHaveLength(3);
 });
 
-test("items of earlier answers may be named by their ids, as long as their content is kept", async () => {
+test("items of earlier answers can be referred to by id, while their content is kept", async () => {
   const input: Items = [{ role: "user", content: question }];
   const first = await ask(input);
   const named = (response: OpenAI.Responses.Response): Items =>
@@ -82,7 +82,7 @@ test("items of earlier answers may be named by their ids, as long as their conte
   expect(await refusal(ask(input))).toMatchObject({ status: 422, param: "input[1].id" });
 });
 
-test("a handoff is a call whose answer another agent gives", async () => {
+test("a handoff is a call that another agent answers", async () => {
   const handoff = itemTool("transfer_to_surveyor");
   const input: Items = [{ role: "user", content: question }];
   const first = await ask(input, { tools: [handoff], instructions: "You route." });
@@ -100,13 +100,13 @@ test.each<[unknown, string[]]>([
     ["width_of"],
   ],
   ["none", []],
-])("tool_choice: %j", async (tool_choice, names) => {
+])("tool_choice %j has its effect", async (tool_choice, names) => {
   const response = await ask([{ role: "user", content: question }], { tool_choice });
   expect(callsIn(response).map(({ name }) => name)).toEqual(names);
   expect(response.tool_choice).toEqual(tool_choice);
 });
 
-test("a stream of calls, then of the answer, is put together by the client", async () => {
+test("the client reassembles a stream of calls, then one of the answer", async () => {
   const input: Items = [{ role: "user", content: question }];
   const first = await world.client.responses.stream({ model: FAST, input, tools }).finalResponse();
   input.push(...(first.output as Items), ...outputsOf(first, "ten"));
@@ -130,6 +130,6 @@ test.each<[string, unknown[], string]>([
     [{ type: "function_call_output", call_id: "z", output: [{ type: "input_image" }] }],
     "input[0].output[0].type",
   ],
-])("422 names the item: %s", async (_name, input, param) => {
+])("a validation error names its item: %s", async (_name, input, param) => {
   expect(await refusal(ask(input as Items))).toMatchObject({ status: 422, param });
 });

@@ -35,7 +35,7 @@ const resultsOf = (
   }));
 
 describe("chat completions", () => {
-  test("the client's own runner of tools ends: each call is answered, then the answer has the result", async () => {
+  test("the client's own tool runner ends: each call is answered, then the answer has the result", async () => {
     const asked: unknown[] = [];
     const runner = world.client.chat.completions.runTools({
       model: FAST,
@@ -60,7 +60,7 @@ describe("chat completions", () => {
     expect(asked).toEqual([{ river: expect.any(String) }]);
   });
 
-  test("tools called at once are answered at once, and a second turn calls them anew", async () => {
+  test("tools that are called at once are answered at once, and a second turn calls them again", async () => {
     const messages: Messages = [{ role: "user", content: asking }];
     const first = await chat(messages, { tools: both });
     expect(first.finish_reason).toBe("tool_calls");
@@ -76,7 +76,7 @@ describe("chat completions", () => {
     expect(namesIn(third)).toEqual(["width_of"]);
   });
 
-  test("one at a time where that is asked for, each after the result of the one before", async () => {
+  test("calls come one at a time on request, each after the previous result", async () => {
     const messages: Messages = [{ role: "user", content: asking }];
     const called: string[] = [];
     for (let turn = 0; turn < 2; turn++) {
@@ -102,12 +102,12 @@ describe("chat completions", () => {
       },
       ["width_of"],
     ],
-  ])("tool_choice: %s", async (_name, tool_choice, names) => {
+  ])("tool_choice %s has its effect", async (_name, tool_choice, names) => {
     const answer = await chat([{ role: "user", content: question }], { tools: both, tool_choice });
     expect(namesIn(answer)).toEqual(names);
   });
 
-  test("a forced tool is called though there is a result, and none is where none is allowed", async () => {
+  test("a forced tool is called even if there is a result, and no tool is called if none is allowed", async () => {
     const messages: Messages = [{ role: "user", content: question }];
     const first = await chat(messages, { tools: both });
     messages.push(first.message, ...resultsOf(first, () => "deep"));
@@ -118,7 +118,7 @@ describe("chat completions", () => {
     expect(none.message.content).toContain("deep");
   });
 
-  test("what clients give back beside the words is not read: on messages of the assistant and of tools", async () => {
+  test("unknown members that clients send back on assistant and tool messages are ignored", async () => {
     const call = {
       id: "call_1",
       type: "function",
@@ -153,7 +153,7 @@ describe("chat completions", () => {
     expect(message.content).toContain("a fathom");
   });
 
-  test("a stream tells its calls as OpenAI does, and the next turn streams the answer", async () => {
+  test("a stream has its calls in OpenAI's order, and the next turn streams the answer", async () => {
     const messages: Messages = [{ role: "user", content: asking }];
     const stream = await world.client.chat.completions.create({
       model: FAST,
@@ -177,7 +177,7 @@ describe("chat completions", () => {
     expect(await streamed.finalContent()).toContain("six");
   });
 
-  test("a structured end comes after the tools", async () => {
+  test("a structured answer follows the tools", async () => {
     const response_format = {
       type: "json_schema",
       json_schema: { name: "answer", schema: parametersOf("answer"), strict: true },
@@ -192,7 +192,7 @@ describe("chat completions", () => {
     }
   });
 
-  test("calls and results are part of the request: kept with its content, hashed, and counted", async () => {
+  test("calls and results are part of the request: they are kept with its content, hashed, and counted", async () => {
     const call = { id: "call_1", type: "function" as const, function: { name: "depth_of", arguments: "{}" } };
     const conversation = (content: string, text = "{}"): Messages => [
       { role: "user", content: question },
@@ -232,7 +232,7 @@ describe("chat completions", () => {
     expect(await maximum(conversation("five", long))).toBeGreaterThan(await maximum(conversation("five")));
   });
 
-  test("the envelope of an invoke takes no conversation from outside", async () => {
+  test("the envelope of an invoke does not accept a conversation", async () => {
     const body = {
       input: { messages: [{ role: "user", content: question }] },
       conversation: { turns: [] },
@@ -279,7 +279,7 @@ describe("chat completions", () => {
       { messages: [{ role: "assistant", content: null }] },
       "messages[0].content",
     ],
-  ])("422 names the field: %s", async (_name, more, param) => {
+  ])("a validation error names its field: %s", async (_name, more, param) => {
     const error = await refusal(chat([{ role: "user", content: question }], more));
     expect(error).toMatchObject({ status: 422, code: "InvalidInput", param });
   });

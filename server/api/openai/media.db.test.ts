@@ -13,7 +13,7 @@ import { setSettings } from "@/testing/settings";
 import { workFor } from "@/testing/work";
 import { refusal } from "./client.fixture";
 
-/* Embeddings, images and speech by OpenAI's own client as it comes, against a running server. */
+/* Embeddings, images and speech with OpenAI's own unmodified client, against a running server. */
 
 const EMBED = "text.embed.v1";
 
@@ -50,7 +50,7 @@ const near = (one: number[] = [], other: number[] = []) =>
   one.reduce((sum, each, place) => sum + each * (other[place] ?? 0), 0);
 
 describe("embeddings", () => {
-  test("each text is one vector, in order, whatever the encoding, and an execution with its receipt", async () => {
+  test("each text becomes one vector, in order, in either encoding, with an execution and its receipt", async () => {
     const input = ["The river is deep.", "The river is wide.", "Cabbages and kings"];
     const { data: list, response } = await client.embeddings.create({ model: EMBED, input }).withResponse();
     expect(list).toMatchObject({ object: "list", model: "sandbox/sandbox-1" });
@@ -74,7 +74,7 @@ describe("embeddings", () => {
     expect(job.actualCost).toBeGreaterThan(0);
   });
 
-  test("one text, fewer dimensions, and a model by its name", async () => {
+  test("a single text, fewer dimensions and a model's name are accepted", async () => {
     const { data, model } = await client.embeddings.create({
       model: "sandbox/sandbox-2",
       input: "A lighthouse",
@@ -105,7 +105,7 @@ describe("embeddings", () => {
     [{ dimensions: 0 }, "dimensions"],
     [{ encoding_format: "hex" }, "encoding_format"],
     [{ taste: "sweet" }, "taste"],
-  ])("422 names the field: %#", async (more, param) => {
+  ])("a validation error names its field: %#", async (more, param) => {
     const before = await executions();
     const wrong = { model: EMBED, input: "One", ...more } as OpenAI.EmbeddingCreateParams;
     const error = await refusal(client.embeddings.create(wrong));
@@ -113,7 +113,7 @@ describe("embeddings", () => {
     expect(await executions()).toBe(before);
   });
 
-  test("arrays of tokens are refused in plain words", async () => {
+  test("arrays of tokens are refused with a plain sentence", async () => {
     for (const input of [
       [1, 2, 3],
       [[1, 2], [3]],
@@ -124,7 +124,7 @@ describe("embeddings", () => {
     }
   });
 
-  test("a length that no model makes, a capability of another kind, and an unknown model are refused", async () => {
+  test("a length that no model supports, a capability of another kind, and an unknown model are refused", async () => {
     const long = refusal(client.embeddings.create({ model: EMBED, input: "One", dimensions: 10_000 }));
     expect(await long).toMatchObject({ status: 409, code: "ROUTE_UNAVAILABLE" });
     const chat = await refusal(client.embeddings.create({ model: "text.general.fast.v1", input: "One" }));
@@ -147,7 +147,7 @@ const sizeOf = (base64 = "") => {
 };
 
 describe("images", () => {
-  test("are drawn, waited for, and come as base64", { tags: "long" }, async () => {
+  test("images are drawn, awaited and returned as base64", { tags: "long" }, async () => {
     const { data: answer, response } = await client.images
       .generate({ model: "image.generate.v1", prompt: "A kite", n: 2, size: "1536x1024", quality: "high" })
       .withResponse();
@@ -159,13 +159,13 @@ describe("images", () => {
     expect(job).toMatchObject({ status: "succeeded", capabilityKey: "image.generate.v1" });
   });
 
-  test("need no model, and come in the address where that is asked for", async () => {
+  test("images need no model, and are returned as URLs on request", async () => {
     const { data } = await client.images.generate({ prompt: "A kite", response_format: "url" });
     expect(data?.[0]?.url).toMatch(/^data:image\/png;base64,/);
     expect(data?.[0]?.b64_json).toBeUndefined();
   });
 
-  test("are edited, with a mask or by several pictures", { tags: "long" }, async () => {
+  test("images are edited, with a mask or from several pictures", { tags: "long" }, async () => {
     const { data: answer, response } = await client.images
       .edit({
         model: "sandbox/sandbox-1",
@@ -202,7 +202,7 @@ describe("images", () => {
     [{ stream: true }, "stream"],
     [{ quality: "best" }, "quality"],
     [{ prompt: "" }, "prompt"],
-  ])("422 names the field of a drawing: %j", async (more, param) => {
+  ])("a validation error names the field of a drawing: %j", async (more, param) => {
     const before = await executions();
     const wrong = { prompt: "A kite", ...more } as OpenAI.ImageGenerateParamsNonStreaming;
     const error = await refusal(client.images.generate(wrong) as Promise<unknown>);
@@ -215,7 +215,7 @@ describe("images", () => {
     [{ input_fidelity: "high" }, "input_fidelity"],
     [{ prompt: undefined }, "prompt"],
     [{ image: [] }, "image"],
-  ])("422 names the field of an edit: %j", async (more, param) => {
+  ])("a validation error names the field of an edit: %j", async (more, param) => {
     const wrong = {
       image: await picture("a.png"),
       prompt: "A kite",
@@ -225,7 +225,7 @@ describe("images", () => {
     expect({ status: error.status, param: error.param }).toEqual({ status: 422, param });
   });
 
-  test("a body that is no form, or a broken one, is refused", async () => {
+  test("a body that is not a form, or a broken form, is refused", async () => {
     const send = (body: string, type: string) =>
       fetch(`${server.url}/v1/images/edits`, {
         method: "POST",
@@ -238,7 +238,7 @@ describe("images", () => {
     expect((await broken.json()).error.code).toBe("InvalidInput");
   });
 
-  test("a failure is the job's own, and is not sent again", async () => {
+  test("a failure is the job's own, and the client does not retry it", async () => {
     const error = await refusal(
       client.images.generate({ model: "sandbox/sandbox-refuse", prompt: "A kite" }),
     );
@@ -249,7 +249,7 @@ describe("images", () => {
 });
 
 describe("speech", () => {
-  test("is read and comes as a file that plays, MP3 or Opus", { tags: "long" }, async () => {
+  test("speech is returned as a file that plays, MP3 or Opus", { tags: "long" }, async () => {
     const answer = await client.audio.speech.create({
       model: "audio.voice.generate.v1",
       voice: "alloy",
@@ -284,21 +284,23 @@ describe("speech", () => {
     [{ input: "" }, "input"],
     [{ input: "x".repeat(50_000) }, "input"],
     [{ stream_format: "sse" }, "stream_format"],
-  ])("422 names the field: %#", async (more, param) => {
+  ])("a validation error names its field: %#", async (more, param) => {
     const asked = { model: "audio.voice.generate.v1", voice: "alloy", input: "Hello.", ...more };
     const error = await refusal(client.audio.speech.create(asked as OpenAI.Audio.SpeechCreateParams));
     expect({ status: error.status, param: error.param }).toEqual({ status: 422, param });
   });
 });
 
-describe("what takes longer than a client waits", () => {
-  test("is answered with 504 that names the job, and the job goes on", { tags: "long" }, async () => {
-    const idle = await makeTenant(); // no one works for it yet
+describe("work that takes longer than a client waits", () => {
+  test("the request is answered with a 504 that names the job, and the job continues", {
+    tags: "long",
+  }, async () => {
+    const idle = await makeTenant(); // no worker runs its jobs yet
     setSettings({ JOB_WAIT_SECONDS: 1 });
     const patient = clientOf(idle.key, { maxRetries: 0 });
     const asked = { prompt: "A kite" };
     const headers = { "Idempotency-Key": "later" };
-    const collecting = setInterval(collectGarbage, 50); // nothing that ends the wait may be collected
+    const collecting = setInterval(collectGarbage, 50); // garbage collection must not remove what ends the wait
     const error = await refusal(patient.images.generate(asked, { headers }));
     clearInterval(collecting);
     expect(error).toMatchObject({ status: 504, code: "JobStillRunning", type: "server_error" });
@@ -314,7 +316,7 @@ describe("what takes longer than a client waits", () => {
     expect(await executions(idle.projectId)).toBe(1);
   });
 
-  test("is joined by the same request sent again without a key: a drawing, and a form with another boundary", {
+  test("the same request without a key joins the job: a drawing, and a form with another boundary", {
     tags: "long",
   }, async () => {
     const asks: ((by: OpenAI) => Promise<OpenAI.ImagesResponse>)[] = [
@@ -333,7 +335,7 @@ describe("what takes longer than a client waits", () => {
     }
   });
 
-  test("is got by a client as it comes, which repeats what was answered 504: one execution", {
+  test("the unmodified client retries the 504 and gets the result of one execution", {
     tags: "long",
   }, async () => {
     const idle = await makeTenant();
@@ -355,7 +357,7 @@ describe("what takes longer than a client waits", () => {
     expect(await executions(idle.projectId)).toBe(1);
   });
 
-  test("is answered at once where the job waits for a person", async () => {
+  test("the request is answered at once if the job waits for a person", async () => {
     const careful = await makeTenant();
     await pool.query("UPDATE project SET approval_threshold_micros = 0 WHERE id = $1", [careful.projectId]);
     const error = await refusal(clientOf(careful.key).images.generate({ prompt: "A kite" }));
@@ -364,7 +366,7 @@ describe("what takes longer than a client waits", () => {
     expect(error.headers?.get("x-should-retry")).toBe("false");
   });
 
-  test("needs no right but to run", { tags: "long" }, async () => {
+  test("the request needs only the right to run", { tags: "long" }, async () => {
     const key = await makeKey({ projectId: tenant.projectId, scopes: ["capabilities:run"] });
     const { data } = await clientOf(key).images.generate({ prompt: "A kite" });
     expect(data).toHaveLength(1);

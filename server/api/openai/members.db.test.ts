@@ -7,7 +7,10 @@ import { setSettings } from "@/testing/settings";
 import { system } from "@/testing/tenants";
 import { serveOwn } from "./own-server.fixture";
 
-/* Members of OpenAI's schema that few clients send: each is taken where OpenAI takes it, and reaches the server that has it. */
+/*
+ * Members of OpenAI's schema that few clients send: each is accepted wherever OpenAI accepts it, and reaches a server that
+ * supports it.
+ */
 
 const own = serveOwn();
 beforeAll(async () => {
@@ -33,7 +36,7 @@ const COMPLETION = {
   usage: { prompt_tokens: 7, completion_tokens: 3 },
 };
 
-describe("the name of who wrote a message", () => {
+describe("the author's name of a message", () => {
   const named = (name: unknown) => ({
     messages: [
       { role: "system", content: "Be short.", name },
@@ -42,7 +45,7 @@ describe("the name of who wrote a message", () => {
     ],
   });
 
-  test("reaches a server that speaks chat completions", async () => {
+  test("a name reaches a server that speaks chat completions", async () => {
     own.vendor.answer({ json: COMPLETION });
     expect((await chat(named("ada"))).status).toBe(200);
     expect(sent().messages).toEqual([
@@ -53,7 +56,7 @@ describe("the name of who wrote a message", () => {
   });
 
   test.each([["", 1, ["ada"], "x".repeat(257)]].flat())(
-    "is refused at its place where it is %j",
+    "a name is refused at its place if it is %j",
     async (name) => {
       const { status, json } = await chat(named(name));
       expect([status, json.error.param]).toEqual([422, "messages[0].name"]);
@@ -61,8 +64,8 @@ describe("the name of who wrote a message", () => {
   );
 });
 
-describe("an effort of reasoning", () => {
-  test("reaches a server whose connection lists the member, and is refused with a sentence for any other", async () => {
+describe("a reasoning effort", () => {
+  test("an effort reaches a server whose connection lists the member, and is refused with a sentence for any other", async () => {
     await own.connect({
       models: "thinks:1:2,vectors:1:embeddings",
       label: "thinker",
@@ -89,7 +92,7 @@ describe("an effort of reasoning", () => {
   });
 });
 
-test("top_logprobs of 0 asks for nothing, and any other value is refused", async () => {
+test("top_logprobs of 0 has no effect, and any other value is refused", async () => {
   own.vendor.answer({ json: COMPLETION });
   expect((await chat({ top_logprobs: 0 })).status).toBe(200);
   expect(sent().top_logprobs).toBeUndefined();
@@ -120,7 +123,7 @@ describe("the detail of a picture", () => {
     ["high", "high"],
     ["auto", "high"],
     [null, "high"],
-  ])("%j is sent as %s", async (detail, as) => {
+  ])("a detail of %j is sent as %s", async (detail, as) => {
     const content = [{ type: "output_text", text: "{}" }];
     own.vendor.answer({
       json: {
@@ -135,7 +138,7 @@ describe("the detail of a picture", () => {
     expect(sent().input[0].content[1]).toMatchObject({ type: "input_image", detail: as });
   });
 
-  test("of another word or type is refused", async () => {
+  test("a detail of another word or type is refused", async () => {
     for (const detail of ["", "original", 1, ["low"]]) expect((await look(detail)).status).toBe(422);
   });
 });

@@ -10,7 +10,7 @@ import { setSettings } from "@/testing/settings";
 import { system } from "@/testing/tenants";
 import { refusal } from "./client.fixture";
 
-/* What may be in `model`, and what the list of models says, to OpenAI's own client as it comes. */
+/* The values of `model` and the list of models, with OpenAI's own unmodified client. */
 
 const FAST = "text.general.fast.v1";
 const messages = [{ role: "user" as const, content: "How deep are the rivers?" }];
@@ -37,7 +37,7 @@ afterAll(async () => {
 
 const clientOf = (apiKey: string) => new OpenAI({ apiKey, baseURL: `${server.url}/v1` });
 
-/** A tenant whose development environment has these accounts, and its client. */
+/** A tenant whose development environment has these accounts, and OpenAI's client with its key. */
 async function makeConnected(...accounts: { provider: string; models?: string }[]) {
   const tenant = await makeTenant();
   vendor.answer({ json: { object: "list", data: [] } });
@@ -69,7 +69,7 @@ async function list(client: OpenAI) {
 }
 
 describe("a vendor's own model name", () => {
-  test("runs where one connected account has it", { tags: "long" }, async () => {
+  test("a model runs if exactly one connected account has it", { tags: "long" }, async () => {
     const { client, tenant } = await makeConnected(ownServer("acme-small:1:2,org/acme@large:1:2"));
     for (const model of ["acme-small", `${FAST}@acme-small`, "org/acme@large"]) {
       const completion = await client.chat.completions.create({ model, messages });
@@ -82,13 +82,13 @@ describe("a vendor's own model name", () => {
     expect((await client.models.retrieve("acme-small")).id).toBe("acme-small");
   });
 
-  test("runs in the sandbox, whose models are no one else's", async () => {
+  test("a model of the sandbox runs, because no other account has it", async () => {
     const { client } = await makeConnected();
     const { model } = await client.chat.completions.create({ model: "sandbox-2", messages });
     expect(model).toBe("sandbox/sandbox-2");
   });
 
-  test("that several have is refused, naming them", async () => {
+  test("a model that several accounts have is refused, naming them", async () => {
     const { client } = await makeConnected(ownServer("gpt-4.1-mini:1:2"), { provider: "openai" });
     const error = await refusal(client.chat.completions.create({ model: "gpt-4.1-mini", messages }));
     expect(error).toMatchObject({ status: 422, code: "InvalidInput", param: "model" });
@@ -97,7 +97,7 @@ describe("a vendor's own model name", () => {
     expect(vendor.arrived).toEqual([]);
   });
 
-  test("whose provider is not connected says where to connect it", async () => {
+  test("a model of a provider that is not connected is refused with where to connect it", async () => {
     const { client, tenant } = await makeConnected();
     const error = await refusal(client.chat.completions.create({ model: "gpt-4.1-mini", messages }));
     expect(error).toMatchObject({ status: 409, code: "CONNECTION_REQUIRED" });
@@ -107,7 +107,7 @@ describe("a vendor's own model name", () => {
 });
 
 describe("an unknown name", () => {
-  test("gets the nearest of the caller's models and of capabilities, and where to connect", async () => {
+  test("an unknown name gets the nearest of the caller's models and capabilities, and where to connect", async () => {
     const { client, tenant } = await makeConnected(ownServer("acme-small:1:2"));
     const error = await refusal(client.chat.completions.create({ model: "gpt-4o", messages }));
     expect(error).toMatchObject({ status: 404, code: "UNKNOWN_CAPABILITY", param: "model" });
@@ -133,7 +133,7 @@ describe("an unknown name", () => {
     },
   );
 
-  test("of a capability of another kind names its own endpoints", async () => {
+  test("a capability of another kind is refused with its own endpoints", async () => {
     const { client } = await makeConnected();
     const error = await refusal(client.chat.completions.create({ model: "text.translate.v1", messages }));
     expect(error.message).toContain("/v1/capabilities/text.translate.v1");
@@ -141,7 +141,7 @@ describe("an unknown name", () => {
 });
 
 describe("the list of models", () => {
-  test("has the limits, price and features of each", async () => {
+  test("each model has its limits, price and features", async () => {
     const { client } = await makeConnected(ownServer("acme-small:1.5:2"), { provider: "openai" });
     const models = await list(client);
     expect(metadataOf(models.get("openai/gpt-4.1-mini"))).toMatchObject({
@@ -156,7 +156,7 @@ describe("the list of models", () => {
     expect(models.has("deepseek/deepseek-chat")).toBe(false);
   });
 
-  test("says the output limit that a request without one runs under", async () => {
+  test("a model's output limit is the one of a request without a limit", async () => {
     const { client } = await makeConnected(ownServer("acme-small:1.5:2"));
     const { defaultMaxOutputTokens } = metadataOf(await client.models.retrieve("acme-small"));
     await client.chat.completions.create({ model: "acme-small", messages });
@@ -164,20 +164,20 @@ describe("the list of models", () => {
     expect(defaultMaxOutputTokens).toBeGreaterThan(0);
   });
 
-  test("names the model a capability would take now", async () => {
+  test("a capability names the model that it would use now", async () => {
     const { client } = await makeConnected({ provider: "openai" });
     const model = metadataOf((await list(client)).get(FAST));
     expect(model).toMatchObject({ route: expect.stringMatching(/^openai\//), prices: [{ input: 1 }] });
   });
 
-  test("has each id once", async () => {
+  test("each id is listed once", async () => {
     const { client } = await makeConnected();
     const ids: string[] = [];
     for await (const { id } of client.models.list()) ids.push(id);
     expect(new Set(ids).size).toBe(ids.length);
   });
 
-  test("leaves out what the organization has switched off, and needs the right to run", async () => {
+  test("models that the organization has switched off are not listed, and listing needs the right to run", async () => {
     const { tenant } = await makeConnected({ provider: "openai" });
     await pool.query(
       "UPDATE organization SET settings = settings || '{\"externalActions\": false}' WHERE id = $1",

@@ -15,7 +15,7 @@ import {
   whole,
 } from "./opaque.fixture";
 
-/* Opaque members of answers in the product's own envelope: a typed output is sent back as it is. */
+/* Opaque members of answers in the product's own envelope: a typed output can be sent back unchanged. */
 
 const { world, sent, rewritesOf } = serveThinker();
 
@@ -31,7 +31,7 @@ describe("in the envelope of a capability", () => {
     });
 
   test.each(["RequestResponse", "Stream"])(
-    "the typed output is sent back as it is: %s",
+    "the typed output can be sent back unchanged: %s",
     async (executionMode) => {
       world.vendor.answer(executionMode === "Stream" ? streamed : whole());
       const first = await invoke([question], { executionMode });
@@ -93,7 +93,7 @@ describe("in the envelope of a capability", () => {
       [0, "toolCalls", 0, "opaque", "function"],
     ],
     ["members of more than 256 KiB", [{ ...answer, opaque: { s: "x".repeat(262_144) } }, question], [0]],
-  ])("422 at its place: %s", async (_case, messages, path) => {
+  ])("an invalid member is 422 at its place: %s", async (_case, messages, path) => {
     world.vendor.answer(HELLO);
     const { status, json } = await invoke(messages);
     expect([status, json.code]).toEqual([422, "InvalidInput"]);
@@ -101,7 +101,7 @@ describe("in the envelope of a capability", () => {
     expect(world.vendor.arrived).toHaveLength(0);
   });
 
-  test("a history that calls tools needs a model that has them, and members from elsewhere are left out", async () => {
+  test("a history with tool calls needs a model that supports tools, and members from elsewhere are left out", async () => {
     world.vendor.answer(HELLO);
     const opaque = { reasoning_content: SECRET };
     const { status, json, text } = await invoke([

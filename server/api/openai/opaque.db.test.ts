@@ -15,7 +15,9 @@ import {
   whole,
 } from "./opaque.fixture";
 
-/* Opaque members of answers go to clients of OpenAI's interfaces, and come back to the server that made them and to no other. */
+/*
+ * Opaque members of answers are returned to clients of OpenAI's interfaces, and sent back only to the server that made them.
+ */
 
 const { world, sent, rewritesOf } = serveThinker();
 const tools = [{ type: "function", function: { name: "depth", parameters: { type: "object" } } }];
@@ -24,7 +26,7 @@ type Message = any;
 const chat = (messages: object[], more: object = {}) =>
   world.tenant.post("/v1/chat/completions", { model: THINKS, messages, tools, ...more });
 
-/** The first turn's message as the door returned it. */
+/** The first turn's message as the endpoint returned it. */
 async function firstTurn({ stream = false } = {}): Promise<Message> {
   world.vendor.answer(stream ? streamed : whole());
   const { status, json, text } = await chat([question], { stream });
@@ -32,7 +34,7 @@ async function firstTurn({ stream = false } = {}): Promise<Message> {
   return stream ? gathered(text) : json.choices[0].message;
 }
 
-/** A message of chunks, put together as OpenAI's client does: of an unknown member the last value counts. */
+/** Joins the chunks of a message as OpenAI's client does: an unknown member keeps its last value. */
 function gathered(text: string): Message {
   const message: Message = {};
   const events = text.split("\n\n").filter((each) => each.startsWith("data: {"));
@@ -62,19 +64,22 @@ const secondTurn = (message: Message, more: object = {}) => {
 };
 
 describe("on chat completions", () => {
-  test.each([false, true])("members come back to their server unchanged, streamed: %s", async (stream) => {
-    const message = await firstTurn({ stream });
-    expect(message).toMatchObject({ ...OPAQUE, id: expect.stringMatching(TAG) });
-    const [call] = message.tool_calls;
-    expect(call).toMatchObject({ ...CALL, id: expect.stringMatching(TAG) });
-    const { status, json, text } = await secondTurn(message, { stream });
-    expect(status, text).toBe(200);
-    expect(sent().slice(1)).toEqual([MESSAGE, { role: "tool", tool_call_id: CALL.id, content: "9 m" }]);
-    if (!stream) expect(await rewritesOf(json.id)).toEqual([]);
-  });
+  test.each([false, true])(
+    "members are sent back to their server unchanged, streamed: %s",
+    async (stream) => {
+      const message = await firstTurn({ stream });
+      expect(message).toMatchObject({ ...OPAQUE, id: expect.stringMatching(TAG) });
+      const [call] = message.tool_calls;
+      expect(call).toMatchObject({ ...CALL, id: expect.stringMatching(TAG) });
+      const { status, json, text } = await secondTurn(message, { stream });
+      expect(status, text).toBe(200);
+      expect(sent().slice(1)).toEqual([MESSAGE, { role: "tool", tool_call_id: CALL.id, content: "9 m" }]);
+      if (!stream) expect(await rewritesOf(json.id)).toEqual([]);
+    },
+  );
 
   test.each(["openai-compatible:two/thinks", "openai-compatible/other"])(
-    "%s gets none of them, and the receipt says so",
+    "%s gets no members, and the receipt reports it",
     async (model) => {
       const { status, json, text } = await secondTurn(await firstTurn(), { model });
       expect(status, text).toBe(200);
@@ -85,7 +90,7 @@ describe("on chat completions", () => {
     },
   );
 
-  test("a tag that was tampered with names no one", async () => {
+  test("a forged tag names no execution", async () => {
     const message = JSON.parse(
       JSON.stringify(await firstTurn()).replace(/_[0-9a-f]{16}c"/g, '_0000000000000000c"'),
     );
@@ -94,7 +99,7 @@ describe("on chat completions", () => {
     expect(await rewritesOf(json.id)).toEqual(LEFT_OUT);
   });
 
-  test("members of messages from elsewhere are no part of the request, however large", async () => {
+  test("members of messages from elsewhere are not part of the request, however large", async () => {
     const message = { ...MESSAGE, id: "msg_1", reasoning_content: "x".repeat(300_000) };
     const { status, json, text } = await secondTurn(message);
     expect(status, text).toBe(200);
@@ -111,7 +116,7 @@ describe("on chat completions", () => {
     expect(await rewritesOf(json.id)).toEqual([]);
   });
 
-  test("a client that drops what it does not know gets the members of the record, as long as it is kept", async () => {
+  test("a client that drops unknown members gets the recorded ones, as long as they are kept", async () => {
     const { tool_calls } = await firstTurn({ stream: true });
     const bare = {
       role: "assistant",
@@ -131,13 +136,13 @@ describe("on chat completions", () => {
     expect(sent()[1]).toEqual({ role: "assistant", content: null, tool_calls: [call] });
   });
 
-  /** A message as clients send it back that drop what they do not know, and the result of its call. */
+  /** The second turn as clients send it that drop unknown members: the bare call, and its result. */
   const bareTurn = ({ tool_calls: [{ id, type, function: called }] }: Message) => [
     { role: "assistant", content: "", tool_calls: [{ id, type, function: called }] },
     { role: "tool", tool_call_id: id, content: "9 m" },
   ];
 
-  test("of more members than a request may have, those of the newest messages are recalled", async () => {
+  test("members of the newest messages are recalled first, up to the limit of a request", async () => {
     const turns: object[] = [];
     for (const letter of ["a", "b"]) {
       world.vendor.answer(whole({ ...MESSAGE, reasoning_content: letter.repeat(150_000) }));
@@ -150,7 +155,7 @@ describe("on chat completions", () => {
     expect(sent()[3].reasoning_content).toBe("b".repeat(150_000));
   });
 
-  test("an execution that many messages name is recalled for as many as there is room for", async () => {
+  test("an execution that many messages name is recalled for as many messages as the limit allows", async () => {
     world.vendor.answer(whole({ ...MESSAGE, reasoning_content: "a".repeat(1_000) }));
     const turn = bareTurn((await chat([question])).json.choices[0].message);
     world.vendor.answer(HELLO);
@@ -161,7 +166,7 @@ describe("on chat completions", () => {
     expect([bringing[1], bringing.at(-2)]).toEqual([false, true]);
   });
 
-  test("calls that a server gives one id are told apart, and it gets its own ids back", async () => {
+  test("calls to which a server gives the same id stay apart, and the server gets its own ids back", async () => {
     const calls = [CALL, { ...CALL, function: { name: "depth", arguments: "{}" } }].map(
       ({ extra_content: _, ...call }) => call,
     );
@@ -179,7 +184,7 @@ describe("on chat completions", () => {
     ["", "{}"],
     ['{"river":"El', "{}"],
     ['{ "river": "Elbe" }', '{ "river": "Elbe" }'],
-  ])("arguments %j go to a server as %j", async (given, back) => {
+  ])("arguments %j are sent to a server as %j", async (given, back) => {
     const tool_calls = [{ id: "a", type: "function", function: { name: "depth", arguments: given } }];
     await secondTurn({ role: "assistant", content: null, tool_calls });
     expect(sent()[1].tool_calls[0].function.arguments).toBe(back);
@@ -192,7 +197,7 @@ describe("on chat completions", () => {
     expect(world.vendor.arrived).toHaveLength(0);
   });
 
-  test("members are counted in the hold", async () => {
+  test("members count in the hold", async () => {
     const message = await firstTurn();
     const mostOf = async (given: Message) => {
       const { json } = await secondTurn(given);
@@ -206,7 +211,7 @@ describe("on chat completions", () => {
     expect((await mostOf(more)) - (await mostOf(message))).toBe(10_000 - SECRET.length);
   });
 
-  test("members set neither the model nor anything else of the request", async () => {
+  test("members cannot set the model or any other field of the request", async () => {
     const alien = { model: "dear", stream: true, headers: { authorization: "x" }, base_url: "http://x" };
     await secondTurn({ ...(await firstTurn()), ...alien, role: "assistant" });
     const { messages: _, ...request } = JSON.parse(world.vendor.arrived.at(-1)?.body ?? "null");
@@ -215,7 +220,7 @@ describe("on chat completions", () => {
     expect(world.vendor.arrived.at(-1)?.headers.authorization).toBe("Bearer sk-own-123456");
   });
 
-  test("another message under one key is another request", async () => {
+  test("another message under the same key is another request", async () => {
     const message = await firstTurn();
     const headers = { "idempotency-key": "turn-2" };
     const ask = (given: Message) => {
@@ -232,7 +237,7 @@ describe("on chat completions", () => {
     expect((await ask({ ...message, reasoning_content: "Ah." })).status).toBe(409);
   });
 
-  test("members are content: no row but the payloads has a word of them", async () => {
+  test("members are content: only payload rows contain them", async () => {
     const { json } = await secondTurn(await firstTurn());
     const { rows } = await pool.query<{ job: string; payloads: string }>(
       `SELECT (SELECT to_jsonb(job)::text FROM job WHERE id = $1)
@@ -257,29 +262,26 @@ describe("on responses", () => {
     return JSON.parse(last?.split("data: ")[1] ?? "null").response.output;
   };
 
-  test.each([false, true])(
-    "an item of reasoning carries them where it is requested, streamed: %s",
-    async (stream) => {
-      world.vendor.answer(stream ? streamed : whole());
-      const first = await respond([question], { include, stream });
-      const output: Message[] = stream ? itemsOf(first.text) : first.json.output;
-      expect(output.map(({ type }) => type)).toEqual(["reasoning", "function_call"]);
-      expect(output[1]).toMatchObject({ name: "depth", extra_content: CALL.extra_content });
-      expect(JSON.stringify(output)).not.toContain(SECRET);
-      world.vendor.answer(HELLO);
-      const result = { type: "function_call_output", call_id: output[1].call_id, output: "9 m" };
-      const second = await respond([question, ...output, result], { include });
-      expect(second.status, second.text).toBe(200);
-      expect(sent().slice(1)).toEqual([MESSAGE, { role: "tool", tool_call_id: CALL.id, content: "9 m" }]);
-      world.vendor.answer(HELLO);
-      const references = output.map(({ id }) => ({ type: "item_reference", id }));
-      const third = await respond([question, ...references, result], {});
-      expect(third.status, third.text).toBe(200);
-      expect(sent()[1]).toEqual(MESSAGE);
-    },
-  );
+  test.each([false, true])("a reasoning item carries members on request, streamed: %s", async (stream) => {
+    world.vendor.answer(stream ? streamed : whole());
+    const first = await respond([question], { include, stream });
+    const output: Message[] = stream ? itemsOf(first.text) : first.json.output;
+    expect(output.map(({ type }) => type)).toEqual(["reasoning", "function_call"]);
+    expect(output[1]).toMatchObject({ name: "depth", extra_content: CALL.extra_content });
+    expect(JSON.stringify(output)).not.toContain(SECRET);
+    world.vendor.answer(HELLO);
+    const result = { type: "function_call_output", call_id: output[1].call_id, output: "9 m" };
+    const second = await respond([question, ...output, result], { include });
+    expect(second.status, second.text).toBe(200);
+    expect(sent().slice(1)).toEqual([MESSAGE, { role: "tool", tool_call_id: CALL.id, content: "9 m" }]);
+    world.vendor.answer(HELLO);
+    const references = output.map(({ id }) => ({ type: "item_reference", id }));
+    const third = await respond([question, ...references, result], {});
+    expect(third.status, third.text).toBe(200);
+    expect(sent()[1]).toEqual(MESSAGE);
+  });
 
-  test("without that, the message stays the first item, and the calls find their members", async () => {
+  test("without reasoning items, the message stays the first item, and its calls recall the members", async () => {
     world.vendor.answer(whole({ ...MESSAGE, content: "Let me see." }));
     const { output } = (await respond([question], {})).json;
     expect(output.map(({ type }: Message) => type)).toEqual(["message", "function_call"]);
@@ -291,7 +293,7 @@ describe("on responses", () => {
   });
 
   test.each(["", "x", "msg_1.e30", `msg_1_cpt_${"0".repeat(26)}_${"0".repeat(16)}.bm9uZQ`, 7, null])(
-    "an item of reasoning whose content is %j is not read",
+    "a reasoning item whose content is %j is ignored",
     async (encrypted_content) => {
       world.vendor.answer(HELLO);
       const reasoning = { type: "reasoning", id: "rs_1", summary: [], encrypted_content };

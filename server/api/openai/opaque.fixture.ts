@@ -14,7 +14,7 @@ export function serveThinker() {
     /** The messages of the last request that the server received. */
     // biome-ignore lint/suspicious/noExplicitAny: a test reads messages of every shape
     sent: (): any[] => JSON.parse(world.vendor.arrived.at(-1)?.body ?? "null").messages,
-    /** The receipt's rewrites for members that were left out. */
+    /** The entries in the receipt's list of rewrites about members that were left out. */
     async rewritesOf(executionId: string) {
       const { json } = await world.tenant.get(`/v1/jobs/${executionId}/receipt`);
       return json.rewrites.filter(({ field }: { field: string }) => field.startsWith("input.messages"));
@@ -24,7 +24,7 @@ export function serveThinker() {
 
 export const THINKS = "openai-compatible/thinks";
 export const SECRET = "a thought of nobody's concern";
-/** A call and a message as a server writes them. */
+/** A call and a message in the form that a server writes. */
 export const CALL = {
   id: "functions.depth:0",
   type: "function",

@@ -5,14 +5,14 @@ import { makeTenant, type Tenant } from "@/testing/api";
 import { setSettings } from "@/testing/settings";
 import { system } from "@/testing/tenants";
 
-/* A tenant with a server of its own that speaks chat completions. */
+/* A tenant with its own server that speaks chat completions. */
 
 type Connection = { models: string; label?: string; passThrough?: string[] };
 
-/** The tenant and its server for the tests of a file, both there before the first one. */
+/** The tenant and its server for the tests of a file, both started before the first one. */
 export function serveOwn() {
   const own = {
-    /** Connects the server; rejects where the product refuses the connection. */
+    /** Connects the server; rejects if the product refuses the connection. */
     connect({ label = "own", ...more }: Connection) {
       own.vendor.answer({ json: { object: "list", data: [] } });
       return connections.createCredential(
@@ -28,7 +28,7 @@ export function serveOwn() {
         { places: [{ projectId: own.tenant.projectId, environment: "development" }] },
       );
     },
-  } as { tenant: Tenant; vendor: Vendor; connect(connection: Connection): Promise<unknown> }; // the rest follows
+  } as { tenant: Tenant; vendor: Vendor; connect(connection: Connection): Promise<unknown> }; // `tenant` and `vendor` are set before the first test
   beforeAll(async () => {
     setSettings({ ALLOW_PRIVATE_ADDRESSES: true });
     own.vendor = await startVendor();

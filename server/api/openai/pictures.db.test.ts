@@ -3,7 +3,9 @@ import { beforeAll, describe, expect, test } from "vitest";
 import { pool } from "@/server/platform/db";
 import { serveOwn } from "./own-server.fixture";
 
-/* Pictures to a server of one's own: sent where its connection says that the model reads them, bounded by their pixels. */
+/*
+ * Pictures for a customer's own server: sent if its connection lists the model as reading them, and limited by their pixels.
+ */
 
 const own = serveOwn();
 beforeAll(async () => {
@@ -42,7 +44,7 @@ const maximumOf = async (id: string) =>
     .most;
 
 describe("a picture reaches a server whose model reads pictures", () => {
-  test("from the chat interface, whole and streamed, with its detail", async () => {
+  test("a picture from the chat interface is sent, whole and streamed, with its detail", async () => {
     const url = urlOf(await pictureOf(8, 8));
     for (const [detail, as] of [
       ["low", "low"],
@@ -67,7 +69,7 @@ describe("a picture reaches a server whose model reads pictures", () => {
     expect(sent().messages).toEqual(asked(url, "high"));
   });
 
-  test("from the Responses interface and from the product's own", async () => {
+  test("a picture from the Responses interface and from the native one is sent", async () => {
     const bytes = await pictureOf(8, 8);
     own.vendor.answer(COMPLETION);
     const response = await own.tenant.post("/v1/responses", {
@@ -102,7 +104,7 @@ describe("a picture reaches a server whose model reads pictures", () => {
     expect(sent().messages).toEqual(asked(urlOf(bytes), "high"));
   });
 
-  test("beside a system message, and its words are what the record shows", async () => {
+  test("a picture is sent beside a system message, and the record shows the words", async () => {
     own.vendor.answer(COMPLETION);
     const url = urlOf(await pictureOf(8, 8));
     const { json } = await own.tenant.post("/v1/chat/completions", {
@@ -114,7 +116,7 @@ describe("a picture reaches a server whose model reads pictures", () => {
     expect(request.input.messages[1]).toEqual({ role: "user", content: "What is it?" });
   });
 
-  test("and its bound is counted from its pixels, or is the figure of the owner", async () => {
+  test("the bound of a picture follows from its pixels, or is the owner's figure", async () => {
     own.vendor.answer(COMPLETION);
     const most = async (model: string, width: number, height: number) =>
       maximumOf((await chat(model, await pictureOf(width, height))).json.id);
@@ -124,7 +126,7 @@ describe("a picture reaches a server whose model reads pictures", () => {
   });
 });
 
-test("a model that is not said to read pictures is not sent any, and the refusal says what helps", async () => {
+test("a model that is not listed as reading pictures gets none, and the error suggests a way", async () => {
   own.vendor.answer(COMPLETION);
   const bytes = await pictureOf(8, 8);
   const { status, json } = await chat("blind", bytes);
@@ -134,10 +136,10 @@ test("a model that is not said to read pictures is not sent any, and the refusal
   expect(own.vendor.arrived).toEqual([]);
 });
 
-test("a picture that is no file of its type, is no data or has another detail is refused at its place", async () => {
+test("a picture that is not a file of its type, is not data or has another detail is refused at its place", async () => {
   own.vendor.answer(COMPLETION);
   const ask = async (url: unknown, detail?: unknown) => {
-    const messages = [{ role: "system", content: "Hi" }, ...asked(url as string, detail)]; // of any type
+    const messages = [{ role: "system", content: "Hi" }, ...asked(url as string, detail)]; // a value of any type
     const { status, json } = await own.tenant.post("/v1/chat/completions", {
       model: "openai-compatible/eyes",
       messages,
@@ -159,7 +161,7 @@ test("a picture that is no file of its type, is no data or has another detail is
   expect(own.vendor.arrived).toEqual([]);
 });
 
-test("texts in parts are the lines they have always been: the same request under one key", async () => {
+test("texts in parts are joined as lines as before: the same request under one key", async () => {
   own.vendor.answer(COMPLETION);
   const headers = { "idempotency-key": "lines" };
   const ask = (content: unknown) =>
@@ -179,7 +181,7 @@ test("texts in parts are the lines they have always been: the same request under
 });
 
 test.each(["m:1:2:picture", "m:1:2:pictures=0", "m:1:embeddings:pictures"])(
-  "a connection with the model %s is refused with the forms that are taken",
+  "a connection with the model %s is refused with the allowed forms",
   async (models) => {
     await expect(own.connect({ models, label: "wrong" })).rejects.toMatchObject({
       issues: [{ loc: ["body", "models"], msg: expect.stringContaining("id:in:out:pictures") }],

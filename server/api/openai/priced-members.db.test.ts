@@ -3,7 +3,10 @@ import * as budgets from "@/server/domain/budgets";
 import { system } from "@/testing/tenants";
 import { serveOwn } from "./own-server.fixture";
 
-/* Members that change a price beyond any bound: passed where their server's owner lists them, and never below a limit that prevents. */
+/*
+ * Members that can raise the price without a bound: forwarded if the server's owner lists them, and refused under a limit
+ * that prevents overspending.
+ */
 
 const own = serveOwn();
 beforeAll(async () => {
@@ -24,7 +27,7 @@ const ask = (more: object) => {
   });
 };
 
-test("a listed member that has a price of its own is passed, but not where a limit prevents", async () => {
+test("a listed member with a price of its own is forwarded, but refused under a limit that prevents", async () => {
   const plugins = [{ id: "web" }];
   const free = await ask({ plugins });
   expect(free.status, free.text).toBe(200);

@@ -7,8 +7,8 @@ export const QUEUE_DEADLINE_HEADER = "x-capstan-queue-deadline-seconds";
 const MOST_SECONDS = 7_200;
 
 /**
- * How long the caller waits for a provider without capacity. OpenAI's bodies have no field for an envelope's
- * `queueDeadlineSeconds`, so it is a header.
+ * Adds how long the caller waits for a provider without capacity. OpenAI's bodies have no field for an envelope's
+ * `queueDeadlineSeconds`, so a header carries it.
  */
 export function withQueueDeadline(envelope: RawEnvelope, incoming: Incoming): RawEnvelope {
   const given = textHeader(incoming, QUEUE_DEADLINE_HEADER);

@@ -5,13 +5,14 @@ import { wholeValue } from "@/server/platform/text/whole-text";
 import type { Said } from "./result";
 
 /*
- * What the server of a message wants back, as an item of reasoning: clients of the Responses API carry its encrypted_content
- * from turn to turn, and cannot read it. It is our id of the message, a point, and the members as JSON in base64url.
+ * The opaque members that a message's server needs back, as a reasoning item: clients of the Responses API carry its
+ * encrypted_content from turn to turn without reading it. The content is our id of the message, a point, and the members as
+ * JSON in base64url.
  */
 
 type Item = Extract<OutputItem, { type: "reasoning" }>;
 
-/** Null: its server wants nothing back. */
+/** Null if the server needs nothing back. */
 export function toReasoning(id: string, { id: message, opaque }: Said): Item | null {
   if (message === undefined || !opaque) return null;
   const members = Buffer.from(JSON.stringify(opaque)).toString("base64url");
@@ -20,7 +21,7 @@ export function toReasoning(id: string, { id: message, opaque }: Said): Item | n
 
 const CONTENT = /^(msg_\w+)\.([\w-]+)$/;
 
-/** Opaque members that an item brings back; undefined if the item is not ours. */
+/** The opaque members that an item brings back; undefined if the item is not ours. */
 export function readReasoning(item: Record<string, unknown>): Brought | undefined {
   const [, id, encoded] = CONTENT.exec(String(item.encrypted_content ?? "")) ?? [];
   if (id === undefined || encoded === undefined) return undefined;

@@ -6,18 +6,18 @@ import type { Ask, Message } from "./ask";
 import { type Said, saidIn } from "./result";
 
 /*
- * Clients that keep of an answer no more than they know drop its opaque members, and servers refuse their next turn. The id of a
- * call names the execution that made it, whose record has the members as long as its content is kept.
+ * Some clients drop the opaque members of an answer, and servers then refuse the next turn. The id of a call names the
+ * execution that made it, whose record has the members while its content is kept.
  */
 
-/** Executions that are read for one request; messages of more have none of their members back. */
+/** The most executions read for one request; messages of further executions do not get their members back. */
 const MOST_EXECUTIONS = 256;
-/** So many are read at once: an output can be as large as an answer. */
+/** Executions read at a time: an output can be as large as a whole answer. */
 const AT_ONCE = 8;
 
 /**
- * The request, with the members of messages that bring none of theirs back: the newest first, until a request may have no more.
- * Its client does not send them, so a refusal would name what it cannot leave out.
+ * Adds the stored members to messages that were sent without any: newest first, until the request reaches its size limit. It
+ * never refuses, because the client cannot remove members that it did not send.
  */
 export async function recalled(ctx: Ctx, ask: Ask): Promise<Ask> {
   const bare = [...bareIn(ask.messages)];
@@ -29,7 +29,7 @@ export async function recalled(ctx: Ctx, ask: Ask): Promise<Ask> {
     const answers = await Promise.all(some.map(([executionId]) => answersOf(ctx, executionId)));
     for (const [number, [, places]] of some.entries())
       for (const at of places) {
-        const whole = withMembers(messages[at]!, answers[number]!); // both are as many
+        const whole = withMembers(messages[at]!, answers[number]!); // `some` and `answers` have the same length
         room -= bytesOf(whole);
         if (room < 0) return { ...ask, messages };
         messages[at] = whole;
@@ -38,11 +38,11 @@ export async function recalled(ctx: Ctx, ask: Ask): Promise<Ask> {
   return { ...ask, messages };
 }
 
-/** The places of messages that bring nothing back, by the execution that made them: the newest first. */
+/** The positions of messages that were sent without members, by the execution that made them: newest first. */
 function bareIn(messages: readonly Message[]): Map<string, number[]> {
   const found = new Map<string, number[]>();
   for (let at = messages.length - 1; at >= 0; at--) {
-    const message = messages[at]!; // inside its bounds
+    const message = messages[at]!; // the index is within bounds
     const executionId = bringsNothing(message) ? executionOf(message) : null;
     if (executionId === null) continue;
     const places = found.get(executionId);
@@ -63,14 +63,14 @@ function executionOf({ toolCalls = [] }: Message): string | null {
   return null;
 }
 
-/** The size of all members of a message, as JSON in UTF-8. */
+/** The size of a message's opaque members, as JSON in UTF-8. */
 const bytesOf = ({ brought, toolCalls = [] }: Message): number =>
   [brought?.members, ...toolCalls.map(({ opaque }) => opaque)].reduce<number>(
     (sum, members) => sum + (members ? Buffer.byteLength(JSON.stringify(members)) : 0),
     0,
   );
 
-/** The message itself, where none of these answers has one of its calls. */
+/** Returns the message unchanged if none of these answers has one of its calls. */
 function withMembers(message: Message, answers: readonly Said[]): Message {
   const { toolCalls = [] } = message;
   const ids = new Set(toolCalls.map(({ id }) => id));
@@ -87,7 +87,7 @@ function withMembers(message: Message, answers: readonly Said[]): Message {
   };
 }
 
-/** The answers of an execution; none, if they may not be read here, or are no longer kept. */
+/** The answers of an execution; empty if the caller may not read it or its output is no longer kept. */
 async function answersOf(ctx: Ctx, executionId: string): Promise<Said[]> {
   try {
     const { typedOutput } = await jobs.get(ctx, executionId, "capabilities:run");

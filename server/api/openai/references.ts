@@ -11,7 +11,7 @@ import { saidIn } from "./result";
  */
 
 const MOST_REFERENCES = 256;
-/** `msg_<ulid>`, `rs_<ulid>`, `fc_<ulid>_<place>`. */
+/** The forms are `msg_<ulid>`, `rs_<ulid>` and `fc_<ulid>_<place>`. */
 const ITEM_ID = /^(?:msg|rs|fc)_([0-9A-Za-z]{26})(?:_\d+)?$/;
 
 /** The input of a request with its referenced items filled in. Refuses a reference that does not exist or is no longer kept. */

@@ -61,8 +61,8 @@ function toChoice(choice: ResponsesRequest["tool_choice"]): Choice | null | unde
 }
 
 /**
- * Items as messages, and where each begins: calls, and what its server wants back, belong to the assistant message before them,
- * if there is one, else to the one after.
+ * Items as messages, and the position of each message's first item. Calls and opaque members join the assistant message
+ * before them, if there is one, else the one after.
  */
 function toMessages(items: GivenItem[]): { messages: Message[]; places: number[] } {
   const messages: Message[] = [];
@@ -145,7 +145,7 @@ export function begun(request: ResponsesRequest, head: Head): ResponseObject {
   };
 }
 
-/** An execution that succeeded, as a response. */
+/** A succeeded execution as a response. */
 export function toResponse(request: ResponsesRequest, result: InvocationResult): ResponseObject {
   const head = headOf(result);
   const [said] = saidIn(result, head);
@@ -181,7 +181,7 @@ const messageOf = (head: Pick<Head, "id">, text: string, { finish, refusal }: Sa
   ],
 });
 
-/** Does a request ask for what servers want back of their messages? */
+/** True if the request asks for the opaque members as reasoning items. */
 const wantsReasoning = ({ include }: ResponsesRequest): boolean => (include ?? []).length > 0;
 
 /** The output items; their ids are derived from the execution's id. */
@@ -199,7 +199,8 @@ export function itemsOf(head: Pick<Head, "id">, said: Said, withReasoning: boole
     }),
   );
   const isMessage = text !== null || said.refusal !== null;
-  // After the message, so that it keeps its place, and before the calls, with which it is sent back.
+  // Reasoning comes after the message, so that the message keeps its index, and before the calls, with which clients send it
+  // back.
   const reasoning = withReasoning ? toReasoning(`rs_${ulidOf(head)}`, said) : null;
   return [
     ...(isMessage ? [messageOf(head, text ?? "", said)] : []),

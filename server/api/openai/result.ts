@@ -12,10 +12,10 @@ import { madeAt, receiptIdOf } from "@/server/platform/ids";
 
 export type Said = {
   text: string | null;
-  /** Its text is null then. */
+  /** The refusal's text; `text` is null if there is one. */
   refusal: string | null;
   toolCalls: NonNullable<TextOutput["toolCalls"]>;
-  /** Members that the message's server wants back, and the id that names that server. */
+  /** Members that the message's server needs back, and the id that names that server. */
   id?: string | undefined;
   opaque?: TextOutput["opaque"];
   finish: z.output<typeof FinishReason>;
@@ -40,7 +40,7 @@ export function saidIn(
   const [first, ...others] = several.data.choices.map((each, place) =>
     toSaid(each, each.finishReason === "length", `call_${ulidOf(head)}_${place}`),
   );
-  return [first!, ...others]; // at least two, by its schema
+  return [first!, ...others]; // the schema requires at least two
 }
 
 function toSaid(
@@ -95,10 +95,10 @@ export const headersOf = ({ id, receiptId }: Head) => ({
 
 const recordOf = ({ id, receiptId }: Head) => ({ executionId: id, receiptId });
 
-/** The error for replaying an output that is no longer kept. */
+/** The error of a replay whose output is no longer kept. */
 export const removed = (head: Head) => new Fault(OUTPUT_REMOVED.code, OUTPUT_REMOVED.message, recordOf(head));
 
-/** Of a JobError. */
+/** The members of a JobError that are read here. */
 type Failure = { code: string; message: string; details?: Record<string, unknown> };
 
 /** The events of a streaming execution, in order: text, then its end. */
@@ -117,7 +117,7 @@ export async function* heard(
   for await (const { items } of frames) {
     if (items.length === 0) yield { type: "quiet" };
     for (const { event, data } of items) {
-      // A refusal is not text here; the end of the execution has it.
+      // A refusal is not sent as text: the execution's end has it.
       if (event === "token" && typeof data.text === "string" && data.refusal !== true)
         yield { type: "text", text: data.text };
       if (event === "execution.succeeded") {
@@ -143,7 +143,7 @@ export async function* heard(
   yield { type: "failed", code, message, details: record };
 }
 
-/** A stream has no final frame only if its reader disconnected or may no longer read. */
+/** Ends a stream without a final frame: its reader disconnected or may no longer read. */
 const NO_LONGER = new Fault(
   "AuthorizationFailed",
   "This key may no longer read this execution. The execution continues.",

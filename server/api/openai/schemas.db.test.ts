@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, test } from "vitest";
 import { finish } from "@/testing/api";
 import { serveOwn } from "./own-server.fixture";
 
-/* The name and the strictness of a schema: they reach the server, and are part of the request. */
+/* A schema's name and strictness: they reach the server, and are part of the request's identity. */
 
 const GENERATION = "text.structured.generation.v1";
 const invokeAt = `/v1/capabilities/${GENERATION}/invoke`;
@@ -26,7 +26,7 @@ let asked = 0;
 const messages = () => [{ role: "user", content: `Which city? ${++asked}` }];
 const sent = () => JSON.parse(own.vendor.arrived.at(-1)?.body ?? "null").response_format;
 const toFormat = (named: object) => ({ type: "json_schema", json_schema: { ...named, schema } });
-/** Sends a schema by a door of OpenAI's interface. */
+/** Sends a schema to one of OpenAI's endpoints. */
 const chat = (named: object, more: object = {}, headers: Record<string, string> = {}) =>
   own.tenant.post(
     "/v1/chat/completions",
@@ -59,7 +59,7 @@ describe("a name and strictness reach a server that speaks chat completions", ()
     ],
     [{ name: "thing", strict: null }, { name: "thing" }],
     [{ name: "a thing/2" }, { name: "a_thing_2" }],
-  ])("%j by both doors", async (named, as) => {
+  ])("a name and strictness %j are sent by both endpoints", async (named, as) => {
     for (const door of [chat, respond]) {
       const { status, text } = await door(named);
       expect(status, text).toBe(200);
@@ -67,7 +67,7 @@ describe("a name and strictness reach a server that speaks chat completions", ()
     }
   });
 
-  test("in the product's own envelope, wherever the schema is, and from a job", async () => {
+  test("a name and strictness are sent from the native envelope, from either place of the schema, and from a job", async () => {
     const named = { responseSchemaName: "thing", responseSchemaStrict: false };
     const as = toFormat({ name: "thing", strict: false });
     expect((await invoke({ ...named, responseSchema: schema })).status).toBe(200);
@@ -103,8 +103,8 @@ describe("a name and strictness are part of the request", () => {
     }
   });
 
-  test("a key that 0.2.0 stored, which read neither, is replayed by the door and by no other name", async () => {
-    // 0.2.0 stored a named schema as the same request without the name.
+  test("a key that 0.2.0 stored, which read neither, is replayed only by the same endpoint", async () => {
+    // 0.2.0 stored a request with a named schema as the same request without the name.
     const question = messages();
     const { execution } = ROUTE;
     const stored = await own.tenant.post(invokeAt, {
@@ -121,7 +121,7 @@ describe("a name and strictness are part of the request", () => {
       expect([status, json.id], text).toEqual([200, stored.json.executionId]);
     }
     expect(own.vendor.arrived).toHaveLength(count);
-    // The product's own interface had no such field then.
+    // The product's own interface had no such field in 0.2.0.
     const native = await own.tenant.post(invokeAt, {
       input: { messages: question },
       responseSchema: schema,
@@ -138,7 +138,7 @@ describe("a name and strictness are part of the request", () => {
   });
 });
 
-describe("a name or strictness is refused at its place", () => {
+describe("a wrong name or strictness", () => {
   test.each<[string, object, string]>([
     ["empty", { responseSchemaName: "" }, "responseSchemaName"],
     ["too long", { responseSchemaName: "x".repeat(65) }, "responseSchemaName"],
@@ -147,7 +147,7 @@ describe("a name or strictness is refused at its place", () => {
     ["a list", { responseSchemaName: ["a", "b"] }, "responseSchemaName"],
     ["a word", { responseSchemaStrict: "yes" }, "responseSchemaStrict"],
     ["a number, for strictness", { responseSchemaStrict: 1 }, "responseSchemaStrict"],
-  ])("%s", async (_what, named, field) => {
+  ])("it is refused at its place: %s", async (_what, named, field) => {
     const count = own.vendor.arrived.length;
     const { status, json } = await invoke({ responseSchema: schema, ...named });
     expect([status, json.detail[0].loc]).toEqual([422, ["body", field]]);
@@ -155,7 +155,7 @@ describe("a name or strictness is refused at its place", () => {
   });
 
   test.each([{ responseSchemaName: "thing" }, { responseSchemaStrict: false }])(
-    "without a schema: %j",
+    "it is refused without a schema: %j",
     async (named) => {
       const { status, json } = await invoke(named);
       expect([status, json.detail[0].loc]).toEqual([422, ["body", Object.keys(named)[0]]]);
@@ -169,14 +169,14 @@ describe("a name or strictness is refused at its place", () => {
     [{ name: 7 }, "name"],
     [{}, "name"],
     [{ name: "thing", strict: "yes" }, "strict"],
-  ])("by the doors: %j", async (named, field) => {
+  ])("it is refused by the OpenAI endpoints: %j", async (named, field) => {
     const chatted = await chat(named);
     expect([chatted.status, chatted.json.error.param]).toEqual([422, `response_format.json_schema.${field}`]);
     const responded = await respond(named);
     expect([responded.status, responded.json.error.param]).toEqual([422, `text.format.${field}`]);
   });
 
-  test("a name of a field that is not known is suggested", async () => {
+  test("it is refused with the nearest known name, if the field is unknown", async () => {
     const { status, json } = await invoke({ responseSchema: schema, responseSchemaname: "thing" });
     expect([status, json.detail.didYouMean]).toEqual([422, "responseSchemaName"]);
   });

@@ -11,7 +11,7 @@ import { call, makeTenant, sessionHeaders, type Tenant } from "@/testing/api";
 import { setSettings } from "@/testing/settings";
 import { refusal } from "./client.fixture";
 
-/* Settings that not every model takes, and members that are not known here: where they go, and where they are refused. */
+/* Settings that not every model supports, and unknown members: how each is forwarded or refused. */
 
 const FAST = "text.general.fast.v1";
 const messages = [{ role: "user" as const, content: "How deep are the rivers of Europe?" }];
@@ -51,7 +51,7 @@ const maximumOf = async (id: string) => {
   return rows[0]!;
 };
 
-/** A tenant with a server of its own at the vendor's address. */
+/** A tenant with its own server at the vendor's address. */
 async function connected(passThrough: string[] | null = null): Promise<Tenant & { credentialId: string }> {
   const made = await makeTenant();
   vendor.answer({ json: { data: [] } });
@@ -80,7 +80,7 @@ async function connected(passThrough: string[] | null = null): Promise<Tenant & 
 const sent = () => JSON.parse(vendor.arrived.at(-1)?.body ?? "null");
 
 describe("settings", () => {
-  test("words to stop at and a seed reach the model", async () => {
+  test("stop sequences and a seed reach the model", async () => {
     const [whole, again, other] = await Promise.all([
       ask({ seed: 1 }),
       ask({ seed: 1 }),
@@ -92,7 +92,7 @@ describe("settings", () => {
     expect(textOf(await ask({ seed: 1, stop: ["Europe", "deep"] }))).not.toContain("deep");
   });
 
-  test("what is usual asks for nothing: the request is the same", async () => {
+  test("a default value has no effect: the request is the same", async () => {
     const headers = { "Idempotency-Key": "usual" };
     const plain = await client.chat.completions.create({ model: FAST, messages }, { headers });
     const usual = { n: 1, top_p: 1, frequency_penalty: 0, presence_penalty: 0, stop: [], seed: null };
@@ -100,7 +100,7 @@ describe("settings", () => {
     expect(spelled.id).toBe(plain.id);
   });
 
-  test("n answers are n choices, in a stream by their index; bound and charge are of all", async () => {
+  test("n answers are n choices, in a stream by their index, and bound and charge cover all of them", async () => {
     const one = await ask({ max_tokens: 100 });
     const three = await ask({ max_tokens: 100, n: 3 });
     expect(three.choices.map(({ index }) => index)).toEqual([0, 1, 2]);
@@ -140,7 +140,7 @@ describe("settings", () => {
       expect(typeof JSON.parse(message.content ?? "")).toBe("object");
   });
 
-  test("who asked, and what is stored, goes no further than the record", async () => {
+  test("user, store, metadata and cache keys are only recorded", async () => {
     const mine = await connected();
     await ask(
       {
@@ -157,7 +157,7 @@ describe("settings", () => {
     expect(Object.keys(sent()).sort()).toEqual(["max_tokens", "messages", "model", "stream"]);
   });
 
-  test("a server of one's own takes them all, by OpenAI's names", async () => {
+  test("a customer's own server gets all of them, under OpenAI's names", async () => {
     const mine = await connected();
     const settings = {
       stop: ["a", "b"],
@@ -173,7 +173,7 @@ describe("settings", () => {
     expect(textOf(answer)).toBe("Four fathoms.");
   });
 
-  test("a model that lacks one is refused by its name, with a route that has it", async () => {
+  test("a model that lacks a setting is refused by the setting's name, with a route that has it", async () => {
     const error = await refusal(
       ask({ model: "text.general.fast.v1@sandbox/sandbox-1", logit_bias: { 1: 1 } }),
     );
@@ -187,7 +187,7 @@ describe("settings", () => {
   });
 });
 
-test("a tool that must be called is refused where the model cannot be made to, with a route that can", async () => {
+test("a forced tool is refused for a model that cannot be forced, with a route that can", async () => {
   const made = await makeTenant();
   setSettings({ ANTHROPIC_BASE_URL: vendor.url });
   vendor.answer({ json: { data: [] } });
@@ -205,8 +205,8 @@ test("a tool that must be called is refused where the model cannot be made to, w
   setSettings({ ANTHROPIC_BASE_URL: before.ANTHROPIC_BASE_URL });
 });
 
-describe("members that are not known here", () => {
-  test("the usual ones pass to a connected server, also of a response, and are part of the request", async () => {
+describe("unknown members", () => {
+  test("the usual ones are forwarded to a connected server, from a response too, and are part of the request", async () => {
     const mine = await connected();
     const own = clientOf(mine);
     const members = {
@@ -232,7 +232,7 @@ describe("members that are not known here", () => {
     expect(sent()).toMatchObject({ top_k: 5 });
   });
 
-  test("others are refused by their name, and a list of one's own takes the place of the usual ones", async () => {
+  test("other members are refused by name, and a connection's own list replaces the usual one", async () => {
     const usual = await connected();
     expect(await refusal(ask({ mirostat: 2 }, clientOf(usual)))).toMatchObject({
       status: 422,
@@ -244,7 +244,7 @@ describe("members that are not known here", () => {
     expect(await refusal(ask({ top_k: 1 }, clientOf(own)))).toMatchObject({ status: 422, param: "top_k" });
   });
 
-  test("what is stored elsewhere is refused, whatever a connection lists", async () => {
+  test("members that store state elsewhere are refused, whatever a connection lists", async () => {
     const mine = await connected(["*"]);
     const stored = { model: FAST, input: "x", previous_response_id: "resp_1" };
     expect(await refusal(clientOf(mine).responses.create(stored))).toMatchObject({
@@ -253,7 +253,7 @@ describe("members that are not known here", () => {
     });
   });
 
-  test("* passes any member, and is refused while a ceiling prevents", async () => {
+  test("the list * forwards any member, and is refused while a budget prevents", async () => {
     const mine = await connected(["*", "top_k"]);
     const own = clientOf(mine);
     await ask({ speculative: true }, own);
@@ -267,14 +267,14 @@ describe("members that are not known here", () => {
     expect(error).toMatchObject({ status: 422, param: "speculative" });
     expect(error.message).toContain(`project:${mine.projectId}`);
     expect(vendor.arrived).toHaveLength(arrived);
-    await ask({ top_k: 3 }, own); // listed by its name
+    await ask({ top_k: 3 }, own); // the connection lists it by name
     await set("warn");
     await ask({ speculative: true }, own);
   });
 });
 
-describe("the list of a connection", () => {
-  test("is reported, kept by a rotation that does not name it, and changed by one that does", {
+describe("a connection's list of members", () => {
+  test("the list is reported, kept by a rotation that does not name it, and changed by one that does", {
     tags: "long",
   }, async () => {
     const mine = await connected(["top_k"]);

@@ -1,6 +1,6 @@
 import type { Conversation } from "@/server/domain/jobs";
 
-/* Settings of either OpenAI request that not every model supports, and members that are unknown here. */
+/* Settings of either OpenAI request that not every model supports, and unknown members. */
 
 export type Settings = NonNullable<Conversation["settings"]> | undefined;
 type Json = NonNullable<NonNullable<Settings>["members"]>[string];
@@ -42,5 +42,5 @@ export function settingsOf(given: Given, request: Record<string, unknown>, known
 
 /** A setting's name as the sender spells it; unknown members keep the sender's name. */
 export function spellingOf([name, ...below]: (string | number)[]): string {
-  return name === "members" ? below.join(".") : NAMES[name as keyof typeof NAMES]; // of its settings
+  return name === "members" ? below.join(".") : NAMES[name as keyof typeof NAMES]; // every other path starts with one of the settings' names
 }

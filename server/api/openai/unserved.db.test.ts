@@ -5,7 +5,10 @@ import { call } from "@/testing/api";
 import { refusal, serveOpenAI } from "./client.fixture";
 import { insteadOf } from "./unserved";
 
-/* What of OpenAI's interface is not served, as its own client reads it: an error with words, and no second request. */
+/*
+ * Endpoints of OpenAI's interface that are not served, with its own client: it gets a readable error and sends no second
+ * request.
+ */
 
 const world = serveOpenAI();
 
@@ -43,7 +46,7 @@ test.each<[string, () => Promise<unknown>, number, string]>([
   ["a stored completion", () => world.client.chat.completions.retrieve("wfr_1"), 404, "/v1/jobs/{id}"],
   ["stored completions", () => world.client.chat.completions.list(), 405, "/v1/jobs"],
   ["the end of a model", () => world.client.models.delete("x"), 405, "/v1/models"],
-])("%s: the client's error says what to use instead", async (_title, ask, status, instead) => {
+])("the client's error for %s names the alternative", async (_title, ask, status, instead) => {
   const error = await refusal(ask());
   expect(error.status).toBe(status);
   expect(error.message).toContain(instead);
@@ -52,7 +55,7 @@ test.each<[string, () => Promise<unknown>, number, string]>([
   if (status === 405) expect(error.headers?.get("allow")).toContain("OPTIONS");
 });
 
-test("what is not served is said in OpenAI's shape to every caller, and other paths in our own", async () => {
+test("an endpoint that is not served is reported in OpenAI's shape to every caller, and other paths in our own", async () => {
   const stranger = await call("GET", "/v1/files");
   expect(stranger.status).toBe(404);
   expect(OpenAIError.parse(stranger.json)).toEqual(stranger.json);

@@ -6,7 +6,7 @@ import { campaign } from "@/testing/campaign";
 import { whiteSquare } from "@/testing/forms";
 import { workFor } from "@/testing/work";
 
-/* Whatever is in a field, the answer is the one that was asked for or a refusal that OpenAI's clients can read. */
+/* Whatever value a field has, the response is the requested one or an error that OpenAI's clients can read. */
 
 let tenant: Tenant;
 let server: WebServer;
@@ -21,7 +21,7 @@ afterAll(async () => {
   await server.stop(1_000);
 });
 
-/** What may be where something else is wanted. */
+/** Values that are put in place of each field's own. */
 const VALUES: unknown[] = [
   null,
   true,
@@ -175,7 +175,7 @@ function* placesIn(value: unknown, path: string[] = []): Generator<string[]> {
     for (const [key, inner] of Object.entries(value)) yield* placesIn(inner, [...path, key]);
 }
 
-/** The value with another at this place. */
+/** A copy of the value with another value at this path. */
 function withAt(value: unknown, [first, ...rest]: string[], put: unknown): unknown {
   if (first === undefined) return put;
   const entries = Object.entries(value as object).map(([key, inner]) => [
@@ -195,7 +195,7 @@ async function post(path: string, body: unknown): Promise<Response> {
   });
 }
 
-/** What is wrong with an answer; null: nothing. */
+/** The defect of an answer; null if it has none. */
 async function flawOf(answer: Response): Promise<string | null> {
   const bytes = await answer.text();
   if (answer.status === 200) return null;
@@ -212,10 +212,10 @@ test.each([
   ["/v1/images/generations", IMAGES],
   ["/v1/audio/speech", SPEECH],
 ])(
-  "%s: no value of a field is our failure, and each refusal is short and in OpenAI's shape",
+  "no value of a field of %s causes a 5xx, and each error is short and in OpenAI's shape",
   async (path, whole) => {
     expect((await post(path, whole)).status).toBe(200);
-    // Each place gets a third of them (an eighteenth in the small campaign), and its neighbours the others.
+    // Each place gets a third of the values (an eighteenth in the small campaign), and its neighbours the others.
     const parts = campaign.size({ small: 18, full: 3 });
     const cases = [...placesIn(whole)].flatMap((place, number) =>
       VALUES.filter((_, each) => (each + number) % parts === 0).map((value) => ({ place, value })),
@@ -235,7 +235,7 @@ test.each([
   120_000,
 );
 
-test("/v1/images/edits: nor is any part of a form", async () => {
+test("no part of a form causes a 5xx of /v1/images/edits", async () => {
   const picture = new Blob([new Uint8Array(whiteSquare())]);
   const cases: [name: string, value: string | Blob, filename?: string][] = [
     ["n", "1e1000"],

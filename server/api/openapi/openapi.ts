@@ -21,7 +21,7 @@ export type Operation = {
   summary: string;
   description: string;
   tags?: readonly string[];
-  /** Where it differs from the document's. */
+  /** Set if it differs from the document's. */
   security?: Record<string, string[]>[];
   parameters: (Parameter | Ref)[];
   requestBody?: { content: Content; required: boolean };
@@ -95,12 +95,12 @@ export function openapi(endpoints: readonly Endpoint[], title = "Capstan"): Open
   });
 }
 
-/** The endpoint, and one for each path that has the key of a capability in the place of its parameter. */
+/** The endpoint, and one for each dedicated path that has a capability's key instead of the parameter. */
 function withDedicated(endpoint: Endpoint): Endpoint[] {
   const { params: _, dedicated = {}, ...rest } = endpoint;
   const own = Object.entries(dedicated).map(([key, example]) => ({
     ...rest,
-    path: endpoint.path.replace("{capability_key}", key) as Endpoint["path"], // begins as it did
+    path: endpoint.path.replace("{capability_key}", key) as Endpoint["path"], // the path keeps its leading slash
     summary: `${endpoint.summary} (${key})`,
     errors: endpoint.errors.filter((code) => code !== "UNKNOWN_CAPABILITY"),
     example,
@@ -144,7 +144,7 @@ function descriptionOf({ auth, scope, description }: Endpoint): string {
   return `${description ? `${description}\n\n` : ""}Authentication: ${ANY_OF.format(callers)}.`;
 }
 
-/** `GET /v1/jobs/{job_id}/events` is get_v1_jobs_job_id_events: as stable as its path. */
+/** Derives an id that is as stable as the path: `GET /v1/jobs/{job_id}/events` is get_v1_jobs_job_id_events. */
 function operationIdOf({ method, path }: Endpoint): string {
   return `${method.toLowerCase()}${path.replaceAll(/[{}]/g, "").replaceAll(/[^A-Za-z0-9]+/g, "_")}`;
 }
@@ -221,7 +221,7 @@ function responsesOf(endpoint: Endpoint, components: Components): Operation["res
 /** Text is a string: any other schema would make the response type `unknown` in generated clients. Bytes have no schema. */
 const rawSchemaOf = (mediaType: string): Schema => (mediaType.startsWith("text/") ? { type: "string" } : {});
 
-/** Codes that the name of a shared response need not say: of the kernel, and the same wherever its status is. */
+/** Common error codes that the name of a shared response leaves out, because their status has the same ones everywhere. */
 const UNNAMED = new Set<string>(COMMON_ERRORS.filter((code) => ERRORS[code].status !== 403));
 
 const PARTLY = {
@@ -230,7 +230,7 @@ const PARTLY = {
   304: "Not modified: `If-None-Match` names the current version.",
 };
 
-/** When an error of this status occurs. */
+/** The condition under which an error of this status occurs. */
 const WHEN: Record<string, string> = {
   400: "The request cannot be processed as sent.",
   401: "The credential is missing or invalid.",
@@ -259,7 +259,7 @@ function codesByStatus(endpoint: Endpoint): Record<number, string[]> {
   const isWriteOfBrowsers = endpoint.method !== "GET" && endpoint.auth.includes("human_session");
   const common = COMMON_ERRORS.filter((code) => {
     if (code === "PayloadTooLarge" || code === "RequestTimeout") return hasBody;
-    // A browser's session writes as JSON, with a body or without one (auth.ts).
+    // A write of a browser's session is also refused for a wrong content type without a body (auth.ts).
     if (code === "UnsupportedMediaType") return hasBody || isWriteOfBrowsers;
     if (code === "CrossSiteRequest") return isForPages(endpoint) || isWriteOfBrowsers;
     // Even an endpoint without authentication rejects some credentials (requireCaller).
@@ -284,7 +284,7 @@ function errorSchemaOf(status: number, codes: string[]): Schema {
   return codes.length === 1 ? ref("HTTPValidationError") : ref("InvalidRequest");
 }
 
-/** What every error has beside its `detail`. */
+/** The members of every error in addition to `detail`. */
 const HEAD = {
   code: { type: "string" },
   message: { type: "string", description: "What happened, and what to do next." },
@@ -337,7 +337,10 @@ const VALIDATION_ERROR = {
   required: [...Object.keys(HEAD), "detail"],
 };
 
-/** Moves what several operations ask alike into the components; of parameters with one name, what most of them ask. */
+/**
+ * Moves parameters that more than two operations share into the components. If several have one name, the most frequent one
+ * keeps it.
+ */
 function shareParameters(paths: OpenApi["paths"]): Record<string, Parameter> {
   const operations = Object.values(paths).flatMap((methods) => Object.values(methods));
   const counts = new Map<string, number>();
@@ -359,13 +362,13 @@ function shareParameters(paths: OpenApi["paths"]): Record<string, Parameter> {
   return shared;
 }
 
-/** The parameters of an operation, wherever the document has them. */
+/** The parameters of an operation, with references resolved. */
 export const parametersIn = ({ components }: OpenApi, operation: Operation | undefined): Parameter[] =>
   (operation?.parameters ?? []).flatMap((parameter) =>
     "$ref" in parameter ? (components.parameters[parameter.$ref.split("/").at(-1) ?? ""] ?? []) : parameter,
   );
 
-/** What an operation of this document answers with a status, wherever the document says it. */
+/** The response of an operation to a status, with its reference resolved. */
 export function responseOf({ components }: OpenApi, operation: Operation | undefined, status: string) {
   const response = operation?.responses[status];
   if (!response || !("$ref" in response)) return response;

@@ -14,7 +14,7 @@ export type Parameter = {
   schema: Schema;
 };
 export type Response = { description: string; content?: Content };
-/** What several operations of a document share. `inputs` becomes part of `schemas` when it is whole. */
+/** Parts that several operations of a document share. `withOneList` merges `inputs` into `schemas`. */
 export type Components = {
   inputs: Record<string, Schema>;
   schemas: Record<string, Schema>;
@@ -23,7 +23,10 @@ export type Components = {
 
 export const ref = (name: string) => ({ $ref: `#/components/schemas/${name}` });
 
-/** Shares a response among the operations that give the same: `Error404_NotFound`, or with a hash where that is long. */
+/**
+ * Shares a response among the operations that return the same one. Its name is like `Error404_NotFound`, or ends in a hash if
+ * that is too long.
+ */
 export function sharedResponse(
   { responses }: Components,
   name: string,
@@ -54,14 +57,14 @@ export function schemaOf(schema: z.ZodType, io: "input" | "output", components: 
       if (io === "output" && jsonSchema.additionalProperties === false)
         delete jsonSchema.additionalProperties;
       if (zodSchema === JsonValue) delete jsonSchema.anyOf; // recursive (contract/common.ts)
-      // A Unicode property needs a flag that JSON Schema has no place for: Python, Go and others refuse the pattern.
+      // A Unicode property needs a flag that JSON Schema cannot express: Python, Go and others reject the pattern.
       if (jsonSchema.pattern?.includes("\\p{")) delete jsonSchema.pattern;
       if (io === "input" && mayNotBeBlank(zodSchema, jsonSchema)) jsonSchema.pattern = "\\S";
-      // Left out of what is transformed while it is read, where a default is as true.
+      // zod omits the default of a field that is transformed on input, where the default applies as well.
       if (io === "input" && zodSchema._zod.def.type === "default")
         jsonSchema.default ??= (zodSchema as z.ZodDefault).def.defaultValue as never;
       if (jsonSchema.format === "date-time" || jsonSchema.format === "date") delete jsonSchema.pattern;
-      // Every name in JSON is a string.
+      // Every name in JSON is a string, so this says nothing.
       if (JSON.stringify(jsonSchema.propertyNames) === '{"type":"string"}') delete jsonSchema.propertyNames;
       if (jsonSchema.minimum === -Number.MAX_SAFE_INTEGER) delete jsonSchema.minimum;
       if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
@@ -79,7 +82,10 @@ export function schemaOf(schema: z.ZodType, io: "input" | "output", components: 
   return { $ref: `#/components/${place}/${id}` };
 }
 
-/** What runs a capability. Generators of types demand a field that has a default, and callers leave most of these out. */
+/**
+ * Requests that run a capability. Type generators make a field with a default required, and callers omit most of these
+ * fields.
+ */
 const SAID_IN_WORDS = new Set([
   "CapabilityContext",
   "CapabilityExecutionOptions",
@@ -93,13 +99,13 @@ const SAID_IN_WORDS = new Set([
 
 const EMPTY = ["null", '""', "[]", "{}"];
 
-/** The same schema with the defaults of its fields in their descriptions, where it runs a capability. */
+/** Moves the defaults of such a request's fields into their descriptions. */
 function sayDefaults(name: string, schema: Schema): Schema {
   if (!SAID_IN_WORDS.has(name)) return schema;
   return JSON.parse(JSON.stringify(schema), (_, value) => {
     if (value === null || typeof value !== "object" || !("default" in value)) return value;
     const { default: given, description, ...rest } = value;
-    // Empty is what a field that is left out looks like anyway.
+    // An omitted field looks empty anyway.
     const words = EMPTY.includes(JSON.stringify(given)) ? undefined : `Default: \`${given}\`.`;
     return { ...rest, description: [description, words].filter(Boolean).join(" ") || undefined };
   });
@@ -107,7 +113,7 @@ function sayDefaults(name: string, schema: Schema): Schema {
 
 const INPUT_REF = "#/components/inputs/";
 
-/** The document with one list of schemas. What is taken and answered under one id has a component for each. */
+/** The document with one list of schemas. An id that is used for input and output has a component for each. */
 export function withOneList<D extends { components: Components }>(document: D) {
   const { inputs, schemas, ...components } = document.components;
   const nameOf = (id: string) => (id in schemas ? `${id}Input` : id);
@@ -123,7 +129,7 @@ export function withOneList<D extends { components: Components }>(document: D) {
 export const sorted = <T>(components: Record<string, T>): Record<string, T> =>
   Object.fromEntries(Object.entries(components).sort(([a], [b]) => (a < b ? -1 : 1)));
 
-/** Is this a trimmed string that must not be blank? The generated schema alone does not say so. */
+/** True for a trimmed string that must not be blank, which the generated schema alone does not express. */
 function mayNotBeBlank(
   schema: z.core.$ZodType,
   { type, minLength, pattern }: z.core.JSONSchema.BaseSchema,
@@ -132,7 +138,7 @@ function mayNotBeBlank(
   return !z.safeParse(schema, " ".repeat(minLength)).success;
 }
 
-/** The same schema with its references to the document's components, and what may be null said in one word. */
+/** The same schema with references to the document's components, and a nullable scalar as a list of two types. */
 function compact(schema: Schema, place: "inputs" | "schemas"): Schema {
   return JSON.parse(JSON.stringify(schema), (key, value) => {
     if (key === "$ref" && typeof value === "string" && value.startsWith("#/$defs/"))

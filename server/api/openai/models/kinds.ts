@@ -21,9 +21,9 @@ export const conversation: Kind = {
       "port" in execute &&
       execute.port === "text" &&
       "shape" in input &&
-      "messages" in (input.shape as object), // of an object's schema
+      "messages" in (input.shape as object), // the shape of an object's schema
   ),
-  // The one that accepts every text model.
+  // This one accepts every text model.
   ofAModel: "text.general.fast.v1",
 };
 

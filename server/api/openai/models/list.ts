@@ -7,7 +7,7 @@ import { microsToUsd } from "@/server/platform/money";
 import { conversation, KINDS, type Kind } from "./kinds";
 import { noModel, readModel } from "./model";
 
-/* The list of models: what a caller can run now, with limits, price and features. */
+/* The list of models that a caller can run now, with limits, price and features. */
 
 type Capability = (typeof catalog.allCapabilities)[number];
 type Listed = z.output<typeof Model>;
@@ -32,7 +32,7 @@ export async function listModels(ctx: Ctx, projectId?: string): Promise<Listed[]
   return [...capabilities, ...together(models)];
 }
 
-/** One of them, by any of its names. */
+/** One entry of the list, by any of its names. */
 export async function getModel(ctx: Ctx, name: string, projectId?: string): Promise<Listed> {
   const viewer = await catalog.viewerOf(ctx, { projectId });
   const found: Listed[] = [];
@@ -58,7 +58,7 @@ export async function getModel(ctx: Ctx, name: string, projectId?: string): Prom
   return noModel(name, conversation, viewer);
 }
 
-/** A model that serves several kinds of requests is listed once. */
+/** Merges the entries of a model that serves several kinds of requests. */
 function together(models: Listed[]): Listed[] {
   const byId = new Map<string, Listed>();
   for (const model of models) {

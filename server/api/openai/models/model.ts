@@ -38,7 +38,7 @@ export async function readModel(
   return { capability, named: await readTarget(ctx, model, { capability, kind, projectId }) };
 }
 
-/** Rejects a capability that this kind of request does not run. */
+/** Rejects a capability that this kind of request cannot run. */
 function elsewhere(key: string, kind: Kind): never {
   const others = KINDS.filter(({ capabilities }) => capabilities.some((each) => each.key === key));
   const paths = [...others.flatMap(({ endpoints }) => endpoints), `/v1/capabilities/${key}`];
