@@ -5,9 +5,9 @@ import { EnvironmentSlug } from "./organizations";
 
 const Word = z.string().trim().min(1).max(64);
 const MOST_WORDS = 64;
-/** Of an adapter in a picture: 1 is as trained. */
+/** Strength of an adapter in a picture: 1 applies it as trained. */
 export const AdapterWeight = z.number().min(0).max(2);
-/** What a caller may call an alias; compared without case. */
+/** An alias name; comparisons ignore case. */
 export const AliasName = z
   .string()
   .trim()
@@ -18,7 +18,7 @@ export const AliasName = z
     "use letters, digits, and . _ - or spaces between them",
   )
   .describe("Letters and digits of any script, with spaces and . _ - between them.");
-/** Shown to people as a link, so it leads nowhere but to a page. Empty: none. */
+/** An http or https link that the panel shows as a link; an empty text means none. */
 const WebLink = z
   .string()
   .trim()
@@ -31,7 +31,7 @@ export const AdapterQuery = z.object({
   environment: EnvironmentSlug.optional(),
 });
 export const ListAdapters = AdapterQuery.extend({
-  /** The `nextCursor` of the page before: an id of the list. */
+  /** The `nextCursor` of the previous page, an id of the list. */
   cursor: z.string().max(64).optional(),
   limit: pageLimit(200, 50),
 });
@@ -41,7 +41,7 @@ export const LicenseStatus = z.enum(LICENSE_STATUSES);
 export type LicenseStatus = z.output<typeof LicenseStatus>;
 export const SourceHealthStatus = z.enum(SOURCE_HEALTHS);
 
-/** The list of adapters: as said, and of those the ones that were looked for. */
+/** The panel's list of adapters: the filters of the API, with text search, family and source health. */
 export const ListModelAdapters = ListAdapters.extend({
   q: z
     .string()
@@ -84,9 +84,7 @@ export const ModelAdapterCreate = z
   .meta({ id: "ModelAdapterCreate" });
 export type ModelAdapterCreate = z.output<typeof ModelAdapterCreate>;
 
-/**
- * What may change of an adapter: its description. Its source, and with it its bytes, its environment and its provenance stay.
- */
+/** The fields of an adapter that can change. Its source, and so its bytes, environment and provenance, cannot. */
 export const ModelAdapterChange = z
   .strictObject({
     displayName: DisplayName.optional(),
@@ -113,11 +111,11 @@ export const AdapterFamilies = z
   })
   .meta({ id: "ModelAdapterFamilies" });
 
-/** What is said of weights that are uploaded, each in a field of its own beside the file. */
+/** Describes uploaded weights; each value is a form field of its own, sent beside the file. */
 export const AdapterUploadFields = ModelAdapterCreate.omit({ type: true, source: true, provenance: true });
 /**
- * The form itself. Every field is text: an empty one says nothing, and words are in one field with commas between them,
- * or in several.
+ * The upload form. Every field is text: an empty one counts as left out, and lists are written as one field with commas
+ * or as several fields.
  */
 export const ModelAdapterUpload = AdapterUploadFields.extend({
   file: z.file().meta({ description: "The safetensors file, before, between or after the other fields." }),
@@ -127,7 +125,10 @@ export const AdapterRef = z.object({ adapter_id: PathId });
 export const AliasRef = z.object({ alias_name: PathId });
 export const AdapterDefaultRef = z.object({ capability_key: PathId });
 
-/** Whether a request may name it, and if not, why and what to do. The same words refuse the request. */
+/**
+ * Tells whether a request can use the adapter, and if not, why and what to do. A request that uses it is refused with
+ * the same texts.
+ */
 const Runnable = z.object({
   runnable: z.boolean(),
   notRunnable: z.array(z.object({ code: z.string(), message: z.string(), nextStep: z.string() })),
@@ -151,7 +152,7 @@ export const ModelAdapter = z
       sha256: z.string().nullable(),
       byteLength: z.int().nullable(),
     }),
-    /** Does the source name the same bytes for ever? False: catalog-only, no execution takes it. */
+    /** Does the source always name the same bytes? If false, the adapter is only listed and no execution accepts it. */
     frozen: z.boolean(),
     sourceHealth: z.object({
       status: SourceHealthStatus,
@@ -166,7 +167,7 @@ export const ModelAdapter = z
     licenseUrl: z.string().nullable(),
     licenseStatus: LicenseStatus,
     provenance: JsonObject,
-    /** Whose current version it is. */
+    /** Names of the aliases whose current version is this adapter. */
     aliases: z.array(z.string()),
     createdBy: z.string(),
     createdAt: DateTime,
@@ -206,7 +207,7 @@ export const Alias = z
     environment: z.string(),
     current: AliasVersion,
     versionCount: z.int(),
-    /** The version the project's recipe keeps to; null: it follows the alias. */
+    /** The version that the project's recipe is pinned to; null if the recipe follows the alias. */
     binding: z.object({ versionId: z.string(), number: z.int(), boundAt: DateTime }).nullable(),
     createdAt: DateTime,
   })
@@ -215,21 +216,20 @@ export type Alias = z.output<typeof Alias>;
 export const AliasPage = z
   .object({ items: z.array(Alias), nextCursor: z.string().optional() })
   .meta({ id: "ModelAdapterAliasPage" });
-/** A version as people read it: with the adapter as it is now, and who promoted it. */
+/** A version as the panel shows it, with its adapter and the name of the person or key that promoted it. */
 export const AliasStep = AliasVersion.extend({
   adapter: ModelAdapter,
-  /** It was deleted since; a version that was, stays. */
+  /** The adapter was deleted after this version was made; the version remains. */
   isAdapterDeleted: z.boolean(),
-  /** An email, or a key's name. */
+  /** An email address or a key's name; null if unknown. */
   createdByName: z.string().nullable(),
 });
 export type AliasStep = z.output<typeof AliasStep>;
 export const AliasHistory = z.object({ items: z.array(AliasStep), nextCursor: z.string().optional() });
-/** An alias with the adapter it points to. */
 export const AliasShown = Alias.extend({ adapter: ModelAdapter });
 export type AliasShown = z.output<typeof AliasShown>;
 export const AliasesShown = z.object({ items: z.array(AliasShown), nextCursor: z.string().optional() });
-/** Which models of a capability draw with an adapter, or why none does. */
+/** The models of a capability that draw with an adapter, or the reason why none does. */
 export const AdapterUse = z.object({
   capabilityKey: z.string(),
   title: z.string(),
@@ -262,7 +262,7 @@ export type RecipeBinding = z.output<typeof RecipeBinding>;
 export const AdapterDefaultSet = z
   .strictObject({ alias: z.string().trim().min(1).max(64) })
   .meta({ id: "ProjectModelAdapterDefaultSet" });
-/** `alias` and `setAt` are null where none is set. */
+/** `alias` and `setAt` are null if no default is set. */
 export const AdapterDefault = z
   .object({
     capabilityKey: z.string(),
@@ -288,7 +288,7 @@ export const AcceptRequest = z
   .meta({ id: "LoraAcceptRequest" });
 export type AcceptRequest = z.output<typeof AcceptRequest>;
 
-/** What a link names, without a byte of its weights read. */
+/** The result of resolving a link; no weights are downloaded for it. */
 export const SourcePreview = z
   .object({
     query: z.string(),
@@ -296,7 +296,7 @@ export const SourcePreview = z
     ref: z.string(),
     revision: z.string().nullable(),
     files: z.array(z.object({ path: z.string(), byteLength: z.int().nullable() })),
-    /** Null when several could be meant. */
+    /** Null if several files are possible. */
     selectedFile: z.string().nullable(),
     baseModelFamily: z.string().nullable(),
     displayName: z.string().nullable(),
@@ -308,9 +308,9 @@ export const SourcePreview = z
   .meta({ id: "ModelAdapterSourcePreview" });
 export type SourcePreview = z.output<typeof SourcePreview>;
 
-/** Of one execution. */
+/** Limit of one execution. */
 export const MOST_ADAPTERS = 4;
-/** One adapter of an image request: by alias, or by id. */
+/** One adapter of an image request, by alias or by id. */
 export const AdapterChoice = z
   .strictObject({
     alias: z
@@ -336,14 +336,14 @@ export const AdapterChoice = z
   });
 export type AdapterChoice = z.output<typeof AdapterChoice>;
 
-/** What of a link or a name can go into a request. */
+/** The result of resolving a link or a name for a request. */
 export const Suggestion = z
   .object({
     resolution: z.enum(["patch", "suggestion", "choice", "not_found", "used", "registered"]),
-    /** To be merged into the input of image.generate.v1. */
+    /** A patch to merge into the input of image.generate.v1. */
     patch: z.object({ adapters: z.array(AdapterChoice) }).nullable(),
     preview: SourcePreview.nullable(),
-    /** Of several that could be meant: each adapter of the project. */
+    /** The project's matching adapters, if several are possible. */
     choices: z.array(z.object({ adapterId: z.string(), displayName: z.string() })).optional(),
     adapter: ModelAdapter.nullable(),
   })

@@ -4,11 +4,11 @@ import { JobApproval, JobRights } from "./jobs";
 import { CommissionQuote } from "./requests";
 import { ofWork } from "./work";
 
-/** Who asked for something: what people call them, where that is known, and what they are. */
+/** The key, person or session that made a request. `name` is null if it is unknown. */
 export const Asker = z.object({ id: z.string(), kind: z.string(), name: z.string().nullable() });
 export type Asker = z.output<typeof Asker>;
 
-/** A job that waits for a person, with what there is to decide on. */
+/** A job that waits for approval, with the facts needed to decide. */
 export const WaitingJob = z.object({
   kind: z.literal("job"),
   jobId: z.string(),
@@ -20,7 +20,6 @@ export const WaitingJob = z.object({
 });
 export type WaitingJob = z.output<typeof WaitingJob>;
 
-/** A commission quote that can be paid now. */
 export const WaitingCommission = z.object({
   kind: z.literal("commission"),
   quote: CommissionQuote,
@@ -30,12 +29,12 @@ export const WaitingCommission = z.object({
 });
 export type WaitingCommission = z.output<typeof WaitingCommission>;
 
-/** What waits for a person of a project, what is due first first. */
+/** Pending approvals of a project, earliest deadline first. */
 export const Approvals = z.object({
   items: z.array(z.discriminatedUnion("kind", [WaitingJob, WaitingCommission])),
-  /** How many wait, also those beyond the list. */
+  /** All pending approvals, including those that the list leaves out. */
   count: z.int(),
-  /** The time here, to count down by. */
+  /** The server's time, for countdowns. */
   now: DateTime,
 });
 export type Approvals = z.output<typeof Approvals>;

@@ -1,27 +1,25 @@
 import { z } from "zod";
 import { DateTime, JsonValue, pageLimit } from "./common";
 
-/** One act: who did what, when and from where. */
 export const AuditEntry = z.object({
   entryId: z.string(),
-  /** e.g. capability_request.quoted */
+  /** For example `capability_request.quoted`. */
   action: z.string(),
   actorId: z.string(),
   actorKind: z.string(),
-  /** What the actor is known by: the email of a person, the first characters of a key; else its id. */
+  /** A person's email address or the first characters of a key; otherwise the actor's id. */
   actor: z.string(),
-  /** What people call the actor: the email of a person, the name of a key; null: the system, or an actor that is gone. */
+  /** A person's email address or a key's name; null for the system and for actors that no longer exist. */
   actorName: z.string().nullable(),
-  /** Null: no one asked by name, or it is not known. */
+  /** The client address; null if the system acted or the address is unknown. */
   address: z.string().nullable(),
   createdAt: DateTime,
 });
 export type AuditEntry = z.output<typeof AuditEntry>;
 
 export const ListAuditEntries = z.object({
-  /** The ids of what it was done to. */
+  /** Ids of the objects that were changed. */
   subjects: z.array(z.string().min(1).max(64)).min(1).max(100),
-  /** The `nextCursor` of the previous page. */
   cursor: z.string().max(64).optional(),
   limit: pageLimit(100, 25),
 });
@@ -31,9 +29,9 @@ export type AuditPage = z.output<typeof AuditPage>;
 
 const Id = z.string().min(1).max(64);
 
-/** Which acts of an organization are wanted; what is not given does not narrow them. */
+/** Filters of the audit log; a filter that is left out selects everything. */
 export const AuditLogQuery = z.object({
-  /** An action, or its beginning up to a point: `key` is all of `key.created`, `key.rotated` …. */
+  /** An action, or the part before its dot: `key` matches `key.created`, `key.rotated` and so on. */
   action: z
     .string()
     .regex(/^[a-z_]+(\.[a-z_]+)?$/)
@@ -42,7 +40,6 @@ export const AuditLogQuery = z.object({
     .meta({
       description: "An action, or the part before its dot: `key` matches `key.created` and so on.",
     }),
-  /** The id of a person or a key, or a person's email. */
   actor: z.string().min(1).max(254).optional().meta({ description: "An id, or a person's email address." }),
   projectId: Id.optional(),
   subject: Id.optional(),
@@ -59,7 +56,7 @@ export type ListAuditLog = z.output<typeof ListAuditLog>;
 
 export const AuditLogEntry = AuditEntry.extend({
   projectId: z.string().nullable(),
-  /** The id of what it was done to. */
+  /** Id of the object that was changed. */
   subject: z.string(),
   details: z.record(z.string(), JsonValue),
   requestId: z.string().nullable(),

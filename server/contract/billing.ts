@@ -6,21 +6,21 @@ export { TOP_UP_PRESETS } from "./enums";
 
 const Id = z.string().max(64);
 
-/** Names the organization, where the caller belongs to several. */
+/** The organization is required only if the caller belongs to several. */
 export const BillingQuery = z.object({ organizationId: Id.optional() });
 
-/** What a person can be billed in. The wallet itself is in US dollars. */
+/** The currency a customer is charged in. The wallet itself is in US dollars. */
 export const BillingCurrency = z.enum(BILLING_CURRENCIES);
 export type BillingCurrency = z.output<typeof BillingCurrency>;
 
-/** An exchange rate as a whole number: `rateScaled` / 10^`scale` of the quote currency for one of the base currency. */
+/** An exchange rate as integers: one unit of the base currency is `rateScaled` / 10^`scale` of the quote currency. */
 export const ScaledFxRate = z
   .object({
     rateScaled: z.int(),
     scale: z.int(),
     baseCurrency: z.string(),
     quoteCurrency: z.string(),
-    /** operator: a setting of this installation; development: built in, for trying out only. */
+    /** `operator`: a setting of this installation. `development`: a built-in rate for trials only. */
     source: z.string().nullish(),
     asOf: z.string().nullish(),
   })
@@ -29,12 +29,12 @@ export type ScaledFxRate = z.output<typeof ScaledFxRate>;
 
 export const WalletMoney = z
   .object({
-    /** The prepaid balance less what is reserved; below zero after a refund of what was spent. */
+    /** The prepaid balance minus reservations. A refund of money that is already spent makes it negative. */
     available: Money,
-    /** Set aside for executions that have not ended, of balance and allowance. */
+    /** Reserved from balance and allowance for executions that have not ended. */
     reserved: Money,
     balance: Money,
-    /** What may be run once before anything is paid. */
+    /** The one-time credit for use before any payment. */
     allowance: z.object({ granted: Money, used: Money, reserved: Money, remaining: Money }),
   })
   .meta({ id: "WalletMoney" });
@@ -43,41 +43,43 @@ export type WalletMoney = z.output<typeof WalletMoney>;
 export const Wallet = WalletMoney.extend({
   organizationId: z.string(),
   billingCurrency: BillingCurrency,
-  /** Most of the allowance that one execution may take. */
+  /** The maximum share of the allowance that one execution can use. */
   trialCeiling: Money,
   serviceFeeBps: z.int(),
-  /** Test money: never spent on a real provider. */
+  /** Test money, which never pays a real provider. */
   test: WalletMoney,
-  /** Of accounts that are billed in another currency: the rate at which amounts may be shown. */
+  /**
+   * The rate for displaying amounts to accounts that are billed in another currency; null if they are billed in US
+   * dollars.
+   */
   fx: ScaledFxRate.nullable(),
 }).meta({ id: "Wallet" });
 export type Wallet = z.output<typeof Wallet>;
 
 export const WalletTransactionsQuery = BillingQuery.extend({
-  /** The `nextCursor` of the previous page. */
   cursor: z
     .string()
     .regex(/^[1-9]\d{0,17}$/, "is not valid for this list; start again without a cursor")
     .optional(),
   limit: pageLimit(200, 50),
-  /** Test money only, or live money only. */
+  /** True lists test money only, false live money only. */
   test: queryFlag.optional(),
 });
 export type WalletTransactionsQuery = z.output<typeof WalletTransactionsQuery>;
 
 export const WalletTransaction = z
   .object({
-    /** Of the ledger; one transaction may touch wallet and allowance. */
+    /** Id of the ledger posting; one transaction can have a posting in the wallet and one in the allowance. */
     entryId: z.string(),
     transactionId: z.string(),
     account: z.enum(["wallet", "allowance"]),
     kind: z.string(),
-    /** Negative: it left. */
+    /** Negative if money left the account. */
     amount: Money,
     test: z.boolean(),
     projectId: z.string().nullable(),
     jobId: z.string().nullable(),
-    /** A comparison that no one has judged: this is its total. */
+    /** A comparison that is not judged yet; the amount is its total. */
     comparisonId: z.string().nullable(),
     paymentId: z.string().nullable(),
     pricingVersion: z.string().nullable(),
@@ -94,15 +96,15 @@ export type WalletTransactionPage = z.output<typeof WalletTransactionPage>;
 const MOST_MICROS = 999_999_000_000;
 export const WalletTopUpRequest = z
   .strictObject({
-    /** What the wallet gets, in micros of US dollars: whole cents. */
+    /** The credit to buy, in micros of US dollars; must be whole cents. */
     amountMicros: z.int().positive().max(MOST_MICROS),
-    /** The name of an amount that was offered; it must be that amount. */
+    /** The key of an offered amount; `amountMicros` must be equal to that amount. */
     presetKey: z.string().min(1).max(64).nullish(),
   })
   .meta({ id: "WalletTopUpRequest" });
 export type WalletTopUpRequest = z.output<typeof WalletTopUpRequest>;
 
-/** Where a person pays. */
+/** The payment provider's page on which a person pays. */
 export const CheckoutSession = z
   .object({ url: z.string(), sessionId: z.string(), paymentId: z.string() })
   .meta({ id: "CheckoutSession" });
@@ -138,31 +140,31 @@ export const BillingCurrencySettings = z
 export type BillingCurrencySettings = z.output<typeof BillingCurrencySettings>;
 
 const limit = (least: number) => z.int().min(least).max(1_000_000_000).nullable();
-/** What a plan bounds. Null: no limit. */
+/** Limits of a plan; null means no limit. */
 export const PlanLimits = z
   .object({
-    /** Members and open invitations. */
+    /** Members and open invitations together. */
     users: limit(1),
-    /** Active ones. */
+    /** Counts active projects. */
     projects: limit(1),
-    /** Active ones of one project; every project starts with two. */
+    /** Counts active environments of one project; every project starts with two. */
     environments: limit(2),
-    /** Working ones. */
+    /** Counts keys that work. */
     apiKeys: limit(1),
-    /** Running at a time; more of them wait. */
+    /** Jobs that run at the same time; further jobs wait in the queue. */
     concurrentDurableJobs: limit(1),
-    /** Unfinished at a time. */
+    /** Jobs that have not ended. */
     activeDurableJobs: limit(1),
-    /** Synchronous and pinned executions in one hour of the clock. */
+    /** Synchronous and pinned executions within one clock hour. */
     lightweightInferencesPerHour: limit(1),
-    /** Content is kept no longer, but for what is kept until it is deleted. */
+    /** The longest time content is kept, except content that is kept until it is deleted. */
     historyDays: limit(1),
   })
   .meta({ id: "PlanLimits" });
 export type PlanLimits = z.output<typeof PlanLimits>;
 export type PlanLimit = keyof PlanLimits;
 
-/** What a plan may be without. */
+/** Features that a plan can lack. */
 export const PlanFeatures = z
   .object({ cancel: z.boolean(), approve: z.boolean(), reject: z.boolean() })
   .meta({ id: "PlanFeatures" });
@@ -188,21 +190,21 @@ export type Plan = z.output<typeof Plan>;
 
 export const PlanList = z
   .object({
-    /** The `planKey` of the caller's plan. */
+    /** The `planKey` of the organization's plan. */
     currentPlan: z.string(),
     organizationId: z.string(),
     plans: z.array(Plan),
-    /** What holds for this organization: those of its plan, with what an operator agreed with it. */
+    /** Limits in force for this organization: those of its plan, changed by what an operator agreed with it. */
     limits: PlanLimits,
     features: PlanFeatures,
-    /** How much of each limit is used now. */
+    /** Current use of each limit. */
     used: z.object({
       users: z.int(),
       projects: z.int(),
       apiKeys: z.int(),
       concurrentDurableJobs: z.int(),
       activeDurableJobs: z.int(),
-      /** In this hour of the clock; null: there is no limit, and without one they are not counted. */
+      /** Executions in the current clock hour; null without a limit, because they are counted only if there is one. */
       lightweightInferencesPerHour: z.int().nullable(),
     }),
   })
@@ -220,17 +222,17 @@ export const PaymentView = z
     title: z.string(),
     provider: z.string(),
     state: PaymentState,
-    /** The payer has paid, and the money has not arrived yet. True of an expired checkout too, for as long as it may. */
+    /** The payer has paid and the money has not arrived yet. This can also hold for an expired checkout. */
     processing: z.boolean(),
-    /** What is paid, before tax; what the provider added as tax; and what is bought for it. */
+    /** `amount` is the price before tax, `tax` the tax the provider added, `credit` the value that is bought. */
     amount: Money,
     tax: Money,
     credit: Money,
-    /** Of amount and tax, given back so far. */
+    /** The part of amount and tax that has been refunded so far. */
     refunded: Money,
     fx: ScaledFxRate.nullable(),
     test: z.boolean(),
-    /** The page that started it, from the root. */
+    /** Path of the page that started the payment. */
     returnPath: z.string(),
     createdAt: DateTime,
     expiresAt: DateTime,
@@ -239,7 +241,7 @@ export const PaymentView = z
   .meta({ id: "Payment" });
 export type PaymentView = z.output<typeof PaymentView>;
 
-/** Of the refund of a payment. done: the provider took it; failed: an operator has to look. */
+/** State of a payment's refund. `done`: the provider accepted it. `failed`: an operator must act. */
 export const RefundState = z.enum(["pending", "done", "failed"]);
 export type RefundState = z.output<typeof RefundState>;
 

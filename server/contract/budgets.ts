@@ -8,7 +8,7 @@ export const BudgetEnforcement = z.enum(BUDGET_ENFORCEMENTS);
 export type BudgetEnforcement = z.output<typeof BudgetEnforcement>;
 
 const Id = z.string().min(1).max(64);
-/** A billion dollars: far above any ceiling, far below what a number counts exactly. */
+/** A billion dollars: far above any real ceiling, and far below the largest exact integer of a number. */
 export const MOST_MICROS = 1e15;
 const Micros = z.int().min(0).max(MOST_MICROS);
 const Usd = z
@@ -25,11 +25,13 @@ export const TemporaryIncrease = z
   .meta({ id: "TemporaryIncrease", description: "Added to the limit until that time." });
 export type TemporaryIncrease = z.output<typeof TemporaryIncrease>;
 
-/** What counts in the current period: `held` is reserved by executions that have not ended, or whose end is unknown. */
+/**
+ * Spend of the current period. `heldMicros` is reserved by executions that have not ended or whose outcome is unknown.
+ */
 export const BudgetSpend = z
   .object({
     periodStart: DateTime,
-    /** Null: the period never ends. */
+    /** Null if the period never ends. */
     periodEnd: DateTime.nullable(),
     settledMicros: z.int(),
     heldMicros: z.int(),
@@ -50,17 +52,20 @@ export const BudgetView = z
     enforcement: BudgetEnforcement,
     managedOnly: z.boolean(),
     temporaryIncrease: TemporaryIncrease.extend({ reason: z.string() }).nullable(),
-    /** The ceiling with the temporary increase, as long as it lasts. */
+    /** The ceiling plus the temporary increase while that lasts. */
     effectiveCeilingMicros: z.int(),
     spend: BudgetSpend,
-    /** Of test money, counted apart. */
+    /** Test money is counted separately. */
     testSpend: BudgetSpend,
     updatedAt: DateTime,
   })
   .meta({ id: "Budget" });
 export type BudgetView = z.output<typeof BudgetView>;
 
-/** Whose ceiling: of a principal in one organization, where they have several. */
+/**
+ * The owner of a budget: one project, one organization or one principal. A principal and an organization together mean
+ * the principal's spend within that organization.
+ */
 export const BudgetOwner = z
   .strictObject({ organizationId: Id.optional(), projectId: Id.optional(), principalId: Id.optional() })
   .refine(
@@ -100,8 +105,8 @@ const PolicyLine = z.strictObject({
 });
 
 /**
- * A project's whole policy: a list of ceilings, or the short form with one. `enforcement` is of every line that says none
- * of its own, and alone changes the current ones.
+ * A project's whole policy: a list of ceilings, or the short form with one. `enforcement` applies to every line without
+ * its own; sent alone, it changes the current lines.
  */
 export const PutBudgetPolicy = z
   .strictObject({
@@ -115,7 +120,7 @@ export type PutBudgetPolicy = z.output<typeof PutBudgetPolicy>;
 export const BudgetPolicy = z
   .object({
     projectId: z.string(),
-    /** The strictest of its budgets; off without any. */
+    /** The strictest enforcement among the project's budgets; `off` if there are none. */
     enforcement: BudgetEnforcement,
     budgets: z.array(BudgetView),
   })
@@ -127,10 +132,10 @@ export const HoldView = z
     holdId: z.string(),
     organizationId: z.string(),
     projectId: z.string(),
-    /** The comparison, while no one has judged it: its parts are one hold, open as long as any part is. */
+    /** The comparison's id until it is judged: its parts then share one hold, which is open while any part is. */
     executionId: z.string(),
     capabilityKey: z.string().nullable(),
-    /** Of the execution; null where it is no job. */
+    /** Status of the execution; null if it is not a job. */
     status: z.string().nullable(),
     principalId: z.string(),
     personId: z.string().nullable(),
@@ -158,7 +163,7 @@ export const ListHolds = z.object({
   organizationId: Id.optional(),
   projectId: Id.optional(),
   state: z.enum(["open", "ambiguous"]).optional(),
-  /** Only of test money, or only of live money. */
+  /** True lists test money only, false live money only. */
   test: queryFlag.optional(),
   limit: pageLimit(200, 50),
   cursor: z.string().max(64).optional(),
@@ -167,7 +172,7 @@ export type ListHolds = z.input<typeof ListHolds>;
 export const HoldPage = z.object({ items: z.array(HoldView), nextCursor: z.string().optional() });
 export type HoldPage = z.output<typeof HoldPage>;
 
-/** The outcome: charged this much in all, the service fee included, or nothing. */
+/** The outcome of an ambiguous hold: the total charge including the service fee, or no charge. */
 export const ResolveHold = z
   .strictObject({
     chargedMicros: Micros.optional(),
@@ -181,7 +186,7 @@ export const ResolveHold = z
   .meta({ id: "HoldResolve" });
 export type ResolveHold = z.input<typeof ResolveHold>;
 
-/** Which ambiguous holds to resolve alike. What is left out selects all. */
+/** Selects the ambiguous holds to resolve together; a filter that is left out selects everything. */
 export const HoldFilter = z.strictObject({
   organizationId: Id.optional(),
   projectId: Id.optional(),
@@ -194,24 +199,23 @@ export const HoldFilter = z.strictObject({
 
 export const ResolveHolds = z.strictObject({
   filter: HoldFilter,
-  /** Not at all, or each at its amount. */
+  /** `charged` charges each hold its reserved amount. */
   outcome: z.enum(["not_charged", "charged"]),
   note: z.string().trim().min(1).max(1000),
-  /** Counts and writes nothing. */
+  /** Counts the holds and changes nothing. */
   dryRun: z.boolean(),
-  /** The `nextCursor` of the call before. */
   cursor: Id.optional(),
 });
 export type ResolveHolds = z.output<typeof ResolveHolds>;
 
 export const HoldsResolved = z.object({
   dryRun: z.boolean(),
-  /** Of these some may have been resolved by others meanwhile. */
+  /** Holds found by the filter; some of them may have been resolved by others before this call reached them. */
   matched: z.int(),
   resolved: z.int(),
-  /** Only an operator may resolve them so. */
+  /** Holds that only an operator can resolve this way. */
   refused: z.int(),
-  /** What the resolved ones reserved, and the part that is charged. */
+  /** The total reserved by the resolved holds, and the part of it that is charged. */
   reservedMicros: z.int(),
   chargedMicros: z.int(),
   nextCursor: z.string().optional(),
@@ -221,15 +225,18 @@ export type HoldsResolved = z.output<typeof HoldsResolved>;
 export const Guardrails = z
   .object({
     organizationId: z.string(),
-    /** Of what runs on the organization's own provider accounts, by the UTC day. Null: none. */
+    /** Ceiling per UTC day for executions on the organization's own provider accounts; null means no ceiling. */
     dailyMicros: z.int().nullable(),
-    /** Of one execution there. Null: none. */
+    /** Ceiling for one such execution; null means no ceiling. */
     perExecutionMicros: z.int().nullable(),
     spend: BudgetSpend.nullable(),
   })
   .meta({ id: "Guardrails" });
 export type Guardrails = z.output<typeof Guardrails>;
-/** Ceilings of what runs on accounts of one's own, at list price. What is left out stays; null removes. */
+/**
+ * Ceilings at list price for executions on the customer's own accounts. A field that is left out stays; null removes
+ * its ceiling.
+ */
 export const UserGuardrails = z
   .strictObject({ dailyMicros: Micros.nullish(), perExecutionMicros: Micros.nullish() })
   .meta({ id: "UserGuardrails" });

@@ -6,7 +6,7 @@ export const ExecutionModeName = z.enum(["invoke_sync", "invoke_stream", "job_as
 
 export const CapabilityRef = z.object({ capability_key: PathId });
 
-/** For which project; keys of a project need not say. */
+/** The project to look from; keys that are bound to a project can leave it out. */
 export const CatalogViewer = z.object({
   projectId: z.string().max(64).optional(),
   environment: z.string().max(64).optional(),
@@ -56,34 +56,40 @@ const BillingModeFacts = z.object({
   pricing: PricingContract,
 });
 
-/** What would pay for a managed execution. To callers of no organization: what the catalog offers. */
+/** How a managed execution would be paid. Callers without an organization get what the catalog offers. */
 export const Funding = z.object({
-  /** managed_trial: the one-time allowance pays. */
+  /** `managed_trial`: the one-time allowance pays. */
   mode: z.enum(["managed", "managed_trial"]),
   eligible: z.boolean(),
   status: z.enum(["catalog_available", "ready", "funding_required"]),
-  /** What helps where funds are required. */
+  /** Ways to get funds when `status` is `funding_required`. */
   fundingOptions: z.array(z.string()).optional(),
-  /** Left of allowance and wallet; test money where the sandbox serves. */
+  /** Remaining allowance and wallet balance; test money if the sandbox serves the request. */
   remainingMicros: z.int().optional(),
 });
 export type Funding = z.output<typeof Funding>;
 
-/** How to run a capability: the same for the command `capstan`, the TypeScript client, a tool of `/mcp` and plain HTTP. */
+/**
+ * Instructions for running a capability, equivalent for the `capstan` command, the TypeScript client, an `/mcp` tool
+ * and plain HTTP.
+ */
 export const RunHint = z.object({
   cli: z.string(),
   sdk: z.string(),
-  /** As a call of a tool of `/mcp`. */
+  /** The equivalent call of an `/mcp` tool. */
   mcp: z.object({ tool: z.string(), arguments: JsonObject }).nullable(),
   http: z.object({ method: z.literal("POST"), path: z.string(), body: JsonObject }),
   requiredInputFields: z.array(z.string()),
   exampleInput: JsonObject,
-  /** The command for an input that lies in a file, and what is there. */
+  /** The command for an input in a file, and the content of that file. */
   inputFile: z.object({ path: z.string(), content: JsonObject, cli: z.string() }),
 });
 export type RunHint = z.output<typeof RunHint>;
 
-/** How to run it; the lines for command, client and `/mcp` only where a single capability is described. */
+/**
+ * Instructions for running the capability. Command, client and `/mcp` lines are present only if a single capability is
+ * described.
+ */
 const NextAction = z.object({
   kind: z.enum(["invoke", "submit_job"]),
   endpoint: z.string(),
@@ -96,7 +102,7 @@ export const CapabilityDescriptor = CapabilitySummary.extend({
   inputSchema: JsonObject,
   outputSchema: JsonObject,
   uiSchema: JsonObject.optional(),
-  /** A request without a key runs; one with a key can be repeated safely. */
+  /** A request without a key runs as well; a key makes its repeat safe. */
   idempotencyRequired: z.boolean(),
   idempotencyRecommended: z.boolean(),
   estimateAvailable: z.boolean(),
@@ -143,31 +149,31 @@ export const CapabilityDescriptor = CapabilitySummary.extend({
   synonyms: z.array(z.string()),
   examples: z.array(JsonObject),
   nextAction: NextAction,
-  /** `describe`: all there is to say. `list`: an item of the catalog, whose `nextAction` has no lines to copy. */
+  /** `describe`: the complete description. `list`: an item of the catalog, whose `nextAction` has no lines to copy. */
   descriptorProjection: z.enum(["describe", "list"]),
 }).meta({ id: "CapabilityDescriptor" });
 export type CapabilityDescriptor = z.output<typeof CapabilityDescriptor>;
 
-/** What an agent needs to run a capability, in a few hundred tokens. */
+/** The short description that lets an agent run a capability, in a few hundred tokens. */
 export const CapabilityBrief = CapabilitySummary.extend({
   inputSchema: JsonObject,
-  /** The longest texts, the deadlines and whatever else bounds a request. */
+  /** Maximum text lengths, deadlines and all other limits of a request. */
   limits: JsonObject,
-  /** The least it costs, in words. Not authoritative: a quote is. */
+  /** The lowest price, as text. Only a quote is authoritative. */
   priceFrom: z.string(),
-  /** The path in an answer of what was paid. */
+  /** Path of the charged amount within a response. */
   youPay: z.string(),
   idempotencyRecommended: z.literal(true),
-  /** One request for each mode, ready to be sent. */
+  /** One complete request for each mode. */
   run: z.array(
     z.object({
       mode: ExecutionModeName,
       request: z.string(),
       body: JsonObject,
       next: z.string().optional(),
-      /** The event types of a stream, in their order; one of the last two ends it. */
+      /** Event types of a stream in their order; one of the last two ends it. */
       events: z.array(z.string()).optional(),
-      /** When it runs and at what rates, where that differs from standard processing. */
+      /** Time and rates of processing, if they differ from standard processing. */
       processing: z.string().optional(),
     }),
   ),
@@ -198,7 +204,7 @@ export const ExecutionTarget = z
     supports: z.record(z.string(), z.boolean()),
     executionModes: z.array(ExecutionModeName),
     readerDelivery: z.object({ supported: z.boolean(), reason: z.string().nullable() }),
-    /** Does durable work run on its cheaper tier, and what does that take off its token rates? */
+    /** Can durable jobs use the cheaper tier, and how much does it reduce the token rates? */
     deferredProcessing: z.object({ available: z.boolean(), discountBps: z.int() }),
   })
   .meta({ id: "ExecutionTarget" });
@@ -212,7 +218,7 @@ export const ExecutionTargetList = z
   .meta({ id: "ExecutionTargetList" });
 export type ExecutionTargetList = z.output<typeof ExecutionTargetList>;
 
-/** Of the models the names alone, as `execution.executionConstraints.providerPin` takes them. */
+/** Model names only, as `execution.executionConstraints.providerPin` accepts them. */
 export const ExecutionTargetNames = ExecutionTargetList.pick({ capabilityKey: true }).extend({
   default: z.string().nullable(),
   available: z.array(z.string()),
@@ -232,7 +238,7 @@ export const ModalityName = z.enum([
 
 const RESOLUTION_VERSION = "service.capability-resolution.v1";
 
-/** What somebody wants done, in their own words, and what the capability for it has to be. */
+/** A task in the caller's own words, and requirements that the matching capability must meet. */
 export const ResolutionRequest = z
   .strictObject({
     schemaVersion: branded(
@@ -245,7 +251,7 @@ export const ResolutionRequest = z
       .strictObject({
         modality: ModalityName.nullish(),
         executionMode: ExecutionModeName.nullish(),
-        /** Judged for signed-in callers only: whether it runs depends on who asks. */
+        /** Checked for signed-in callers only, because the answer depends on the caller. */
         runnableNow: z.boolean().nullish(),
       })
       .prefault({}),
@@ -291,37 +297,39 @@ export const CapabilityMatch = z
       .describe("How well the words match, not whether it does what is meant."),
     pricing: PricingContract.nullable(),
     runHint: RunHint.nullable(),
-    /** Null for callers no one knows. */
+    /** Null for callers who are not signed in. */
     accessDecision: CapabilityAccessDecision.nullable(),
   })
   .meta({ id: "CapabilityMatch" });
 
 export const ResolutionResponse = z
   .object({
-    /** no_match_not_requestable: nothing is meant, or it is an act this service does for no one. */
+    /** `no_match_not_requestable`: the text describes no task, or a task that this service does for no one. */
     resolution: z.enum(["supported", "no_match_requestable", "no_match_not_requestable"]),
-    /** Best first. */
+    /** Best match first. */
     matches: z.array(CapabilityMatch),
     requirementsSatisfied: z.boolean(),
-    /** Names of requirements that no match satisfies together with the others. */
+    /** Requirements that no match meets together with the others. */
     unmetRequirements: z.array(z.string()),
     nextAction: z.object({ kind: z.string(), endpoint: z.string(), nonBinding: z.boolean() }).nullable(),
   })
   .meta({ id: "CapabilityResolutionResponse" });
 export type ResolutionResponse = z.output<typeof ResolutionResponse>;
 
-/** What a comparison of a capability's models would be made of, and how much of our own experience there is. */
+/**
+ * How a capability's models would be compared, and how many executions of the caller's project there are to compare by.
+ */
 export const CapabilityBenchmarks = z
   .object({
     capabilityKey: z.string(),
     benchmarkPolicyId: z.string(),
-    /** Comparative scores are not computed: always null. */
+    /** Always null: comparative scores are not computed. */
     scores: z.null(),
     definition: z.object({
       workloadProfiles: z.array(z.object({ id: z.string(), title: z.string(), input: JsonObject })),
       measures: z.array(z.object({ name: z.string(), unit: z.string(), description: z.string() })),
     }),
-    /** Executions with a known outcome, of one project of the caller; of no one for callers without one. */
+    /** Executions with a known outcome in one project of the caller; empty for callers without a project. */
     coverage: z.object({
       projectId: z.string().nullable(),
       from: z.iso.date().nullable(),
@@ -329,9 +337,9 @@ export const CapabilityBenchmarks = z
       executions: z.int(),
       targets: z.array(
         z.object({
-          /** Null: it ran here, without a provider. */
+          /** Null if it ran without a provider. */
           target: z.string().nullable(),
-          /** Of test money; never added to live ones. */
+          /** Runs on test money; their counts are never added to live ones. */
           test: z.boolean(),
           executions: z.int(),
           succeeded: z.int(),

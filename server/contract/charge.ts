@@ -1,6 +1,6 @@
 import { z } from "zod";
 
-/** What a customer pays for one execution, wherever the execution is shown. */
+/** The customer's price of one execution; every view of the execution shows the same one. */
 export const Charge = z
   .object({
     currency: z.string(),
@@ -28,8 +28,8 @@ export const Charge = z
 export type Charge = z.output<typeof Charge>;
 
 /*
- * Members that say in their names which amount they are: the provider's, or the customer's with the service fee. What is
- * not known is null, never 0.
+ * The names of these fields tell the provider's cost from the customer's charge, which includes the service fee. An
+ * unknown amount is null, never 0.
  */
 
 export const ProviderCostMicros = z
@@ -39,7 +39,7 @@ export const ProviderCostMicros = z
 
 export const ProviderCostEstimatedMicros = z.int().nullable().describe("The same, as it was estimated.");
 
-/** The price that limits compare; on the caller's own account it is the list price. */
+/** Amounts that limits are compared with; on the caller's own account they are the list price. */
 export const ChargeEstimates = {
   chargeEstimatedMicros: z.int().describe("The expected price with the service fee."),
   chargeMaximumMicros: z.int().describe("The most that it may cost with the service fee."),

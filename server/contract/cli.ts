@@ -1,25 +1,34 @@
-/** How the command `capstan` ends, and what each number means to who called it. */
+/** Exit codes of the `capstan` command. */
 export const EXIT_CODES = {
   done: 0,
-  /** The work itself: the job failed or was canceled, a document is not what was sealed, a check does not hold. */
+  /**
+   * The work itself failed: a job failed or was canceled, a document differs from the sealed one, or a check did not
+   * hold.
+   */
   failed: 1,
-  /** The command or its input is not right; nothing ran. */
+  /** The command or its input is invalid; nothing ran. */
   usage: 2,
-  /** No key, or one that may not do this. */
+  /** The key is missing or lacks the permission. */
   unauthorized: 3,
-  /** A person has to approve, connect an account or pay; the address is in the answer. */
+  /** A person must approve, connect an account or pay; the answer has the address. */
   humanGate: 4,
-  /** The service could not be reached, or asks to be asked again later. */
+  /** The service could not be reached, or asks for a later retry. */
   unavailable: 5,
-  /** Waiting ended before the job, which goes on. */
+  /** Waiting ended before the job did; the job continues. */
   waitTimeout: 6,
   interrupted: 130,
 } as const;
 
-/** In single quotes a shell changes nothing; a quote ends them, is written escaped and begins them again. */
+/**
+ * Quotes a text for a POSIX shell: inside single quotes nothing is expanded, and a quote is closed, escaped and
+ * reopened.
+ */
 export const quoted = (text: string) => `'${text.replaceAll("'", `'\\''`)}'`;
 
-/** A run of a capability by the command `capstan`; the input is a file where it is named by a path. */
+/**
+ * The `capstan` command that runs a capability. A string as input is the path of a file; any other value is written
+ * inline.
+ */
 export const commandOf = (capability: string, input: unknown, baseUrl?: string) =>
   [
     `capstan run ${capability}`,

@@ -10,7 +10,7 @@ export { MOST_COMPETITORS } from "./enums";
 
 export const COMPARISON_AXES = ["provider", "recipe", "profile"] as const;
 
-/** Who competes: another provider, another input, or another named way of working. */
+/** One side of a comparison: another provider, another input or another profile. */
 export const Competitor = z
   .discriminatedUnion("axis", [
     z.strictObject({
@@ -57,7 +57,7 @@ export const ComparisonEstimateRequest = z
   .meta({ id: "ComparisonEstimateRequest" });
 export type ComparisonEstimateRequest = z.output<typeof ComparisonEstimateRequest>;
 
-/** Of a competitor: the one dollar amount is what the caller would be charged. */
+/** Prices of one competitor; the dollar amounts are what the caller would be charged. */
 const Estimated = z.object({
   currency: z.literal("USD"),
   estimatedCost: z.number().describe("`chargeEstimatedMicros` in dollars."),
@@ -67,7 +67,7 @@ const Estimated = z.object({
   ...ChargeEstimates,
 });
 
-/** What a comparison would cost. Its ids cannot be used as `execution.quoteId`. */
+/** The price of a comparison. Its ids cannot be used as `execution.quoteId`. */
 export const ComparisonEstimate = z
   .object({
     estimateKind: z.literal("comparison"),
@@ -84,12 +84,12 @@ export const ComparisonEstimate = z
   .meta({ id: "ComparisonEstimate" });
 export type ComparisonEstimate = z.output<typeof ComparisonEstimate>;
 
-/** What could compete in a capability, for the caller, now. */
+/** Competitors that the caller can choose now for a capability. */
 export const CompetitorOptions = z
   .object({
     capabilityKey: z.string(),
     axes: z.array(z.enum(COMPARISON_AXES)),
-    /** What a comparison takes that names no one: one of each provider, at most four; may be fewer than two. */
+    /** Used if a comparison names no competitors: one of each provider, at most four. There can be fewer than two. */
     defaultCompetitors: z.array(Competitor),
     providers: z.array(
       z.object({
@@ -117,7 +117,7 @@ export type CompetitorOptions = z.output<typeof CompetitorOptions>;
 export const ComparisonRef = z.object({ comparison_id: PathId });
 export const ComparisonStatus = z.enum(COMPARISON_STATUSES);
 
-/** A competitor as it was asked for; what it varied is null where its content is not kept (any more). */
+/** A competitor as requested. Its overrides are null if the content is not kept or was pruned. */
 const ShownCompetitor = z
   .object({
     axis: z.enum(COMPARISON_AXES),
@@ -130,10 +130,13 @@ const ShownCompetitor = z
   .meta({ id: "ComparisonShownCompetitor" });
 export type ShownCompetitor = z.output<typeof ShownCompetitor>;
 
-/** Who answered and for how much: of entries of a judged comparison only. Provider and model are null of what ran here. */
+/**
+ * Identity and cost of an entry, present only after the judgement. Provider and model are null if the entry ran without
+ * a provider.
+ */
 const Revealed = z.object({
   competitor: ShownCompetitor,
-  /** As it was asked for, or the model that was chosen. */
+  /** The pin that was requested, or the model that was chosen. */
   providerPin: z.string().nullable(),
   provider: z.string().nullable(),
   model: z.string().nullable(),
@@ -182,7 +185,7 @@ export const Comparison = z
     tags: z.array(z.string()),
     idempotencyKey: z.string().nullable(),
     createdAt: DateTime,
-    /** Of all entries together. The cost is known when all have ended. */
+    /** Total of all entries. The cost is known when all have ended. */
     estimatedCost: z.number().describe("`chargeEstimatedMicros` in dollars."),
     maximumCost: z.number().describe("`chargeMaximumMicros` in dollars."),
     cost: z.number().nullable().describe("`providerCostMicros` in dollars."),
@@ -193,7 +196,7 @@ export const Comparison = z
       .describe("The sum of the entries' `charge`. Null: not judged, or one is not known."),
     providerCostMicros: ProviderCostMicros,
     currency: z.literal("USD"),
-    /** In an order that was drawn. */
+    /** In random order. */
     entries: z.array(ComparisonEntry),
     judgement: Judgement.nullable(),
     nextAction: z.enum(["poll", "judge", "stop"]),
@@ -206,23 +209,22 @@ export const JudgementRequest = z
   .strictObject({
     decision: ComparisonDecision,
     overallWinnerEntryId: z.string().min(1).max(64).nullish(),
-    /** The best for its price, as far as one can guess before prices are shown; by default the winner. */
+    /** The best value for its expected price, judged before prices are shown; the winner if left out. */
     valueWinnerEntryId: z.string().min(1).max(64).nullish(),
   })
   .meta({ id: "ComparisonJudgementRequest" });
 export type JudgementRequest = z.output<typeof JudgementRequest>;
 
-/** A comparison as people read it. */
+/** A comparison as the panel shows it. */
 export const ComparisonShown = Comparison.extend({
-  /** An email, or a key's name; null while no one has judged. */
+  /** An email address or a key's name; null before the judgement. */
   judgedByName: z.string().nullable(),
-  /** Is what its entries made somebody's own words, shown only to who asks for it? */
+  /** Is the output private content, which is shown only on request? */
   isPrivate: z.boolean(),
   ...ofWork,
 });
 export type ComparisonShown = z.output<typeof ComparisonShown>;
 
-/** A line of the list of comparisons. */
 export const ComparisonLine = z.object({
   comparisonId: z.string(),
   capabilityKey: z.string(),

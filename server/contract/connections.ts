@@ -17,7 +17,7 @@ const Capabilities = z.array(z.string().min(1).max(128)).min(1).max(100);
 export const ConnectionPath = z.object({ connection_id: PathId });
 export const OnboardingPath = z.object({ session_id: PathId });
 
-/** How a connection is made. Others are not offered: a person pastes a key of their own. */
+/** The only way to make a connection is to paste a key of one's own account. */
 export const BootstrapMode = z.enum(["manual_api_key"], {
   error: "Only manual_api_key is supported: a person sends a key of their own account.",
 });
@@ -56,7 +56,7 @@ export const CreateConnection = z
   .meta({ id: "ConnectionCreate" });
 export type CreateConnection = z.output<typeof CreateConnection>;
 
-/** The same body; the name stays where none is given. */
+/** The same body as on creation; without a label, the current one stays. */
 export const RotateConnection = CreateConnection.extend({
   label: z.string().trim().min(1).max(128).optional(),
 }).meta({ id: "ConnectionRotate" });
@@ -71,12 +71,12 @@ export const Connection = Credential.omit({ credentialId: true })
   .extend({
     id: z.string(),
     bootstrapMode: z.literal("manual_api_key"),
-    /** Ceilings at list price: of the UTC day, and of one execution. Null: none. */
+    /** Ceilings at list price, per UTC day and per execution; null means no ceiling. */
     userGuardrails: z.object({
       dailyMicros: z.int().nullable(),
       perExecutionMicros: z.int().nullable(),
     }),
-    /** What counts against the ceiling of the day; null: there is none. */
+    /** Spend that counts against the daily ceiling; null if there is no ceiling. */
     spend: BudgetSpend.nullable(),
   })
   .meta({ id: "Connection" });
@@ -84,7 +84,7 @@ export type Connection = z.output<typeof Connection>;
 
 export const ConnectionCheck = z.object({
   outcome: CheckOutcome,
-  /** The provider's refusal, or why it could not be asked. */
+  /** The provider's refusal, or the reason why the check could not reach it. */
   message: z.string().nullable(),
   at: DateTime,
 });
@@ -92,23 +92,23 @@ export const ConnectionHour = z.object({
   hour: DateTime,
   answered: z.int(),
   failed: z.int(),
-  /** What was against the newest of the failures. */
+  /** Problem of the newest failure. */
   problem: z.string().nullable(),
   problemAt: DateTime.nullable(),
 });
 export const ConnectionHealth = z
   .object({
-    /** Which account this is of, as metrics, routes and receipts name it. */
+    /** Identifies the account as metrics, routes and receipts name it. */
     account: z.object({
       connectionId: z.string(),
       label: z.string(),
-      /** What environments call it: its provider, or of further servers `openai-compatible:<label>`. */
+      /** Names within environments: the provider, or `openai-compatible:<label>` for further servers. */
       names: z.array(z.string()),
     }),
     state: ConnectionState,
-    /** What the provider said when it was asked, newest first. */
+    /** Results of checks with the provider, newest first. */
     checks: z.array(ConnectionCheck),
-    /** What executions met in the last seven days, by the hour, newest first. Of comparisons nothing is counted. */
+    /** Outcomes of executions in the last seven days, by hour, newest first. Comparisons are not counted. */
     hours: z.array(ConnectionHour),
   })
   .meta({ id: "ConnectionHealth" });
@@ -139,16 +139,16 @@ export type ConnectionTested = z.output<typeof ConnectionTested>;
 
 export const RepairStep = z.object({
   code: z.enum(["replace_secret", "wait_for_provider", "look_at_failures", "bind"]),
-  /** What was found: in the provider's words where it said something. */
+  /** The finding, in the provider's words if it sent any. */
   found: z.string(),
-  /** What to do about it. */
+  /** The action to take. */
   todo: z.string(),
-  /** Where a person does it. */
+  /** The page on which a person takes it. */
   url: z.string(),
 });
 export const ConnectionRepair = ConnectionTested.extend({
   state: ConnectionHealth.shape.state,
-  /** In the order in which to take them; none where all is well. */
+  /** In the order to take them; empty if the connection is healthy. */
   steps: z.array(RepairStep),
 }).meta({ id: "ConnectionRepair" });
 export type ConnectionRepair = z.output<typeof ConnectionRepair>;
@@ -170,18 +170,21 @@ export type OnboardingRequest = z.output<typeof OnboardingRequest>;
 export const OnboardingStatus = z.enum(["ready", "interaction_required", "configuration_required"]);
 export type OnboardingStatus = z.output<typeof OnboardingStatus>;
 
-/** connected: serves the environment. bind: the organization has it, and it is to be bound. connect: to be opened. */
+/**
+ * `connected`: bound to the environment. `bind`: the organization has the account and must bind it. `connect`: the
+ * account must be connected.
+ */
 export const AccountState = z.enum(["connected", "bind", "connect"]);
 
 export const PlannedAccount = z.object({
   provider: z.string(),
   title: z.string(),
   state: AccountState,
-  /** Shown to admins of the organization alone. */
+  /** Null unless the reader is an admin of the organization. */
   connectionId: z.string().nullable(),
-  /** Of the capabilities asked for, those it has a part in. */
+  /** The requested capabilities that use this account. */
   unlocks: z.array(z.string()),
-  /** Where a person connects it; null: it is, or no project is named. */
+  /** The page on which a person connects the account; null if it is connected or no project is named. */
   url: z.string().nullable(),
 });
 export type PlannedAccount = z.output<typeof PlannedAccount>;
@@ -190,7 +193,10 @@ export const PlannedCapability = z.object({
   key: z.string(),
   title: z.string(),
   ready: z.boolean(),
-  /** Each is one call it may make; one provider of each is needed. None: it runs here. */
+  /**
+   * One item per provider call that the capability can make; each needs one of its providers. Empty if it needs no
+   * provider.
+   */
   needs: z.array(
     z.object({
       what: z.string(),
@@ -208,11 +214,11 @@ export const OnboardingPlan = z
     accountClass: z.string(),
     status: OnboardingStatus,
     capabilities: z.array(PlannedCapability),
-    /** The fewest that unlock all that can be; those that are there already first. */
+    /** The fewest accounts that unlock every capability that can be served; connected ones come first. */
     accounts: z.array(PlannedAccount),
-    /** Keys that no provider of this installation whose accounts can be connected serves. */
+    /** Keys of capabilities that no connectable provider of this installation serves. */
     unserved: z.array(z.string()),
-    /** How the accounts were chosen. */
+    /** Explains the choice of accounts. */
     explanation: z.string(),
   })
   .meta({ id: "OnboardingPlan" });
@@ -222,7 +228,7 @@ export const OnboardingSession = z
   .object({
     sessionId: z.string(),
     status: OnboardingStatus,
-    /** What a person is to do; null: nothing. */
+    /** The next action of a person; null if there is none. */
     action: z.object({ type: z.literal("open_url"), url: z.string() }).nullable(),
     plan: OnboardingPlan,
     createdAt: DateTime,
@@ -237,13 +243,13 @@ export const OnboardingResult = z
     sessionId: z.string(),
     status: OnboardingStatus,
     action: OnboardingSession.shape.action,
-    /** Null until everything that can be connected is. */
+    /** Null until every account that can be connected is connected. */
     result: z
       .object({
         completedAt: DateTime,
-        /** The connections they run on; shown to admins of the organization alone. */
+        /** The connections in use; shown only to admins of the organization. */
         connectionIds: z.array(z.string()),
-        /** The capabilities that can run now, of those asked for. */
+        /** The requested capabilities that can run now. */
         ready: z.array(z.string()),
         unserved: z.array(z.string()),
       })

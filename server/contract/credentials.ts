@@ -6,7 +6,10 @@ const Id = z.string().min(1).max(64);
 export const CredentialPath = z.object({ organization_id: PathId, credential_id: PathId });
 export const CredentialBindingPath = CredentialPath.extend({ binding_id: PathId });
 
-/** What every way to connect a provider account asks alike; named, so that the published document says each once. */
+/**
+ * Fields that every way to connect a provider account shares. Their ids make the published document describe each field
+ * once.
+ */
 const ConnectionLabel = z.string().trim().min(1).max(128).meta({
   id: "ConnectionLabel",
   description:
@@ -73,7 +76,10 @@ export const CredentialBinding = z
   .meta({ id: "ProviderCredentialBinding" });
 export type CredentialBinding = z.output<typeof CredentialBinding>;
 
-/** Models whose server refused a member of a request by name, with what it is sent since. A rotation clears it. */
+/**
+ * Models whose server rejected a request field by name, with the fields sent to them since then. A rotation clears the
+ * list.
+ */
 const RequestRules = z
   .array(
     z.object({
@@ -93,16 +99,16 @@ export const Credential = z
     organizationId: z.string(),
     provider: z.string(),
     label: z.string(),
-    /** Empty where the secret is so short that they would tell it. */
+    /** Empty if the secret is so short that four characters would reveal it. */
     last4: z.string(),
-    /** Equal where the secrets are equal. */
+    /** Equal for equal secrets. */
     fingerprint: z.string(),
     endpointUrl: z.string().nullable(),
     models: z.string().nullable(),
-    /** Members of a request that are passed on; null: the usual ones, or a provider that takes none. */
+    /** Request members that are passed through; null means the default list, or a provider that accepts none. */
     passThrough: z.array(z.string()).nullable(),
     requestRules: RequestRules,
-    /** What the provider said when it was asked last. */
+    /** Result of the last check with the provider. */
     status: z.enum(["ready", "refused"]),
     checkedAt: DateTime.nullable(),
     createdBy: z.string().nullable(),
@@ -121,32 +127,35 @@ export const DeletedCredential = z
   .object({ credentialId: z.string(), deleted: z.boolean() })
   .meta({ id: "ProviderCredentialDeleted" });
 
-/** What was done, by its name. */
+/** One flag, named after the action that was taken. */
 export const Done = z.record(z.string(), z.boolean());
 
-/** A provider whose accounts can be connected, as the panel draws its form. */
+/** A provider whose accounts can be connected, with the fields of its form. */
 export const ConnectableProvider = z.object({
   name: z.string(),
   title: z.string(),
   fields: z.array(z.object({ name: z.string(), description: z.string().nullable(), required: z.boolean() })),
-  /** The connection names a server and its models. */
+  /** The connection must name a server and its models. */
   hasOwnServer: z.boolean(),
-  /** The capabilities it can serve. */
+  /** Capabilities that the provider can serve. */
   unlocks: z.array(z.object({ key: z.string(), title: z.string() })),
 });
 export type ConnectableProvider = z.output<typeof ConnectableProvider>;
 
-/** Is anything wrong with a connection now? `idle`: nothing runs on it, and no one has asked its provider. */
+/** Current state of a connection. `idle`: nothing ran on it in the last days, and its provider was never checked. */
 export const ConnectionState = z.enum(["healthy", "degraded", "idle"]);
 export type ConnectionState = z.output<typeof ConnectionState>;
 
 const ProjectConnection = Credential.extend({ state: ConnectionState });
 export type ProjectConnection = z.output<typeof ProjectConnection>;
 
-/** What a project can see of its connections; an admin sees those of the whole organization, to use them here too. */
+/**
+ * Connections that a project's reader can see. An admin sees those of the whole organization, so that they can be used
+ * here too.
+ */
 export const ProjectConnections = z.object({
   items: z.array(ProjectConnection),
-  /** May the reader change them? */
+  /** Can the reader change them? */
   canChange: z.boolean(),
 });
 export type ProjectConnections = z.output<typeof ProjectConnections>;

@@ -4,7 +4,7 @@ import { CapabilityAccessDecision } from "./capabilities";
 import { DateTime, JsonObject, JsonValue } from "./common";
 import { EnvironmentSlug, Scope } from "./organizations";
 
-/** The caller's project; a key of a project need not say. */
+/** The project to diagnose; keys that are bound to a project can leave it out. */
 export const DiagnosticsQuery = z.object({
   projectId: z.string().min(1).max(64).optional(),
   environment: EnvironmentSlug.optional(),
@@ -16,14 +16,14 @@ export const SessionDiagnostics = z
     principalId: z.string(),
     principalKind: z.string(),
     organizationId: z.string(),
-    /** The project of requests that name none; null: each has to name one. */
+    /** Used for requests that name no project; null if every request must name one. */
     projectId: z.string().nullable(),
     tokenProjectId: z.string().nullable(),
     principalProjectId: z.string().nullable(),
     environment: z.string(),
     scopes: z.array(Scope),
     expiresAt: DateTime.nullable(),
-    /** Every spending limit that counts what this key runs, and the amount left. */
+    /** Every spending limit that counts this key's executions, with the remaining amount. */
     ceilings: z.array(
       z.object({
         scope: z.string(),
@@ -31,12 +31,12 @@ export const SessionDiagnostics = z
         enforcement: BudgetEnforcement,
         ceilingMicros: z.int(),
         availableMicros: z.int(),
-        /** Of test money, counted apart. */
+        /** Test money is counted separately. */
         testAvailableMicros: z.int(),
         periodEnd: DateTime.nullable(),
       }),
     ),
-    /** Requests of this key, at the process that answers: the same as the `ratelimit-*` headers. */
+    /** Rate limit of this key at the process that answers; equal to the `ratelimit-*` headers. */
     rateLimit: z.object({
       perMinute: z.int(),
       burst: z.int(),
@@ -55,25 +55,28 @@ export type SpendingCeiling = SessionDiagnostics["ceilings"][number];
 const GenerationProvider = z.object({
   provider: z.string(),
   title: z.string(),
-  /** What its models do. */
+  /** Modalities of its models. */
   modalities: z.array(z.string()),
   models: z.int(),
   available: z.boolean(),
-  /** Whose account reaches it now: the customer's own goes first. */
+  /** Accounts that reach the provider now; the customer's own is used first. */
   accounts: z.array(z.enum(["customer", "operator", "sandbox"])),
   reason: z.string().nullable(),
 });
 
-/** Amounts are in US dollars. Of managed work: what customers see as credit, what is left of the trial, and what can be spent. */
+/**
+ * Amounts are in US dollars. The managed fields give the visible credit, the remaining trial and the amount that can be
+ * spent.
+ */
 export const ProviderDiagnostics = z
   .object({
     projectId: z.string().nullable(),
     environment: z.string().nullable(),
     generationProviders: z.array(GenerationProvider),
     byokBound: z.boolean(),
-    /** Is there any account that reaches an image model? */
+    /** Does any account reach an image model? */
     imageProviderReady: z.boolean(),
-    /** Could the caller generate an image now? */
+    /** Can the caller generate an image now? */
     imageGenerationReady: z.boolean(),
     imageGenerationAccess: z.object({ reason: z.string().nullable(), requiredAction: JsonObject.nullable() }),
     managedTrialRemaining: z.number(),
@@ -83,11 +86,11 @@ export const ProviderDiagnostics = z
     managedExecutionFundingAvailable: z.boolean(),
     managedExecutionFundingSource: z.string().nullable(),
     managedExecutionFundingSources: z.array(z.string()),
-    /** Has the operator of this deployment an account at any provider? */
+    /** Does the operator of this installation have an account at any provider? */
     managedOperatorFundingPresent: z.boolean(),
     /** Could a small managed execution be paid and run now? */
     managedSmokeAvailable: z.boolean(),
-    /** Of all capabilities, as `covered/all`. */
+    /** Share of all capabilities, written `covered/all`. */
     managedExecutionCoverage: z.string(),
     managedExecutionCoverageDetail: z.object({
       covered: z.array(z.string()),
@@ -100,7 +103,7 @@ export type ProviderDiagnostics = z.output<typeof ProviderDiagnostics>;
 
 const MOST_CAPABILITIES = 100;
 export const ReadinessQuery = DiagnosticsQuery.extend({
-  /** Keys, repeated. */
+  /** Capability keys; the parameter can be repeated. */
   capabilities: z.array(z.string().min(1).max(128)).max(MOST_CAPABILITIES).default([]),
 });
 
@@ -108,7 +111,7 @@ export const Readiness = z
   .object({
     projectId: z.string().nullable(),
     environment: z.string().nullable(),
-    /** Do all checks and all capabilities asked for hold? */
+    /** True if all checks pass and all requested capabilities are ready. */
     ready: z.boolean(),
     checks: z.array(
       z.object({
@@ -132,12 +135,12 @@ export type Readiness = z.output<typeof Readiness>;
 
 export const AgentContextProfile = z.enum(["full", "compact", "integration"]);
 export const AgentContextQuery = z.object({ profile: AgentContextProfile.default("full") });
-/** What an agent needs to know before its first call; which members it has depends on the profile. */
+/** Facts that an agent needs before its first call; the profile decides which members are present. */
 export const AgentContext = z
   .object({
     version: z.literal("service-public-1"),
     profile: AgentContextProfile,
-    /** SHA-256 of the RFC 8785 form of everything else. */
+    /** SHA-256 of the RFC 8785 form of all other members. */
     contentHash: z.string().regex(/^[0-9a-f]{64}$/),
   })
   .catchall(JsonValue)

@@ -3,33 +3,33 @@ import { CommissionPayment } from "./commissions";
 import { DateTime } from "./common";
 import { CapabilityRequest, CommissionQuote, RequestEvent, RequestRevision } from "./requests";
 
-/** What an operator can do with a request as it is. */
+/** Actions that an operator can take in the request's current state. */
 export const OperatorAct = z.enum(["review", "ask", "decline", "quote", "fulfil", "refund"]);
 export type OperatorAct = z.output<typeof OperatorAct>;
 
-/** Who did something: the email of a person, the name of a key; else an id. */
+/** A person's email address or a key's name; otherwise an id. */
 const Actor = z.string();
 
-/** What tells a wording from the others; the wording itself is read by its id. */
+/** Identifies a revision; its content is read separately, by id. */
 export const RevisionHead = RequestRevision.omit({ content: true }).extend({ author: Actor });
 export type RevisionHead = z.output<typeof RevisionHead>;
 
-/** A payment of a commission, with why it goes back and why it would not. */
+/** A payment of a commission, with the reason for its refund and the error if that failed. */
 export const DossierPayment = CommissionPayment.extend({
-  /** By which it is asked for again once it has failed. */
+  /** Needed to request a failed refund again. */
   refundId: z.string().nullable(),
-  /** What the operator wrote who asked for the refund. */
+  /** Note of the operator who requested the refund. */
   refundNote: z.string().nullable(),
-  /** What the provider said who did not give it back. */
+  /** The payment provider's reason for rejecting the refund. */
   refundError: z.string().nullable(),
 });
 export type DossierPayment = z.output<typeof DossierPayment>;
 
-/** A quote with everything that was paid for it, newest first. */
+/** A quote with all its payments, newest first. */
 export const DossierQuote = CommissionQuote.extend({ issuer: Actor, payments: z.array(DossierPayment) });
 export type DossierQuote = z.output<typeof DossierQuote>;
 
-/** Everything an operator decides a request by. */
+/** Everything that an operator needs to decide on a request. */
 export const RequestDossier = z.object({
   request: CapabilityRequest,
   organizationName: z.string(),
@@ -37,12 +37,12 @@ export const RequestDossier = z.object({
   author: Actor,
   /** Newest first. */
   revisions: z.array(RevisionHead),
-  /** Newest first, those that have ended too. */
+  /** Newest first, including ended ones. */
   quotes: z.array(DossierQuote),
   /** Oldest first. */
   events: z.array(RequestEvent),
   acts: z.array(OperatorAct),
-  /** Until then what was fulfilled is refunded when asked; null: it has not been fulfilled. */
+  /** A fulfilled request is refunded on demand until then; null if the request is not fulfilled. */
   acceptedUntil: DateTime.nullable(),
 });
 export type RequestDossier = z.output<typeof RequestDossier>;
@@ -53,13 +53,13 @@ export const RevisionRef = z.object({
 });
 export type RevisionRef = z.output<typeof RevisionRef>;
 
-/** How many requests wait in each state in which an operator has to do something, or may have to. */
+/** Requests by state, for the states in which an operator must or may act. */
 export const QueueCounts = z.object({
   submitted: z.int(),
   in_review: z.int(),
   quoted: z.int(),
   paid: z.int(),
-  /** In any state: a refund of what was paid for them failed. */
+  /** Requests in any state with a failed refund of their payment. */
   refundFailed: z.int(),
 });
 export type QueueCounts = z.output<typeof QueueCounts>;

@@ -1,7 +1,5 @@
 import { z } from "zod";
 
-/* The input and output of text embedding. */
-
 export const MOST_TEXTS = 2_048;
 export const MOST_CHARACTERS = 100_000;
 

@@ -14,17 +14,17 @@ const Key = z
 
 const isLocal = (host: string) => host === "localhost" || host === "127.0.0.1" || host === "[::1]";
 
-/** Names and numbers of hosts as URLs write them; a sign that means more in a list of sources is none of theirs. */
+/** Host and port as URLs write them. It excludes characters that have a meaning in a CSP source list. */
 const HOST = /^https?:\/\/([a-z0-9.-]+|\[[0-9a-f:]+\])(:\d+)?$/;
 
-/** Is this exactly what a browser sends as `Origin` of a page that may embed a panel? */
+/** Is this exactly the `Origin` header of a page that can embed a panel? */
 export function isEmbeddingOrigin(text: string): boolean {
   if (!HOST.test(text) || !URL.canParse(text)) return false;
   const { origin, protocol, hostname } = new URL(text);
   return origin === text && (protocol === "https:" || (protocol === "http:" && isLocal(hostname)));
 }
 
-/** The origin of a host page: `https://app.example`; http of this machine alone. */
+/** Origin of a host page, such as `https://app.example`; http is accepted for the local machine only. */
 export const EmbeddingOrigin = z
   .string()
   .max(255)
@@ -35,7 +35,10 @@ export const EmbeddingOrigin = z
 const MOST_ORIGINS = 20;
 const Origins = z.array(EmbeddingOrigin).max(MOST_ORIGINS);
 
-/** How a request's model is chosen. `lowest_cost` and `automatic` leave it to us; the others are requests that name one. */
+/**
+ * `lowest_cost` and `automatic` let Capstan choose the route; the other policies require requests that name a model, a
+ * provider or a pin.
+ */
 const RoutingPolicy = z.string().min(1).max(64);
 
 export const EmbedPolicy = z
@@ -66,7 +69,7 @@ export const EmbedPresentation = z
   .meta({ id: "PanelPresentation" });
 export type EmbedPresentation = z.output<typeof EmbedPresentation>;
 
-/** Where a link of an action may lead: a page, never a script. */
+/** Target of an action's link: a web page, never a script. */
 const Href = z
   .string()
   .max(2_048)
@@ -121,7 +124,9 @@ export const EmbedDefinitionCreate = z
   .meta({ id: "PanelDefinitionCreate" });
 export type EmbedDefinitionCreate = z.output<typeof EmbedDefinitionCreate>;
 
-/** As the panel's room makes one: of a whole organization by its id, since a person may belong to several. */
+/**
+ * The panel's form. An embed of a whole organization needs the organization's id, since a person can belong to several.
+ */
 export const DefineEmbed = EmbedDefinitionCreate.extend({ organizationId: Id.optional() });
 
 export const EmbedDefinitionPatch = z
@@ -210,7 +215,7 @@ export const EmbedSession = z
     allowedOrigins: z.array(z.string()),
     externalSubject: z.string().nullable(),
     maxSpendMicros: z.int(),
-    /** Settled and held. Test money and live money are counted apart, each against the whole cap. */
+    /** Settled and held amounts. Test money and live money are counted separately, each against the whole limit. */
     spentMicros: z.int(),
     testSpentMicros: z.int(),
     maxJobs: z.int(),
@@ -227,12 +232,12 @@ export const NewEmbedSession = EmbedSession.extend({
   accessToken: z.string().meta({ description: "Returned only in this response." }),
 }).meta({ id: "NewPanelSession" });
 export type NewEmbedSession = z.output<typeof NewEmbedSession>;
-/** The sessions of a project as its room lists them. */
+/** Filters of a project's list of embed sessions. */
 export const ListEmbedSessions = z.object({
   definition_id: Id.optional(),
   external_subject: z.string().min(1).max(255).optional(),
   status: EmbedSessionStatus.optional(),
-  /** The `nextCursor` of the page before: a session's id. */
+  /** The `nextCursor` of the previous page, a session id. */
   cursor: z.string().max(64).optional(),
   limit: pageLimit(100, 25),
 });
@@ -260,7 +265,7 @@ export const ExchangedEmbedSession = z
   .meta({ id: "ExchangedPanelSession" });
 export type ExchangedEmbedSession = z.output<typeof ExchangedEmbedSession>;
 
-/** All that the page of a panel needs to draw itself. */
+/** All data that the embedded page needs to draw itself. */
 export const EmbedBootstrap = z
   .object({
     protocol: z.literal("service.panel.v1"),
@@ -286,7 +291,7 @@ export const EmbedBootstrap = z
     actions: z.array(SurfaceAction),
     initialInputs: JsonObject,
     lockedInputs: JsonObject,
-    /** What the form is drawn from; of a session without one capability null. */
+    /** The source of the form; null for a session without a single capability. */
     capability: z
       .object({
         key: z.string(),
@@ -302,12 +307,12 @@ export const EmbedBootstrap = z
   .meta({ id: "PanelBootstrap" });
 export type EmbedBootstrap = z.output<typeof EmbedBootstrap>;
 
-/** What holds for each request of a session. */
+/** Terms that apply to every request of a session. */
 export type EmbedTerms = {
-  /** Null: any capability. */
+  /** Null allows any capability. */
   capabilityKey: string | null;
   lockedInputs: JsonObject;
   initialInputs: JsonObject;
-  /** Null: of no definition, so the usual one. */
+  /** Null if the session has no definition; the default policy applies then. */
   policy: EmbedPolicy | null;
 };

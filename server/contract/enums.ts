@@ -1,6 +1,6 @@
 /*
- * The words and limits of the contract that the panel's pages need before a form opens. They are plain values because zod,
- * of which the schemas beside them are made, would weigh more than the page.
+ * Words and limits of the contract that the panel needs before a form opens. They are plain values because importing
+ * zod with the schemas would weigh more than the page.
  */
 
 export const JOB_STATUSES = [
@@ -14,12 +14,12 @@ export const JOB_STATUSES = [
   "needs_attention",
 ] as const;
 
-/** The statuses that never change again. */
+/** Statuses that never change again. */
 export const TERMINAL: readonly (typeof JOB_STATUSES)[number][] = ["succeeded", "failed", "canceled"];
 
 export const JOB_OUTCOMES = ["failed", "reusable"] as const;
 
-/** From the highest to the lowest. */
+/** In descending order of rights. */
 export const ROLES = ["owner", "admin", "member", "viewer"] as const;
 
 export const SCOPES = [
@@ -40,7 +40,7 @@ export const SCOPES = [
   "settings:write",
 ] as const;
 
-/** The scopes that a management key can have. */
+/** Scopes that a management key can have. */
 export const MANAGEMENT_SCOPES = [
   "budgets:write",
   "keys:write",
@@ -49,7 +49,7 @@ export const MANAGEMENT_SCOPES = [
   "settings:write",
 ] as const satisfies readonly (typeof SCOPES)[number][];
 
-/** The scopes that a management key can hand out. */
+/** Scopes that a management key can grant. */
 export const RUN_SCOPES = [
   "capabilities:run",
   "jobs:read",
@@ -62,7 +62,7 @@ export const RUN_SCOPES = [
   "billing:read",
 ] as const satisfies readonly (typeof SCOPES)[number][];
 
-/** The scopes that any other key can have. */
+/** Scopes that any other key can have. */
 export const KEY_SCOPES = [
   ...RUN_SCOPES,
   "webhooks:write",
@@ -145,7 +145,7 @@ export const REQUEST_EVENT_TYPES = [
   "capability_request.refund_failed",
 ] as const;
 
-/** Every type an endpoint can take. */
+/** Every event type that a webhook endpoint can subscribe to. */
 export const EVENT_TYPES = [
   ...JOB_EVENT_TYPES,
   ...REQUEST_EVENT_TYPES,
@@ -171,13 +171,13 @@ const CONFIDENTIAL: readonly string[] = [
   "PrivateUserContent",
   "Manuscript",
 ] satisfies (typeof DATA_CLASSES)[number][];
-/** Whether content of this class is private: kept encrypted, and shown only to a reader who asks for it. */
+/** Is content of this class private? Private content is stored encrypted and shown only on request. */
 export const isPrivate = (dataClassification: string) => CONFIDENTIAL.includes(dataClassification);
 
 export const FEWEST_COMPETITORS = 2;
 export const MOST_COMPETITORS = 4;
 
-/** Amounts a page may offer by name. */
+/** Amounts in micros of US dollars that a top-up page can offer by name. */
 export const TOP_UP_PRESETS = {
   usd_10: 10_000_000,
   usd_25: 25_000_000,
@@ -185,7 +185,7 @@ export const TOP_UP_PRESETS = {
   usd_100: 100_000_000,
 } as const;
 
-/** The events of a streamed execution: text comes in `token`, and one of the last two ends it. */
+/** Events of a streamed execution: text arrives in `token`, and one of the last two ends the stream. */
 export const FRAME_EVENTS = [
   "execution.started",
   "token",

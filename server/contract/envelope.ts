@@ -12,7 +12,10 @@ export const RetentionRequirement = z.enum([
   "ProductManaged",
   "ProductionAsset",
 ]);
-/** Days content is kept; null: until it is deleted. HashesOnly keeps no request, and the result for an hour to fetch it. */
+/**
+ * Days that content is kept; null means until it is deleted. HashesOnly stores no request, and keeps the result for one
+ * hour so that it can be fetched.
+ */
 export const RETENTION_DAYS = {
   HashesOnly: 1 / 24,
   Transient: 30,
@@ -30,7 +33,7 @@ export const MaturitySource = z.enum([
   "workload_derived",
   "legacy_default",
 ]);
-/** What a job's content may show, and who said so. */
+/** The rating of a job's content, and the source of that rating. */
 export const Maturity = z.object({
   rating: MaturityRating.nullable(),
   traits: z.array(MatureContentTrait),
@@ -119,7 +122,7 @@ export const ExecutionConstraints = z
   .meta({ id: "ExecutionConstraints" });
 export type ExecutionConstraints = z.output<typeof ExecutionConstraints>;
 
-/** The most the caller may be charged: an amount of money as this interface writes it, or dollars. */
+/** The maximum charge, as a Money object of this interface or in dollars. */
 export const MaximumCharge = z
   .looseObject({
     amountMicros: z.int().min(0).nullish().describe("The amount in millionths of a US dollar."),
@@ -278,6 +281,6 @@ export const QuoteRequest = z
   .meta({ id: "RetailEstimateRequest" });
 export type QuoteRequest = z.output<typeof QuoteRequest>;
 
-/** What a caller may post: the envelope, or a bare body that is the input itself. Normalization decides. */
+/** A posted body: the envelope, or the bare input itself. Normalization tells them apart. */
 export const RawEnvelope = JsonObject;
 export type RawEnvelope = z.output<typeof RawEnvelope>;

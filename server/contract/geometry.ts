@@ -1,5 +1,5 @@
 /** In pixels, from the upper left corner. */
 export type Rectangle = { x: number; y: number; width: number; height: number };
 
-/** Where the cell of this index begins on an edge: whole pixels, cells as even as can be, without gaps. */
+/** Start of a cell on an edge, in whole pixels. Cells differ by at most one pixel and leave no gaps. */
 export const boundary = (edge: number, count: number, index: number) => Math.floor((index * edge) / count);

@@ -12,19 +12,19 @@ const picture = async (format: Format, width = 300, height = 260, channels: 3 | 
   mimeType: `image/${format}`,
 });
 
-describe("the head of a picture", () => {
+describe("picture heads", () => {
   test.each<[Format, 3 | 4, boolean]>([
     ["png", 3, false],
     ["png", 4, true],
     ["jpeg", 3, false],
     ["webp", 3, false],
     ["webp", 4, true],
-  ])("%s of %i channels", async (format, channels, hasAlpha) => {
+  ])("a %s with %i channels is read", async (format, channels, hasAlpha) => {
     const { dataBase64, mimeType } = await picture(format, 301, 257, channels);
     expect(readPictureHead(dataBase64)).toEqual({ mediaType: mimeType, width: 301, height: 257, hasAlpha });
   });
 
-  test("lossless WebP, and a JPEG whose size is behind a long profile", async () => {
+  test("lossless WebP is read, and so is a JPEG whose size follows a long profile", async () => {
     const webp = await canvas(33, 700, 4).webp({ lossless: true }).toBuffer();
     expect(readPictureHead(webp.toString("base64"))).toMatchObject({
       width: 33,
@@ -35,7 +35,7 @@ describe("the head of a picture", () => {
     expect(readPictureHead(jpeg.toString("base64"))).toMatchObject({ width: 640, height: 480 });
   });
 
-  test("a PNG whose palette has a clear colour has alpha", async () => {
+  test("a PNG with a transparent palette color has alpha", async () => {
     const palette = await sharp({ create: { width: 8, height: 8, channels: 4, background: "#0000" } })
       .png({ palette: true })
       .toBuffer();
@@ -43,7 +43,7 @@ describe("the head of a picture", () => {
   });
 
   test.each(["", "AAAA", "iVBORw0K", "%%%%", "/9j/4AAQSkZJRg==", "UklGRgAAAABXRUJQ"])(
-    "%j is none",
+    "the head of %j is null",
     (base64) => expect(readPictureHead(base64)).toBeNull(),
   );
 });
@@ -56,7 +56,7 @@ const huge = Buffer.from(source.dataBase64, "base64");
 huge.writeUInt32BE(20_000, 16);
 huge.writeUInt32BE(20_000, 20);
 
-describe("what is no edit is refused under the field to change", () => {
+describe("image edit input", () => {
   test.each<[string, object, string[]]>([
     ["no source", { sourceImage: undefined }, ["sourceImage"]],
     ["no base64", { sourceImage: { ...source, dataBase64: "§§§§" } }, ["sourceImage.dataBase64"]],
@@ -88,7 +88,7 @@ describe("what is no edit is refused under the field to change", () => {
     ["both, and different", { size: "512x512", width: 512, height: 640 }, ["size"]],
     ["too long a shape", { size: "2048x256" }, ["size"]],
     ["a method without transparency", { transparencyMethod: "chroma" }, ["transparencyMethod"]],
-  ])("%s", (_case, input, fields) => {
+  ])("input with %s is refused at the field to change", (_case, input, fields) => {
     const { error } = ImageEditInput.safeParse({ prompt: "x", sourceImage: source, ...input });
     expect([...new Set(error?.issues.map(({ path }) => path.join(".")))]).toEqual(fields);
   });
@@ -98,7 +98,7 @@ describe("what is no edit is refused under the field to change", () => {
     ["both, and the same", { size: "512x640", width: 512, height: 640 }],
     ["every way to transparency", { requestTransparentOutput: true, transparencyMethod: "provider" }],
     ["three references", { referenceImages: [source, jpeg, webp] }],
-  ])("%s is taken", (_case, input) => {
+  ])("input with %s is accepted", (_case, input) => {
     expect(ImageEditInput.safeParse({ prompt: "x", sourceImage: source, ...input }).error).toBeUndefined();
   });
 });

@@ -3,12 +3,12 @@ import { IMAGE_DIMENSIONS, ImageOutput, InlineImage } from "./images";
 import { ownKeys } from "./own-keys";
 import { headOf, type PictureHead } from "./pictures";
 
-/* The input of image editing: pictures are looked at before anything is planned with them. */
+/* The input of image editing. Picture headers are checked here, before anything is planned with them. */
 
-/** Larger pictures are not taken in: a small file can hold a picture that fills the memory. */
+/** Larger pictures are refused: a small file can hold a picture that fills the memory. */
 const MOST_PIXELS = 40_000_000;
 
-/** A picture whose file is what it says it is, and not too large to be worked on. */
+/** A picture whose file matches its declared type, and which is small enough to process. */
 export const CheckedImage = InlineImage.superRefine((image, context) => {
   const refuse = (path: string, message: string) =>
     context.addIssue({ code: "custom", path: [path], message });
@@ -25,7 +25,7 @@ export const CheckedImage = InlineImage.superRefine((image, context) => {
 
 export const EDIT_EDGES = { min: 256, max: 2048 } as const;
 
-/** How transparency is asked for, and what it is made by. */
+/** Accepted spellings of a transparency method, and the method that each one uses. */
 export const EDIT_TRANSPARENCY = {
   native: "native",
   provider: "native",
@@ -46,7 +46,8 @@ const Edge = z
 
 export const ImageEditInput = z
   .strictObject({
-    // Published only: a longer prompt is PromptTooLong, by the capability's input constraints.
+    // The limit is only published here: a longer prompt fails with PromptTooLong, by the capability's input
+    // constraints.
     prompt: z.string().min(1).meta({ description: "What to change.", maxLength: 32_000 }),
     sourceImage: CheckedImage.describe("The picture to change."),
     mask: CheckedImage.optional().describe(
@@ -77,7 +78,7 @@ export type ImageEditInput = z.output<typeof ImageEditInput>;
 
 type Problem = { path: string[]; message: string };
 
-/** What no single field's schema can say, each under the field to change. */
+/** Checks across several fields; each problem is reported at the field to change. */
 function problemsOf(input: ImageEditInput): Problem[] {
   const problems: Problem[] = [];
   const refuse = (path: string, message: string) => problems.push({ path: path.split("."), message });
@@ -123,9 +124,9 @@ function problemsOf(input: ImageEditInput): Problem[] {
 const isSameSize = (one: PictureHead, other: PictureHead) =>
   one.width === other.width && one.height === other.height;
 
-const edgesOf = (size: string) => size.split("x").map(Number) as [number, number]; // two, by its pattern
+const edgesOf = (size: string) => size.split("x").map(Number) as [number, number]; // two numbers, by its pattern
 
-/** The size that was asked for in so many words; null: none was. */
+/** The size that the request states; null if it states none. */
 export function askedSize(
   input: Pick<ImageEditInput, "width" | "height" | "size">,
 ): { width: number; height: number } | null {

@@ -9,7 +9,7 @@ const refused = (input: object) => [
 const slice = { rows: 2, columns: 2, slice: true };
 const clear = { requestTransparentOutput: true };
 
-describe("what cannot be is refused under the field to change", () => {
+describe("image input", () => {
   test.each<[object, string[]]>([
     [{ sheet: { slice: true } }, ["sheet.rows", "sheet.columns"]],
     [{ sheet: { slice: true, rows: 2 } }, ["sheet.columns"]],
@@ -24,10 +24,10 @@ describe("what cannot be is refused under the field to change", () => {
     [{ sheet: { ...slice, normalize: { width: 512 } } }, ["sheet.normalize.height"]],
     [{ sheet: slice, variantCount: 2 }, ["variantCount"]],
     [{ sheet: { ...slice, animation: { facing: "" } } }, ["sheet.animation.facing"]],
-    // By cell and by canvas: both given must agree.
+    // The canvas must match the size that its cells add up to.
     [{ width: 1024, sheet: { ...slice, normalize: { width: 500, height: 512 } } }, ["width"]],
     [{ height: 1040, sheet: { ...slice, normalize: { width: 512, height: 512 } } }, ["height"]],
-    // The canvas of the cells is held to what models draw.
+    // A canvas computed from cells has the same limits as any other.
     [{ sheet: { ...slice, normalize: { width: 256, height: 256 } } }, ["sheet.normalize.width"]],
     [
       { sheet: { rows: 8, columns: 1, slice: true, normalize: { width: 128, height: 1024 } } },
@@ -45,7 +45,7 @@ describe("what cannot be is refused under the field to change", () => {
       ["transparentRegions"],
     ],
     [{ ...clear, transparencyMethod: "matte" }, ["transparencyMethod"]],
-  ])("%j: %j", (input, fields) => expect(refused(input)).toEqual(fields));
+  ])("%j is refused at %j", (input, fields) => expect(refused(input)).toEqual(fields));
 
   test.each([
     { sheet: slice },
@@ -61,7 +61,7 @@ describe("what cannot be is refused under the field to change", () => {
       keyColor: "#00ffff",
       transparentRegions: "borderConnectedAndEnclosed",
     },
-  ])("%j is taken", (input) => expect(refused(input)).toEqual([]));
+  ])("%j is accepted", (input) => expect(refused(input)).toEqual([]));
 });
 
 const inputs = fc
@@ -88,8 +88,8 @@ const inputs = fc
   .map((input) => ImageInput.safeParse({ prompt: "x", ...input }).data)
   .filter((input) => input !== undefined);
 
-describe("every sheet that is taken", () => {
-  test("has a canvas that models draw, and cells that tile it without gap or overlap", () => {
+describe("an accepted sheet", () => {
+  test("its canvas is one that models draw, and its cells tile it without gap or overlap", () => {
     fc.assert(
       fc.property(inputs, (input) => {
         const { width, height } = canvasOf(input);
@@ -115,7 +115,7 @@ describe("every sheet that is taken", () => {
     );
   });
 
-  test("names each cell once, with names every file system takes", () => {
+  test("its cells have different names that every file system accepts", () => {
     fc.assert(
       fc.property(inputs, (input) => {
         const names = (layoutOf(input)?.cells ?? []).map(({ filename }) => filename);

@@ -2,11 +2,8 @@ import { z } from "zod";
 import { AdapterChoice, MOST_ADAPTERS } from "./adapters";
 import { boundary, type Rectangle } from "./geometry";
 
-/** The input of image generation, the geometry of its sheets, and its output. */
-
 const MAX_INLINE_FILE_CHARACTERS = 14_000_000;
 
-/** An image given inline. */
 export const InlineImage = z.strictObject({
   dataBase64: z
     .string()
@@ -19,7 +16,7 @@ export const InlineImage = z.strictObject({
 });
 export type InlineImage = z.output<typeof InlineImage>;
 
-/** What an image model of this interface can draw: edges and areas in pixels. */
+/** Dimensions that image models of this interface can draw: edges and areas in pixels. */
 export const IMAGE_DIMENSIONS = {
   catalogueMinEdge: 256,
   maxEdge: 3840,
@@ -31,7 +28,7 @@ export const IMAGE_DIMENSIONS = {
 
 const DEFAULT_EDGE = 1024;
 
-/** Sizes are rounded up to what models take: 1200 x 630 becomes 1200 x 640. */
+/** Rounds up to the multiple that models accept: 1200 x 630 becomes 1200 x 640. */
 export const snapEdge = (edge: number) =>
   Math.ceil(edge / IMAGE_DIMENSIONS.multipleOf) * IMAGE_DIMENSIONS.multipleOf;
 
@@ -44,12 +41,12 @@ const Edge = z
     `${IMAGE_DIMENSIONS.catalogueMinEdge} to ${IMAGE_DIMENSIONS.maxEdge} pixels, rounded up to a multiple of ${IMAGE_DIMENSIONS.multipleOf}. Defaults to 1024, unless a sheet is sized by its cells.`,
   );
 
-/** Rows and columns of a sheet at most. */
+/** Maximum of rows, and of columns, of a sheet. */
 export const MOST_CELLS_ON_AN_EDGE = 8;
 const CellCount = z.int().min(1).max(MOST_CELLS_ON_AN_EDGE).optional();
 const CellEdge = z.int().min(32).max(1024).describe("32 to 1024 pixels.");
 
-/** Several pictures on one canvas, which may be cut apart. */
+/** Several pictures on one canvas, which can be cut apart. */
 export const Sheet = z.strictObject({
   rows: CellCount.describe("Required with slice."),
   columns: CellCount.describe("Required with slice."),
@@ -96,7 +93,8 @@ export const TRANSPARENT_REGIONS = ["borderConnected", "borderConnectedAndEnclos
 
 export const ImageInput = z
   .strictObject({
-    // Published only: a longer prompt is PromptTooLong, by the capability's input constraints.
+    // The limit is only published here: a longer prompt fails with PromptTooLong, by the capability's input
+    // constraints.
     prompt: z.string().min(1).meta({ description: "What to draw.", maxLength: 32_000 }),
     width: Edge,
     height: Edge,
@@ -140,7 +138,7 @@ export type ImageInput = z.output<typeof ImageInput>;
 type Sized = Pick<ImageInput, "width" | "height" | "sheet">;
 type Problem = { path: string[]; message: string };
 
-/** What no single field's schema can say, each under the field to change. */
+/** Checks across several fields; each problem is reported at the field to change. */
 function problemsOf(input: Omit<ImageInput, "model">): Problem[] {
   const problems: Problem[] = [];
   const refuse = (path: string, message: string) => problems.push({ path: path.split("."), message });
@@ -211,7 +209,7 @@ const cellsOf = (sheet: Sheet) => (sheet.rows ?? 1) * (sheet.columns ?? 1);
 const isSizedByCell = ({ width, height, sheet }: Sized) =>
   sheet?.normalize !== undefined && (width === undefined || height === undefined);
 
-/** The size that is asked of a model: given, or made of a sheet's cells, or 1024 x 1024. */
+/** The size to request from a model: as given, or computed from the sheet's cells, or 1024 x 1024. */
 export function canvasOf({ width, height, sheet }: Sized): { width: number; height: number } {
   const { normalize, rows, columns } = sheet ?? {};
   return {
@@ -226,19 +224,19 @@ export type SheetCell = {
   sliceCellId: string;
   label: string | null;
   filename: string;
-  /** Where it lies on the canvas. */
+  /** Its place on the canvas, in pixels. */
   rectangle: Rectangle;
 };
 export type SheetLayout = {
   rows: number;
   columns: number;
-  /** The size of every cell's picture; null: each as large as its rectangle. */
+  /** Size of every cell's picture; null if each keeps the size of its rectangle. */
   cell: { width: number; height: number } | null;
   center: boolean;
   cells: SheetCell[];
 };
 
-/** Where each cell of a sheet lies and what it is called; null without rows and columns. */
+/** Place and name of each cell of a sheet; null without rows and columns. */
 export function layoutOf(input: Sized): SheetLayout | null {
   const { rows, columns, labels = [], normalize } = input.sheet ?? {};
   if (rows === undefined || columns === undefined) return null;
@@ -272,12 +270,15 @@ export function layoutOf(input: Sized): SheetLayout | null {
   };
 }
 
-/** Of four bytes each at most: short enough for every file system. */
+/** At most four bytes per character, so the name fits every file system. */
 const NAME_CHARACTERS = 50;
-/** Names that some systems keep for devices. */
+/** Windows reserves these names for devices. */
 const RESERVED = /^(con|prn|aux|nul|com\d|lpt\d)$/i;
 
-/** A label as the name of a file: letters, digits, dashes; each name once, also where case does not count. */
+/**
+ * Turns a label into a file name of letters, digits, dashes and underscores. Names are unique, also on file systems
+ * that ignore case.
+ */
 function cellFilename(label: string | null, sliceCellId: string, taken: Set<string>): string {
   const words = (label ?? "")
     .normalize("NFC")
@@ -297,7 +298,7 @@ function cellFilename(label: string | null, sliceCellId: string, taken: Set<stri
   }
 }
 
-/** Whether a PNG is transparent as a sprite should be. */
+/** Tells whether a PNG has the transparency of a sprite. */
 export const TransparencyReport = z.object({
   schemaVersion: z.literal("service.png-transparency.v1"),
   method: z.enum(TRANSPARENCY_METHODS),
@@ -328,7 +329,7 @@ export const SlicedCell = z.object({
   slotStatus: z.enum(["filled", "empty"]),
   width: z.int(),
   height: z.int(),
-  /** What of the sheet it shows; null: nothing was there. */
+  /** The part of the sheet that the cell shows; null if it was empty. */
   source: RectangleShape.nullable(),
 });
 
@@ -347,7 +348,7 @@ export const ImageOutput = z.object({
     .object({
       rows: z.int(),
       columns: z.int(),
-      /** By the grid, or by what is drawn where the drawing does not keep to the grid. */
+      /** `content`: cut along the drawn objects, because the drawing does not keep to the grid. */
       slicedBy: z.enum(["grid", "content"]).nullable(),
       cells: z.array(SlicedCell).optional(),
     })

@@ -2,8 +2,6 @@ import { z } from "zod";
 import { DateTime, InProject, JsonObject } from "./common";
 import { RetentionRequirement } from "./envelope";
 
-/** The project, for callers that are bound to none. */
-
 export const PayloadBody = JsonObject.meta({
   id: "PayloadBody",
   description: "The input itself, as the `inputSchema` of the capability it is for describes it.",
@@ -25,7 +23,7 @@ export const UploadQuery = InProject.extend({
 });
 export type UploadQuery = z.output<typeof UploadQuery>;
 
-/** An artifact that was uploaded, as the references in a job's `artifacts` are written. */
+/** An uploaded artifact, in the form of the references in a job's `artifacts`. */
 export const StoredArtifact = z
   .object({
     artifactId: z.string(),

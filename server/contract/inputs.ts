@@ -2,12 +2,10 @@ import { z } from "zod";
 import { JsonObject } from "./common";
 import { flawOfTurns } from "./tool-turns";
 
-/** Inputs and outputs that several capabilities share. */
-
-/** Members of an answer that only its server can read, by that server's names. */
+/** Answer members that only the answering server understands, under that server's names. */
 const Opaque = JsonObject.describe("For the model that made it: send it back as it came.");
 
-/** A tool that was called, as an answer has it and a conversation brings it back. */
+/** A tool call, in an answer and in a conversation that returns the answer. */
 const called = {
   id: z.string(),
   name: z.string(),
@@ -31,7 +29,7 @@ type TextMessage = z.output<typeof TextMessage>;
 
 const OF_ANSWERS = ["id", "opaque", "toolCalls", "refusal"] as const;
 
-/** Describes what a message's role or the order of turns does not allow; null if all is allowed. */
+/** Finds the first field or turn that a message's role or the order of messages forbids; null if there is none. */
 function flawOf(messages: TextMessage[]): { path: (string | number)[]; message: string } | null {
   for (const [at, message] of messages.entries()) {
     const { role, toolCallId } = message;
@@ -46,7 +44,7 @@ function flawOf(messages: TextMessage[]): { path: (string | number)[]; message: 
   return flaw && { path: [flaw.at], message: flaw.msg };
 }
 
-/** What every text capability takes. */
+/** Input that all text capabilities share. */
 export const TextInput = z
   .strictObject({
     messages: z
@@ -86,6 +84,6 @@ export const TextOutput = z.object({
 });
 export type TextOutput = z.output<typeof TextOutput>;
 
-/** The answer of capabilities that promise a JSON object. */
+/** The answer of capabilities that guarantee a JSON object. */
 export const StructuredOutput = JsonObject;
 export type StructuredOutput = z.output<typeof StructuredOutput>;

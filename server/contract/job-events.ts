@@ -14,7 +14,7 @@ export const JobEvent = z
   .meta({ id: "JobEvent" });
 export type JobEvent = z.output<typeof JobEvent>;
 
-/** The id of an event to go on after; it may be beyond the last, however many digits it has. */
+/** The id of the event to continue after. It can be larger than the last id, with any number of digits. */
 export const EventCursor = z.string().regex(/^\d+$/, "not a valid cursor for this stream");
 export const EventsQuery = z.object({
   cursor: EventCursor.optional(),

@@ -20,7 +20,7 @@ export const JobStatus = z.enum(JOB_STATUSES);
 export type JobStatus = z.output<typeof JobStatus>;
 
 export const JobRef = z.object({ job_id: PathId });
-/** Shorter than the timeout of usual proxies and clients. */
+/** Shorter than the timeouts of common proxies and clients. */
 const MOST_WAIT_SECONDS = 30;
 export const GetJob = z.object({
   waitSeconds: wholeNumber(0, MOST_WAIT_SECONDS).default(0).meta({
@@ -79,7 +79,7 @@ export const JobProgress = z.object({
   etaSeconds: z.int().nullish(),
 });
 
-/** What a person is asked to decide, cleaned up for showing; steps may add what there is to look at. */
+/** The facts for an approval decision, sanitized for display. Steps can add fields for the reviewer. */
 export const JobApproval = z
   .object({
     reason: z.string(),
@@ -101,11 +101,11 @@ export const JobApproval = z
     approvePath: z.string(),
     rejectPath: z.string(),
   })
-  .catchall(z.unknown()) // JSON; a schema by a name would type each field above as well, with some generators of code
+  .catchall(z.unknown()) // JSON; with a named schema, some generators would retype every field above
   .meta({ id: "JobApproval" });
 export type JobApproval = z.output<typeof JobApproval>;
 
-/** Consents of actions that have a price or an agreement; ours looks at the amount. */
+/** Consents that actions with a price or an agreement need; Capstan itself checks the amount. */
 export const JobApproveBody = z
   .strictObject({
     authorizedMaxAmount: z.number().min(0).max(1e9).nullish(),
@@ -120,12 +120,15 @@ export const JobApproveBody = z
   .nullish();
 export type JobApproveBody = z.output<typeof JobApproveBody>;
 
-/** The comparison a job competes in; until that is judged, what tells who did the job is left out of every answer. */
+/**
+ * The comparison a job competes in. Until it is judged, every answer leaves out the facts that identify the job's
+ * provider.
+ */
 export const CompetesIn = z
   .object({ comparisonId: z.string(), isJudged: z.boolean() })
   .meta({ id: "JobComparison" });
 
-/** Of the request that is answered: whose idempotency key it runs under, and whether it was a repeat. */
+/** Facts about the answered request: the source of its idempotency key, and whether it was a replay. */
 export const Idempotency = z
   .object({ source: z.enum(["client", "minted"]), replayed: z.boolean() })
   .meta({ id: "Idempotency" });
@@ -159,9 +162,11 @@ export const Job = z
     providerCostMicros: ProviderCostMicros,
     currency: z.string(),
     charge: Charge.nullable().describe("What the customer pays. Null while its comparison is not judged."),
-    /** Deferred: on the provider's cheaper tier, unless that is refused. Null: no provider is asked. */
+    /**
+     * `deferred`: on the provider's cheaper tier, unless the provider refuses it. Null if the job calls no provider.
+     */
     processing: z.enum(["standard", "deferred"]).nullable(),
-    /** What a person found out of a charge that was unknown at the end; the receipt stays as it was sealed. */
+    /** A person's later finding about a charge that was unknown at the end; the sealed receipt does not change. */
     chargeResolution: z
       .object({
         outcome: z.enum(["charged", "not_charged"]),
@@ -262,7 +267,7 @@ export const InvocationResult = z
   .meta({ id: "InvocationResult" });
 export type InvocationResult = z.output<typeof InvocationResult>;
 
-/** How long earlier runs like this one took: their median, and how many they are. */
+/** Median duration of earlier runs like this one, and the number of those runs. */
 export const UsualRun = z.object({ medianMs: z.number(), runs: z.int() });
 export type UsualRun = z.output<typeof UsualRun>;
 
@@ -289,7 +294,7 @@ export const JobListItem = z
   .meta({ id: "ProjectJobListItem" });
 export type JobListItem = z.output<typeof JobListItem>;
 
-/** A job that waits for an operator: why and since when, and nothing of its content. */
+/** A job that needs an operator: the reason and the start of the wait, without any content. */
 export const AttentionItem = z
   .object({
     jobId: z.string(),
@@ -304,13 +309,13 @@ export const AttentionItem = z
     providerCost: z.number().nullable(),
     projectName: z.string(),
     organizationName: z.string(),
-    /** The most it may be charged, in US dollars, which is reserved until it ends. */
+    /** The maximum charge in US dollars, which stays reserved until the job ends. */
     held: z.number(),
   })
   .meta({ id: "AttentionItem" });
 export type AttentionItem = z.output<typeof AttentionItem>;
 
-/** How a job is run again. Unknown fields are ignored. */
+/** Options of a retry. Unknown fields are ignored. */
 export const JobRetryBody = z
   .object({
     acceptPossibleDuplicateCharge: z.boolean().nullish().meta({
@@ -324,21 +329,21 @@ export const JobRetryBody = z
   .meta({ id: "JobRetry" });
 export type JobRetryBody = z.output<typeof JobRetryBody>;
 
-/** What the caller may do with a job now; the panel shows the buttons of these. */
+/** Actions on the job that the caller is allowed now; the panel shows their buttons. */
 export const JobRights = z.object({
   cancel: z.boolean(),
   approve: z.boolean(),
   reject: z.boolean(),
   retry: z.boolean(),
-  /** It may be run again although its provider may have run it and may charge for it. */
+  /** The job can be run again, although its provider may have run it and may charge for it. */
   runAgain: z.boolean(),
   operate: z.boolean(),
-  /** Why the caller may not decide on the waiting job; null where they may, or it waits for no one. */
+  /** Why the caller cannot decide on the waiting job; null if they can or if it waits for no decision. */
   whyNotDecide: z.string().nullable(),
 });
 export type JobRights = z.output<typeof JobRights>;
 
-/** Exact tags, repeatable: jobs that have all of them. */
+/** Exact tags; with several, a job must have all of them. */
 const TagFilter = z.array(z.string().max(256)).max(32).optional();
 export const ListJobs = z.object({
   limit: pageLimit(100, 25),

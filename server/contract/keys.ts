@@ -23,10 +23,10 @@ export const ListKeys = z.object({
   organizationId: Id.optional(),
 });
 
-/** Both names of the list, as clients of either read it. */
+/** The list under both names that clients read. */
 export const KeyList = z.object({ items: z.array(ApiKey), keys: z.array(ApiKey) }).meta({ id: "ApiKeyList" });
 
-/** Longer, and a leaked key that was rotated would live on unseen. */
+/** A longer overlap would keep a leaked key alive, unnoticed, after its rotation. */
 const MOST_OVERLAP_SECONDS = 30 * DAY_SECONDS;
 
 export const RotateApiKey = z

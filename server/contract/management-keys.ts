@@ -4,10 +4,10 @@ import { BUDGET_PERIODS, MANAGEMENT_SCOPES, RUN_SCOPES } from "./enums";
 
 const Id = z.string().min(1).max(64);
 
-/** A management key expires after this many seconds at most. */
+/** Longest lifetime of a management key. */
 export const LONGEST_MANAGEMENT_SECONDS = 90 * DAY_SECONDS;
 
-/** As it is in a URL, with the port where the URL has one. */
+/** Host as in a URL, with the port if it is not the default one. */
 const Host = z
   .string()
   .trim()
@@ -17,7 +17,7 @@ const Host = z
     message: "Send a host as in a URL, such as models.example.com or models.example.com:8443.",
   });
 
-/** What a management key can hand out, as its owner fixed it. */
+/** Limits of what a management key can grant; its owner fixes them on creation. */
 export const ManagementGrant = z
   .object({
     projectIds: z.array(Id).min(1).max(100).meta({ description: "The projects it works in." }),
@@ -32,7 +32,7 @@ export const ManagementGrant = z
   .meta({ id: "ManagementGrant" });
 export type ManagementGrant = z.output<typeof ManagementGrant>;
 
-/** What one management key and all keys created by it may spend. */
+/** Shared limit of what a management key and all keys created by it can spend. */
 const Ceiling = z.strictObject({
   micros: z.int().min(0).max(1e15),
   period: z.enum(BUDGET_PERIODS).default("total"),

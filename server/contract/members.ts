@@ -14,13 +14,13 @@ export const Member = z.object({
   displayName: z.string(),
   role: Role,
   isYou: z.boolean(),
-  /** Keys of the organization they made that work. */
+  /** Working keys of the organization that the member created. */
   activeKeys: z.int(),
   joinedAt: DateTime,
 });
 export type Member = z.output<typeof Member>;
 
-/** Who was removed, and the keys they made, which go on working. */
+/** The removed member, and their keys, which continue to work. */
 export const RemovedMember = z.object({
   userId: z.string(),
   email: z.string(),
@@ -44,7 +44,7 @@ export const Invitation = z.object({
   organizationId: z.string(),
   email: z.string(),
   role: Role,
-  /** Who sent it last, by email; else their id. */
+  /** Email address of the last sender; otherwise their id. */
   invitedBy: z.string(),
   sentAt: DateTime,
   expiresAt: DateTime,
@@ -52,25 +52,25 @@ export const Invitation = z.object({
 });
 export type Invitation = z.output<typeof Invitation>;
 
-/** Of the link in the letter. Whatever is no token is answered like one no one was given. */
+/** The token of an invitation link. A malformed token gets the same answer as an unknown one. */
 const Token = z.string().min(1).max(200);
 export const LookAtInvitation = z.strictObject({ token: Token });
 
-/** What the holder of the link reads. */
+/** An invitation as the holder of its link sees it. */
 export const OfferedPlace = z.object({
   organizationName: z.string(),
   email: z.string(),
   role: Role,
   invitedBy: z.string(),
   expiresAt: DateTime,
-  /** Is there a person of this address here, who then has to sign in? */
+  /** Does a person with this address have an account? They must then sign in. */
   isKnown: z.boolean(),
 });
 export type OfferedPlace = z.output<typeof OfferedPlace>;
 
 export const AcceptInvitation = z.strictObject({
   token: Token,
-  /** Of somebody who is new here. */
+  /** Required if the person has no account yet. */
   displayName: CreateUser.shape.displayName,
   password: Password.optional(),
 });
@@ -82,7 +82,7 @@ export const AcceptedInvitation = z.object({
 });
 export type AcceptedInvitation = z.output<typeof AcceptedInvitation>;
 
-/** The first organization and project of a person who belongs to none. */
+/** The first organization and project of a person who belongs to no organization. */
 export const Onboard = z.strictObject({
   organizationName: z.string().trim().min(1).max(255),
   projectName: z.string().trim().min(1).max(255),

@@ -1,8 +1,6 @@
 import { z } from "zod";
 import { AnyJson } from "./common";
 
-/** The inputs of mesh generation, and its effective settings. */
-
 export const MESH_PROFILES = [
   "draft_fast",
   "toy_default",
@@ -16,14 +14,15 @@ const DEFAULT_PROFILE = "toy_default" satisfies MeshProfile;
 export const TEXTURE_PROMPT_CHARACTERS = 800;
 export const MOST_MESH_PICTURES = 4;
 
-// The defaults of these two are filled in by `meshSettingsOf`, which has to know what was really said.
+// `meshSettingsOf` fills in the defaults of these two, because it must know which values were really sent.
 const Profile = z.enum(MESH_PROFILES).optional().meta({ default: DEFAULT_PROFILE });
 const ShouldTexture = z
   .boolean()
   .optional()
   .meta({ default: false })
   .describe("Whether to texture the mesh. A texture prompt, mode or reference implies it.");
-// Lengths of prompts are published only: a longer one is PromptTooLong, by the capability's input constraints.
+// Prompt lengths are only published here: a longer prompt fails with PromptTooLong, by the capability's input
+// constraints.
 const TexturePrompt = z.string().meta({ maxLength: TEXTURE_PROMPT_CHARACTERS }).optional();
 const Id = z.string().min(1).optional();
 
@@ -41,7 +40,7 @@ const PROFILE_REF = z
   .optional()
   .describe("Your own name for these settings, stored with the request.");
 
-/** What both inputs say about the mesh and its texture. */
+/** Fields that both inputs share about the mesh and its texture. */
 type Spoken = {
   meshProfile?: MeshProfile | undefined;
   meshSettings?:
@@ -57,7 +56,7 @@ type Spoken = {
   textureReferenceArtifactId?: string | undefined;
 };
 
-/** Settings that say two things at once are refused at the second one. */
+/** Refuses contradictory settings, at the second of the two fields. */
 function refuseConflicts(input: Spoken, context: z.RefinementCtx): void {
   const { meshProfile, meshSettings: settings, textureReferenceArtifactId: reference } = input;
   const refuse = (path: string[], message: string) => context.addIssue({ code: "custom", path, message });
@@ -116,7 +115,7 @@ export const MeshInput = z
 export type MeshInput = z.output<typeof MeshInput>;
 
 export const TURNAROUND_MODES = ["sheet2x2", "sheet1x4", "perView", "panelRepair"] as const;
-/** The sides of an object that a turnaround shows, in the order they are on a sheet. */
+/** Sides of an object in a turnaround, in their order on a sheet. */
 export const VIEWS = ["front", "right", "back", "left"] as const;
 export type View = (typeof VIEWS)[number];
 
@@ -161,7 +160,7 @@ export const MeshOutput = z.strictObject({
 });
 export type MeshOutput = z.output<typeof MeshOutput>;
 
-/** The profile, and how the mesh is textured; null: not at all. */
+/** The profile and the texture settings; `texture` is null if the mesh is not textured. */
 export function meshSettingsOf(input: Spoken): {
   profile: MeshProfile;
   texture: { prompt?: string; mode?: string } | null;
@@ -180,7 +179,7 @@ export function meshSettingsOf(input: Spoken): {
   };
 }
 
-/** The artifact the texture follows, and where the input names it. */
+/** The artifact that the texture follows, and the path of the field that names it; null if none does. */
 export function textureReferenceOf(input: Spoken): { artifactId: string; field: string[] } | null {
   const { textureReferenceArtifactId: outer, meshSettings: settings } = input;
   if (outer) return { artifactId: outer, field: ["input", "textureReferenceArtifactId"] };

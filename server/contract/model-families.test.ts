@@ -20,7 +20,7 @@ test.each([
   ["Qwen/Qwen-Image", "qwen-image"],
   ["Qwen/Qwen-Image-Edit-2509", "qwen-image-edit"],
   ["Tongyi-MAI/Z-Image-Turbo", "z-image"],
-] as const)("%s is of the family %s", (id, family) => expect(familyOfHubId(id)).toBe(family));
+] as const)("%s belongs to the family %s", (id, family) => expect(familyOfHubId(id)).toBe(family));
 
 test.each([
   "someone/my-flux-lora",
@@ -29,12 +29,12 @@ test.each([
   "black-forest-labs/FLUX.1-dev-evil",
   "constructor",
   "",
-])("of %j nothing is guessed", (id) => {
+])("%j belongs to no family", (id) => {
   expect(familyOfHubId(id)).toBeNull();
   expect(familyOfWord(id)).toBeNull();
 });
 
-test("a family goes by what people call it", () => {
+test("a family is found by its common names", () => {
   for (const { name } of FAMILIES) expect(familyOfWord(name.toUpperCase())).toBe(name);
   expect(familyOfWord("FLUX.1 [dev]")).toBeNull();
   expect(familyOfWord("Flux.1 D")).toBe("flux");
@@ -43,7 +43,7 @@ test("a family goes by what people call it", () => {
   expect(isFamilyName("toString")).toBe(false);
 });
 
-test("every model that takes LoRA weights says of which families, and no other does", () => {
+test("exactly the models that accept LoRA weights declare families", () => {
   const takers = providers.flatMap(({ name, models }) =>
     models.flatMap(({ id, supports, families }) => (supports.adapters ? [[`${name}/${id}`, families]] : [])),
   );

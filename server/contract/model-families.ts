@@ -1,20 +1,21 @@
 /*
- * Families of base models: LoRA weights that were trained on one member fit the others, and nothing else. Providers say which
- * their models take, sources and files which they were made for; routes are the ones where both say the same.
+ * Families of base models: LoRA weights trained on one member work with the others and with no other model. Providers
+ * declare the family of each model, and sources and files declare theirs; a route is used only if both agree.
  */
 
 import { ownKeys } from "./own-keys";
 
 type Family = {
   title: string;
-  /** Base models by their ids on the Hugging Face Hub, in lower case. */
+  /** Ids of base models on the Hugging Face Hub, in lower case. */
   hubIds: readonly (string | RegExp)[];
 };
 
 const FAMILIES_BY_NAME = {
   flux: {
     title: "FLUX.1",
-    // [schnell] and Krea have the layers of [dev]; Kontext too, but is trained to edit and listed apart.
+    // [schnell] and Krea share the layers of [dev]. So does Kontext, but it is trained for editing and has a family of
+    // its own.
     hubIds: [
       /^black-forest-labs\/flux\.1-(dev|schnell|krea-dev|lite-8b)(-onnx)?$/,
       "black-forest-labs/flux.1",
@@ -77,13 +78,13 @@ const FAMILIES_BY_NAME = {
 
 export type FamilyName = keyof typeof FAMILIES_BY_NAME;
 
-/** Every family there is, by name and title. */
+/** All families, with name and title. */
 export const FAMILIES: readonly { name: FamilyName; title: string }[] = ownKeys(FAMILIES_BY_NAME) // the keys of the table are its names
   .map((name) => ({ name, title: FAMILIES_BY_NAME[name].title }));
 
 export const isFamilyName = (text: string): text is FamilyName => Object.hasOwn(FAMILIES_BY_NAME, text);
 
-/** The family of a base model by its id on the Hub (`black-forest-labs/FLUX.1-dev`); null: none we know. */
+/** The family of a base model by its id on the Hub (`black-forest-labs/FLUX.1-dev`); null if the model is unknown. */
 export function familyOfHubId(id: string): FamilyName | null {
   const wanted = id.trim().toLowerCase();
   const found = FAMILIES.find(({ name }) => {
@@ -94,8 +95,8 @@ export function familyOfHubId(id: string): FamilyName | null {
 }
 
 /**
- * What people call a family (`FLUX.1`, `SDXL 1.0`, `Stable Diffusion 1.5`), as its name; null where nothing is meant that we know.
- * Never guesses between two.
+ * The family that a common name means (`FLUX.1`, `SDXL 1.0`, `Stable Diffusion 1.5`). Null if the name is unknown or
+ * could mean two families.
  */
 export function familyOfWord(text: string): FamilyName | null {
   const word = text

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { harmless, ModelName, only } from "./openai";
 
-/* Requests and answers of embeddings, images and speech. What is said of fields in ./openai holds here too. */
+/* Requests and answers of embeddings, images and speech. The notes on fields in ./openai apply here too. */
 
 const { user } = harmless;
 
@@ -50,10 +50,10 @@ export const EmbeddingList = z
   .meta({ id: "EmbeddingList" });
 export type EmbeddingList = z.output<typeof EmbeddingList>;
 
-/** Of a form every value is text. */
+/** Every value of a form is text. */
 const whole = z.coerce.number<number | string>().int();
 
-/** What both kinds of drawing take. */
+/** Fields that image generation and editing share. */
 const drawing = {
   prompt: z.string().min(1),
   n: whole.min(1).max(4).nullish().describe("At most 4."),
@@ -85,7 +85,10 @@ export const ImagesRequest = z
   .meta({ id: "ImagesRequest" });
 export type ImagesRequest = z.output<typeof ImagesRequest>;
 
-/** The fields of the form beside its files: `image` or up to four of `image[]`, the first is changed, and `mask`. */
+/**
+ * Form fields beside the files. The files are `image`, or up to four `image[]` of which the first is changed, and
+ * `mask`.
+ */
 export const ImagesEditFields = z.strictObject({
   ...drawing,
   model: ModelName.nullish().describe("Defaults to `image.edit.v1`."),
@@ -94,7 +97,10 @@ export const ImagesEditFields = z.strictObject({
 export type ImagesEditFields = z.output<typeof ImagesEditFields>;
 
 const FormFile = z.string().meta({ format: "binary" });
-/** For the document alone: one type for each value, since generators of clients cannot put two into a form, and no null. */
+/**
+ * Used for the OpenAPI document only: each value has one type and none is null, because client generators cannot put a
+ * union into a form.
+ */
 export const ImagesEditForm = ImagesEditFields.omit({ input_fidelity: true })
   .extend({
     output_compression: z.literal(100).nullish(),

@@ -11,7 +11,7 @@ import {
   shared,
 } from "./openai";
 
-/* Requests and answers of POST /v1/responses. What is said of fields in ./openai holds here too. */
+/* Requests and answers of POST /v1/responses. The notes on fields in ./openai apply here too. */
 
 const InputText = z.strictObject({ type: z.literal("input_text"), text: z.string(), ...cached });
 const InputImage = z.strictObject({
@@ -21,7 +21,7 @@ const InputImage = z.strictObject({
   ...cached,
 });
 
-/** A message of the conversation; an answer's own output may be given back as it came. */
+/** Fields of a message; an answer's own output can be sent back unchanged. */
 const own = {
   type: z.literal("message").nullish(),
   id: z.string().nullish(),
@@ -43,7 +43,7 @@ const InputMessage = z.discriminatedUnion(
       role: z.literal("user"),
       content: z.union([z.string(), z.array(z.discriminatedUnion("type", [InputText, InputImage])).min(1)]),
     }),
-    // What is not known of an answer that is given back is not read.
+    // Unknown members of a returned answer are ignored.
     z.object({
       type: own.type,
       ...cached,
@@ -62,7 +62,7 @@ const InputMessage = z.discriminatedUnion(
   { error: (issue) => (issue.code === "invalid_union" ? NO_ITEM : undefined) },
 );
 
-/** Its other members are opaque, as those of calls in chat completions. */
+/** Its other members are opaque, like those of tool calls in chat completions. */
 const CalledFunction = z.looseObject({
   type: z.literal("function_call"),
   call_id: z.string().min(1),
@@ -75,10 +75,12 @@ const FunctionResult = z.object({
   output: z.union([z.string(), z.array(InputText)], { error: "The result of a tool must be text." }),
   ...cached,
 });
-/** The thinking of an answer means nothing to another model: unless it was given by this service, it is not read. */
+/** An answer's reasoning is useless to another model, so reasoning items are read only if this service issued them. */
 const Reasoning = z.looseObject({ type: z.literal("reasoning") });
 
-/** An item of an answer, by its id: it is looked up as long as the content of its execution is kept. */
+/**
+ * A reference to an item of an earlier answer by its id; the item can be found while the execution's content is kept.
+ */
 const Reference = z.object({ type: z.literal("item_reference"), id: z.string().min(1).max(128) });
 
 const ITEMS = "message, function_call, function_call_output, reasoning and item_reference";
@@ -90,7 +92,7 @@ export const InputItem = z.discriminatedUnion(
   },
 );
 export type InputItem = z.output<typeof InputItem>;
-/** An item that is there itself. */
+/** An item that is given in full. */
 export type GivenItem = Exclude<InputItem, { type: "item_reference" }>;
 
 const Format = z.discriminatedUnion("type", [

@@ -2,21 +2,22 @@ import { z } from "zod";
 import { JsonObject, PathId } from "./common";
 
 /*
- * Fields that both kinds of OpenAI request share. A field without meaning here is accepted and not read. An unknown field is
- * passed to a server whose connection lists it, else refused by name: ignoring it would change the sender's result.
+ * Fields that both kinds of OpenAI request share. Fields without a meaning here are accepted and ignored. An unknown
+ * field is passed to a server whose connection lists it and otherwise refused by name, because ignoring it would change
+ * the sender's result.
  */
 
-/** A field of which only the usual value is done. */
+/** A field that accepts only its usual value. */
 export const only = <const V extends string | number | boolean>(value: V) =>
   z.literal(value, { error: `Only ${JSON.stringify(value)} is supported.` }).nullish();
 
-/** Fields that ask nothing of an answer. They are not read. */
+/** Fields that do not affect the answer; they are ignored. */
 export const harmless = {
   user: z.string().nullish(),
   safety_identifier: z.string().nullish(),
   prompt_cache_key: z.string().nullish(),
   prompt_cache_retention: z.string().nullish(),
-  /** What is kept, and how long, is a setting of the project. */
+  /** The project's settings decide about storage and its duration. */
   store: z.boolean().nullish(),
 };
 
@@ -42,7 +43,7 @@ export const shared = {
 export const Effort = z.enum(["none", "minimal", "low", "medium", "high", "xhigh"]);
 export type Effort = z.output<typeof Effort>;
 
-/** Anthropic's mark of a part that the vendor caches, as clients of many gateways send it. */
+/** Anthropic's mark on a part that the vendor should cache, in the form that clients of many gateways send. */
 export const CacheControl = {
   type: z.literal("ephemeral", { error: "Only ephemeral is supported." }),
   ttl: z.enum(["5m", "1h"], { error: "This must be 5m or 1h." }).nullish(),
@@ -57,10 +58,13 @@ const CacheMark = z
   })
   .optional();
 export type CacheMark = z.output<typeof CacheMark>;
-/** The member of parts, messages and tools that has such a mark. */
+/** The cache mark of parts, messages and tools. */
 export const cached = { cache_control: CacheMark };
 
-/** A schema the answer is held to. A provider that takes `strict` is told it; the answer is checked in any case. */
+/**
+ * A schema that the answer must match. `strict` is passed to providers that support it; the answer is checked in any
+ * case.
+ */
 export const NamedSchema = {
   name: z.string().min(1).max(64),
   description: z.string().nullish(),
@@ -74,11 +78,11 @@ export const FunctionTool = {
   strict: z.boolean().nullish(),
 };
 
-/** `auto` is `high`, for which a price bound is made. */
+/** `auto` is treated as `high`, which the price bound assumes. */
 export const PictureDetail = z
   .enum(["auto", "low", "high"], { error: "This must be auto, low or high." })
   .nullish();
-/** The author of a message. Only servers that speak chat completions have a member for it. */
+/** The author's name. Only servers that speak chat completions have a field for it. */
 const SpeakerName = z.string().min(1).max(256).nullish();
 
 const Part = z.strictObject({ type: z.literal("text"), text: z.string(), ...cached });
@@ -89,7 +93,7 @@ const Picture = z.strictObject({
 });
 const words = z.union([z.string(), z.array(Part).min(1)]);
 
-/** How a call of tools is left to the model, or not. */
+/** Lets the model decide about tool calls, forbids them or requires one. */
 export const ChoiceMode = z.enum(["auto", "none", "required"], {
   error: "This must be auto, none, required, a function or allowed_tools.",
 });
@@ -105,8 +109,8 @@ const ChatToolChoice = z.union([
 ]);
 
 /*
- * What clients give back of an answer has more members than mean anything. Those of messages of the assistant and of their calls
- * are opaque: they go back to the server that made them, where an id says which one that is, and are not read otherwise.
+ * Clients send answers back with more members than this service interprets. Unknown members of assistant messages and
+ * their tool calls are opaque: they are returned to the server that made them if an id names it, and otherwise ignored.
  */
 
 const Spoken = z.object({ type: z.literal("text"), text: z.string(), ...cached });
@@ -298,7 +302,7 @@ export const Model = z
 export const ModelList = z.object({ object: z.literal("list"), data: z.array(Model) });
 export const ModelRef = z.object({ model: PathId.meta({ description: ModelName.description }) });
 
-/** A refusal as OpenAI's clients read it. */
+/** An error in the form that OpenAI's clients read. */
 export const OpenAIError = z
   .object({
     error: z.object({

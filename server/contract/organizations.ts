@@ -7,13 +7,13 @@ import { ManagementGrant } from "./management-keys";
 
 export const Role = z.enum(ROLES);
 
-/** What an API key may be allowed to do. */
+/** A permission of an API key. */
 export const Scope = z.enum(SCOPES).meta({ id: "Scope" });
 
-/** What a key may be allowed to do that is no management key. */
+/** A permission that keys other than management keys can have. */
 export const KeyScope = z.enum(KEY_SCOPES);
 
-/** A word of a key's text and of a request's context. */
+/** The slug is part of a key's text and of a request's context. */
 export const EnvironmentSlug = z.string().regex(/^[a-z0-9][a-z0-9-]{0,62}$/);
 const DisplayName = z.string().trim().min(1).max(255);
 const Email = z
@@ -22,7 +22,7 @@ const Email = z
   .toLowerCase()
   .max(254)
   .pipe(z.email({ pattern: z.regexes.html5Email }));
-/** Long enough to resist guessing, short enough to be hashed at once. */
+/** The minimum resists guessing; the maximum limits the cost of hashing. */
 export const Password = z
   .string()
   .min(12, "Choose a password of at least 12 characters.")
@@ -47,17 +47,17 @@ export const Project = z.object({
 export type Project = z.output<typeof Project>;
 
 const Days = z.number().gt(0).max(3_650);
-/** What a project may set for its jobs, as its row keeps it beside settings of other kinds. */
+/** A project's settings for its jobs; the database row holds settings of other kinds beside them. */
 export const StoredSettings = z.looseObject({
   maturityRating: MaturityRating.optional(),
-  /** Days content is kept, where that is less than the standard. */
+  /** Days that content is kept, by retention class, if fewer than the standard. */
   retentionDays: z.partialRecord(RetentionRequirement, Days).default({}),
 });
 export const ChangeProject = z.strictObject({
   projectId: z.string().min(1).max(64),
-  /** Null: none. */
+  /** Null removes the rating. */
   maturityRating: MaturityRating.nullish(),
-  /** Null: the standard again, for what is kept from now on. */
+  /** Null restores the standard, for content stored from now on. */
   retentionDays: z.partialRecord(RetentionRequirement, Days.nullable()).optional(),
 });
 export const ProjectSettings = z.object({
@@ -81,10 +81,10 @@ export const ApiKey = z
   .object({
     keyId: z.string(),
     name: z.string(),
-    /** The beginning of the key; the rest is shown once, when it is made. */
+    /** First characters of the key; the full text is shown once, on creation. */
     prefix: z.string(),
     organizationId: z.string(),
-    /** Null: unbound, each request names its project. */
+    /** Null if the key is not bound; each request must then name its project. */
     projectId: z.string().nullable(),
     environment: z.string(),
     scopes: z.array(Scope),
@@ -94,7 +94,7 @@ export const ApiKey = z
     revokedAt: DateTime.nullable(),
     revoked: z.boolean(),
     lastUsedAt: DateTime.nullable(),
-    /** The key that was made in its place. */
+    /** The key that replaced this one in a rotation. */
     replacedBy: z.string().nullable(),
     management: ManagementGrant.nullable().meta({
       description: "Of a management key: what it can hand out. Null for every other key.",
@@ -111,7 +111,7 @@ export const CreateOrganization = z.strictObject({ name: DisplayName });
 
 export const CreateProject = z.strictObject({
   name: DisplayName,
-  /** The oldest one the caller may add to, when not given. */
+  /** Defaults to the oldest organization in which the caller can create projects. */
   organizationId: z.string().max(64).optional(),
 });
 
@@ -120,16 +120,16 @@ export const CreateUser = z.strictObject({
   displayName: DisplayName.optional(),
   organizationId: z.string().max(64).optional(),
   role: Role.default("member"),
-  /** Made up and answered when not given. */
+  /** If left out, a password is generated and returned. */
   password: Password.optional(),
 });
 
 export const CreateApiKey = z
   .strictObject({
     name: DisplayName,
-    /** Binds the key to the project. */
+    /** Binds the key to this project. */
     projectId: z.string().max(64).optional(),
-    /** For an unbound key: of every project of this organization. */
+    /** Makes an unbound key for every project of this organization. */
     organizationId: z.string().max(64).optional(),
     environment: EnvironmentSlug.default("development"),
     scopes: z.array(KeyScope).min(1).optional(),
@@ -153,7 +153,7 @@ export const ListApiKeys = z.strictObject({
 export const GrantOperator = z.strictObject({ email: Email });
 export const SignIn = z.object({ email: z.string().max(1000), password: z.string().max(1000) });
 
-/** When a person has to approve a job of a project. */
+/** Tells which jobs of a project wait for a person's approval. */
 export const ApprovalRules = z
   .object({
     projectId: z.string(),

@@ -1,2 +1,4 @@
-/** The keys of a table that has no others than its type says: a constant, or a record that was parsed. */
+/**
+ * Object.keys with the type's own keys. The cast is safe for constants and parsed records, which have no other keys.
+ */
 export const ownKeys = <T extends object>(table: T) => Object.keys(table) as (keyof T & string)[];

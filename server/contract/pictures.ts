@@ -1,4 +1,7 @@
-/* What the head of a picture file says. No pixel is decoded, and of its base64 only what is looked at. */
+/*
+ * Reads format and size from the head of a picture file. It decodes no pixels, and only the parts of the base64 that it
+ * needs.
+ */
 
 export type PictureHead = {
   mediaType: "image/png" | "image/jpeg" | "image/webp";
@@ -7,25 +10,25 @@ export type PictureHead = {
   hasAlpha: boolean;
 };
 
-/** Sizes are looked for in so many bytes from the beginning of a file, whatever lies before them. */
+/** The size must appear within this many bytes from the beginning of the file. */
 const HEAD_BYTES = 1_050_000;
-/** Decoded at a time: a multiple of three, so that it begins and ends where base64 does. */
+/** Bytes decoded at a time; a multiple of three, so that pieces align with base64. */
 const PIECE_BYTES = 3_072;
 
-/** The head of a picture in base64; null: not a PNG, JPEG or WebP, or cut off before its size. */
+/** The head of a picture in base64; null if the file is no PNG, JPEG or WebP, or ends before its size. */
 export function readPictureHead(base64: string): PictureHead | null {
   try {
     const file = new Head(base64);
     return readPng(file) ?? readJpeg(file) ?? readWebp(file);
   } catch (cause) {
-    if (cause instanceof RangeError || cause instanceof DOMException) return null; // cut off, or no base64
+    if (cause instanceof RangeError || cause instanceof DOMException) return null; // truncated, or not base64
     throw cause;
   }
 }
 
 const heads = new WeakMap<object, PictureHead | null>();
 
-/** The head of a picture of a parsed input, read once however often it is asked for. */
+/** The head of a picture in a parsed input, cached for repeated calls. */
 export function headOf(image: { dataBase64: string }): PictureHead | null {
   let head = heads.get(image);
   if (head === undefined) {
@@ -35,7 +38,7 @@ export function headOf(image: { dataBase64: string }): PictureHead | null {
   return head;
 }
 
-/** The first bytes of a file in base64, decoded piece by piece as they are asked for; beyond them is a RangeError. */
+/** The first bytes of a base64 file, decoded on demand. Reading beyond them throws a RangeError. */
 class Head {
   readonly length: number;
   private piece = "";
@@ -82,7 +85,7 @@ function readPng(file: Head): PictureHead | null {
   return { mediaType: "image/png", width, height, hasAlpha };
 }
 
-/** Colours without an alpha channel may still be declared clear, in a chunk before the pixels. */
+/** Color types without an alpha channel can still declare a transparent color, in a chunk before the pixels. */
 function hasTransparentColor(file: Head): boolean {
   for (let at = 33; at + 8 <= file.length; at += file.uint32(at) + 12) {
     const name = file.word(at + 4);
@@ -109,7 +112,7 @@ function readJpeg(file: Head): PictureHead | null {
         width: file.uint16(at + 7),
         hasAlpha: false,
       };
-    if (marker === 0xda || marker === 0xd9) return null; // pixels, or the end, before any size
+    if (marker === 0xda || marker === 0xd9) return null; // pixels or end of image before any size
     at += 2 + file.uint16(at + 2);
   }
 }

@@ -28,7 +28,7 @@ export type PinnedOutput = z.output<typeof PinnedOutput>;
 
 const Clock = z.int().min(0);
 
-/** What is hashed and signed: everything that was known when it ended. Hashes and figures, never content. */
+/** The hashed and signed body: all facts that were known at the end. It has hashes and figures, never content. */
 export const SealedPinned = z.object({
   schemaVersion: z.literal("service.pinned-record.v1"),
   receiptId: z.string(),
@@ -39,7 +39,7 @@ export const SealedPinned = z.object({
   principalId: z.string(),
   principalKind: z.string(),
   submittedBy: z.string().nullable(),
-  /** Of a bulk's item: its bulk and what the caller calls it. */
+  /** Bulk and item id, for an item of a bulk; otherwise null. */
   bulkId: z.string().nullable(),
   itemId: z.string().nullable(),
   externalRef: z.string().nullable(),
@@ -51,16 +51,19 @@ export const SealedPinned = z.object({
   pin: Pin,
   isolation: z.literal("stateless"),
   processing: z.enum(["standard", "deferred"]),
-  /** SHA-256 of the RFC 8785 form of what identifies the request; with `v1:` before it in older records. */
+  /** SHA-256 of the RFC 8785 form of the fields that identify the request; older records have `v1:` before it. */
   requestHash: z.string(),
-  /** SHA-256 of the text in UTF-8; of tools, response format, output and native response: of their RFC 8785 form. */
+  /**
+   * Instructions and input are hashed as UTF-8 text; tools, response format, output and native response in their RFC
+   * 8785 form.
+   */
   instructionsHash: Sha256.nullable(),
   inputHash: Sha256,
   toolsHash: Sha256.nullable(),
   responseFormatHash: Sha256.nullable(),
-  /** SHA-256 of the body's bytes as they were sent each time; null: nothing could be sent. */
+  /** SHA-256 of the body's bytes, which are the same for each submission; null if nothing could be sent. */
   sentHash: Sha256.nullable(),
-  /** As sent to the vendor, in its own words, less the model, the prompt, the tools and the response format. */
+  /** Settings as sent to the vendor, under the vendor's names, without model, prompt, tools and response format. */
   settings: JsonObject,
   limits: z.object({ timeoutSeconds: z.int(), admissionDeadlineSeconds: z.int() }),
   status: PinnedStatus,
@@ -70,10 +73,13 @@ export const SealedPinned = z.object({
   nativeResponseHash: Sha256.nullable(),
   finishReason: z.string().nullable(),
   usage: JsonObject.nullable(),
-  /** At list price; null: unknown. */
+  /** At list price; null if unknown. */
   cost: Money.nullable(),
   costStatus: z.enum(["computed", "unknown", "none"]),
-  /** The cost is an estimate of what was sent and delivered, since no usage was reported; absent: it is by the usage. */
+  /**
+   * The provider reported no usage, so the cost is an estimate of the tokens sent and received. Absent if the cost
+   * follows from reported usage.
+   */
   costBasis: z.literal("estimated").optional(),
   discountedUpstreamBasisMicros: z.int().nullable(),
   billingMode: BillingMode,
@@ -93,7 +99,7 @@ export const SealedPinned = z.object({
   wallClockMs: Clock,
   schedulerWaitMs: Clock.nullable(),
   providerSubmission: Submission,
-  /** False: this sealed pin must not be posted again. */
+  /** If false, this pin must not be posted again. */
   safelyRetryable: z.boolean(),
   isTest: z.boolean(),
   createdAt: DateTime,
@@ -102,34 +108,34 @@ export const SealedPinned = z.object({
 });
 export type SealedPinned = z.output<typeof SealedPinned>;
 
-/** What became known afterwards: outside the record's seal, so it has a signature of its own. */
+/** A fact that became known after sealing. It is outside the record's seal and has its own signature. */
 export const PinnedCorrectionView = z.object({
   correctionId: z.string(),
-  /** Of the record it corrects. */
+  /** The record that is corrected. */
   receiptId: z.string(),
   kind: z.enum(["late_answer", "charge_resolved"]),
   details: JsonObject,
   createdAt: DateTime,
-  /** Ed25519 over the RFC 8785 form of all members but this. */
+  /** Ed25519 over the RFC 8785 form of all other members. */
   signature: ReceiptSignature,
 });
 export type PinnedCorrectionView = z.output<typeof PinnedCorrectionView>;
 
-/** The immutable record: what was sealed, its hash and signature, and beside them what is no part of the seal. */
+/** The immutable record: the sealed body with its hash and signature, and members outside the seal. */
 export const PinnedRecord = SealedPinned.extend({
   /** The same as `receiptId`. */
   receipt_id: z.string(),
   recordHash: Sha256,
   signature: ReceiptSignature,
-  /** Null: removed when its retention ended, or there was none. */
+  /** Null if the output was removed by retention or never existed. */
   output: PinnedOutput.nullable(),
-  /** Where it was asked for, and still is kept. */
+  /** Present if it was requested and is still kept. */
   nativeResponse: JsonValue.optional(),
   corrections: z.array(PinnedCorrectionView),
 }).meta({ id: "PinnedRecord" });
 export type PinnedRecord = z.output<typeof PinnedRecord>;
 
-/** The members of a record that its hash and signature are not of. */
+/** Members that hash and signature do not cover. */
 export const UNSEALED = [
   "receipt_id",
   "recordHash",
@@ -144,7 +150,7 @@ const Result = z.object({
   output: PinnedOutput.nullable(),
   nativeResponse: JsonValue.optional(),
 });
-/** `result` and its parts once more at the top: both are read. */
+/** Repeats the members of `result` at the top level, because clients read either. */
 export const PinnedAnswer = Result.extend({
   status: z.enum(["succeeded", "failed", "ambiguous"]),
   receiptId: z.string(),
@@ -161,7 +167,7 @@ export const ListPinned = z.object({
   limit: pageLimit(100, 25),
   cursor: z.string().max(64).optional(),
 });
-/** Of lists: never content. */
+/** An item of a list, without content. */
 export const PinnedListItem = SealedPinned.pick({
   receiptId: true,
   pinnedId: true,
@@ -187,10 +193,10 @@ export const PinnedPage = z
   .meta({ id: "PinnedPage" });
 export type PinnedPage = z.output<typeof PinnedPage>;
 
-/** A record with the request it is of, while that is kept. */
+/** A record with its request, while that is kept. */
 export const PinnedContentView = z.object({
   record: PinnedRecord,
-  /** Null: removed when its retention ended, or there was none. */
+  /** Null if the request was removed by retention or never stored. */
   request: JsonObject.nullable(),
 });
 export type PinnedContentView = z.output<typeof PinnedContentView>;

@@ -4,13 +4,16 @@ import { BillingMode, DateTime, IdempotencyKey, JsonObject, PathId, pageLimit } 
 import { BULK_ITEM_STATUSES } from "./enums";
 import { Budget, Context } from "./envelope";
 
-/** Seconds: of one admitted submission, of the wait for one, and of an item's turn. */
+/**
+ * In seconds: the time for one admitted submission, the wait for admission, and the time within which an item must
+ * start after its turn.
+ */
 export const PINNED_TIMEOUT = { least: 30, most: 600, standard: 600 } as const;
 export const PINNED_ADMISSION = { most: 1_800, standard: 120, deferred: 900 } as const;
 export const START_WINDOW_SECONDS = 1_200;
 export const BULK_ITEMS = 10_000;
 export const BULK_LANES = 64;
-/** Items of a bulk that one answer carries at most. */
+/** Maximum items in one answer about a bulk. */
 export const BULK_PAGE = 1_000;
 
 export const Pin = z
@@ -30,7 +33,10 @@ export type Pin = z.output<typeof Pin>;
 
 const Count = z.int().min(1).max(10_000_000);
 
-/** What is left out stays left out on the wire. An interface that cannot say one of these refuses it; none is dropped. */
+/**
+ * A setting that is left out is not sent. An interface that cannot express a setting refuses it; none is dropped
+ * silently.
+ */
 export const PinnedSampling = z
   .strictObject({
     temperature: z.number().min(0).max(2).optional().describe("How random the answer is."),
@@ -137,7 +143,7 @@ export const PinnedExecution = z
 
 const text = z.string().min(1).max(8_000_000);
 
-/** What all items of a bulk share. */
+/** Fields that all items of a bulk share. */
 const shared = {
   pin: Pin.describe("Where it runs. Nothing else is tried."),
   isolation: z
@@ -210,7 +216,7 @@ export const PinnedBulkRequest = z
   .meta({ id: "PinnedBulkRequest" });
 export type PinnedBulkRequest = z.output<typeof PinnedBulkRequest>;
 
-/** What a caller may post; the domain parses it, so that every refusal is of one shape. */
+/** A posted body; the domain parses it, so that all refusals have the same shape. */
 export const RawPinned = JsonObject;
 
 // ---- bulks
@@ -240,11 +246,11 @@ export const PinnedBulk = z
     pin: Pin,
     processing: z.enum(["standard", "deferred"]),
     concurrency: z.int(),
-    /** How many work at once now: lower while the provider refuses for want of capacity. */
+    /** Items that run at once now; lower while the provider refuses for lack of capacity. */
     currentConcurrency: z.int(),
     itemCount: z.int(),
     counts: z.record(BulkItemStatus, z.int()),
-    /** Items that may be sent again without anything running twice. */
+    /** Items that can be sent again without any risk of a second run. */
     safelyRetryable: z.int(),
     retryOf: z.string().nullable(),
     createdAt: DateTime,
@@ -275,17 +281,17 @@ export const BulkPage = z
   })
   .meta({ id: "PinnedBulkPage" });
 
-// ---- what the panel offers
+// ---- choices of the panel's form
 
-/** A pin that a project may write, as a form offers it. */
+/** A pin that the project can use, as a form offers it. */
 export const PinChoice = z.object({
   pin: Pin,
   providerTitle: z.string(),
   modelTitle: z.string(),
-  /** An account of the provider is connected, or none is needed. */
+  /** True if an account of the provider is connected or none is needed. */
   isConnected: z.boolean(),
   canDefer: z.boolean(),
-  /** What of `sampling` its interface and its model can say. */
+  /** Members of `sampling` that both interface and model support. */
   sampling: z.array(PinnedSampling.keyof()),
 });
 export type PinChoice = z.output<typeof PinChoice>;

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { Plan, PlanFeatures, PlanLimits, PlanList, PlanSlug } from "./billing";
 import { DateTime } from "./common";
 
-/** What an operator agreed with an organization instead of what its plan says. */
+/** Limits and features that an operator agreed with an organization, in place of those of its plan. */
 export const AgreedPlan = z.object({
   limits: z.partialRecord(PlanLimits.keyof(), z.int().nullable()),
   features: z.partialRecord(PlanFeatures.keyof(), z.boolean()),
@@ -14,25 +14,28 @@ export const PlanSettingsView = z.object({
   createdAt: DateTime,
   plan: Plan,
   agreed: AgreedPlan,
-  /** What holds. */
+  /** The limits and features in force. */
   limits: PlanLimits,
   features: PlanFeatures,
   used: PlanList.shape.used,
-  /** Do executions reach providers? */
+  /** Can executions reach providers? */
   externalActions: z.boolean(),
 });
 export type PlanSettingsView = z.output<typeof PlanSettingsView>;
 
-/** Only what is named changes. Limits and features are given whole: what is not among them is the plan's again. */
+/**
+ * Fields that are left out stay. Limits and features are replaced as a whole: those left out return to the plan's
+ * value.
+ */
 export const ChangePlan = z.strictObject({
-  /** By its slug; null: the default one. */
+  /** The plan's slug; null selects the default plan. */
   plan: PlanSlug.nullish(),
   limits: z.strictObject(PlanLimits.partial().shape).optional(),
   features: z.strictObject(PlanFeatures.partial().shape).optional(),
 });
 export type ChangePlan = z.output<typeof ChangePlan>;
 
-/** Whether executions of an organization may call providers. */
+/** Allows or blocks an organization's calls to providers. */
 export const ExternalActions = z
   .strictObject({
     externalActions: z.boolean().meta({

@@ -11,7 +11,7 @@ export const ReceiptQuote = z
     maximumCustomerTotal: Money.nullable(),
     expiresAt: DateTime.nullable(),
     pricingInputsHash: z.string().nullable(),
-    /** exact: a listed price, or of tokens that were counted; upper_bound: a documented bound. */
+    /** `exact`: a listed price, or the price of counted tokens. `upper_bound`: a documented bound. */
     qualifier: z.enum(["exact", "upper_bound"]).optional(),
   })
   .meta({ id: "ReceiptQuote" });
@@ -34,16 +34,16 @@ export const ReceiptPricing = z
     providerCost: z
       .object({
         amount: Money.nullable(),
-        /** reported: the provider named it. computed: from its usage at list price. */
+        /** `reported`: named by the provider. `computed`: from its usage at list price. */
         status: z.enum(["reported", "computed", "unknown"]),
-        /** estimated: the provider reported no usage; what was sent and delivered was counted at list price. */
+        /** `estimated`: the provider reported no usage, so the sent and received data was counted at list price. */
         basis: z.enum(["provider_reported", "list_price", "estimated", "unknown"]),
         priceScheduleId: z.string().nullish(),
       })
       .nullish(),
     policy: z.object({ serviceFeeBps: z.int(), pricingMode: BillingMode }).nullish(),
     mode: BillingMode.nullish(),
-    /** Display only: the charge in another currency. */
+    /** For display only: the charge in another currency. */
     presentation: z
       .object({
         convertedTotal: Money,
@@ -58,7 +58,7 @@ export const ReceiptPricing = z
       })
       .nullish(),
     estimatedProviderPriceBasisMicros: z.int().nullish(),
-    /** What the provider itself said it cost; null: it said nothing. */
+    /** The cost that the provider reported; null if it reported none. */
     providerReportedCostMicros: z.int().nullish(),
     observedUsage: JsonObject.nullish(),
     serviceInferenceFeeMicros: z.int().default(0),
@@ -91,16 +91,19 @@ export const ReceiptPricing = z
     actualCharge: Money.nullish(),
     basisEstimated: Money.nullish(),
     basisActual: Money.nullish(),
-    /** The provider's price less the deferred discount; there only where deferred work ran. */
+    /** The provider's price minus the deferred discount; present only if deferred work ran. */
     discountedUpstreamBasisMicros: z.int().nullish(),
-    /** What the customer owes for it; null: not settled. */
+    /** The customer's price; null if not settled. */
     price: Money.nullish(),
     fundingSource: z.string().nullish(),
-    /** Paid by the first-use allowance; null: not settled. */
+    /** Paid by the one-time allowance; null if not settled. */
     trialCoveredMicros: z.int().nullish(),
-    /** Taken from the customer's prepaid balance; null: not settled. */
+    /** Taken from the customer's prepaid balance; null if not settled. */
     customerDebitedMicros: z.int().nullish(),
-    /** covered: nothing real was taken. charged: from the prepaid balance. byok: the customer's own account pays. */
+    /**
+     * `covered`: no real money was taken. `charged`: taken from the prepaid balance. `byok`: the customer's own account
+     * pays.
+     */
     chargeState: z.enum(["covered", "charged", "byok", "unsettled"]).nullish(),
   })
   .meta({ id: "ReceiptPricing" });
@@ -128,11 +131,11 @@ export const PricingContract = z
     authoritativeForExecution: z.boolean(),
     examples: z.array(JsonObject),
     billable: z.boolean(),
-    /** `requirements`: JSON pointers to what a request to quote has to have. */
+    /** `requirements`: JSON pointers to the fields that a request to quote must have. */
     quote: z.object({ supported: z.boolean(), requirements: z.array(z.string()) }),
     requiresInput: z.boolean().optional(),
     estimateAvailable: z.boolean().optional(),
-    /** Of a descriptor: the ways of paying that are open here. */
+    /** Ways to pay that are available here; only in a capability's descriptor. */
     managed: z.boolean().optional(),
     byok: z.boolean().optional(),
   })
@@ -163,7 +166,7 @@ export const RetailQuote = z
     expectedCharge: Money.nullable(),
     maximumAuthorizedCharge: Money.nullable(),
     expiresAt: DateTime.nullable(),
-    /** Of images: what other models that could draw this would cost. Explains; binds no one. */
+    /** Prices of other models that could draw this image. They explain the choice and bind no one. */
     routingAlternatives: z
       .array(ResolvedRoute.extend({ expectedCharge: Money, maximumAuthorizedCharge: Money }))
       .optional(),

@@ -65,7 +65,7 @@ export const ProjectDetail = z
     repository: z
       .object({ provider: z.string(), owner: z.string(), name: z.string(), url: z.string().nullable() })
       .nullable(),
-    /** Archived ones too. */
+    /** Includes archived ones. */
     environments: z.array(Environment),
     createdAt: DateTime,
   })
@@ -115,7 +115,7 @@ export const OrganizationDetail = z
     id: z.string(),
     organizationId: z.string(),
     displayName: z.string(),
-    /** What the caller is there; null: nothing but an operator of the installation. */
+    /** The caller's role in the organization; null for an operator of the installation who is not a member. */
     role: z.enum(["owner", "admin", "member", "viewer"]).nullable(),
     createdAt: DateTime,
   })

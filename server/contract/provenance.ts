@@ -18,9 +18,12 @@ export type ManifestRequest = z.output<typeof ManifestRequest>;
 
 export const ManifestReceipt = z.object({
   receiptId: z.string(),
-  /** The receipt's own (`provenance.receiptHash`, `recordHash`): binds every byte of the receipt to this manifest. */
+  /**
+   * The receipt's own hash (`provenance.receiptHash` or `recordHash`), which binds every byte of the receipt to this
+   * manifest.
+   */
   receiptHash: Sha256,
-  /** Of a job that ran without a provider: null. */
+  /** Null for a job that ran without a provider. */
   pin: Pin.nullable(),
   requestHash: z.string(),
   outputHash: Sha256.nullable(),
@@ -37,7 +40,7 @@ export const Manifest = z
     experimentHash: z.string().nullable(),
     createdAt: DateTime,
     receipts: z.array(ManifestReceipt),
-    /** SHA-256 of the RFC 8785 form of all members but this and the signature. */
+    /** SHA-256 of the RFC 8785 form of all members except this one and the signature. */
     manifestHash: Sha256,
     signature: ReceiptSignature,
   })
@@ -52,12 +55,12 @@ export const ManifestVerification = z
     receiptsFound: z.int(),
     pinsMatching: z.int(),
     requestHashDrift: z.array(z.string()),
-    /** Receipts whose own hash or signature does not hold any more. */
+    /** Receipts whose own hash or signature is no longer valid. */
     receiptsInvalid: z.array(z.string()),
     fallbacks: z.int(),
     providerRetries: z.int(),
     providerSpend: Money,
-    /** Receipts whose cost no one knows: no part of the spend. */
+    /** Receipts with an unknown cost, which the spend leaves out. */
     costUnknown: z.int(),
     manifestHashMatches: z.boolean(),
     signatureValid: z.boolean(),

@@ -35,13 +35,13 @@ const ReceiptAttempt = z.object({
   number: z.int(),
   providerSubmission: Submission,
   providerRequestId: z.string().nullable(),
-  /** The model that answered, by the provider's own word. */
+  /** The model that answered, as the provider named it. */
   providerModel: z.string().nullable(),
   httpStatus: z.int().nullable(),
   errorCode: z.string().nullable(),
-  /** The tier that was asked for last. Null: no request left. */
+  /** The tier of the last request; null if no request was sent. */
   tier: Tier.nullable(),
-  /** A definite no to a cheaper tier, after which the same request went out once more on standard. */
+  /** A definite refusal of the cheaper tier, after which the same request was sent once more on the standard tier. */
   tierRefusal: z
     .object({
       tier: Tier,
@@ -52,26 +52,29 @@ const ReceiptAttempt = z.object({
       refusedAt: DateTime,
     })
     .nullable(),
-  /** Requests the provider took on, or may have: 2 where an answer that did not fit was given back once to be repaired. */
+  /**
+   * Requests that the provider accepted or may have accepted. It is 2 if an invalid answer was returned once for
+   * repair.
+   */
   submissions: z.int(),
-  /** Definite refusals for want of capacity, each followed by another try. */
+  /** Definite refusals for lack of capacity, each followed by another submission. */
   capacityRejections: z.int(),
   startedAt: DateTime,
   submissionBegunAt: DateTime.nullable(),
   answeredAt: DateTime.nullable(),
 });
 
-/** One of `media.adapters`: LoRA weights as they were when the execution was admitted. */
+/** An item of `media.adapters`: LoRA weights as they were on admission. */
 export const ReceiptAdapter = z
   .object({
     adapterId: z.string(),
     displayName: z.string(),
-    /** Null where it was named by its id. */
+    /** Null if the request named the adapter by its id. */
     alias: z.string().nullable(),
     aliasVersionId: z.string().nullable(),
     aliasVersionNumber: z.int().nullable(),
     weight: z.number(),
-    /** What the weights answer to; never put into a prompt by the service. */
+    /** Words that trigger the weights; the service never adds them to a prompt. */
     triggerWords: z.array(z.string()),
     source: z.object({
       kind: AdapterSourceKind,
@@ -80,20 +83,20 @@ export const ReceiptAdapter = z
       filePath: z.string().nullable(),
       provider: z.string().nullable(),
     }),
-    /** Of the weights; null where their source does not tell. */
+    /** Hash of the weights; null if their source does not provide one. */
     sha256: Sha256.nullable(),
-    /** The request named none: it is the project's default. */
+    /** True if the request named no adapter and the project's default applied. */
     byDefault: z.boolean(),
   })
   .meta({ id: "ReceiptAdapter" });
 export type ReceiptAdapter = z.output<typeof ReceiptAdapter>;
 
-/** EdDSA (Ed25519) over the canonical body: everything but this member and `provenance.receiptHash`. */
+/** EdDSA (Ed25519) over the canonical body: everything except this member and `provenance.receiptHash`. */
 export const ReceiptSignature = z
   .object({ alg: z.literal("EdDSA"), keyId: z.string(), value: z.string() })
   .meta({ id: "ReceiptSignature" });
 
-/** What an execution was, as evidence: hashes and figures, never content. What is not known is null, never zero. */
+/** Evidence of an execution: hashes and figures, never content. An unknown value is null, never zero. */
 export const Receipt = z
   .object({
     schemaVersion: z.literal("service.receipt.v1"),
@@ -103,7 +106,7 @@ export const Receipt = z
     status: JobStatus,
     principalId: z.string(),
     principalKind: z.string(),
-    /** The person behind the principal: of a key, who created it, or the key itself where no one is known. */
+    /** The person behind the principal. For a key it is the key's creator, or the key itself if that is unknown. */
     submittedBy: z.string().nullable(),
     organizationId: z.string(),
     projectId: z.string(),
@@ -119,13 +122,13 @@ export const Receipt = z
     maturity: JsonObject.nullable(),
     executionMode: z.string(),
     retryOf: z.string().nullable(),
-    /** Of the canonical request, settings included. */
+    /** Hash of the canonical request, including its settings. */
     requestHash: z.string(),
-    /** Null: the request was not kept, and no one knows any more. */
+    /** Null if the request was not kept and its hash is unknown. */
     inputHash: Sha256.nullable(),
-    /** Null: nothing came back. */
+    /** Null if no output was returned. */
     outputHash: Sha256.nullable(),
-    /** The limits and caps that held, defaults filled in. */
+    /** Limits in force, with defaults filled in. */
     settings: JsonObject,
     admission: z.object({
       admitted: z.boolean(),
@@ -135,7 +138,7 @@ export const Receipt = z
     route: z.object({
       provider: z.string().nullable(),
       model: z.string().nullable(),
-      /** The provider's own interface that was called. */
+      /** The provider's interface that was called. */
       api: z.string().nullable(),
       routeBundleVersion: z.string().nullable(),
       routeBundleHash: Sha256.nullable(),
@@ -181,7 +184,7 @@ export const Receipt = z
       receiptHash: Sha256,
     }),
     attempts: z.array(ReceiptAttempt),
-    /** Of an execution of several calls, each in its order: `main` is the last one. Absent: it was one call. */
+    /** Calls of an execution with several, in their order; `main` is the last one. Absent if there was one call. */
     stages: z
       .array(
         z.object({
@@ -190,31 +193,37 @@ export const Receipt = z
           provider: z.string(),
           model: z.string(),
           usage: JsonObject.nullable(),
-          /** At list price; null: unknown. */
+          /** At list price; null if unknown. */
           cost: Money.nullable(),
         }),
       )
       .optional(),
     logicalAttempts: z.int(),
-    /** How often a request left for the provider. */
+    /** Total of requests sent to the provider. */
     providerSubmissions: z.int(),
     providerSubmission: Submission,
     capacityRejections: z.int(),
-    /** Where the sent request differs from the caller's; `from` is null where the caller left it to us. */
+    /**
+     * Differences between the caller's request and the sent one; `from` is null if the caller left the choice to the
+     * service.
+     */
     rewrites: z.array(
       z.object({ field: z.string(), from: JsonValue, to: z.union([z.string(), z.number()]) }),
     ),
-    /** What was tried in place of what was chosen: other routes, or `processing:flex->standard`. */
+    /** Replacements of the chosen route, such as `processing:flex->standard`. */
     fallbacks: z.array(z.string()),
-    /** The tier the work ran on; where no answer tells, the one asked for last. Null: no provider was asked. */
+    /** Tier that ran; the requested tier if the provider did not report one. Null if no provider was called. */
     processingTier: Tier.nullable(),
-    /** The tier that was asked for first. */
+    /** The tier of the first request. */
     requestedProcessingTier: Tier.nullable(),
-    /** Why another tier ran than was asked for first: it was refused, or the provider served standard all the same. */
+    /**
+     * Why the tier that ran differs from the one requested first: it was refused, or the provider served standard
+     * anyway.
+     */
     processingFallback: z
       .object({ from: Tier, to: Tier, reason: z.enum(["refused", "served_standard"]) })
       .nullable(),
-    /** Taken off the provider's token rates; 0 unless deferred work ran. */
+    /** Discount on the provider's token rates; 0 unless deferred work ran. */
     deferredDiscountBps: z.int().nullable(),
     usage: JsonObject.nullable(),
     text: JsonObject.nullable(),

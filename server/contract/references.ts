@@ -4,11 +4,11 @@ import { DateTime, pageLimit } from "./common";
 export const ListReferences = z.object({ limit: pageLimit(200, 50), cursor: z.string().max(64).optional() });
 export type ListReferences = z.output<typeof ListReferences>;
 
-/** A file of a project that an input may name. */
+/** A file of a project that an input can name. */
 export const Reference = z
   .object({
     artifactId: z.string(),
-    /** Uploaded by a caller, or the chosen output of a job. */
+    /** `upload`: uploaded by a caller. `output`: the selected output of a job. */
     source: z.enum(["upload", "output"]),
     mediaType: z.string(),
     kind: z.string(),

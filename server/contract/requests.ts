@@ -8,14 +8,14 @@ import { RequestEventType } from "./webhooks";
 const Id = z.string().min(1).max(64);
 const MOST_CASES = 100;
 export const REQUEST_VERSION = "service.capability-request.v1";
-/** Kept as it was sent, white space too, since the hash covers it; only not blank. */
+/** Text that is stored as sent, including white space, because the hash covers it; it must not be blank. */
 const words = (most: number) => z.string().min(1).max(most).regex(/\S/, { message: "must not be blank" });
 
-/** Where a request is on its way from a need to a capability. */
+/** State of a request between need and finished capability. */
 export const RequestStatus = z.enum(REQUEST_STATUSES);
 export type RequestStatus = z.output<typeof RequestStatus>;
 
-/** The request. Members of your own are kept and become part of the hash; what is null counts as left out. */
+/** A capability request. The caller's own members are kept and hashed; null counts as left out. */
 export const CapabilityRequestBody = z
   .looseObject({
     schemaVersion: branded(
@@ -47,7 +47,7 @@ export type CapabilityRequestBody = z.output<typeof CapabilityRequestBody>;
 
 export const RequestRef = z.object({ request_id: PathId });
 
-/** One wording, frozen: `requestHash` is the SHA-256 of the RFC 8785 form of `content`. */
+/** One frozen revision: `requestHash` is the SHA-256 of the RFC 8785 form of `content`. */
 export const RequestRevision = z
   .looseObject({
     id: z.string(),
@@ -68,7 +68,7 @@ export const RequestFeedback = z.object({
 });
 export type RequestFeedback = z.output<typeof RequestFeedback>;
 
-/** What the customer's side does next: `present_quote` and what follows it need a person. */
+/** The customer's next step. `present_quote` needs a person. */
 export const RequestNextAction = z.enum(["submit", "poll", "revise", "present_quote", "run", "stop"]);
 export const CapabilityRequest = z
   .object({
@@ -82,9 +82,9 @@ export const CapabilityRequest = z
     requestHash: z.string(),
     revision: RequestRevision,
     feedback: RequestFeedback.nullable(),
-    /** Of the quote that can be paid or was; null: none. */
+    /** The quote that can be paid or was paid; null if there is none. */
     quoteId: z.string().nullable(),
-    /** The capability it became; null: not yet. */
+    /** The capability that fulfills the request; null until then. */
     capabilityKey: z.string().nullable(),
     createdBy: z.string(),
     createdAt: DateTime,
@@ -98,14 +98,14 @@ export const CapabilityRequest = z
   .meta({ id: "CapabilityRequestView" });
 export type CapabilityRequest = z.output<typeof CapabilityRequest>;
 
-/** What running the capability will cost, as far as is known before it exists. */
+/** The expected price of running the capability, as far as it is known before the capability exists. */
 export const ProjectedPricing = PricingContract.extend({ status: z.literal("projected") });
 export type ProjectedPricing = z.output<typeof ProjectedPricing>;
 
 export const CommissionState = z.enum(["active", "expired", "superseded", "paid"]);
 export type CommissionState = z.output<typeof CommissionState>;
 
-/** A price for making a capability. No execution can name it, and only a person can pay it. */
+/** The price of building a capability. It cannot be used for an execution, and only a person can pay it. */
 export const CommissionQuote = z
   .object({
     quoteId: z.string(),
@@ -124,18 +124,18 @@ export const CommissionQuote = z
     note: z.string().nullable(),
     issuedAt: DateTime,
     expiresAt: DateTime,
-    /** The page where a person of the organization pays; no one else can. */
+    /** The page on which a person of the organization pays; a key cannot. */
     approval: z.object({ humanRequired: z.literal(true), approvalUrl: z.string() }),
   })
   .meta({ id: "CapabilityQuoteView" });
 export type CommissionQuote = z.output<typeof CommissionQuote>;
 
-/** How the price of running it is put, by an operator who cannot know it all yet. */
+/** The operator's estimate of the running price, before all of it is known. */
 export const RuntimePricingDraft = z
   .strictObject({
     mode: z.enum(RUNTIME_PRICING_MODES),
     billingCurrency: BillingCurrency,
-    /** In words, e.g. "about $0.02 a page". */
+    /** Text such as "about $0.02 a page". */
     display: z.string().trim().min(1).max(300),
     startingAtMicros: z.int().min(0).max(1_000_000_000).nullish(),
   })
@@ -144,12 +144,10 @@ export const RuntimePricingDraft = z
     message: "is not allowed when the capability is free",
   });
 
-/** An operator's act of issuing a commission quote. */
 export const IssueCommissionQuote = z.strictObject({
   requestId: Id,
-  /** The revision that was read: another one by now is a conflict. */
+  /** The revision that the operator read; a newer revision is a conflict. */
   revisionId: Id,
-  /** A whole number of cents. */
   priceMicros: z
     .int()
     .min(1_000_000)
@@ -162,20 +160,23 @@ export const IssueCommissionQuote = z.strictObject({
 });
 export type IssueCommissionQuote = z.output<typeof IssueCommissionQuote>;
 
-/** An operator's words to the customer: what is missing, or why not. */
+/** An operator's message to the customer: the missing information, or the reason for declining. */
 export const TellCustomer = z.strictObject({ requestId: Id, message: z.string().trim().min(1).max(4_000) });
 export const FulfilRequest = z.strictObject({
   requestId: Id,
   capabilityKey: z.string().trim().min(1).max(200),
 });
 
-/** What happened to a request, oldest first. */
+/** A step in a request's history. */
 export const RequestEvent = z.object({
   eventId: z.string(),
   type: RequestEventType,
   actorId: z.string(),
   actorKind: z.string(),
-  /** The email of a person, the name of a key; null: the system, or an actor who is not shown, as operators to customers. */
+  /**
+   * A person's email address or a key's name. Null for the system, and for actors who are hidden, as operators are from
+   * customers.
+   */
   actorName: z.string().nullable(),
   payload: JsonObject,
   createdAt: DateTime,
@@ -185,17 +186,17 @@ export type RequestEvent = z.output<typeof RequestEvent>;
 export const ListRequests = z.object({
   projectId: Id.optional(),
   status: RequestStatus.optional(),
-  /** The `nextCursor` of the page before: a request id. */
+  /** The `nextCursor` of the previous page, a request id. */
   cursor: z.string().max(64).optional(),
   limit: pageLimit(100, 25),
 });
 export type ListRequests = z.output<typeof ListRequests>;
-/** A request in a list: without its wording, which may be long. */
+/** A request in a list, without its content, which can be long. */
 export const RequestSummary = CapabilityRequest.omit({ revision: true, nextAction: true })
   .extend({
     summary: z.string(),
     revisionNumber: z.int(),
-    /** Of the quote that can be paid or was, before tax, and until when it can be; null: there is none. */
+    /** Price before tax and expiry of the quote that can be paid or was paid; null if there is none. */
     price: Money.nullable(),
     quoteExpiresAt: DateTime.nullable(),
   })
@@ -208,7 +209,7 @@ export type RequestPage = z.output<typeof RequestPage>;
 
 /** The same for the panel's own lists. */
 export const ListedRequest = RequestSummary.extend({
-  /** The state of the refund; null: it was not requested. */
+  /** State of the refund; null if none was requested. */
   refund: RefundState.nullable(),
 });
 export type ListedRequest = z.output<typeof ListedRequest>;
@@ -218,17 +219,17 @@ export const ListedRequestPage = z.object({
 });
 export type ListedRequestPage = z.output<typeof ListedRequestPage>;
 
-/** The operators' list: without a status, every request but drafts. */
+/** The operators' list; without a status it has every request except drafts. */
 export const ListQueue = ListRequests.omit({ projectId: true }).extend({
-  /** Only those of which a payment's refund failed. */
+  /** Selects requests with a failed refund of a payment. */
   refund: z.literal("failed").optional(),
-  /** Newest first by default. */
+  /** Defaults to newest first. */
   order: z.enum(["newest", "oldest"]).optional(),
 });
 export const QueuedRequest = ListedRequest.extend({
   organizationName: z.string(),
   projectName: z.string(),
-  /** Of any payment for it, also one that was not what it was paid with. */
+  /** True if any payment for the request has a failed refund, also a payment that did not pay its quote. */
   hasFailedRefund: z.boolean(),
 });
 export type QueuedRequest = z.output<typeof QueuedRequest>;

@@ -1,18 +1,17 @@
 import { z } from "zod";
 import { DateTime } from "./common";
 
-/** A signed-in browser or device of the caller. */
 export const Session = z
   .object({
     sessionId: z.string(),
     kind: z.enum(["browser", "device"]),
-    /** The browser and its system, or the name a device gave itself. */
+    /** The browser and its system, or the name that the device sent. */
     label: z.string(),
     address: z.string().nullable(),
     createdAt: DateTime,
     lastSeenAt: DateTime,
     expiresAt: DateTime,
-    /** The session this is asked by. */
+    /** True for the session of this request. */
     isCurrent: z.boolean(),
   })
   .meta({ id: "Session" });
@@ -31,23 +30,23 @@ export const DeviceStart = z
       .trim()
       .min(1)
       .max(80)
-      // Shown to who decides: no character may hide or turn around what is there.
+      // The person who decides sees this name, so no character may hide or reverse its text.
       .regex(/^[^\p{C}\p{Zl}\p{Zp}]*$/u, "must not contain invisible characters")
       .describe("The program that asks and its machine, without invisible characters.")
       .optional(),
   })
   .meta({ id: "DeviceLoginStart" });
 
-/** Both spellings are the same values. */
+/** Both spellings have the same values. */
 export const DeviceStarted = z
   .object({
     userCode: z.string(),
     verificationUri: z.string(),
     verificationUriComplete: z.string(),
     deviceCode: z.string(),
-    /** Seconds until the codes are worth nothing. */
+    /** Seconds until the codes expire. */
     expiresIn: z.number(),
-    /** Seconds to wait between two questions for the token. */
+    /** Seconds to wait between two polls for the token. */
     interval: z.number(),
     user_code: z.string(),
     verification_uri: z.string(),
@@ -69,9 +68,9 @@ export const DeviceTokenRequest = z
 
 export const DeviceToken = z
   .object({
-    /** `Authorization: Bearer caps_…`, for what a signed-in person may ask. Shown here and nowhere else. */
+    /** Sent as `Authorization: Bearer caps_…`, with the rights of a signed-in person. It is returned only here. */
     sessionToken: z.string(),
-    /** A client that writes with cookies sends it as X-CSRF-Token; a bearer token needs none. */
+    /** Clients that write with cookies send it as X-CSRF-Token; a bearer token needs none. */
     csrfToken: z.string(),
     principalId: z.string(),
     appBaseUrl: z.string(),
@@ -81,11 +80,11 @@ export const DeviceToken = z
   .meta({ id: "DeviceToken" });
 export type DeviceToken = z.output<typeof DeviceToken>;
 
-/** As a person types it: case, blanks and dashes do not matter. */
+/** The code as typed: case, blanks and dashes are ignored. */
 export const UserCode = z.strictObject({ userCode: z.string().min(1).max(40) });
 export const DecideDevice = UserCode.extend({ decision: z.enum(["approved", "denied"]) });
 
-/** What asks to be signed in, before somebody decides. */
+/** A device that waits for a person's decision. */
 export const WaitingDevice = z.object({
   userCode: z.string(),
   clientName: z.string(),
@@ -95,13 +94,13 @@ export const WaitingDevice = z.object({
 });
 export type WaitingDevice = z.output<typeof WaitingDevice>;
 
-/** An identity provider that signs the reader in. */
+/** An identity provider account that the reader can sign in with. */
 export const LinkedIdentity = z.object({
-  /** The address the provider names itself by. */
+  /** The issuer's URL. */
   issuer: z.string(),
   name: z.string(),
   since: DateTime,
-  /** False: it is the only way in. */
+  /** False if it is the only way to sign in. */
   isSpare: z.boolean(),
 });
 export type LinkedIdentity = z.output<typeof LinkedIdentity>;
@@ -109,26 +108,26 @@ export type LinkedIdentity = z.output<typeof LinkedIdentity>;
 /** The reader's own account. */
 export const Account = z.object({
   email: z.string(),
-  /** False for who signs in by an identity provider alone. */
+  /** False if the person signs in only through an identity provider. */
   hasPassword: z.boolean(),
   secondFactor: z.object({
-    /** Null: signing in asks for no code. */
+    /** Null if signing in requires no code. */
     since: DateTime.nullable(),
     recoveryCodesLeft: z.int(),
   }),
   identities: z.array(LinkedIdentity),
-  /** The names of organizations in which the reader has no rights until they have a second factor. */
+  /** Names of organizations in which the reader has no rights until they set up a second factor. */
   askedBy: z.array(z.string()),
 });
 export type Account = z.output<typeof Account>;
 
-/** What an authenticator is set up with: as text, as an address, and as a picture (SVG). */
+/** Setup data for an authenticator app: the secret as text, as a URI, and as an SVG picture. */
 export const NewSecondFactor = z.object({ secret: z.string(), uri: z.string(), qrCode: z.string() });
 export type NewSecondFactor = z.output<typeof NewSecondFactor>;
 
-/** As it is typed: blanks and dashes do not matter. */
+/** The code as typed: blanks and dashes are ignored. */
 export const SecondFactorCode = z.strictObject({ code: z.string().trim().min(1).max(40) });
-/** The password, of who has one. */
+/** The password is required if the person has one. */
 export const StartSecondFactor = z.strictObject({ password: z.string().max(1000).optional() });
 export const UnlinkIdentity = StartSecondFactor.extend({ issuer: z.string().min(1).max(2000) });
 export type UnlinkIdentity = z.output<typeof UnlinkIdentity>;

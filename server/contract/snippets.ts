@@ -1,17 +1,20 @@
 import { quoted } from "./cli";
 
-/** A request of the API, as far as code that makes it has to know it. */
+/** An API request, as far as generated code needs it. */
 export type ApiRequest = { origin: string; path: string; body: unknown; stream?: boolean };
 
 const KEY = "CAPSTAN_API_KEY";
 
-/** The same request for a shell, in TypeScript and in Python; the key is read from the environment, never written out. */
+/**
+ * The request as a shell command, in TypeScript and in Python. The code reads the key from the environment and never
+ * contains it.
+ */
 export const snippetsOf = (request: ApiRequest) => ({
   curl: toCurl(request),
   typescript: toTypeScript(request),
   python: toPython(request),
 });
-/** A run of a capability by the TypeScript client. */
+/** Code that runs a capability with the TypeScript client. */
 export const clientCodeOf = (capability: string, input: unknown, baseUrl: string) =>
   `import { createClient } from ${JSON.stringify("@capstan/client")};
 
@@ -86,7 +89,7 @@ ${answer}
 
 const indent = (text: string, spaces: number) => text.replaceAll("\n", `\n${" ".repeat(spaces)}`);
 
-/** JSON as Python writes it. Strings are the same in both. */
+/** A JSON value as Python source. */
 function pythonLiteral(value: unknown, depth: number): string {
   if (value === null || value === undefined) return "None";
   if (value === true) return "True";
@@ -104,5 +107,5 @@ function pythonLiteral(value: unknown, depth: number): string {
   return typeof value === "string" ? pythonString(value) : String(value);
 }
 
-/** JSON's escapes are Python's, but for halves of characters, which JSON.stringify escapes already. */
+/** JSON escapes are valid in Python, except lone surrogates, which JSON.stringify escapes itself. */
 const pythonString = (text: string) => JSON.stringify(text);

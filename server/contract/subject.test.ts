@@ -3,7 +3,7 @@ import { subjectOf } from "./subject";
 
 const of = (input: unknown) => subjectOf({ requestSnapshot: { input } as never });
 
-test("the subject is the prompt, the text, or the last message of the user", () => {
+test("the subject is the prompt, the text, or the user's last message", () => {
   expect(of({ prompt: "A kite" })).toBe("A kite");
   expect(of({ text: "Rain on\n a tin roof " })).toBe("Rain on a tin roof");
   const messages = [
@@ -15,13 +15,13 @@ test("the subject is the prompt, the text, or the last message of the user", () 
   expect(of({ messages, prompt: "Hello" })).toBe("What is a capstan?");
 });
 
-test("the subject is cut after 120 characters, none of them in half", () => {
+test("the subject is cut after 120 whole characters", () => {
   const kites = "🪁".repeat(121);
   expect(of({ prompt: kites })).toBe(`${"🪁".repeat(120)}…`);
   expect(of({ prompt: "🪁".repeat(120) })).toBe("🪁".repeat(120));
 });
 
-test("a request without words, or whose content is not shown, has no subject", () => {
+test("a request without words or without visible content has no subject", () => {
   expect(of({ prompt: "  " })).toBeNull();
   expect(of({ messages: [{ role: "user", content: [{ type: "image_url" }] }] })).toBeNull();
   expect(of([])).toBeNull();

@@ -2,7 +2,10 @@ import type { Job } from "@/server/contract/jobs";
 
 const LONGEST = 120;
 
-/** What a job was asked: the first 120 characters of its prompt, text or last user message. Null: none, or not to be shown. */
+/**
+ * The job's request in one line: the first 120 characters of its prompt, text or last user message. Null if there is
+ * none or the input is not visible.
+ */
 export function subjectOf({ requestSnapshot }: Pick<Job, "requestSnapshot">): string | null {
   const input = requestSnapshot?.input;
   if (!isRecord(input)) return null;
@@ -12,7 +15,7 @@ export function subjectOf({ requestSnapshot }: Pick<Job, "requestSnapshot">): st
   return [...line].length > LONGEST ? `${[...line].slice(0, LONGEST).join("").trimEnd()}…` : line;
 }
 
-/** Good enough to look for a name in it: a list has none of these names. */
+/** Arrays pass as well, which is harmless: they have none of the names that are read. */
 const isRecord = (value: unknown): value is Record<string, unknown> =>
   typeof value === "object" && value !== null;
 const isText = (value: unknown): value is string => typeof value === "string" && value.trim() !== "";

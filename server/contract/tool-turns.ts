@@ -1,9 +1,8 @@
-/** The calls of tools in a conversation, and their results. */
 type Turn = { toolCalls?: readonly { id: string }[] | null | undefined; toolCallId?: string | undefined };
 
 /**
- * The first message whose calls or result do not belong to the conversation: each call has a result after it, and each result
- * a call before it. Null: all of them do.
+ * The first message whose tool calls or result have no counterpart: each call needs a later result, and each result an
+ * earlier call. Null if all match.
  */
 export function flawOfTurns(messages: readonly Turn[]): { at: number; msg: string } | null {
   const open = new Map<string, number>();

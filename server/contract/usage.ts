@@ -5,25 +5,27 @@ import { wholeNumber } from "./common";
 import { USAGE_GROUPS } from "./enums";
 
 const Id = z.string().min(1).max(64);
-/** A day of UTC. */
+/** A day in UTC. */
 export const Day = z.iso.date();
 
 const whole = z.int();
-/** Totals of executions. Amounts are micros of US dollars. */
+/** Totals of executions, with amounts in micros of US dollars. */
 export const UsageFigures = z
   .object({
     executions: whole,
     succeeded: whole,
     failed: whole,
     canceled: whole,
-    /** Not ended yet: their cost is to come. */
+    /** Executions that have not ended; their cost is added later. */
     unfinished: whole,
-    /** Ended, of comparisons that no one has judged: how, and by whom they were done, is shown after the judgement. */
+    /**
+     * Ended executions of comparisons that are not judged. Their outcome and provider are counted after the judgement.
+     */
     unjudged: whole,
     providerCostMicros: whole.describe(
       "Cost of the providers' work at list price, as far as it is known, on whoever's account it ran.",
     ),
-    /** Ended executions whose provider cost is not known; they are not in `providerCostMicros`. */
+    /** Ended executions with an unknown provider cost, which `providerCostMicros` leaves out. */
     unknownCosts: whole,
     chargedMicros: whole.describe(
       "What was taken from balance and credits, the fee included. Executions on your own provider accounts are not part of it.",
@@ -41,18 +43,18 @@ export type UsageFigures = z.output<typeof UsageFigures>;
 const Principal = z.object({
   principalId: z.string(),
   kind: z.enum(["key", "person", "other"]),
-  /** Of a key its name, of a person the email address. */
+  /** A key's name or a person's email address. */
   name: z.string().nullable(),
 });
 
-/** Usage of live money, or of test money: never added up. */
+/** Usage of live money or of test money; the two are never added. */
 export const UsageSide = z
   .object({
     totals: UsageFigures,
     byDay: z.array(UsageFigures.and(z.object({ day: Day }))),
     byProject: z.array(UsageFigures.and(z.object({ projectId: z.string(), name: z.string() }))),
     byCapability: z.array(UsageFigures.and(z.object({ capabilityKey: z.string() }))),
-    /** Provider null: it ran here. */
+    /** `provider` is null for executions without a provider. */
     byProvider: z.array(UsageFigures.and(z.object({ provider: z.string().nullable() }))),
     byModel: z.array(
       UsageFigures.and(z.object({ provider: z.string().nullable(), model: z.string().nullable() })),
@@ -74,10 +76,10 @@ export type BillingSummaryQuery = z.output<typeof BillingSummaryQuery>;
 export const BillingSummary = z
   .object({
     organizationId: z.string(),
-    /** Null: of the whole organization. */
+    /** Null for the whole organization. */
     projectId: z.string().nullable(),
     days: whole,
-    /** The first and the last day counted, of UTC: an execution counts to the day it was submitted. */
+    /** The first and the last day counted, in UTC. An execution counts on the day of its submission. */
     from: Day,
     to: Day,
     currency: z.literal("USD"),
@@ -88,23 +90,23 @@ export const BillingSummary = z
 export type BillingSummary = z.output<typeof BillingSummary>;
 
 export const UsageExportQuery = z.object({
-  /** The first day. */
+  /** The first day included. */
   from: Day,
-  /** The first day that is left out. */
+  /** The first day not included. */
   to: Day,
   projectId: Id.optional(),
   organizationId: Id.optional(),
 });
 export type UsageExportQuery = z.output<typeof UsageExportQuery>;
 
-/** By what the panel stacks a day's usage. */
+/** Dimensions by which the panel stacks a day's usage. */
 export const UsageGroup = z.enum(USAGE_GROUPS);
 export type UsageGroup = z.output<typeof UsageGroup>;
 export const UsageDaysQuery = z.object({
   project_id: Id,
   days: z.union([z.literal(7), z.literal(30), z.literal(90)]),
 });
-/** A project's usage day by day, in every way the panel stacks it. */
+/** A project's usage per day, in every dimension of the panel's chart. */
 export const UsageDays = z.object({
   from: Day,
   to: Day,
@@ -122,16 +124,16 @@ export const UsageDays = z.object({
 });
 export type UsageDays = z.output<typeof UsageDays>;
 
-/** What one execution costs and who pays for it; null is what is not known, never 0. */
+/** Cost and payer of one execution; an unknown value is null, never 0. */
 export const ExecutionCost = z.object({
   charge: Charge,
   holdState: z.enum(["open", "settled", "released", "ambiguous"]).nullable(),
-  /** The part of the charge that is the service fee. */
+  /** The service fee within the charge. */
   feeMicros: whole.nullable(),
   providerCostMicros: whole.nullable(),
   paidBy: z.enum(["allowance", "wallet", "own_account", "nobody"]),
   test: z.boolean(),
-  /** A person decided the charge. */
+  /** True if a person decided the charge. */
   corrected: z.boolean(),
 });
 export type ExecutionCost = z.output<typeof ExecutionCost>;

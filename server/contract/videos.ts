@@ -1,12 +1,11 @@
 import { z } from "zod";
 import { CheckedImage } from "./image-edit";
 
-/** The input of video generation, and its output. */
 export const VIDEO_SECONDS = { min: 1, max: 8 } as const;
 export const RESOLUTIONS = ["720p", "1080p"] as const;
 
 export const VideoInput = z.strictObject({
-  // Published only: a longer prompt is PromptTooLong, by the capability's input constraints.
+  // The limit is only published here: a longer prompt fails with PromptTooLong, by the capability's input constraints.
   prompt: z.string().min(1).meta({ description: "What the video shows and what happens.", maxLength: 4_000 }),
   aspectRatio: z.enum(["16:9", "9:16"]).default("16:9"),
   durationSeconds: z.int().min(VIDEO_SECONDS.min).max(VIDEO_SECONDS.max).default(VIDEO_SECONDS.max),
@@ -23,7 +22,7 @@ export type VideoInput = z.output<typeof VideoInput>;
 
 export const VideoOutput = z.object({
   aspectRatio: z.enum(["16:9", "9:16"]),
-  /** As measured in the file; null where it does not say. */
+  /** Measured in the file; null if the file does not state it. */
   durationMs: z.int().nullable(),
   width: z.int().nullable(),
   height: z.int().nullable(),

@@ -2,14 +2,12 @@ import { z } from "zod";
 import { DateTime, PathId, pageLimit } from "./common";
 import { DELIVERY_STATES, EVENT_TYPES, JOB_EVENT_TYPES, REQUEST_EVENT_TYPES } from "./enums";
 
-/** Every type a job's event can have. */
 export const JobEventType = z.enum(JOB_EVENT_TYPES);
 
-/** Every type an event of a capability request can have. */
 export const RequestEventType = z.enum(REQUEST_EVENT_TYPES);
 export type RequestEventType = z.output<typeof RequestEventType>;
 
-/** Every type an endpoint can take: of jobs, of capability requests, and those of their organization. */
+/** Event types that an endpoint can subscribe to: those of jobs, of capability requests and of the organization. */
 export const EventType = z.enum(EVENT_TYPES).meta({ id: "WebhookEventType" });
 
 export const DeliveryState = z.enum(DELIVERY_STATES);
@@ -21,13 +19,13 @@ const EndpointUrl = z.string().trim().min(1).max(2048).meta({
 });
 export const SECRET_PREFIX = "whsec_";
 export const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
-/** Without bits behind the last byte, which strict decoders refuse (RFC 4648, section 3.5). */
+/** Rejects non-zero bits after the last byte, as strict decoders do (RFC 4648, section 3.5). */
 const CANONICAL = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/][AQgw]==|[A-Za-z0-9+/]{2}[AEIMQUYcgkosw048]=)?$/;
 const MOST_SECRET = 512;
 
 /**
- * Whether a library of Standard Webhooks verifies what this secret signs, and it is too long to be guessed from a
- * delivery: their own form, or a text, whose maker gets that form of it once.
+ * Can Standard Webhooks libraries verify signatures with this secret, and is it too long to guess? It is either in
+ * their `whsec_` form, or a text, whose `whsec_` form is returned once on creation.
  */
 export function isGoodSecret(secret: string): boolean {
   if (secret.length > 2 * MOST_SECRET) return false; // a character has at most two UTF-16 units
@@ -74,7 +72,7 @@ export const CreateDeliveryEndpoint = z
   .meta({ id: "DeliveryEndpointCreate" });
 export type CreateDeliveryEndpoint = z.output<typeof CreateDeliveryEndpoint>;
 
-/** What is null or left out stays as it is. */
+/** Fields that are null or left out stay. */
 export const UpdateDeliveryEndpoint = z
   .strictObject({
     url: EndpointUrl.nullish(),
@@ -92,12 +90,12 @@ export const DeliveryEndpoint = z
   .object({
     endpointId: z.string(),
     organizationId: z.string(),
-    /** Null: events of every project of the organization. */
+    /** Null for events of every project of the organization. */
     projectId: z.string().nullable(),
     url: z.string(),
     eventTypes: z.array(z.string()),
     enabled: z.boolean(),
-    /** Why it was switched off automatically, if it was. */
+    /** Reason for an automatic deactivation; null if there was none. */
     disabledReason: z.string().nullable(),
     weakSecret: z
       .boolean()
@@ -126,7 +124,7 @@ export const Delivery = z
     endpointId: z.string(),
     projectId: z.string().nullable(),
     jobId: z.string().nullable(),
-    /** The `webhook-id` header: the same in every try and every replay. */
+    /** The `webhook-id` header, the same for every attempt and replay. */
     eventId: z.string(),
     type: z.string(),
     state: DeliveryState,
@@ -145,7 +143,7 @@ export const ListDeliveries = z.object({
   endpointId: Id.optional(),
   jobId: Id.optional(),
   state: DeliveryState.optional(),
-  /** The `nextCursor` of the page before: a delivery id. */
+  /** The `nextCursor` of the previous page, a delivery id. */
   cursor: z.string().max(64).optional(),
   limit: pageLimit(200, 50),
 });
@@ -155,9 +153,9 @@ export const DeliveryPage = z
   .meta({ id: "DeliveryPage" });
 export type DeliveryPage = z.output<typeof DeliveryPage>;
 
-/** A delivery with what was sent and every try, for the panel's log. */
+/** A delivery with the body sent and every attempt, for the panel's log. */
 export const DeliveryDetail = Delivery.extend({
-  /** Null: pruned. */
+  /** Null if pruned. */
   body: z.string().nullable(),
   tries: z.array(
     z.object({
