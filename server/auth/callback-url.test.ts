@@ -42,7 +42,7 @@ test.each([
   "https://capstan.example//evil.example/x",
   "https:\\\\capstan.example\\\\evil.example",
   "",
-])("anything else is the start: %s", (asked) => {
+])("any other address becomes the start page: %s", (asked) => {
   expect(ownPath(asked, ORIGIN)).toBe("/");
 });
 

@@ -9,31 +9,34 @@ export type Person = Extract<Principal, { kind: "human_session" }>;
 
 async function opened(token: string): Promise<JWT | null> {
   if (!token || !env.NEXTAUTH_SECRET) return null;
-  return decode({ token, secret: env.NEXTAUTH_SECRET }).catch(() => null); // not ours, changed or too old
+  return decode({ token, secret: env.NEXTAUTH_SECRET }).catch(() => null); // forged, changed or expired
 }
 
-/** What our cookie says, when it is sealed by us and not too old. A cookie without a session signs no one in. */
+/** The claims of our session cookie; null if it is not sealed by us, is expired, or has no session. */
 export async function claimsOf(token: string): Promise<{ userId: string; sessionId: string } | null> {
   const claims = await opened(token);
   if (!claims?.sub || typeof claims.sid !== "string") return null;
   return { userId: claims.sub, sessionId: claims.sid };
 }
 
-/** How long somebody has to send their code after the first step of signing in. */
+/** Seconds in which a person must send their code after the first step of signing in. */
 const PENDING_SECONDS = 10 * 60;
 
 const Link = z.object({ issuer: z.string(), name: z.string(), subject: z.string() });
 
-/** Whose code is waited for; `link`: the identity that brought them, to be linked to them when it has come. */
+/**
+ * The account that still owes a code. `link` is the identity that the person signed in with, which is linked to the account
+ * once the code is correct.
+ */
 export type Pending = { userId: string; version: number; link?: IdentityLink | undefined };
 
-/** The claims of who has passed the first step of signing in and still owes a code: no session, and no person. */
+/** The claims of a person who passed the first step of signing in and still owes a code. They give access to nothing. */
 export function pendingClaims({ userId, version, link }: Pending, now: Date): JWT {
   const until = now.getTime() + PENDING_SECONDS * 1000;
   return { sub: userId, pending: version, until, ...(link && { link }) };
 }
 
-/** Whose code is waited for, by our cookie; null for no one's. */
+/** The account that still owes a code, from our cookie; null if there is none or the time is up. */
 export async function pendingOf(token: string, now: Date): Promise<Pending | null> {
   const claims = await opened(token);
   if (!claims?.sub || typeof claims.pending !== "number" || typeof claims.until !== "number") return null;
@@ -43,8 +46,8 @@ export async function pendingOf(token: string, now: Date): Promise<Pending | nul
 }
 
 /**
- * The person of our cookie, or null. Beyond the cookie's seal and age its session is asked of the database (remembered for a
- * second at most), so one that was ended is none from the next request on.
+ * The person of our cookie, or null. The session is also looked up in the database (cached for a second at most), so an ended
+ * session is refused from the next request on.
  */
 export async function personOfCookie(token: string, now: Date): Promise<Person | null> {
   const claims = await claimsOf(token);

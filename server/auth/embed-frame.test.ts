@@ -5,7 +5,7 @@ import { expect, test } from "vitest";
 const HERE = "https://capstan.example";
 type Message = { data: { protocol: string; type: string }; origin: string; source: unknown };
 
-test("a frame that loads again and says hello again gets its session again, and no other frame does", () => {
+test("a frame that reloads and asks again gets its session again, and no other frame does", () => {
   const posted: unknown[] = [];
   const frame = {
     style: {},

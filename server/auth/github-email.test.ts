@@ -15,6 +15,6 @@ test.each([
   [[]],
   [{ message: "Requires authentication" }],
   [null],
-])("an address that was never proven is no one's: %j", (emails) => {
+])("an unverified address belongs to no account: %j", (emails) => {
   expect(verifiedEmail(emails)).toBeNull();
 });

@@ -19,11 +19,11 @@ import { env } from "@/server/platform/settings/env";
 import { verifiedEmail } from "./github-email";
 
 type Provider = AuthOptions["providers"][number];
-/** The account of an identity, or why there is none. */
+/** Finds the account of an identity, or the reason for which there is none. */
 export type Identify = (identity: Identity) => Promise<Identified | IdentityRefusal>;
 
 declare module "next-auth" {
-  /** What a provider found: an account of ours, or the code of why there is none. */
+  /** The result of a provider's sign-in: an account of ours, or the code of a refusal. */
   interface User {
     sessionVersion?: number;
     needsCode?: boolean;
@@ -39,13 +39,15 @@ export const toUser = ({ userId, sessionVersion, needsCode, link }: Identified):
   ...(link && { link }),
 });
 
-const NO_ID = "-"; // next-auth refuses an empty id before it asks the signIn callback
+const NO_ID = "-"; // next-auth refuses an empty id before it calls the signIn callback
 
 const Subject = z.union([z.string().min(1).max(255), z.int()]).transform(String);
-/** A provider's claims, before any is verified. */
+/** A provider's claims before they are verified. */
 type Claimed = Pick<Identity, "name" | "verifiedEmail"> & { subject: unknown };
 
-/** The account of who a provider vouches for. An error here would be swallowed: next-auth sends the reader back without a word. */
+/**
+ * The account of a provider's claims. Errors are caught here, because next-auth would send the reader back without a message.
+ */
 async function toAccount(identify: Identify, issuer: string, find: () => Promise<Claimed>): Promise<User> {
   try {
     const claimed = await find();
@@ -65,8 +67,8 @@ async function toAccount(identify: Identify, issuer: string, find: () => Promise
 const refused = (refusal: NonNullable<User["refusal"]>): User => ({ id: NO_ID, refusal });
 
 /*
- * Every provider gets a state and a PKCE challenge, and those that sign tokens a nonce: an answer counts only in the browser
- * that asked, and only for what it asked. next-auth's own providers leave some of them out.
+ * Every provider gets a state and a PKCE challenge, and those that sign tokens also get a nonce. A response then counts only
+ * in the browser that asked, and only for that request. next-auth's own providers omit some of them.
  */
 const CHECKS: ("pkce" | "state" | "nonce")[] = ["pkce", "state"];
 const SIGNED_CHECKS: typeof CHECKS = [...CHECKS, "nonce"];
@@ -81,7 +83,7 @@ export function identityProviders(identify: Identify): Provider[] {
   return providers;
 }
 
-/** Their names, for the sign-in page. */
+/** The names of the configured providers, for the sign-in page. */
 export const identityNames = () =>
   identityProviders(async () => ({ refused: "NoAccount" })).map(({ id, name }) => ({ id, name }));
 
@@ -121,7 +123,7 @@ function google(client: Registration, identify: Identify): Provider {
 
 type Claims = Profile & { iss: string; sub: string; email_verified?: unknown };
 
-/** Any provider of OpenID Connect, by what it says of itself under `/.well-known/openid-configuration`. */
+/** Any OpenID Connect provider, configured from its `/.well-known/openid-configuration`. */
 function generic(issuer: string, identify: Identify): OAuthConfig<Claims> {
   const name = oidcName();
   return {
@@ -135,7 +137,7 @@ function generic(issuer: string, identify: Identify): OAuthConfig<Claims> {
     idToken: true,
     checks: SIGNED_CHECKS,
     userinfo: {
-      // Some put the e-mail into the signed token, others tell it when asked.
+      // Some providers put the e-mail into the signed token, others return it only from the userinfo endpoint.
       async request({ client, tokens }) {
         if (!("claims" in tokens && typeof tokens.claims === "function"))
           throw new Error("the identity provider's answer has no signed token");
@@ -148,7 +150,7 @@ function generic(issuer: string, identify: Identify): OAuthConfig<Claims> {
       },
     },
     profile: async (profile) => {
-      // The document may name another issuer than was configured, and tokens are held to the document.
+      // The discovery document may name another issuer than the configured one, and tokens are checked against the document.
       if (profile.iss !== issuer) {
         log.error(
           { configured: issuer, claimed: profile.iss },

@@ -18,16 +18,19 @@ import { cookies } from "./cookies";
 import { identityProviders, toUser } from "./identities";
 import { authLogger, noteProviderWorks } from "./provider-failures";
 
-process.env.NEXTAUTH_URL = publicUrl; // the only place where next-auth looks for its own address
+process.env.NEXTAUTH_URL = publicUrl; // next-auth looks for its own address only here
 
-/** What came with a request of signing in or out. */
+/** The parts of a sign-in or sign-out request that are used here. */
 export type Sent = { headers: Headers; sessionToken: string };
 
 const password = (sent: Sent) =>
   Credentials({
     name: "Email and password",
     credentials: { email: { type: "email" }, password: { type: "password" } },
-    /** Null for a wrong pair; an error whose message is a code of ours where the account or address has to wait. */
+    /**
+     * Null for a wrong email or password. If the account or address must wait, throws an error whose message is a code of
+     * ours.
+     */
     async authorize(fields): Promise<User | null> {
       const parsed = SignIn.safeParse(fields);
       if (!parsed.success) return null;
@@ -46,7 +49,10 @@ const password = (sent: Sent) =>
     },
   });
 
-/** The second step, of who has a second factor: whichever way the first went, it left a cookie that says whose code is due. */
+/**
+ * The second step, for accounts with a second factor: the first step, by password or identity provider, left a cookie that
+ * names the account.
+ */
 const code = (sent: Sent) =>
   Credentials({
     id: "code",
@@ -81,8 +87,8 @@ function signInCtx(sent: Sent): Ctx {
 }
 
 /**
- * Each sign-in is a session of its own, under a new id; the one this browser had before ends with it. Who has a second factor
- * has none yet, also after an identity provider: they owe a code.
+ * Starts a new session under a new id and ends this browser's previous one. An account with a second factor gets no session
+ * yet, even after an identity provider: it still owes a code.
  */
 async function begin(user: User, sent: Sent): Promise<JWT> {
   const before = await claimsOf(sent.sessionToken);
@@ -107,8 +113,8 @@ async function end({ userId, sessionId }: { userId: string; sessionId: string })
 }
 
 /**
- * How people sign in. The cookie carries the account and the session, sealed; whether that session still works is asked of
- * its row on every request (claims.ts). Signing out ends this session alone.
+ * The sign-in methods. The cookie carries the account and the session, sealed; each request checks the session's row
+ * (claims.ts). Signing out ends only this session.
  */
 export const authOptions = (sent: Sent): AuthOptions => ({
   secret: env.NEXTAUTH_SECRET,

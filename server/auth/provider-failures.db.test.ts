@@ -27,7 +27,7 @@ beforeEach(async () => {
     OIDC_CLIENT_ID: CLIENT.id,
     OIDC_CLIENT_SECRET: CLIENT.secret,
   });
-  await signIn(); // forgets the failures of earlier tests
+  await signIn(); // clears the failures of earlier tests
   logged.mockClear();
 });
 
@@ -83,7 +83,7 @@ test.each([
   close();
 });
 
-test("an unknown host is logged as that", async () => {
+test("an unknown host is logged as such", async () => {
   setSettings({ OIDC_ISSUER: UNKNOWN_HOST });
   await begin();
   expect(lines()).toEqual([
@@ -96,7 +96,7 @@ test("an unknown host is logged as that", async () => {
   ]);
 });
 
-test("a wrong client secret is logged as that, once until a sign-in works, without what the provider says", async () => {
+test("a wrong client secret is logged as such, once until a sign-in works, without the provider's message", async () => {
   const wrong = failure(
     "OAUTH_CALLBACK_ERROR",
     "The identity provider rejected our client id and secret (invalid_client).",
@@ -119,7 +119,7 @@ test("a wrong client secret is logged as that, once until a sign-in works, witho
   ]);
 });
 
-test("words that somebody puts into the address of the callback are not logged", async () => {
+test("text that anyone puts into the callback's address is not logged", async () => {
   for (const error of ["secret-words", "secret-words again"])
     await openBrowser().ask(`/api/auth/callback/oidc?error=${encodeURIComponent(error)}`);
   expect(lines()).toEqual([

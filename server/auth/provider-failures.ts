@@ -3,24 +3,24 @@ import { certificateFault } from "@/server/platform/certificate-fault";
 import { log } from "@/server/platform/log/log";
 import { loggedCauses } from "@/server/platform/log/logged-causes";
 
-/** Of RFC 6749 and OpenID Connect; a provider's own words may repeat what it was sent. */
+/** Error codes of RFC 6749 and OpenID Connect. A provider's free text is not logged, because it may repeat the request. */
 const OAUTH_CODES =
   /^(invalid_client|invalid_grant|invalid_request|invalid_scope|unauthorized_client|unsupported_grant_type|unsupported_response_type|access_denied|server_error|temporarily_unavailable|invalid_token|login_required|consent_required|interaction_required)\b/;
 
 const causes = loggedCauses();
 
-/** What next-auth reports of an identity provider: the error itself, or the error with whose it is. */
+/** An identity provider's error as next-auth reports it: the error itself, or the error with the provider's id. */
 type Reported = Error | { error?: unknown; providerId?: unknown };
 
 /**
- * What next-auth logs by. Why an identity provider fails is logged once until somebody signs in by it again; the words of
- * its answers are not, since they may repeat codes and secrets.
+ * The logger of next-auth. A provider's failure is logged once until a sign-in with that provider works again. The provider's
+ * own text is never logged, because it may repeat codes and secrets.
  */
 export const authLogger: LoggerInstance = {
   error(code, reported: Reported) {
     const { providerId, error } = reported instanceof Error ? {} : reported;
     if (typeof providerId === "string") return logProvider(providerId, code, error);
-    // A provider's refusal comes twice, first with whose it is.
+    // next-auth reports a provider's refusal twice, first with the provider's id.
     if (code === "OAUTH_CALLBACK_ERROR") return;
     log.error({ code, err: reported instanceof Error ? reported : undefined }, "next-auth");
   },
@@ -33,7 +33,7 @@ function logProvider(provider: string, code: string, error: unknown): void {
   if (causes.isNew(provider, cause)) log.error({ code, provider, cause }, "an identity provider fails");
 }
 
-/** Somebody signed in by this provider: a failure after this is a new one. */
+/** Records a successful sign-in with this provider, so that the next failure is logged. */
 export function noteProviderWorks(provider: string): void {
   if (causes.clear(provider)) log.info({ provider }, "an identity provider works again");
 }

@@ -7,10 +7,10 @@ const sources = (folder: string) =>
     .filter((file) => /\.tsx?$/.test(file))
     .map((file) => ({ file, text: readFileSync(file, "utf8") }));
 
-/** They look at no cookie: what is sent is signed by its sender, or carries a key. */
+/** Routes that read no cookie: their requests are signed by the sender or carry a key. */
 const WITHOUT_COOKIE = ["app/api/webhooks/stripe/route.ts", "app/api/inngest/route.ts", "app/mcp/route.ts"];
 
-test("every route that takes a write beside the API asks whether it comes from our own pages, before anything else", () => {
+test("every route that takes a write outside the API checks first that it comes from our own pages", () => {
   const routes = sources("app").filter(
     ({ file, text }) =>
       file.endsWith("route.ts") &&
@@ -27,7 +27,7 @@ test("every route that takes a write beside the API asks whether it comes from o
   );
 });
 
-test("no page has an action of the server of its own: each would be a write by another door", () => {
+test("no page has a server action, because each would be another way to write", () => {
   const acting = [...sources("app"), ...sources("components")].filter(({ text }) =>
     /["']use server["']/.test(text),
   );

@@ -13,12 +13,12 @@ export const findPerson = cache(async (): Promise<Person | null> => {
   return personOfCookie((await cookies()).get(SESSION_COOKIE)?.value ?? "", systemClock());
 });
 
-/** Has this browser passed the first step of signing in, and is a code waited for? */
+/** True if this browser has passed the first step of signing in and still owes a code. */
 export async function isCodeWaitedFor(): Promise<boolean> {
   return (await pendingOf((await cookies()).get(SESSION_COOKIE)?.value ?? "", systemClock())) !== null;
 }
 
-/** What a verb of the domain gets for this request of the panel. */
+/** The context in which the domain's verbs run for this request of the panel. */
 export const panelCtx = cache(async (): Promise<Ctx> => {
   const person = await findPerson();
   const requestId = newId("request");
@@ -32,7 +32,7 @@ export const panelCtx = cache(async (): Promise<Ctx> => {
   };
 });
 
-/** The signed-in person; anybody else is sent to sign in, and from there back to `path`. */
+/** The signed-in person. Anyone else is sent to sign in, and from there back to `path`. */
 export async function requirePerson(path: string): Promise<Person> {
   return (await findPerson()) ?? redirect(`/sign-in?${new URLSearchParams({ callbackUrl: path })}`);
 }

@@ -11,7 +11,7 @@ import { setSettings } from "@/testing/settings";
 import { openBrowser, type Page } from "@/testing/sign-in-browser";
 import { makePerson, makeTenant } from "@/testing/tenants";
 
-// Before the imports: cookies have the names and the flags they have over https.
+// Set before the imports: cookies then have the names and flags that they have over https.
 vi.hoisted(() => {
   process.env.PUBLIC_URL = "https://capstan.example";
 });
@@ -45,8 +45,8 @@ const identitiesOf = async (userId: string) => {
   return rows;
 };
 
-describe("by a provider of OpenID Connect", () => {
-  test("a verified e-mail links its account once, and from then on the subject is the person", {
+describe("OpenID Connect", () => {
+  test("a verified e-mail links its account once, and from then on the subject identifies the person", {
     tags: "long",
   }, async () => {
     const { userId, email } = await person();
@@ -79,7 +79,7 @@ describe("by a provider of OpenID Connect", () => {
     expect(rows).toEqual([{ linked: 1, notified: 1 }]);
   });
 
-  test("the browser is sent with a state, a nonce and a PKCE challenge, and back with cookies of this host alone", async () => {
+  test("the browser is sent with a state, a nonce and a PKCE challenge, and returns with cookies of this host alone", async () => {
     provider.signIn({ claims: { sub: randomUUID() } });
     const browser = openBrowser();
     await browser.toProvider("oidc");
@@ -92,7 +92,7 @@ describe("by a provider of OpenID Connect", () => {
       expect([...browser.jar.keys()]).toContain(`__Host-capstan.${name}`);
   });
 
-  test("an e-mail the provider does not vouch for opens no account", async () => {
+  test("an e-mail that the provider has not verified opens no account", async () => {
     const { userId, email } = await person();
     for (const vouched of [
       { email_verified: false },
@@ -112,7 +112,7 @@ describe("by a provider of OpenID Connect", () => {
     expect(await identitiesOf(userId)).toEqual([]);
   });
 
-  test("who gets the address of somebody else later does not get their account with it", async () => {
+  test("a person who gets another person's former address does not get their account", async () => {
     const { userId, email } = await person();
     const [first, next] = [randomUUID(), randomUUID()];
     provider.signIn({ claims: { sub: first, email, email_verified: true } });
@@ -124,7 +124,7 @@ describe("by a provider of OpenID Connect", () => {
     expect((await identitiesOf(userId)).map(({ subject }) => subject)).toEqual([first]);
   });
 
-  test("an e-mail that only the userinfo endpoint tells counts, but not over the signed token", {
+  test("an e-mail from the userinfo endpoint counts, but not over the signed token", {
     tags: "long",
   }, async () => {
     const { userId, email } = await person();
@@ -171,7 +171,7 @@ describe("by a provider of OpenID Connect", () => {
     expect(errorOf(await browser.throughProvider("oidc"))).toBeNull();
   });
 
-  test("an answer meant for another browser, or used before, signs no one in", async () => {
+  test("an answer for another browser, or one used before, signs no one in", async () => {
     const { email } = await person();
     provider.signIn({ claims: { sub: randomUUID(), email, email_verified: true } });
     const [mine, theirs, third] = [openBrowser(), openBrowser(), openBrowser()];
@@ -185,7 +185,7 @@ describe("by a provider of OpenID Connect", () => {
     expect(errorOf(await mine.ask(`${back.pathname}${back.search}`))).toBe("OAuthCallback");
   });
 
-  test("a provider that calls itself otherwise than it was configured signs no one in", async () => {
+  test("a provider whose issuer differs from the configured one signs no one in", async () => {
     const { email } = await person();
     setSettings({ OIDC_ISSUER: provider.issuer.replace("127.0.0.1", "localhost") });
     provider.signIn({ claims: { sub: randomUUID(), email, email_verified: true } });
@@ -194,7 +194,7 @@ describe("by a provider of OpenID Connect", () => {
     expect(await browser.session()).toBeNull();
   });
 
-  test("who has a second factor owes a code after it", async () => {
+  test("a person with a second factor still owes a code", async () => {
     const { ctx, userId, email, password } = await person();
     const { secret } = await turnOn(ctx, password);
     const subject = randomUUID();
@@ -203,17 +203,17 @@ describe("by a provider of OpenID Connect", () => {
     await browser.throughProvider("oidc");
     expect(await browser.session()).toBeNull();
     expect(await browser.pending()).toMatchObject({ userId });
-    const code = codeAt(secret, new Date(Date.now() + 30_000)); // the one of now confirmed it
+    const code = codeAt(secret, new Date(Date.now() + 30_000)); // the current code confirmed the second factor, so the next one is used
     expect(errorOf(await browser.withCode("000000"))).toBe("CredentialsSignin");
     expect(await browser.session()).toBeNull();
-    // Their e-mail without their code leaves nothing behind that a later one could come by.
+    // A verified e-mail without the code leaves no link that a later sign-in could use.
     expect(await identitiesOf(userId)).toEqual([]);
     await browser.withCode(code);
     expect((await browser.session())?.userId).toBe(userId);
     expect((await identitiesOf(userId)).map((each) => each.subject)).toEqual([subject]);
   });
 
-  test("of two identities that wait for a code of one account, the first with a code gets it", async () => {
+  test("the first of two identities that wait for a code of one account gets the account", async () => {
     const { ctx, userId, email, password } = await person();
     const { recoveryCodes } = await turnOn(ctx, password);
     const subjects = [randomUUID(), randomUUID(), randomUUID()];
@@ -232,8 +232,8 @@ describe("by a provider of OpenID Connect", () => {
   });
 });
 
-describe("by a password", () => {
-  test("every sign-in is a new session, which ends the one this browser had: none can be planted", async () => {
+describe("passwords", () => {
+  test("every sign-in is a new session and ends the one this browser had, so none can be planted", async () => {
     const { userId, email, password } = await person();
     const browser = openBrowser(address());
     await browser.withPassword(email, password);
@@ -248,7 +248,7 @@ describe("by a password", () => {
     expect(cookie).not.toMatch(/Domain/i);
   });
 
-  test("without the token of the form it signs no one in", async () => {
+  test("a sign-in without the form's token signs no one in", async () => {
     const { email, password } = await person();
     const browser = openBrowser(address());
     await browser.ask("/api/auth/csrf");
@@ -258,7 +258,7 @@ describe("by a password", () => {
     }
   });
 
-  test("a pending sign-in is no session, signs out to nothing, and has ended after ten minutes", async () => {
+  test("a pending sign-in is no session, has nothing to sign out of, and ends after ten minutes", async () => {
     const { ctx, userId, email, password } = await person();
     const { recoveryCodes } = await turnOn(ctx, password);
     const browser = openBrowser(address());
@@ -278,7 +278,7 @@ describe("by a password", () => {
     expect(errorOf(await openBrowser(address()).withCode(recoveryCodes[1] ?? ""))).toBe("CodeTooLate");
   });
 
-  test("ten wrong codes, and every code waits, whichever address asks", async () => {
+  test("after ten wrong codes every code must wait, from any address", async () => {
     const { ctx, email, password } = await person();
     const { recoveryCodes } = await turnOn(ctx, password);
     const browser = openBrowser(address());
@@ -291,7 +291,7 @@ describe("by a password", () => {
     expect(await elsewhere.session()).toBeNull();
   });
 
-  test("strangers with wrong passwords do not lock somebody out where they have signed in before", {
+  test("strangers with wrong passwords do not lock a person out where they have signed in before", {
     tags: "long",
   }, async () => {
     const { userId, email, password } = await person();
@@ -306,7 +306,7 @@ describe("by a password", () => {
   });
 });
 
-test("a failure of ours during the lookup of an identity is reported, and signs no one in", async () => {
+test("an internal failure while an identity is looked up is reported and signs no one in", async () => {
   const { identityProviders } = await import("./identities");
   const [oidc] = identityProviders(() => Promise.reject(new Error("the database is away")));
   const claims = { iss: provider.issuer, sub: "s", email: "a@example.com", email_verified: true };
@@ -317,7 +317,7 @@ test("a failure of ours during the lookup of an identity is reported, and signs 
   expect(await profile({ ...claims, sub: undefined })).toEqual({ id: "-", refusal: "OAuthCallback" });
 });
 
-test("GitHub is asked with state and PKCE, Google with a nonce too", async () => {
+test("GitHub gets a state and a PKCE challenge, and Google also a nonce", async () => {
   setSettings({
     GITHUB_ID: "gh",
     GITHUB_SECRET: "s",
@@ -339,7 +339,7 @@ test("GitHub is asked with state and PKCE, Google with a nonce too", async () =>
     expect(location?.searchParams.get(name)?.length, name).toBeGreaterThanOrEqual(43);
 });
 
-test("a sign-in from an address that is not ours is refused in the way next-auth's client reads", async () => {
+test("a sign-in from an address that is not ours is refused in the form that next-auth's client reads", async () => {
   const url = new URL("/api/auth/callback/credentials", publicUrl);
   const headers = { origin: "https://panel.test", host: "backend", "sec-fetch-site": "same-origin" };
   const refused = await POST(new NextRequest(url, { method: "POST", headers }), {

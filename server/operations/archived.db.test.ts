@@ -3,13 +3,18 @@ import { pool } from "@/server/platform/db";
 import { call, finish, makeTenant, sessionHeaders, type Tenant } from "@/testing/api";
 import { COMPARED, COMPARISONS } from "@/testing/comparisons";
 
-/* What was admitted once is answered under its idempotency key, whatever became of its project; nothing new is admitted there. */
+/*
+ * A request that was admitted before its project was archived is still answered under its idempotency key; nothing new is
+ * admitted there.
+ */
 
 const QUESTION = { input: { messages: [{ role: "user", content: "How deep is the sea?" }] } };
 const TEXT = "/v1/capabilities/text.general.fast.v1";
 const PIN = { provider: "sandbox", model: "sandbox-1", api: "responses" };
 
-/** A request that is answered with the same record under the same key, and where its answer names that record. */
+/**
+ * A request that is answered with the same record under the same key, and the field of the answer that identifies the record.
+ */
 type Door = { target: string; body?: unknown; idOf: (json: Record<string, unknown>) => unknown };
 
 const DOORS: Record<string, Door> = {
@@ -49,7 +54,7 @@ const DOORS: Record<string, Door> = {
   },
 };
 
-/** Everything a tenant may send twice: with retries of a job that was refused and of a bulk that was canceled. */
+/** Every request that a tenant may repeat under a key, with retries of a refused job and of a canceled bulk. */
 async function openDoors(tenant: Tenant): Promise<Record<string, Door>> {
   const refused = { ...QUESTION, preferredModel: "sandbox-refuse" };
   const { jobId } = (await tenant.post(`${TEXT}/jobs`, refused)).json;
@@ -72,7 +77,7 @@ const status = "archived";
 test.each([
   ["project", () => ({ status })],
   ["environment", (id: string) => ({ environments: [{ id, status }] })],
-])("in an archived %s replays are answered and nothing else is admitted", async (_, change) => {
+])("an archived %s answers replays and admits nothing else", async (_, change) => {
   const tenant = await makeTenant();
   const doors = await openDoors(tenant);
   const send = (key: string | undefined, { target, body }: Door) =>

@@ -5,7 +5,7 @@ import { type Call, call, makeTenant, sessionHeaders, submitWaiting } from "@/te
 const TEXT = "text.general.fast.v1";
 const input = { messages: [{ role: "user", content: "How deep is the sea?" }] };
 
-test("what concerns other people's work is in the audit log by its actor, and no secret with it", async () => {
+test("actions on other people's work are in the audit log under their actor, without secrets", async () => {
   const tenant = await makeTenant();
   const owner: Call = { headers: await sessionHeaders(tenant.organizationId, "owner") };
   const url = "https://hooks.example/in?token=canary-of-an-address";
@@ -21,7 +21,7 @@ test("what concerns other people's work is in the audit log by its actor, and no
     await submitWaiting(tenant, TEXT, { input }),
   ];
   expect((await tenant.post(`/v1/jobs/${yes.jobId}/approve`)).status).toBe(200);
-  expect((await tenant.post(`/v1/jobs/${yes.jobId}/approve`)).status).toBe(200); // again changes nothing
+  expect((await tenant.post(`/v1/jobs/${yes.jobId}/approve`)).status).toBe(200); // a second approval changes nothing
   expect((await tenant.post(`/v1/jobs/${no.jobId}/reject`)).status).toBe(200);
   const { json, text } = await call(
     "GET",

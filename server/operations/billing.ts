@@ -14,7 +14,7 @@ import {
 import * as billing from "@/server/domain/billing";
 import * as payments from "@/server/domain/payments";
 import { byKeysAndPeople, byPeople, operations } from "./define";
-import "@/server/domain/requests"; // sells commissions: no process knows payments without them
+import "@/server/domain/requests"; // registers commissions, whose payments a process handles only with this import
 
 const read = operations("Billing", byKeysAndPeople("billing:read"));
 const people = operations("Billing", byPeople);

@@ -8,11 +8,14 @@ import { compareAll, makeWorld, type World } from "@/testing/blind-world";
 import { setSettings } from "@/testing/settings";
 
 /*
- * Before judgement no page says who made an entry, for how much, or when. Everything is requested by the comparisons'
- * creator and by a twin without any: what the first reads more often than the second is a leak.
+ * Before judgement no page shows who made an entry, its cost, or its time. Every read is made by the comparisons' creator and
+ * by a twin that has none: a value that the creator reads more often than the twin is a leak.
  */
 
-/** The sandbox's own words have its name in them, and so has a header of downloads: it is written otherwise as the name of a provider or a model. */
+/**
+ * Names of providers and models to look for. The sandbox's texts and a download header contain the word "sandbox" as well, so
+ * only its forms as a provider or a model count.
+ */
 const NAMES = [
   "quillfeather",
   "zebrafinch",
@@ -21,7 +24,10 @@ const NAMES = [
   'sandbox[-/]|"sandbox"',
   "vermilion",
 ];
-/** They are exact at any moment, with one line for a comparison: there neither names nor entries are shown. */
+/**
+ * Accounts that are always exact and have one line per comparison: they show figures and times, but neither names nor
+ * entries.
+ */
 const BOOKS =
   /^\w+ \/v1\/(billing|budgets|connections|delivery-endpoints|deliveries|projects\/\{project_id\}\/budget)|^panel (usage\.(?!cost)|budgets|billing|webhooks|connections)/;
 
@@ -36,7 +42,7 @@ afterAll(async () => {
   await vendor.stop();
 });
 
-/** Where a judged entry is shown: the request there before was right. */
+/** Requests that show an entry once it is judged, which proves that the request before was the right one. */
 const REVEALING = [
   "GET /v1/jobs",
   "GET /v1/projects/{project_id}/jobs",
@@ -56,7 +62,7 @@ const REVEALING = [
 
 type Needle = { what: string; pattern: RegExp };
 
-/** What betrays an entry: who, for how much, when. Sums of comparisons, which are shown, are none. */
+/** Values that reveal an entry: its maker, its cost, its time. Totals of comparisons are shown, so they are excluded. */
 async function needlesOf({ comparisonIds }: World): Promise<Needle[]> {
   const { rows } = await pool.query<
     Record<string, number | Date | null> & { id: string; comparison_id: string; waits: boolean }
@@ -72,7 +78,7 @@ async function needlesOf({ comparisonIds }: World): Promise<Needle[]> {
   const figures = new Set<number>();
   const moments = new Set<number>();
   const created = new Set(rows.map((row) => (row.created_at as Date).getTime()));
-  // A wait shows the figures of the dearest, on each entry alike.
+  // A pending comparison shows the figures of its most expensive entry on each entry.
   const dearest = Math.max(
     0,
     ...rows.filter(({ waits }) => waits).map((row) => Number(row.estimated_micros)),
@@ -123,20 +129,20 @@ async function needlesOf({ comparisonIds }: World): Promise<Needle[]> {
 const countIn = (texts: string[] | undefined, pattern: RegExp) =>
   (texts ?? []).reduce((sum, text) => sum + (text.match(pattern)?.length ?? 0), 0);
 
-/** What the creator read more often than the twin, by place. */
+/** The values that the creator read more often than the twin, by request. */
 function leaks(answers: Answers, twin: Answers, needles: Needle[]): string[] {
   const found: string[] = [];
   for (const [name, texts] of answers)
     for (const { what, pattern } of needles) {
       if (BOOKS.test(name) ? /^(figure|moment)/.test(what) : /^entry/.test(what)) continue;
-      if (/deliver/.test(name) && what.startsWith("entry")) continue; // they name their job
+      if (/deliver/.test(name) && what.startsWith("entry")) continue; // deliveries name their job
       const [here, there] = [countIn(texts, pattern), countIn(twin.get(name), pattern)];
       if (here > there) found.push(`${name}: ${what}, ${here - there} times`);
     }
   return found;
 }
 
-test("before judgement no answer, event, header, webhook or question of the panel tells maker, figure or moment of an entry", {
+test("before judgement no answer, event, header, webhook or panel query reveals the maker, cost or time of an entry", {
   timeout: 600_000,
 }, async () => {
   const world = await makeWorld(vendor);
@@ -150,7 +156,7 @@ test("before judgement no answer, event, header, webhook or question of the pane
   expect(missed).toEqual([]);
   expect(answers.split).toEqual([]);
 
-  // The control: judged, the same requests are answered in full.
+  // A control: once judged, the same requests are answered in full.
   for (const id of world.comparisonIds)
     await pool.query("UPDATE job SET is_blind = false WHERE comparison_id = $1", [id]);
   const revealed = leaks(await walk(world), twinAnswers, needles);

@@ -42,7 +42,10 @@ const runByEmbeds = operations("Execution", byKeysAndEmbeds("capabilities:run"))
 
 const MEGABYTE = 1024 * 1024;
 
-/** Whose key a submission runs under. Without one, a repeat is only recognized for a while (REPEAT_GUARD_SECONDS). */
+/**
+ * The source of a submission's key: the client, or one generated here. Under a generated key, a repeat is recognized only for
+ * REPEAT_GUARD_SECONDS.
+ */
 function idempotencyOf(ctx: Ctx, body: RawEnvelope, header: SentKey | undefined): Idempotency {
   const isGiven = [body.idempotencyKey, header?.key].some(
     (key) => typeof key === "string" && key.trim() !== "",

@@ -2,7 +2,7 @@ import { beforeAll, expect, test } from "vitest";
 import { capabilities } from "@/server/capabilities/registry.gen";
 import { call, finish, makeTenant, type Tenant } from "@/testing/api";
 
-/* One capability is run with nothing but its own document. */
+/* A client runs one capability with only the capability's own document. */
 
 let tenant: Tenant;
 beforeAll(async () => {
@@ -31,7 +31,7 @@ test.each(capabilities.map(({ key }) => [key]))(
   },
 );
 
-test("a job is submitted, followed and its file downloaded from the document alone", {
+test("a job is submitted and followed, and its file is downloaded, from the document alone", {
   tags: "long",
 }, async () => {
   const document = await documentOf("image.generate.v1");

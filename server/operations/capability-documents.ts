@@ -12,7 +12,7 @@ const open = operations("Discovery", byAnybody);
 
 type Capability = ReturnType<typeof catalog.getCapability>;
 
-/** The operation with this capability in the place of its key, and its input in the body. */
+/** The operation with this capability's key in its path and this capability's input in its body. */
 function narrowed(endpoint: Endpoint, { key, input, examples }: Capability): Endpoint {
   if (!endpoint.path.includes("{capability_key}")) return endpoint;
   const { params: _, dedicated: _all, documents, ...rest } = endpoint;
@@ -20,16 +20,16 @@ function narrowed(endpoint: Endpoint, { key, input, examples }: Capability): End
   const [example] = examples;
   return {
     ...rest,
-    path: endpoint.path.replace("{capability_key}", key) as Endpoint["path"], // begins as it did
+    path: endpoint.path.replace("{capability_key}", key) as Endpoint["path"], // the path keeps its leading slash
     ...(documents ? { documents: documents.extend({ input: named }).meta({ ...documents.meta() }) } : {}),
     ...(example ? { example: { input: example.input } } : {}),
   };
 }
 
-/** A download as a whole: ranges and validators are in the document of the API. */
+/** A download as a whole: ranges and validators are only in the API's document. */
 const getWholeArtifact: Endpoint = { ...getJobArtifact, partly: [] };
 
-/** What it takes to run one capability: as a job where it has jobs, else synchronously. */
+/** The operations that run one capability: as a job if it supports jobs, else synchronously. */
 function neededFor({ modes, input }: Capability): Endpoint[] {
   const takesFiles = /artifact/i.test(JSON.stringify(catalog.publish(input, "input")));
   return [
@@ -41,7 +41,7 @@ function neededFor({ modes, input }: Capability): Endpoint[] {
 
 const ready = new Map<string, string>();
 
-/** The OpenAPI document of one capability, as text; UNKNOWN_CAPABILITY for a key that is not there. */
+/** The OpenAPI document of one capability, as text. Throws UNKNOWN_CAPABILITY for an unknown key. */
 function documentOf(key: string): string {
   const capability = catalog.getCapability(key);
   const made =

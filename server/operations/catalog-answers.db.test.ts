@@ -14,7 +14,7 @@ for (const { endpoint, path } of ANSWERS) {
   const ask = (headers: Record<string, string> = {}) =>
     serve(endpoint).GET(new Request(`http://127.0.0.1${path}`, { headers }));
 
-  test(`${path}: a caller that has the answer gets 304, without the answer`, async () => {
+  test(`${path}: a caller that has the current answer gets 304 without it`, async () => {
     const whole = await ask();
     const etag = whole.headers.get("etag") ?? "";
     expect(whole.status).toBe(200);
@@ -29,7 +29,7 @@ for (const { endpoint, path } of ANSWERS) {
     }
   });
 
-  test(`${path}: who has another answer gets this one`, async () => {
+  test(`${path}: a caller that has an outdated answer gets the current one`, async () => {
     const answer = await ask({ "if-none-match": '"something else"' });
     expect(answer.status).toBe(200);
     await answer.json();

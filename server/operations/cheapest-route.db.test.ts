@@ -7,7 +7,7 @@ import { pool } from "@/server/platform/db";
 import { usdText } from "@/server/platform/money";
 import { makeTenant, type Tenant } from "@/testing/api";
 
-/* A refusal for its price names the cheapest route that fits, as a patch of the body. */
+/* A refusal because of the price names the cheapest route that fits, as a patch of the body. */
 
 const TARGET = "/v1/capabilities/text.embed.v1/invoke";
 const IMAGES = "image.generate.v1";
@@ -26,7 +26,7 @@ beforeAll(async () => {
   }
 });
 
-/** A body after a JSON merge patch (RFC 7396). */
+/** The body after a JSON merge patch (RFC 7396). */
 function merged(body: Record<string, unknown>, patch: Record<string, unknown>): Record<string, unknown> {
   const whole = { ...body };
   for (const [name, value] of Object.entries(patch)) {
@@ -43,7 +43,7 @@ test.each([
   { pin: { target: "sandbox/sandbox-2" } },
   { providerPin: "sandbox/sandbox-2" },
   { execution: { executionConstraints: { preferredModel: "sandbox-2" } } },
-])("with %j the patch leads to a run on the cheaper model, and the refusal ran nothing", async (named) => {
+])("the patch for %j leads to a run on the cheaper model, and the refusal ran nothing", async (named) => {
   expect(costs["sandbox-1"]).toBeLessThan(costs["sandbox-2"]!);
   const body = { input, maxCostUsd: costs["sandbox-1"], ...named };
   const { status, json } = await tenant.post(TARGET, body);
@@ -59,7 +59,7 @@ test.each([
   expect([ran.status, ran.json.resolvedModel]).toEqual([200, "sandbox-1"]);
 });
 
-/** A tenant whose test money, or whose project's budget, is enough for the cheaper model alone. */
+/** A tenant whose test money, or whose project's budget, covers only the cheaper model. */
 async function makeShort(what: "budget" | "funds"): Promise<Tenant> {
   const short = await makeTenant();
   const micros = Math.round(costs["sandbox-1"]! * 1e6);
@@ -83,7 +83,7 @@ test.each([
   ["budget", "jobs", "BudgetExceeded"],
   ["funds", "invoke", "funding_required"],
   ["funds", "jobs", "funding_required"],
-] as const)("a %s too small for a model names the one that fits: %s", async (what, how, code) => {
+] as const)("a %s that is too small for a model names the model that fits: %s", async (what, how, code) => {
   const short = await makeShort(what);
   const target = TARGET.replace("invoke", how);
   const body = { input, preferredModel: "sandbox-2" };
@@ -99,7 +99,7 @@ test.each([
   expect(ran.status).toBe(200);
 });
 
-test.each(["budget", "funds"] as const)("a %s that is used up names none", async (what) => {
+test.each(["budget", "funds"] as const)("a %s that is used up names no route", async (what) => {
   const short = await makeShort(what);
   await short.post(TARGET, { input, preferredModel: "sandbox-1" });
   const { status, json } = await short.post(TARGET, { input, preferredModel: "sandbox-2" });
@@ -107,7 +107,7 @@ test.each(["budget", "funds"] as const)("a %s that is used up names none", async
   expect(json.detail.details).not.toHaveProperty("cheapestRoute");
 });
 
-test("however many routes a refusal prices, the files of an input are read once", async () => {
+test("the files of an input are read once, however many routes a refusal prices", async () => {
   const capability = getCapability(IMAGES);
   const { execute } = capability;
   if ("local" in execute) throw new Error("images are drawn by providers");
@@ -133,7 +133,7 @@ test("however many routes a refusal prices, the files of an input are read once"
   expect(read).toBe(1);
 });
 
-test("a limit of the request below every route is refused with the cheapest and what it needs, and is shown as it was given", async () => {
+test("a request limit below every route is refused with the cheapest route and its price, and is shown as sent", async () => {
   const body = { input, maxCostUsd: 0.000_000_001, preferredModel: "sandbox-2" };
   const { status, json } = await tenant.post(TARGET, body);
   expect(status).toBe(402);
@@ -152,13 +152,13 @@ test("a limit of the request below every route is refused with the cheapest and 
   expect((await tenant.post(TARGET, raised)).status).toBe(200);
 });
 
-test("a limit of nothing names the cheapest route, too", async () => {
+test("a limit of zero names the cheapest route, too", async () => {
   const execution = { maximumCharge: { amountMicros: 0 } };
   const { status, json } = await tenant.post(TARGET, { input, execution });
   expect([status, json.detail.details.cheapestRoute.fits]).toEqual([402, false]);
 });
 
-test("providerPin and preferredModel take what alternates list; providerPin refuses another model beside it", async () => {
+test("providerPin and preferredModel accept the listed alternates, and providerPin refuses another model beside it", async () => {
   const gone = await tenant.post(TARGET, { input, preferredModel: "gone" });
   const { alternates } = gone.json.detail.details;
   expect(alternates).toContain("sandbox/sandbox-2");

@@ -16,7 +16,7 @@ const getThing = things.get("/v1/boxes/{box_id}/things/{thing_id}", {
 });
 
 describe("an operation", () => {
-  test("takes heading, callers and scope from its group, and its parameters from its path", () => {
+  test("an operation takes its heading, callers and scope from its group, and its parameters from its path", () => {
     expect(getThing).toMatchObject({
       method: "GET",
       tags: ["Things"],
@@ -26,19 +26,19 @@ describe("an operation", () => {
     expect(Object.keys(getThing.params?.shape ?? {})).toEqual(["box_id", "thing_id"]);
   });
 
-  test("lists the error that its path implies first, and once", () => {
+  test("an operation lists the error that its path implies first, and once", () => {
     expect(getThing.errors).toEqual(["NotFound", "Gone"]);
     const spec = { summary: "A model", output: Thing, run: async () => ({ id: "x" }) };
     expect(things.get("/v1/capabilities/{capability_key}/x", spec).errors).toEqual(["UNKNOWN_CAPABILITY"]);
     expect(things.get("/v1/things", spec).errors).toEqual([]);
   });
 
-  test("has one object as its input, typed by its path and schemas", () => {
+  test("an operation has one object as its input, typed by its path and schemas", () => {
     type Input = { box_id: string; thing_id: string } & { page?: string } & { note: string };
     expectTypeOf(getThing).toExtend<Operation<Input, { id: string }>>();
   });
 
-  test("that reads the HTTP request is no Operation, so no other interface can offer it", () => {
+  test("an endpoint that reads the HTTP request is no Operation, so no other interface can offer it", () => {
     const download = things.get("/v1/things/{thing_id}/file", {
       summary: "Download a thing",
       output: raw("text/plain"),

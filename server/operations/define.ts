@@ -15,7 +15,7 @@ import { type ProjectRight, scopeOf } from "@/server/domain/access";
 import type { Ctx, Scope } from "@/server/domain/ctx";
 import type { ErrorCode } from "@/server/platform/errors/errors";
 
-/** Who may call an operation. A key needs the right, by its scope. */
+/** The callers of an operation, and the right that they need. A key needs the right through its scope. */
 type By = { auth: readonly CallerKind[]; right?: ProjectRight; scope?: Scope };
 const keyed = (right: ProjectRight): Pick<By, "right" | "scope"> => ({
   right,
@@ -62,9 +62,9 @@ type Facts<Q, B, O> = Omit<
   Definition<undefined, Q, B, O>,
   "method" | "path" | "tags" | "auth" | "right" | "scope" | "params" | "errors" | "run"
 > & {
-  /** In addition to the error that its path implies and to those of every endpoint. */
+  /** Errors in addition to the one that its path implies and to those of every endpoint. */
   errors?: readonly ErrorCode[];
-  /** Only where a path parameter needs a description. */
+  /** Needed only if a path parameter has a description. */
   params?: z.ZodObject;
 };
 type Asked<P extends string, Q, B> = ParamsOf<P> & { query: Parsed<Q>; body: Parsed<B> };
@@ -92,7 +92,7 @@ type Define = {
   >(
     path: P,
     spec: Facts<Q, B, O> & {
-      /** Instead of `run`, for operations that read the HTTP request itself, or answer with bytes or a stream. */
+      /** Replaces `run`, for operations that read the HTTP request itself, or return bytes or a stream. */
       http(ctx: Ctx, request: Asked<P, Q, B> & Given): Promise<Result<O>>;
     },
   ): Endpoint;
@@ -105,13 +105,13 @@ function errorsOfPath(names: string[]): ErrorCode[] {
   return [isOfCatalog ? "UNKNOWN_CAPABILITY" : "NotFound"];
 }
 
-/** What both forms of `Define` have in common, before its types are known. */
+/** The common parts of both forms of `Define`, before their types are known. */
 type Spec = Facts<z.ZodObject | undefined, z.ZodType | undefined, z.ZodType | Raw> &
   Record<"run" | "http", (ctx: Ctx, request: object) => Promise<never>>;
 
 /**
- * Operations under one heading of the reference, for the same callers. The path types the parameters of `run` and implies
- * the first error.
+ * Defines operations under one heading of the reference, for the same callers. The path types the parameters of `run` and
+ * implies the first error.
  */
 export function operations(tag: string, by: By) {
   const define = (method: Method) =>

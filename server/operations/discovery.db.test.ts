@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 
 describe("view=brief", () => {
-  test.each(allCapabilities)("$key says in under 4 KB how to run it", async (capability) => {
+  test.each(allCapabilities)("$key describes in under 4 KB how to run it", async (capability) => {
     const { status, bytes, json } = await call("GET", `/v1/capabilities/${capability.key}?view=brief`);
     expect(status).toBe(200);
     expect(bytes.byteLength).toBeLessThanOrEqual(MOST_BRIEF_BYTES);
@@ -23,7 +23,7 @@ describe("view=brief", () => {
   });
 
   test.each(allCapabilities)(
-    "$key names the events of its stream, and says where durable work is deferred",
+    "$key lists the events of its stream, and describes deferred processing if it is available",
     async (capability) => {
       const { json } = await call("GET", `/v1/capabilities/${capability.key}?view=brief`);
       const { features } = (await call("GET", `/v1/capabilities/${capability.key}`)).json;
@@ -35,7 +35,7 @@ describe("view=brief", () => {
     },
   );
 
-  test("its requests run as they are", async () => {
+  test("its requests run unchanged", async () => {
     const { json } = await call("GET", "/v1/capabilities/text.general.fast.v1?view=brief");
     for (const { mode, request, body } of json.run) {
       const [, path] = request.split(" ");
@@ -88,19 +88,19 @@ describe("GET /v1/jobs", () => {
     return json.items.map(({ jobId }: { jobId: string }) => jobId);
   };
 
-  test("status", async () => {
+  test("status narrows the list", async () => {
     expect(await idsOf("status=failed")).toEqual([failed]);
     expect(await idsOf("status=running")).toEqual([]);
   });
-  test("outcome", async () => {
+  test("outcome narrows the list", async () => {
     expect(await idsOf("outcome=failed")).toEqual([failed]);
     expect(await idsOf("outcome=failed&status=succeeded")).toEqual([]);
   });
-  test("capabilityKey", async () => {
+  test("capabilityKey narrows the list", async () => {
     expect(await idsOf("capabilityKey=text.general.fast.v1&status=failed")).toEqual([failed]);
     expect(await idsOf("capabilityKey=compute.evaluate.v1")).toEqual([]);
   });
-  test("createdAfter and createdBefore", async () => {
+  test("createdAfter and createdBefore narrow the list", async () => {
     const createdAt = async (id: string) => (await tenant.get(`/v1/jobs/${id}`)).json.createdAt;
     const [one, two] = [await createdAt(first), await createdAt(second)];
     expect(await idsOf(`createdBefore=${two}`)).toContain(first);
@@ -108,37 +108,37 @@ describe("GET /v1/jobs", () => {
     expect(await idsOf(`createdAfter=${two}`)).not.toContain(first);
     expect(await idsOf(`createdAfter=${one}&createdBefore=${two}`)).toEqual([first]);
   });
-  test("provider and model", async () => {
+  test("provider and model narrow the list", async () => {
     expect(await idsOf("provider=openai")).toEqual([]);
     expect(await idsOf("provider=sandbox")).toContain(second);
     expect(await idsOf("model=sandbox/sandbox-2")).toEqual(await idsOf("model=sandbox-2"));
     expect(await idsOf("model=sandbox-2")).toContain(second);
     expect(await idsOf("model=sandbox-2")).not.toContain(first);
   });
-  test("principalId", async () => {
+  test("principalId narrows the list", async () => {
     const { json } = await tenant.get("/v1/diagnostics/session");
     expect(await idsOf(`principalId=${json.principalId}`)).toContain(first);
     expect(await idsOf("principalId=key_another")).toEqual([]);
   });
-  test("minCostUsd", async () => {
+  test("minCostUsd narrows the list", async () => {
     expect(await idsOf("minCostUsd=0.05")).toEqual([second]);
     expect(await idsOf("minCostUsd=0.051")).toEqual([]);
   });
-  test("idempotencyKey", async () => {
+  test("idempotencyKey narrows the list", async () => {
     expect(await idsOf("idempotencyKey=order+4711")).toEqual([second]);
-    // As a submission does, without the blanks around it.
+    // The filter trims its value, as a submission does.
     expect(await idsOf("idempotencyKey=%20order+4711%20")).toEqual([second]);
     for (const other of ["order", "order+4711-b", "Order+4711", "order+%25", "never-sent"])
       expect(await idsOf(`idempotencyKey=${other}`), other).toEqual([]);
     expect(await idsOf("idempotencyKey=order+4711&status=failed")).toEqual([]);
   });
-  test("idempotencyKey finds a job and a synchronous call under one key, which are two kinds of operation", async () => {
+  test("idempotencyKey finds a job and a synchronous call under one key, because they are two kinds of operation", async () => {
     const body = { input: { expression: "6 * 7" }, idempotencyKey: "both" };
     const { json } = await tenant.post("/v1/capabilities/compute.evaluate.v1/invoke", body);
     const job = await tenant.post(TEXT, say({ idempotencyKey: "both" }));
     expect(await idsOf("idempotencyKey=both")).toEqual([job.json.jobId, json.executionId]);
   });
-  test("idempotencyKey finds the caller's own jobs, in each of its projects, and no one else's under the same key", async () => {
+  test("idempotencyKey finds the caller's own jobs in each of its projects, and no one else's under the same key", async () => {
     const elsewhere = await makeTenant();
     const idempotencyKey = "order 4711";
     const others = await elsewhere.post(TEXT, say({ idempotencyKey }));
@@ -156,7 +156,7 @@ describe("GET /v1/jobs", () => {
     expect(await listed(`/v1/projects/${projectId}/jobs`, { key })).toEqual([second]);
     expect(await listed(`/v1/projects/${otherProjectId}/jobs`, { key })).toEqual([unbound.json.jobId]);
   });
-  test("a value that no filter takes is refused, and the refusal says what it takes", async () => {
+  test("an invalid filter value is refused with the allowed values", async () => {
     for (const [query, words] of [
       ["status=done", /Use one of: "queued", "running"/],
       ["minCostUsd=cheap", /Must be a number/],
@@ -170,7 +170,7 @@ describe("GET /v1/jobs", () => {
     }
   });
 
-  test("which model did the work of a blind job is not found out by asking for it", async () => {
+  test("filters do not reveal the model of a blind job", async () => {
     await pool.query("UPDATE job SET is_blind = true WHERE id = $1", [second]);
     expect(await idsOf("status=succeeded")).toContain(second);
     for (const query of ["provider=sandbox", "model=sandbox-2", "minCostUsd=0", "idempotencyKey=order+4711"])

@@ -9,7 +9,7 @@ import { incoming, ownAddress } from "@/testing/requests";
 import { endpoints } from ".";
 
 const EVIL = "https://evil.example";
-/** An origin that no session is bound to. */
+/** An origin without a bound session. */
 const OTHER_ORIGIN = `https://${Math.random().toString(36).slice(2)}.example`;
 const OWN = "http://localhost:3000";
 const BOOTSTRAP = "/v1/panel/bootstrap";
@@ -19,12 +19,12 @@ let panel: OpenPanel;
 beforeAll(async () => {
   tenant = await makeTenant();
   panel = await openPanel(tenant);
-  await openPanel(tenant, { allowedOrigins: [EVIL] }); // it has sessions of its own
+  await openPanel(tenant, { allowedOrigins: [EVIL] }); // EVIL has sessions of its own embed
 }, 60_000);
 
 const filled = (path: string) => path.replaceAll(/\{(\w+)\}/g, (_, name) => `${name}-none`);
 
-test("a panel session is refused wherever the endpoint does not list it, also where no one in particular may ask", async () => {
+test("an embed session is refused by every endpoint that does not list it, even by public ones", async () => {
   const closed = endpoints.filter(({ auth }) => !auth.includes("panel_session"));
   expect(closed.length).toBeGreaterThan(80);
   for (const { method, path } of closed) {
@@ -34,7 +34,7 @@ test("a panel session is refused wherever the endpoint does not list it, also wh
   }
 });
 
-test("it is let in by every endpoint that lists it", { tags: "long" }, async () => {
+test("an embed session is accepted by every endpoint that lists it", { tags: "long" }, async () => {
   const open = endpoints.filter(({ auth }) => auth.includes("panel_session"));
   expect(open.map(({ method, path }) => `${method} ${path}`).sort()).toMatchInlineSnapshot(`
     [
@@ -70,12 +70,12 @@ test("it is let in by every endpoint that lists it", { tags: "long" }, async () 
       path,
       expect.toSatisfy((status) => [200, 404, 422].includes(status)),
     ]);
-    // What is public may be read by everybody.
+    // Any page may read public responses.
     expect([HOST, "*"]).toContain(answer.headers["access-control-allow-origin"]);
   }
 });
 
-test("a session does not see what it may not read of its project: pins, manifests, coverage", async () => {
+test("a session cannot read pins, manifests and coverage of its project", async () => {
   const pinned = await tenant.post("/v1/inference/pinned", {
     pin: { provider: "sandbox", model: "sandbox-1", api: "responses" },
     input: "How deep is the sea?",
@@ -101,7 +101,7 @@ test("a session does not see what it may not read of its project: pins, manifest
   expect(benchmarks.coverage.projectId).toBeNull();
 });
 
-describe("the token is of the origin", () => {
+describe("the token is bound to its origin", () => {
   test.each([
     ["another origin, also one with sessions of its own", { origin: EVIL }, 403],
     ["an opaque origin", { origin: "null" }, 403],
@@ -121,10 +121,10 @@ describe("the token is of the origin", () => {
   });
 });
 
-describe("what pages of other origins may read", () => {
+describe("responses that pages of other origins may read", () => {
   const cors = (answer: { headers: Record<string, string> }) => answer.headers["access-control-allow-origin"];
 
-  test("answers to a panel session, also that it has ended; never with cookies", async () => {
+  test("a page may read responses to an embed session, also that the session has ended, and never with cookies", async () => {
     const ended = await openPanel(tenant);
     await tenant.post(`/v1/panel-sessions/${ended.sessionId}/revoke`);
     for (const [answer, status] of [
@@ -138,7 +138,9 @@ describe("what pages of other origins may read", () => {
     }
   });
 
-  test("nothing that a key, a person or a page without sessions asks", { tags: "long" }, async () => {
+  test("a page may not read responses to a key, a person or a page without sessions", {
+    tags: "long",
+  }, async () => {
     const owner = await sessionHeaders(tenant.organizationId, "owner");
     const asks = [
       await call("GET", "/v1/jobs/none", { key: tenant.key, headers: { origin: HOST } }),
@@ -151,7 +153,7 @@ describe("what pages of other origins may read", () => {
     for (const answer of asks) expect(cors(answer)).toBeUndefined();
   });
 
-  test("an address that is refused for asking too much costs no question to the database, whatever origins it invents", async () => {
+  test("an address over its limit causes no database query, whatever origins it invents", async () => {
     const address = ownAddress();
     const open = endpoints.find(({ method, path }) => method === "GET" && path === "/v1/capabilities")!;
     const ask = (headers: Record<string, string>) =>
@@ -170,7 +172,7 @@ describe("what pages of other origins may read", () => {
     }
   });
 
-  test("a browser is let ask first for what panel sessions may do, and for nothing else", async () => {
+  test("a browser's preflight is allowed for operations of embed sessions, and for nothing else", async () => {
     const ask = (path: string, method: string, origin: string) =>
       call("OPTIONS", path, { headers: { origin, "access-control-request-method": method } });
     for (const { path, method, ...endpoint } of endpoints) {

@@ -13,7 +13,7 @@ afterAll(() => tap.stop());
 describe("stored inputs", () => {
   const store = async (body: object) => (await tenant.post("/v1/payloads", body)).json.payloadId as string;
 
-  test("the same content inline or by reference is the same request, on jobs, invoke and quote", async () => {
+  test("inline content and a reference to it are the same request, on jobs, invoke and quote", async () => {
     const content = say("By reference.");
     const ref = await store(content);
     const idempotencyKey = newId("request");
@@ -41,7 +41,7 @@ describe("stored inputs", () => {
     expect(one.json.status).toBe("ok");
   });
 
-  test("another input beside it is a conflict; another tenant's, another kind and none are one answer", async () => {
+  test("another input beside a reference is a conflict, and another tenant's, another kind's and unknown ones are answered alike", async () => {
     const ref = await store(say("Mine."));
     const conflict = await refused("jobs", { input: say("Other."), inputPayloadRef: ref });
     expect([conflict.status, conflict.detail[0].loc]).toEqual([422, ["body", "inputPayloadRef"]]);
@@ -61,7 +61,7 @@ describe("stored inputs", () => {
     expect(bare.detail).toMatchObject({ code: "UNKNOWN_EXECUTION_FIELD", path: "prompt" });
   });
 
-  test("what is stored is encrypted, and its name ends with its time", async () => {
+  test("a stored input is encrypted, and its name ends with its time", async () => {
     const ref = await store(say("A secret of mine."));
     const { rows } = await pool.query("SELECT content, is_sealed FROM payload WHERE id = $1", [ref]);
     expect(rows[0].is_sealed).toBe(true);
@@ -74,9 +74,9 @@ describe("stored inputs", () => {
   });
 });
 
-describe("classes of content", () => {
+describe("data classifications", () => {
   for (const dataClassification of ["Internal", "Manuscript"])
-    test(`a large request of ${dataClassification} is stored whole, and repeats by its key`, async () => {
+    test(`a large request of class ${dataClassification} is stored whole, and repeats by its key`, async () => {
       const input = say(`${"Añ😀\n".repeat(20_000)}The hero dies.`);
       const body = { input, context: { dataClassification }, idempotencyKey: newId("payload") };
       const first = await tenant.post(at(TEXT, "jobs"), body);
@@ -91,7 +91,7 @@ describe("classes of content", () => {
     { dataClassification: "Manuscript" },
     { retentionRequirement: "EncryptedShortTerm" },
   ]) {
-    test(`${Object.values(context)} is encrypted in the database and reads in the clear`, async () => {
+    test(`${Object.values(context)} is encrypted in the database and readable through the API`, async () => {
       const { job, jobId, request, result, receipt } = await run({ input: say("The hero dies."), context });
       expect(receipt).toMatchObject(context);
       expect(job.requestSnapshot.input.prompt).toBe("The hero dies.");
@@ -120,7 +120,7 @@ describe("classes of content", () => {
     });
   }
 
-  test("other classes are in the clear", async () => {
+  test("other classes are stored as plain text", async () => {
     for (const dataClassification of ["Public", "Internal", "Confidential"]) {
       const { jobId, receipt } = await run({ input, context: { dataClassification } });
       expect(receipt.dataClassification).toBe(dataClassification);

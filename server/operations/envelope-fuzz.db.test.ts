@@ -7,15 +7,15 @@ import { tapSandbox } from "@/testing/vendor-tap";
 import { type Any, FIELDS, type Field, MARK, type Read, type What } from "./envelope-fuzz.fixture";
 
 /*
- * A thousand envelopes in the full campaign. No answer is a 500, a refusal names a field that deserves it, and each accepted
- * field shows on the job, its request, its receipt or in what the sandbox received.
+ * The full campaign sends a thousand envelopes. No answer is a 500, a refusal names a field that deserves it, and each
+ * accepted field shows on the job, its request, its receipt or in the request that the sandbox received.
  */
 
 const TEXT = "text.general.fast.v1";
 
 const QUOTED = /^(context|execution)\./;
 
-/** How a field was chosen: its value, where it is, and whether a second place disagrees. */
+/** The choice for a field: its value, its place in the body, and whether a second place disagrees. */
 type Choice = { value: unknown; isGood: boolean; place: "own" | "root" | "snake" | "both"; isTorn: boolean };
 
 const choiceOf = (field: Field): fc.Arbitrary<Choice | null> => {
@@ -68,7 +68,7 @@ function put(body: Any, path: string, value: unknown) {
   at[last] = value;
 }
 
-/** The request of a draw, which fields deserve a refusal, and which must show. */
+/** The request of a draw, the fields that deserve a refusal, and the fields that must show. */
 async function build(draw: Drawn) {
   const { what } = draw;
   const body: Any = {};
@@ -147,7 +147,7 @@ async function build(draw: Drawn) {
       body.idempotencyKey = "another key";
       bad.add("idempotencyKey");
     } else if (!body.idempotencyKey?.trim?.()) {
-      // The header is the key then, and no key is minted.
+      // The header is then the key, so no key is generated.
       for (const [place, each] of shown.entries())
         if (each.field.path === "idempotencyKey") shown.splice(place, 1);
       headers["idempotency-key"] += `-${Math.trunc(performance.now() * 1000)}`;
@@ -156,7 +156,7 @@ async function build(draw: Drawn) {
   return { body, bad, shown, input, headers };
 }
 
-/** The fields a refusal names. */
+/** The fields that a refusal names. */
 function namesIn(detail: Any): string[] {
   if (Array.isArray(detail)) return detail.map(({ loc }) => loc.slice(1).join("."));
   const { path, field, details } = detail;
@@ -164,7 +164,7 @@ function namesIn(detail: Any): string[] {
 }
 
 const camel = (name: string) => name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
-/** Is this name one of a field that deserves it: the field, something inside it, or its name at another place? */
+/** True if the name is that of a field that deserves it, of something inside the field, or of the field at another place. */
 function deserves(name: string, bad: ReadonlySet<string>): boolean {
   const said = camel(name);
   return [...bad].some(
@@ -205,7 +205,9 @@ async function readBack(what: What, answer: Any): Promise<Read> {
   };
 }
 
-/** The kinds of case in a draw. A field counts as refused only where it is alone with that, since a refusal may name one. */
+/**
+ * The kinds of case in a draw. A field counts as refused only if it is the only bad one, because a refusal may name just one.
+ */
 function kindsOf({ what, choices, ...others }: Drawn): string[] {
   const chosen = FIELDS.flatMap((field, place) => {
     const choice = choices[place];
@@ -243,7 +245,7 @@ function kindsOf({ what, choices, ...others }: Drawn): string[] {
   ];
 }
 
-test("envelopes: no 500, refusals name the field, and what is accepted shows", async () => {
+test("envelopes never cause a 500, refusals name the field, and accepted fields show", async () => {
   const counts = { accepted: 0, refused: 0 };
   const [shownFields, refusedFields] = [new Set<string>(), new Set<string>()];
   await fc.assert(
@@ -285,7 +287,7 @@ test("envelopes: no 500, refusals name the field, and what is accepted shows", a
   );
   expect(counts.accepted).toBeGreaterThan(campaign.size({ small: 5, full: 120 }));
   expect(counts.refused).toBeGreaterThan(campaign.size({ small: 20, full: 300 }));
-  // Nothing was left out by chance.
+  // The draws have covered every kind of case.
   expect(
     [...FIELDS.filter(({ good }) => good.length > 0).map(({ path }) => path)].filter(
       (path) => !shownFields.has(path),

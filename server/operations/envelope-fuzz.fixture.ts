@@ -1,12 +1,12 @@
 import { expect } from "vitest";
 
-/** Part of everything of the caller that no provider may see. */
+/** A marker in every value of the caller that no provider may receive. */
 export const MARK = "never-sent";
 
 // biome-ignore lint/suspicious/noExplicitAny: answers are read as a client reads them
 export type Any = any;
 export type What = "jobs" | "invoke" | "quote";
-/** All that can be read of an accepted request. */
+/** All readable parts of an accepted request. */
 export type Read = {
   what: What;
   job: Any;
@@ -19,11 +19,11 @@ export type Read = {
 };
 
 export type Field = {
-  /** Where it belongs, by dots. */
+  /** The field's path, with dots. */
   path: string;
   good: unknown[];
   bad: unknown[];
-  /** It may also be at the root, in both spellings. */
+  /** Fields that are also accepted at the root, in both spellings. */
   lifts?: true;
   only?: What[];
   shows?(read: Read, value: Any): void;
@@ -107,7 +107,7 @@ export const FIELDS: Field[] = [
       ),
   },
   {
-    // Other values are good beside a schema alone (server/api/openai/schemas.db.test.ts).
+    // Other values are valid with a schema (server/api/openai/schemas.db.test.ts).
     path: "responseSchemaName",
     good: [null],
     bad: ["", "a name", "x".repeat(65), 7, []],
@@ -176,7 +176,7 @@ export const FIELDS: Field[] = [
       const days = { HashesOnly: 1 / 24, Transient: 30, EncryptedShortTerm: 7, ProductManaged: 180 }[
         value as "Transient"
       ];
-      // What is stored at the end counts from the moment before it is written.
+      // The end of the content's retention is counted from just before it is written.
       const hours = row.hours.map((each: number | null) => each && Math.round(each));
       expect(hours).toEqual(days ? [days * 24, days * 24] : [null, null]);
       if (value === "EncryptedShortTerm") expect(row.sealed).toBe(true);
@@ -222,7 +222,7 @@ export const FIELDS: Field[] = [
     path: "execution.executionConstraints.maxCostUsd",
     lifts: true,
     good: [null, 1, 1e9],
-    // A ceiling below the price is not bad in itself: whether it refuses depends on the enforcement beside it.
+    // A ceiling below the price is not bad by itself: its enforcement decides whether it refuses.
     bad: [0, -1, "1"],
     shows: snapshot("execution.executionConstraints.maxCostUsd"),
   },

@@ -10,8 +10,8 @@ import { testClock } from "@/testing/world";
 import { at, input, openTenant, refused, run, TEXT, tap, tenant } from "./envelope.fixture";
 
 /*
- * Each field of the envelope has an effect somebody can see: on the job, its request, its receipt, or in what the
- * provider was really sent.
+ * Each field of the envelope has a visible effect: on the job, its request, its receipt, or in the request that the provider
+ * received.
  */
 
 const MATH = "compute.evaluate.v1";
@@ -23,7 +23,7 @@ afterAll(() => tap.stop());
 const settings = (projectId: string, values: object) =>
   pool.query("UPDATE project SET settings = $2 WHERE id = $1", [projectId, JSON.stringify(values)]);
 
-describe("words of the caller", () => {
+describe("the caller's own labels", () => {
   const words = {
     externalRef: "order-0815",
     tags: ["blue", "urgent"],
@@ -32,7 +32,7 @@ describe("words of the caller", () => {
     taskKind: "kind-0815",
   };
 
-  test("are on job, request and receipt, and never sent to a provider", async () => {
+  test("labels are on job, request and receipt, and never sent to a provider", async () => {
     const { job, request, receipt, wire } = await run({
       input,
       ...words,
@@ -45,7 +45,7 @@ describe("words of the caller", () => {
     expect(wire).toContain("How deep is the sea?");
   });
 
-  test("a synchronous answer echoes them", async () => {
+  test("a synchronous answer repeats the labels", async () => {
     const { json } = await tenant.post(at(TEXT, "invoke"), { input, ...words });
     expect(json).toMatchObject({
       externalRef: words.externalRef,
@@ -68,7 +68,7 @@ describe("words of the caller", () => {
     }
   });
 
-  test("a deployment may ask for less; a ceiling out of range counts as the published one", async () => {
+  test("a deployment may lower a ceiling, and an invalid setting counts as the published one", async () => {
     const before = { ...env };
     const submit = async (body: object) =>
       (await refused("jobs", { input, ...body })).detail?.[0]?.loc ?? null;
@@ -108,11 +108,11 @@ describe("words of the caller", () => {
   });
 });
 
-describe("what goes to the provider", () => {
+describe("fields for the provider", () => {
   const tool = { type: "function", name: "depth", parameters: { type: "object", properties: {} } };
   const schema = { type: "object", properties: { depth: { type: "number" } }, required: ["depth"] };
 
-  test("toolSchemas, responseSchema and sampling arrive as they were given", async () => {
+  test("toolSchemas, responseSchema and sampling are sent unchanged", async () => {
     const { sent } = await run({
       input,
       responseSchema: schema,
@@ -130,7 +130,7 @@ describe("what goes to the provider", () => {
       expect(plain[0]).not.toHaveProperty(field);
   });
 
-  test("what the route does not support is refused by its name, before anything is kept", async () => {
+  test("a field that the route does not support is refused by its name, before anything is stored", async () => {
     for (const [field, value] of [
       ["toolSchemas", [tool]],
       ["responseSchema", schema],
@@ -155,7 +155,7 @@ describe("what goes to the provider", () => {
 });
 
 describe("the route", () => {
-  test("a pin is taken exactly, or refused with what could be taken", async () => {
+  test("a pin is used exactly, or refused with the available routes", async () => {
     const { receipt, sent } = await run({ input, pin: { target: "sandbox/sandbox-2" } });
     expect(receipt.route).toMatchObject({ provider: "sandbox", model: "sandbox-2" });
     expect(sent[0].model).toBe("sandbox-2");
@@ -172,7 +172,7 @@ describe("the route", () => {
     expect(local.detail).toMatchObject({ code: "ROUTE_UNAVAILABLE", recovery: { alternates: [] } });
   });
 
-  test("of a model and a provider that do not go together, the one that cannot be met is named", async () => {
+  test("a model and a provider that do not fit together are refused under the name of the one that cannot be met", async () => {
     const names = (preferredModel: string, providerPin: string) =>
       refused("jobs", { input, execution: { executionConstraints: { preferredModel, providerPin } } });
     for (const [model, provider, field] of [
@@ -185,7 +185,7 @@ describe("the route", () => {
     }
   });
 
-  test("credentialSource says whose account pays, and may not contradict billingMode", async () => {
+  test("credentialSource names the account that pays, and may not contradict billingMode", async () => {
     expect((await run({ input, credentialSource: "customer" })).job.pricing.mode).toBe("byok");
     expect((await run({ input, credentialSource: "platform" })).job.pricing.mode).toBe("managed");
     const { status, detail } = await refused("jobs", {
@@ -196,14 +196,14 @@ describe("the route", () => {
     expect([status, detail[0].loc]).toEqual([422, ["body", "execution", "credentialSource"]]);
   });
 
-  test("only the automatic preference", async () => {
+  test("only the automatic preference is accepted", async () => {
     for (const executionPreference of ["fastest", "cheapest", "maximum_quality", "x"]) {
       const { status, detail } = await refused("jobs", { input, execution: { executionPreference } });
       expect([status, detail[0].loc]).toEqual([422, ["body", "execution", "executionPreference"]]);
     }
   });
 
-  test("maturity: on job and receipt; a project may have a default; lower routes are not chosen", async () => {
+  test("maturity is on job and receipt, a project may have a default, and lower routes are not chosen", async () => {
     const said = { maturityRating: "R", matureContentTraits: ["graphic_violence"] };
     const { job, receipt } = await run({ input, ...said });
     expect(job).toMatchObject({ ...said, maturitySource: "explicit_invocation" });
@@ -238,7 +238,7 @@ describe("the route", () => {
 });
 
 describe("ceilings of a call", () => {
-  test("each prevents alone; warn warns, off is silent, and the stricter of two modes holds", async () => {
+  test("each ceiling prevents alone, warn warns, off is silent, and the stricter of two modes applies", async () => {
     const low = [
       { maxCostUsd: 0.000001 },
       { budget: { maximumEstimatedCost: 0.000001 } },
@@ -266,7 +266,7 @@ describe("ceilings of a call", () => {
     expect(detail[0].loc).toEqual(["body", "execution", "maximumCharge", "currency"]);
   });
 
-  test("queueDeadlineSeconds ends a job that no one starts", async () => {
+  test("queueDeadlineSeconds ends a job that has not started", async () => {
     const { json } = await tenant.post(at(TEXT, "jobs"), {
       input,
       execution: { executionConstraints: { queueDeadlineSeconds: 5 } },
@@ -284,7 +284,7 @@ describe("ceilings of a call", () => {
 });
 
 describe("modes", () => {
-  test("executionMode of an invoke", async () => {
+  test("executionMode of an invoke must match its capability", async () => {
     const ask = (executionMode: string) => tenant.post(at(TEXT, "invoke"), { input, executionMode });
     expect((await ask("RequestResponse")).json.status).toBe("succeeded");
     expect((await ask("DurableJob")).json.detail).toMatchObject({ code: "USE_JOBS" });

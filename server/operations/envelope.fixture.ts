@@ -15,7 +15,7 @@ export async function openTenant(): Promise<void> {
   tap = await tapSandbox();
 }
 
-/** Runs a job to its end; everything that can be read afterwards. */
+/** Runs a job to its end and returns everything that can be read afterwards. */
 export async function run(body: object, key = TEXT) {
   const submitted = await tenant.post(at(key, "jobs"), body);
   expect(submitted.status, submitted.text).toBe(200);

@@ -12,7 +12,8 @@ import { HOST } from "@/testing/embeds";
 import { makePerson } from "@/testing/tenants";
 
 /*
- * A key is of one environment of its project: what ran in another is to it like what is not there. People see all of a project.
+ * A key belongs to one environment of its project: executions of other environments are answered like ones that do not exist.
+ * People see all of a project.
  */
 
 const MATH = "/v1/capabilities/compute.evaluate.v1/invoke";
@@ -24,7 +25,7 @@ const PIN = {
 };
 
 type Made = {
-  /** A job that waits, and one that has ended with a picture. */
+  /** A job that waits, and one that has succeeded with a picture. */
   jobId: string;
   pictureJobId: string;
   artifactId: string;
@@ -36,7 +37,9 @@ type Made = {
 };
 
 let tenant: Tenant;
-/** The keys of two environments of one project, and of the same environments in all projects; what was made in the first. */
+/**
+ * The keys of two environments of one project and of the same environments in all projects, and the rows made in the first.
+ */
 let [here, elsewhere, unboundHere, unboundElsewhere] = ["", "", "", ""];
 let made: Made;
 
@@ -94,7 +97,7 @@ const reads = (): [string, string][] => [
   ["GET", `/v1/comparisons/${made.comparisonId}`],
 ];
 
-test("what ran in another environment is read by no key of this one", async () => {
+test("a key reads nothing that ran in another environment", async () => {
   for (const [method, target] of reads()) {
     for (const key of [here, unboundHere])
       expect((await call(method, target, { key })).status, target).toBe(200);
@@ -103,7 +106,7 @@ test("what ran in another environment is read by no key of this one", async () =
   }
 });
 
-test("what runs in another environment is stopped, tried again and judged by no key of this one", async () => {
+test("a key cannot cancel, retry or judge what runs in another environment", async () => {
   for (const target of [
     `/v1/jobs/${made.jobId}/cancel`,
     `/v1/jobs/${made.jobId}/retry`,
@@ -128,7 +131,7 @@ test("what runs in another environment is stopped, tried again and judged by no 
   );
 });
 
-test("lists of a project hold what ran in the key's environment; a person's hold all", async () => {
+test("lists of a project have what ran in the key's environment, and all of it for a person", async () => {
   const { projectId } = tenant;
   const post = async (target: string, body: unknown) =>
     (await call("POST", target, { key: elsewhere, body })).json;
@@ -159,7 +162,7 @@ const idsIn =
   async (ctx: Ctx) =>
     (await list(ctx)).items.map((item) => item[name]);
 
-test("a receipt of another environment is bound by no key of this one, as if it were not there", async () => {
+test("a key cannot bind a receipt of another environment, which is answered like a missing one", async () => {
   const { projectId } = tenant;
   const bind = (key: string, ...receiptIds: string[]) =>
     call("POST", "/v1/provenance/manifests", { key, body: { label: "mine", projectId, receiptIds } });
@@ -175,14 +178,14 @@ test("a receipt of another environment is bound by no key of this one, as if it 
   }
   const bound = await bind(here, ...receiptIds);
   expect(bound.status).toBe(200);
-  // A manifest is the project's: who reads it holds it against all that it binds.
+  // A manifest belongs to the project: its reader verifies it against all that it binds.
   const verified = await call("POST", `/v1/provenance/manifests/${bound.json.manifestId}/verify`, {
     key: elsewhere,
   });
   expect(verified.json).toMatchObject({ verified: true, receiptsFound: 2 });
 });
 
-test("a lockfile is held against the last run of its own environment", async () => {
+test("a lockfile is compared with the last run of its own environment", async () => {
   const { json: own } = await call("POST", "/v1/inference/pinned", { key: elsewhere, body: PIN });
   const { json: later } = await call("POST", "/v1/inference/pinned", { key: here, body: PIN });
   const lockfile = (
@@ -193,7 +196,7 @@ test("a lockfile is held against the last run of its own environment", async () 
   expect(text).not.toContain(later.receiptId);
 });
 
-test("no list of executions or outputs names to a key what ran in another environment", async () => {
+test("no list of executions or outputs shows a key what ran in another environment", async () => {
   const { projectId } = tenant;
   const { jobId, executionId, pictureJobId, artifactId } = made;
   const lists: [string, string[]][] = [
@@ -211,7 +214,7 @@ test("no list of executions or outputs names to a key what ran in another enviro
   }
 });
 
-/** For each capability whose input names files: the parts of an input that name this one. */
+/** For each capability whose input names files: an input that names this file. */
 const NAMING: Record<string, (artifactId: string) => object> = {
   "3d.render_reference.v1": (artifactId) => ({ source: { artifactId } }),
   "document.verify.v1": (artifactId) => ({
@@ -222,12 +225,12 @@ const NAMING: Record<string, (artifactId: string) => object> = {
   "model.generate.3d.v1": (artifactId) => ({ inputArtifactIds: [artifactId] }),
 };
 
-test("every capability whose input names files is named here", () => {
+test("every capability whose input names files is listed here", () => {
   const naming = Object.values(capabilities as Capability[]).filter(({ execute }) => execute.sources);
   expect(naming.map(({ key }) => key).sort()).toEqual(Object.keys(NAMING).sort());
 });
 
-test("no request of a key starts from an output of another environment, as if it were not there", async () => {
+test("a key's request cannot use an output of another environment, which is answered like a missing one", async () => {
   const weights = (ref: string) => ({
     displayName: `Adapter ${ref}`,
     baseModelFamily: "flux",
@@ -268,7 +271,7 @@ test("no request of a key starts from an output of another environment, as if it
         json: { detail: [expect.objectContaining({ type: "not_found" })] },
       });
     }
-    // Where it was made it is found, whatever else may be said against it.
+    // In its own environment the output is found, whatever else the request lacks.
     for (const key of [here, unboundHere])
       expect((await call("POST", door, { key, body: body(made.artifactId) })).text, door).not.toContain(
         "not_found",
@@ -276,7 +279,7 @@ test("no request of a key starts from an output of another environment, as if it
   }
 });
 
-test("a person starts from the outputs of every environment, and gives them to a panel; a key gives a panel none of another", async () => {
+test("a person can use outputs of every environment and offer them in an embed, and a key cannot offer another environment's", async () => {
   const input = NAMING["model.generate.3d.v1"]?.(made.artifactId);
   const mesh = "/v1/capabilities/model.generate.3d.v1/jobs";
   const owner = { headers: await sessionHeaders(tenant.organizationId, "owner") };
@@ -300,7 +303,7 @@ test("a person starts from the outputs of every environment, and gives them to a
   });
 });
 
-test("a file that was uploaded is of the project, whatever the environment of a key", async () => {
+test("an uploaded file belongs to the project, whatever the environment of a key", async () => {
   const { artifactId } = (
     await call("POST", `/v1/artifacts?projectId=${tenant.projectId}`, {
       key: here,

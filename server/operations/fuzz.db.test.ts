@@ -3,9 +3,7 @@ import { expect, test } from "vitest";
 import { call, makeTenant } from "@/testing/api";
 import { campaign } from "@/testing/campaign";
 
-/*
- * Envelopes no one would write: whatever is sent, the answer is a job or a refusal that says where the fault is.
- */
+/* Envelopes that no client would write: each is answered with a job, or with a refusal that names the faulty field. */
 
 const messages = [{ role: "user", content: "Hello" }];
 const scalar = fc.oneof(
@@ -76,7 +74,7 @@ const imageInput = requiring("prompt", {
   referenceImages: mostly([]),
 });
 
-/** The part that a quote takes; the rest is left out of most quotes. */
+/** The part that a quote accepts; the rest is left out of most quotes. */
 const QUOTED = [
   "input",
   "context",

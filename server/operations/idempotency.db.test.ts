@@ -3,7 +3,7 @@ import { finish, makeTenant, type Tenant } from "@/testing/api";
 import { COMPARED, COMPARISONS } from "@/testing/comparisons";
 import { NEED } from "@/testing/needs";
 
-/* What counts as a key is one rule at every door that takes one. */
+/* Every endpoint that takes a key has the same rule for what counts as one. */
 
 const TEXT = "/v1/capabilities/text.general.fast.v1";
 const input = { messages: [{ role: "user", content: "How deep is the sea?" }] };
@@ -28,7 +28,7 @@ const idOf = async (path: string, body: object, id: string, headers: Record<stri
   return json[id] as string;
 };
 
-test.each(DOORS)("%s: a blank key is none, in the body and in the header", async (path, body, id) => {
+test.each(DOORS)("%s treats a blank key as no key, in the body and in the header", async (path, body, id) => {
   const ids = [
     await idOf(path, { ...body, idempotencyKey: "" }, id),
     await idOf(path, { ...body, idempotencyKey: " " }, id),
@@ -43,7 +43,7 @@ test.each(DOORS)("%s: a blank key is none, in the body and in the header", async
 });
 
 test.each(["jobs", "invoke"])(
-  "%s says whose key it runs under, and whether it was a repeat",
+  "%s reports whether the key is the client's or generated, and whether it was a replay",
   async (door) => {
     const ask = async (body: object, headers: Record<string, string> = {}) => {
       const answer = await tenant.post(`${TEXT}/${door}`, { input, ...body }, { headers });

@@ -68,7 +68,7 @@ export const listJobEvents = read.get("/v1/jobs/{job_id}/events", {
     if (!wantsEventStream(incoming)) return jobs.events(ctx, job_id, query);
     const over = await nothingMore(incoming, (id) => jobs.hasLastEvent(ctx, job_id, id));
     if (over) return over;
-    // A browser that reconnects sends the last id it saw, to the address it first requested.
+    // A browser that reconnects sends its last event id to the address of the first request.
     const cursor = lastEventIdOf(incoming) ?? query.cursor;
     const pages = await jobs.followEvents(ctx, job_id, { cursor, type: query.type });
     return eventStream(pages, (event) => ({ id: event.id, event: event.type, data: event }));

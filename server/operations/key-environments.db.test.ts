@@ -7,7 +7,7 @@ import { COMPARED, COMPARISONS } from "@/testing/comparisons";
 import { openPanel } from "@/testing/embeds";
 import { NEED } from "@/testing/needs";
 
-/* One key is one execution in each environment, and how it is written in a header makes no other key of it. */
+/* A key makes one execution in each environment, and its spelling in a header makes no other key. */
 
 const TEXT = "/v1/capabilities/text.general.fast.v1";
 const CHAT = "/v1/chat/completions";
@@ -42,7 +42,7 @@ let keys = 0;
 const newKey = () => `order-${++keys}`;
 
 type Sent = { key?: string; lines?: string[] };
-/** Posts to a door with the key as these lines of the header, and answers with the status and the id. */
+/** Posts to an endpoint with the key as these header lines, and returns the status and the id. */
 async function send([path, body, id]: Door, { key = tenant.key, lines }: Sent, more: object = {}) {
   const answer = await call("POST", path, {
     key,
@@ -52,14 +52,14 @@ async function send([path, body, id]: Door, { key = tenant.key, lines }: Sent, m
   return { status: answer.status, id: answer.json[id] as string, json: answer.json };
 }
 
-/** The id, of a request that must be admitted or found. */
+/** The id of a request that must be admitted or replayed. */
 async function idOf(...asked: Parameters<typeof send>): Promise<string> {
   const { status, id, json } = await send(...asked);
   expect([status, typeof id], JSON.stringify(json)).toEqual([200, "string"]);
   return id;
 }
 
-/** How many executions there are with one of these keys as the end or the whole of their spelling. */
+/** The number of executions whose key is this one, or ends in it. */
 async function countOf(table: string, key: string): Promise<number> {
   const { rows } = await pool.query(
     `SELECT count(*) AS n FROM ${table} WHERE project_id = $1 AND (idempotency_key = $2 OR rtrim(idempotency_key) LIKE '%/' || $2)`,
@@ -71,7 +71,7 @@ async function countOf(table: string, key: string): Promise<number> {
 describe.each([...DOORS, OPENAI])("%s", (...door: Door) => {
   const [, , , table] = door;
 
-  test("one key is one execution in each environment, and each replays its own", async () => {
+  test("a key makes one execution in each environment, and each environment replays its own", async () => {
     const key = newKey();
     const callers = [{}, { key: production }, { key: staging }].map((each) => ({ ...each, lines: [key] }));
     const ids = [];
@@ -81,12 +81,12 @@ describe.each([...DOORS, OPENAI])("%s", (...door: Door) => {
       expect(await idOf(door, caller)).toBe(ids[place]);
       const other = await send(door, caller, { metadata: { other: "request" }, workloadTags: { other: 1 } });
       if (other.status === 409) expect(JSON.stringify(other.json)).toContain(ids[place]);
-      else expect(other.status).toBe(422); // a door that takes neither
+      else expect(other.status).toBe(422); // an endpoint that takes neither
     }
     expect(await countOf(table, key)).toBe(3);
   });
 
-  test("posts of one key from three environments at once make one execution in each", async () => {
+  test("concurrent posts of one key from three environments make one execution in each", async () => {
     const key = newKey();
     const callers = Array.from({ length: 12 }, (_, n) => [tenant.key, production, staging][n % 3] ?? "");
     const ids = await Promise.all(callers.map((key_) => idOf(door, { key: key_, lines: [key] })));
@@ -105,7 +105,7 @@ const latin1 = (text: string) => Buffer.from(text, "latin1").toString("latin1");
 describe.each([...DOORS, REQUESTS])("%s", (...door: Door) => {
   const [, , , table] = door;
 
-  test("a key in a header is the key in a body, in UTF-8, in Latin-1, in quotes and on two lines", async () => {
+  test("a key in a header equals the key in a body, in UTF-8, in Latin-1, in quotes and on two lines", async () => {
     const key = `clé-${newKey()}-à`;
     const id = await idOf(door, {}, { idempotencyKey: key });
     for (const lines of [
@@ -133,7 +133,7 @@ describe.each([...DOORS, REQUESTS])("%s", (...door: Door) => {
   });
 });
 
-test("a header that 0.2.0 stored is its own request's in its own environment alone", async () => {
+test("a key that 0.2.0 stored from a header replays only the same request in the same environment", async () => {
   const [door] = DOORS as [Door];
   const lines = [utf8(`clé-${newKey()}`)];
   const id = await idOf(door, {}, { idempotencyKey: lines[0] });
@@ -142,7 +142,7 @@ test("a header that 0.2.0 stored is its own request's in its own environment alo
   expect(await idOf(door, { key: production, lines })).not.toBe(id);
 });
 
-test("a header that is sent twice with different values is refused, at every door", async () => {
+test("every endpoint refuses a header that is sent twice with different values", async () => {
   for (const door of [...DOORS, REQUESTS]) {
     const { status, json } = await send(door, { lines: ["a", "b"] });
     expect([status, json.code, json.detail[0].loc]).toEqual([
@@ -155,7 +155,7 @@ test("a header that is sent twice with different values is refused, at every doo
   expect([refused.status, refused.json.error.param]).toEqual([422, "Idempotency-Key"]);
 });
 
-test("a header holds a key of 255 characters, and not of 256", async () => {
+test("a key in a header may have 255 characters, and not 256", async () => {
   const [door] = DOORS as [Door];
   await idOf(door, { lines: [utf8("🔑".repeat(255))] });
   await idOf(door, { key: production, lines: [utf8("🔑".repeat(255))] });
@@ -163,8 +163,8 @@ test("a header holds a key of 255 characters, and not of 256", async () => {
   expect([status, json.detail[0].loc]).toEqual([422, ["body", "idempotencyKey"]]);
 });
 
-describe("where a key is shown or sought", () => {
-  test("it is the caller's own spelling, in its own environment", async () => {
+describe("shown and searched keys", () => {
+  test("the key is in the caller's own spelling, in its own environment", async () => {
     const key = newKey();
     const ids: Record<string, string> = {};
     for (const [name, caller] of Object.entries({ development: tenant.key, production, staging })) {
@@ -186,14 +186,14 @@ describe("where a key is shown or sought", () => {
     expect(items.map(({ jobId }) => jobId).toSorted()).toEqual(Object.values(ids).toSorted());
   });
 
-  test("a list finds what 0.2.0 stored of a header in UTF-8", async () => {
+  test("a list finds the key that 0.2.0 stored of a UTF-8 header", async () => {
     const key = `clé-${newKey()}`;
     const jobId = await idOf(DOORS[0] as Door, {}, { idempotencyKey: utf8(key) });
     const { json } = await tenant.get(`/v1/jobs?idempotencyKey=${encodeURIComponent(key)}`);
     expect(json.items.map((item: { jobId: string }) => item.jobId)).toEqual([jobId]);
   });
 
-  test("the one retry of a job is its own where another environment has its key", async () => {
+  test("the one retry of a job belongs to its own environment, even if another has the same key", async () => {
     const [door] = DOORS as [Door];
     const jobId = await idOf(door, {}, { preferredModel: "sandbox-refuse" });
     await finish(jobId);
@@ -206,7 +206,7 @@ describe("where a key is shown or sought", () => {
   });
 });
 
-test("every header that carries text is read by one reader", async () => {
+test("every header that carries text is read by the same function", async () => {
   const { unboundKey, projectId, otherProjectId } = tenant;
   const chat = (lines: Record<string, string[]>) =>
     call("POST", CHAT, { key: unboundKey, body: OPENAI[1], lines });

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { DAY_MS } from "@/server/platform/time/units";
 import { setSettings } from "@/testing/settings";
 
-// Read when the provider loads.
+// The provider reads this when it loads.
 vi.hoisted(() => {
   process.env.OPENAI_COMPATIBLE_MODELS = "priced:1000:2000,priced2:1000:2000";
 });
@@ -15,7 +15,7 @@ import { finish, makeTenant, type Tenant } from "@/testing/api";
 import { framesOf } from "@/testing/streams";
 import { rowsOf } from "@/testing/world";
 
-/* A vendor whose answers are odd: the work ran, so it is answered, sealed and settled, and nothing that is read later breaks. */
+/* A vendor with odd answers: the work ran, so it is answered, sealed and settled, and later reads still work. */
 
 const TEXT = "text.general.fast.v1";
 const messages = [{ role: "user", content: "How deep is the sea?" }];
@@ -38,7 +38,7 @@ afterAll(async () => {
   await vendor.stop();
 });
 
-/** As JSON, since an object cannot express everything. */
+/** The answers are text, because an object cannot express every JSON number. */
 const answers = (usage: string, content = "Deep.") =>
   vendor.answer({
     text: `{"id":"c-1","model":"priced","choices":[{"finish_reason":"stop","message":{"content":${JSON.stringify(content)}}}],"usage":${usage}}`,
@@ -60,7 +60,7 @@ async function readAll() {
 describe.each(["1.5", "-5", "1e30", String(2 ** 52), "1e400"])("%s tokens of input", (tokens) => {
   const usage = `{"prompt_tokens":${tokens},"completion_tokens":4}`;
 
-  test("are unknown, at every door: the answer is given and the whole reservation is settled", async () => {
+  test("they are reported as unknown everywhere: the answer is returned and the whole reservation is settled", async () => {
     answers(usage);
     const invoked = await tenant.post(`/v1/capabilities/${TEXT}/invoke`, envelope);
     expect(invoked.status, invoked.text).toBe(200);
@@ -79,7 +79,7 @@ describe.each(["1.5", "-5", "1e30", String(2 ** 52), "1e400"])("%s tokens of inp
 });
 
 test.each(["1e13", "-1", "1e400", '"1"'])(
-  "a cost of %s dollars is none, and job and receipt are read",
+  "a cost of %s dollars counts as none, and job and receipt are readable",
   async (cost) => {
     answers(`{"prompt_tokens":3,"completion_tokens":4,"cost":${cost}}`);
     const submitted = await tenant.post(`/v1/capabilities/${TEXT}/jobs`, envelope);
@@ -97,7 +97,7 @@ test.each(["1e13", "-1", "1e400", '"1"'])(
   },
 );
 
-test("figures that were stored before they were checked count as nothing, and everything is still read", async () => {
+test("invalid figures that were stored before they were checked count as nothing, and everything is readable", async () => {
   answers('{"prompt_tokens":3,"completion_tokens":4}');
   const { executionId } = (await tenant.post(`/v1/capabilities/${TEXT}/invoke`, envelope)).json;
   const before = (await tenant.get("/v1/billing/summary")).json.live.totals;
@@ -142,7 +142,7 @@ const FORMLESS: [
   ],
 ];
 
-/** That an execution has ended as this failure, and was paid for by what was observed. */
+/** Expects that an execution has failed with this code and was charged by its observed usage. */
 async function expectSettled(executionId: string, code: string, submissions = 1) {
   const { job, attempts, hold } = await rowsOf(executionId);
   expect(job).toMatchObject({ status: "failed" });
@@ -162,7 +162,7 @@ async function expectSettled(executionId: string, code: string, submissions = 1)
 
 describe.each(FORMLESS)("%s", (_name, key, input, content, code, submissions) => {
   const asked = { ...envelope, input };
-  test("fails a call that waits, with what it cost", async () => {
+  test("a waiting call fails, with its cost", async () => {
     answers(USAGE, content);
     const { status, json, text } = await tenant.post(`/v1/capabilities/${key}/invoke`, asked);
     expect(status, text).not.toBe(500);
@@ -170,7 +170,7 @@ describe.each(FORMLESS)("%s", (_name, key, input, content, code, submissions) =>
     await expectSettled(json.details.executionId, code, submissions);
   });
 
-  test("fails a durable job, with what it cost", async () => {
+  test("a durable job fails, with its cost", async () => {
     answers(USAGE, content);
     const { json } = await tenant.post(`/v1/capabilities/${key}/jobs`, asked);
     const job = await finish(json.jobId);
@@ -193,7 +193,7 @@ const streamOf = (...pieces: string[]) => {
 };
 
 describe.each(MENDED)("%s in an answer becomes U+FFFD", (_name, content, mended) => {
-  test.each(["invoke", "jobs"])("by %s, as text and as an object", async (how) => {
+  test.each(["invoke", "jobs"])("it does so in %s, as text and as an object", async (how) => {
     const read = async (key: string) => {
       const { status, json, text } = await tenant.post(`/v1/capabilities/${key}/${how}`, {
         ...envelope,
@@ -208,7 +208,7 @@ describe.each(MENDED)("%s in an answer becomes U+FFFD", (_name, content, mended)
     expect(await read(STRUCTURED)).toEqual({ [mended]: [mended] });
   });
 
-  test("and the answer of a chat can be sent back as history", async () => {
+  test("the answer of a chat can be sent back as history", async () => {
     answers(USAGE, content);
     const { json } = await tenant.post("/v1/chat/completions", { ...door, messages });
     const { message } = json.choices[0];
@@ -218,7 +218,7 @@ describe.each(MENDED)("%s in an answer becomes U+FFFD", (_name, content, mended)
     expect(status, text).toBe(200);
   });
 
-  test("in a stream, of which the pieces and the end are one text", async () => {
+  test("the pieces and the end of a stream are the same text", async () => {
     streamOf(content, "c");
     const { json } = await tenant.post(`/v1/capabilities/${TEXT}/invoke`, {
       ...envelope,
@@ -229,7 +229,7 @@ describe.each(MENDED)("%s in an answer becomes U+FFFD", (_name, content, mended)
     expect(frames.at(-1)!.data.typedOutput).toMatchObject({ content: `${mended}c` });
   });
 
-  test("for a reader of a job", async () => {
+  test("a reader of a job gets it so", async () => {
     streamOf(`${content}\n\nmo`, "re");
     const { json, text } = await tenant.post(`/v1/capabilities/${TEXT}/jobs`, {
       ...envelope,
@@ -243,7 +243,7 @@ describe.each(MENDED)("%s in an answer becomes U+FFFD", (_name, content, mended)
     });
   });
 
-  test("in a comparison", async () => {
+  test("a comparison has it so", async () => {
     answers(USAGE, content);
     const competitors = ["openai-compatible/priced", "openai-compatible/priced2"].map((providerPin) => ({
       axis: "provider",
@@ -264,7 +264,7 @@ describe.each(MENDED)("%s in an answer becomes U+FFFD", (_name, content, mended)
   });
 });
 
-test("the halves of a character in two pieces of a stream are one character", async () => {
+test("the two halves of a character in two pieces of a stream are one character", async () => {
   streamOf("a\ud83d", "\ude00b");
   const { text } = await tenant.post("/v1/chat/completions", { ...door, messages, stream: true });
   expect(text).not.toContain("\ufffd");
@@ -274,7 +274,7 @@ test("the halves of a character in two pieces of a stream are one character", as
   expect(said).toBe("a\ud83d\ude00b");
 });
 
-test("a name with a NUL that the schema does not know fails the answer, and the record stays whole", async () => {
+test("a field with a NUL in its name fails the answer, and the record stays whole", async () => {
   answers(USAGE, '{"\\u0000":1}');
   const responseSchema = { type: "object", properties: {}, additionalProperties: false };
   const asked = { ...envelope, input: { messages, responseSchema } };

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { publicUrl } from "@/server/platform/settings/env";
 import { call, finish, makeTenant, sessionOf } from "@/testing/api";
 
-/* What a client of this interface sends that was not written for us, call by call, as data. */
+/* The calls of an existing client of this interface, as data. */
 
 type Recorded = {
   name: string;
@@ -12,9 +12,9 @@ type Recorded = {
   path: string;
   body?: unknown;
   status: number;
-  /** What must be at a path of the answer: a value, or the kind of one as `<string>`. */
+  /** The expected values at paths of the answer; `<string>` expects any value of that type. */
   fields: Record<string, unknown>;
-  /** What later calls name as `{name}`, by its path in the answer. */
+  /** Values that later calls refer to as `{name}`, by their path in the answer. */
   keep?: Record<string, string>;
   then?: string;
 };
@@ -31,14 +31,14 @@ const KINDS: Record<string, (value: unknown) => boolean> = {
   "<absent>": (value) => value === undefined,
 };
 
-/** What is at a path; at the empty one, the whole. */
+/** The value at a path; the empty path is the whole value. */
 const valueAt = (json: unknown, path: string): unknown =>
   path
     .split(".")
     .filter(Boolean)
     .reduce((value: unknown, name) => (value as Record<string, unknown> | undefined)?.[name], json);
 
-/** The fields of an answer that are not as recorded. */
+/** The fields of an answer that differ from the recording. */
 function differences(json: unknown, fields: Record<string, unknown>): string[] {
   return Object.entries(fields).flatMap(([path, wanted]) => {
     const value = valueAt(json, path);
@@ -47,7 +47,7 @@ function differences(json: unknown, fields: Record<string, unknown>): string[] {
   });
 }
 
-test("the calls of an older client are answered as they were recorded", async () => {
+test("the calls of an older client are answered as recorded", async () => {
   const tenant = await makeTenant();
   const cookie = await sessionOf(tenant.organizationId, "owner");
   const known: Record<string, unknown> = { projectId: tenant.projectId };

@@ -4,7 +4,7 @@ import { publicUrl } from "@/server/platform/settings/env";
 import { call, makeTenant, type Tenant } from "@/testing/api";
 import { openPanel } from "@/testing/embeds";
 
-/* What clients of this interface send that were not written for us: a row of a test each, named after its field. */
+/* Requests of existing clients of this interface: each field that they send in their own way has a test. */
 
 let tenant: Tenant;
 let cookie: string;
@@ -33,8 +33,8 @@ async function people() {
 const post = (path: string, body: object) => call("POST", path, { key: tenant.key, body });
 const as = (body: object) => ({ body, headers: { cookie, origin: publicUrl } });
 
-describe("constants of another brand are read as ours, which the answer has", () => {
-  test("schemaVersion of a capability request", async () => {
+describe("constants of another brand are accepted as ours, and the answer has ours", () => {
+  test("schemaVersion of a capability request is accepted", async () => {
     const ask = (schemaVersion: unknown) =>
       post("/v1/capability-requests", { schemaVersion, summary: "Maps", need: "Maps of the sea floor" });
     const { status, json } = await ask("example.capability-request.v1");
@@ -42,7 +42,7 @@ describe("constants of another brand are read as ours, which the answer has", ()
     expect((await ask("example.capability-request.v2")).status).toBe(422);
   });
 
-  test("schemaVersion of a resolution", async () => {
+  test("schemaVersion of a resolution is accepted", async () => {
     const ask = (schemaVersion: unknown) =>
       post("/v1/capabilities/resolve", { schemaVersion, intent: "draw a lighthouse" });
     for (const version of ["example.capability-resolution.v1", "service.capability-resolution.v1"])
@@ -53,7 +53,7 @@ describe("constants of another brand are read as ours, which the answer has", ()
     }
   });
 
-  test("origin of a panel definition", async () => {
+  test("origin of an embed definition is accepted", async () => {
     const define = (origin: string, key: string) =>
       call(
         "POST",
@@ -65,11 +65,11 @@ describe("constants of another brand are read as ours, which the answer has", ()
     expect((await define("project", "own")).json.origin).toBe("project");
   });
 
-  test("source.kind of an adapter", async () => {
+  test("source.kind of an adapter is accepted", async () => {
     const register = (kind: string) =>
       post("/v1/adapters", { displayName: "Own", source: { kind, ref: "art_none", provider: null } });
     const [theirs, ours] = [await register("example_artifact"), await register("service_artifact")];
-    // Known by its kind, and looked for: there is no such artifact.
+    // Its kind is known, so the artifact is looked up and not found.
     expect(ours.json.detail[0].loc).toEqual(["body", "source", "ref"]);
     expect([theirs.status, theirs.json.detail]).toEqual([ours.status, ours.json.detail]);
   });
@@ -84,7 +84,7 @@ test.each(["job", "invoke"])("execution.mode of a descriptor is %s", async (mode
   for (const { executionModes } of found) expect(executionModes.includes("job_async")).toBe(mode === "job");
 });
 
-test("sheet.normalize sizes the canvas where there is no width and height", async () => {
+test("sheet.normalize sizes the canvas if there is no width and height", async () => {
   const sheet = { rows: 1, columns: 2, normalize: { width: 1024, height: 1024 } };
   const path = "/v1/capabilities/image.generate.v1/plan";
   const { status, json } = await post(path, { input: { prompt: "Two gulls", sheet } });
@@ -92,7 +92,7 @@ test("sheet.normalize sizes the canvas where there is no width and height", asyn
   expect(JSON.stringify(json)).toContain('"width":2048,"height":1024');
 });
 
-test("alignedMinimumSquareCell is the smallest cell that is taken, and cellMinPixels is below every one", async () => {
+test("alignedMinimumSquareCell is the smallest accepted cell, and cellMinPixels is below every one", async () => {
   const { json } = await call("GET", "/v1/capabilities/image.generate.v1");
   const { alignedMinimumSquareCell: edge, cellMinPixels } = json.constraints.sheet;
   expect(cellMinPixels).toBeLessThanOrEqual(edge ** 2);
@@ -106,8 +106,8 @@ test("alignedMinimumSquareCell is the smallest cell that is taken, and cellMinPi
   expect([smaller.status, smaller.json.detail[0].loc.at(-1)]).toEqual([422, "width"]);
 });
 
-describe("null is left out", () => {
-  test("displayName, slug and status of a project", async () => {
+describe("null counts as absent", () => {
+  test("displayName, slug and status of a project may be null", async () => {
     const path = `/v1/projects/${tenant.projectId}`;
     const body = { displayName: null, slug: null, status: null };
     const named = await call("PATCH", path, as({ displayName: "Maps" }));
@@ -115,17 +115,17 @@ describe("null is left out", () => {
     expect([status, json.displayName, json]).toEqual([200, "Maps", named.json]);
   });
 
-  test("provider of an adapter's source", async () => {
+  test("provider of an adapter's source may be null", async () => {
     const source = { kind: "service_artifact", ref: "art_none", provider: null };
     const { status, json } = await post("/v1/adapters", { displayName: "Own", source });
-    // The provider is no complaint; the artifact that is not there is.
+    // The null provider is accepted; only the missing artifact is reported.
     expect([status, json.detail.map(({ loc }: { loc: string[] }) => loc)]).toEqual([
       422,
       [["body", "source", "ref"]],
     ]);
   });
 
-  test("bootstrapMode of a connection", async () => {
+  test("bootstrapMode of a connection may be null", async () => {
     const { status, json } = await call(
       "POST",
       "/v1/connections",
@@ -136,7 +136,7 @@ describe("null is left out", () => {
   });
 });
 
-test("context of a comparison's estimate names the project of a key that opens several", async () => {
+test("context of a comparison's estimate names the project for a key that opens several", async () => {
   const path = "/v1/capabilities/text.general.fast.v1/comparisons/estimate";
   const body = {
     competitors: [1, 2].map((n) => ({ axis: "provider", providerPin: `sandbox/sandbox-${n}` })),
@@ -149,13 +149,13 @@ test("context of a comparison's estimate names the project of a key that opens s
   expect([status, json.estimateKind]).toEqual([200, "comparison"]);
 });
 
-test("managedExecutionCoverage is a text, its lists are beside it", async () => {
+test("managedExecutionCoverage is a text, and its lists are beside it", async () => {
   const { json } = await call("GET", "/v1/diagnostics/providers", { key: tenant.key });
   const { covered, uncovered } = json.managedExecutionCoverageDetail;
   expect(json.managedExecutionCoverage).toBe(`${covered.length}/${covered.length + uncovered.length}`);
 });
 
-test("Origin of a panel's bootstrap and of a launch code's exchange may be absent where no cookie is sent", async () => {
+test("Origin may be absent in an embed's bootstrap and a launch code's exchange if no cookie is sent", async () => {
   const { accessToken, sessionId } = await openPanel(tenant);
   const bootstrap = (headers: Record<string, string> = {}) =>
     call("GET", "/v1/panel/bootstrap", { key: accessToken, headers });
@@ -168,12 +168,12 @@ test("Origin of a panel's bootstrap and of a launch code's exchange may be absen
   expect((await exchange({ cookie: "other=1" })).status).toBe(403);
   expect((await exchange()).json.sessionId).toBe(sessionId);
 
-  // Other doors stay for pages.
+  // Other endpoints stay limited to pages.
   const run = await call("GET", "/v1/jobs/none", { key: accessToken });
   expect([run.status, run.json.detail.code]).toEqual([403, "CrossSiteRequest"]);
 });
 
-test("requestHash of a receipt is plain hex, as is that of the request, over a row of an older version", async () => {
+test("requestHash of a receipt and of its request is plain hex, also for a row of an older version", async () => {
   const body = { input: { expression: "6 * 7" }, idempotencyKey: "hex" };
   const path = "/v1/capabilities/compute.evaluate.v1/invoke";
   const { executionId } = (await post(path, body)).json;
@@ -189,7 +189,7 @@ test("requestHash of a receipt is plain hex, as is that of the request, over a r
   }
 });
 
-test("requestHash of a new pinned record is plain hex, as every other digest", async () => {
+test("requestHash of a new pinned record is plain hex, like every other digest", async () => {
   const pin = { provider: "sandbox", model: "sandbox-1", api: "responses" };
   const made = await post("/v1/inference/pinned", { pin, input: "How deep is the sea?" });
   const { json } = await call("GET", `/v1/inference/pinned/${made.json.receipt.receipt_id}`, {

@@ -87,7 +87,7 @@ export const createEmbeddings = openai.post("/v1/embeddings", {
   },
 });
 
-/** A job of the only capability of a kind that has succeeded, with its artifacts. */
+/** Runs the only capability of a kind as a job, and returns the succeeded job with its artifacts. */
 async function make(
   ctx: Ctx,
   kind: Kind,
@@ -134,7 +134,7 @@ export const editImages = openai.post("/v1/images/edits", {
   output: ImagesResponse,
   async http(ctx, given) {
     const { fields, files: sent } = await readEditForm(given.incoming);
-    // The bytes of a form differ on every send because of its boundary; its content does not.
+    // A form's bytes differ on every send because of its boundary, but its fields and files do not.
     await given.noteBody?.(Buffer.from(JSON.stringify([fields, sent])));
     const { job, files } = await make(ctx, editing, {
       model: fields.model,

@@ -7,7 +7,7 @@ import { rowsOf } from "@/testing/world";
 const TARGET = "/v1/capabilities/compute.evaluate.v1/invoke";
 const body = { input: { expression: "1 + 1" } };
 
-test("work that a machine under load cannot end in time is 503 and retryable, costs nothing, and blames no input", async () => {
+test("work that a busy machine cannot finish in time is 503 and retryable, costs nothing, and blames no input", async () => {
   const tenant = await makeTenant();
   const { execute } = getCapability("compute.evaluate.v1");
   if (!("local" in execute)) throw new Error("expressions are evaluated here");

@@ -4,7 +4,7 @@ import { pool } from "@/server/platform/db";
 import { call, makeTenant, sessionHeaders, type Tenant } from "@/testing/api";
 import { system } from "@/testing/tenants";
 
-/* Pinned executions under attack, over HTTP: hostile bodies, other tenants' names, keys that may not, projects that end. */
+/* Attacks on pinned executions over HTTP: hostile bodies, other tenants' names, keys without the right, ended projects. */
 
 const PATH = "/v1/inference/pinned";
 const PIN = { provider: "sandbox", model: "sandbox-1", api: "responses" };
@@ -30,7 +30,7 @@ const rowsOf = async ({ projectId, otherProjectId }: Tenant) =>
     ).rows[0].n,
   );
 
-// Nothing here is our mistake: no answer of this file is one.
+// No request of this file may cause a 5xx.
 const statuses: number[] = [];
 const post = async (sent: unknown, options: Parameters<Tenant["post"]>[2] = {}) => {
   const answer = await tenant.post(PATH, sent, options);
@@ -94,7 +94,7 @@ test.each<[string, string, Record<string, string>?]>([
     "headers of its own choice",
     JSON.stringify(body({ providerExtensions: { headers: { authorization: "x" } } })),
   ],
-])("%s is refused by its field, and nothing is written", async (_name, sent, headers = {}) => {
+])("%s is refused at its field, and nothing is written", async (_name, sent, headers = {}) => {
   const before = await rowsOf(tenant);
   const { status, json, text } = await post(sent, { headers });
   expect([400, 422], text).toContain(status);
@@ -111,14 +111,14 @@ test.each([
   expect((await post(sent)).status).toBe(expected);
 });
 
-test("managed billing is not offered, wherever it is asked for", async () => {
+test("managed billing is refused wherever it is requested", async () => {
   for (const more of [{ billingMode: "managed" }, { execution: { billingMode: "managed" } }]) {
     const { status, json } = await tenant.post(PATH, body(more));
     expect([status, json.detail.code]).toEqual([501, "MANAGED_PINNED_UNAVAILABLE"]);
   }
 });
 
-test("no name of another tenant leads anywhere: projects, receipts, cursors, bulks, keys", async () => {
+test("another tenant's projects, receipts, cursors, bulks and keys lead nowhere", async () => {
   const mine = (await post(body({ idempotencyKey: "shared" }))).json;
   const theirs = (await other.post(PATH, body({ idempotencyKey: "shared", input: "Another question." })))
     .json;
@@ -144,7 +144,7 @@ test("no name of another tenant leads anywhere: projects, receipts, cursors, bul
   for (const cursor of ["wfr_00000000000000000000000000", "1", "rcpt_"])
     expect((await tenant.get(`${PATH}?cursor=${cursor}`)).status).toBe(422);
   expect((await tenant.get(`${PATH}?bulkId=pblk_00000000000000000000000000`)).json.items).toEqual([]);
-  // Within one organization a bound key stays in its project.
+  // Within an organization, a bound key stays in its project.
   expect((await call("GET", `${PATH}/${mine.receiptId}`, { key: tenant.unboundKey })).status).toBe(200);
   const sister = await post(body({ context: { projectId: tenant.otherProjectId } }), {
     key: tenant.unboundKey,
@@ -153,7 +153,7 @@ test("no name of another tenant leads anywhere: projects, receipts, cursors, bul
   expect((await tenant.get(`${PATH}/${sister.json.receiptId}`)).status).toBe(404);
 });
 
-test("who may not run pins runs none: no one, keys without the right, people; a session reads its own organization's alone", async () => {
+test("callers without a key, keys without the right and people cannot run pins, and a session reads only its own organization's", async () => {
   const before = await rowsOf(tenant);
   const { apiKey } = await createKey(system, {
     name: "poor",
@@ -174,7 +174,7 @@ test("who may not run pins runs none: no one, keys without the right, people; a 
   expect((await call("GET", `${PATH}/${json.receiptId}`)).status).toBe(401);
 });
 
-test("a key belongs to one request whatever the order of its members; any other one conflicts and names the first", async () => {
+test("a key belongs to one request whatever the order of its members, and any other request conflicts and names the first", async () => {
   const first = await post(body({ idempotencyKey: "order", metadata: { a: 1, b: [1.0] } }));
   const turned = JSON.stringify({
     metadata: { b: [1], a: 1 },
@@ -203,7 +203,7 @@ test("a key belongs to one request whatever the order of its members; any other 
   }
 });
 
-test("twenty posts of one key run once, and every one is answered with it", { tags: "long" }, async () => {
+test("twenty posts of one key run once, and each is answered with that run", { tags: "long" }, async () => {
   const sent = body({ idempotencyKey: "together", pin: { ...PIN, model: "sandbox-busy" } });
   const answers = await Promise.all(Array.from({ length: 20 }, () => post(sent)));
   expect(new Set(answers.map(({ status, json }) => `${status} ${json.executionId}`)).size).toBe(1);
@@ -215,7 +215,7 @@ test("twenty posts of one key run once, and every one is answered with it", { ta
   expect(rows).toEqual([{ pins: 1, holds: 1 }]);
 });
 
-test("NFC and NFD, emoji and control characters go through whole, and are distinguished", async () => {
+test("NFC and NFD, emoji and control characters are sent unchanged, and are distinguished", async () => {
   const hashes = new Set<string>();
   for (const input of [
     "é",

@@ -9,7 +9,10 @@ import { type ResponsesServer, startResponsesServer } from "@/testing/responses-
 import { makeTenant } from "@/testing/tenants";
 import { SECRET, vendorAsOpenAi } from "@/testing/vault";
 
-/* What a client sees of a vendor that fails: one of each kind; all of them are in server/domain/executions/outcomes.db.test.ts. */
+/*
+ * A client's view of a failing vendor: one failure of each kind. server/domain/executions/outcomes.db.test.ts has all of
+ * them.
+ */
 
 const PATH = "/v1/inference/pinned";
 const folder = mkdtempSync(join(tmpdir(), "pinned-http-"));
@@ -32,7 +35,7 @@ test.each<[ScriptName, number, string | undefined, string, boolean]>([
   ["500", 502, "PROVIDER_ERROR", "attempted", false],
   ["empty text", 502, "PROVIDER_EMPTY_OUTPUT", "attempted", false],
   ["reads everything and resets", 502, "TRANSPORT_AMBIGUOUS", "ambiguous", false],
-])("%s: %i, and the same key never sends again", async (name, status, code, submission, retryable) => {
+])("%s is %i, and the same key never sends again", async (name, status, code, submission, retryable) => {
   const { organizationId, projectId, apiKey: key } = await makeTenant();
   await connectOpenAi(organizationId, projectId, await server.open(name, SCRIPTS[name]));
   const body = {

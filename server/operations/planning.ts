@@ -1,6 +1,6 @@
 import type { ErrorCode } from "@/server/platform/errors/errors";
 
-/** Errors that planning a request may cause, before anything is written, in addition to an unknown capability. */
+/** Errors of planning a request, before anything is written, in addition to an unknown capability. */
 export const PLANNING: ErrorCode[] = [
   "UNKNOWN_INPUT_FIELD",
   "UNKNOWN_EXECUTION_FIELD",

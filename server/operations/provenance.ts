@@ -26,7 +26,7 @@ export const getKeySet = open.get("/.well-known/jwks.json", {
   partly: [304],
   http: async (_ctx, { incoming }) => {
     const body = JSON.stringify(await publicKeys());
-    // Kept shortly: a receipt signed by a new key must be verifiable soon after a rotation.
+    // Cached for a short time: a receipt signed by a new key must be verifiable soon after a rotation.
     return published(incoming, body, { ...FOR_ALL_PAGES, etag: etagOf(body) });
   },
 });

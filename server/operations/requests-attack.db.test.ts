@@ -11,7 +11,9 @@ import { campaign } from "@/testing/campaign";
 import { NEED, needIn, operatorAt, quotedNeed } from "@/testing/needs";
 import { endpoints } from ".";
 
-/* Capability requests under attack, over HTTP: hostile bodies, keys that would act as people, prices used for something else. */
+/*
+ * Attacks on capability requests over HTTP: hostile bodies, keys that try to act as people, prices used for something else.
+ */
 
 const PATH = "/v1/capability-requests";
 
@@ -21,7 +23,7 @@ beforeAll(async () => {
   [tenant, other] = [await makeTenant(), await makeTenant()];
 });
 
-// Nothing here is our mistake: no answer of this file is one.
+// No request of this file may cause a 5xx.
 const statuses: number[] = [];
 const send = async (method: string, target: string, options: Call = {}) => {
   const answer = await call(method, target, { key: tenant.key, ...options });
@@ -32,7 +34,7 @@ const post = (target: string, body?: unknown, options: Call = {}) =>
   send("POST", target, { body, ...options });
 afterAll(() => expect(statuses.filter((status) => status >= 500)).toEqual([]));
 
-/** All that is written of a request, its quotes and its money. */
+/** All rows of a request, its quotes and its money. */
 async function everything({ organizationId }: Tenant): Promise<unknown> {
   const tables = [
     "capability_request",
@@ -90,7 +92,7 @@ test.each<[string, string]>([
   expect(await everything(tenant)).toEqual(before);
 });
 
-test("what is odd and yet JSON is kept as it came", async () => {
+test("odd but valid JSON is stored unchanged", async () => {
   const own = {
     id: "cr_x",
     status: "paid",
@@ -118,7 +120,7 @@ test("what is odd and yet JSON is kept as it came", async () => {
   expect((await send("GET", `${PATH}/${json.id}`)).json).toEqual(json);
 });
 
-test("256 KiB are taken and no byte more, not in another guise either", async () => {
+test("256 KiB are accepted and not one byte more, in no other encoding either", async () => {
   const size = (bytes: number) => ({ ...NEED, own: "x".repeat(bytes) });
   const bare = Buffer.byteLength(
     JSON.stringify({ ...size(0), schemaVersion: "service.capability-request.v1" }),
@@ -127,11 +129,11 @@ test("256 KiB are taken and no byte more, not in another guise either", async ()
   const larger = await post(PATH, size(256 * 1024));
   expect(larger.status).toBe(413);
   expect(larger.json.detail).toMatchObject({ code: "PayloadTooLarge", details: { maxBytes: 256 * 1024 } });
-  // Its canonical form is longer than what was sent.
+  // Its canonical form is longer than its text.
   expect((await post(PATH, raw(`"own":[${"1e-6,".repeat(45_000)}1]`))).status).toBe(413);
 });
 
-test("300 bodies no one would write: kept as they are and hashed, or refused with the field", async () => {
+test("300 bodies that no client would write are stored unchanged and hashed, or refused with the field", async () => {
   const field = fc.constantFrom(
     ...[
       "summary",
@@ -174,7 +176,7 @@ test("300 bodies no one would write: kept as they are and hashed, or refused wit
         expect(json.requestHash).toBe(`sha256:${sha256Hex(canonicalText(json.revision.content))}`);
         return;
       }
-      // A text that happens to be a project's id is none of ours; a key may come twice.
+      // A text that happens to be a project's id may be refused, and a key may come twice.
       expect([422, 403, 409]).toContain(status);
       if (status === 422) expect(json.detail[0].loc[0]).toBe("body");
     }),
@@ -184,8 +186,8 @@ test("300 bodies no one would write: kept as they are and hashed, or refused wit
   expect(answered.get(422)).toBeGreaterThan(30);
 }, 60_000);
 
-describe("no one but people can pay or review", () => {
-  test("no endpoint accepts, pays or decides, and none answers where one might be guessed", async () => {
+describe("only people pay or review", () => {
+  test("no endpoint accepts, pays or decides, and guessed paths are not served", async () => {
     const ctx = await keyCtx(tenant.key);
     const { request, quote } = await quotedNeed(ctx);
     const strangers: Call[] = [
@@ -225,7 +227,7 @@ describe("no one but people can pay or review", () => {
     expect(await everything(tenant)).toEqual(before);
   });
 
-  test("what the API can do to requests is listed here, and every change is for writers alone", async () => {
+  test("the API's operations on requests are the ones listed here, and only writers can change anything", async () => {
     const known = endpoints.filter(({ path }) => path.startsWith(PATH));
     expect(known.map(({ method, path, scope }) => `${method} ${path.slice(PATH.length)} ${scope}`)).toEqual([
       "POST  requests:write",
@@ -246,7 +248,7 @@ describe("no one but people can pay or review", () => {
     }
   });
 
-  test("the operators' verbs refuse a key of every scope, whatever it sends", async () => {
+  test("operators' verbs refuse a key of every scope, whatever it sends", async () => {
     const ctx = await keyCtx(tenant.unboundKey);
     const { request } = await quotedNeed(await keyCtx(tenant.key));
     const before = await everything(tenant);
@@ -265,7 +267,7 @@ describe("no one but people can pay or review", () => {
     expect(await everything(tenant)).toEqual(before);
   });
 
-  test("a viewer reads and changes nothing; a member files with a session of our own pages alone", async () => {
+  test("a viewer reads and changes nothing, and a member files requests only from our own pages", async () => {
     const { id } = await needIn(await keyCtx(tenant.key), "draft");
     const viewer = {
       key: undefined as never,
@@ -330,7 +332,7 @@ test("a commission quote prices no execution, wherever a quote can be named", as
   expect((await ran()).rows).toEqual(before);
 });
 
-test("from an intent that nothing serves to a request that people review, over HTTP alone", async () => {
+test("an intent that nothing serves becomes a request that people review, over HTTP alone", async () => {
   const intent = "transcribe a phone call";
   const resolved = await post("/v1/capabilities/resolve", { intent });
   expect(resolved.json).toMatchObject({ resolution: "no_match_requestable", matches: [] });
@@ -351,12 +353,12 @@ test("from an intent that nothing serves to a request that people review, over H
   const own = `${target}/${filed.json.id}`;
   expect((await post(`${own}/submit`)).json).toMatchObject({ id: filed.json.id, status: "submitted" });
   expect((await send("GET", own)).json.status).toBe("submitted");
-  // An intent that something serves leads nowhere near.
+  // An intent that a capability serves suggests no request.
   const served = await post("/v1/capabilities/resolve", { intent: "draw a picture" });
   expect(served.json.nextAction).toBeNull();
 });
 
-test("refusals have the shape of their row: 404, 409, 410, 422", async () => {
+test("errors have the shape of their row: 404, 409, 410, 422", async () => {
   const ctx = await keyCtx(tenant.key);
   const { request, quote } = await quotedNeed(ctx);
   const one = `${PATH}/${request.id}`;

@@ -1,6 +1,6 @@
 import { afterAll, beforeEach, expect, test, vi } from "vitest";
 
-// Before anything is imported: the artifacts of this file lie in a bucket of its own.
+// Set before any import: the artifacts of this file are in their own bucket.
 const { s3, credentials } = await vi.hoisted(async () => {
   const { startS3 } = await import("@/server/domain/artifacts/s3.fixture");
   const credentials = { accessKeyId: "AKOUTAGE", secretAccessKey: "the secret of the outage" };
@@ -24,7 +24,7 @@ const recorded = vi.fn();
 const child = log.child.bind(log);
 vi.spyOn(log, "child").mockImplementation(
   (facts) => Object.assign(child(facts), { error: recorded }) as never,
-); // as the requests use it
+); // has the members that requests use
 
 const upload = (body: string) =>
   tenant.post("/v1/artifacts", body, { headers: { "content-type": "text/plain" } });
@@ -54,26 +54,23 @@ test.each([
   [500, "rejected the request (500 "],
   [503, "rejected the request (503 "],
   [403, "rejected our credentials (403"],
-])(
-  "while the bucket answers %i, uploads and downloads are 503 with a time to come back",
-  async (status, logged) => {
-    s3.setMood(() => status);
-    expectOutage(await upload("more"), logged);
-    expectOutage(await tenant.get(path), logged);
-    s3.setMood((operation) => (operation === "GetObject" ? status : undefined));
-    expectOutage(await tenant.get(path), logged);
-    expectOutage(await tenant.get(path, { headers: { range: "bytes=2-4" } }), logged);
-  },
-);
+])("while the bucket answers %i, uploads and downloads are 503 with Retry-After", async (status, logged) => {
+  s3.setMood(() => status);
+  expectOutage(await upload("more"), logged);
+  expectOutage(await tenant.get(path), logged);
+  s3.setMood((operation) => (operation === "GetObject" ? status : undefined));
+  expectOutage(await tenant.get(path), logged);
+  expectOutage(await tenant.get(path, { headers: { range: "bytes=2-4" } }), logged);
+});
 
-test("a download that breaks off before its first byte is 503, after it the connection is cut", async () => {
+test("a download that breaks before its first byte is 503, and one that breaks later is cut off", async () => {
   s3.setMood((operation) => (operation === "GetObject" ? "mute" : undefined));
   expectOutage(await tenant.get(path), "cannot be reached");
   s3.setMood((operation) => (operation === "GetObject" ? "cut" : undefined));
   await expect(tenant.get(path)).rejects.toThrow("cannot be reached");
 });
 
-test("a bucket that knows no ranges serves the right ones all the same", async () => {
+test("a bucket without ranges still serves the right ones", async () => {
   s3.setMood((operation) => (operation === "GetObject" ? "rangeless" : undefined));
   const { status, headers, text } = await tenant.get(path, { headers: { range: "bytes=4-8" } });
   expect([status, headers["content-range"], text]).toEqual([206, "bytes 4-8/10", "bytes"]);

@@ -31,8 +31,8 @@ import { filled, type Place, placesOf } from "@/testing/tenant-matrix/schema";
 import { vendorAsOpenAi } from "@/testing/vault";
 
 /*
- * Every place of every request in which an id or a name can occur, from the schemas, requested by every kind of caller:
- * another tenant's thing is answered like one that does not exist, and stays as it is.
+ * Every place of every request in which an id or a name can occur, from the schemas, for every kind of caller: another
+ * tenant's object is answered like one that does not exist, and does not change.
  */
 
 type Cell = { operation: Operation; part: Part; place: Place; kind: Kind };
@@ -51,7 +51,7 @@ const places = operations.flatMap((operation) =>
 );
 const isNamed = (cell: (typeof places)[number]): cell is Cell =>
   cell.kind !== undefined && cell.kind !== "words";
-// What every capability's envelope has alike is asked of one of them.
+// All capabilities share the rest of the envelope, so one of them covers it.
 const cells = places
   .filter(isNamed)
   .filter(
@@ -61,7 +61,7 @@ const cells = places
       operation.name.endsWith(" of text.general.fast.v1"),
   );
 
-test("whatever can be written into a request is known to be an id, a name of something, or no one's words", () => {
+test("every text field of a request is known to be an id, a name, or free text", () => {
   expect(places.length).toBeGreaterThan(500);
   const unknown = places.filter(({ kind }) => kind === undefined);
   expect(
@@ -71,13 +71,13 @@ test("whatever can be written into a request is known to be an id, a name of som
   ).toEqual([]);
 });
 
-/** Of an operation of its own, where another word must be there. */
+/** Values of fields in operations that need another value than SAID has. */
 const SAID_OF: Record<string, Record<string, string>> = {
   "POST /v1/embeddings": { model: "text.embed.v1" },
   "POST /v1/audio/speech": { model: "audio.voice.generate.v1" },
 };
 
-/** The words of fields that must be there. */
+/** Values of required fields. */
 const SAID: Record<string, string> = {
   capability_key: "text.general.fast.v1",
   model: "text.general.fast.v1",
@@ -110,7 +110,7 @@ let callers: { bound: Caller; unbound: Caller; owner: Caller; page: Caller; othe
 
 beforeAll(async () => {
   vendor = await vendorAsOpenAi();
-  setSettings({ JOB_WAIT_SECONDS: 1 }); // no one works on jobs here
+  setSettings({ JOB_WAIT_SECONDS: 1 }); // no worker runs jobs here
   const [house, other] = [await openHouse(), await openHouse()];
   theirs = await settle(other, other.projectId);
   sister = await settle(house, house.sisterId);
@@ -145,7 +145,7 @@ const known = (estate: Estate, operation: Operation) => (name: string) =>
     ? estate.ids[IDS[name as keyof typeof IDS] as keyof Estate["ids"]]
     : (SAID_OF[operation.name]?.[name] ?? SAID[name] ?? "word");
 
-/** A request of one's own with `value` in this place; who has several projects names theirs where that is possible. */
+/** A request of our own with `value` in this place. A caller with several projects names theirs if that is possible. */
 function requestWith({ operation, part, place }: Cell, caller: Caller, value: unknown): Sent {
   const sample = sampleOf(operation.name, mine);
   const made: Sent = {};
@@ -172,7 +172,7 @@ function requestWith({ operation, part, place }: Cell, caller: Caller, value: un
   return made;
 }
 
-/** What a panel session may know of: where it is, by its maker's word. */
+/** The kinds of ids that an embed session may know, because its bootstrap names them. */
 const OPEN_TO_PAGES = new Set<string>(["organization", "project", "environment"]);
 
 const nameOf = ({ operation, part, place }: Cell) => `${operation.name} ${part} ${place.steps.join(".")}`;
@@ -186,7 +186,7 @@ async function inLanes<T>(all: readonly T[], work: (one: T) => Promise<void>): P
   );
 }
 
-test("what is another's is answered like what is not there, tells nothing and stays as it is", async () => {
+test("another tenant's object is answered like a missing one, reveals nothing and does not change", async () => {
   const positions = await cursorsOf(theirs);
   expect(positions.size).toBeGreaterThan(10);
   const around = [theirs.house.organizationId, theirs.projectId, theirs.ids.user, theirs.ids.session];
@@ -245,19 +245,20 @@ test("what is another's is answered like what is not there, tells nothing and st
     if (kind === "cursor" || kind === "idempotency") return;
     const of = (estate: Estate) => estate.ids[kind];
     const pair = (id: string): [string, string] => [id, twinOf(id)];
-    // Who is not let in at all is turned away before the rest of a request is read: one place of each operation shows it.
+    // A caller that may not call the operation is refused before the rest of the request is read, so one place per operation
+    // is enough.
     const isFirst = cells.find((each) => each.operation === operation) === cell;
     const asking = everybody.filter(
       (each) => operation.isFor(each) || (isFirst && !operation.name.startsWith("mcp ")),
     );
-    // In the small campaign callers and forms take turns: each place is asked, by one of them.
+    // The small campaign tries each place with one caller, in turn.
     const turn = cells.indexOf(cell);
     for (const caller of campaign.inTurn(asking, turn))
       await compare(cell, caller, "another tenant's", pair(of(theirs)), ofTheirs);
     const [one, none] = pair(of(theirs));
-    // Of the other ways to ask, the small campaign tries those of every third place.
+    // The small campaign tries the other forms only for every third place.
     if (!campaign.isFull && turn % 3 !== 0) return;
-    // How a text is read does not hang on who wrote it.
+    // The parsing of a text does not depend on its caller, so one caller is enough.
     const reader = [callers.bound, callers.owner].find((each) => operation.isFor(each));
     for (const caller of reader ? [reader] : []) {
       const wrong = kind === "job" ? theirs.ids.artifact : theirs.ids.job;
@@ -269,17 +270,18 @@ test("what is another's is answered like what is not there, tells nothing and st
       for (const [what, given] of campaign.inTurn(forms, turn / 3))
         await compare(cell, caller, what, given, ofTheirs);
     }
-    // What its own project has beside it is to a panel session as another tenant's.
+    // An embed session treats its own project's other objects like another tenant's.
     if (!OPEN_TO_PAGES.has(kind) && operation.isFor(callers.page))
       await compare(cell, callers.page, "the project's own", pair(of(mine)), besidePage);
     if (of(sister) !== of(mine) && operation.isFor(callers.bound))
       await compare(cell, callers.bound, "the sister project's", pair(of(sister)), ofSister);
   });
 
-  // Where one is in another's list, one goes on in one's own; another's name for an execution is no name of one's own.
+  // A cursor of another tenant's list continues in the caller's own list, and another tenant's idempotency key is unused
+  // here.
   await inLanes(cells, async (cell) => {
     const { operation, kind } = cell;
-    // What ends a thing would end one's own here, which the rest of the request names.
+    // A destructive operation would end an object of our own, which the rest of the request names.
     if ((kind !== "cursor" && kind !== "idempotency") || operation.isDestructive) return;
     const own = positions.get(operation.name);
     const values =
@@ -298,7 +300,7 @@ test("what is another's is answered like what is not there, tells nothing and st
   expect((await rowsAround([sister.projectId])).texts).toEqual(sisters.texts);
 }, 600_000);
 
-/** Where the second page of each list of an estate begins, by who asks for it. */
+/** The cursors of the second pages of an estate's lists, by operation. */
 async function cursorsOf(estate: Estate): Promise<Map<string, string>> {
   const found = new Map<string, string>();
   const asking = [await holderOf("a key of theirs", estate.key), estate.house.owner];
@@ -324,7 +326,7 @@ async function cursorsOf(estate: Estate): Promise<Map<string, string>> {
   return found;
 }
 
-/** Places where one's own thing is answered as none is, and why that is right. */
+/** Places whose own and missing objects are answered alike, with the reason. */
 const SAME_AS_NONE: Record<string, string> = {
   "POST /v1/panel-sessions body initialInputs": "a file is looked for when something is run on it",
   "POST /v1/panel-sessions body lockedInputs": "likewise",
@@ -342,7 +344,7 @@ const SAME_AS_NONE: Record<string, string> = {
   "trpc pinned.list body bulkId": "a bulk that was canceled before it ran has no executions",
 };
 
-test("control: in each of these places what is one's own is answered otherwise than what is not there", {
+test("control: in each of these places our own object is answered differently from a missing one", {
   tags: "long",
   timeout: 300_000,
 }, async () => {

@@ -25,7 +25,7 @@ test.each([
   ["padded", ` ${whsec(32)}`],
   ...["a".repeat(513), "😀".repeat(513), "a".repeat(100_000)].map((secret) => ["too long", secret]),
 ])(
-  "a new secret that is %s is refused where an endpoint is made and where it is changed",
+  "a new secret that is %s is refused when an endpoint is created and when it is changed",
   async (_, secret) => {
     const { endpointId } = (await tenant.post(HOOKS, { url, secret: text, enabled: false })).json;
     for (const { status, json } of [
@@ -43,7 +43,7 @@ test.each([
   },
 );
 
-test("a text is answered once in the form that libraries take; a secret in that form is not answered", async () => {
+test("a generated secret is returned once in the form that libraries accept, and a sent one is not returned", async () => {
   const signingSecret = `whsec_${Buffer.from(text).toString("base64")}`;
   const made = (await tenant.post(HOOKS, { url, secret: text })).json;
   expect(made).toMatchObject({ signingSecret, weakSecret: false });

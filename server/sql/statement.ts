@@ -3,27 +3,27 @@ import type { Given, Of, Shape } from "./column";
 
 type NoShape = Record<never, never>;
 
-/** A text that this product sends, with what it says of itself. */
+/** A statement's SQL text with its declared parameters and columns. */
 export type Registered = { name: string; text: string; params: Shape; row: Shape; isMany: boolean };
 
 const registry: Registered[] = [];
-/** Every statement of the modules that are loaded (server/sql/statements.db.test.ts holds them against the database). */
+/** Every statement of the loaded modules. server/sql/statements.db.test.ts checks them against the database. */
 export const registered = (): readonly Registered[] => registry;
 
-/** The server copies a statement's text each time it runs: what is only there for readers stays here. */
+/** Removes comments and line breaks, because the server copies a statement's text each time it runs. */
 const short = (sql: string) =>
   sql
     .replace(/^ *--.*$/gm, "")
     .replace(/\s*\n\s*/g, " ")
     .trim();
 
-/** What a table does not have (any more) is no column in a shape that names it. */
+/** Throws if a shape names a column that the schema does not have. */
 function refuseMissing(name: string, ...shapes: Shape[]): void {
   const missing = shapes.flatMap((shape) => Object.keys(shape).filter((key) => !shape[key]?.type));
   if (missing.length > 0) throw new Error(`${name}: the schema has no column ${missing.join(", ")}.`);
 }
 
-/** `$jobId` becomes `$1`, by the order of `params`. */
+/** Replaces `$jobId` by `$1`, in the order of `params`. Throws for an unknown or unused parameter. */
 function numbered(name: string, params: Shape, sql: string): string {
   const places = Object.keys(params);
   const used = new Set<string>();
@@ -44,17 +44,17 @@ function toParameter(value: unknown, type: string): unknown {
 }
 
 const valuesOf = (params: Shape, given: object) =>
-  Object.entries(params).map(([key, { type }]) => toParameter((given as Record<string, unknown>)[key], type)); // its keys
+  Object.entries(params).map(([key, { type }]) => toParameter((given as Record<string, unknown>)[key], type)); // `given` has the keys of `params`
 
 /**
- * One statement: the parameters it needs (`$name` in its text), the row it returns, and its text. `prepared`: the server
- * keeps it under its name. Throws at once where text and parameters differ.
+ * Declares one statement: its parameters (`$name` in the text), the row that it returns, and its text. With `prepared`, the
+ * server keeps the statement under its name. Throws when it is declared if text and parameters do not match.
  */
 export function statement<P extends Shape = NoShape, R extends Shape = NoShape>(
   name: string,
   {
-    params = {} as P, // none
-    row = {} as R, // none
+    params = {} as P, // an absent shape has the default type, NoShape
+    row = {} as R, // an absent shape has the default type, NoShape
     sql,
     prepared = false,
   }: { params?: P; row?: R; sql: string; prepared?: boolean },
@@ -68,22 +68,23 @@ export function statement<P extends Shape = NoShape, R extends Shape = NoShape>(
     all: async (db: Queryable, given: Given<P>): Promise<Of<R>[]> => (await run(db, given)).rows,
     first: async (db: Queryable, given: Given<P>): Promise<Of<R> | null> =>
       (await run(db, given)).rows[0] ?? null,
-    /** Runs it for what it writes. */
+    /** Runs the statement and ignores its rows. */
     run: async (db: Queryable, given: Given<P>): Promise<void> => {
       await run(db, given);
     },
-    /** How many rows it wrote, or returned. */
+    /** The number of rows that were written or returned. */
     count: async (db: Queryable, given: Given<P>): Promise<number> => (await run(db, given)).rowCount ?? 0,
   };
 }
 
 /**
- * One statement about any number of rows, its common table `input`: `$input` names it, and `$perInput` for how a common
- * table is kept that only selects from it (several rows are read once, of one row the planner puts the parameters where they
- * are used). One row travels as plain parameters, several as one JSON text. The second lets a statement carry any number of
- * rows under one name. The first carries a large request as the bytes to store, which JSON cannot, and spares PostgreSQL the
- * reading of JSON: without it an invoke at one connection took 22 % more CPU of PostgreSQL, 9 % more with the web process
- * (Node 24, medians of nine paired rounds, beside other load).
+ * Declares one statement for any number of rows. `$input` is replaced by the SQL of the common table `input`, and `$perInput`
+ * by MATERIALIZED or NOT MATERIALIZED for common tables that only select from `input`: several rows are read once, and for
+ * one row the planner inlines the parameters.
+ * One row is sent as plain parameters, several as one JSON text. JSON lets a statement carry any number of rows under one
+ * name. Plain parameters carry a large request as the bytes to store, which JSON cannot, and save PostgreSQL the parsing:
+ * without them an invoke at one connection took 22 % more CPU of PostgreSQL, and 9 % more with the web process (Node 24,
+ * medians of nine paired rounds, beside other load).
  */
 export function batch<I extends Shape, R extends Shape>(
   name: string,
@@ -94,7 +95,7 @@ export function batch<I extends Shape, R extends Shape>(
   const key = types.find(([, type]) => type === "text")?.[0];
   const one = `NOT MATERIALIZED (SELECT ${types.map(([each, type], at) => `$${at + 1}::${type} AS "${each}"`).join(", ")})`;
   // The condition is always true. Without it the planner expects a hundred rows in every recordset and few in a young table,
-  // and keeps a plan that reads whole tables while they grow; with it, it expects one row and looks others up by their index.
+  // and keeps a plan that scans whole tables as they grow; with it, the planner expects one row and uses the tables' indexes.
   const many = `MATERIALIZED (SELECT * FROM json_to_recordset($1::json) AS x(${types
     .map(([each, type]) => `"${each}" ${type}`)
     .join(", ")}) WHERE left("${key}", 0) = '')`;
@@ -105,7 +106,7 @@ export function batch<I extends Shape, R extends Shape>(
   registry.push({ name: `${name}-one`, text: forOne, params: input, row, isMany: false });
   registry.push({ name: `${name}-many`, text: forMany, params: input, row, isMany: true });
 
-  /** The query for these rows, to be given to a pool. */
+  /** The query for these rows, to be passed to a pool. */
   const query = (items: Given<I>[]): { name: string; text: string; values: unknown[] } => {
     const [only] = items;
     if (!only || items.length > 1)

@@ -10,10 +10,10 @@ const DATABASE = process.env.DATABASE_URL ?? "";
 const ROOT = join(import.meta.dirname, "../..");
 const STATES = /from "@\/server\/sql\/statement"/;
 
-/** Why files could not be loaded: a statement names a column that the schema does not have. */
+/** The errors of files that could not be loaded because a statement names a column that the schema does not have. */
 const unloaded = new Set<string>();
 
-// Whatever file states one is loaded here, used or not.
+// Loads every file that declares a statement, used or not.
 beforeAll(async () => {
   const sources = ["server", "inngest"].flatMap((folder) =>
     readdirSync(join(ROOT, folder), { recursive: true, encoding: "utf8" })
@@ -25,7 +25,7 @@ beforeAll(async () => {
       await import(file).catch((cause: Error) => unloaded.add(cause.message));
 }, 60_000);
 
-test("every statement is what it says of itself: its parameters, and the columns it returns", async () => {
+test("every statement matches its declared parameters and columns", async () => {
   const statements = [...registered()];
   expect([...unloaded, ...(await checkStatements(DATABASE, statements))]).toEqual([]);
   expect(statements.map(({ name }) => name)).toContain("claim-many");
@@ -39,7 +39,7 @@ test("a renamed column is reported with each statement that names it", async () 
   expect(await checkStatements(DATABASE, naming)).toEqual([]);
 });
 
-test("the compiler refuses a column that the schema does not have", () => {
+test("the compiler rejects a column that the schema does not have", () => {
   // @ts-expect-error
   expect(pick(job, "fault_code").fault_code).toBeUndefined();
   // @ts-expect-error
@@ -47,7 +47,7 @@ test("the compiler refuses a column that the schema does not have", () => {
   expect(pick(job, "id status", "fence")).toEqual({ id: job.id, status: job.status, fence: job.fence });
 });
 
-test("the check tells each way in which a statement may differ from what it says", {
+test("the check reports each way in which a statement may differ from its declaration", {
   tags: "long",
 }, async () => {
   const of = (sql: string, row: Registered["row"], params: Registered["params"] = {}) => ({
@@ -81,11 +81,11 @@ test("the check tells each way in which a statement may differ from what it says
   expect(await checkStatements(DATABASE, [twice, twice])).toEqual(["wrong: another statement has this name"]);
 });
 
-test("a statement and its parameters belong together", () => {
+test("a statement and its parameters must match", () => {
   const stating = (sql: string) => () => statement("wrong", { params: { jobId: text }, row: {}, sql });
   expect(stating("SELECT $other")).toThrow("wrong: $other is not one of its parameters.");
   expect(stating("SELECT 1")).toThrow("wrong: nothing uses jobId.");
-  const gone = (job as Record<string, Column>).fault_code!; // as of a column that was renamed
+  const gone = (job as Record<string, Column>).fault_code!; // like a column that was renamed
   expect(() => statement("wrong", { params: {}, row: { fault_code: maybe(gone) }, sql: "" })).toThrow(
     "wrong: the schema has no column fault_code.",
   );

@@ -8,10 +8,10 @@ async function openPanel() {
   return { organizationId, projectId, panel: appRouter.createCaller(ctx) };
 }
 
-/** Input as an older page may send it: without the types of this build. */
+/** Input of an older page, which may lack the types of this build. */
 const untyped = (input: object) => input as never;
 
-test("a field that programs may leave out is required where the panel needs it, and is named", async () => {
+test("a field that is optional for programs and required by the panel is named when it is missing", async () => {
   const { panel } = await openPanel();
   for (const asked of [
     panel.adapters.list(untyped({})),
@@ -25,7 +25,7 @@ test("a field that programs may leave out is required where the panel needs it, 
     });
 });
 
-test("a field that neither path, query nor body has is refused in a change, and ignored in a list", async () => {
+test("a field that is in neither path, query nor body is refused in a mutation, and ignored in a list", async () => {
   const { projectId, panel } = await openPanel();
   const asked = panel.adapters.createAlias(
     untyped({ projectId, alias: "a", target: { adapterId: "x" }, weight: 1 }),
@@ -38,12 +38,12 @@ test("a field that neither path, query nor body has is refused in a change, and 
   expect((await panel.adapters.list(untyped(page))).items).toEqual([]);
 });
 
-test("a procedure without an input reads nothing of what an older page sends", async () => {
+test("a procedure without an input ignores what an older page sends", async () => {
   const { projectId, panel } = await openPanel();
   expect(await panel.projects.list(untyped({ direction: "forward" }))).toMatchObject([{ projectId }]);
 });
 
-test("a body's own rules hold, and its fields reach the verb apart from those of the path", async () => {
+test("a body's own rules apply, and its fields reach the verb apart from those of the path", async () => {
   const { panel } = await openPanel();
   const note = "Looked.";
   await expect(panel.budgets.resolve({ hold_id: "hold_none", note })).rejects.toMatchObject({
@@ -55,7 +55,7 @@ test("a body's own rules hold, and its fields reach the verb apart from those of
   );
 });
 
-test("yes and no are themselves in the panel, and words in a query string", async () => {
+test("booleans are booleans in the panel, and words in a query string", async () => {
   const { organizationId, projectId, panel } = await openPanel();
   expect((await panel.billing.transactions({ organizationId, test: true })).items).toEqual([]);
   expect((await panel.jobs.list({ project_id: projectId, selected: true })).items).toEqual([]);

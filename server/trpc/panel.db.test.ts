@@ -18,7 +18,7 @@ const anonymous: Ctx = {
   principal: { kind: "anonymous", id: "anonymous", address: "127.0.0.1" },
 };
 
-/** The answer to a query as the browser gets it. */
+/** The response to a query as the browser gets it. */
 async function ask(ctx: Ctx, path: string, input: unknown) {
   const url = new URL(`http://panel/api/trpc/${path}`);
   url.searchParams.set("input", JSON.stringify(input));
@@ -31,7 +31,7 @@ async function ask(ctx: Ctx, path: string, input: unknown) {
   return { status: answer.status, body: await answer.json() };
 }
 
-test("no one reads anything without a session", async () => {
+test("without a session nothing can be read", async () => {
   const { projectId } = await makeTenant();
   const asked: [string, unknown][] = [
     ["projects.list", undefined],
@@ -47,7 +47,7 @@ test("no one reads anything without a session", async () => {
   for (const [path, input] of asked) expect(await ask(anonymous, path, input)).toMatchObject({ status: 401 });
 });
 
-test("what no database can hold is refused before anything reads it, in a query and in a change", async () => {
+test("values that no database can store are refused before anything reads them, in a query and in a mutation", async () => {
   const serve = (request: Request) => servePanel(request, async () => anonymous);
   const from = { "content-type": "application/json", "sec-fetch-site": "same-origin" };
   const post = (body: string) =>
@@ -72,7 +72,7 @@ test("what no database can hold is refused before anything reads it, in a query 
     }
 });
 
-test("the switcher offers the projects of the person's organizations and no others", async () => {
+test("the switcher offers only the projects of the person's organizations", async () => {
   const [own, foreign] = await Promise.all([makeTenant(), makeTenant()]);
   const { ctx } = await makePerson(own.organizationId, "viewer");
   const projects = await appRouter.createCaller(ctx).projects.list();
@@ -81,7 +81,7 @@ test("the switcher offers the projects of the person's organizations and no othe
   ]);
   expect(JSON.stringify(projects)).not.toContain(foreign.projectId);
   await pool.query("UPDATE project SET status = 'archived' WHERE id = $1", [own.projectId]);
-  // The only project of an organization leads to its rooms, where it is brought back.
+  // The only project of an organization leads to its settings, where it can be restored.
   expect(await appRouter.createCaller(ctx).projects.list()).toEqual([
     expect.objectContaining({ projectId: own.projectId, isArchived: true }),
   ]);
@@ -118,7 +118,7 @@ test("a project's budgets are its own and those of its organization, keys and pe
   expect(await scopesOf(other.projectId)).toEqual([...shared, `project:${other.projectId}`].sort());
 });
 
-test("somebody else's project and one that does not exist are the same refusal", async () => {
+test("another tenant's project and one that does not exist are refused alike", async () => {
   const [own, foreign] = await Promise.all([makeTenant(), makeTenant()]);
   const { ctx } = await makePerson(own.organizationId, "owner");
   for (const path of [
@@ -141,7 +141,7 @@ test("somebody else's project and one that does not exist are the same refusal",
   });
 });
 
-test("the job of an idempotency key is found in its own project, environment and operation only", async () => {
+test("the job of an idempotency key is found only in its own project, environment and operation", async () => {
   const [own, foreign] = await Promise.all([makeTenant(), makeTenant()]);
   const { ctx } = await makePerson(own.organizationId, "member");
   const input = { messages: [{ role: "user", content: "Say hello" }] };
@@ -165,7 +165,7 @@ test("the job of an idempotency key is found in its own project, environment and
   );
 });
 
-test("a person makes, sees and revokes a key of their project; its text is answered once", async () => {
+test("a person creates, sees and revokes a key of their project, and its text is returned once", async () => {
   const { organizationId, projectId } = await makeTenant();
   const { ctx, userId } = await makePerson(organizationId, "member");
   const panel = appRouter.createCaller(ctx);
@@ -196,7 +196,7 @@ test("keys open to every project of the organization are listed, those of anothe
   expect(shown).not.toContain(elsewhere.keyId);
 });
 
-test("a viewer makes no key, and no one gives a key what their role does not carry", async () => {
+test("a viewer creates no key, and no one grants a key more than their role has", async () => {
   const { organizationId, projectId } = await makeTenant();
   const viewer = await makePerson(organizationId, "viewer");
   const member = await makePerson(organizationId, "member");
@@ -207,7 +207,7 @@ test("a viewer makes no key, and no one gives a key what their role does not car
   await expect(tooMuch).rejects.toMatchObject({ code: "FORBIDDEN" });
 });
 
-test("an admin sets when jobs wait for approval; others see it, strangers see no project", async () => {
+test("an admin sets when jobs wait for approval; others see it, and strangers see no project", async () => {
   const { organizationId, projectId } = await makeTenant();
   const admin = appRouter.createCaller((await makePerson(organizationId, "admin")).ctx).projects;
   const viewer = appRouter.createCaller((await makePerson(organizationId, "viewer")).ctx).projects;
@@ -234,7 +234,7 @@ test("an admin sets when jobs wait for approval; others see it, strangers see no
   await expect(stranger.attention.list()).rejects.toMatchObject({ code: "FORBIDDEN" });
 });
 
-test("every refusal of the product keeps its status, code and details on the way to the panel", () => {
+test("every error of the product keeps its status, code and details in the panel", () => {
   for (const [code, row] of Object.entries(ERRORS)) {
     expect(codeOfStatus(row.status) === "INTERNAL_SERVER_ERROR", code).toBe(row.status === 500);
   }
@@ -247,7 +247,7 @@ test("every refusal of the product keeps its status, code and details on the way
   );
 });
 
-test("a wrong input is named, an unknown failure is not", async () => {
+test("a wrong input is named, and an unknown failure is not", async () => {
   const { organizationId, projectId } = await makeTenant();
   const { ctx } = await makePerson(organizationId, "owner");
   const wrong = await ask(ctx, "jobs.list", { project_id: projectId, status: "exploded" });
@@ -281,7 +281,7 @@ test("private content leaves the server only when the reader asks for it", async
   expect(await of("Internal")).toEqual([true, true]);
 });
 
-test("what a person does to a private job answers without its content, as its read does", {
+test("the result of a person's action on a private job has no content, like a read of the job", {
   tags: "long",
 }, async () => {
   const { organizationId, projectId } = await makeTenant();

@@ -25,7 +25,7 @@ function ask(
   return servePanel(request, async () => ctx);
 }
 
-test("who guesses at invitations without a session is counted by address, and learns when to retry", async () => {
+test("guesses of invitations without a session are counted by address, and the error names the time to retry", async () => {
   const guess = () => ask(anonymous, JSON.stringify({ token }));
   const first = await guess();
   expect(first.status).toBe(404);
@@ -43,7 +43,7 @@ test("who guesses at invitations without a session is counted by address, and le
   expect((await ask(ctx, JSON.stringify({ token }))).status).toBe(404);
 });
 
-test("what is too large is refused while it is read: a mebibyte of no one, 32 of somebody", async () => {
+test("a body that is too large is refused while it is read: over 1 MiB signed out, over 32 MiB signed in", async () => {
   const { organizationId } = await makeTenant();
   const { ctx } = await makePerson(organizationId, "viewer");
   const padded = (bytes: number) => JSON.stringify({ token }).padEnd(bytes, " ");
@@ -58,7 +58,7 @@ test("what is too large is refused while it is read: a mebibyte of no one, 32 of
   expect((await ask(ctx, padded(32 * 1024 * 1024 + 1), at)).status).toBe(413);
 });
 
-test("a write from an address that is not ours is refused in the shape that the pages read, with the reason", async () => {
+test("a write from an address that is not ours is refused in the pages' format, with the reason", async () => {
   const refused = await ask(anonymous, JSON.stringify({ token }), {
     origin: "https://panel.test",
     host: "backend",
@@ -72,7 +72,7 @@ test("a write from an address that is not ours is refused in the shape that the 
   });
 });
 
-test("a body that is not JSON is refused: a form of another site can send no JSON", async () => {
+test("a body that is not JSON is refused, because a form of another site cannot send JSON", async () => {
   for (const type of ["text/plain", "application/x-www-form-urlencoded", "multipart/form-data"]) {
     const refused = await ask(anonymous, JSON.stringify({ token }), { "content-type": type });
     expect(refused.status, type).toBe(415);
@@ -81,7 +81,7 @@ test("a body that is not JSON is refused: a form of another site can send no JSO
   expect((await ask(anonymous, JSON.stringify({ token }), usual)).status).toBe(404);
 });
 
-test("an outage while the session is read is a 503 that says when to retry, and is logged", async () => {
+test("an outage while the session is read is a 503 with the time to retry, and is logged", async () => {
   const logged = vi.spyOn(log, "error").mockReturnValue();
   onTestFinished(() => logged.mockRestore());
   const outage = Object.assign(new Error("connect"), { code: "ECONNREFUSED", syscall: "connect" });

@@ -12,14 +12,14 @@ import { log } from "@/server/platform/log/log";
 import { appRouter } from "@/server/trpc";
 import { isHuman, toTrpcError } from "@/server/trpc/init";
 
-/** Of one request: pages ask less at once. */
+/** The most calls in one request; pages send fewer. */
 const MOST_CALLS = 30;
-/** A form of a capability may carry files, as the API's own requests do. */
+/** A form of a capability may contain files, like the API's requests. */
 const MOST_BYTES = 32 * 1024 * 1024;
 
 /**
- * Serves a request of the panel's pages. Who asks is counted and the body bounded as at the API's own door, before
- * anything is read; writes come by POST only, and only from our own pages. Never rejects.
+ * Serves a request of the panel's pages. As in the API, the caller is counted and the body limited before anything is read;
+ * writes must be POST and come from our own pages. Never rejects.
  */
 export async function servePanel(request: Request, findCtx: () => Promise<Ctx>): Promise<Response> {
   const headers: Record<string, string> = { "cache-control": "private, no-store" };
@@ -31,7 +31,7 @@ export async function servePanel(request: Request, findCtx: () => Promise<Ctx>):
     if (status === 500 || isOutage(error)) log.error({ err: error }, "panel request failed");
     Object.assign(headers, own);
     const cause = error instanceof Error ? error : undefined;
-    // In the shape that the pages read: it is the answer of each call.
+    // Errors are returned in the pages' format, as the result of each call.
     return answer(request, headers, () => {
       throw toTrpcError(new TRPCError({ code: "INTERNAL_SERVER_ERROR", cause }));
     });
@@ -45,7 +45,7 @@ async function admit(request: Request, findCtx: () => Promise<Ctx>, headers: Rec
   countRequest(ctx.principal, incoming.address, headers);
   const mostBytes = isHuman(ctx) ? MOST_BYTES : DEFAULT_BODY_LIMIT;
   const body = request.method === "POST" ? await readLimited(incoming, mostBytes) : undefined;
-  // What no database or hash can hold is refused here as the API refuses it: the verbs are the same.
+  // Text that no database or hash can represent is refused as in the API, because the verbs are the same.
   refuseHostileJson(body ? Buffer.from(body).toString("utf8") : (incoming.query.get("input") ?? ""));
   return { ctx, body };
 }

@@ -5,7 +5,7 @@ import * as jobs from "@/server/domain/jobs";
 
 type Ids = { jobId?: string | null; comparisonId?: string | null };
 
-/** Lines of a list, each with the work it is about: that of its job, else of its comparison. */
+/** Adds to each row of a list the work that it is about: its job's, else its comparison's. */
 export async function withWork<Line extends Ids>(ctx: Ctx, lines: Line[]): Promise<OfWork<Line>[]> {
   const ids = (name: keyof Ids) => lines.map((line) => line[name]).filter((id) => typeof id === "string");
   const [ofJobs, ofComparisons] = await Promise.all([
@@ -18,7 +18,7 @@ export async function withWork<Line extends Ids>(ctx: Ctx, lines: Line[]): Promi
   }));
 }
 
-/** A page of such lines, as the view of a procedure. */
+/** Does the same for a page, as the `view` of a procedure. */
 export async function pageWithWork<Line extends Ids, Page extends { items: Line[] }>(
   page: Page & { items: Line[] },
   ctx: Ctx,

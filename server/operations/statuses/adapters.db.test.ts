@@ -13,7 +13,7 @@ beforeAll(openTenant, 60_000);
 /** LoRA weights of the tenant. */
 let lora: Adapters;
 beforeAll(async () => {
-  setSettings({ ALLOW_PRIVATE_ADDRESSES: true }); // the hub is on this machine
+  setSettings({ ALLOW_PRIVATE_ADDRESSES: true }); // the hub runs on this machine
   lora = await openAdapters(tenant);
 }, 60_000);
 afterAll(() => lora.close());
@@ -26,7 +26,7 @@ describe("adapters", () => {
   const DEFAULT = `/v1/adapter-defaults/${IMAGE}`;
   const unbound = () => ({ key: tenant.unboundKey });
 
-  test("an adapter is registered with all its fields, and answered so again", async () => {
+  test("an adapter is registered with all its fields, and registering it again returns the same", async () => {
     const said = {
       ...newAdapter(),
       compatibleModels: ["sandbox-image"],
@@ -57,7 +57,7 @@ describe("adapters", () => {
     expect(loose).toMatchObject({ frozen: false });
   });
 
-  test("an adapter's description changes, its source does not; weights of an unknown family become runnable", async () => {
+  test("an adapter's description can change and its source cannot, and weights of an unknown family become runnable", async () => {
     const { json: made } = await post(200, ADAPTERS, {
       ...newAdapter(),
       baseModelFamily: null,
@@ -86,7 +86,7 @@ describe("adapters", () => {
     await ask([404, "NotFound"], "PATCH", `${ADAPTERS}/${newId("adapter")}`, { key: tenant.key, body: said });
   });
 
-  test("the sandbox's reference in the catalog, the first tasks and each refusal makes the catalog's example run", async () => {
+  test("the sandbox's reference in the catalog, the first tasks and each error makes the catalog's example run", async () => {
     const { features, examples } = (await get(200, `/v1/capabilities/${IMAGE}`)).json;
     const { body } = features.adapters.register;
     const page = readFileSync("docs/start/first-tasks.md", "utf8");
@@ -113,7 +113,7 @@ describe("adapters", () => {
     await post(200, `/v1/capabilities/${IMAGE}/jobs`, { input });
   });
 
-  test("a provider's reference without a revision is told to give one, a link to name a file", async () => {
+  test("a provider's reference without a revision is refused with a hint to add one, and a link with a hint to name a file", async () => {
     const source = { kind: "provider_ref", provider: "replicate", ref: "replicate:example/harbour" };
     const { json } = await post(200, ADAPTERS, { ...newAdapter(), source });
     expect(json.notRunnable).toEqual([
@@ -126,7 +126,7 @@ describe("adapters", () => {
     expect(json.notRunnable[0].nextStep).not.toMatch(/file|commit/);
   });
 
-  test("422 for what no adapter is, each by its field", async () => {
+  test("an invalid adapter is 422 at its field", async () => {
     const { source, ...said } = newAdapter();
     for (const [more, loc] of [
       [{ displayName: " " }, ["displayName"]],
@@ -165,7 +165,7 @@ describe("adapters", () => {
     expect(json.detail[0]).toMatchObject({ loc: ["body", "displayName"], type: "name_taken" });
   });
 
-  test("404 for adapters and aliases that are not there, 409 for an adapter that is in use", async () => {
+  test("unknown adapters and aliases are 404, and an adapter in use is 409", async () => {
     const none = `${ADAPTERS}/${newId("adapter")}`;
     await get([404, "NotFound"], none);
     await ask([404, "NotFound"], "DELETE", none, { key: tenant.key });
@@ -181,7 +181,7 @@ describe("adapters", () => {
     await post([404, "NotFound"], `${alias}/recipe-binding`, {});
   });
 
-  test("422 for targets, versions, cursors and weights that are not there or cannot be", async () => {
+  test("invalid or unknown targets, versions, cursors and weights are 422", async () => {
     const absent = { adapterId: newId("adapter") };
     for (const [target, body, loc] of [
       [ALIASES, { alias: "New", target: absent }, ["target", "adapterId"]],
@@ -218,7 +218,7 @@ describe("adapters", () => {
     expect(looked).toMatchObject({ source: made.adapter.source, sourceHealth: { status: "healthy" } });
   });
 
-  test("503 while a source cannot be asked, 422 for a query that names none", async () => {
+  test("a source that cannot be reached is 503, and a query that names none is 422", async () => {
     const requests = [
       [ADAPTERS, { ...newAdapter(), source: { kind: "huggingface", ref: "maker/down" } }],
       [`${ADAPTERS}/source-preview`, { query: "maker/down" }],
@@ -234,13 +234,13 @@ describe("adapters", () => {
     await post([422, "list"], `${ADAPTERS}/source-preview`, { query: "no repository" });
   });
 
-  test("an alias whose name has spaces is found by its address", async () => {
+  test("an alias with spaces in its name is found by its path", async () => {
     const target = { adapterId: await lora.register() };
     const { json } = await post(200, ALIASES, { alias: "Brass Rider 2.0", target });
     expect((await get(200, `${ALIASES}/brass%20rider%202.0`)).json).toEqual(json);
   });
 
-  test("a default is set, read and cleared; 404 for no capability, 422 for one that takes no adapters", async () => {
+  test("a default is set, read and cleared; an unknown capability is 404, and one that takes no adapters 422", async () => {
     const change = (wanted: ExpectedStatus, method: string, target: string, body?: object) =>
       ask(wanted, method, target, { key: tenant.key, ...(body ? { body } : {}) });
     expect((await change(200, "PUT", DEFAULT, { alias: "HERO" })).json).toMatchObject({ alias: "Hero" });
@@ -258,7 +258,7 @@ describe("adapters", () => {
     }
   });
 
-  test("422 for an unbound key that names no project, 403 for an environment that is not the key's", async () => {
+  test("an unbound key that names no project is 422, and an environment that is not the key's 403", async () => {
     await post([422, "PROJECT_REQUIRED"], `${ADAPTERS}/upload`, uploadOf(), unbound());
     const staging = uploadOf(undefined, { environment: "staging" });
     await post([403, "AuthorizationFailed"], `${ADAPTERS}/upload`, staging);

@@ -21,7 +21,7 @@ import {
 
 beforeAll(openTenant, 60_000);
 
-/** A finished image job with two variants, one more whose variants are chosen, a finished text job and one that waits. */
+/** A succeeded image job with two variants, another whose variant is chosen, a succeeded text job and one that waits. */
 let image: Finished;
 let chosen: Finished;
 let done: string;
@@ -33,7 +33,7 @@ beforeAll(async () => {
   queued = (await tenant.post(at(TEXT, "jobs"), { input })).json.jobId;
 }, 60_000);
 
-/** For every endpoint a request that succeeds. */
+/** A request that succeeds, for each endpoint. */
 function sample({ method, path }: Endpoint): Request {
   const isChoice = path.endsWith("/select");
   const { jobId, artifacts } = isChoice ? chosen : image;
@@ -48,7 +48,7 @@ describe("artifacts and variants", () => {
   const path = (position: number) =>
     `/v1/jobs/${image.jobId}/artifacts/${image.artifacts[position]?.artifactId}`;
 
-  test("the bytes are those the receipt names", async () => {
+  test("a download has the bytes that the receipt names", async () => {
     const { json: receipt } = await get(200, `/v1/jobs/${image.jobId}/receipt`);
     for (const [position, artifact] of receipt.artifacts.entries()) {
       expect(artifact.downloadPath).toBe(path(position));
@@ -65,7 +65,7 @@ describe("artifacts and variants", () => {
     }
   });
 
-  test("206, 304, 412, 416 and HEAD", async () => {
+  test("ranges and conditions are answered with 206, 304, 412 and 416, and HEAD without a body", async () => {
     const whole = await get(200, path(0));
     const length = whole.bytes.byteLength;
     const part = await get(206, path(0), { headers: { range: "bytes=10-19" } });
@@ -90,7 +90,7 @@ describe("artifacts and variants", () => {
     expect(head.bytes.byteLength).toBe(0);
   });
 
-  test("404 for an artifact that is not the job's, 410 when its bytes were removed", async () => {
+  test("an artifact of another job is 404, and one whose bytes were removed 410", async () => {
     await get([404, "NotFound"], `/v1/jobs/${image.jobId}/artifacts/${newId("artifact")}`);
     await get([404, "NotFound"], `/v1/jobs/${done}/artifacts/${image.artifacts[0]?.artifactId}`);
     const { json } = await post(200, at(IMAGE, "jobs"), { prompt: "Something to be removed soon" });
@@ -99,7 +99,7 @@ describe("artifacts and variants", () => {
     await get([410, "Gone"], gone?.downloadPath ?? "");
   });
 
-  test("a variant is chosen, at once everywhere, and the choice may change", async () => {
+  test("a variant is chosen, the choice shows everywhere at once, and it can change", async () => {
     const { json } = await post(200, at(IMAGE, "jobs"), { prompt: "Two kites", variantCount: 2 });
     const [one, two] = (await finish(json.jobId)).artifacts.map(({ artifactId }) => artifactId);
     const before = (await get(200, `/v1/jobs/${json.jobId}`)).json;
@@ -128,7 +128,7 @@ describe("artifacts and variants", () => {
     expect(sealed.artifacts.map((each: { selected: boolean }) => each.selected)).toEqual([false, false]);
   });
 
-  test("422 for what is no variant of the job, 409 before it has succeeded", async () => {
+  test("a variant of another job is 422, and a choice before the job succeeded 409", async () => {
     const target = `/v1/jobs/${image.jobId}/variants/select`;
     const { json } = await post([422, "list"], target, { artifactId: newId("artifact") });
     expect(json.detail[0].loc).toEqual(["body", "artifactId"]);

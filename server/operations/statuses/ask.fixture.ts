@@ -11,11 +11,11 @@ import { endpoints } from "..";
 import { casesOf, nameOf, type Part } from "./parts.fixture";
 
 /*
- * One case for each status each endpoint can answer. Every answer is recorded by `ask`, which also holds it to what
- * all answers promise; the law at the end of each file compares what was seen with what the endpoints of its part declare.
+ * One case for each status that an endpoint can return. `ask` records every answer and checks what all answers have in
+ * common; the law at the end of each file compares the recorded answers with those that the endpoints of its part declare.
  */
 
-/** The statuses and codes that were answered, by endpoint. */
+/** The recorded statuses and codes, by endpoint. */
 const seen = new Set<string>();
 const found = endpoints.map((endpoint) => ({
   endpoint,
@@ -24,7 +24,7 @@ const found = endpoints.map((endpoint) => ({
 
 function endpointOf(method: string, target: string): Endpoint | undefined {
   const { pathname } = new URL(target, "http://capstan.test");
-  // A literal path is listed before a parameter can take it, as the router does.
+  // Prefers a literal path over a parameter, as the router does.
   const matching = found.filter(({ endpoint, find }) => endpoint.method === method && find(pathname));
   return matching.sort((a, b) => parametersIn(a.endpoint) - parametersIn(b.endpoint))[0]?.endpoint;
 }
@@ -33,7 +33,9 @@ const parametersIn = (endpoint: Endpoint) => endpoint.path.split("{").length;
 
 export type ExpectedStatus = number | [number, ErrorCode | "list"];
 
-/** Sends a request, expects this status (and code, or a list of field errors), and checks what every answer promises. */
+/**
+ * Sends a request, expects this status (and code, or a list of field errors), and checks the common properties of answers.
+ */
 export async function ask(
   wanted: ExpectedStatus,
   method: string,
@@ -55,7 +57,7 @@ export function check(answer: Answer, wanted: ExpectedStatus, method: string, ta
   }
 
   const { headers } = answer;
-  // Who asks too often learns when to retry, in the header and beside the code.
+  // A 429 names the time to retry, in the header and beside the code.
   if (status === 429) {
     expect(headers["retry-after"]).toMatch(/^[1-9]\d*$/);
     expect(detailsOf(answer).retryAfterSeconds).toBe(Number(headers["retry-after"]));
@@ -73,14 +75,14 @@ export function check(answer: Answer, wanted: ExpectedStatus, method: string, ta
   else if (status === 204 || status === 304) expect(answer.bytes.byteLength).toBe(0);
   else if (endpoint && !("rawMediaType" in endpoint.output)) {
     expect(headers["content-type"]).toBe("application/json");
-    // Nothing is answered that the contract does not name.
+    // A response has only fields of the contract.
     expect(endpoint.output.parse(answer.json)).toEqual(answer.json);
   }
 }
 
 const document = openapi(endpoints);
 
-/** Nothing is answered that the document does not have: no status, and no type of what is in it. */
+/** Expects the status and the media type of the answer to be in the OpenAPI document. */
 function checkDocumented({ status, headers, bytes }: Answer, endpoint: Endpoint) {
   const documented = responseOf(
     document,
@@ -93,12 +95,12 @@ function checkDocumented({ status, headers, bytes }: Answer, endpoint: Endpoint)
   if (!types.includes("*/*")) expect(types).toContain(headers["content-type"]?.split(";")[0]);
 }
 
-/** The same promises in OpenAI's shape: a list of field errors is one message that names them, and our code for it. */
+/** The same checks in OpenAI's shape, in which a list of field errors becomes one message and our code. */
 function checkOpenAIRefusal(answer: Answer, endpoint: Endpoint, code: ErrorCode | "list" | undefined) {
   const { error } = OpenAIError.parse(answer.json);
   expect(answer.json).toEqual({ error });
   expect(error).toMatchObject(headIn(answer));
-  const actual = error.code as ErrorCode; // its row is looked up next
+  const actual = error.code as ErrorCode; // the next lines look up its row
   if (code) expect(actual).toBe(code === "list" ? "InvalidInput" : code);
   expect(ERRORS[actual].status).toBe(answer.status);
   expect([...endpoint.errors, ...COMMON_ERRORS, "InvalidInput"]).toContain(actual);
@@ -107,7 +109,7 @@ function checkOpenAIRefusal(answer: Answer, endpoint: Endpoint, code: ErrorCode 
   seen.add(`${nameOf(endpoint)} ${actual}`);
 }
 
-/** What the top of a refusal says; inside `error` in OpenAI's shape. */
+/** The common fields of an error; in OpenAI's shape they are inside `error`. */
 const headIn = ({ headers, json }: Answer) => ({
   code: expect.any(String),
   message: expect.stringMatching(/\S/),
@@ -115,14 +117,14 @@ const headIn = ({ headers, json }: Answer) => ({
   docsUrl: `${publicUrl}/docs/errors/${(json.error ?? json).code}.md`,
 });
 
-/** What a refusal says beside code and message, in either shape. */
+/** The details of an error, in either shape. */
 export const detailsOf = ({ json }: Answer) => json.error?.details ?? json.detail.details;
 
 const ZODS_WORDS =
   /^(Too (small|big)|Invalid (input|option|string|number|key|value|element|discriminator)|Unrecognized key)/;
 
 function checkRefusal(answer: Answer, endpoint: Endpoint | undefined, code: ErrorCode | "list" | undefined) {
-  if (answer.json === undefined) return expect(answer.bytes.byteLength).toBe(0); // of HEAD
+  if (answer.json === undefined) return expect(answer.bytes.byteLength).toBe(0); // the response to HEAD
   const { detail, ...top } = answer.json;
   expect(top).toMatchObject(headIn(answer));
   if (Array.isArray(detail)) {
@@ -137,9 +139,9 @@ function checkRefusal(answer: Answer, endpoint: Endpoint | undefined, code: Erro
       });
       expect(["body", "query", "path", "header"]).toContain(issue.loc[0]);
       expect(issue.msg).not.toBe("");
-      // In our words, and never in those of the library that validates.
+      // The message is our own, not the validation library's.
       expect(issue.msg).not.toMatch(ZODS_WORDS);
-      // A place in a list is a number, never its digits.
+      // An index of a list is a number, not its digits.
       expect(issue.loc.filter((part: unknown) => typeof part === "string" && /^\d+$/.test(part))).toEqual([]);
     }
     return;
@@ -149,7 +151,7 @@ function checkRefusal(answer: Answer, endpoint: Endpoint | undefined, code: Erro
   expect(top).toMatchObject({ code: detail.code, message: detail.message });
   const row = ERRORS[detail.code as ErrorCode];
   expect(row.status).toBe(answer.status);
-  // A client must never have to guess whether it may send a failed request again.
+  // The error tells the client whether it may retry.
   const guidance = { retryable: row.retryable, nextAction: row.next };
   if (row.status === 429 || row.status >= 500) expect(detail).toMatchObject(guidance);
   if (!endpoint) return;
@@ -167,9 +169,9 @@ function checkRefusal(answer: Answer, endpoint: Endpoint | undefined, code: Erro
   });
 }
 
-/** The law of a part, which is at the end of its file. */
+/** The law of a part, called at the end of its file. */
 export function everyStatusHasACase(part: Part): void {
-  test("every status every endpoint can answer has a case, and so has every code it declares", () => {
+  test("every status and declared code of the part's endpoints has a case", () => {
     expect(casesOf(part).filter((each) => !seen.has(each))).toEqual([]);
   });
 }

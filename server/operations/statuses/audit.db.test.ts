@@ -17,7 +17,7 @@ describe("the audit log", () => {
   const log = () => `/v1/organizations/${tenant.organizationId}/audit-log`;
   const read = async (query = "") => (await ask(200, "GET", `${log()}?${query}`, owner)).json;
 
-  test("is narrowed by action, actor, project, thing and day, and its pages follow each other", async () => {
+  test("the log is filtered by action, actor, project, object and day, and its pages have no gaps", async () => {
     const body = { name: "=HYPERLINK(1)", projectId: tenant.projectId };
     const { keyId, apiKey } = (await ask(200, "POST", "/v1/api-keys", { ...owner, body })).json;
     await ask(200, "DELETE", `/v1/api-keys/${keyId}`, owner);
@@ -53,7 +53,7 @@ describe("the audit log", () => {
     expect(text).not.toContain(apiKey.slice(30));
   });
 
-  test("422 for what no action, day or page is", async () => {
+  test("an invalid action, day or cursor is 422", async () => {
     for (const query of ["action=Key", "action=key.", "from=yesterday", "to=2026-02-30"]) {
       await ask([422, "list"], "GET", `${log()}?${query}`, owner);
       await ask([422, "list"], "GET", `${log()}-export?${query}`, owner);

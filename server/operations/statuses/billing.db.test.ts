@@ -18,7 +18,7 @@ import { at, get, input, MATH, openTenant, owner, TEXT, tenant } from "./tenant.
 
 beforeAll(openTenant, 60_000);
 
-/** A finished job and one that waits. */
+/** A succeeded job and one that waits. */
 let done: string;
 let queued: string;
 beforeAll(async () => {
@@ -28,7 +28,7 @@ beforeAll(async () => {
   await tenant.post(at(MATH, "invoke"), { input: { expression: "6 * 7" } });
 }, 60_000);
 
-/** For every endpoint a request that succeeds, or ends as it does without a payment provider. */
+/** A request for each endpoint that succeeds, or ends as it does without a payment provider. */
 function sample({ method, path: target }: Endpoint): Request {
   if (target.endsWith("/usage-export")) return { method, target: `${target}?from=2026-01-01&to=2026-01-02` };
   if (method === "GET" || target === "/v1/billing/portal-session") return { method, target };
@@ -47,7 +47,7 @@ describe("billing", () => {
     setSettings(unset);
   });
 
-  test("the wallet and its transactions are those of the key's organization, whichever it names", async () => {
+  test("the wallet and its transactions belong to the key's organization, whichever it names", async () => {
     const other = await makeTenant();
     for (const path of ["wallet", "wallet/transactions"]) {
       await get(200, `/v1/billing/${path}?organizationId=${tenant.organizationId}`);
@@ -66,7 +66,7 @@ describe("billing", () => {
     expect(json).toMatchObject({ organizationId: tenant.organizationId, billingCurrency: "USD" });
   });
 
-  test("transactions come by pages that do not change, of wallet and allowance, without other projects' for a bound key", async () => {
+  test("pages of transactions are stable, of wallet and allowance, without other projects' for a bound key", async () => {
     const own = await makeTenant({ walletMicros: 0 });
     const system = systemCtx("test");
     for (const isTest of [true, false])
@@ -115,7 +115,7 @@ describe("billing", () => {
       await get([422, "list"], `/v1/billing/wallet/transactions?${wrong}`);
   });
 
-  test("a person of several organizations names one", async () => {
+  test("a person of several organizations must name one", async () => {
     const other = await makeTenant();
     const { userId } = await organizations.createUser(systemCtx("test"), {
       email: `${ulid()}@capstan.test`,
@@ -143,7 +143,7 @@ describe("billing", () => {
     await ask(200, "POST", `/v1/billing/wallet/top-up-session?${target}`, top);
   });
 
-  test("a top-up answers texts only: where to pay, the session and the payment", async () => {
+  test("a top-up returns the checkout URL, the session and the payment as texts", async () => {
     const { json } = await asOwner(200, "POST", "wallet/top-up-session", {
       amountMicros: 25_000_000,
       presetKey: "usd_25",
@@ -167,7 +167,7 @@ describe("billing", () => {
     expect(wrong.json.detail[0].loc).toEqual(["body", "presetKey"]);
   });
 
-  test("people who are no admins change nothing, and no one finds another organization", async () => {
+  test("people who are not admins change nothing, and unknown organizations are not found", async () => {
     const cookie = await sessionOf(tenant.organizationId);
     const other = await makeTenant();
     for (const [method, path, body] of [
@@ -186,7 +186,7 @@ describe("billing", () => {
     }
   });
 
-  test("the currency is USD or CAD and answers texts only", async () => {
+  test("the currency is USD or CAD, and the answer has only texts", async () => {
     const body = { billingCurrency: "CAD", billingCountry: "CA", billingLocale: "en-CA" };
     const { json } = await asOwner(200, "PATCH", "currency", body);
     expect(json).toEqual({ ...body, organizationId: tenant.organizationId });
@@ -206,7 +206,7 @@ describe("billing", () => {
     await asOwner(200, "PATCH", "currency", { billingCurrency: "USD" });
   });
 
-  test("402 in production where no one can pay, or not in that currency", async () => {
+  test("a payment is 402 in production without a payment provider, or in another currency", async () => {
     setSettings({ CAPSTAN_ENV: "production" });
     for (const [method, path, body] of [
       ["POST", "wallet/top-up-session", { amountMicros: 10_000_000 }],
@@ -215,7 +215,7 @@ describe("billing", () => {
       await asOwner([402, "billing_not_configured"], method, path, body);
   });
 
-  test("with Stripe the portal opens after the first payment, and no plan is for sale", async () => {
+  test("the Stripe portal opens after the first payment, and no plan is for sale", async () => {
     const stripe = await startStripe();
     try {
       await asOwner([404, "NotFound"], "POST", "portal-session");
@@ -235,10 +235,10 @@ describe("usage", () => {
   const summary = "/v1/billing/summary";
   const file = "/v1/billing/usage-export";
 
-  test("the last 7 to 90 days are summed up, live and test apart; 422 outside", async () => {
+  test("the last 7 to 90 days are totaled, live and test apart, and other ranges are 422", async () => {
     const { json } = await get(200, summary);
     expect(json).toMatchObject({ days: 30, projectId: tenant.projectId, currency: "USD" });
-    expect(json.live.totals.executions).toBeGreaterThan(0); // what runs here, free
+    expect(json.live.totals.executions).toBeGreaterThan(0); // sandbox runs count, and cost nothing
     expect(json.test.totals.executions).toBeGreaterThan(5);
     expect(json.test.byDay.length).toBe(30);
     for (const days of ["7", "90"]) expect((await get(200, `${summary}?days=${days}`)).json.days).toBe(+days);
@@ -248,7 +248,7 @@ describe("usage", () => {
     }
   });
 
-  test("403 for a project or an organization of somebody else", async () => {
+  test("another organization or its project is 403", async () => {
     for (const target of [summary, `${file}?from=2026-01-01&to=2026-01-02`]) {
       const more = target.includes("?") ? "&" : "?";
       await get([403, "AuthorizationFailed"], `${target}${more}projectId=${newId("project")}`);
@@ -257,7 +257,7 @@ describe("usage", () => {
     }
   });
 
-  test("an export is a file of lines that end as RFC 4180 says; 422 for days it cannot be of", async () => {
+  test("an export has lines that end as RFC 4180 requires, and invalid days are 422", async () => {
     const from = new Date(Date.now() - DAY_MS).toISOString().slice(0, 10);
     const to = new Date(Date.now() + DAY_MS).toISOString().slice(0, 10);
     const { headers, text } = await get(200, `${file}?from=${from}&to=${to}`);

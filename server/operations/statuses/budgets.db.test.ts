@@ -12,7 +12,7 @@ import { at, get, input, loseHold, openTenant, owner, TEXT, tenant } from "./ten
 
 beforeAll(openTenant, 60_000);
 
-/** A hold that was ambiguous, and resolved. */
+/** A hold that was ambiguous and has been resolved. */
 let resolvedHold: string;
 let budget: SetBudget;
 let budgetId: string;
@@ -28,7 +28,7 @@ beforeAll(async () => {
   await budgets.resolveHold(systemCtx("test"), resolvedHold, { notCharged: true, note: "Looked." });
 }, 60_000);
 
-/** For every endpoint a request that succeeds, or ends as it does for a hold that was resolved. */
+/** A request for each endpoint that succeeds, or ends as it does for a resolved hold. */
 function sample({ method, path }: Endpoint): Request {
   const target = path
     .replace("{project_id}", tenant.projectId)
@@ -44,7 +44,7 @@ function sample({ method, path }: Endpoint): Request {
 everyEndpoint("budgets", { sample });
 
 describe("budgets and holds", () => {
-  test("budgets of a project or organization that is not there", async () => {
+  test("budgets of an unknown project or organization are refused", async () => {
     const { headers } = owner;
     await ask([404, "NotFound"], "GET", `/v1/budgets?projectId=${newId("project")}`, { headers });
     await ask([422, "list"], "GET", `/v1/budgets?projectId=${"x".repeat(65)}`, { headers });
@@ -58,7 +58,7 @@ describe("budgets and holds", () => {
     headers: await sessionHeaders(of.organizationId, role),
   });
 
-  test("a policy is put by an admin in its short or its long form, and read by the project's keys with what counts", async () => {
+  test("a policy is set by an admin in its short or its long form, and read by the project's keys with its use", async () => {
     const own = await makeTenant();
     const target = `/v1/projects/${own.projectId}/budget-policy`;
     const put = async (wanted: ExpectedStatus, body: unknown) =>
@@ -98,7 +98,7 @@ describe("budgets and holds", () => {
     await ask(200, "GET", target, member);
   });
 
-  test("404 for a policy, guardrails, holds and a hold of somebody else", async () => {
+  test("a policy, guardrails, holds and a hold of another tenant are 404", async () => {
     const other = await makeTenant();
     const theirs = `/v1/projects/${other.projectId}/budget-policy`;
     await get([404, "NotFound"], theirs);
@@ -118,7 +118,7 @@ describe("budgets and holds", () => {
     await get([403, "AuthorizationFailed"], `/v1/billing/holds?projectId=${other.projectId}`);
   });
 
-  test("guardrails are changed field by field; a person of several organizations names one", async () => {
+  test("guardrails change field by field, and a person of several organizations must name one", async () => {
     const target = "/v1/billing/guardrails";
     const set = (body: unknown) => asOwner(200, "PATCH", target, body);
     expect((await set({ dailyMicros: 5 })).json).toMatchObject({ dailyMicros: 5, perExecutionMicros: null });
@@ -145,7 +145,7 @@ describe("budgets and holds", () => {
     await ask(200, "GET", `${target}?organizationId=${other.organizationId}`, { headers });
   });
 
-  test("a hold is listed until an owner resolves it, once", async () => {
+  test("a hold is listed until an owner resolves it, which works once", async () => {
     const own = await makeTenant();
     const holdId = await loseHold(own);
     const holds = async (query = "") =>

@@ -19,7 +19,7 @@ beforeAll(async () => {
   expect((await tenant.post(`${BULKS}/${bulk}/cancel`)).json.status).toBe("failed");
 }, 60_000);
 
-/** For every endpoint a request that succeeds. */
+/** A request that succeeds, for each endpoint. */
 function sample({ method, path }: Endpoint): Request {
   const target = path.replace("{bulk_id}", bulk);
   return path === BULKS ? { method, target, body: BULK } : { method, target };
@@ -36,7 +36,7 @@ describe("bulks of pinned executions", () => {
   };
   const items = (count: number) => Array.from({ length: count }, (_, n) => ({ id: `${n}`, input: "Hm?" }));
 
-  test("submit: 200 with the bulk and its items, in pages above a thousand", async () => {
+  test("submit returns 200 with the bulk and its items, in pages above a thousand", async () => {
     const { json } = await submit(200, { items: items(1_001) });
     expect(json).toMatchObject({ status: "accepted", nextAction: "poll", pollAfterSeconds: 4 });
     expect(json.items).toHaveLength(1_000);
@@ -45,7 +45,7 @@ describe("bulks of pinned executions", () => {
     await post(200, `${BULKS}/${json.bulkId}/cancel`);
   });
 
-  test("submit: 422 for what no bulk is, with the field", async () => {
+  test("submit returns 422 for an invalid bulk, with the field", async () => {
     for (const [more, loc] of [
       [{ items: items(10_001) }, ["body", "items"]],
       [{ items: [] }, ["body", "items"]],
@@ -70,7 +70,7 @@ describe("bulks of pinned executions", () => {
     expect(json.detail.field).toBe("items[1].input");
   });
 
-  test("submit: 501, 409, 402 and 400 as for a single one", async () => {
+  test("submit returns 501, 409, 402 and 400 as for a single pin", async () => {
     await submit([501, "MANAGED_PINNED_UNAVAILABLE"], { billingMode: "managed" });
     await submit([409, "CONNECTION_REQUIRED"], {
       pin: { provider: "openai", model: "gpt-5.6-luna", api: "responses" },
@@ -81,7 +81,7 @@ describe("bulks of pinned executions", () => {
     await submit([400, "PolicyRejected"], {}, { key: strict.key });
   });
 
-  test("submit: 400 for items that together may cost more than the threshold, and nothing is stored", async () => {
+  test("submit returns 400 for items that together may cost more than the threshold, and stores nothing", async () => {
     const strict = await makeTenant();
     const { key, projectId } = strict;
     const threshold = (micros: number) =>
@@ -118,7 +118,7 @@ describe("bulks of pinned executions", () => {
     });
   });
 
-  test("submit: 409 for another bulk under the same key, 200 for the same", async () => {
+  test("submit returns 409 for another bulk under the same key, and 200 for the same", async () => {
     const { json: first } = await submit(200, { idempotencyKey: "bulk-1" });
     const { json } = await submit([409, "IdempotencyConflict"], { idempotencyKey: "bulk-1", concurrency: 9 });
     expect(json.detail.details).toEqual({ jobId: first.bulkId });
@@ -127,7 +127,7 @@ describe("bulks of pinned executions", () => {
     await submit([422, "list"], { idempotencyKey: "bulk-1" }, { headers: { "idempotency-key": "bulk-2" } });
   });
 
-  test("read: by status; 422 for a page there cannot be, 404 for none", async () => {
+  test("reads filter by status; an invalid page is 422, an unknown bulk 404", async () => {
     const { json } = await get(200, `${BULKS}/${bulk}?status=canceled&limit=1`);
     expect(json).toMatchObject({ counts: { canceled: 2 }, items: [{ id: "one" }], nextCursor: "1" });
     for (const query of ["limit=0", "limit=1001", "cursor=x", "status=done"])
@@ -135,7 +135,7 @@ describe("bulks of pinned executions", () => {
     await get([404, "NotFound"], `${BULKS}/${newId("bulk")}`);
   });
 
-  test("cancel: 200, again 200; 409 after another end; 404 for none", async () => {
+  test("cancel returns 200, and 200 again; 409 after another end; 404 for an unknown bulk", async () => {
     const { json } = await submit(200);
     const first = await post(200, `${BULKS}/${json.bulkId}/cancel`);
     expect(first.json).toMatchObject({ status: "failed", nextAction: "stop", counts: { canceled: 2 } });
@@ -147,7 +147,7 @@ describe("bulks of pinned executions", () => {
     await post([404, "NotFound"], `${BULKS}/${newId("bulk")}/cancel`);
   });
 
-  test("cancel: 403 where the plan has no such thing", async () => {
+  test("cancel returns 403 if the plan has no bulks", async () => {
     const { json: running } = await submit(200);
     const features = (settings: object) =>
       pool.query("UPDATE organization SET settings = $2 WHERE id = $1", [tenant.organizationId, settings]);
@@ -158,7 +158,7 @@ describe("bulks of pinned executions", () => {
     await post(200, `${BULKS}/${running.bulkId}/cancel`);
   });
 
-  test("retry: 200 with a new bulk; 409 where nothing can be sent again, or while it runs", async () => {
+  test("retry returns 200 with a new bulk, and 409 if nothing can be retried or while the bulk runs", async () => {
     const { json } = await submit(200, { pin: { ...PIN.pin, model: "sandbox-refuse" } });
     const again = `${BULKS}/${json.bulkId}/retry`;
     await post([409, "RetryNotSafe"], again);
@@ -173,7 +173,7 @@ describe("bulks of pinned executions", () => {
     await post([404, "NotFound"], `${BULKS}/${newId("bulk")}/retry`);
   });
 
-  test("retry: what would refuse the bulk now refuses it", async () => {
+  test("retry refuses what would refuse the bulk now", async () => {
     const one = await makeTenant();
     const { json } = await submit(200, {}, { key: one.key });
     await post(200, `${BULKS}/${json.bulkId}/cancel`, undefined, { key: one.key });

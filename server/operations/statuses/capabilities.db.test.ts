@@ -11,7 +11,7 @@ import { at, get, IMAGE, input, MATH, openTenant, post, say, TEXT, tenant } from
 
 beforeAll(openTenant, 60_000);
 
-/** For every endpoint a request that succeeds. */
+/** A request that succeeds, for each endpoint. */
 function sample({ method, path }: Endpoint): Request {
   const target = path.replace("{capability_key}", TEXT);
   if (method === "GET") return { method, target };
@@ -23,7 +23,7 @@ function sample({ method, path }: Endpoint): Request {
 everyEndpoint("capabilities", { sample });
 
 describe("discovery", () => {
-  test("the catalog answers q and view, and refuses what they cannot be", async () => {
+  test("the catalog accepts q and view, and refuses invalid values", async () => {
     const { json } = await get(200, "/v1/capabilities?view=summary&q=draw%20a%20picture");
     expect(json.capabilities[0]).toMatchObject({ key: IMAGE });
     await get([422, "list"], "/v1/capabilities?q=a&q=b");
@@ -32,7 +32,7 @@ describe("discovery", () => {
     expect((await ask(200, "GET", "/v1/capabilities")).json.capabilities[0]).not.toHaveProperty("uiSchema");
   });
 
-  test("an intent is resolved for anybody, and the request is closed", async () => {
+  test("anyone can resolve an intent, and the request has no other fields", async () => {
     const target = "/v1/capabilities/resolve";
     const body = { intent: "draw a picture", requirements: { runnableNow: true } };
     for (const key of [undefined, tenant.key]) {
@@ -71,7 +71,7 @@ describe("discovery", () => {
     });
   }
 
-  test("304 to a caller that has the catalog's answer already", async () => {
+  test("a caller that has the current catalog gets 304", async () => {
     for (const path of [
       "",
       `/${TEXT}`,
@@ -84,7 +84,7 @@ describe("discovery", () => {
     }
   });
 
-  test("invoke_stream is published and accepted where text can be streamed, and nowhere else", async () => {
+  test("invoke_stream is published and accepted for capabilities that stream text, and for no others", async () => {
     const { json } = await get(200, `/v1/capabilities/${TEXT}`);
     expect(json.executionModes).toEqual(["invoke_sync", "invoke_stream", "job_async"]);
     const { json: running } = await post(200, at(TEXT, "invoke"), { input, executionMode: "Stream" });
@@ -103,7 +103,7 @@ describe("discovery", () => {
 for (const what of ["quote", "estimate"] as const) refusesWhatCannotBePlanned(what);
 
 describe("POST /v1/capabilities/image.generate.v1/plan", () => {
-  test("400: a picture no provider here may be asked for", async () => {
+  test("a picture that no provider here may be asked for is 400", async () => {
     const sandbox = PROVIDERS.find(({ name }) => name === "sandbox")!;
     const maturity = sandbox.maturity;
     sandbox.maturity = "PG";
@@ -119,7 +119,7 @@ describe("POST /v1/capabilities/image.generate.v1/plan", () => {
   const sheet = { rows: 2, columns: 3, slice: true, labels: ["sword", "ein Schild", "sword"] };
   const normalize = { width: 300, height: 512 };
 
-  test("answers the canvas, each cell with its place, label and file name, the route and the price", async () => {
+  test("a plan has the canvas, each cell with its place, label and file name, the route and the price", async () => {
     const before = await pool.query("SELECT count(*) FROM job WHERE project_id = $1", [tenant.projectId]);
     const { json } = await post(200, at(IMAGE, "plan"), {
       input: {
@@ -192,7 +192,7 @@ describe("POST /v1/capabilities/image.generate.v1/plan", () => {
     [[403, "AuthorizationFailed"], { input: { prompt: "x" }, context: { projectId: newId("project") } }],
   ];
 
-  test.each(refusals)("refuses as jobs does: %j", async (wanted, body) => {
+  test.each(refusals)("a plan is refused as a job is: %j", async (wanted, body) => {
     const [planned, submitted] = [
       await post(wanted, at(IMAGE, "plan"), body),
       await post(wanted, at(IMAGE, "jobs"), body),
@@ -200,13 +200,13 @@ describe("POST /v1/capabilities/image.generate.v1/plan", () => {
     expect(planned.json.detail).toEqual(submitted.json.detail);
   });
 
-  test("422: an unbound key that names no project", async () => {
+  test("an unbound key that names no project is 422", async () => {
     const body = { input: { prompt: "x" } };
     await ask([422, "PROJECT_REQUIRED"], "POST", at(IMAGE, "plan"), { key: tenant.unboundKey, body });
   });
 });
 
-test("422: a prompt counted in characters", async () => {
+test("a prompt counted in characters is 422 over its limit", async () => {
   for (const what of ["quote", "estimate", "jobs"]) {
     const fits = await post(200, at(IMAGE, "quote"), { prompt: "😀".repeat(32_000) });
     expect(fits.json.status).toBe("ok");
@@ -223,7 +223,7 @@ test("422: a prompt counted in characters", async () => {
 });
 
 describe("quotes", () => {
-  test("quote and estimate answer alike", async () => {
+  test("quote and estimate return the same", async () => {
     const [one, other] = [
       await post(200, at(TEXT, "quote"), { input }),
       await post(200, at(TEXT, "estimate"), { input }),
@@ -247,7 +247,7 @@ describe("quotes", () => {
     });
   });
 
-  test("a request without what prices it gets a list of what is missing", async () => {
+  test("a request without fields that set the price gets a list of the missing ones", async () => {
     const { json } = await post(200, at(IMAGE, "quote"), {});
     expect(json).toMatchObject({
       status: "pricing_inputs_required",
@@ -256,7 +256,7 @@ describe("quotes", () => {
     });
   });
 
-  test("a foreign project in the query is 403, also beside the caller's own in the body", async () => {
+  test("another tenant's project in the query is 403, even with the caller's own in the body", async () => {
     const context = { projectId: tenant.projectId };
     const foreign = (await makeTenant()).projectId;
     const competitors = [1, 2].map((n) => ({ axis: "provider", providerPin: `sandbox/sandbox-${n}` }));
@@ -274,7 +274,7 @@ describe("quotes", () => {
       }
   });
 
-  /** A copy of a quote with these changes, which expires after this long. */
+  /** A copy of a quote with these changes, which expires after this interval. */
   const altered = async (quoteId: string, body: object, interval = "1 minute") => {
     const id = newId("quote");
     await pool.query(
@@ -285,7 +285,7 @@ describe("quotes", () => {
     return id;
   };
 
-  test("409: a quote by an older price list has to be made again", async () => {
+  test("a quote from an older price list is 409 and must be made again", async () => {
     for (const [key, what, body] of [
       [TEXT, "jobs", { input }],
       [TEXT, "invoke", { input }],
@@ -301,14 +301,14 @@ describe("quotes", () => {
     }
   });
 
-  test("409: two ids of quotes that disagree", async () => {
+  test("two quote ids that differ are 409", async () => {
     const execution = { quoteId: newId("quote"), estimateId: newId("quote") };
     for (const what of ["quote", "estimate", "jobs", "invoke"])
       await post([409, "ESTIMATE_MISMATCH"], at(TEXT, what), { input, execution });
   });
 
   for (const what of ["jobs", "invoke"]) {
-    test(`409 on ${what}: a quote that does not hold, with the reason`, async () => {
+    test(`an invalid quote on ${what} is 409, with the reason`, async () => {
       const { quoteId } = (await post(200, at(TEXT, "quote"), { input })).json;
       const reason = async (body: Record<string, unknown>) =>
         (await post([409, "QUOTE_MISMATCH"], at(TEXT, what), body)).json.detail.details.reason;

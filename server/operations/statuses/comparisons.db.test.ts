@@ -12,13 +12,13 @@ import { at, get, MATH, openTenant, post, settings, TEXT, tenant } from "./tenan
 
 beforeAll(openTenant, 60_000);
 
-/** A comparison that was judged, and how. */
+/** A judged comparison, and its verdict. */
 let judged: Awaited<ReturnType<typeof compared>>;
 beforeAll(async () => {
   judged = await compared(tenant, true);
 }, 60_000);
 
-/** For every endpoint a request that succeeds. */
+/** A request that succeeds, for each endpoint. */
 function sample({ method, path }: Endpoint): Request {
   const target = path.replace("{capability_key}", TEXT).replace("{comparison_id}", judged.comparisonId);
   if (method === "GET") return { method, target };
@@ -40,7 +40,7 @@ describe("comparisons", () => {
   ];
 
   for (const { target, of } of bodies) {
-    test(`${target}: 422 at the competitor that cannot be`, async () => {
+    test(`${target} returns 422 at the invalid competitor`, async () => {
       for (const [more, loc] of [
         [{ competitors: [first] }, ["competitors"]],
         [{ competitors: pinnedTo("1", "2", "slow", "busy", "fail") }, ["competitors"]],
@@ -76,7 +76,7 @@ describe("comparisons", () => {
       }
     });
 
-    test(`${target}: refusals of a plan name the competitor`, async () => {
+    test(`${target} names the competitor whose plan is refused`, async () => {
       const refuse = async (wanted: ExpectedStatus, more: object) =>
         (await post(wanted, target, of(more))).json.detail;
       const recipe = (inputOverrides: object) => ({
@@ -105,7 +105,7 @@ describe("comparisons", () => {
       }
     });
 
-    test(`${target}: 400 where nothing runs durably, 404 for no capability, 422 and 403 for a project`, async () => {
+    test(`${target} returns 400 for a capability without jobs, 404 for an unknown one, 422 and 403 for a project`, async () => {
       const elsewhere = (key: string) => target.replace(TEXT, key);
       const { json } = await post([400, "USE_INVOKE"], elsewhere(MATH), of({ input: { expression: "1" } }));
       expect(json.detail.details).toEqual({ invoke: at(MATH, "invoke") });
@@ -114,7 +114,7 @@ describe("comparisons", () => {
     });
   }
 
-  test("create: 422 for what no comparison is, with the field; 403 for a project or an environment", async () => {
+  test("create returns 422 for an invalid comparison, with the field, and 403 for a project or an environment", async () => {
     for (const [more, field] of [
       [{ intent: "for fun" }, "intent"],
       [{ workloadTags: [] }, "workloadTags"],
@@ -134,7 +134,7 @@ describe("comparisons", () => {
       await create([403, "AuthorizationFailed"], { context });
   });
 
-  test("create: 409 for another comparison under the same key, 200 for the same, here or in the header", async () => {
+  test("create returns 409 for another comparison under the same key, and 200 for the same, in the body or the header", async () => {
     const { json } = await create(200, { idempotencyKey: "sea" });
     expect((await create(200, { idempotencyKey: "sea" })).json).toEqual(json);
     const named = { headers: { "idempotency-key": "sea" } };
@@ -147,7 +147,7 @@ describe("comparisons", () => {
     await create([422, "list"], { idempotencyKey: "lake" }, named);
   });
 
-  test("create: the comparison and the list of jobs show its tags", async () => {
+  test("create stores tags, which the comparison and the list of jobs show", async () => {
     const tags = ["bake-off", `run ${ulid()}`];
     const { json } = await create(200, { tags });
     expect(json.tags).toEqual(tags);
@@ -157,7 +157,7 @@ describe("comparisons", () => {
     expect(found.toSorted()).toEqual(json.entries.map(({ jobId }: { jobId: string }) => jobId).toSorted());
   });
 
-  test("create: 402 without funds, and where a budget has room for one alone; nothing is written then", async () => {
+  test("create returns 402 without funds, or if a budget covers only one entry, and writes nothing", async () => {
     const poor = await makeTenant({ walletMicros: 0 });
     await create([402, "funding_required"], {}, { key: poor.key });
     const { key, projectId } = await makeTenant();
@@ -169,7 +169,7 @@ describe("comparisons", () => {
     for (const { maximumCostMicros } of competitors) expect(maximumCostMicros).toBeGreaterThan(5_000);
   });
 
-  test("options: who could compete, and how; 404 for no capability, 422 without a project", async () => {
+  test("options lists the possible competitors; an unknown capability is 404, and a missing project 422", async () => {
     const target = `${COMPARISONS}/competitor-options`;
     const { json } = await get(200, target);
     expect(json).toMatchObject({
@@ -184,7 +184,7 @@ describe("comparisons", () => {
     await get([403, "AuthorizationFailed"], `${target}?projectId=${tenant.otherProjectId}`);
   });
 
-  test("judge: 409 while it runs and once it was judged otherwise, 422 for who cannot win, 404 for none", async () => {
+  test("judge returns 409 while it runs and after another verdict, 422 for a competitor that cannot win, 404 for an unknown one", async () => {
     const { json: running } = await create(200);
     const of = (id: string) => `/v1/comparisons/${id}/judgements`;
     const none = { decision: "none" };

@@ -30,7 +30,7 @@ const CONVERSATIONS: Record<string, object> = {
   [RESPONSES]: { model: TEXT, input: input.messages },
 };
 
-/** For every endpoint a request that succeeds. */
+/** A request that succeeds, for each endpoint. */
 const sample = ({ method, path }: Endpoint): Request =>
   method === "GET"
     ? { method, target: path.replace("{model}", TEXT) }
@@ -39,7 +39,7 @@ const sample = ({ method, path }: Endpoint): Request =>
 everyEndpoint("conversations", { sample });
 
 for (const target of [CHAT, RESPONSES]) {
-  describe(`POST ${target} refuses`, () => {
+  describe(`errors of POST ${target}`, () => {
     const words = [{ role: "user", content: "How deep is the sea?" }];
     const ask = (code: ErrorCode, more: object = {}, options: Call = {}) => {
       const conversation = target === CHAT ? { messages: words } : { input: words };
@@ -53,7 +53,7 @@ for (const target of [CHAT, RESPONSES]) {
       setSettings({ SANDBOX_URL });
     });
 
-    test("what cannot be planned", async () => {
+    test("a request that cannot be planned is refused", async () => {
       const { json } = await ask("UNKNOWN_CAPABILITY", { model: "gpt-4o" });
       expect(json.error.details.nearestMatches).toContain(TEXT);
       const long = [...words, { role: "user", content: "x".repeat(1_000_000) }];
@@ -69,7 +69,7 @@ for (const target of [CHAT, RESPONSES]) {
       await ask("PROJECT_REQUIRED", {}, { key: tenant.unboundKey });
     });
 
-    test("what may not be paid, or not be asked for", async () => {
+    test("a request that may not be paid for, or not be made, is refused", async () => {
       const poor = await makeTenant({ walletMicros: 0 });
       const { json } = await ask("funding_required", {}, { key: poor.key });
       expect(json.error.type).toBe("insufficient_quota");
@@ -92,13 +92,13 @@ for (const target of [CHAT, RESPONSES]) {
       }
     });
 
-    test("one key for two requests", async () => {
+    test("two requests under one key are a conflict", async () => {
       const headers = { "idempotency-key": `of ${target}` };
       await post(200, target, CONVERSATIONS[target], { headers });
       await ask("IdempotencyConflict", { metadata: { a: "b" } }, { headers });
     });
 
-    test("what it can no longer answer: a replay, streamed or not, once the content was removed", async () => {
+    test("a replay, streamed or not, is refused once its content was removed", async () => {
       const { key, projectId } = await makeTenant();
       for (const stream of [false, true]) {
         const asked = { ...CONVERSATIONS[target], stream };
@@ -123,14 +123,14 @@ for (const target of [CHAT, RESPONSES]) {
       ["TRANSPORT_AMBIGUOUS", named("sandbox-lost")],
       ["StructuredOutputInvalid", structured("sandbox-careless")],
       ["StructuredOutputRepairFailed", structured("sandbox-stubborn")],
-    ] as const)("%s names its record, which can be read", async (code, more) => {
+    ] as const)("%s names its record, which is readable", async (code, more) => {
       const { json, headers } = await ask(code, more);
       const { executionId, receiptId } = json.error.details;
       expect(headers["x-execution-id"]).toBe(executionId);
       expect((await get(200, `/v1/jobs/${executionId}/receipt`)).json).toMatchObject({ receiptId });
     });
 
-    test("what was canceled while it ran", async () => {
+    test("a call that is canceled while it runs is 409", async () => {
       const { key } = await makeTenant();
       const running = ask("Cancelled", named("sandbox-slow"), { key });
       const executionId = await vi.waitFor(
@@ -145,7 +145,7 @@ for (const target of [CHAT, RESPONSES]) {
       expect((await running).json.error.details).toMatchObject({ executionId });
     });
 
-    test("what cannot be reached", async () => {
+    test("a provider that cannot be reached is 503", async () => {
       setSettings({ SANDBOX_URL: "http://127.0.0.1:1" });
       const { headers } = await ask("ProviderUnavailable");
       expect(headers["x-should-retry"]).toBe("true"); // nothing was sent
@@ -153,7 +153,7 @@ for (const target of [CHAT, RESPONSES]) {
   });
 }
 
-test("404 for a model that is none", async () => {
+test("an unknown model is 404", async () => {
   for (const model of ["gpt-4o", "text.translate.v1", "openai%2Fgpt-4.1-mini", `${TEXT}@sandbox%2Fnone`])
     await get([404, "UNKNOWN_CAPABILITY"], `/v1/models/${model}`);
 });

@@ -11,7 +11,7 @@ import { openTenant, owner, TEXT } from "./tenant.fixture";
 
 beforeAll(openTenant, 60_000);
 
-/** What is connected belongs to a tenant of its own: the owner of the other one is a stranger to it. */
+/** Connections of a tenant of their own, to which the other tenant's owner is a stranger. */
 let vault: Vault;
 beforeAll(async () => {
   vault = await openVault();
@@ -30,7 +30,7 @@ describe("provider credentials", () => {
     ask(wanted, "POST", vault.path, { ...vault.owner, body: { provider: "openai", secret, ...body } });
   const listed = async () => (await ask(200, "GET", vault.path, vault.owner)).json.items;
 
-  test("create asks the provider first: refused is 422 at the field, silence 503, and nothing is stored", async () => {
+  test("create checks with the provider first: a rejected secret is 422 at the field, no response 503, and nothing is stored", async () => {
     const before = await listed();
     vault.vendor.answer({ status: 401, json: { error: { code: "invalid_api_key", message: secret } } });
     const refused = await create([422, "list"], {});
@@ -53,7 +53,7 @@ describe("provider credentials", () => {
     await ask(200, "DELETE", `${vault.path}/${made.json.credentialId}`, vault.owner);
   });
 
-  test("422 for a provider, secret, address or models that cannot be", async () => {
+  test("an invalid provider, secret, address or list of models is 422", async () => {
     for (const [body, field] of [
       [{ provider: "unknown" }, "provider"],
       [{ provider: "sandbox" }, "provider"],
@@ -91,7 +91,7 @@ describe("provider credentials", () => {
     setSettings({ ALLOW_PRIVATE_ADDRESSES: true });
   });
 
-  test("403 to members, 404 to strangers and for what is not there", async () => {
+  test("members get 403, and strangers and unknown ids 404", async () => {
     const member = { headers: await sessionHeaders(vault.tenant.organizationId, "member") };
     const { credentialId, bindingId } = await vault.connect();
     const one = `${vault.path}/${credentialId}`;
@@ -116,7 +116,7 @@ describe("provider credentials", () => {
       await ask([404, "NotFound"], method, target, { ...vault.owner, body });
   });
 
-  test("rotate keeps id, bindings and address; refused or unreachable, the old secret stays", async () => {
+  test("a rotation keeps id, bindings and address; if the provider rejects or is unreachable, the old secret stays", async () => {
     const { credentialId } = await vault.connect();
     const target = `${vault.path}/${credentialId}/rotate`;
     const rotate = (wanted: ExpectedStatus, body: object) =>
@@ -145,7 +145,7 @@ describe("provider credentials", () => {
     });
   });
 
-  test("one credential a provider and environment: again is the same binding, another is 409", async () => {
+  test("a provider has one credential per environment: the same again is the same binding, another is 409", async () => {
     const [first, second] = [await vault.connect(), await create(200, {})];
     const bind = (wanted: ExpectedStatus, credentialId: string, more = {}) =>
       ask(wanted, "POST", `${vault.path}/${credentialId}/bindings`, {
@@ -170,7 +170,7 @@ describe("provider credentials", () => {
 });
 
 describe("connections", () => {
-  test("a management key names one of its projects", async () => {
+  test("a management key must name one of its projects", async () => {
     const { organizationId, projectId } = vault.tenant;
     const { apiKey: key } = await makeManagementKey({ organizationId, projectIds: [projectId] });
     await ask([422, "PROJECT_REQUIRED"], "GET", "/v1/connections", { key });
@@ -190,7 +190,7 @@ describe("connections", () => {
       })
     ).json.sessionId;
 
-  test("404 for what is not there, and to strangers", async () => {
+  test("unknown connections are 404, and all of them to strangers", async () => {
     const { projectId } = vault.tenant;
     const bind = { projectId, environment: "development" };
     const { credentialId } = await vault.connect();
@@ -217,7 +217,7 @@ describe("connections", () => {
     });
   });
 
-  test("409 where another one serves, 503 where the provider could not be asked, 410 after a session's end", async () => {
+  test("a second connection is 409, an unreachable provider 503, and an ended session 410", async () => {
     const { projectId } = vault.tenant;
     await vault.connect();
     const loose = (await send(200, "POST", "", { ...account, autoBind: false })).json.connection;
@@ -246,7 +246,7 @@ describe("connections", () => {
     await send(200, "DELETE", `/${loose.id}`);
   });
 
-  test("422 for a project that cannot be", async () => {
+  test("an invalid project is 422", async () => {
     await send([422, "list"], "GET", `?projectId=${"x".repeat(65)}`);
   });
 });

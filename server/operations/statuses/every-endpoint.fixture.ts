@@ -15,14 +15,14 @@ import { owner, tenant } from "./tenant.fixture";
 
 export type Request = { method: string; target: string; body?: unknown };
 
-/** Whom the endpoints of a part serve. */
+/** The callers that the endpoints of a part serve. */
 type House = {
-  /** A request that succeeds, for each of its endpoints. */
+  /** A request that succeeds, for each endpoint of the part. */
   sample(endpoint: Endpoint): Request;
-  /** Whose the things of the samples are, and an owner of its organization, where they are not the file's. */
+  /** The tenant that the samples belong to, and an owner of its organization, if they are not the file's. */
   tenant?: () => Tenant;
   owner?: () => Call;
-  /** A page with a panel session. */
+  /** Credentials of a page with an embed session. */
   page?: () => Call;
 };
 
@@ -30,17 +30,17 @@ const isForKeys = (endpoint: Endpoint) =>
   (endpoint.auth.includes("service_principal") || endpoint.auth.includes("anonymous")) &&
   !isOfItself(endpoint.path) &&
   !isManaged(endpoint);
-/** Does it make a token that may do what it names, and more? */
+/** True if it creates a token, for which the caller also needs the rights that the token gets. */
 const handsOutRights = ({ method, path }: Endpoint) =>
   method === "POST" && (path === "/v1/panel-sessions" || path.endsWith("/launch-codes"));
-/** Is it of panel sessions alone? */
+/** True if only embed sessions may call it. */
 const isOfPages = ({ auth }: Endpoint) => auth.every((kind) => kind === "panel_session");
 
-/** What every endpoint of a part promises alike: whom it serves, whom it refuses, and which requests cannot be. */
+/** The tests that every endpoint of a part must pass: who is served, who is refused, and which requests are invalid. */
 export function everyEndpoint(part: Part, house: House): void {
   const { sample } = house;
   const home = () => house.tenant?.() ?? tenant;
-  /** The credentials of somebody who may: a key, or where people only may ask, the session of an owner. */
+  /** The credentials of a permitted caller: a key, or an owner's session for endpoints that only people may call. */
   const as = (endpoint: Endpoint, sent: Call = {}): Call => {
     if (!isOfPages(endpoint) && isForKeys(endpoint)) return { key: home().key, ...sent };
     const person = (isOfPages(endpoint) ? house.page?.() : house.owner?.()) ?? owner;
@@ -53,7 +53,7 @@ export function everyEndpoint(part: Part, house: House): void {
       const isOpen = endpoint.auth.includes("anonymous");
       const hasBody = endpoint.body !== undefined;
 
-      test(`${name}: ${good(endpoint)} to ${isForKeys(endpoint) ? "a key of the project" : isOfPages(endpoint) ? "a panel's page" : "a person"}${isOpen ? ", and to no one in particular" : ""}`, async () => {
+      test(`${name}: ${good(endpoint)} to ${isForKeys(endpoint) ? "a key of the project" : isOfPages(endpoint) ? "an embed's page" : "a person"}${isOpen ? ", and to anyone" : ""}`, async () => {
         const { method, target, body } = sample(endpoint);
         await ask(good(endpoint), method, target, as(endpoint, { body }));
         if (isOpen) await ask(good(endpoint), method, target, body ? { body } : {});
@@ -79,19 +79,19 @@ export function everyEndpoint(part: Part, house: House): void {
         await ask([401, "AuthenticationFailed"], method, target, { body, headers: basic });
       });
 
-      test(`${name}: 429 when an address has guessed too often, until its bucket fills`, async () => {
+      test(`${name}: 429 for an address with too many wrong keys, until its bucket fills`, async () => {
         const { method, target, body } = sample(endpoint);
         const options = { key: "cap_development_guess", body, address: "203.0.113.9" };
         spend(addressLimit, options.address);
         const refused = await call(method, target, options);
         check(refused, [429, "RateLimited"], method, target);
-        // A key that is known stays welcome at that address.
+        // A known key is still served at that address.
         if (isForKeys(endpoint))
           await ask(good(endpoint), method, target, as(endpoint, { body, address: "203.0.113.9" }));
       });
 
       if (isOfItself(endpoint.path)) {
-        test(`${name}: 200 to the key itself, whatever it may do, and 404 to another`, async () => {
+        test(`${name}: 200 to the key itself, whatever its scopes, and 404 to another key`, async () => {
           const { apiKey, keyId } = await makeKeyWithId({
             projectId: home().projectId,
             scopes: ["jobs:read"],
@@ -102,7 +102,7 @@ export function everyEndpoint(part: Part, house: House): void {
           await ask([401, "AuthenticationFailed"], endpoint.method, target, { key: apiKey });
         });
       } else if (!isForKeys(endpoint)) {
-        test(`${name}: 403 to a key, whatever it may do`, async () => {
+        test(`${name}: 403 to a key, whatever its scopes`, async () => {
           const { method, target, body } = sample(endpoint);
           await ask([403, "AuthorizationFailed"], method, target, { key: home().unboundKey, body });
           if (!isManaged(endpoint)) return;
@@ -125,10 +125,10 @@ export function everyEndpoint(part: Part, house: House): void {
           });
           const refused = await ask([403, "AuthorizationFailed"], method, target, { key: poor, body });
           expect(detailsOf(refused)).toEqual({ scope: endpoint.scope });
-          // No one hands out what they do not hold.
+          // A caller must hold the rights that it hands out.
           const given: Scope[] = handsOutRights(endpoint) ? ["jobs:read", "jobs:write"] : [];
           const rich = await makeKey({ projectId, scopes: endpoint.scope ? [endpoint.scope, ...given] : [] });
-          // `GET /v1/jobs` is of the key itself; everything else is the project's.
+          // `GET /v1/jobs` lists the key's own jobs; all other endpoints work on the project.
           await ask(good(endpoint), method, target, { key: rich, body });
         });
       }
@@ -157,7 +157,7 @@ export function everyEndpoint(part: Part, house: House): void {
       }
 
       if (endpoint.params) {
-        test(`${name}: 422 for a path no id can be, 404 for one that is longer than any`, async () => {
+        test(`${name}: 422 for a path that no id can have, 404 for one that is longer than any id`, async () => {
           const { method, target, body } = sample(endpoint);
           const places = [...endpoint.path.split("/").entries()].filter(([, part]) => part.startsWith("{"));
           const at = (place: number, part: string) => target.split("/").with(place, part).join("/");
@@ -170,7 +170,7 @@ export function everyEndpoint(part: Part, house: House): void {
       }
 
       if (hasBody) {
-        test(`${name}: 413, 415 and 422 for bodies that are too large, not JSON, or not to be trusted`, async () => {
+        test(`${name}: 413, 415 and 422 for bodies that are too large, not JSON, or hostile`, async () => {
           const { method, target } = sample(endpoint);
           const huge = Buffer.alloc((endpoint.bodyLimit ?? 1024 * 1024) + 1, 32);
           const tooLarge = await ask([413, "PayloadTooLarge"], method, target, as(endpoint, { body: huge }));

@@ -21,7 +21,7 @@ everyEndpoint("executions", {
 refusesWhatCannotBePlanned("invoke");
 
 describe("invoke", () => {
-  test("the answer of text: output, usage, cost and the ids of its record", async () => {
+  test("a text answer has output, usage, cost and the ids of its record", async () => {
     const { json, headers } = await post(200, at(TEXT, "invoke"), { input, tags: ["t"], externalRef: "r" });
     expect(headers["x-execution-id"]).toBe(json.executionId);
     expect(json).toMatchObject({
@@ -60,7 +60,7 @@ describe("invoke", () => {
     });
   });
 
-  test("a replay is the first answer and says that it is one, and 409 keeps the key for its request", async () => {
+  test("a replay is the first answer and is marked as a replay, and another request under the key is 409", async () => {
     const body = { ...say("Once more."), idempotencyKey: "again", metadata: { a: 1 } };
     const first = await post(200, at(TEXT, "invoke"), body);
     const repeated = { ...first.json, idempotency: { source: "client", replayed: true } };
@@ -70,7 +70,7 @@ describe("invoke", () => {
     expect(refused.json).toMatchObject({ code: "IdempotencyConflict", jobId, details: { jobId } });
   });
 
-  test("400: what does not run at once says where it runs", async () => {
+  test("a capability that does not run synchronously is 400 with where it runs", async () => {
     const submit = `/v1/capabilities/${TEXT}/jobs`;
     const image = await post([400, "USE_JOBS"], at(IMAGE, "invoke"), { prompt: "x" });
     expect(image.json.details).toEqual({ submit: `/v1/capabilities/${IMAGE}/jobs` });
@@ -142,14 +142,14 @@ describe("invoke", () => {
     ),
   );
 
-  /** What the sandbox answered, which is no one's own account. */
+  /** The sandbox's responses, shown because the sandbox belongs to no one's account. */
   const PROVIDER: Partial<Record<ErrorCode, object>> = {
     ProviderRejected: { status: 400, code: "refused" },
     PROVIDER_ERROR: { status: 500, code: "failed" },
   };
 
   for (const [code, capability, body] of FAILURES) {
-    test(`${ERRORS[code].status}: ${code} names its record, which can be read`, async () => {
+    test(`${ERRORS[code].status} ${code} names its record, which is readable`, async () => {
       const refused = await post([ERRORS[code].status, code], at(capability, "invoke"), {
         ...body,
         idempotencyKey: `fails with ${code}`,
@@ -158,7 +158,7 @@ describe("invoke", () => {
       expect(refused.json).toMatchObject({ executionId, receiptId, detail: { executionId, receiptId } });
       expect(refused.headers["x-execution-id"]).toBe(executionId);
       expect(refused.json.details).toEqual({ executionId, receiptId, ...more });
-      // An expression's error says its position in the text, a provider's what was answered; nothing else has more to say.
+      // Details of an expression error have its position, those of a provider error its response; other errors have no more.
       const provider = PROVIDER[code];
       if (PLACED.has(code)) expect(more).toEqual({ position: expect.any(Number) });
       else expect(more).toEqual(provider ? { provider } : {});
@@ -182,7 +182,7 @@ describe("invoke", () => {
     });
   }
 
-  test("a run that is canceled while it waits for its provider answers 409", async () => {
+  test("a run that is canceled while it waits for its provider is 409", async () => {
     const { key } = await makeTenant();
     const running = post(
       [409, "Cancelled"],
@@ -203,7 +203,7 @@ describe("invoke", () => {
     expect(refused.json.detail).toMatchObject({ executionId });
   });
 
-  test("a busy provider is asked again inside the limit", async () => {
+  test("a busy provider is retried within the time limit", async () => {
     const { json } = await post(200, at(TEXT, "invoke"), { input, preferredModel: "sandbox-busy" });
     expect(json.status).toBe("succeeded");
   });
@@ -213,7 +213,7 @@ describe("invoke", () => {
     setSettings({ SANDBOX_URL });
   });
 
-  test("503: a provider that cannot be reached was sent nothing, and a new key is safe", async () => {
+  test("a provider that cannot be reached is 503: nothing was sent, and a new key is safe", async () => {
     setSettings({ SANDBOX_URL: "http://127.0.0.1:1" });
     const refused = await post([503, "ProviderUnavailable"], at(TEXT, "invoke"), { input });
     const { json: job } = await get(200, `/v1/jobs/${refused.json.details.executionId}`);

@@ -22,15 +22,15 @@ import {
 
 beforeAll(openTenant, 60_000);
 
-/** A finished image job with two variants, a finished text job and one that waits. */
+/** A succeeded image job with two variants, a succeeded text job and one that waits. */
 let image: Finished;
 let done: string;
 let queued: string;
 /** A canceled job. */
 let canceled: string;
-/** An execution that was invoked. */
+/** A synchronous execution. */
 let executed: string;
-/** Jobs that waited for approval, and what was decided. */
+/** Jobs that waited for approval, by their decision. */
 let approved: string;
 let rejected: string;
 
@@ -47,7 +47,7 @@ beforeAll(async () => {
   await tenant.post(`/v1/jobs/${rejected}/reject`);
 }, 60_000);
 
-/** For every endpoint a request that succeeds, made of the jobs above. */
+/** A request that succeeds, for each endpoint, with the jobs above. */
 function sample({ method, path }: Endpoint): Request {
   const ended: Record<string, string> = { cancel: canceled, approve: approved, reject: rejected };
   const verb = path.split("/").at(-1) ?? "";
@@ -58,7 +58,7 @@ function sample({ method, path }: Endpoint): Request {
 everyEndpoint("jobs", { sample });
 
 describe("jobs", () => {
-  test("GET an execution's frames: 404 for one that does not exist, and for a job, which has events", async () => {
+  test("the frames of an unknown execution are 404, and so are those of a job, which has events", async () => {
     for (const id of [newId("job"), done]) await get([404, "NotFound"], `/v1/executions/${id}/events`);
     const past = { headers: { "last-event-id": "9".repeat(30) } };
     await get(200, `/v1/jobs/${done}/events`, past);
@@ -72,7 +72,7 @@ describe("jobs", () => {
     await get(200, `/v1/executions/${executed}/events`, { lines: { "last-event-id": ["1", '"1"'] } });
   });
 
-  test("a stream that has ended: 204 to a reconnect that has its last event", async () => {
+  test("a stream that has ended returns 204 to a reconnect that has its last event", async () => {
     const accept = "text/event-stream";
     for (const target of [`/v1/jobs/${done}/events`, `/v1/executions/${executed}/events`]) {
       const { bytes } = await tenant.get(target, { headers: { accept } });
@@ -86,19 +86,19 @@ describe("jobs", () => {
   });
 
   for (const what of ["", "/events", "/request", "/result", "/receipt", "/artifacts/art_1"]) {
-    test(`GET /v1/jobs/{job_id}${what}: 404 for no such job`, async () => {
+    test(`GET /v1/jobs/{job_id}${what} is 404 for an unknown job`, async () => {
       await get([404, "NotFound"], `/v1/jobs/${newId("job")}${what}`);
       await get([404, "NotFound"], `/v1/jobs/nonsense${what}`);
     });
   }
 
-  test("POST: 404 for no such job", async () => {
+  test("a POST to an unknown job is 404", async () => {
     for (const verb of ["cancel", "approve", "reject", "retry"])
       await post([404, "NotFound"], `/v1/jobs/${newId("job")}/${verb}`);
     await post([404, "NotFound"], `/v1/jobs/${newId("job")}/variants/select`, { artifactId: "art_1" });
   });
 
-  test("a finished text job: output, receipt, snapshot with the executed prompt, nothing more to ask", async () => {
+  test("a succeeded text job has output, receipt, and a snapshot with the executed prompt", async () => {
     const { json } = await get(200, `/v1/jobs/${done}`);
     expect(json).toMatchObject({
       status: "succeeded",
@@ -128,7 +128,7 @@ describe("jobs", () => {
     expect(result.typedOutput).toEqual(json.typedOutput);
   });
 
-  test("a job that waits says how long to wait, has no result, and 409 instead of a receipt", async () => {
+  test("a job that waits has a Retry-After, no result, and 409 instead of a receipt", async () => {
     const { json } = await get(200, `/v1/jobs/${queued}`);
     expect(json).toMatchObject({ status: "queued", nextAction: "poll", receiptId: null, pricing: null });
     vi.useFakeTimers({ now: Date.now() + 11_000, toFake: ["Date"] });
@@ -146,7 +146,7 @@ describe("jobs", () => {
     expect(refused.json.detail.details).toEqual({ status: "queued" });
   });
 
-  test("a snapshot whose content was removed names what is still known", async () => {
+  test("a snapshot whose content was removed has the remaining fields", async () => {
     const { json } = await post(200, at(TEXT, "jobs"), { input, idempotencyKey: "pruned" });
     await pool.query("UPDATE payload SET content = NULL WHERE job_id = $1", [json.jobId]);
     const { json: job } = await get(200, `/v1/jobs/${json.jobId}`);
@@ -164,7 +164,7 @@ describe("jobs", () => {
     });
   });
 
-  test("a canceled job stays canceled; a finished one cannot be", async () => {
+  test("a canceled job stays canceled, and a finished one cannot be canceled", async () => {
     const { json } = await post(200, at(TEXT, "jobs"), { input });
     const first = await post(200, `/v1/jobs/${json.jobId}/cancel`);
     expect(first.json).toMatchObject({
@@ -180,7 +180,7 @@ describe("jobs", () => {
   });
 });
 
-describe("a job that waits for a person", () => {
+describe("a job that waits for approval", () => {
   const waitingJob = () => submitWaiting(tenant, TEXT, { input });
   const features = (settings: object) =>
     pool.query("UPDATE organization SET settings = $2 WHERE id = $1", [
@@ -188,7 +188,7 @@ describe("a job that waits for a person", () => {
       JSON.stringify(settings),
     ]);
 
-  test("says who may decide until when, and is queued when it is approved; approving again answers with it", async () => {
+  test("it names who may decide until when, is queued when approved, and approving again returns it", async () => {
     const { idempotency, ...waiting } = await waitingJob();
     expect(idempotency).toEqual({ source: "minted", replayed: false });
     expect(waiting).toMatchObject({
@@ -225,7 +225,7 @@ describe("a job that waits for a person", () => {
     expect((await finish(waiting.jobId)).status).toBe("succeeded");
   });
 
-  test("409 for a second approval that authorizes less than the first, which is not changed", async () => {
+  test("a second approval that authorizes less than the first is 409 and changes nothing", async () => {
     const approved = async (first: number | null | undefined) => {
       const { jobId } = await waitingJob();
       const path = `/v1/jobs/${jobId}/approve`;
@@ -246,7 +246,7 @@ describe("a job that waits for a person", () => {
     }
   });
 
-  test("is canceled when it is rejected; rejecting again answers with it", async () => {
+  test("it is canceled when rejected, and rejecting again returns it", async () => {
     const { jobId } = await waitingJob();
     const { json } = await post(200, `/v1/jobs/${jobId}/reject`);
     expect(json).toMatchObject({
@@ -259,7 +259,7 @@ describe("a job that waits for a person", () => {
     await post([409, "JobNotAwaitingApproval"], `/v1/jobs/${jobId}/approve`);
   });
 
-  test("409 for one that never waited; 403 where the plan has no such thing", async () => {
+  test("a decision on a job that never waited is 409, and 403 if the plan has no approvals", async () => {
     for (const verb of ["approve", "reject"]) {
       const refused = await post([409, "JobNotAwaitingApproval"], `/v1/jobs/${done}/${verb}`);
       expect(refused.json.detail.details).toEqual({ status: "succeeded" });
@@ -274,7 +274,7 @@ describe("a job that waits for a person", () => {
     await post(200, `/v1/jobs/${jobId}/cancel`);
   });
 
-  test("cannot be had by an invoke above the threshold: it names the durable job instead", async () => {
+  test("an invoke above the threshold is refused in favor of a durable job", async () => {
     const set = "UPDATE project SET approval_threshold_micros = $2 WHERE id = $1";
     await pool.query(set, [tenant.projectId, 0]);
     await post([400, "USE_JOBS"], at(TEXT, "invoke"), { input });
@@ -286,7 +286,7 @@ describe("a job that waits for a person", () => {
 describe("events", () => {
   const events = async (query: string) => (await get(200, `/v1/jobs/${image.jobId}/events${query}`)).json;
 
-  test("ids count from one without gaps; a page ends with nextCursor only when more remains", async () => {
+  test("ids count from one without gaps, and a page has nextCursor only if more events remain", async () => {
     const whole = await events("");
     const ids = whole.events.map((event: { id: string }) => event.id);
     expect(ids).toEqual(ids.map((_: string, position: number) => String(position + 1)));
@@ -317,11 +317,11 @@ describe("events", () => {
     expect((await events(`?limit=${ids.length - 1}`)).nextCursor).toBe(ids.at(-2));
   });
 
-  test("a cursor is exclusive, past the end it finds nothing, and it is a number", async () => {
+  test("a cursor is exclusive and a number, and finds nothing past the end", async () => {
     expect((await events("?cursor=5")).events.map((event: { id: string }) => event.id)).toEqual(["6", "7"]);
     expect(await events("?cursor=7")).toEqual({ events: [] });
     expect((await events("?cursor=0")).events).toHaveLength(7);
-    // No event has such a cursor: the page says where to go on.
+    // No event has such a cursor, so the page names the one to continue from.
     for (const past of ["8", "2147483647", "2147483648", "9".repeat(19), "9".repeat(30)])
       expect(await events(`?cursor=${past}`)).toEqual({ events: [], resumeCursor: "7" });
     expect(await events("?cursor=50&type=job.queued")).toEqual({ events: [], resumeCursor: "7" });
@@ -331,7 +331,7 @@ describe("events", () => {
     }
   });
 
-  test("one type alone can be read, paged by the same ids", async () => {
+  test("events are filtered by one type, and paged by the same ids", async () => {
     const first = await events("?type=job.artifact_stored&limit=1");
     expect(first).toMatchObject({ events: [{ id: "4" }], nextCursor: "4" });
     expect(await events(`?type=job.artifact_stored&limit=1&cursor=4`)).toMatchObject({
@@ -340,7 +340,7 @@ describe("events", () => {
     expect(await events("?type=job.unheard_of")).toEqual({ events: [] });
   });
 
-  test("a limit is 1 to 200", async () => {
+  test("a limit is between 1 and 200", async () => {
     for (const limit of ["0", "201", "x", "1.5"]) {
       const { json } = await get([422, "list"], `/v1/jobs/${image.jobId}/events?limit=${limit}`);
       expect(json.detail[0].loc).toEqual(["query", "limit"]);

@@ -21,10 +21,13 @@ import { ask, everyStatusHasACase } from "./ask.fixture";
 import { everyEndpoint, type Request } from "./every-endpoint.fixture";
 import { openTenant, say, settings, TEXT, tenant } from "./tenant.fixture";
 
-/* Embeddings, images and speech as OpenAI's clients ask for them; images and speech are jobs, and somebody works on them. */
+/*
+ * Embeddings, images and speech as OpenAI's clients request them. Images and speech are jobs, which a worker of this file
+ * runs.
+ */
 
 let stopWork: () => Promise<void>;
-/** A tenant with an account of OpenAI whose organization has switched off what leaves for providers. */
+/** A tenant with an OpenAI account, whose organization has switched off calls to providers. */
 let shut: Tenant;
 let closeVendor: () => Promise<void>;
 beforeAll(async () => {
@@ -50,14 +53,14 @@ afterAll(async () => {
 
 type Door = {
   target: string;
-  /** A body that is answered, with these fields in place of its own. */
+  /** A body that succeeds, with these fields replaced. */
   body(more?: Record<string, string>): unknown;
   words: string;
   most: number;
   unconnected: string;
-  /** What no model takes. */
+  /** Fields that no model supports. */
   unroutable: Record<string, string>;
-  /** Made at once: no job is waited for. */
+  /** Runs synchronously, without a job. */
   isSync?: true;
 };
 const json = (plain: object) => (more?: Record<string, string>) => ({ ...plain, ...more });
@@ -112,13 +115,13 @@ const DOORS: Door[] = [
 
 const doorAt = (path: string) => DOORS.find(({ target }) => target === path)!;
 
-/** For every endpoint a request that succeeds. */
+/** A request that succeeds, for each endpoint. */
 const sample = ({ method, path }: Endpoint): Request => ({ method, target: path, body: doorAt(path).body() });
 
 everyEndpoint("media", { sample });
 
 describe.each(DOORS)(
-  "POST $target refuses",
+  "errors of POST $target",
   ({ target, body, words, most, unconnected, unroutable, isSync }) => {
     const post = (code: ErrorCode | 200, more: Record<string, string> = {}, options: Call = {}) =>
       ask(code === 200 ? 200 : [ERRORS[code].status, code], "POST", target, {
@@ -133,7 +136,7 @@ describe.each(DOORS)(
       setSettings({ SANDBOX_URL, JOB_WAIT_SECONDS });
     });
 
-    test("what cannot be planned", async () => {
+    test("a request that cannot be planned is refused", async () => {
       const unknown = await post("UNKNOWN_CAPABILITY", { model: "nothing-3" });
       expect(unknown.json.error).toMatchObject({
         param: "model",
@@ -148,7 +151,7 @@ describe.each(DOORS)(
       await ask([422, "list"], "POST", target, { key: tenant.key, body: body({ [words]: "" }) });
     });
 
-    test("what may not be paid, not leave, or not be asked for", async () => {
+    test("a request that may not be paid for, not leave, or not be made, is refused", async () => {
       const poor = await makeTenant({ walletMicros: 0 });
       await post("funding_required", {}, { key: poor.key });
       const held = await makeTenant();
@@ -170,7 +173,7 @@ describe.each(DOORS)(
       }
     });
 
-    test("one key for two requests, and what it can no longer answer", async () => {
+    test("two requests under one key are a conflict, and a replay without its content is refused", async () => {
       const own = await makeTenant();
       const stop = workFor(own.projectId);
       const options = { key: own.key, headers: { "idempotency-key": "kept" } };
@@ -189,7 +192,7 @@ describe.each(DOORS)(
       ["PROVIDER_EMPTY_OUTPUT", "empty"],
       ["PROVIDER_ERROR", "fail"],
       ["TRANSPORT_AMBIGUOUS", "lost"],
-    ] as const)("%s names its record, which can be read", async (code, behaviour) => {
+    ] as const)("%s names its record, which is readable", async (code, behaviour) => {
       const refused = await post(code, named(behaviour));
       const { executionId, receiptId } = refused.json.error.details;
       expect(refused.headers["x-execution-id"]).toBe(executionId);
@@ -197,15 +200,15 @@ describe.each(DOORS)(
       expect(receipt.json).toMatchObject({ receiptId });
     });
 
-    test("what was canceled while it was waited for", async () => {
-      const { key } = await makeTenant(); // no one works for it
+    test("a job that is canceled during the wait is 409", async () => {
+      const { key } = await makeTenant(); // no worker runs its jobs
       const waiting = post("Cancelled", isSync ? named("slow") : {}, { key });
       const jobId = await theirJob(key);
       await call("POST", `/v1/jobs/${jobId}/cancel`, { key });
       expect((await waiting).json.error.details).toMatchObject({ executionId: jobId });
     });
 
-    test("what cannot be reached", async () => {
+    test("a provider that cannot be reached is 503", async () => {
       const own = await makeTenant();
       setSettings({ SANDBOX_URL: "http://127.0.0.1:1" });
       const stop = workFor(own.projectId);
@@ -216,7 +219,7 @@ describe.each(DOORS)(
 
     if (isSync) return;
 
-    test("what has not ended in time, naming the job", async () => {
+    test("a job that has not ended in time is 504, and named", async () => {
       const { key } = await makeTenant();
       setSettings({ JOB_WAIT_SECONDS: 1 });
       const { json, headers } = await post("JobStillRunning", {}, { key });
@@ -225,10 +228,10 @@ describe.each(DOORS)(
       setSettings({ REPEAT_GUARD_SECONDS: 0 });
       const alone = await post("JobStillRunning", {}, { key });
       setSettings({ REPEAT_GUARD_SECONDS: 120 });
-      expect(alone.headers["x-should-retry"]).toBe("false"); // a repeat would be a job of its own
+      expect(alone.headers["x-should-retry"]).toBe("false"); // a repeat would start another job
     });
 
-    test("more than a project may have unfinished", async () => {
+    test("a project over its limit of unfinished jobs is refused", async () => {
       const full = await makeTenant();
       const earlier = systemCtx("test", () => new Date(Date.now() - 5_000));
       const first = await jobs.submit(earlier, TEXT, {
@@ -248,7 +251,7 @@ const forget = (full: Tenant, but: string) =>
     [full.projectId, but],
   );
 
-/** The id of the one job of a key, once it is there. */
+/** The id of a key's only job, once the job exists. */
 const theirJob = (key: string) =>
   vi.waitFor(
     async () => {
@@ -259,7 +262,7 @@ const theirJob = (key: string) =>
     { timeout: 10_000, interval: 20 },
   );
 
-test("a form is as large as its limit at most, and is a form", async () => {
+test("a form may not exceed its limit, and must be a form", async () => {
   const target = "/v1/images/edits";
   const huge = {
     "content-length": String(MOST_FORM_BYTES + 1),

@@ -36,7 +36,7 @@ beforeAll(async () => {
   rooms = await openRooms(tenant);
 }, 60_000);
 
-/** What is connected belongs to a tenant of its own, since work of its project would run on it. */
+/** Connections of a tenant of their own, because work of this tenant's project would run on them. */
 let vault: Vault;
 beforeAll(async () => {
   vault = await openVault();
@@ -54,7 +54,7 @@ describe("organizations, projects and keys", () => {
   const newProject = async () =>
     (await ask(200, "POST", `${organization()}/projects`, { ...owner, body: { displayName: "Room" } })).json;
 
-  test("what each role may, and 404 to strangers and for what is not there", async () => {
+  test("each role may do what it may, and strangers and unknown ids get 404", async () => {
     const stranger: Call = { headers: await sessionHeaders((await makeTenant()).organizationId, "owner") };
     const project = await newProject();
     const requests = (place: string, projectId: string, keyId: string) =>
@@ -90,7 +90,7 @@ describe("organizations, projects and keys", () => {
       await ask([404, "NotFound"], method, target, { ...owner, body });
   });
 
-  test("a project is changed in what is named alone; 422 for what it cannot be", async () => {
+  test("a project changes only in the fields sent, and invalid values are 422", async () => {
     const made = await newProject();
     expect(made.environments.map(({ slug }: { slug: string }) => slug)).toEqual([
       "development",
@@ -157,7 +157,7 @@ describe("organizations, projects and keys", () => {
     expect((await patch(200, {})).json).toEqual({ ...changed.json, repository: null });
   });
 
-  test("no one sets what is not theirs to set: 422 at the field, and nothing changes", async () => {
+  test("fields that a caller may not set are 422, and nothing changes", async () => {
     const { id } = await newProject();
     const { keyId } = await newKey();
     const strange = { organizationId: newId("organization"), id, createdAt: "2020-01-01T00:00:00Z" };
@@ -183,7 +183,7 @@ describe("organizations, projects and keys", () => {
     await ask([422, "InvalidInput"], "POST", "/v1/api-keys", { ...owner, body: none });
   });
 
-  test("an archived project or environment refuses work and changes at once, and is still read", async () => {
+  test("an archived project or environment refuses work and changes at once, and can be read", async () => {
     const { id, environments } = await newProject();
     const key = await makeKey({ projectId: id, scopes: [...SCOPES] });
     const live = (
@@ -226,7 +226,7 @@ describe("organizations, projects and keys", () => {
     expect((await run(key)).status).toBe(200);
   });
 
-  test("keys are listed under both names; a rotated one works for the overlap and is rotated once", async () => {
+  test("keys are listed under both names, and a rotated key works during the overlap and rotates once", async () => {
     const body = {
       name: "To rotate",
       projectId: tenant.projectId,
@@ -262,11 +262,11 @@ describe("organizations, projects and keys", () => {
   });
 });
 
-describe("what an organization's settings allow", () => {
+describe("settings of an organization", () => {
   const agree = (organizationId: string, limits: object) =>
     organizations.changePlan(systemCtx("test"), organizationId, { limits });
 
-  test("403: executions that would reach a provider are refused at every door; the sandbox's go on", async () => {
+  test("executions that would reach a provider are 403 in every endpoint, and the sandbox's continue", async () => {
     const { organizationId, key } = vault.tenant;
     const openai = { input, preferredModel: "gpt-4.1-mini" };
     const queued = await post(200, at(TEXT, "jobs"), openai, { key });
@@ -322,7 +322,7 @@ describe("what an organization's settings allow", () => {
     expect(await interaction()).toEqual({ typicallyRequired: false, reason: null });
   });
 
-  test("403: a plan without room for one more project, environment or key says so, and which plan has", async () => {
+  test("a plan without room for another project, environment or key is 403, with the plan that has room", async () => {
     const full = await makeTenant();
     const owner = { headers: await sessionHeaders(full.organizationId, "owner") };
     await agree(full.organizationId, { projects: 1, environments: 2, apiKeys: 1 });
@@ -349,7 +349,7 @@ describe("what an organization's settings allow", () => {
     });
   });
 
-  test("429: the executions of an hour are used up, with when there are more", async () => {
+  test("an hourly limit of executions that is used up is 429, with the time to retry", async () => {
     const busy = await makeTenant();
     await agree(busy.organizationId, { lightweightInferencesPerHour: 1 });
     await post(200, at(TEXT, "invoke"), { input }, { key: busy.key });

@@ -4,9 +4,11 @@ import { expect, test } from "vitest";
 import { endpoints } from "..";
 import { answersOf, casesOf, nameOf, PARTS, partNames, TOGETHER } from "./parts.fixture";
 
-/* Each part's file holds itself to the cases of its part. This one checks that together these are all there can be. */
+/*
+ * Each part's file checks the cases of its part. This file checks that the parts together cover all endpoints and statuses.
+ */
 
-test("every endpoint is of one part", () => {
+test("every endpoint belongs to one part", () => {
   const ofParts = Object.values(PARTS).flat().map(nameOf);
   expect(ofParts.toSorted()).toEqual(endpoints.map(nameOf).toSorted());
 });
@@ -18,14 +20,14 @@ test("every status and code of every endpoint is a case of one part", () => {
   expect(partNames.flatMap(casesOf).toSorted()).toEqual(all.toSorted());
 });
 
-test("what another part has the case of is something its endpoint can answer", () => {
+test("a case that another part has is one that the endpoint can return", () => {
   const strange = TOGETHER.flatMap(({ answers, of }) =>
     of.filter((endpoint) => !answers.some((answer) => answersOf(endpoint).includes(answer))).map(nameOf),
   );
   expect(strange).toEqual([]);
 });
 
-test("every part has a file that asks its endpoints and ends with its law", () => {
+test("every part has a file that calls its endpoints and ends with its law", () => {
   const files = readdirSync(import.meta.dirname).filter((file) => file.endsWith(".db.test.ts"));
   expect(files.toSorted()).toEqual([...partNames, "parts"].map((part) => `${part}.db.test.ts`).toSorted());
   for (const part of partNames) {

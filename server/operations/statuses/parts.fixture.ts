@@ -31,8 +31,8 @@ import * as usage from "../usage";
 import * as webhooks from "../webhooks";
 
 /*
- * Each endpoint is of one part, and `<part>.db.test.ts` has a case for each status and code it can answer. A new endpoint of
- * a module below is of that module's part automatically; a new module has to be named here.
+ * Each endpoint belongs to one part, and `<part>.db.test.ts` has a case for each status and code that the endpoint can
+ * return. A new endpoint of a module below joins that module's part automatically; a new module must be listed here.
  */
 
 const { invokeCapability, submitJob, followExecution, ...planning } = capabilities;
@@ -77,10 +77,10 @@ export const PARTS = {
 export type Part = keyof typeof PARTS;
 export const partNames = ownKeys(PARTS);
 
-/** What an endpoint can answer: a status, or one of the codes it declares. */
+/** A status that an endpoint can return, or one of the codes that it declares. */
 type AnswerKind = number | ErrorCode;
 
-/** Where one test asks endpoints of several parts for the same: its part has the case for all of them. */
+/** Cases that one test checks for endpoints of several parts; they belong to the part of that test. */
 export const TOGETHER: { part: Part; answers: AnswerKind[]; of: Endpoint[] }[] = [
   {
     part: "capabilities",
@@ -119,7 +119,7 @@ export const partOf = (endpoint: Endpoint, answer: AnswerKind): Part | undefined
 
 export const nameOf = (endpoint: Endpoint) => `${endpoint.method} ${endpoint.path}`;
 
-/** What ends otherwise in a request that anybody may repeat: without a payment provider, or after it was done once. */
+/** The status of a repeatable request that does not succeed: without a payment provider, or after it was done once. */
 const ENDS: Record<string, number> = {
   "/v1/billing/checkout-session": 402,
   "/v1/billing/portal-session": 402,
@@ -128,17 +128,17 @@ const ENDS: Record<string, number> = {
   "/v1/auth/sessions/{session_id}": 404,
   "/v1/panel/launch-codes/exchange": 410,
 };
-/** The statuses of success. */
+/** The status of a sample request: its endpoint's success status, unless ENDS has another. */
 export const good = (endpoint: Endpoint) => ENDS[endpoint.path] ?? endpoint.status ?? 200;
 
-/** Statuses no request of these tests can bring about, with the reason. */
+/** Codes that no request of these tests can cause, with the reason. */
 const OUT_OF_REACH: Partial<Record<ErrorCode, string>> = {
   InternalFailure: "what no one expected; the kernel's own tests throw it",
   EstimateUnavailable: "every listed model has a price for every request its capability accepts",
   InvalidInput: "no capability refuses an input that its schema accepted",
 };
 
-/** Of OpenAI's endpoints, which have no field for it: a limit of time is the capability's own, of a minute and more. */
+/** OpenAI's requests cannot set a time limit, and the capabilities' own limits are a minute and more. */
 const isTimeLimit = (endpoint: Endpoint, code: ErrorCode) =>
   endpoint.refusals !== undefined && code === "ExecutionTimeout";
 
@@ -153,13 +153,13 @@ function statusesOf(endpoint: Endpoint): number[] {
   return [...new Set([...own, ...codes.map((code) => ERRORS[code].status)])];
 }
 
-/** Everything an endpoint can answer and tests can bring about. */
+/** All statuses and codes of an endpoint that tests can cause. */
 export const answersOf = (endpoint: Endpoint): AnswerKind[] => [
   ...statusesOf(endpoint),
   ...endpoint.errors.filter((code) => !(code in OUT_OF_REACH) && !isTimeLimit(endpoint, code)),
 ];
 
-/** The cases a part has to have, by name. */
+/** The cases that a part must have, by name. */
 export const casesOf = (part: Part): string[] =>
   endpoints.flatMap((endpoint) =>
     answersOf(endpoint)

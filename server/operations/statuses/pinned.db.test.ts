@@ -24,7 +24,7 @@ beforeAll(async () => {
   lockfile = (await tenant.get(`${LOCKFILE}?receipt_id=${pinned}`)).json;
 }, 60_000);
 
-/** For every endpoint a request that succeeds. */
+/** A request that succeeds, for each endpoint. */
 function sample({ method, path }: Endpoint): Request {
   const target = path.replace("{receipt_id}", pinned).replace("{manifest_id}", manifest);
   if (path === PINNED && method === "GET")
@@ -43,7 +43,7 @@ describe("pinned executions", () => {
     post(wanted, PINNED, { ...PIN, ...more }, options);
   const of = (model: string) => ({ pin: { ...PIN.pin, model } });
 
-  test("run: 200 with the record, and its execution's id in a header", async () => {
+  test("run returns 200 with the record, and the execution's id in a header", async () => {
     const { json, headers } = await pin(200);
     expect(headers["x-execution-id"]).toBe(json.executionId);
     expect(json.result.receipt).toEqual(json.receipt);
@@ -52,13 +52,13 @@ describe("pinned executions", () => {
     expect(read).toEqual(json.receipt);
   });
 
-  test("run: 501 for managed billing, wherever it is asked for", async () => {
+  test("run returns 501 for managed billing, wherever it is requested", async () => {
     await pin([501, "MANAGED_PINNED_UNAVAILABLE"], { billingMode: "managed" });
     await pin([501, "MANAGED_PINNED_UNAVAILABLE"], { execution: { billingMode: "managed" } });
     await pin(200, { billingMode: "byok" });
   });
 
-  test("run: 422 for what no pin is, with the field", async () => {
+  test("run returns 422 for an invalid pin, with the field", async () => {
     for (const [more, loc] of [
       [{ pin: { ...PIN.pin, provider: "unknown" } }, ["body", "pin", "provider"]],
       [{ pin: { ...PIN.pin, provider: "elevenlabs" } }, ["body", "pin", "provider"]],
@@ -87,7 +87,7 @@ describe("pinned executions", () => {
     for (const seconds of [0, 1_800]) await pin(200, { limits: { admissionDeadlineSeconds: seconds } });
   });
 
-  test("run: 422 for a field no one knows, with the nearest that is known", async () => {
+  test("run returns 422 for an unknown field, with the nearest known one", async () => {
     for (const [more, path, didYouMean] of [
       [{ inputs: "x" }, "inputs", "input"],
       [{ model: "sandbox-1" }, "model", null],
@@ -105,14 +105,14 @@ describe("pinned executions", () => {
     }
   });
 
-  test("run: 422 for a response format that does not say which, as a missing field", async () => {
+  test("run returns 422 for a response format without a type, as a missing field", async () => {
     const { json } = await pin([422, "list"], { responseFormat: {} });
     expect(json.detail).toEqual([
       { loc: ["body", "responseFormat", "type"], msg: "Field required", type: "missing" },
     ]);
   });
 
-  test("run: 422 when two names of one limit differ", async () => {
+  test("run returns 422 when two names of one limit differ", async () => {
     await pin([422, "CONFLICTING_EXECUTION_CONSTRAINT"], {
       timeoutSeconds: 60,
       limits: { timeoutSeconds: 61 },
@@ -120,29 +120,29 @@ describe("pinned executions", () => {
     await pin(200, { timeoutSeconds: 60, limits: { timeoutSeconds: 60 } });
   });
 
-  test("run: 422 for an unbound key that names no project", async () => {
+  test("run returns 422 for an unbound key that names no project", async () => {
     await pin([422, "PROJECT_REQUIRED"], {}, { key: tenant.unboundKey });
     await pin(200, { context: { projectId: tenant.projectId } }, { key: tenant.unboundKey });
   });
 
-  test("run: 409 without an account of the provider", async () => {
+  test("run returns 409 without an account of the provider", async () => {
     const openai = { pin: { provider: "openai", model: "gpt-5.6-luna", api: "responses" } };
     const { json } = await pin([409, "CONNECTION_REQUIRED"], openai);
     expect(json.detail.details.connectUrl).toContain(tenant.projectId);
   });
 
-  test("run: 422 for more than the model reads", async () => {
+  test("run returns 422 for more tokens than the model's window", async () => {
     const { json } = await pin([422, "PromptTooLong"], { input: "x".repeat(1_000_000) });
     expect(json.detail).toMatchObject({ field: "input", capabilityKey: "inference.pinned" });
   });
 
-  test("run: 400 where the project asks a person above a price", async () => {
+  test("run returns 400 if the project requires approval above a price", async () => {
     const strict = await makeTenant();
     await pool.query("UPDATE project SET approval_threshold_micros = 1 WHERE id = $1", [strict.projectId]);
     await pin([400, "PolicyRejected"], {}, { key: strict.key });
   });
 
-  test("run: 402 above the ceiling of the call, by the name it was given", async () => {
+  test("run returns 402 above the ceiling of the call, under the name that was sent", async () => {
     const least = { maxCostUsd: 0.000001 };
     for (const [more, field] of [
       [{ execution: least }, "execution.maxCostUsd"],
@@ -155,7 +155,7 @@ describe("pinned executions", () => {
     }
   });
 
-  test("run: 409 for another request under the same key, 200 for the same", async () => {
+  test("run returns 409 for another request under the same key, and 200 for the same", async () => {
     const { json: first } = await pin(200, { idempotencyKey: "pin-1" });
     const { json } = await pin([409, "IdempotencyConflict"], { idempotencyKey: "pin-1", input: "Another." });
     expect(json).toMatchObject({ jobId: first.executionId });
@@ -171,7 +171,7 @@ describe("pinned executions", () => {
     ["sandbox-lost", 502, "TRANSPORT_AMBIGUOUS", "ambiguous", false],
     ["sandbox-busy", 503, "ProviderUnavailable", "attempted", true],
   ] as const)(
-    "run: %s ends with %i %s, and its record is readable",
+    "run ends %s with %i %s, and its record is readable",
     async (model, status, code, providerSubmission, safelyRetryable) => {
       const once = { limits: { admissionDeadlineSeconds: 0 } };
       const { json, headers } = await pin([status, code], { ...of(model), ...once });
@@ -183,7 +183,7 @@ describe("pinned executions", () => {
     },
   );
 
-  test("read: 409 while it runs, 404 for none and for what no receipt is", async () => {
+  test("read returns 409 while it runs, and 404 for an unknown or foreign kind of receipt", async () => {
     const running = pin(200, of("sandbox-slow"));
     let receiptId: string | undefined;
     while (!receiptId) {
@@ -201,7 +201,7 @@ describe("pinned executions", () => {
     await get(200, `${PINNED}/${receiptId}`);
   });
 
-  test("list: newest first, in pages; 422 for a cursor of another list", async () => {
+  test("list is newest first, in pages, and 422 for a cursor of another list", async () => {
     const one = await makeTenant();
     const ids: string[] = [];
     for (const word of ["one", "two", "three"])
@@ -218,7 +218,7 @@ describe("pinned executions", () => {
 });
 
 describe("provenance", () => {
-  test("manifests: 404 for none; 422 without a project, with two, and for receipts that are not there or occur twice", async () => {
+  test("manifests are 404 if unknown; 422 without a project, with two, and for unknown or repeated receipts", async () => {
     const none = `${MANIFESTS}/${newId("manifest")}`;
     await get([404, "NotFound"], none);
     await post([404, "NotFound"], `${none}/verify`);
@@ -241,7 +241,7 @@ describe("provenance", () => {
     expect(json).toMatchObject({ verified: true, receiptsFound: 1 });
   });
 
-  test("lockfiles: 404 for none, 422 for a job's receipt, 409 while it runs", async () => {
+  test("lockfiles are 404 if unknown, 422 for a job's receipt, and 409 while it runs", async () => {
     await get([404, "NotFound"], `${LOCKFILE}?receipt_id=${newId("receipt")}`);
     const { json } = await get([422, "list"], `${LOCKFILE}?receipt_id=rcpt_${done.slice(4)}`);
     expect(json.detail[0]).toMatchObject({ loc: ["query", "receipt_id"], type: "not_pinned" });
@@ -260,7 +260,7 @@ describe("provenance", () => {
     await running;
   });
 
-  test("lockfile verify: what was changed in it is reported; 422 for what is no lockfile", async () => {
+  test("a verification of a lockfile reports what was changed, and an invalid lockfile is 422", async () => {
     const changed = { ...lockfile, settings: { temperature: 2 } };
     const { json } = await post(200, `${LOCKFILE}/verify`, changed);
     expect(json.verified).toBe(false);

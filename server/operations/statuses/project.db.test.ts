@@ -20,7 +20,7 @@ beforeAll(async () => {
   artifactId = (await finish(drawn.json.jobId)).artifacts[0]?.artifactId ?? "";
 }, 60_000);
 
-/** Two delivery endpoints, one of which is disabled again and again, and a delivery to the other. */
+/** Two delivery endpoints, one of which is disabled repeatedly, and a delivery to the other. */
 let hook: string;
 let unused: string;
 let delivery: string;
@@ -40,7 +40,7 @@ beforeAll(async () => {
   delivery = items[0].deliveryId;
 }, 60_000);
 
-/** For every endpoint a request that succeeds, made of the values above. */
+/** A request that succeeds, for each endpoint, with the values above. */
 function sample({ method, path }: Endpoint): Request {
   const target = path
     .replace("{artifact_id}", artifactId)
@@ -58,7 +58,7 @@ describe("stored inputs", () => {
   const upload = (body: string | Uint8Array, headers: Record<string, string> = {}, query = "") =>
     call("POST", `/v1/artifacts${query}`, { key: tenant.key, body, headers });
 
-  test("a payload answers its hash; an unbound key names its project", async () => {
+  test("a payload returns its hash, and an unbound key must name its project", async () => {
     const { json } = await post(200, "/v1/payloads", { b: 1, a: [2] });
     const text = '{"a":[2],"b":1}';
     expect(json).toEqual({
@@ -74,7 +74,7 @@ describe("stored inputs", () => {
     await ask([403, "AuthorizationFailed"], "POST", foreign, unbound);
   });
 
-  test("an upload is served as it came, in ranges, and never rendered", async () => {
+  test("an upload is served unchanged, in ranges, and never rendered", async () => {
     const { json } = await ask(200, "POST", "/v1/artifacts?filename=notes.txt", {
       key: tenant.key,
       body: "Notes of the day",
@@ -106,7 +106,7 @@ describe("stored inputs", () => {
     await get([404, "NotFound"], `/v1/artifacts/${newId("artifact")}`);
   });
 
-  test("a file name in Content-Disposition is UTF-8, else Latin-1, and sent twice it must be the same", async () => {
+  test("a file name in Content-Disposition is UTF-8, else Latin-1, and two headers must agree", async () => {
     const named = (...lines: [string, BufferEncoding][]) =>
       call("POST", "/v1/artifacts", {
         key: tenant.key,
@@ -126,7 +126,7 @@ describe("stored inputs", () => {
     expect(twice.json.detail[0].loc).toEqual(["header", "Content-Disposition"]);
   });
 
-  test("an upload that is empty, too large or no one's is refused", async () => {
+  test("an upload that is empty, too large or without a project is refused", async () => {
     check(await upload(""), [422, "list"], "POST", "/v1/artifacts");
     const huge = await upload("x", { "content-length": String(256 * 1024 * 1024 + 1) });
     check(huge, [413, "PayloadTooLarge"], "POST", "/v1/artifacts");
@@ -166,7 +166,7 @@ describe("history", () => {
   const listed = async (query: string) =>
     (await page(project(query))).items.map((item: { jobId: string }) => item.jobId);
 
-  test("every filter, and filters together", async () => {
+  test("every filter works, and filters combine", async () => {
     const { text, image, failed, queued, selected } = ids;
     expect(await listed("")).toEqual([selected, queued, failed, image, text]);
     expect(await listed("?status=queued")).toEqual([queued]);
@@ -182,7 +182,7 @@ describe("history", () => {
     expect(await listed("?status=succeeded&outcome=reusable&selected=true")).toEqual([selected]);
   });
 
-  test("pages by keyset hold everything once, also while jobs arrive", async () => {
+  test("pages by keyset have every job once, even while jobs arrive", async () => {
     for (const target of [project("?limit=2"), "/v1/jobs?limit=2"]) {
       const everything = (await page(target.replace("limit=2", "limit=100"))).items;
       const collected = [];
@@ -197,7 +197,7 @@ describe("history", () => {
     }
   });
 
-  test("a line has its outcome and nothing of the request or the answer", async () => {
+  test("a line has its outcome and no content of the request or the answer", async () => {
     for (const target of [project("?limit=100"), "/v1/jobs?limit=100"]) {
       const { items } = await page(target);
       expect(JSON.stringify(items)).not.toMatch(/secret|refuses|message/);
@@ -232,7 +232,7 @@ describe("history", () => {
     }
   });
 
-  test("422 for values no filter has; 404 for a project that is not the key's", async () => {
+  test("invalid filter values are 422, and another project than the key's is 404", async () => {
     for (const query of ["limit=0", "limit=101", "status=done", "outcome=ok", "selected=yes", "cursor=x"]) {
       const { json } = await get([422, "list"], project(`?${query}`), { key: owner.key });
       expect(json.detail[0].loc).toEqual(["query", query.split("=")[0]]);
@@ -243,7 +243,7 @@ describe("history", () => {
     await get([404, "NotFound"], project(""));
   });
 
-  test("GET /v1/jobs is of the key that asks", async () => {
+  test("GET /v1/jobs lists the calling key's jobs", async () => {
     const second = await makeKey({ projectId: owner.projectId });
     expect((await get(200, "/v1/jobs", { key: second })).json).toEqual({ items: [], nextCursor: null });
   });
@@ -253,7 +253,7 @@ describe("webhooks", () => {
   const hooks = "/v1/delivery-endpoints";
   const body = { url: "https://hooks.example/in?room=1", secret: "whsec_c2VjcmV0c2VjcmV0c2VjcmV0c2VjcmV0" };
 
-  test("an endpoint is answered whole, and without its secret", async () => {
+  test("an endpoint is returned whole, without its secret", async () => {
     const { json } = await post(201, hooks, {
       ...body,
       eventTypes: ["job.failed", "job.failed"],
@@ -288,7 +288,7 @@ describe("webhooks", () => {
     expect(items[0]).toMatchObject({ endpointId: json.endpointId, url: "https://hooks.example/other" });
   });
 
-  test("422 for what no event can be sent to or signed with, each by its field", async () => {
+  test("an invalid URL, event or secret is 422 at its field", async () => {
     const wrong: [string, unknown][] = [
       ["url", { ...body, url: "hooks.example" }],
       ["url", { ...body, url: "ftp://hooks.example" }],
@@ -315,7 +315,7 @@ describe("webhooks", () => {
     ]);
   });
 
-  test("422 to a key of the organization that names no project; 403 for a project of somebody else", async () => {
+  test("an organization's key that names no project is 422, and another tenant's project is 403", async () => {
     await post([422, "PROJECT_REQUIRED"], hooks, body, { key: tenant.unboundKey });
     await post([403, "AuthorizationFailed"], hooks, { ...body, projectId: newId("project") });
     await post([403, "AuthorizationFailed"], hooks, { ...body, projectId: tenant.otherProjectId });
@@ -325,13 +325,13 @@ describe("webhooks", () => {
     );
   });
 
-  test("404 for endpoints and deliveries that are not there", async () => {
+  test("unknown endpoints and deliveries are 404", async () => {
     await ask([404, "NotFound"], "PATCH", `${hooks}/${newId("endpoint")}`, { key: tenant.key, body: {} });
     await post([404, "NotFound"], `${hooks}/${newId("endpoint")}/disable`);
     await post([404, "NotFound"], `/v1/deliveries/${newId("delivery")}/replay`);
   });
 
-  test("deliveries are read newest first, page by page, and by each filter", async () => {
+  test("deliveries are listed newest first, in pages, and by each filter", async () => {
     const all = (await get(200, "/v1/deliveries?limit=200")).json.items;
     expect(all.length).toBeGreaterThan(1);
     expect(all.map(({ deliveryId }: { deliveryId: string }) => deliveryId)).toEqual(
@@ -366,7 +366,7 @@ describe("webhooks", () => {
     await get([422, "list"], `${hooks}?projectId=${"x".repeat(65)}`);
   });
 
-  test("a replay answers the delivery; 409 while its endpoint is disabled, 410 when its body is gone", async () => {
+  test("a replay returns the delivery; 409 while its endpoint is disabled, 410 after its body is removed", async () => {
     const target = `/v1/deliveries/${delivery}/replay`;
     expect((await post(200, target)).json).toMatchObject({ deliveryId: delivery, state: "pending" });
     await post(200, `${hooks}/${hook}/disable`);
@@ -377,7 +377,7 @@ describe("webhooks", () => {
     await post([410, "Gone"], target);
   });
 
-  test("a person who names no project makes an endpoint of the whole organization, which keys do not see", async () => {
+  test("a person who names no project creates an endpoint of the whole organization, which keys do not see", async () => {
     const cookie = await sessionOf(tenant.organizationId);
     const headers = { cookie, origin: "http://localhost:3000", "content-type": "application/json" };
     const { json } = await ask(201, "POST", hooks, { body: hookBody, headers });

@@ -5,12 +5,12 @@ import { makeTenant } from "@/testing/api";
 import { ask } from "./ask.fixture";
 import { at, input, post, settings, TEXT, tenant } from "./tenant.fixture";
 
-/** What an endpoint that plans a run refuses, whether it then runs or only says what it would cost. */
+/** Tests of the errors that planning a run causes, for endpoints that run it or only price it. */
 export function refusesWhatCannotBePlanned(what: "quote" | "estimate" | "invoke" | "jobs"): void {
-  describe(`POST /v1/capabilities/{capability_key}/${what} refuses`, () => {
+  describe(`planning errors of POST /v1/capabilities/{capability_key}/${what}`, () => {
     const target = at(TEXT, what);
 
-    test("422: fields of the input that are missing, wrong or unknown, each by its place", async () => {
+    test("fields of the input that are missing, wrong or unknown are 422, each at its path", async () => {
       const wrong = await post([422, "list"], target, {
         input: { messages: [{ role: "boss" }, { role: "user", content: 1 }], maxOutputTokens: 0 },
       });
@@ -32,7 +32,7 @@ export function refusesWhatCannotBePlanned(what: "quote" | "estimate" | "invoke"
       });
     });
 
-    test("422: an envelope field no one knows, with path, guess and what is supported beside the code", async () => {
+    test("an unknown envelope field is 422, with its path, a suggestion and the supported fields", async () => {
       const refused = await post([422, "UNKNOWN_EXECUTION_FIELD"], target, { input, preferedModel: "x" });
       expect(refused.json.detail).toEqual({
         code: "UNKNOWN_EXECUTION_FIELD",
@@ -51,7 +51,7 @@ export function refusesWhatCannotBePlanned(what: "quote" | "estimate" | "invoke"
       });
     });
 
-    test("422: one constraint at two places with two values", async () => {
+    test("one constraint with two values at two places is 422", async () => {
       const refused = await post([422, "CONFLICTING_EXECUTION_CONSTRAINT"], target, {
         input,
         preferredModel: "sandbox-1",
@@ -63,7 +63,7 @@ export function refusesWhatCannotBePlanned(what: "quote" | "estimate" | "invoke"
       });
     });
 
-    test("422: a prompt that cannot fit, in tokens, and never trims it", async () => {
+    test("a prompt that cannot fit is 422, in tokens, and is never trimmed", async () => {
       const refused = await post([422, "PromptTooLong"], target, {
         input: {
           messages: [
@@ -88,11 +88,11 @@ export function refusesWhatCannotBePlanned(what: "quote" | "estimate" | "invoke"
       expect(refused.json.detail.actualTokens).toBeGreaterThan(128_000);
     });
 
-    test("422: an unbound key that names no project", async () => {
+    test("an unbound key that names no project is 422", async () => {
       await ask([422, "PROJECT_REQUIRED"], "POST", target, { key: tenant.unboundKey, body: { input } });
     });
 
-    test("403: a project or an environment that is not allowed; somebody else's and none at all alike", async () => {
+    test("a project or environment that is not allowed is 403, the same for another tenant's and an unknown one", async () => {
       const stranger = await makeTenant();
       const answers = [];
       for (const projectId of [stranger.projectId, newId("project"), "nonsense", tenant.otherProjectId]) {
@@ -103,9 +103,9 @@ export function refusesWhatCannotBePlanned(what: "quote" | "estimate" | "invoke"
       await post([403, "AuthorizationFailed"], target, { input, context: { environment: "production" } });
     });
 
-    // Looking needs no funds.
+    // A quote or an estimate needs no funds.
     if (!/quote$|estimate$/.test(target))
-      test("402: an organization without funds, with the ways to pay", async () => {
+      test("an organization without funds is 402, with the ways to pay", async () => {
         const poor = await makeTenant({ walletMicros: 0 });
         const { json } = await ask([402, "funding_required"], "POST", target, {
           key: poor.key,
@@ -118,7 +118,7 @@ export function refusesWhatCannotBePlanned(what: "quote" | "estimate" | "invoke"
         });
       });
 
-    test("402: a ceiling of the call below its estimate, with its figures and the field", async () => {
+    test("a ceiling of the call below its estimate is 402, with its figures and the field", async () => {
       const refused = await post([402, "BudgetExceeded"], target, { input, maxCostUsd: 0.000001 });
       expect(refused.json.detail.details).toEqual({
         scope: "call",
@@ -132,7 +132,7 @@ export function refusesWhatCannotBePlanned(what: "quote" | "estimate" | "invoke"
       expect(refused.json.detail.details.estimatedCost).toBeGreaterThan(0.000001);
     });
 
-    test("400: content no provider here may be asked for", async () => {
+    test("content that no provider here may be sent is 400", async () => {
       const sandbox = PROVIDERS.find(({ name }) => name === "sandbox")!;
       const body = { input, maturityRating: "NC17" };
       const maturity = sandbox.maturity;
@@ -148,7 +148,7 @@ export function refusesWhatCannotBePlanned(what: "quote" | "estimate" | "invoke"
       }
     });
 
-    test("409: no such model, with what could be taken; an account that is not connected, with where to", async () => {
+    test("an unknown model is 409 with the available ones, and an account that is not connected with where to connect it", async () => {
       const gone = await post([409, "ROUTE_UNAVAILABLE"], target, { input, preferredModel: "gone-1" });
       expect(gone.json.detail.details.alternates).toContain("sandbox/sandbox-1");
       const body = { input, preferredModel: "gpt-4.1-mini" };

@@ -11,11 +11,11 @@ import { get, openTenant, post, tenant } from "./tenant.fixture";
 beforeAll(openTenant, 60_000);
 
 const REQUESTS = "/v1/capability-requests";
-/** Capability requests: one that is a draft, one that was submitted, one with a quote. */
+/** Capability requests: a draft, a submitted one, and one with a quote. */
 let filed: string;
 let submitted: string;
 let priced: string;
-/** The tenant's key, for what is done without HTTP. */
+/** The tenant's key as a context, for calls of verbs without HTTP. */
 let asKey: Ctx;
 beforeAll(async () => {
   asKey = await keyCtx(tenant.key);
@@ -24,7 +24,7 @@ beforeAll(async () => {
   priced = (await quotedNeed(asKey)).request.id;
 }, 60_000);
 
-/** For every endpoint a request that succeeds. */
+/** A request that succeeds, for each endpoint. */
 function sample({ method, path }: Endpoint): Request {
   const verb = path.split("/").at(-1);
   const target = path.replace(
@@ -38,7 +38,7 @@ function sample({ method, path }: Endpoint): Request {
 everyEndpoint("requests", { sample });
 
 describe("capability requests", () => {
-  test("create: 422 for what no need is, with the field, and without a project; 403 for somebody else's", async () => {
+  test("create returns 422 for an invalid need, with the field, and without a project; 403 for another tenant's", async () => {
     for (const [field, value] of [
       ["summary", undefined],
       ["summary", " \n"],
@@ -62,7 +62,7 @@ describe("capability requests", () => {
       await post([403, "AuthorizationFailed"], REQUESTS, { ...NEED, projectId });
   });
 
-  test("create: 409 for another need under the same key, 200 for the same, here or in the header", async () => {
+  test("create returns 409 for another need under the same key, and 200 for the same, in the body or the header", async () => {
     const body = { ...NEED, idempotencyKey: "stamps" };
     const { json } = await post(200, REQUESTS, body);
     expect((await post(200, REQUESTS, body)).json).toEqual(json);
@@ -74,7 +74,7 @@ describe("capability requests", () => {
     expect(two.json.detail[0].loc).toEqual(["body", "idempotencyKey"]);
   });
 
-  test("list: newest first in pages, by project and status; 422 for a cursor of another list, 403 for a project", async () => {
+  test("list is newest first in pages, by project and status; 422 for a cursor of another list, 403 for a project", async () => {
     const first = (await get(200, `${REQUESTS}?limit=2`)).json;
     expect(first.items.length).toBe(2);
     const second = (await get(200, `${REQUESTS}?limit=2&cursor=${first.nextCursor}`)).json;
@@ -87,7 +87,7 @@ describe("capability requests", () => {
     await get([403, "AuthorizationFailed"], `${REQUESTS}?projectId=${tenant.otherProjectId}`);
   });
 
-  test("404 for none, wherever it is named", async () => {
+  test("an unknown request is 404 in every endpoint", async () => {
     const none = `${REQUESTS}/${newId("capabilityRequest")}`;
     await get([404, "NotFound"], none);
     await get([404, "NotFound"], `${none}/quote`);
@@ -96,7 +96,7 @@ describe("capability requests", () => {
     await get([404, "NotFound"], `${REQUESTS}/${filed}/quote`);
   });
 
-  test("revisions: 422 for another project, 409 once it is declined or paid, 400 after fifty", async () => {
+  test("a revision is 422 for another project, 409 once the request is declined or paid, 400 after fifty", async () => {
     const target = `${REQUESTS}/${filed}/revisions`;
     const { json } = await post([422, "list"], target, { ...NEED, projectId: tenant.otherProjectId });
     expect(json.detail[0].loc).toEqual(["body", "projectId"]);
@@ -116,7 +116,7 @@ describe("capability requests", () => {
     await post(200, `${REQUESTS}/${id}/submit`);
   });
 
-  test("quote: 410 with the reason once its wording is replaced", async () => {
+  test("a quote is 410 with the reason once its revision is replaced", async () => {
     const { request, quote } = await quotedNeed(asKey);
     expect((await get(200, `${REQUESTS}/${request.id}/quote`)).json).toEqual(quote);
     await post(200, `${REQUESTS}/${request.id}/revisions`, NEED);

@@ -8,7 +8,7 @@ import { at, get, input, MANIFESTS, MATH, openTenant, post, say, TEXT, tenant } 
 
 beforeAll(openTenant, 60_000);
 
-/** A finished job, one that waits, and a canceled one. */
+/** A succeeded job, one that waits, and a canceled one. */
 let done: string;
 let queued: string;
 let canceled: string;
@@ -34,7 +34,7 @@ describe("retry", () => {
     return (await finish(json.jobId)).jobId;
   };
 
-  test("is a new job of the same request under a new key, once, or once for each key that is named", async () => {
+  test("a retry is a new job of the same request under a new key, once, or once for each key that is named", async () => {
     const first = await refusedJob();
     const { json } = await post(200, retry(first));
     expect(json).toMatchObject({ retryOf: first, status: "queued", tags: ["mine"] });
@@ -51,7 +51,7 @@ describe("retry", () => {
     expect((await post(200, retry(first), undefined, { headers: taken })).json.jobId).toBe(first);
   });
 
-  test("runs a job again that may have run, once its caller accepts that it may be charged twice", async () => {
+  test("a job that may have run is retried once its caller accepts a possible double charge", async () => {
     const { json } = await post(200, at(TEXT, "jobs"), { input, preferredModel: "sandbox-lost" });
     await finish(json.jobId);
     const { json: refused } = await post([409, "RetryNotSafe"], retry(json.jobId), {
@@ -65,7 +65,7 @@ describe("retry", () => {
     for (const job of [done, queued]) await post([409, "RetryNotSafe"], retry(job), accepted);
   });
 
-  test("runs a refused request on another model, a job for each model", async () => {
+  test("a refused request is retried on another model, with one job for each model", async () => {
     const first = await refusedJob();
     const { error } = (await get(200, `/v1/jobs/${first}`)).json;
     expect(error.resolution).toContain("Another model may accept it.");
@@ -80,7 +80,7 @@ describe("retry", () => {
     expect((await finish(other.json.jobId)).status).toBe("succeeded");
   });
 
-  test("409 where it may have run, has not ended, or its key belongs to something else", async () => {
+  test("a retry is 409 if the job may have run, has not ended, or the key belongs to another request", async () => {
     await post([409, "RetryNotSafe"], retry(done));
     await post([409, "RetryNotSafe"], retry(queued));
     const { json } = await post(200, at(TEXT, "jobs"), { input, preferredModel: "sandbox-lost" });
@@ -91,7 +91,7 @@ describe("retry", () => {
     await post([409, "IdempotencyConflict"], retry(canceled), undefined, { headers });
   });
 
-  test("409 for a competitor that no one has judged, as for its receipt", async () => {
+  test("a retry of an unjudged competitor is 409, and so is its receipt", async () => {
     const { json } = await post(200, at(TEXT, "jobs"), { input });
     const { receiptId } = await finish(json.jobId);
     const comparisonId = newId("comparison");
@@ -107,7 +107,7 @@ describe("retry", () => {
       expect(refused.json.detail.details).toEqual({ comparisonId });
   });
 
-  test("409 where the route has gone meanwhile, 410 where the content was removed, 400 for a synchronous run", async () => {
+  test("a retry is 409 without the route, 410 without the content, and 400 for a synchronous run", async () => {
     const rewrite = (jobId: string, content: string | null) =>
       pool.query("UPDATE payload SET content = $2 WHERE job_id = $1 AND kind = 'request'", [jobId, content]);
     const first = await refusedJob();

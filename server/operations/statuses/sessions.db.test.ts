@@ -13,19 +13,19 @@ import { at, get, input, openTenant, owner, post, TEXT, tenant } from "./tenant.
 
 beforeAll(openTenant, 60_000);
 
-/** Panels of the tenant, and a page that has a session. */
+/** Embeds of the tenant, and a page with a session. */
 let panels: Panels;
 beforeAll(async () => {
   panels = await openPanels(tenant);
 }, 60_000);
 
-/** The code of a device no one has approved. */
+/** The code of a device that no one has approved. */
 let waitingDevice: string;
 beforeAll(async () => {
   waitingDevice = (await call("POST", "/v1/auth/device/start", { body: {} })).json.deviceCode;
 }, 60_000);
 
-/** For every endpoint a request that succeeds. */
+/** A request that succeeds, for each endpoint. */
 function sample({ method, path }: Endpoint): Request {
   if (isOfPanels(path)) return panels.sample(method, path);
   const target = path.replace("{project_id}", tenant.projectId).replace("{session_id}", newId("session"));
@@ -38,14 +38,14 @@ function sample({ method, path }: Endpoint): Request {
 everyEndpoint("sessions", { sample, page: () => panels.page });
 
 describe("request ids", () => {
-  test("a sane id of the caller is kept, any other replaced", async () => {
+  test("a well-formed id of the caller is kept, any other is replaced", async () => {
     const own = await get(200, "/v1/jobs", { headers: { "x-request-id": "mine-1" } });
     expect(own.headers["x-request-id"]).toBe("mine-1");
     const hostile = await get(200, "/v1/jobs", { headers: { "x-request-id": "a b\r\nset-cookie: x" } });
     expect(hostile.headers["x-request-id"]).toMatch(/^req_/);
   });
 
-  test("410 for what was retired, with what took its place", async () => {
+  test("a retired path is 410, with its replacement", async () => {
     for (const [method, path, replacement] of [
       ["POST", "/v1/jobs", "POST /v1/capabilities/{capability_key}/jobs"],
       ["POST", "/v1/invocations", "POST /v1/capabilities/{capability_key}/invoke"],
@@ -65,7 +65,7 @@ describe("request ids", () => {
     await get(200, "/v1/jobs");
   });
 
-  test("no path and no method beside the known ones", async () => {
+  test("unknown paths and methods are not served", async () => {
     await get([404, "NotFound"], "/v1/nothing");
     const refused = await ask([405, "MethodNotAllowed"], "DELETE", "/v1/jobs", { key: tenant.key });
     expect(refused.headers.allow).toBe("GET, HEAD, OPTIONS");
@@ -73,7 +73,7 @@ describe("request ids", () => {
 });
 
 describe("keys, session and references", () => {
-  test("the key set is public, may be kept for a minute, and is not sent again to who has it", async () => {
+  test("the key set is public, cacheable for a minute, and 304 for a caller that has it", async () => {
     const { json, headers } = await ask(200, "GET", "/.well-known/jwks.json");
     expect(json.keys[0]).toMatchObject({ kty: "OKP", crv: "Ed25519", use: "sig", alg: "EdDSA" });
     expect(Object.keys(json.keys[0]).sort()).toEqual(["alg", "crv", "kid", "kty", "use", "x"]);
@@ -83,7 +83,7 @@ describe("keys, session and references", () => {
       await ask(304, "GET", "/.well-known/jwks.json", { headers: { "if-none-match": known } });
   });
 
-  test("diagnostics tell a key what it is, whom it reaches and whether it could work", async () => {
+  test("diagnostics show a key's rights, the providers it reaches and whether it could run work", async () => {
     const { json: session } = await get(200, "/v1/diagnostics/session");
     expect(session).toMatchObject({
       authenticated: true,
@@ -112,7 +112,7 @@ describe("keys, session and references", () => {
     await get([422, "list"], `${target}?capabilities=`);
   });
 
-  test("the context for agents is everybody's, by profile, and is not sent again to who has it", async () => {
+  test("the context for agents is public, by profile, and 304 for a caller that has it", async () => {
     const { json, headers } = await ask(200, "GET", "/v1/agent-context?profile=compact");
     expect(json).toMatchObject({ version: "service-public-1", profile: "compact" });
     const { text } = await ask(304, "GET", "/v1/agent-context?profile=compact", {
@@ -122,7 +122,7 @@ describe("keys, session and references", () => {
     await ask([422, "list"], "GET", "/v1/agent-context?profile=long");
   });
 
-  test("the session says who asks and where it works; 422 and 403 for a project it cannot name", async () => {
+  test("the session shows the caller and the project; an invalid project is 422 or 403", async () => {
     const { json } = await get(200, "/v1/session/context");
     expect(json).toEqual({
       needsOnboarding: false,
@@ -145,7 +145,7 @@ describe("keys, session and references", () => {
     await get([422, "list"], "/v1/session/context?projectId=");
   });
 
-  test("a signed-in person's session names the person; without a project it needs onboarding", async () => {
+  test("a signed-in person's session has the person, and without a project asks for onboarding", async () => {
     const { organizationId } = await makeTenant();
     const cookie = await sessionOf(organizationId);
     const { json } = await ask(200, "GET", "/v1/session/context", { headers: { cookie } });
@@ -167,7 +167,7 @@ describe("keys, session and references", () => {
     });
   });
 
-  test("references refuse values that no page has, and projects that are not the key's", async () => {
+  test("references refuse impossible values, and projects that are not the key's", async () => {
     const target = `/v1/projects/${tenant.projectId}/references`;
     for (const query of ["limit=0", "limit=201", "cursor=x"]) {
       const { json } = await get([422, "list"], `${target}?${query}`);
@@ -183,7 +183,7 @@ describe("sign-in of devices", () => {
   const redeem = (wanted: ExpectedStatus, body: object) =>
     ask(wanted, "POST", "/v1/auth/device/token", { body });
 
-  test("start: 200 in both spellings, without a body too; 422 for a name that hides something", async () => {
+  test("start returns 200 in both spellings, also without a body, and 422 for a name with hidden characters", async () => {
     const { json } = await ask(200, "POST", "/v1/auth/device/start");
     expect(json.userCode).toMatch(/^[BCDFGHJKLMNPQRSTVWXZ]{4}-[BCDFGHJKLMNPQRSTVWXZ]{4}$/);
     expect(json).toMatchObject({
@@ -200,7 +200,7 @@ describe("sign-in of devices", () => {
       await ask([422, "list"], "POST", "/v1/auth/device/start", { body: { clientName } });
   });
 
-  test("token: 428 until it is approved, 200 once, then 410; 410 when denied and for a code of no one", async () => {
+  test("token returns 428 until approved, 200 once, then 410, and 410 if denied or unknown", async () => {
     const { ctx } = await makePerson(tenant.organizationId, "member");
     const { userCode, deviceCode } = await start();
     const waiting = await redeem([428, "AuthorizationPending"], { device_code: deviceCode });
@@ -218,7 +218,7 @@ describe("sign-in of devices", () => {
       await redeem([422, "list"], body);
   });
 
-  test("a device's token is a person's: it needs no cookie, no origin and no CSRF token, and ends with its session", async () => {
+  test("a device's token acts for the person without cookie, origin or CSRF token, and ends with its session", async () => {
     const { ctx } = await makePerson(tenant.organizationId, "admin");
     const { userCode, deviceCode } = await start();
     await sessions.decideDevice(ctx, { userCode, decision: "approved" });
@@ -244,8 +244,8 @@ describe("sign-in of devices", () => {
   });
 });
 
-describe("panels", () => {
-  test("what is not there, or is another tenant's, is 404; a list is of a project there can be", async () => {
+describe("embeds", () => {
+  test("unknown and other tenants' ids are 404, and a list needs a valid project", async () => {
     const stranger = (await makeTenant()).key;
     const { id } = await definePanel(tenant);
     const { sessionId } = await openPanel(tenant);
@@ -264,7 +264,7 @@ describe("panels", () => {
     await get([422, "list"], "/v1/panel-definitions?projectId=");
   });
 
-  test("a session that has ended gives no launch code, and its page nothing", async () => {
+  test("an ended session gives no launch code, and its page gets nothing", async () => {
     const { sessionId, accessToken, as } = await openPanel(tenant);
     await get(200, "/v1/panel/bootstrap", as());
     const elsewhere = { origin: "https://elsewhere.test" };

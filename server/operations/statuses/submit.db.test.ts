@@ -36,7 +36,7 @@ everyEndpoint("submit", {
 refusesWhatCannotBePlanned("jobs");
 
 describe("submit", () => {
-  test("a job is admitted with everything the caller gave echoed, and how to follow it", async () => {
+  test("a job is admitted with the caller's values repeated, and with links to follow it", async () => {
     const { json, headers } = await post(200, at(IMAGE, "jobs"), {
       input: { prompt: "A kite", variantCount: 2 },
       context: { productId: "shop" },
@@ -73,11 +73,11 @@ describe("submit", () => {
       variantSet: { requestedCount: 2, completedCount: 0, failedCount: 0, selectedArtifactId: null },
       requestSnapshot: { capability: IMAGE, input: { prompt: "A kite", variantCount: 2 }, productId: "shop" },
     });
-    const { idempotency: _, ...job } = json; // of this request, not of the job
+    const { idempotency: _, ...job } = json; // describes this request and not the job
     expect((await get(200, `/v1/jobs/${json.jobId}`)).json).toEqual(job);
   });
 
-  test("the same key and request answer with the first job; another request is 409 and names it twice", async () => {
+  test("the same key and request return the first job, and another request is a 409 that names the job twice", async () => {
     const body = { ...say("Once."), idempotencyKey: "one" };
     const first = await post(200, at(TEXT, "jobs"), body);
     expect((await post(200, at(TEXT, "jobs"), body)).json.jobId).toBe(first.json.jobId);
@@ -98,7 +98,7 @@ describe("submit", () => {
     expect(torn.json.detail[0].loc).toEqual(["body", "idempotencyKey"]);
   });
 
-  test("200 submits at once with one key make one job", async () => {
+  test("200 concurrent submits with one key make one job", async () => {
     const body = { ...say("All at once."), idempotencyKey: "all at once" };
     const answers = await Promise.all(Array.from({ length: 200 }, () => post(200, at(TEXT, "jobs"), body)));
     const ids = new Set(answers.map(({ json }) => json.jobId));
@@ -110,7 +110,7 @@ describe("submit", () => {
     expect(rows.map(({ id }) => id)).toEqual([...ids]);
   });
 
-  test("a field that is null is the same request as one that is not there", async () => {
+  test("a field that is null is the same as an absent one", async () => {
     const idempotencyKey = "with nulls";
     const first = await post(200, at(TEXT, "jobs"), { input, idempotencyKey });
     const nulls = {
@@ -123,12 +123,12 @@ describe("submit", () => {
     expect(again.json.jobId).toBe(first.json.jobId);
   });
 
-  test("400: a capability that only runs at once says where", async () => {
+  test("a capability without jobs is 400 with where it runs", async () => {
     const refused = await post([400, "USE_INVOKE"], at(MATH, "jobs"), { expression: "1" });
     expect(refused.json.details).toEqual({ invoke: `/v1/capabilities/${MATH}/invoke` });
   });
 
-  test("a call may warn instead of refusing; the job says so", async () => {
+  test("a call may warn instead of refusing, and the job shows the warning", async () => {
     const { json } = await post(200, at(TEXT, "jobs"), {
       input,
       execution: { executionConstraints: { maxCostUsd: 0.000001, budgetEnforcement: "warn" } },
@@ -146,7 +146,7 @@ describe("submit", () => {
     await post(200, at(TEXT, "jobs"), { input, maxCostUsd: 0.000001, budget: { enforcement: "off" } });
   });
 
-  test("422: what is not there or not served, by its name", async () => {
+  test("a missing stored input and fields that are not served are 422, by name", async () => {
     const missing = await post([422, "list"], at(TEXT, "jobs"), { input, inputPayloadRef: "pay_1" });
     expect(missing.json.detail[0]).toMatchObject({ loc: ["body", "inputPayloadRef"] });
     const readerDelivery = { boundary: "paragraph" };
@@ -167,7 +167,7 @@ describe("submit", () => {
     });
   });
 
-  test("422: a file of a list that is not there, by its place in the list", async () => {
+  test("an unknown file of a list is 422, at its index", async () => {
     const { json } = await post([422, "list"], at("model.generate.3d.v1", "jobs"), {
       input: { inputArtifactIds: [newId("artifact")] },
     });
@@ -177,10 +177,10 @@ describe("submit", () => {
     });
   });
 
-  test("429: a project with ten thousand unfinished jobs takes none, except those it took before", async () => {
+  test("a project with ten thousand unfinished jobs is 429 for new ones, and replays those it has", async () => {
     const full = await makeTenant();
     const body = { ...say("First."), idempotencyKey: "first" };
-    // Submitted a while ago: the count is remembered for a second.
+    // Submitted earlier, because the count is cached for a second.
     const earlier = systemCtx("test", () => new Date(Date.now() - 5_000));
     const first = await jobs.submit(earlier, TEXT, { ...body, context: { projectId: full.projectId } });
     await copyJob(first.jobId, 10_000, { dispatch_state: "'none'" });

@@ -2,7 +2,7 @@ import { pool } from "@/server/platform/db";
 import { type Call, finish, makeTenant, sessionHeaders, type Tenant } from "@/testing/api";
 import { ask, type ExpectedStatus } from "./ask.fixture";
 
-/** Whose everything in a file is, and an owner of its organization, signed in: there from `beforeAll(openTenant)` on. */
+/** The tenant of a file and a signed-in owner of its organization, set by `beforeAll(openTenant)`. */
 export let tenant: Tenant;
 export let owner: Call;
 
@@ -42,22 +42,22 @@ export const hookBody = {
   enabled: false,
 };
 
-/** What is read of a finished job with artifacts. */
+/** The fields of a succeeded job with artifacts that tests read. */
 export type Finished = {
   jobId: string;
   artifacts: { artifactId: string; sha256: string; byteLength: number }[];
 };
 
-/** A finished image job with two variants. */
+/** A succeeded image job with two variants. */
 export async function drawTwo(prompt: string): Promise<Finished> {
   const { json } = await tenant.post(at(IMAGE, "jobs"), { prompt, variantCount: 2 });
-  return (await finish(json.jobId)) as unknown as Finished; // a finished image job has all three
+  return (await finish(json.jobId)) as unknown as Finished; // a succeeded image job has all three
 }
 
 export const settings = (projectId: string, values: object) =>
   pool.query("UPDATE project SET settings = $2 WHERE id = $1", [projectId, JSON.stringify(values)]);
 
-/** The hold of a job whose charge no one knows. */
+/** The hold of a job whose charge is unknown. */
 export async function loseHold(of: Tenant): Promise<string> {
   const execution = { executionConstraints: { preferredModel: "sandbox-lost" } };
   const { json } = await of.post(at(TEXT, "jobs"), { input, execution });

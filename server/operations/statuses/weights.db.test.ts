@@ -15,7 +15,7 @@ beforeAll(openTenant, 60_000);
 /** LoRA weights of the tenant. */
 let lora: Adapters;
 beforeAll(async () => {
-  setSettings({ ALLOW_PRIVATE_ADDRESSES: true }); // the hub is on this machine
+  setSettings({ ALLOW_PRIVATE_ADDRESSES: true }); // the hub runs on this machine
   lora = await openAdapters(tenant);
 }, 60_000);
 afterAll(() => lora.close());
@@ -26,7 +26,7 @@ describe("adapters", () => {
   const ADAPTERS = "/v1/adapters";
   const UPLOAD = `${ADAPTERS}/upload`;
 
-  test("weights are uploaded under a name, and say themselves what the form leaves open", async () => {
+  test("weights are uploaded under a name, and their own header fills fields that the form omits", async () => {
     const bytes = someWeights();
     const { json } = await post(
       200,
@@ -69,7 +69,7 @@ describe("adapters", () => {
     expect(taken.json.detail[0]).toMatchObject({ loc: ["body", "displayName"], type: "name_taken" });
   });
 
-  test("422 at its place for each part of an upload that is missing, wrong, twice or unknown", async () => {
+  test("each part of an upload that is missing, wrong, repeated or unknown is 422 at its place", async () => {
     const file = weightsPart(someWeights());
     const name = ["displayName", `Adapter ${ulid()}`] satisfies [string, string];
     for (const [parts, loc, type] of [
@@ -100,7 +100,7 @@ describe("adapters", () => {
     }
   });
 
-  test("408, 413, 415 and 429 for uploads that are slow, too large, no form or too many", async () => {
+  test("uploads that are slow, too large, not a form or too many are 408, 413, 415 and 429", async () => {
     const before = { ...env };
     const form = uploadOf();
     const headers = { "content-type": form.contentType };
@@ -134,7 +134,7 @@ describe("adapters", () => {
     }
   });
 
-  test("uploaded weights are served to a vendor whole or in part, and kept by no one; 404 for whatever is wrong", async () => {
+  test("uploaded weights are served to a vendor whole or in part, are not cached, and wrong addresses are 404", async () => {
     const whole = await ask(200, "GET", lora.link, {});
     expect(whole.headers).toMatchObject({
       "cache-control": "private, no-store",

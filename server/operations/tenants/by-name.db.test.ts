@@ -21,12 +21,12 @@ import {
   theirs,
 } from "./estate.fixture";
 
-/* What is another tenant's is answered like none where a body, a query or a header names it. */
+/* An object of another tenant is answered like a missing one if a body, a query or a header names it. */
 
 beforeAll(openEstates, 180_000);
 afterAll(closeEstates);
 
-/** What is no one's. */
+/** An estate whose ids do not exist. */
 const missing = (): Estate => ({ ...mine, projectId: newId("project"), receiptId: newId("receipt") });
 
 for (const what of ["quote", "estimate", "invoke", "jobs"]) {
@@ -50,7 +50,7 @@ for (const what of ["quote", "estimate", "invoke", "jobs"]) {
   });
 }
 
-test("pinned: context.projectId and ?projectId= of another tenant are answered like one that does not exist", async () => {
+test("a pin's context.projectId and ?projectId= of another tenant are answered like missing ones", async () => {
   const run = (projectId: string, key: string) =>
     call("POST", "/v1/inference/pinned", { key, body: { ...PIN, context: { projectId } } });
   const list = (projectId: string, key: string) =>
@@ -68,7 +68,7 @@ test("pinned: context.projectId and ?projectId= of another tenant are answered l
   }
 });
 
-test("comparisons: a project of another tenant is answered like none, in bodies and in queries; its key is no key of mine", async () => {
+test("a comparison's project of another tenant is answered like a missing one, in bodies and queries, and keys are separate", async () => {
   const { competitors, input } = COMPARED;
   const asks: ((projectId: string, key: string) => Promise<Answer>)[] = [
     (projectId, key) => call("POST", COMPARISONS, { key, body: { ...COMPARED, context: { projectId } } }),
@@ -94,7 +94,7 @@ test("comparisons: a project of another tenant is answered like none, in bodies 
   expect(one.json.comparisonId).not.toBe(other.json.comparisonId);
 });
 
-test("an entry of another tenant's comparison wins nothing of mine", async () => {
+test("an entry of another tenant's comparison cannot win ours", async () => {
   const { comparisonId } = await compared(mine.tenant, false);
   const judge = (overallWinnerEntryId: string | undefined) =>
     mine.tenant.post(`/v1/comparisons/${comparisonId}/judgements`, {
@@ -106,7 +106,7 @@ test("an entry of another tenant's comparison wins nothing of mine", async () =>
   expect(comparable(refused)).toEqual(comparable(await judge(newId("comparisonEntry"))));
 });
 
-test("provenance: another tenant's receipts and projects are answered like none, in bodies and in queries", async () => {
+test("another tenant's receipts and projects are answered like missing ones by provenance, in bodies and queries", async () => {
   const manifest = (of: Estate) => ({ label: "x", receiptIds: [of.receiptId] });
   const lockfileOf = (id: string, key: string) =>
     call("GET", `/v1/provenance/lockfile?receipt_id=${id}`, { key });
@@ -139,7 +139,7 @@ test("provenance: another tenant's receipts and projects are answered like none,
   expect(verified.json).toMatchObject({ verified: true });
 });
 
-test("plan: context.projectId of another tenant is answered like one that does not exist", async () => {
+test("a plan's context.projectId of another tenant is answered like a missing one", async () => {
   const ask = (projectId: string) =>
     call("POST", `/v1/capabilities/${IMAGE}/plan`, {
       key: mine.tenant.unboundKey,
@@ -176,7 +176,7 @@ for (const what of ["invoke", "jobs"]) {
   });
 }
 
-test("another tenant's commission quote is no quote of an execution, nor is one's own", async () => {
+test("a commission quote, ours or another tenant's, is not accepted as a quote of an execution", async () => {
   const [own, foreign] = [await quoteIdOf(mine), await quoteIdOf(theirs)];
   const ask = (quoteId: string) =>
     mine.tenant.post(`/v1/capabilities/${TEXT}/jobs`, { input, execution: { quoteId } });
@@ -208,7 +208,7 @@ for (const target of [
   });
 }
 
-test("a credential of another organization is not found under one's own, by its id, its binding or its project", async () => {
+test("another organization's credential is not found under ours, by its id, its binding or its project", async () => {
   const [own, foreign] = [mine.vault, theirs.vault];
   const [connected, other] = [await own.connect(), await foreign.connect()];
   const absent = { credentialId: newId("credential"), bindingId: newId("binding") };
@@ -235,7 +235,7 @@ test("a credential of another organization is not found under one's own, by its 
   expect(comparable(refused)).toEqual(comparable(await bind(newId("project"))));
 });
 
-test("an alias of another tenant is no alias of one's own, and their project is answered like none", async () => {
+test("another tenant's alias is not found, and their project is answered like a missing one", async () => {
   const { tenant, lora } = mine;
   await theirs.tenant.post("/v1/adapter-aliases", {
     alias: "Theirs",
@@ -261,7 +261,7 @@ test("an alias of another tenant is no alias of one's own, and their project is 
   }
 });
 
-test("an upload to another tenant's project is answered like one to none, whatever its bytes", async () => {
+test("an upload to another tenant's project is answered like one to a missing project, whatever its bytes", async () => {
   const upload = (projectId: string, key: string) =>
     call("POST", `/v1/adapters/upload?projectId=${projectId}`, { key, body: uploadOf() });
   for (const key of [mine.tenant.key, mine.tenant.unboundKey]) {
@@ -278,7 +278,7 @@ test("an upload to another tenant's project is answered like one to none, whatev
   expect((await mine.tenant.get(`/v1/adapters/${json.adapterId}`)).status).toBe(404);
 });
 
-test("adapters, artifacts, versions and aliases of another tenant in a body are answered like none", async () => {
+test("adapters, artifacts, versions and aliases of another tenant in a body are answered like missing ones", async () => {
   const { tenant } = mine;
   type Named = { adapterId: string; versionId: string; artifactId: string };
   const absent: Named = {
@@ -319,7 +319,7 @@ test("OpenAI's project header of another tenant is answered like one that does n
 }, async () => {
   const paths = endpoints.filter(({ refusals }) => refusals);
   expect(paths.length).toBe(8);
-  setSettings({ JOB_WAIT_SECONDS: 1 }); // no one works on jobs here
+  setSettings({ JOB_WAIT_SECONDS: 1 }); // no worker runs jobs here
   const messages = [{ role: "user", content: "How deep is the sea?" }];
   const bodies: Record<string, object> = {
     "/v1/chat/completions": { model: TEXT, messages },

@@ -10,14 +10,14 @@ import { isOfVault } from "@/testing/vault";
 import { endpoints } from "..";
 import { closeEstates, comparable, type Estate, mine, openEstates, theirs } from "./estate.fixture";
 
-/* What is another tenant's is not found under its address. */
+/* Objects of another tenant are not found at their paths. */
 
 beforeAll(openEstates, 180_000);
 afterAll(closeEstates);
 
 type Request = { method: string; target: string; body?: unknown };
 
-/** Requests that name things of an estate in the path, by endpoint; every endpoint with an id in its path has some. */
+/** Requests that name objects of an estate in the path, by endpoint. Every endpoint with an id in its path has some. */
 function inPath({ method, path }: Endpoint, of: Estate): Request[] {
   if (isOfVault({ path })) return [of.vault.sample(method, path)];
   if (isOfRooms(path)) return [of.rooms.sample(method, path)];
@@ -107,16 +107,16 @@ for (const endpoint of withIds) {
         continue;
       }
       expect((await call(method, target, { key: tenant.unboundKey, body })).status).toBe(200);
-      // The bound key is of one project; its sister is nothing to it.
+      // The bound key belongs to one project, so its sister project is 404.
       const wanted = target.includes(otherProjectId) ? 404 : 200;
-      // What was deleted is gone for everybody.
+      // A deleted object is gone for everyone, so the next one is requested.
       const next = method === "DELETE" ? (inPath(endpoint, theirs)[position]?.target ?? "") : target;
       expect((await call(method, next, { key: tenant.key, body })).status).toBe(wanted);
     }
   });
 }
 
-test("a key revokes itself and none else: others of its tenant and of strangers are as none at all", async () => {
+test("a key revokes itself only, and other keys, of its tenant and of strangers, are answered like missing ones", async () => {
   const revoke = (keyId: string, key: string) => call("POST", `/v1/api-keys/${keyId}/revoke`, { key });
   const [{ apiKey, keyId }, sister, foreign] = [
     await makeKeyWithId({ projectId: mine.projectId, scopes: ["jobs:read"] }),
@@ -132,7 +132,7 @@ test("a key revokes itself and none else: others of its tenant and of strangers 
   expect((await revoke(sister.keyId, sister.apiKey)).status).toBe(200);
 });
 
-test("a project is found under its own organization only, and keys are listed to their own people", async () => {
+test("a project is found only under its own organization, and keys are listed to their own people", async () => {
   const at = (organization: string, project: string) =>
     call("GET", `/v1/organizations/${organization}/projects/${project}`, mine.owner);
   const nothing = await at(mine.tenant.organizationId, newId("project"));
@@ -164,7 +164,7 @@ test("a project is found under its own organization only, and keys are listed to
   expect(comparable(refused)).toEqual(comparable(await patch(newId("environment"))));
 });
 
-test("every endpoint with an id in its path was asked", () => {
+test("every endpoint with an id in its path was called", () => {
   expect(withIds.map(({ method, path }) => `${method} ${path}`).sort()).toEqual(
     endpoints
       .filter(({ path }) => /\{(?!(?:capability_key|alias_name|weights_link|model)\})/.test(path))
@@ -173,7 +173,7 @@ test("every endpoint with an id in its path was asked", () => {
   );
 });
 
-test("an address of weights belongs to no one: anyone who has it is served, and no other address serves", async () => {
+test("an address of weights serves anyone who has it, and no other address works", async () => {
   const { link, artifactId } = theirs.lora;
   for (const caller of [{}, { key: mine.tenant.key }, { key: theirs.tenant.key }])
     expect((await call("GET", link, caller)).status).toBe(200);
@@ -183,7 +183,7 @@ test("an address of weights belongs to no one: anyone who has it is served, and 
   expect(comparable(other)).toEqual(comparable(absent));
 });
 
-test("a job of one's own does not open another tenant's artifact", async () => {
+test("a job does not open another tenant's artifact", async () => {
   const own = `/v1/jobs/${mine.jobId}`;
   const refused = await mine.tenant.get(`${own}/artifacts/${theirs.artifactId}`);
   expect(refused.status).toBe(404);

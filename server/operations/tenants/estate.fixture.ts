@@ -26,7 +26,7 @@ export const IMAGE = "image.generate.v1";
 export const MATH = "compute.evaluate.v1";
 export const input = { messages: [{ role: "user", content: "How deep is the sea?" }] };
 
-/** Everything of one tenant that can be named in a request. */
+/** Everything of one tenant that a request can name. */
 export type Estate = {
   tenant: Tenant;
   projectId: string;
@@ -37,9 +37,9 @@ export type Estate = {
   /** The record of a pinned execution, and its manifest. */
   receiptId: string;
   manifestId: string;
-  /** A bulk of them, canceled before it ran. */
+  /** A bulk of pinned executions, canceled before it ran. */
   bulkId: string;
-  /** A judged one. */
+  /** A judged comparison. */
   comparison: Awaited<ReturnType<typeof compared>>;
   queuedId: string;
   approvedId: string;
@@ -47,15 +47,15 @@ export type Estate = {
   canceledId: string;
   quoteId: string;
   endpointId: string;
-  /** Another endpoint, which may be disabled. */
+  /** Another endpoint, which tests may disable. */
   spareEndpointId: string;
   deliveryId: string;
   lora: Adapters;
   /** Its organization, projects and keys. */
   rooms: Rooms;
-  /** Its panels and their sessions. */
+  /** Its embeds and their sessions. */
   panels: Panels;
-  /** Of an execution whose charge no one knows. */
+  /** The hold of an execution whose charge is unknown. */
   holdId: string;
   budgetId: string;
   /** A session of its owner. */
@@ -63,9 +63,9 @@ export type Estate = {
   /** A capability request, and one with a quote. */
   requestId: string;
   pricedId: string;
-  /** A signed-in owner of the organization, for what is of people only. */
+  /** A signed-in owner of the organization, for endpoints that only people may call. */
   owner: Call;
-  /** What is connected, in an organization of its own, since work of its project would run on it. */
+  /** Connections of an organization of their own, because work of this project would run on them. */
   vault: Vault;
 };
 
@@ -143,7 +143,7 @@ async function makeEstate(): Promise<Estate> {
   };
 }
 
-/** Two tenants who have the same of everything: there from `beforeAll(openEstates)` on. */
+/** Two tenants with the same objects, set by `beforeAll(openEstates)`. */
 export let mine: Estate;
 export let theirs: Estate;
 
@@ -158,7 +158,7 @@ export async function closeEstates(): Promise<void> {
   await theirs.vault.close();
 }
 
-/** An answer without what is never twice the same. */
+/** An answer without the parts that differ on every request. */
 export function comparable({ status, headers, text }: Answer) {
   const { "x-request-id": _id, "ratelimit-remaining": _left, "ratelimit-reset": _reset, ...rest } = headers;
   return { status, text: withoutRequestId(text), headers: rest };

@@ -4,12 +4,12 @@ import { call } from "@/testing/api";
 import { NEED } from "@/testing/needs";
 import { closeEstates, comparable, HOOK, input, mine, openEstates, TEXT, theirs } from "./estate.fixture";
 
-/* Exactly what is one's own: in lists, and between projects of one organization. */
+/* Lists and projects show exactly a tenant's own objects. */
 
 beforeAll(openEstates, 180_000);
 afterAll(closeEstates);
 
-test("a key of another tenant is no key of mine", async () => {
+test("another tenant's idempotency key is not ours", async () => {
   const body = {
     input: { messages: [{ role: "user", content: "Something else." }] },
     idempotencyKey: "shared",
@@ -22,7 +22,7 @@ test("a key of another tenant is no key of mine", async () => {
   expect([mine.queuedId, theirs.queuedId]).not.toContain(json.jobId);
 });
 
-test("a cursor of another tenant moves through one's own jobs only", async () => {
+test("a cursor of another tenant moves only through our own jobs", async () => {
   for (const target of ["/v1/jobs", `/v1/projects/${mine.projectId}/jobs`]) {
     const own = new Set((await mine.tenant.get(`${target}?limit=100`)).json.items.map(idOf));
     const { status, json } = await mine.tenant.get(`${target}?limit=100&cursor=${theirs.queuedId}`);
@@ -33,7 +33,7 @@ test("a cursor of another tenant moves through one's own jobs only", async () =>
 
 const idOf = (item: { jobId: string }) => item.jobId;
 
-test("lists hold one's own jobs, all of them, and no one else's", async () => {
+test("lists have all of a tenant's own jobs, and no one else's", async () => {
   for (const { tenant, jobId, executionId, queuedId } of [mine, theirs]) {
     const { json } = await tenant.get(`/v1/projects/${tenant.projectId}/jobs?limit=100`);
     expect(json.items.map(idOf)).toEqual(expect.arrayContaining([jobId, executionId, queuedId]));
@@ -44,7 +44,7 @@ test("lists hold one's own jobs, all of them, and no one else's", async () => {
   }
 });
 
-test("an unbound key works in every project of its organization, and a bound one cannot see what it made elsewhere", async () => {
+test("an unbound key works in every project of its organization, and a bound one cannot see its jobs elsewhere", async () => {
   const { tenant } = mine;
   const { json } = await call("POST", `/v1/capabilities/${TEXT}/jobs`, {
     key: tenant.unboundKey,
@@ -60,7 +60,7 @@ test("an unbound key works in every project of its organization, and a bound one
   expect((await call("POST", `${target}/cancel`, { key: tenant.unboundKey })).status).toBe(200);
 });
 
-test("delivery endpoints and deliveries are listed to their project's keys and to its organization's, to no one else", async () => {
+test("endpoints and deliveries are listed to keys of their project and organization, and to no one else", async () => {
   const seen = async (target: string, key: string) => (await call("GET", target, { key })).text;
   for (const [of, others] of [
     [mine, theirs],
@@ -83,7 +83,7 @@ test("delivery endpoints and deliveries are listed to their project's keys and t
   }
 });
 
-test("capability requests are filed in and listed of one's own projects alone", async () => {
+test("capability requests are created in and listed from our own projects only", async () => {
   for (const key of [mine.tenant.key, mine.tenant.unboundKey]) {
     const file = (projectId: string) =>
       call("POST", "/v1/capability-requests", { key, body: { ...NEED, projectId } });
@@ -107,7 +107,7 @@ test("capability requests are filed in and listed of one's own projects alone", 
   expect((await mine.tenant.get("/v1/capability-requests?limit=100")).text).not.toContain(json.id);
 });
 
-test("an endpoint of a sister project, and what was sent to it, is nothing to a bound key", async () => {
+test("a bound key cannot see an endpoint of a sister project or its deliveries", async () => {
   const { tenant } = mine;
   const { status, json } = await call("POST", "/v1/delivery-endpoints", {
     key: tenant.unboundKey,
@@ -125,7 +125,7 @@ test("an endpoint of a sister project, and what was sent to it, is nothing to a 
   );
 });
 
-test("a key of a project changes what serves its own environment alone, and nothing of a sister project", async () => {
+test("a project's key changes only what serves its own environment, and nothing of a sister project", async () => {
   const { tenant, path, owner, connect } = mine.vault;
   const { credentialId } = await connect();
   const bind = { projectId: tenant.otherProjectId, environment: "development", provider: "openai" };
@@ -144,7 +144,7 @@ test("a key of a project changes what serves its own environment alone, and noth
   expect((await call("DELETE", target, bound)).status).toBe(200);
 });
 
-test("adapters and aliases are listed to their own project, and a cursor of another moves through one's own", async () => {
+test("adapters and aliases are listed to their own project, and another's cursor moves through our own", async () => {
   for (const [of, others] of [
     [mine, theirs],
     [theirs, mine],

@@ -1,6 +1,6 @@
 import { readTree } from "./parse-tree.mjs";
 
-/** Functions that answer null for no arguments but null ones. */
+/** Functions that return null only if an argument is null. */
 const NEVER_NULL = new Set(
   `now clock_timestamp transaction_timestamp statement_timestamp date_trunc date_part extract length octet_length lower upper
   to_char btrim jsonb_array_length json_array_length jsonb_build_object json_build_object jsonb_build_array json_build_array
@@ -10,7 +10,7 @@ const NEVER_NULL = new Set(
   capstan_period_start capstan_reached`.split(/\s+/),
 );
 
-/** What the database knows of its own names, by their numbers. */
+/** Columns, tables, types, functions and operators of the database, by their numbers. */
 export async function openCatalog(client) {
   const rows = async (text) => (await client.query(text)).rows;
   const columns = new Map();
@@ -35,7 +35,7 @@ export async function openCatalog(client) {
     rel: (table) => tables.get(table),
     op: (oid) => operators.get(oid)?.name ?? "",
     fn: (oid) => functions.get(oid) ?? { name: "?", strict: true },
-    /** As columns are declared: of a domain its base type, of a list the type of its members and []. */
+    /** The type as columns declare it: a domain has its base type, an array its members' type and []. */
     type: (oid) => types.get(oid)?.name.replace(/^_(.*)$/, "$1[]") ?? "?",
     view: (table) => views.get(table) ?? null,
     neverNull: NEVER_NULL,
@@ -49,7 +49,7 @@ export async function openCatalog(client) {
   };
 }
 
-/** Has the server parse and describe a statement without running it; the parse tree comes as a message for its log. */
+/** Has the server parse and describe a statement without running it. The server sends the parse tree as a log message. */
 export function describer(client) {
   return (text) =>
     new Promise((resolve, reject) => {
@@ -77,7 +77,7 @@ export function describer(client) {
         handleRowDescription: ({ fields }) => {
           seen.fields = fields;
         },
-        // Either comes: after an error the driver takes the query for done.
+        // Only one of the two is called: after an error the driver considers the query finished.
         handleError: (error) => {
           stop();
           reject(error);

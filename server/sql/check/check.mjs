@@ -3,8 +3,8 @@ import { describer, openCatalog } from "./catalog.mjs";
 import { analyze } from "./parse-tree.mjs";
 
 /**
- * Holds every statement against a migrated database: what does not fit, each with the statement's name and the column's. Runs
- * no statement, and changes nothing: `first` is taken back.
+ * Checks every statement against a migrated database, and returns the mismatches with the names of statement and column. Runs
+ * no statement and changes nothing: `first` is rolled back.
  */
 export async function checkStatements(connectionString, statements, first = "SELECT") {
   const client = new pg.Client({ connectionString, options: "-c capstan.project_id=*" });
@@ -36,7 +36,10 @@ export async function checkStatements(connectionString, statements, first = "SEL
   }
 }
 
-/** How a statement differs from what it says of itself. Of many rows as JSON only names and types are known. */
+/**
+ * The differences between a statement and its declaration. A statement that takes its rows as JSON has only column names and
+ * types to check.
+ */
 function differences({ params, row, isMany }, seen, catalog) {
   const found = [];
   const declared = Object.entries(params);

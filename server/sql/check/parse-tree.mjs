@@ -1,6 +1,6 @@
-// Loose types: the tree is PostgreSQL's own.
-// Reads PostgreSQL's own parse tree (debug_print_parse) of a statement: names, domain types, nullability.
-/** nodeToString text -> objects. */
+// Reads PostgreSQL's parse tree of a statement (debug_print_parse): names, types and nullability. The types here are loose,
+// because the tree is PostgreSQL's own.
+/** Parses the text that PostgreSQL's nodeToString writes into objects. */
 export function readTree(s) {
   let i = 0;
   const ws = () => {
@@ -63,7 +63,10 @@ export function readTree(s) {
 const NEVER_NULL_AGG = new Set([2147, 2803]); // count
 const MAY_BE_NULL_OPS = /^(->|->>|#>|#>>|-|\/)?$/;
 
-/** The columns that a statement returns, and which of them may be null. `params`: may the parameter of this number be null? */
+/**
+ * The columns that a statement returns, and whether each may be null. `params` is asked whether the parameter of a number may
+ * be null.
+ */
 export function analyze(query, catalog, params = () => true) {
   return { columns: columns({ catalog, params, cache: new Map() }, query, null) };
 }
@@ -71,7 +74,7 @@ export function analyze(query, catalog, params = () => true) {
 function columns(analysis, q, outer) {
   const { cache } = analysis;
   if (cache.has(q)) return cache.get(q);
-  cache.set(q, null); // recursion of a recursive CTE
+  cache.set(q, null); // ends the recursion of a recursive CTE
   const ctx = { q, outer, sure: surely(q) };
   let list = q.returningList ?? (q.commandType === "1" ? q.targetList : null) ?? [];
   list = list.filter((t) => t.resjunk !== "true");
@@ -91,7 +94,7 @@ function columns(analysis, q, outer) {
   return cols;
 }
 
-/** Columns that the WHERE of a SELECT shows not to be null. */
+/** Columns that the WHERE of a SELECT proves not null. */
 function surely(q) {
   const sure = new Set();
   if (q.commandType !== "1" || !q.jointree) return sure;
@@ -129,7 +132,7 @@ function cteOf(rte, c) {
   return { cte: x.q.cteList.find((k) => k.ctename === rte.ctename), x };
 }
 
-/** May this expression be null? Yes, where no rule says otherwise. */
+/** True if the expression may be null, which is assumed unless a rule proves otherwise. */
 function nullable(analysis, n, ctx) {
   return n ? (RULES[n._]?.(analysis, n, ctx) ?? true) : true;
 }
@@ -148,7 +151,7 @@ function mayVariable(analysis, n, ctx) {
   return RELATION_RULES[found.rte.rtekind]?.(analysis, found, at) ?? true;
 }
 
-/** May column `at` of an entry of the range table be null? By the kind of the entry. */
+/** For each kind of range table entry: true if its column `at` may be null. */
 const RELATION_RULES = {
   // a table or a view
   0(analysis, { rte }, at) {

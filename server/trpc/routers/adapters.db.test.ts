@@ -15,7 +15,7 @@ async function personOf({ organizationId, clock }: TestProject, role: "owner" | 
   return { ...person, panel: appRouter.createCaller(ctx).adapters };
 }
 
-test("a member names, promotes and pins what a request then means; the history says who did it", async () => {
+test("a member names, promotes and pins the version that a request uses, and the history shows who did it", async () => {
   const project = await makeProject();
   const { projectId, ctx } = project;
   const { panel, email, userId } = await personOf(project, "member");
@@ -59,7 +59,7 @@ test("a member names, promotes and pins what a request then means; the history s
   expect(await panel.defaults({ projectId })).toMatchObject([{ alias: null, setAt: null }]);
 });
 
-test("a version whose adapter was deleted keeps its name in the history, and in no list", async () => {
+test("a version whose adapter was deleted keeps its name in the history, and is in no list", async () => {
   const project = await makeProject();
   const { projectId, ctx } = project;
   const { panel } = await personOf(project, "member");
@@ -81,7 +81,7 @@ test("a version whose adapter was deleted keeps its name in the history, and in 
   await expect(panel.get({ adapter_id: gone.adapterId })).rejects.toMatchObject({ code: "NOT_FOUND" });
 });
 
-test("a list is searched by name, alias, trigger word and source, and narrowed by family and health", {
+test("a list is searched by name, alias, trigger word and source, and filtered by family and health", {
   tags: "long",
 }, async () => {
   const project = await makeProject();
@@ -118,7 +118,7 @@ test("a list is searched by name, alias, trigger word and source, and narrowed b
   ]);
 });
 
-test("what draws with an adapter is said, and where nothing does, why", async () => {
+test("the models that support an adapter are listed, or the reason why there are none", async () => {
   const project = await makeProject();
   const { ctx } = project;
   const { panel } = await personOf(project, "viewer");
@@ -173,7 +173,7 @@ test("a viewer sees everything and changes nothing", async () => {
   ]);
 });
 
-test("somebody else's adapter, alias, project or environment and none at all are the same refusal", async () => {
+test("another tenant's adapter, alias, project or environment and a missing one are refused alike", async () => {
   const project = await makeProject();
   const { adapterId } = await putAdapter(project.ctx, "Theirs");
   await adapters.createAlias(project.ctx, {}, { alias: "a", target: { adapterId } });

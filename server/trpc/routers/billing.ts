@@ -12,7 +12,7 @@ import { ofWork } from "@/server/contract/work";
 import * as billing from "@/server/domain/billing";
 import { listJoinedOrganizations } from "@/server/domain/organizations";
 import * as payments from "@/server/domain/payments";
-import * as requests from "@/server/domain/requests"; // also sells commissions, which the test checkout shows and pays
+import * as requests from "@/server/domain/requests"; // registers commissions, which the test checkout shows and pays
 import * as api from "@/server/operations/billing";
 import { router } from "../init";
 import { does, mutation, Nothing, query, reads, widerQuery } from "../of";

@@ -33,7 +33,7 @@ export const budgetsRouter = router({
   holds: widerQuery(api.listHolds, {
     needs: ["projectId"],
     shown: WorkPage,
-    // A hold is of a job, or of a comparison that no one has judged: its id says which.
+    // A hold belongs to a job or to an unjudged comparison, as its id shows.
     view: (page, ctx) =>
       pageWithWork(
         {

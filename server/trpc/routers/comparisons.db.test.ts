@@ -6,7 +6,7 @@ import { makePerson } from "@/testing/tenants";
 import { inlineStep, makeProject } from "@/testing/world";
 import { appRouter } from "../index";
 
-test("the list is filtered by status, by capability and by whether it was judged", {
+test("the list is filtered by status, capability and judgement", {
   tags: "long",
 }, async () => {
   const tenant = await makeTenant();
@@ -38,7 +38,7 @@ test("the list is filtered by status, by capability and by whether it was judged
   expect(await listed({ capabilityKey: "image.generate.v1" })).toEqual([]);
 });
 
-test("private words of entries stay on the server until a reader asks for them", async () => {
+test("private content of entries stays on the server until a reader requests it", async () => {
   const tenant = await makeTenant();
   const { ctx } = await makePerson(tenant.organizationId, "viewer");
   const { comparisons } = appRouter.createCaller(ctx);
@@ -48,14 +48,14 @@ test("private words of entries stay on the server until a reader asks for them",
   });
   const which = { comparison_id: comparisonId };
   const whole = await comparisons.content(which);
-  const said = whole.entries.map(({ typedOutput }) => (typedOutput as { content: string }).content); // a text model answered
+  const said = whole.entries.map(({ typedOutput }) => (typedOutput as { content: string }).content); // the output of a text model
   expect(said.every((words) => words.length > 0)).toBe(true);
   const shown = await comparisons.get(which);
   expect(shown).toMatchObject({ isPrivate: true, judgedByName: null });
   for (const words of said) expect(JSON.stringify(shown)).not.toContain(words);
 });
 
-test("who judged is shown by name, and who may only look judges nothing", async () => {
+test("the judge is shown by name, and a viewer cannot judge", async () => {
   const tenant = await makeTenant();
   const [viewer, member] = await Promise.all(
     (["viewer", "member"] as const).map((role) => makePerson(tenant.organizationId, role)),
@@ -78,7 +78,7 @@ const competitors = ["1", "2"].map((model) => ({
   providerPin: `sandbox/sandbox-${model}`,
 }));
 
-test("a member compares, prices and judges in the project of the page; a viewer reads", async () => {
+test("a member compares, prices and judges in the project of the page, and a viewer reads", async () => {
   const project = await makeProject();
   const elsewhere = await makeProject();
   const panelOf = async (role: "member" | "viewer") => {
@@ -90,7 +90,7 @@ test("a member compares, prices and judges in the project of the page; a viewer 
   const options = await member.options(place);
   expect(options.defaultCompetitors).toEqual([{ axis: "provider", providerPin: "sandbox-text" }]);
   const { total } = await member.estimate({ ...place, body: { competitors, input } });
-  // Whatever the body says, it works in the project of its page.
+  // The project of the page is used, whatever the body says.
   const body = { context: { projectId: elsewhere.projectId }, competitors, input };
   const made = await member.create({ ...place, body });
   expect(made).toMatchObject({ projectId: project.projectId, maximumCost: total.maximumCost });

@@ -12,7 +12,7 @@ async function room() {
   return { tenant, person };
 }
 
-test("a member defines, revises and archives a panel, which is written down; a viewer looks on", async () => {
+test("a member defines, revises and archives an embed, which is audited, and a viewer only reads", async () => {
   const { tenant, person } = await room();
   const [member, viewer] = [await person("member"), await person("viewer")];
   const body = { key: "studio", displayName: "Studio", capabilityKey: "image.generate.v1" };
@@ -44,7 +44,7 @@ test("a member defines, revises and archives a panel, which is written down; a v
   expect(rows.map(({ action }) => action)).toEqual(["panel.created", "panel.changed", "panel.changed"]);
 });
 
-test("sessions are found by panel, subject and status, page by page; who may write ends one", async () => {
+test("sessions are found by embed, subject and status, in pages, and a member can end one", async () => {
   const { tenant, person } = await room();
   const [member, viewer] = [await person("member"), await person("viewer")];
   const { id } = await definePanel(tenant);

@@ -40,7 +40,7 @@ export function withoutPrivateContent(job: Job): Job {
   };
 }
 
-/** What the panel gets of an answered job. */
+/** Removes private content from the job that a procedure returns. */
 const hidden = { view: withoutPrivateContent };
 
 export const jobsRouter = router({

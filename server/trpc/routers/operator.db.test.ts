@@ -24,7 +24,7 @@ async function makeOperator(address = "192.0.2.1") {
   return { email, ctx: own, panel: appRouter.createCaller(own).operator };
 }
 
-/** A submitted request of a customer of its own. */
+/** A submitted request of its own customer. */
 async function makeRequest() {
   const tenant = await makeTenant();
   const member = await makePerson(tenant.organizationId, "member");
@@ -52,7 +52,7 @@ const quoteOf = ({ requestId, revisionId }: { requestId: string; revisionId: str
   note: "We begin at once.",
 });
 
-test("no one but an operator reads or does anything here, and nothing is done by trying", async () => {
+test("only an operator reads or does anything here, and an attempt changes nothing", async () => {
   const made = await makeRequest();
   const owner = await makePerson(made.organizationId, "owner");
   const panel = appRouter.createCaller(owner.ctx).operator;
@@ -85,7 +85,7 @@ test("no one but an operator reads or does anything here, and nothing is done by
   expect((await requests.get(made.member.ctx, requestId)).status).toBe("submitted");
 });
 
-test("a request goes from the queue to a quote, and only what is possible is offered on the way", async () => {
+test("a request goes from the queue to a quote, and each step offers only what is possible", async () => {
   const made = await makeRequest();
   const { panel } = await makeOperator();
   const { requestId } = made;
@@ -125,7 +125,7 @@ test("a request goes from the queue to a quote, and only what is possible is off
   expect(first.content).toMatchObject(need);
 });
 
-test("a quote that has expired may be issued anew", async () => {
+test("a quote that has expired can be issued again", async () => {
   const made = await makeRequest();
   const { ctx, panel } = await makeOperator();
   await panel.openForReview({ request_id: made.requestId });
@@ -135,7 +135,7 @@ test("a quote that has expired may be issued anew", async () => {
   expect(expired).toMatchObject({ acts: ["quote"], quotes: [{ status: "expired" }] });
 });
 
-test("what was paid is shipped, given back within the acceptance window, and not twice", async () => {
+test("a paid request is delivered, refunded within the acceptance window, and not refunded twice", async () => {
   const made = await makeRequest();
   const { requestId } = made;
   const { ctx, panel } = await makeOperator();
@@ -170,7 +170,7 @@ test("what was paid is shipped, given back within the acceptance window, and not
   );
 });
 
-test("the audit log of a request says who did what, when and from where, to operators of the installation", async () => {
+test("the audit log of a request shows actor, action, time and address, to operators of the installation", async () => {
   const made = await makeRequest();
   const operator = await makeOperator("198.51.100.7");
   await operator.panel.openForReview({ request_id: made.requestId });
@@ -184,7 +184,7 @@ test("the audit log of a request says who did what, when and from where, to oper
   ]);
 });
 
-test("the queue holds requests of every organization by what waits, oldest or newest first, and counts them", async () => {
+test("the queue has requests of every organization by status, oldest or newest first, and counts them", async () => {
   const { panel } = await makeOperator();
   const before = await panel.counts();
   const [one, two] = [await makeRequest(), await makeRequest()];
@@ -211,7 +211,7 @@ test("the queue holds requests of every organization by what waits, oldest or ne
   expect(seen).toContain(one.requestId);
 });
 
-test("a revision of another request, and a request that is not there, are not found", {
+test("a revision of another request, and an unknown request, are not found", {
   tags: "long",
 }, async () => {
   const [one, two] = [await makeRequest(), await makeRequest()];
@@ -223,11 +223,11 @@ test("a revision of another request, and a request that is not there, are not fo
   });
 });
 
-test("the page of plans asks for the use of all its organizations at once", async () => {
+test("the page of plans reads the use of all its organizations in one query", async () => {
   const { panel } = await makeOperator();
   const [one, two] = [await makeTenant(), await makeTenant()];
   await makePerson(two.organizationId, "member");
-  const newest = await makeTenant(); // organizations of other tests may be of a later day
+  const newest = await makeTenant(); // organizations of other tests may be newer by a day
   const asked = vi.spyOn(pool, "query");
   const { items } = await panel.plans({ cursor: newest.organizationId });
   const statements = asked.mock.calls.length;

@@ -35,7 +35,7 @@ async function codeOf(work: Promise<unknown>): Promise<string> {
   return cause instanceof Fault ? cause.code : error instanceof Error ? error.message : String(error);
 }
 
-test("what each role reads; to strangers the organization is none, and no one signs in to read", async () => {
+test("each role reads what it may, strangers find no organization, and anyone signed out is refused", async () => {
   const { organizationId } = tenant;
   const reads = (ctx: Ctx) => [
     as(ctx).get({ organizationId }),
@@ -55,7 +55,7 @@ test("what each role reads; to strangers the organization is none, and no one si
   expect(await table(anonymous)).toEqual(Array(6).fill("Sign in to continue."));
 });
 
-test("an invitation goes its whole way, and keys are shown with who made them", async () => {
+test("an invitation is created and accepted, and keys are listed with their creators", async () => {
   const { organizationId, projectId } = tenant;
   const email = `${randomUUID()}@example.com`;
   const { invitationId } = await as(people.admin.ctx).invite({ organizationId, email, role: "member" });
@@ -90,7 +90,7 @@ test("an invitation goes its whole way, and keys are shown with who made them", 
   expect(JSON.stringify(keys)).not.toContain(next.apiKey.slice(30));
 });
 
-test("a project is made, changed and archived; unknown fields are refused", async () => {
+test("a project is created, changed and archived, and unknown fields are refused", async () => {
   const { organizationId } = tenant;
   const { owner, member } = people;
   expect(await codeOf(as(member.ctx).addProject({ organizationId, displayName: "No" }))).toBe(

@@ -111,7 +111,7 @@ export const organizationsRouter = router({
     (ctx, { keyId, ...how }) => organizations.rotateKey(ctx, keyId, how),
   ),
   auditLog: reads(
-    // Not strict: the pages of an infinite query name a direction, too.
+    // Not strict, because the pages of an infinite query also send a direction.
     z.object({ ...OrganizationRef.shape, ...ListAuditLog.shape }),
     AuditLogPage,
     (ctx, { organizationId, ...query }) => organizations.auditLog(ctx, organizationId, query),

@@ -7,7 +7,7 @@ import { appRouter } from "../index";
 
 const pin = { provider: "sandbox", model: "sandbox-1", api: "responses" };
 
-test("private content of a record stays on the server until a reader asks for it", async () => {
+test("private content of a record stays on the server until a reader requests it", async () => {
   const world = await makeProject();
   const { ctx } = await makePerson(world.organizationId, "viewer");
   const panel = appRouter.createCaller(ctx);
@@ -30,7 +30,7 @@ test("private content of a record stays on the server until a reader asks for it
   for (const secret of [words, answer, 'nativeResponse":']) expect(shown).not.toContain(secret);
 });
 
-test("a form runs in the project it is in, whatever its body says, and a viewer runs nothing", async () => {
+test("a form runs in the project of its page, whatever its body says, and a viewer runs nothing", async () => {
   const [world, other] = [await makeProject(), await makeProject()];
   const { ctx: member } = await makePerson(world.organizationId, "member");
   const { ctx: viewer } = await makePerson(world.organizationId, "viewer");
@@ -45,7 +45,7 @@ test("a form runs in the project it is in, whatever its body says, and a viewer 
   expect(items.map(({ receiptId }) => receiptId)).toEqual([receipt.receiptId]);
 });
 
-test("a viewer reads bulks and the records of their items, and neither cancels nor repeats one", async () => {
+test("a viewer reads bulks and the records of their items, and can neither cancel nor retry one", async () => {
   const world = await makeProject();
   const { bulkId } = await submitBulk(world.ctx, { pin, items: [{ id: "one", input: "Hello" }] });
   const { ctx } = await makePerson(world.organizationId, "viewer");
@@ -57,7 +57,7 @@ test("a viewer reads bulks and the records of their items, and neither cancels n
     await expect(change({ bulk_id: bulkId })).rejects.toMatchObject({ code: "NOT_FOUND" });
 });
 
-test("somebody else's records and those that do not exist are the same refusal", async () => {
+test("another tenant's records and missing ones are refused alike", async () => {
   const [mine, theirs] = [await makeProject(), await makeProject()];
   const { receiptId } = await run(theirs.ctx, { pin, input: "Theirs" });
   const { ctx } = await makePerson(mine.organizationId, "owner");

@@ -12,7 +12,7 @@ import { appRouter } from "../index";
 
 const panelOf = (ctx: Ctx) => appRouter.createCaller(ctx);
 
-/** A person of the project whose clock is the project's. */
+/** A person of the project, with the project's clock. */
 async function personOf(
   { organizationId, clock }: Pick<TestProject, "organizationId" | "clock">,
   role: "owner" | "member" | "viewer",
@@ -22,7 +22,7 @@ async function personOf(
   return { ...person, ctx, panel: panelOf(ctx) };
 }
 
-test("a member writes, rewords and submits a request; a viewer only reads it", async () => {
+test("a member writes, rewords and submits a request, and a viewer only reads it", async () => {
   const project = await makeProject();
   const [member, viewer] = [await personOf(project, "member"), await personOf(project, "viewer")];
   const filed = await member.panel.requests.create({ ...NEED, projectId: project.projectId });
@@ -46,7 +46,7 @@ test("a member writes, rewords and submits a request; a viewer only reads it", a
     await expect(act()).rejects.toMatchObject({ code: "FORBIDDEN" });
 });
 
-test("somebody else's request, quote or project and none at all are the same refusal", {
+test("another tenant's request, quote or project and a missing one are refused alike", {
   tags: "long",
 }, async () => {
   const project = await makeProject();
@@ -75,7 +75,7 @@ test("somebody else's request, quote or project and none at all are the same ref
   expect(theirs.every((message) => typeof message === "string")).toBe(true);
 });
 
-test("the list says the price of each request, and is read by state and page by page", async () => {
+test("the list has the price of each request, and is filtered by state and paged", async () => {
   const project = await makeProject();
   const viewer = await personOf(project, "viewer");
   const drafts: string[] = [];
@@ -98,7 +98,7 @@ test("the list says the price of each request, and is read by state and page by 
   expect(quoted.items.map(({ id }) => id)).toEqual([request.id]);
 });
 
-test("a member of the organization and an operator may pay a quote; a viewer sees it and may not", {
+test("a member of the organization and an operator may pay a quote, and a viewer only sees it", {
   tags: "long",
 }, async () => {
   const project = await makeProject();
@@ -123,7 +123,7 @@ test("a member of the organization and an operator may pay a quote; a viewer see
   expect(theirs).toEqual(one);
 });
 
-test("a key and the system cannot ask the panel to pay, whatever they may do elsewhere", async () => {
+test("a key and the system cannot pay through the panel, whatever else they may do", async () => {
   const project = await makeProject();
   const { quote } = await quotedNeed(project.ctx);
   for (const ctx of [project.ctx, operatorAt(project.ctx)]) {
@@ -133,17 +133,17 @@ test("a key and the system cannot ask the panel to pay, whatever they may do els
   }
 });
 
-test("jobs and commissions wait in one list, what is due first first, and are counted beside it", async () => {
+test("jobs and commissions wait in one list, earliest deadline first, and are counted", async () => {
   const project = await makeProject();
   const member = await personOf(project, "member");
   const viewer = await personOf(project, "viewer");
   const project_id = project.projectId;
   expect(await member.panel.approvals.list({ project_id })).toMatchObject({ items: [], count: 0 });
   await pool.query("UPDATE project SET approval_threshold_micros = 0 WHERE id = $1", [project_id]);
-  const { quote } = await quotedNeed(project.ctx); // fourteen days
+  const { quote } = await quotedNeed(project.ctx); // expires after fourteen days
   const job = await jobs.submit(project.ctx, "text.general.fast.v1", {
     input: { messages: [{ role: "user", content: "What is a capstan?" }] },
-  }); // seven days
+  }); // expires after seven days
   const { items, count, now } = await member.panel.approvals.list({ project_id });
   expect(now).toEqual(expect.any(String));
   expect(count).toBe(2);
@@ -165,7 +165,7 @@ test("jobs and commissions wait in one list, what is due first first, and are co
 
   await member.panel.jobs.reject({ job_id: job.jobId });
   project.clock.advance(14 * DAY_MS);
-  // What can no longer be paid waits for no one.
+  // An item that can no longer be paid leaves the list.
   expect(await member.panel.approvals.list({ project_id })).toMatchObject({ items: [], count: 0 });
   expect(await member.panel.approvals.count({ project_id })).toBe(0);
 });

@@ -6,7 +6,7 @@ import { router } from "../init";
 import { reads } from "../of";
 
 export const usageRouter = router({
-  /** Whether a project has run outside the sandbox lately: the mode that the panel shows until the reader chooses. */
+  /** True if a project has run outside the sandbox lately, which sets the panel's mode until the reader chooses one. */
   hasLive: reads(ProjectRef, z.boolean(), (ctx, input) => usage.hasLive(ctx, input.project_id)),
   days: reads(UsageDaysQuery, UsageDays, (ctx, input) => usage.days(ctx, input.project_id, input.days)),
   /** The job's status is part of the cache key. */

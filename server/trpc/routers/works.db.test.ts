@@ -13,7 +13,7 @@ import { appRouter } from "../index";
 const FAST = "text.general.fast.v1";
 const words = (content: string) => ({ messages: [{ role: "user", content }] });
 
-/** A project with a viewer's panel, and the works of its list of jobs, newest first. */
+/** A project with a viewer's panel, and a function that reads the works of its list of jobs, newest first. */
 async function makePanel() {
   const project = await makeProject();
   const { ctx } = await makePerson(project.organizationId, "viewer");
@@ -43,7 +43,7 @@ test("a job in the list has its prompt as subject and its image as picture, and 
   expect(JSON.stringify(page)).not.toMatch(/sea|kite/);
 });
 
-test("content that is kept encrypted for a short time has its subject, private content has neither subject nor picture", async () => {
+test("short-term encrypted content gives a subject, and private content gives neither subject nor picture", async () => {
   const { run, works, listed } = await makePanel();
   await run(FAST, { input: words("In confidence"), context: { retentionRequirement: "EncryptedShortTerm" } });
   const context = { dataClassification: "PrivateUserContent" };
@@ -63,7 +63,7 @@ test("reserved funds name the job that they are for", async () => {
   expect(items[0]).not.toHaveProperty("jobId");
 });
 
-test("subject and picture end with the content they are made from", { tags: "long" }, async () => {
+test("subject and picture disappear with the content that they come from", { tags: "long" }, async () => {
   const { ctx, clock, projectId, run, works } = await makePanel();
   await run("image.generate.v1", { input: { prompt: "A kite" } });
   await run(FAST, { input: words("Hashes"), context: { retentionRequirement: "HashesOnly" } });
@@ -76,7 +76,7 @@ test("subject and picture end with the content they are made from", { tags: "lon
   ]);
 });
 
-test("a job of another tenant has no work, even for a line that names it", async () => {
+test("a job of another tenant has no work, even for a row that names it", async () => {
   const [own, foreign] = await Promise.all([makePanel(), makePanel()]);
   const jobId = await foreign.run(FAST, { input: words("Theirs") });
   const { ctx } = await makePerson(own.organizationId, "owner");
@@ -86,7 +86,7 @@ test("a job of another tenant has no work, even for a line that names it", async
   );
 });
 
-test("competitors of an unjudged comparison have the subject that they share, and none where they differ", async () => {
+test("competitors of an unjudged comparison show their common subject, and none if their subjects differ", async () => {
   const { works, ...project } = await makePanel();
   await compareDrawings(project);
   expect((await works()).map((work) => work?.subject)).toEqual(["A kite", "A kite"]);
@@ -94,7 +94,7 @@ test("competitors of an unjudged comparison have the subject that they share, an
   expect((await works()).slice(0, 2).map((work) => work?.subject)).toEqual([null, null]);
 });
 
-test("a comparison has the request of its entries as subject, and a picture only of its winner", {
+test("a comparison has its entries' request as subject, and only the winner's picture", {
   tags: "long",
 }, async () => {
   const project = await makePanel();
