@@ -22,7 +22,7 @@ import {
 const MANIFEST_SCHEMA = "service.reference-manifest.v1";
 const GLB = "model/gltf-binary";
 
-/** The views of an input in the order they are drawn; what is requested by name goes first. */
+/** The views of an input in drawing order; a view requested by name comes first. */
 export function viewsOf({ view, output }: RenderInput): View[] {
   if (output === "image") return [view === "auto" ? "three-quarter" : view];
   if (view === "auto") return [...STANDARD_VIEWS];

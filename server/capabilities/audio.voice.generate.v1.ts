@@ -45,7 +45,7 @@ export const VoiceInput = z.strictObject({
 });
 type VoiceInput = z.output<typeof VoiceInput>;
 
-/** Settings that were given a value. */
+/** Only the settings that have a value. */
 const settingsOf = ({ voiceSettings }: VoiceInput) =>
   Object.fromEntries(Object.entries(voiceSettings ?? {}).filter(([, value]) => value !== undefined));
 
@@ -63,7 +63,7 @@ const CONTAINERS: Record<string, AudioContainer> = {
   "audio/mpeg": "mp3",
 };
 
-/** One of our two words for a format, or one of the vendor's own. */
+/** `ogg` and `mp3`, or their media types, name a container; any other text must be one of the vendor's formats. */
 function containerFor(preference: string | undefined, model: ModelFacts) {
   const container = preference === undefined ? "ogg" : CONTAINERS[preference];
   return container ? { container } : { container: "ogg" as const, ...formatFor(preference, model) };

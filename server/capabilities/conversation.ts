@@ -9,20 +9,20 @@ import type {
 } from "@/server/providers/define";
 
 /**
- * What a conversation has beside its words, as doors of other interfaces give it. No published input takes it: it travels
- * beside the input, with the request, and is part of its hash, its bounds and its content.
+ * Parts of a conversation beside its text, as the OpenAI-compatible endpoints pass them. No published input has them:
+ * they travel with the request beside the input, and count for its hash, its bounds and its content.
  */
 export type Conversation = {
-  /** Messages of `input.messages`, by their place, that call tools or are the result of a call. */
+  /** Messages of `input.messages`, by index, that call tools or hold the result of a call. */
   turns?: Turn[];
-  /** Members that assistant messages bring back beside tool calls. */
+  /** Opaque members that assistant messages send back, apart from tool calls. */
   opaque?: { at: number; id?: string | undefined; members: Opaque }[];
-  /** Names of those who wrote messages, and how closely pictures are looked at; only some interfaces have words for them. */
+  /** Names of message authors, and the detail level of pictures; only some interfaces can express them. */
   names?: { at: number; name: string }[];
   details?: { at: number; part: number; detail: PictureDetail }[];
-  /** Messages with pictures, in the place of their text in `input.messages`. */
+  /** Messages with pictures, which replace the text of the same index in `input.messages`. */
   parts?: { at: number; content: Part[] }[];
-  /** Marks up to which the caller wants the prompt cached, by the place of the message. */
+  /** Marks up to which the caller wants the prompt cached, by message index. */
   cache?: ({ at: number } & CacheMark)[];
   toolChoice?: ToolChoice;
   parallelToolCalls?: false;
@@ -31,7 +31,7 @@ export type Conversation = {
 type Part = { type: "text"; text: string } | { type: "image"; mediaType: string; data: string };
 export type Turn = { at: number } & ({ toolCalls: ToolCall[] } | { toolCallId: string });
 
-/** The messages of an input, those with pictures as their parts. */
+/** The messages of an input; those with pictures have their parts as content. */
 export function withParts<M extends { content: string }>(
   messages: M[],
   { parts = [] }: Conversation = {},
@@ -40,7 +40,10 @@ export function withParts<M extends { content: string }>(
   return messages.map((message, place) => ({ ...message, content: found.get(place) ?? message.content }));
 }
 
-/** The messages with what belongs to them: calls and results, names, details of pictures, and marks of what is cached. */
+/**
+ * Adds calls and results, names, picture details and cache marks to the messages. Throws if the result of a tool is not
+ * text.
+ */
 export function withTurns(messages: TextMessage[], conversation: Conversation = {}): TextMessage[] {
   const { turns = [], opaque = [], names = [], details = [], cache = [] } = conversation;
   const broughtAt = new Map(opaque.map((each) => [each.at, each]));
@@ -70,7 +73,7 @@ export function withTurns(messages: TextMessage[], conversation: Conversation = 
     if (typeof message.content !== "string") throw new Error("the result of a tool is text");
     return { role: "tool", content: message.content, toolCallId: turn.toolCallId };
   };
-  // Found by place, since a request to a server that is sent no marks can have any number of them.
+  // Grouped by index first, because a request to a server that receives no marks can have any number of them.
   const marksAt = new Map<number, CacheMark[]>();
   for (const { at, ...mark } of cache) {
     const marks = marksAt.get(at);

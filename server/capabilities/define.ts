@@ -23,17 +23,17 @@ export type InputConstraint = {
   byModel?: Record<string, { max: number }>;
 };
 
-/** Envelope features that reach the provider beside the input. */
+/** Features of the envelope that the provider receives beside the input. */
 export type CallOptions = {
   responseSchema?: Record<string, Json>;
-  /** How a provider is told of the schema, wherever that was given. */
+  /** Name and strictness of the schema at the provider, wherever the schema was given. */
   responseSchemaName?: string;
   responseSchemaStrict?: boolean;
   temperature?: number;
   reasoningIntent?: "omit" | "economy" | "balanced" | "deep" | "maximum";
   tools?: Record<string, Json>[];
   conversation?: Conversation;
-  /** The run's own cap on output, where it is lower than the capability's bound (a synchronous run). */
+  /** The run's own limit on output, if it is lower than the capability's (a synchronous run). */
   maxOutputTokens?: number;
 };
 
@@ -49,10 +49,10 @@ export type OutputFile = {
   facts?: FileFacts;
 };
 
-/** What was measured of a file: it is in its row, in its entry of the typed output, and on receipts. */
+/** Facts measured in a file. They are stored in its row, and shown in its entry of the typed output and on receipts. */
 export type FileFacts = { durationMs?: number };
 
-/** What an execution yields: JSON, files, or both. */
+/** The result of an execution: JSON, files, or both. */
 export type Outcome<O> = {
   typedOutput: O;
   files: OutputFile[];
@@ -60,15 +60,15 @@ export type Outcome<O> = {
   media?: Record<string, Json>;
 };
 
-/** An artifact of the project that an input names, and what it may be. */
+/** An artifact of the project that an input names, with the types and size that are allowed. */
 export type Source = {
   artifactId: string;
-  /** Where the input names it, from `input` on: `["input", "source", "artifactId"]`. */
+  /** The path of the field that names it, beginning with `input`: `["input", "source", "artifactId"]`. */
   field: (string | number)[];
   mediaTypes: readonly string[];
   maxBytes: number;
 };
-/** A source as it was read; by its hash it is the same whenever it is read. */
+/** A source that was read. Its hash guarantees the same bytes at every read. */
 export type SourceFile = {
   artifactId: string;
   bytes: Uint8Array;
@@ -78,13 +78,16 @@ export type SourceFile = {
 };
 
 /**
- * One call before the main one, of another port as may be: what it makes is kept as artifacts of the job, and the calls
- * after it are made from that. It is an attempt of its own, and never made twice.
+ * One call before the main one, possibly of another port. Its files are kept as artifacts of the job and are the
+ * material of later calls. It is an attempt of its own and never repeated.
  */
 export type Stage<I, M> = {
-  /** What its attempt is called, in the receipt and to the reviewer. */
+  /** Name of its attempt, in the receipt and for the reviewer. */
   name: string;
-  /** Only made where what was kept before says so; the hold has room for it. Absent: always. */
+  /**
+   * Decides by the files kept so far whether the call is made; the hold covers it in either case. If absent, it is
+   * always made.
+   */
   isNeeded?(input: I, kept: OutputFile[]): boolean;
   execute: { [P in PortName]: StageExecution<I, P, M> }[PortName];
 };
@@ -93,48 +96,48 @@ type StageExecution<I, P extends PortName, M> = Pick<
   "port" | "accepts" | "fits" | "prefers" | "call" | "result" | "refine" | "bounds"
 >;
 
-/** What a call was made with, and what it used as far as the provider says. */
+/** Material and model of a call, and its usage as far as the provider reports it. */
 export type Answered<M> = { material: M; model: ModelFacts; usage?: Usage | null };
 
-/** Work done by a provider port: pure mappings. `materialize`, `call` and `result` may throw `CapabilityFault`. */
+/** Work done by a provider port, as pure mappings. `materialize`, `call` and `result` can throw `CapabilityFault`. */
 type PortExecution<I, O, P extends PortName, M> = {
   port: P;
-  /** Does this model satisfy the request? Routing asks before quoting. */
+  /** Can this model serve the request? Routing asks before quoting. */
   accepts?(input: I, model: ModelFacts): boolean;
   /**
-   * Does this model follow the input's hints whole? One that does goes before its equals, another one follows them as far as
-   * it can, which the receipt says. A pinned model has to.
+   * Can this model follow the input's hints completely? Such a model goes before its equals; another follows them as
+   * far as it can, and the receipt reports that. A pinned model must fit.
    */
   fits?(input: I, model: ModelFacts): boolean;
-  /** How well a model fits among those that satisfy: the higher goes first; equals stay in the order they are listed. */
+  /** Rank among the models that can serve the request: higher goes first, and equal ones keep their listed order. */
   prefers?(input: I, model: ModelFacts): number;
-  /** Whose account the input itself asks for. */
+  /** The account that the input itself asks for. */
   credentialSource?(input: I): "platform" | "customer" | undefined;
-  /** Artifacts the input names; a missing, too large or unfit one is refused at its field. */
+  /** Artifacts that the input names. One that is missing, too large or of the wrong type is refused at its field. */
   sources?(input: I): Source[];
   /**
-   * What has to be waited for before there can be a call: sources read, schemas compiled. Done when the request is planned
-   * and again when it runs, so the same input must give the same. May throw `InputFault`.
+   * Asynchronous preparation of a call, such as reading sources and compiling schemas. It runs when the request is
+   * planned and again when it runs, so equal input must give an equal result. It can throw `InputFault`.
    */
   materialize?(input: I, files: SourceFile[], options?: CallOptions, kept?: OutputFile[]): Promise<M>;
-  /** The calls that come before this one, in their order. Each sees what those before it kept; when the request is planned, nothing is. */
+  /** Calls before this one, in order. Each sees the files that earlier ones kept; during planning there are none. */
   stages?(input: I): Stage<I, M>[];
-  /** Does a person look at what the stages kept before the main call is made? */
+  /** Must a person review the stages' files before the main call is made? Null if not. */
   review?(input: I): { reason: "turnaround_review"; step: string } | null;
   call(input: I, options: CallOptions, model: ModelFacts, material: M): Ports[P]["call"];
   result(result: Ports[P]["result"], input: I, call: Answered<M>): Outcome<O> | Promise<Outcome<O>>;
-  /** Is the answer's text JSON? It is read, and streamed, without thinking and fences around it. */
+  /** Is the answer's text JSON? If so, reasoning and code fences around it are removed when it is read or streamed. */
   isJson?(material: M): boolean;
-  /** What becomes of an answer that `result` finds unfit. Absent: the execution fails with it. */
+  /** The second try after an answer that `result` finds unfit; without it, the execution fails. */
   repair?: Repair<I, Ports[P]["call"], Ports[P]["result"], M>;
   /**
-   * Processing of the provider's files, in durable runs only; null: none for this input. They are stored first: the work may
-   * run again in another process and must give the same, and its failure loses nothing.
+   * Processing of the provider's files, in durable runs only; null if the input needs none. The files are stored first,
+   * so a failure loses nothing. Another process can repeat the work, which must give the same result.
    */
   refine?(input: I, model: ModelFacts): ((files: OutputFile[]) => Promise<Outcome<O>>) | null;
-  /** What `call` and `refine` will do for this input, to be looked at before: sizes, cells, methods. */
+  /** Sizes, cells and methods that `call` and `refine` will use for this input, for display before a run. */
   preview?(input: I, model: ModelFacts): Record<string, Json>;
-  /** The cap on what one run may use, for quotes and holds. */
+  /** Maximum usage of one run, for quotes and holds. */
   bounds(
     input: I,
     model: ModelFacts,
@@ -142,21 +145,21 @@ type PortExecution<I, O, P extends PortName, M> = {
 };
 
 /**
- * An unfit answer may be given back once, with what is wrong with it, inside the same attempt; never of a stream, whose text
- * was reported already.
+ * Returns an unfit answer to the model once, with its flaws, within the same attempt. Streams are excluded, because
+ * their text was already delivered.
  */
 export type Repair<I, C, R, M> = {
-  /** Decided before quoting: the estimate and the hold then cover both calls. */
+  /** Decided before quoting, so that estimate and hold cover both calls. */
   mayBeNeeded(input: I, model: ModelFacts, material: M): boolean;
-  /** The second call. What it says besides the first call and its answer has at most `MAX_REPAIR_BYTES`. */
+  /** Builds the second call. Beyond the first call and its answer it adds at most `MAX_REPAIR_BYTES`. */
   call(call: C, answer: R, unfit: UnfitAnswer): C;
 };
 export const MAX_REPAIR_BYTES = 4_096;
 
-/** Name of a schema at providers if its caller gives none. */
+/** Name of a schema at providers if the caller gives none. */
 export const SCHEMA_NAME = "answer";
 
-/** Work done here, without a provider; free. Of a durable run it may be done again in another process. */
+/** Work done in our own process, without a provider and free of charge. Another process can repeat a durable run. */
 type LocalExecution<I, O> = {
   local: true;
   sources?(input: I): Source[];
@@ -168,7 +171,7 @@ export type Execution<I, O, M> =
   | { [P in PortName]: PortExecution<I, O, P, M> }[PortName]
   | LocalExecution<I, O>;
 
-/** A refusal decided by the capability itself, with a code of the error table. */
+/** A refusal by the capability itself, with a code of the error table. */
 export class CapabilityFault extends Error {
   override readonly name = "CapabilityFault";
   constructor(
@@ -180,7 +183,10 @@ export class CapabilityFault extends Error {
   }
 }
 
-/** Part of a request is not what it must be; refused with 422 at its field, from the body on: `["input", "schema"]`. */
+/**
+ * An invalid part of a request, refused with 422 at its field. The path begins with the member of the body: `["input",
+ * "schema"]`.
+ */
 export class InputFault extends Error {
   override readonly name = "InputFault";
   constructor(
@@ -192,15 +198,15 @@ export class InputFault extends Error {
 }
 
 /**
- * An answer that does not fit the request. Its message says so without a word of the answer; the findings, which may quote
- * it, are for the model alone.
+ * An answer that does not fit the request. Its message quotes nothing of the answer; the findings may, and only the
+ * model sees them.
  */
 export class UnfitAnswer extends CapabilityFault {
   constructor(
     message: string,
     readonly findings: string[],
     details: Record<string, Json> = {},
-    /** Its code where the answer was given back once and came again unfit. */
+    /** The code if the answer is still unfit after a repair. */
     readonly codeAfterRepair: string = "StructuredOutputRepairFailed",
   ) {
     super("StructuredOutputInvalid", message, details);
@@ -226,10 +232,10 @@ export type CapabilityDefinition<I, O, M = never> = {
   intentExamples: string[];
   synonyms: string[];
   taskTags: string[];
-  /** Of the managed first-use allowance. */
+  /** Can the one-time allowance pay for it? */
   trialEligible: boolean;
   readySummary: string;
-  /** Limits of a synchronous run; absent: none. */
+  /** Limits of a synchronous run; absent if the capability has no limits of its own. */
   sync?: { maxOutputTokens?: number; seconds: number };
   /** Deadlines of a durable run, in seconds. */
   durable?: {
@@ -238,23 +244,26 @@ export type CapabilityDefinition<I, O, M = never> = {
     defaultExecutionSeconds: number;
     maxExecutionSeconds: number;
   };
-  /** Does a person usually have to act while it runs, and why? Absent: no. */
+  /** Must a person usually act while it runs, and why? Absent if not. */
   interaction?: { typicallyRequired: boolean; reason: string };
   /**
-   * The LoRA adapters an input names; undefined: the project's default. What they are, the domain finds out, and it adds them
-   * to the call. Absent: the capability takes none.
+   * LoRA adapters that an input names; undefined means the project's default. The domain resolves them and adds them to
+   * the call. Absent if the capability accepts none.
    */
   adapters?(input: I): AdapterChoice[] | undefined;
-  /** How many variants were asked for; absent: the capability has none. */
+  /** The number of variants requested; absent if the capability has no variants. */
   variants?(input: I): number;
   examples: { title: string; input: z.input<z.ZodType<I>>; output?: Json }[];
   execute: Execution<I, O, M>;
 };
 
-/** What the registry holds. Which input it takes is forgotten: its functions get what its own schema has parsed, nothing else. */
+/**
+ * A capability in the registry. Its input type is erased, which is safe because its functions receive only input that
+ * its own schema has parsed.
+ */
 export type Capability = CapabilityDefinition<unknown, unknown, unknown>;
 
-/** Deadlines of durable runs, in seconds: two hours in the queue, and what the work itself may take. */
+/** Deadlines of durable runs, in seconds: two hours in the queue, and the given time for the work. */
 export const durable = (defaultExecutionSeconds: number, maxExecutionSeconds = 600) => ({
   defaultQueueSeconds: 7200,
   maxQueueSeconds: 7200,
@@ -262,7 +271,7 @@ export const durable = (defaultExecutionSeconds: number, maxExecutionSeconds = 6
   maxExecutionSeconds,
 });
 
-/** A field that is measured in characters and never trimmed; `byModel`: what models take that differ. */
+/** A field measured in characters and never truncated. `byModel` has the limits of models that differ. */
 export const inCharacters = (max: number, byModel?: Record<string, number>): InputConstraint => ({
   measurement: "characters",
   max,
@@ -273,7 +282,7 @@ export const inCharacters = (max: number, byModel?: Record<string, number>): Inp
   }),
 });
 
-/** Feature flags of what a provider's model answers. */
+/** Feature flags of capabilities that a provider's model answers. */
 export const BY_MODEL = {
   providerBacked: true,
   modelBacked: true,
@@ -282,8 +291,9 @@ export const BY_MODEL = {
 } as const;
 
 /**
- * Defines one capability: words, schemas, modes, examples, and either a port with pure mappings or a local run.
- * No price list, vendor, route or database.
+ * Defines one capability: texts, schemas, modes and examples, with either a port and pure mappings or a local run.
+ * Prices, vendors, routes and database access do not belong here. Throws if a capability with stages also refines files
+ * or runs synchronously.
  */
 export function defineCapability<I, O, M = undefined>(definition: CapabilityDefinition<I, O, M>): Capability {
   const { execute, key, modes } = definition;
@@ -292,7 +302,10 @@ export function defineCapability<I, O, M = undefined>(definition: CapabilityDefi
   return definition;
 }
 
-/** A stage as a capability of its own: routed, priced and called like any other, with what the whole one makes ready. */
+/**
+ * A stage as a capability of its own, so that it is routed, priced and called like any other. It keeps the sources and
+ * material of the whole. Throws for a local capability.
+ */
 export function stageAsCapability(capability: Capability, stage: Stage<unknown, unknown>): Capability {
   const { execute } = capability;
   if ("local" in execute) throw new Error(`${capability.key} has no stages`);
@@ -303,6 +316,6 @@ export function stageAsCapability(capability: Capability, stage: Stage<unknown, 
       ...stage.execute,
       ...(sources ? { sources } : {}),
       ...(materialize ? { materialize } : {}),
-    }, // of one port each; which one is the stage's own matter
+    }, // the stage's own port decides which of the union's members this is
   };
 }

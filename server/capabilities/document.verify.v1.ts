@@ -13,7 +13,7 @@ import { isNative, readJson, refuseBeside, repairInWords, type Shape, shaped } f
 const KEY = "document.verify.v1";
 const CONTEXT_TOKENS = 128_000;
 const MAX_BYTES = 20 * 1024 * 1024;
-/** Of base64, with room for its padding. */
+/** Length in base64, including padding. */
 const MAX_DATA = Math.ceil(MAX_BYTES / 3) * 4;
 const MEDIA_TYPES = ["application/pdf", "text/plain", "text/markdown"];
 const listed = MEDIA_TYPES.join(", ");
@@ -25,7 +25,7 @@ const Input = z
       .union(
         [
           z.strictObject({ artifactId: z.string().min(1) }),
-          // Looked at below: inside a union the error would not say which part is wrong.
+          // The type is checked below: inside a union the error would not name the wrong field.
           z.strictObject({
             dataBase64: z.string().min(1),
             mediaType: z.string().meta({ enum: MEDIA_TYPES }),
@@ -75,7 +75,7 @@ const Output = z.object({
       name: z.string(),
       verdict: z.enum(["match", "mismatch", "not_found", "extracted"]),
       value: z.string().nullable(),
-      /** Offsets are of the text of that page. */
+      /** Offsets refer to the text of that page. */
       evidence: z.array(z.object({ quote: z.string(), page: z.int(), start: z.int(), end: z.int() })),
       confidence: z.number().min(0).max(1).nullable(),
     }),
@@ -95,7 +95,7 @@ const Found = z.object({
     }),
   ),
 });
-/** Without bounds of numbers, which not every vendor's schemas know. */
+/** Without bounds on numbers, because some vendors' schemas do not support them. */
 const SHAPE: Shape = {
   kind: "json",
   isObject: true,
@@ -214,7 +214,7 @@ export default defineCapability<Input, Output, Material>({
       return shaped(toTextCall(messages, options, capOf(input, model)), SHAPE, model);
     },
     async result(result, { fields }, { material: { sha256, pages }, usage }) {
-      const { items } = Found.parse(await readJson(requireAnswer(result, usage), SHAPE)); // by its schema
+      const { items } = Found.parse(await readJson(requireAnswer(result, usage), SHAPE)); // validated by SHAPE's schema
       const find = finderIn(pages);
       const judged = (field: Field) =>
         judge(
@@ -240,7 +240,7 @@ export default defineCapability<Input, Output, Material>({
 type Field = Input["fields"][number];
 type Item = Output["items"][number];
 
-/** What was found counts only where its quote is in the document. */
+/** Accepts a finding only if its quote is in the document. */
 function judge(
   { name, expected }: Field,
   found: z.output<typeof Found>["items"][number] | undefined,
@@ -256,7 +256,7 @@ function judge(
   return { name, verdict, value, evidence: [{ quote, ...place }], confidence: shareOf(found.confidence) };
 }
 
-/** An invalid confidence is left out. */
+/** Null for a confidence outside 0 to 1. */
 const shareOf = (confidence: number) => (confidence >= 0 && confidence <= 1 ? confidence : null);
 
 async function readDocument(document: Input["document"], files: SourceFile[]): Promise<Material> {
@@ -301,6 +301,6 @@ function decodeText(bytes: Uint8Array): string | null {
   }
 }
 
-/** Room for a value and a quote each, and for models that think first. */
+/** Output tokens for a value and a quote per field, plus room for models that reason first. */
 const capOf = ({ fields }: Input, model: ModelFacts) =>
   outputCap({}, model, fields.length * 400 + (model.supports.reasoning ? 4_096 : 512));

@@ -23,7 +23,7 @@ import {
 
 const KEY = "image.edit.v1";
 
-/** The size that is asked of a model: what the caller said, else the source's as near as the model can. */
+/** The size to request from a model: the caller's, or the size nearest to the source's that the model draws. */
 function canvasOf(input: ImageEditInput, model: ModelFacts): { width: number; height: number } {
   const asked = askedSize(input);
   if (asked) return { width: snapEdge(asked.width), height: snapEdge(asked.height) };
@@ -52,7 +52,7 @@ function accepts(input: ImageEditInput, model: ModelFacts): boolean {
 const toPrompt = (input: ImageEditInput, transparency: Transparency | null) =>
   [input.prompt, askedOfDrawing(transparency)].filter(Boolean).join("\n\n");
 
-/** A white square of 256 x 256 pixels: a source that examples can spell. */
+/** A white square of 256 x 256 pixels, small enough for an example. */
 const WHITE_SQUARE =
   "iVBORw0KGgoAAAANSUhEUgAAAQAAAAEAAQMAAABmvDolAAAAA1BMVEX///+nxBvIAAAACXBIWXMAAAPoAAAD6AG1e1JrAAAAH0lEQVRo3u3BAQ0AAADCoPdPbQ43oAAAAAAAAAAAvg0hAAABfxmcpwAAAABJRU5ErkJggg==";
 

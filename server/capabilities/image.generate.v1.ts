@@ -25,10 +25,10 @@ import {
 } from "./image/transparency";
 
 const KEY = "image.generate.v1";
-/** The edge of the smallest square that is drawn, in pixels. */
+/** Edge of the smallest square that can be drawn, in pixels. */
 const MINIMUM_SQUARE = snapEdge(Math.sqrt(IMAGE_DIMENSIONS.minPixels));
 
-/** Can this model draw that size, with what else was asked? */
+/** Can this model draw that size with the requested options? */
 function accepts(input: ImageInput, model: ModelFacts): boolean {
   if (input.model !== undefined && input.model !== "auto" && input.model !== model.id) return false;
   if (input.transparencyMethod === "native" && !model.supports.transparency) return false;
@@ -36,7 +36,7 @@ function accepts(input: ImageInput, model: ModelFacts): boolean {
   return takesSize(model, canvasOf(input));
 }
 
-/** How transparency is made on this model: natively where it can and no matte was requested. */
+/** How this model makes transparency: natively if it can, unless the input asks for matte settings. */
 function transparencyOf(input: ImageInput, model: ModelFacts): Transparency | null {
   if (!input.requestTransparentOutput) return null;
   const wantsMatte = input.keyColor !== undefined || input.transparentRegions !== undefined;
@@ -45,7 +45,7 @@ function transparencyOf(input: ImageInput, model: ModelFacts): Transparency | nu
   return method === "native" ? { method } : matteOf(input.keyColor, input.transparentRegions);
 }
 
-/** The prompt with what a sheet and a matte ask of the drawing. Without labels. */
+/** The prompt with the instructions that a sheet and a matte need. Labels are not part of it. */
 function toPrompt(input: ImageInput, layout: SheetLayout | null, transparency: Transparency | null): string {
   const asked: string[] = [];
   if (layout) {
@@ -133,7 +133,7 @@ export default defineCapability({
   constraints: {
     dimensions: { ...IMAGE_DIMENSIONS },
     sheet: {
-      // The canvas alone has a minimum: the more cells, the smaller each may be.
+      // Only the canvas has a minimum size; more cells allow smaller cells.
       alignedMinimumSquareCell: MINIMUM_SQUARE / MOST_CELLS_ON_AN_EDGE,
       cellMinPixels: IMAGE_DIMENSIONS.minPixels / MOST_CELLS_ON_AN_EDGE ** 2,
       derivedCellSize: "canvas divided by columns and rows",

@@ -6,13 +6,13 @@ import { whiteSquare } from "@/testing/forms";
 import { type CapabilityDefinition, CapabilityFault } from "./define";
 import image from "./image.generate.v1";
 
-// The registry forgets input types; here they are known.
+// The registry erases input types; these tests know them.
 const capability = image as unknown as CapabilityDefinition<unknown, unknown>;
 const { execute } = capability;
 if ("local" in execute || execute.port !== "image") throw new Error("not an image capability");
 const execution = execute;
 
-/** It reads nothing before its call. */
+/** The capability has no material. */
 const NOTHING = undefined as never;
 const parse = (input: object) => capability.input.safeParse({ prompt: "sea", ...input });
 const parsed = (input: object) => capability.input.parse({ prompt: "sea", ...input });
@@ -29,7 +29,7 @@ const call = (input: object) => execution.call(parsed(input), {}, model("sandbox
 const accepts = (input: object, id: string) => execution.accepts?.(parsed(input), model(id));
 
 describe("image input", () => {
-  test("its own examples pass, and defaults are as published", () => {
+  test("every example is valid, and defaults are as published", () => {
     for (const { input } of capability.examples) expect(capability.input.safeParse(input).success).toBe(true);
     expect(parsed({})).toEqual({
       prompt: "sea",
@@ -71,9 +71,9 @@ describe("image input", () => {
     { width: 3840, height: 2160 },
     { width: 3840, height: 1280 },
     { width: 810, height: 810 },
-  ])("%j is taken", (input) => expect(parse(input).success).toBe(true));
+  ])("%j is accepted", (input) => expect(parse(input).success).toBe(true));
 
-  test("adapters are up to four, each by alias or by id", () => {
+  test("an input has at most four adapters, each by alias or by id", () => {
     const four = Array.from({ length: 4 }, () => ({ alias: "hero", weight: 2 }));
     expect(capability.adapters?.(parsed({ adapters: four }))).toEqual(four);
     expect(capability.adapters?.(parsed({ adapters: [] }))).toEqual([]);
@@ -90,7 +90,7 @@ describe("image input", () => {
       expect(parse({ adapters }).success).toBe(false);
   });
 
-  test("megabytes of reference images are checked without effort", () => {
+  test("reference images of many megabytes pass validation", () => {
     const dataBase64 = `${"A".repeat(12_000_000)}AA==`;
     expect(
       parse({ referenceImages: [{ dataBase64, filename: "a.png", mimeType: "image/png" }] }).success,
@@ -103,7 +103,7 @@ describe("image calls", () => {
     expect(call({ width: 1200, height: 630 })).toMatchObject({ width: 1200, height: 640 });
   });
 
-  test("all that was asked is in the call", () => {
+  test("a call has every option of the input", () => {
     const reference = { dataBase64: "iVBORw0K", filename: "a.png", mimeType: "image/png" };
     expect(
       call({
@@ -137,9 +137,9 @@ describe("image calls", () => {
     [{ model: "auto" }, "sandbox-1", true],
     [{ model: "gpt-image-2" }, "gpt-image-2", true],
     [{ model: "gpt-image-2" }, "gpt-image-1", false],
-  ])("%j on %s: %s", (input, id, expected) => expect(accepts(input, id)).toBe(expected));
+  ])("%j on %s is accepted: %s", (input, id, expected) => expect(accepts(input, id)).toBe(expected));
 
-  test("what a sheet and a matte ask of the drawing is in the prompt; labels are not", () => {
+  test("the prompt has the instructions for a sheet and a matte, but no labels", () => {
     const asked = call({
       prompt: "Knights",
       requestTransparentOutput: true,
@@ -156,7 +156,7 @@ describe("image calls", () => {
     expect(asked.prompt).toMatch(/facing left/);
     expect(asked.prompt).toMatch(/#00ffff \(cyan\)/);
     expect(JSON.stringify(asked)).not.toContain("Galahad");
-    // Where the model draws on nothing, the prompt names no colour.
+    // If the model draws a transparent background, the prompt names no color.
     expect(call({ requestTransparentOutput: true })).toMatchObject({ transparent: true, prompt: "sea" });
     const opaque = execution.call(
       parsed({ requestTransparentOutput: true }),
@@ -167,7 +167,7 @@ describe("image calls", () => {
     expect(opaque).toMatchObject({ transparent: false, background: "#ff00ff" });
   });
 
-  test("variants and bounds count the request", () => {
+  test("variants and bounds follow the variant count", () => {
     const input = parsed({ variantCount: 4 });
     expect(capability.variants?.(input)).toBe(4);
     expect(execution.bounds(input, model("sandbox-1"))).toEqual({ images: 4 });
@@ -184,7 +184,7 @@ describe("image results", () => {
   const result = (images: { bytes: Uint8Array; mediaType: string }[], input: object) =>
     execution.result({ images }, parsed(input), { material: NOTHING, model: model("sandbox-1") });
 
-  test("one file per variant, with the size the file itself has", async () => {
+  test("each variant becomes a file with the size in its header", async () => {
     const { typedOutput, files } = await result([png(1024, 1024), png(512, 256)], { variantCount: 2 });
     expect(capability.output.parse(typedOutput)).toEqual({
       images: [
@@ -198,20 +198,20 @@ describe("image results", () => {
     ]);
   });
 
-  test("what is no picture counts as failed, and a picture is named for what it is", async () => {
+  test("a file that is not a picture counts as failed, and a picture is named for its bytes", async () => {
     const page = { bytes: Buffer.from("<!doctype html><title>Not found</title>"), mediaType: "image/png" };
     const { files } = await result([page, { ...png(16, 16), mediaType: "image/webp" }], { variantCount: 2 });
     expect(files.map(({ filename }) => filename)).toEqual(["image-1.png"]);
     expect(() => result([page], {})).toThrow("not a PNG, JPEG or WebP");
   });
 
-  test("fewer images than asked are kept, more are not", async () => {
+  test("fewer images than requested are kept, surplus ones are dropped", async () => {
     expect((await result([png(16, 16)], { variantCount: 2 })).files).toHaveLength(1);
     expect((await result([png(16, 16), png(16, 16)], {})).files).toHaveLength(1);
   });
 
   test.each([[[]], [[{ bytes: new Uint8Array(0), mediaType: "image/png" }]]])(
-    "no image at all is an empty output",
+    "a result without an image is an empty output",
     (images) => {
       expect(() => result(images, {})).toThrow(CapabilityFault);
     },

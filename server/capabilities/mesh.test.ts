@@ -4,7 +4,7 @@ import sandbox from "@/server/providers/sandbox";
 import { type CapabilityDefinition, CapabilityFault, type SourceFile } from "./define";
 import mesh from "./model.generate.3d.v1";
 
-// The registry forgets input types; here they are known.
+// The registry erases input types; these tests know them.
 const capability = mesh as unknown as CapabilityDefinition<unknown, unknown, unknown>;
 const { execute } = capability;
 if ("local" in execute || execute.port !== "mesh") throw new Error("not a mesh capability");
@@ -36,7 +36,7 @@ async function callOf(input: object) {
 const picture = (id: string) => ({ bytes: Buffer.from(id), mediaType: "image/png" });
 
 describe("mesh input", () => {
-  test("its own examples pass, and defaults are as published", async () => {
+  test("every example is valid, and defaults are as published", async () => {
     for (const { input } of capability.examples) expect(capability.input.safeParse(input).success).toBe(true);
     expect((await callOf({})).call).toEqual({
       images: [picture("art_1")],
@@ -76,7 +76,7 @@ describe("mesh input", () => {
     ],
   ])("%j is refused at %s", (input, field) => expect(fields(input)).toEqual([field]));
 
-  test("the same thing said twice is no conflict", async () => {
+  test("equal settings in both places are no conflict", async () => {
     const { call } = await callOf({
       meshProfile: "hero_hd",
       meshSettings: { profile: "hero_hd", textureReferenceArtifactId: "art_t" },
@@ -101,7 +101,7 @@ describe("mesh calls", () => {
     expect((await callOf({ meshSettings })).call).toMatchObject({ texture });
   });
 
-  test("a concept is followed by the texture where there is one and nothing else is named", async () => {
+  test("the texture follows the concept if no other reference is given", async () => {
     const meshSettings = { shouldTexture: true };
     expect((await callOf({ conceptArtifactId: "art_c" })).call).toMatchObject({ texture: null });
     expect((await callOf({ conceptArtifactId: "art_c", meshSettings })).call).toMatchObject({

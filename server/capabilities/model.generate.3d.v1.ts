@@ -13,7 +13,10 @@ import { acceptsTexture, TEXTURE_CONSTRAINTS } from "./mesh/texture";
 
 type Material = { images: ProviderFile[]; besides: ProviderFile[] };
 
-/** The pictures beside those the mesh is made from, whatever becomes of them: a name that is not there is refused. */
+/**
+ * Pictures apart from those the mesh is made from. They are sources even if unused, so that an unknown artifact id is
+ * refused.
+ */
 function besides(input: MeshInput): Source[] {
   const reference = textureReferenceOf(input);
   const { conceptArtifactId: concept } = input;
@@ -89,7 +92,7 @@ export default defineCapability<MeshInput, MeshOutput, Material>({
     accepts: acceptsTexture,
     call(input, _options, _model, { images, besides }) {
       const { profile, texture } = meshSettingsOf(input);
-      // A concept is only followed where nothing else says how.
+      // The concept is used only without a texture reference and a texture prompt.
       const picture = textureReferenceOf(input) || !texture?.prompt ? besides[0] : undefined;
       return { images, profile, texture: texture && { ...texture, ...(picture ? { image: picture } : {}) } };
     },

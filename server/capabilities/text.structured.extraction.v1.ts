@@ -113,7 +113,7 @@ export default defineCapability({
       ),
     async result(result, _input, { material: shape, usage }) {
       const value = await readJson(requireAnswer(result, usage), shape);
-      return { typedOutput: value as StructuredOutput, files: [] }; // an object, by its shape
+      return { typedOutput: value as StructuredOutput, files: [] }; // an object, since the shape requires one
     },
     repair: repairInWords<Input, Shape>((shape) => shape),
     bounds: (_input, model) => ({ outputTokens: outputCap({}, model, OUTPUT_BUDGET) }),

@@ -7,7 +7,7 @@ import structured from "./text.structured.generation.v1";
 
 afterAll(closeSchemaPool);
 
-// The registry forgets input types; here they are known.
+// The registry erases input types; these tests know them.
 type Known = CapabilityDefinition<unknown, unknown>;
 const capabilities = { general: general as unknown as Known, structured: structured as unknown as Known };
 type Name = keyof typeof capabilities;
@@ -29,7 +29,7 @@ function execution(name: Name) {
 }
 const parse = (name: Name, input: unknown) => capabilities[name].input.safeParse(input);
 const materialOf = async (name: Name, input: unknown, options: CallOptions = {}) =>
-  (await execution(name).materialize?.(input, [], options)) as never; // its own
+  (await execution(name).materialize?.(input, [], options)) as never; // the capability's own material
 const call = async (name: Name, input: object, options: CallOptions = {}, model = able) => {
   const parsed = capabilities[name].input.parse({ messages, ...input });
   return execution(name).call(parsed, options, model, await materialOf(name, parsed, options));
@@ -61,7 +61,7 @@ const codeOf = async (work: () => unknown) => {
 };
 
 describe.each<Name>(["general", "structured"])("text input of %s", (name) => {
-  test("its own examples pass", () => {
+  test("every example is valid", () => {
     for (const { input } of capabilities[name].examples) expect(parse(name, input).success).toBe(true);
   });
 
@@ -80,7 +80,7 @@ describe.each<Name>(["general", "structured"])("text input of %s", (name) => {
     ["a schema together with plain text", { messages, responseFormat: "text", responseSchema: {} }],
   ])("%s is refused", (_case, input) => expect(parse(name, input).success).toBe(false));
 
-  test("the cap is the caller's, else the capability's, never above the model's or the run's own", async () => {
+  test("the limit is the caller's or the capability's, and never above the model's or the run's", async () => {
     const budget = name === "general" ? 8_192 : 16_384;
     const wide = { ...able, maxOutputTokens: 100_000 };
     expect((await call(name, {}, {}, wide)).maxOutputTokens).toBe(budget);
@@ -93,7 +93,7 @@ describe.each<Name>(["general", "structured"])("text input of %s", (name) => {
     expect(bounds).toEqual({ outputTokens: 9 });
   });
 
-  test("sampling and tools pass through only when they are given", async () => {
+  test("sampling and tools are in the call only if they are given", async () => {
     expect(Object.keys(await call(name, {})).sort()).toEqual([
       "maxOutputTokens",
       "messages",
@@ -103,7 +103,7 @@ describe.each<Name>(["general", "structured"])("text input of %s", (name) => {
     expect(await call(name, {}, options)).toMatchObject(options);
   });
 
-  test("a schema asks for exactly itself, wherever it was given", async () => {
+  test("a schema is sent unchanged, inside the input or beside it", async () => {
     const schema = { type: "object" };
     const expected = { type: "json_schema", name: "answer", schema };
     expect((await call(name, { responseSchema: schema })).responseFormat).toEqual(expected);
@@ -117,13 +117,13 @@ describe.each<Name>(["general", "structured"])("text input of %s", (name) => {
     ["one with plain text", { responseFormat: "text" }, { responseSchema: {} }, ["input", "responseFormat"]],
     ["a broken one", { responseSchema: { type: "x" } }, {}, ["input", "responseSchema", "type"]],
     ["a broken one beside", {}, { responseSchema: { $ref: "http://x" } }, ["responseSchema", "$ref"]],
-  ])("of schemas %s is refused at its field", async (_case, input, options, field) => {
+  ])("a schema given as %s is refused at its field", async (_case, input, options, field) => {
     const refused = await call(name, input, options).catch((cause: unknown) => cause);
     expect(refused).toBeInstanceOf(InputFault);
     expect((refused as InputFault).field).toEqual(field);
   });
 
-  test("a model without schemas of its own is asked in words, after the caller's instructions", async () => {
+  test("a model without schema support gets an instruction after the caller's own", async () => {
     const schema = { type: "object", required: ["a"] };
     const [first, last] = [{ role: "system", content: "Be brief." }, ...messages];
     const input = { messages: [first, last], responseSchema: schema };
@@ -135,7 +135,7 @@ describe.each<Name>(["general", "structured"])("text input of %s", (name) => {
     expect((await call(name, input, {}, { ...able, supports: {} })).responseFormat).toEqual({ type: "text" });
   });
 
-  test("an answer that does not fit its schema says which rules it breaks, and no word of itself", async () => {
+  test("the error about an unfit answer names the violated keywords and quotes nothing", async () => {
     const input = { responseSchema: { type: "object", required: ["a"], additionalProperties: false } };
     const text = '{"secret": 1}';
     const unfit = await settle(name, { text }, { input }).catch((cause: unknown) => cause);
@@ -145,9 +145,9 @@ describe.each<Name>(["general", "structured"])("text input of %s", (name) => {
     });
   });
 
-  test("a model that cannot do it is not taken, and one that promises the shape itself goes first", () => {
+  test("a model with native schema support ranks above one without, and both are accepted", () => {
     expect(accepts(name, {}, able)).toBe(true);
-    // More than it writes is a hint it cannot follow whole, no reason to refuse.
+    // A limit above the model's is a hint that it cannot follow completely, and no reason to refuse.
     const fits = (maxOutputTokens: number) => execution(name).fits?.({ messages, maxOutputTokens }, able);
     expect([fits(4_000), fits(4_001)]).toEqual([true, false]);
     expect(accepts(name, { maxOutputTokens: 4_001 }, able)).toBe(true);
@@ -158,7 +158,7 @@ describe.each<Name>(["general", "structured"])("text input of %s", (name) => {
     expect(rank(able)).toBeGreaterThan(rank(wordy));
   });
 
-  test("output that was all reasoning is distinguished from output that was cut", async () => {
+  test("output that was all reasoning has another error code than output that was cut", async () => {
     const cut = { text: "", finishReason: "length" as const };
     const usage = { outputTokens: 9, reasoningTokens: 9 };
     expect(await codeOf(() => settle(name, cut, { usage }))).toBe("ReasoningBudgetExhausted");
@@ -171,25 +171,25 @@ describe.each<Name>(["general", "structured"])("text input of %s", (name) => {
     [{ text: '{"a":1', finishReason: "length" }, "OutputLimitReached"],
     [{ text: "", finishReason: "length" }, "OutputLimitReached"],
     [{ text: "x", finishReason: "content_filter" }, "ProviderRejected"],
-  ])("%j ends as %s", async (result, code) => expect(await codeOf(() => settle(name, result))).toBe(code));
+  ])("%j fails with %s", async (result, code) => expect(await codeOf(() => settle(name, result))).toBe(code));
 });
 
 describe("general text", () => {
-  test("asks for text by default", async () => {
+  test("text is the default format", async () => {
     expect((await call("general", {})).responseFormat).toEqual({ type: "text" });
     const json = await call("general", { responseFormat: "json_object" });
     expect(json.responseFormat).toEqual({ type: "json_object" });
     expect(accepts("general", {}, { ...able, supports: {} })).toBe(true);
   });
 
-  test("holds its words to JSON where that was asked for", async () => {
+  test("an answer to a JSON request must be JSON", async () => {
     const input = { responseFormat: "json_object" };
     expect(await codeOf(() => settle("general", { text: "Hi" }, { input }))).toBe("StructuredOutputInvalid");
     const whole = await settle("general", { text: ' {"a":1}' }, { input });
     expect(whole.typedOutput).toEqual({ content: ' {"a":1}', role: "assistant" });
   });
 
-  test("answers with content and role, and tool calls when there are any", async () => {
+  test("the output has content and role, and tool calls if there are any", async () => {
     expect(await settle("general", { text: "Hi" })).toEqual({
       typedOutput: { content: "Hi", role: "assistant" },
       files: [],
@@ -204,7 +204,7 @@ describe("general text", () => {
 });
 
 describe("structured generation", () => {
-  test("always asks for an object", async () => {
+  test("the answer format is always an object", async () => {
     expect((await call("structured", {})).responseFormat).toEqual({ type: "json_object" });
     const text = await call("structured", { responseFormat: "text" });
     expect(text.responseFormat).toEqual({ type: "json_object" });
@@ -215,7 +215,7 @@ describe("structured generation", () => {
   test.each([
     ["is asked in words", { ...able, supports: {} }],
     ["promises JSON", able],
-  ])("a model that %s may wrap its object, and think before it", async (_name, model) => {
+  ])("a model that %s may wrap its object and reason before it", async (_name, model) => {
     for (const text of ['```json\n{"a":1}\n```', '<think>{"b":2}</think>\n{"a":1}']) {
       const whole = await settle("structured", { text }, { model });
       expect(whole.typedOutput).toEqual({ a: 1 });
@@ -223,13 +223,13 @@ describe("structured generation", () => {
   });
 
   test.each(['{"a":12345678901234567890}', '{"a":1,"a":2}', '{"a":1e400}'])(
-    "%s is refused, since the value would say something else",
+    "%s is refused, since parsing would change its content",
     async (text) => {
       expect(await codeOf(() => settle("structured", { text }))).toBe("StructuredOutputInvalid");
     },
   );
 
-  test("answers with the object itself", async () => {
+  test("the output is the object itself", async () => {
     expect(await settle("structured", { text: ' {"a": [1, null]}\n' })).toEqual({
       typedOutput: { a: [1, null] },
       files: [],
@@ -237,13 +237,13 @@ describe("structured generation", () => {
   });
 
   test.each(["text", '"text"', "[1]", "null", "```\n[1]\n```", '{"a":1} {"b":2}'])(
-    "%s is no object",
+    "%s is not an object",
     async (text) => {
       expect(await codeOf(() => settle("structured", { text }))).toBe("StructuredOutputInvalid");
     },
   );
 
-  test("a tool call alone is no object", async () => {
+  test("a tool call without an object is refused", async () => {
     const result = {
       toolCalls: [{ id: "1", name: "t", arguments: "{}" }],
       finishReason: "tool_calls" as const,

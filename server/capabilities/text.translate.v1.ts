@@ -62,7 +62,7 @@ export type TranslationInput = z.output<typeof Input>;
 
 const Output = z.object({ items: z.array(z.object({ id: z.string(), translation: z.string() })) });
 
-/** What the model is held to; the ids themselves are checked afterwards, with everything else that was asked for. */
+/** The schema for the model. The ids and all other requirements are checked afterwards. */
 const SHAPE: Shape = {
   kind: "json",
   isObject: true,
@@ -137,7 +137,7 @@ export default defineCapability({
   ],
   execute: {
     port: "text",
-    // No language in use says the same in a sixth of the bytes.
+    // No language needs less than a sixth of another's bytes.
     accepts: ({ items }, model) => bytesOf(items) / 6 <= (model.maxOutputTokens ?? Number.POSITIVE_INFINITY),
     prefers: (_input, model) => 10 * Number(isNative(SHAPE, model)) + gradeRank(model, "fast"),
     async materialize(_input, _files, options) {
@@ -159,25 +159,25 @@ export default defineCapability({
       ),
     async result(result, input, { material: shape, usage }) {
       const value = await readJson(requireAnswer(result, usage), shape);
-      const { items } = Output.parse(value); // of this shape, by its schema
+      const { items } = Output.parse(value); // validated by SHAPE's schema
       if (items.length === 0)
         throw new CapabilityFault("EmptyStructuredOutput", "The model's answer contains no translation.");
       const flaws = await flawsOf(input, items);
       if (flaws.length > 0) throw toUnfit(flaws);
       const found = new Map(items.map(({ id, translation }) => [id, translation]));
       return {
-        // In the order in which they were asked for.
+        // In the order of the request.
         typedOutput: { items: input.items.map(({ id }) => ({ id, translation: found.get(id) ?? "" })) },
         files: [],
       };
     },
-    // What is checked here no model promises.
+    // No model guarantees the requirements that are checked here.
     repair: { mayBeNeeded: () => true, call: withFindings },
     bounds: (input, model) => ({ outputTokens: capOf(input, model) }),
   },
 });
 
-/** Longer than any tag that means something; a tag of a megabyte would hold up other requests. */
+/** Longer than any meaningful tag; parsing a tag of a megabyte would hold up other requests. */
 const MOST_TAG_CHARACTERS = 1000;
 
 function isLocale(tag: string): boolean {
@@ -190,8 +190,8 @@ function isLocale(tag: string): boolean {
 }
 
 /**
- * Tokens a translation may have, with the JSON around it: as many as the texts have UTF-8 bytes and half as much again, since
- * other scripts need more, and room for models that think first. Never above the model's own.
+ * Output tokens for a translation with its JSON: one and a half per UTF-8 byte of the texts, because other scripts need
+ * more, plus room for models that reason first. Never above the model's own limit.
  */
 function capOf({ items }: TranslationInput, model: ModelFacts): number {
   const wanted = Math.ceil(bytesOf(items) * 1.5) + (model.supports.reasoning ? 4_096 : 512);

@@ -118,7 +118,7 @@ export default defineCapability<Input, StructuredOutput, Material>({
       shaped(toTextCall(messages, options, outputCap(input, model, OUTPUT_BUDGET)), shape, model),
     async result(result, _input, { material: { shape }, usage }) {
       const value = await readJson(requireAnswer(result, usage), shape);
-      return { typedOutput: value as StructuredOutput, files: [] }; // an object, by its shape
+      return { typedOutput: value as StructuredOutput, files: [] }; // an object, since the shape requires one
     },
     repair: repairInWords<Input, Material>(({ shape }) => shape),
     bounds: (input, model) => ({ outputTokens: outputCap(input, model, OUTPUT_BUDGET) }),

@@ -6,7 +6,7 @@ import { toFile } from "./image/drawing";
 
 const PROMPT_CHARACTERS = 4_000;
 
-/** Can this model make that length, at that resolution, with what it is to look at? */
+/** Can this model make a video of that length and resolution from these reference pictures? */
 function accepts(input: VideoInput, model: ModelFacts): boolean {
   const { duration, video, supports } = model;
   const milliseconds = input.durationSeconds * 1_000;

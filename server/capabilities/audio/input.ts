@@ -5,7 +5,7 @@ import { ValidationFault } from "@/server/platform/errors/errors";
 import type { ModelFacts } from "@/server/providers/define";
 import { BY_MODEL } from "../define";
 
-/* Fields that inputs of sound share, and what of them is a matter of the model. */
+/* Fields that audio inputs share, and their checks against a model. */
 
 export const VariantCount = z
   .int()
@@ -31,13 +31,13 @@ export const isNamed = (modelId: string | undefined, model: ModelFacts): boolean
 
 type Extensions = Record<string, Json> | undefined;
 
-/** A model that takes all of the extensions is taken before one that does not. */
+/** Does the model know all extensions? Such a model is preferred. */
 export const takesExtensions = (extensions: Extensions, { audio }: ModelFacts): boolean =>
   Object.keys(extensions ?? {}).every((name) => audio?.extensions && Object.hasOwn(audio.extensions, name));
 
 /**
- * The extensions that the model knows, as they are sent on; 422 at the first with an unfit value. Others are not sent: a
- * vendor's field that is not known here could change the length, the model or the price.
+ * The extensions that the model knows, ready to send. Throws a 422 fault at the first invalid value. Unknown extensions
+ * are not sent, because they could change the length, the model or the price.
  */
 export function extensionsFor(
   extensions: Extensions,
@@ -56,10 +56,10 @@ export function extensionsFor(
   return entries.length > 0 ? { extensions: Object.fromEntries(entries) } : {};
 }
 
-/** Of a caller's word in a refusal. */
+/** Limit of a caller's word within a refusal. */
 const MOST_SHOWN_CHARACTERS = 200;
 
-/** The vendor's name for a format; 422 where the model has none of this name that comes as Ogg or MP3. */
+/** The vendor's name of a format. Throws a 422 fault if the model has no such format that results in Ogg or MP3. */
 export function formatFor(preference: string | undefined, { audio, id }: ModelFacts): { format?: string } {
   if (preference === undefined) return {};
   const formats = audio?.formats ?? [];
@@ -77,7 +77,7 @@ function refuse(field: string[], msg: string): never {
   throw new ValidationFault([{ loc: ["body", "input", ...field], msg, type: "unsupported" }]);
 }
 
-/** Can the model make something so long? Shorter than its least is made as long as that. */
+/** Can the model make something this long? Shorter requests are raised to its minimum length. */
 export const isShortEnough = (durationMs: number, { duration }: ModelFacts): boolean =>
   !duration || durationMs <= duration.maxMs;
 export const atLeast = (durationMs: number, { duration }: ModelFacts): number =>

@@ -9,7 +9,7 @@ import {
   type OutputFile,
 } from "../define";
 
-/* What every capability that yields sound shares: its takes become files, each named for what it is. */
+/* The output that audio capabilities share: each take becomes a file with its measured length. */
 
 const AudioArtifact = z.object({
   artifactId: z.string(),
@@ -24,7 +24,7 @@ export const AudioOutput = z.object({
 });
 export type AudioOutput = z.output<typeof AudioOutput>;
 
-/** What all capabilities that yield sound say of themselves. */
+/** Facts that all audio capabilities share. */
 export const AUDIO = {
   modality: "audio",
   family: "audio",
@@ -39,8 +39,8 @@ export const AUDIO = {
 const ENDINGS = { "audio/ogg": "ogg", "audio/mpeg": "mp3" } as const;
 
 /**
- * The takes that are whole files of sound, measured and identified by their own bytes, whatever the provider calls them. One that
- * is no Ogg or MP3, or is damaged, counts as failed.
+ * Turns takes into files. Type and length come from the bytes, not from the provider's answer. A take that is not Ogg
+ * or MP3, or is damaged, counts as failed; throws if all failed.
  */
 export function toAudioFiles({ takes }: AudioResult, name: string, count: number): Outcome<AudioOutput> {
   const sent = takes.slice(0, count).filter(({ bytes }) => bytes.byteLength > 0);
@@ -56,10 +56,10 @@ export function toAudioFiles({ takes }: AudioResult, name: string, count: number
     throw new CapabilityFault("PROVIDER_ERROR", "The provider's file is not a playable Ogg or MP3 file.");
   }
   return {
-    typedOutput: { artifacts: [] }, // listed when the files are kept
+    typedOutput: { artifacts: [] }, // filled in when the files are stored
     files: files.map((file, variantIndex) => ({
       ...file,
-      filename: `${name}-${variantIndex + 1}.${ENDINGS[file.mediaType as keyof typeof ENDINGS]}`, // of AudioFacts
+      filename: `${name}-${variantIndex + 1}.${ENDINGS[file.mediaType as keyof typeof ENDINGS]}`, // readAudio returns only these types
       variantIndex,
     })),
   };

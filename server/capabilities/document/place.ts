@@ -1,15 +1,13 @@
-/* Where is a quote in a document? */
-
-/** Offsets are of the page's text, in UTF-16 units; `end` is behind the last. */
+/** Offsets in UTF-16 units within the page's text; `end` is exclusive. Pages count from 1. */
 export type Place = { page: number; start: number; end: number };
 
-/** A text as it is compared, and which part of the original each of its units is. */
+/** A text in its form for comparison. For each unit of `plain`, `starts` and `ends` give its range in the original. */
 type Folded = { plain: string; starts: number[]; ends: number[] };
 
 /**
- * Finds quotes in pages, letter by letter. White space, ligatures, kinds of quotation marks and dashes, soft hyphens and
- * accents written as two characters make no difference, nor does the hyphen of a word broken at the end of a line. A quote
- * that begins or ends inside a number is not found there: `18.40` is no part of `118.40`.
+ * Finds quotes in pages. Differences in white space, ligatures, quotation marks, dashes, soft hyphens and combining
+ * accents are ignored, and so is the hyphen of a word broken at the end of a line. A match must not begin or end inside
+ * a number: `18.40` is not found in `118.40`.
  */
 export function finderIn(pages: string[]): (quote: string) => Place | null {
   const asWritten = pages.map((page) => fold(page, false));
@@ -35,7 +33,7 @@ function placeIn(pages: Folded[], wanted: string): Place | null {
   return null;
 }
 
-/** Is this between the parts of one number, or before an accent of the letter that ended? */
+/** Is this position inside a number, or before a combining accent? */
 function isInside(plain: string, at: number): boolean {
   const before = /\d[.,']?$/.exec(plain.slice(Math.max(0, at - 2), at))?.[0];
   const after = /^(?:[.,']?\d|\p{M})/u.exec(plain.slice(at, at + 2))?.[0];
@@ -52,7 +50,7 @@ const SAME_MARKS: [RegExp, string][] = [
 const LIGATURE = /[\ufb00-\ufb06]/;
 
 function fold(text: string, joinsHyphens: boolean): Folded {
-  // A soft hyphen is nothing but the break of its word; a hard one may also be part of the word.
+  // A soft hyphen only marks a break; a hard one may also be part of the word.
   const breaks = joinsHyphens
     ? /(?:\u00ad|(?<=\p{L})[-\u2010](?=\s*\n\s*\p{Ll}))\s*\n\s*/uy
     : /\u00ad\s*\n\s*/uy;

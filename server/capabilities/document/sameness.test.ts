@@ -33,7 +33,7 @@ test.each<[string | number, string]>([
   ["2026-03-01", "2026/3/1"],
   ["2026-03-01", "2026-03-01T09:30:00Z"],
   ["12345678901234567890", "12,345,678,901,234,567,890"],
-])("%j is said by %j", (expected, value) => expect(saysSame(expected, value)).toBe(true));
+])("%j and %j are the same", (expected, value) => expect(saysSame(expected, value)).toBe(true));
 
 test.each<[string | number, string]>([
   ["Acme GmbH", "Acme AG"],
@@ -59,9 +59,9 @@ test.each<[string | number, string]>([
   ["2026-02-30", "2026-03-02"],
   ["2026-03-01", "20260301"],
   ["—", "…"],
-])("%j is not said by %j", (expected, value) => expect(saysSame(expected, value)).toBe(false));
+])("%j and %j differ", (expected, value) => expect(saysSame(expected, value)).toBe(false));
 
-test("numbers and dates are the same either way round", () => {
+test("the order of the two values does not matter", () => {
   for (const [a, b] of [
     ["1,234.50", "1234.5"],
     ["5 kg", "5"],

@@ -1,8 +1,6 @@
-/* Does a value say what was expected? */
-
 /**
- * The same day, the same number, or the same text. Where day and month, or separators of a number, can be read in two ways,
- * either is taken. One side may name a unit that the other leaves out.
+ * Compares as dates, numbers or text. If day and month or the separators of a number are ambiguous, either reading
+ * counts. One side may have a unit that the other leaves out.
  */
 export function saysSame(expected: string | number, found: string): boolean {
   const wanted = String(expected);
@@ -14,7 +12,7 @@ export function saysSame(expected: string | number, found: string): boolean {
   return plainText(wanted) === plainText(found);
 }
 
-/** Without case, white space and punctuation, but with what makes another number: signs, separators, percent. */
+/** Drops case, white space and punctuation, except characters that change a number: signs, separators and percent. */
 function plainText(text: string): string {
   const even = text
     .normalize("NFKC")
@@ -29,7 +27,7 @@ function plainText(text: string): string {
 }
 
 type Amount = {
-  /** Exact decimals, as text: identifiers are longer than what a float holds. */
+  /** Exact decimals as text, because identifiers have more digits than a float can hold. */
   readings: string[];
   before: string;
   after: string;
@@ -40,7 +38,7 @@ const isCurrency = (word: string) => /^(?:eur|usd|gbp|jpy|chf)$/.test(word);
 const NUMBER =
   /(?:(?<![\p{L}\d])[-+])?(?:(?<![\p{L}\d.,])\d{1,3}(?:[ '’\u00a0\u202f]\d{3})+(?!\d)(?:[.,]\d+)?|(?<![\p{L}\d.,])\d+(?:[.,]\d+)*)/gu;
 
-/** A text that is one number, with what is around it; null: it is something else. */
+/** A text with exactly one number, and the words around it; null for any other text. */
 function numberOf(text: string, isExact = false): Amount | null {
   const even = text
     .toLowerCase()
@@ -85,7 +83,7 @@ function readingsOf(written: string): string[] {
   ];
 }
 
-/** A number as it is written shortest. */
+/** The shortest spelling of a number. */
 function decimal(written: string, sign: string): string {
   const [whole = "", fraction = ""] = written.replace(/^[-+]/, "").split(sign);
   const [left, right] = [whole.replace(/^0+(?=\d)/, ""), fraction.replace(/0+$/, "")];
@@ -98,7 +96,7 @@ const MONTHS = "january february march april may june july august september octo
 );
 const WEEKDAY = /^(?:mon|tues?|wed(?:nes)?|thu(?:rs)?|fri|sat(?:ur)?|sun)(?:day)?\.?,?\s+/;
 
-/** The day that a text is, as ISO dates: two of them, where day and month can be read either way. */
+/** ISO dates that the text can mean: two if day and month are ambiguous, none if it is no date. */
 function daysOf(text: string): string[] {
   const plain = text.trim().toLowerCase().replace(/\.$/, "").replace(WEEKDAY, "");
   const isoLike = /^(\d{4})([-/.])(\d{1,2})\2(\d{1,2})(?:[t ]\d{1,2}:\d{2}.*)?$/.exec(plain);
@@ -119,7 +117,7 @@ function daysOf(text: string): string[] {
   return monthFirst ? day(monthFirst[3], monthOf(monthFirst[1]), Number(monthFirst[2])) : [];
 }
 
-/** By its name or the beginning of its name; 0: no month. */
+/** The month by its name or the beginning of its name; 0 if there is none. */
 const monthOf = (name = "") =>
   MONTHS.findIndex((month) => month.startsWith(name === "sept" ? "sep" : name)) + 1;
 

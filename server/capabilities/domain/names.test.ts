@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { toDomain, toTld } from "./names";
 
-test("a top-level domain is read with or without its dot, and in any script", () => {
+test("a top-level domain is accepted with or without its dot and in any script", () => {
   expect(["com", ".ORG", " dev ", "рф", "co.uk"].map(toTld)).toEqual([
     "com",
     "org",
@@ -11,7 +11,7 @@ test("a top-level domain is read with or without its dot, and in any script", ()
   ]);
 });
 
-test("a text longer than any name is none, however much is blank", () => {
+test("a text with thousands of blanks is not a name", () => {
   const blanks = " ".repeat(2_000);
   expect([toTld(`${blanks}com`), toDomain(`example.com${blanks}`)]).toEqual([null, null]);
 });

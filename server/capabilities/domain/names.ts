@@ -1,13 +1,11 @@
 import { domainToASCII } from "node:url";
 import { z } from "zod";
 
-/* Names of domains, and prices in US dollars. */
-
-/** Longer than any name before its scripts are spelled out; more would be looked at for nothing. */
+/** Longer than any name in Unicode spelling; longer input is not parsed. */
 const MOST_NAME_CHARACTERS = 1000;
 const LABEL = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
 
-/** A name as registrars know it: in lower case, other scripts as `xn--`. Null: it is none. */
+/** A domain name in lower case, with other scripts as `xn--`. Null if it is not a domain name. */
 export function toDomain(name: string): string | null {
   if (name.length > MOST_NAME_CHARACTERS) return null;
   const ascii = domainToASCII(name.trim().replace(/\.$/, "")).toLowerCase();
@@ -16,7 +14,7 @@ export function toDomain(name: string): string | null {
   return isName && !/^\d+$/.test(labels.at(-1) ?? "") ? ascii : null;
 }
 
-/** The part of names that a registrar sells under, with or without its dot. Null: it is none. */
+/** A top-level domain, accepted with or without its dot. Null if it is not one. */
 export function toTld(name: string): string | null {
   if (name.length > MOST_NAME_CHARACTERS) return null;
   return toDomain(`a.${name.trim().replace(/^\./, "")}`)?.slice(2) ?? null;
@@ -27,7 +25,9 @@ export const CredentialSource = z
   .optional()
   .describe("Whose registrar account to use. Default platform.");
 
-/** Without what the registrar does not say: a field of the answer is there with its value, or absent. */
+/**
+ * Removes null fields, because the output omits unknown values. The cast is safe: the remaining values are not null.
+ */
 export const known = <T extends object>(fields: T) =>
   Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null)) as {
     [K in keyof T]?: Exclude<T[K], null>;
@@ -35,7 +35,7 @@ export const known = <T extends object>(fields: T) =>
 export const toUsd = (micros: number | null): number | null => (micros === null ? null : micros / 1_000_000);
 export const Usd = z.number().nullable().describe("In US dollars. Null if the registrar does not say.");
 
-/** What every capability of domains says of itself. */
+/** Facts that all domain capabilities share. */
 export const DOMAIN = {
   modality: "infrastructure" as const,
   family: "domain",

@@ -4,11 +4,9 @@ import { charactersOf } from "@/server/platform/text/characters";
 import type { ImageResult, ModelFacts, NamedFile, ProviderFile } from "@/server/providers/define";
 import { type CapabilityDefinition, CapabilityFault, durable, inCharacters } from "../define";
 
-/* What every capability that draws shares: its bound of words, sizes models take, and files in and out. */
-
 const PROMPT_CHARACTERS = 32_000;
 
-/** What all capabilities that draw say of themselves. */
+/** Facts that all image capabilities share. */
 export const IMAGE = {
   modality: "image",
   family: "image",
@@ -27,7 +25,7 @@ export const IMAGE = {
   durable: durable(300, 900),
 } satisfies Partial<CapabilityDefinition<never, unknown>>;
 
-/** Refuses a prompt that is too long with what is added to it; nothing is trimmed. */
+/** Throws if the prompt is too long together with the text added to it; nothing is truncated. */
 export function checkLength(
   capabilityKey: string,
   prompt: string,
@@ -73,7 +71,7 @@ export function takesSize(model: ModelFacts, { width, height }: { width: number;
 
 const files = new WeakMap<InlineImage, NamedFile>();
 
-/** A picture of a parsed input as a file, decoded once however many models it is priced on. */
+/** A picture of a parsed input as a file, cached for pricing on many models. */
 export function toFile(image: InlineImage): NamedFile {
   let file = files.get(image);
   if (!file) {
@@ -85,8 +83,8 @@ export function toFile(image: InlineImage): NamedFile {
 }
 
 /**
- * The pictures that came, at most as many as were asked for, each named for what its bytes are. What is no PNG, JPEG or WebP, such
- * as a page in place of a file, counts as failed; none at all is a failure.
+ * The returned pictures, at most `count`, with the media type of their bytes. A file that is not PNG, JPEG or WebP,
+ * such as an HTML page, counts as failed; throws if none is left.
  */
 export function drawnOf({ images }: ImageResult, count: number): ProviderFile[] {
   const sent = images.slice(0, count).filter(({ bytes }) => bytes.byteLength > 0);
@@ -101,10 +99,10 @@ export function drawnOf({ images }: ImageResult, count: number): ProviderFile[] 
   return drawn;
 }
 
-/** The head of a picture file is in so many bytes from its beginning. */
+/** The size must appear within this many bytes from the beginning of the file. */
 const PICTURE_HEAD_BYTES = 1_050_000;
 
-/** What the file itself says; null for another format. */
+/** The size in a PNG header; null for another format. */
 export function sizeOfPng(bytes: Uint8Array): { width: number; height: number } | null {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   if (bytes.byteLength < 24 || view.getUint32(0) !== 0x89504e47) return null;

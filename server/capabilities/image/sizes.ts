@@ -3,8 +3,8 @@ import type { ModelFacts } from "@/server/providers/define";
 type Size = { width: number; height: number };
 
 /**
- * The size a model draws that is nearest to a given one: of the sizes it lists the one of the most similar shape, else the
- * same shape brought between its bounds, each edge a multiple of what it takes.
+ * The nearest size that a model can draw. With a list of sizes it is the one with the most similar shape; otherwise the
+ * wanted shape is scaled into the model's bounds, with edges that are multiples of its step.
  */
 export function nearestSize(
   wanted: Size,
@@ -45,6 +45,6 @@ export function nearestSize(
     width * height >= minPixels &&
     width * height <= maxPixels &&
     Math.max(width, height) / Math.min(width, height) <= (facts?.maxAspectRatio ?? 3);
-  // Upwards as sizes are elsewhere; the other ways where that leads past a bound.
+  // Rounded up, as sizes are elsewhere; rounded otherwise if that exceeds a bound.
   return [Math.ceil, Math.round, Math.floor].map(sized).find(isInside) ?? sized(Math.ceil);
 }

@@ -1,13 +1,16 @@
 import type { AlphaFigures, Processing } from "@/server/compute/imaging";
 import { KEY_COLORS, type TransparencyReport } from "@/server/contract/images";
 
-/* How a picture becomes transparent: the model draws it on nothing, or on a key colour that is taken out here. */
+/*
+ * How a picture becomes transparent: the model draws a transparent background, or draws on a key color that is removed
+ * here.
+ */
 
 export type Transparency =
   | { method: "native" }
   | { method: "matte-v9"; keyColor: string; transparentRegions: string };
 
-/** The matte with the requested settings; by default the first key colour, from the border inwards. */
+/** A matte with the requested settings. By default it removes the first key color, in areas that touch the border. */
 export const matteOf = (
   keyColor: string = KEY_COLORS[0],
   transparentRegions = "borderConnected",
@@ -15,20 +18,20 @@ export const matteOf = (
 
 const COLOR_NAMES: Record<string, string> = { "#ff00ff": "magenta", "#00ffff": "cyan", "#00ff00": "green" };
 
-/** What a matte asks of the drawing, in words; null where nothing is taken out. */
+/** Instructions for the prompt that a matte needs; null if nothing is removed. */
 export function askedOfDrawing(transparency: Transparency | null): string | null {
   if (transparency?.method !== "matte-v9") return null;
   const { keyColor } = transparency;
   return `The whole background is the flat, even colour ${keyColor} (${COLOR_NAMES[keyColor]}), without shadow, gradient, texture or reflection. This colour appears nowhere else.`;
 }
 
-/** What transparency means for the call of an image port. */
+/** The transparency fields of an image call. */
 export const toCallFields = (transparency: Transparency | null) => ({
   transparent: transparency?.method === "native",
   ...(transparency?.method === "matte-v9" ? { background: transparency.keyColor } : {}),
 });
 
-/** The part that is applied to the pixels afterwards. */
+/** The processing after the call. */
 export const toProcessing = (transparency: Transparency | null): Pick<Processing, "matte" | "report"> => ({
   matte:
     transparency?.method === "matte-v9"
@@ -40,7 +43,7 @@ export const toProcessing = (transparency: Transparency | null): Pick<Processing
   report: transparency !== null,
 });
 
-/** More of the key colour than this was left over. */
+/** Above this share, too much of the key color is left. */
 const PLATE_RATIO = 0.005;
 
 export function toReport(alpha: AlphaFigures, transparency: Transparency): TransparencyReport {

@@ -15,7 +15,7 @@ const GLTF = {
 
 type Made = { json?: unknown; binary?: number | null; version?: number; length?: number };
 
-/** A GLB with these parts, whole unless the options say otherwise. */
+/** A GLB with these parts, valid unless the options say otherwise. */
 function glb({ json = GLTF, binary = 40, version = 2, length }: Made = {}): Buffer {
   const text = Buffer.isBuffer(json) ? json : Buffer.from(JSON.stringify(json));
   const chunk = (type: string, body: Buffer, fill: number) => {
@@ -46,7 +46,7 @@ const refusalOf = (bytes: Uint8Array) => {
   return null;
 };
 
-test("a whole GLB is counted", () => {
+test("meshes, vertices, triangles and textures of a valid GLB are counted", () => {
   expect(checkGlb(glb())).toEqual({ meshes: 1, vertices: 3, triangles: 2, textures: 0 });
   const bare = { ...GLTF, meshes: [{ primitives: [{ attributes: { POSITION: 0 } }] }], images: [{}] };
   expect(checkGlb(glb({ json: bare }))).toEqual({ meshes: 1, vertices: 3, triangles: 1, textures: 1 });
@@ -108,7 +108,7 @@ test.each<[string, Buffer, RegExp]>([
     glb({ json: { ...GLTF, images: [{ uri: "data:image/png;base64,AAAA" }] } }),
     /refers to data/,
   ],
-])("%s is refused", (_case, bytes, message) => {
+])("a file with %s is refused", (_case, bytes, message) => {
   const [code, why] = refusalOf(bytes) ?? [];
   expect(code).toBe("PROVIDER_ERROR");
   expect(why).toMatch(message);
@@ -118,7 +118,7 @@ test("a file above 64 MB is refused by its length alone", () => {
   expect(refusalOf(Buffer.alloc(64 * 1024 * 1024 + 1))?.[1]).toMatch(/67108865 bytes/);
 });
 
-test("whatever byte is changed, the file is refused with a reason or passes; nothing throws", () => {
+test("a GLB with one changed byte passes or is refused with a reason", () => {
   const whole = glb();
   for (let at = 0; at < whole.length; at++)
     for (const value of [0, 0x7f, 0xff]) {

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { CapabilityFault } from "../define";
 
-/** The largest mesh that is kept, and its largest JSON part. */
+/** Limits of a stored mesh: its file, its JSON chunk and its vertices. */
 export const MOST_GLB_BYTES = 64 * 1024 * 1024;
 const MOST_JSON_BYTES = 4 * 1024 * 1024;
 const MOST_VERTICES = 5_000_000;
@@ -46,8 +46,8 @@ const refuse = (why: string): never => {
 };
 
 /**
- * Reads a GLB as far as is needed to keep it: header, chunks, JSON, and that everything it is made of lies inside it. Throws
- * `CapabilityFault` with the reason where it is broken, too large, or points elsewhere. Nothing is decoded.
+ * Checks a GLB before it is stored: header, chunks, JSON, and that all its data is inside the file. Throws
+ * `CapabilityFault` with the reason if it is broken, too large, or refers to other files. It decodes no geometry.
  */
 export function checkGlb(bytes: Uint8Array): GlbFigures {
   if (bytes.byteLength > MOST_GLB_BYTES)
@@ -60,7 +60,7 @@ export function checkGlb(bytes: Uint8Array): GlbFigures {
     if (each.uri !== undefined) refuse("it refers to data outside the file");
   if (gltf.buffers.length > 1) refuse("it has more than one buffer");
   const length = gltf.buffers[0]?.byteLength ?? 0;
-  // The chunk may be filled up to a multiple of four.
+  // The chunk may be padded to a multiple of four.
   if (length > binary || binary - length > 3) refuse("its buffer has a different length than it declares");
   for (const view of gltf.bufferViews)
     if (view.buffer >= gltf.buffers.length || view.byteOffset + view.byteLength > length)
@@ -81,7 +81,7 @@ export function checkGlb(bytes: Uint8Array): GlbFigures {
   return { meshes: gltf.meshes.length, vertices, triangles, textures: gltf.images.length };
 }
 
-/** The JSON chunk, and the length of the binary one. */
+/** The JSON chunk, and the length of the binary chunk. */
 function chunksOf(bytes: Uint8Array): { json: Uint8Array; binary: number } {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   if (bytes.byteLength < HEADER_BYTES || view.getUint32(0, true) !== MAGIC) refuse("it has no GLB header");
@@ -111,6 +111,6 @@ function parseJson(bytes: Uint8Array): unknown {
   try {
     return JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
   } catch {
-    return undefined; // the schema reports any other shape
+    return undefined; // the schema then refuses it
   }
 }

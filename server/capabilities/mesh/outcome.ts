@@ -4,7 +4,7 @@ import { BY_MODEL, type CapabilityDefinition, CapabilityFault, type Outcome } fr
 import { checkGlb } from "./glb";
 import { PICTURE_TYPES } from "./pictures";
 
-/** What all capabilities that yield meshes say of themselves. */
+/** Facts that all mesh capabilities share. */
 export const MESH = {
   modality: "mesh",
   family: "geometry",
@@ -24,7 +24,7 @@ export const MESH_FEATURES = {
   ...BY_MODEL,
 };
 
-/** The mesh a provider made, checked before it is kept. */
+/** A provider's mesh as an outcome, after checks of the file. */
 export function toMeshOutcome({ mesh }: MeshResult): Outcome<MeshOutput> {
   if (mesh.bytes.byteLength === 0)
     throw new CapabilityFault("PROVIDER_EMPTY_OUTPUT", "The provider's answer contains no mesh.");

@@ -2,12 +2,12 @@ import { processImage } from "@/server/compute/imaging";
 import type { ProviderFile } from "@/server/providers/define";
 import { CapabilityFault, type Source, type SourceFile } from "../define";
 
-/** What meshes are made from. */
+/** Types of pictures that meshes are made from. */
 export const PICTURE_TYPES = ["image/png", "image/jpeg", "image/webp"] as const;
-/** Pictures go to providers in the request itself, several in one. */
+/** Providers receive the pictures inside the request, several in one. */
 export const MOST_PICTURE_BYTES = 8 * 1024 * 1024;
 
-/** A picture the input names at this field. */
+/** A picture that the input names in this field. */
 export const pictureAt = (artifactId: string, field: Source["field"]): Source => ({
   artifactId,
   field,
@@ -15,7 +15,7 @@ export const pictureAt = (artifactId: string, field: Source["field"]): Source =>
   maxBytes: MOST_PICTURE_BYTES,
 });
 
-/** As providers take it: not every one reads WebP, so that becomes PNG. */
+/** The picture for a provider: WebP becomes PNG, because not all providers read WebP. */
 export async function toPicture({ bytes, mediaType, artifactId }: SourceFile): Promise<ProviderFile> {
   if (mediaType !== "image/webp") return { bytes, mediaType };
   try {

@@ -8,7 +8,7 @@ export const TEXTURE_CONSTRAINTS = {
   "meshSettings.overrides.texturePrompt": TEXTURE_PROMPT,
 };
 
-/** Can this model texture as it is asked to? */
+/** Can this model follow a texture prompt and a reference picture together, if the input has both? */
 export function acceptsTexture(input: Parameters<typeof meshSettingsOf>[0], model: ModelFacts): boolean {
   const hasBoth = meshSettingsOf(input).texture?.prompt && textureReferenceOf(input);
   return !hasBoth || (model.supports.textureByBoth ?? false);

@@ -15,12 +15,12 @@ function promptFor(resolvedPrompt: string | undefined, turnaroundMode = "sheet2x
   return (stage.execute.call(input, {}, model, material) as ImageCall).prompt;
 }
 
-test("a resolved prompt of 32,000 characters is sent whole, and alone", () => {
+test("a resolved prompt of 32,000 characters is sent unchanged and alone", () => {
   for (const mode of ["sheet2x2", "perView"])
     expect(promptFor("x".repeat(32_000), mode)).toBe("x".repeat(32_000));
 });
 
-test("beside a shorter prompt goes as much of the description of the views as fits", () => {
+test("a shorter prompt is followed by as many instructions as fit", () => {
   const whole = promptFor("A robot");
   expect(whole).toMatch(/^A robot\n\nA turnaround sheet/);
   expect(whole).toContain("the reference picture");

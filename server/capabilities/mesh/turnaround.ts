@@ -5,8 +5,8 @@ import type { ImageCall, ModelFacts, ProviderFile } from "@/server/providers/def
 import { CapabilityFault, type Outcome, type OutputFile, type Stage } from "../define";
 
 /*
- * The turnaround: an object drawn from its four sides, after one picture. Drawn on a key colour, so that each view can
- * be cut out of its sheet, and what is missing or broken can be detected.
+ * The turnaround: an object drawn from its four sides, after one picture. It is drawn on a key color, so that views can
+ * be cut out and missing or broken ones detected.
  */
 
 export const SHEET_KIND = "turnaround_sheet";
@@ -14,10 +14,10 @@ export const VIEW_KIND = "turnaround_view";
 
 export type TurnaroundMaterial = {
   base: ProviderFile;
-  /** The views as far as they are drawn, in their order. */
+  /** The views drawn so far, in the order of VIEWS. */
   views: { view: View; picture: ProviderFile }[];
   texture: ProviderFile | null;
-  /** Something was drawn already: this is no plan any more. */
+  /** True in a run after the stages; false while the request is planned. */
   isDrawn: boolean;
 };
 type TurnaroundStage = Stage<MeshFromImageInput, TurnaroundMaterial>;
@@ -31,7 +31,7 @@ const SHEETS = {
 };
 type Sheet = (typeof SHEETS)[keyof typeof SHEETS];
 
-/** A figure that is lower than this part of the tallest one is a fragment: the sides of an object are equally high. */
+/** A view lower than this share of the tallest one is broken, because all sides of an object have the same height. */
 const LEAST_HEIGHT = 0.5;
 
 const PROMPT_CHARACTERS = 32_000;
@@ -41,8 +41,8 @@ const SAME =
   "It is exactly the object of the reference picture: the same shape, proportions, colours and materials, whole, upright, at one scale, seen straight on from the height of its middle, in even light.";
 
 /**
- * The caller's description, and as much of ours as fits beside it: a resolved prompt may use all characters there are, and
- * is then sent alone. Nothing of the caller's is trimmed.
+ * The caller's description, and as much of our instructions as fits. A prompt of maximum length is sent alone; the
+ * caller's text is never truncated.
  */
 function toPrompt(input: MeshFromImageInput, asked: string): string {
   const said = input.resolvedPrompt?.trim();
@@ -82,7 +82,7 @@ const toCall = (
   };
 };
 
-/** Can this model draw that size after a picture? */
+/** Can this model draw that size from a reference picture? */
 const accepts =
   (size: { width: number; height: number }) => (_input: MeshFromImageInput, model: ModelFacts) =>
     Boolean(model.supports.referenceImages || model.supports.edit) &&
@@ -102,7 +102,9 @@ const whole = (file: ProviderFile, kind: string, name: string): Outcome<unknown>
 
 const MATTE = { keyColor: KEY.color, enclosed: false };
 
-/** A sheet of all four views, cut apart. Whether a view is missing or broken is with it. */
+/**
+ * A stage that draws all four views on one sheet and cuts them apart. Each view is marked as filled, empty or broken.
+ */
 function onSheet(sheet: Sheet): TurnaroundStage {
   const { rows, columns, width, height } = sheet;
   const order = rows === 1 ? "from left to right" : "in reading order";
@@ -150,7 +152,9 @@ function onSheet(sheet: Sheet): TurnaroundStage {
   };
 }
 
-/** Of a sheet whose ground is not the key colour nothing can be judged: every view is taken as it is. */
+/**
+ * Status of a view by its height. If the ground is not the key color, nothing can be detected and every view passes.
+ */
 function statusOf(source: { height: number } | null, tallest: number): "filled" | "empty" | "broken" {
   if (!source) return "empty";
   return source.height < tallest * LEAST_HEIGHT ? "broken" : "filled";
@@ -166,7 +170,7 @@ const viewFile = (view: View, bytes: Uint8Array, cellId: string | null, slotStat
   ...(cellId ? { sliceCellId: cellId } : {}),
 });
 
-/** One view, drawn alone: always, or where the sheet's own is missing or broken. */
+/** A stage that draws one view alone; as a repair, only if the sheet's view is missing or broken. */
 function alone(view: View, isRepair: boolean): TurnaroundStage {
   return {
     name: `turnaround.${view}`,
@@ -205,7 +209,7 @@ function alone(view: View, isRepair: boolean): TurnaroundStage {
   };
 }
 
-/** The calls that draw the turnaround. */
+/** The calls that draw the turnaround in the requested mode. */
 export function turnaroundStages({ turnaroundMode }: MeshFromImageInput): TurnaroundStage[] {
   if (turnaroundMode === "perView") return VIEWS.map((view) => alone(view, false));
   if (turnaroundMode === "panelRepair")
@@ -213,7 +217,7 @@ export function turnaroundStages({ turnaroundMode }: MeshFromImageInput): Turnar
   return [onSheet(SHEETS[turnaroundMode])];
 }
 
-/** The views that can be used: of each side the last one that is whole. */
+/** The last good picture of each view that has one. */
 export function usableViews(kept: OutputFile[]): TurnaroundMaterial["views"] {
   return VIEWS.flatMap((view) => {
     const drawn = kept.findLast(

@@ -13,22 +13,24 @@ import type {
 import { withTurns } from "../conversation";
 import { type CallOptions, CapabilityFault, InputFault } from "../define";
 
-/** May this model answer as much as is asked for? */
+/** Can this model's output limit hold the requested maximum? */
 export function fitsText({ maxOutputTokens }: { maxOutputTokens?: number | undefined }, model: ModelFacts) {
   return maxOutputTokens === undefined || maxOutputTokens <= (model.maxOutputTokens ?? maxOutputTokens);
 }
 
-/** Is the model made for one of these kinds of work? One that says nothing is made for none but the fast one. */
+/** Is the model made for one of these kinds of work? A model without grades counts as `fast`. */
 export const isOfGrade = (model: ModelFacts, ...grades: TextGrade[]): boolean =>
   grades.some((grade) => model.grades?.includes(grade) ?? grade === "fast");
 
-/** How well a model fits, by the first of these grades that it has: the higher the better. */
+/** Rank of a model by the first of these grades that it has; higher is better, 0 if it has none. */
 export function gradeRank(model: ModelFacts, ...order: TextGrade[]): number {
   const place = order.findIndex((grade) => isOfGrade(model, grade));
   return place < 0 ? 0 : order.length - place;
 }
 
-/** The most tokens one run may answer: what the caller asked for, else the capability's budget, never above the model's most. */
+/**
+ * Maximum output tokens of one run: the caller's limit or the capability's budget, but never above the model's limit.
+ */
 export function outputCap(
   input: { maxOutputTokens?: number | undefined },
   model: ModelFacts,
@@ -40,8 +42,8 @@ export function outputCap(
 const Mark = z.strictObject(CacheControl);
 
 /**
- * Tools without the member that marks them for the vendor's cache, and the marks: a server is sent them only where its price
- * states what a cache costs.
+ * Separates cache marks from tools, because only servers whose price includes cache writes receive them. Throws
+ * InputFault for an invalid mark.
  */
 function unmarked(tools: Record<string, Json>[]): Pick<TextCall, "tools" | "toolCache"> {
   const toolCache: NonNullable<TextCall["toolCache"]> = [];
@@ -62,7 +64,7 @@ function unmarked(tools: Record<string, Json>[]): Pick<TextCall, "tools" | "tool
   return { tools: plain, ...(toolCache.length > 0 ? { toolCache } : {}) };
 }
 
-/** A call of the text port for words. `cap` is sent, so that a quote's bound holds. */
+/** A text call without an answer format. It always sends `cap`, so that the quote's bound holds. */
 export function toTextCall(messages: TextMessage[], options: CallOptions, cap: number): TextCall {
   const { toolChoice, parallelToolCalls, settings } = options.conversation ?? {};
   return {
@@ -78,7 +80,7 @@ export function toTextCall(messages: TextMessage[], options: CallOptions, cap: n
   };
 }
 
-/** Refuses what is no answer: cut off, filtered, a refusal, or empty without a tool call. */
+/** Throws for an answer that was cut off, filtered or refused, or that is empty without a tool call. */
 export function requireAnswer(result: TextResult, usage?: Usage | null): TextResult {
   const isEmpty = result.text.trim() === "" && result.toolCalls.length === 0;
   if (result.finishReason === "length") {

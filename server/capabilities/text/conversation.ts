@@ -18,7 +18,7 @@ type Own = Pick<
   | "durable"
   | "examples"
 > & {
-  /** How many tokens of messages it takes. */
+  /** Input limit of the messages, in tokens. */
   contextTokens: number;
   features?: Record<string, Json>;
   answer: Kind;
@@ -36,7 +36,7 @@ const common = ({ contextTokens, features, answer: _, ...own }: Own, more: Recor
   trialEligible: true,
 });
 
-/** A capability that answers a conversation with text. */
+/** Defines a capability that answers a conversation with text. */
 export const defineWords = (own: Own): Capability =>
   defineCapability({
     ...common(own, { streams: own.modes.includes("invoke_stream") }),
@@ -46,7 +46,7 @@ export const defineWords = (own: Own): Capability =>
     execute: toWords(own.answer),
   });
 
-/** A capability that answers a conversation with one JSON object. */
+/** Defines a capability that answers a conversation with one JSON object. */
 export const defineObject = (own: Own): Capability =>
   defineCapability({
     ...common(own, { jsonSchema: true, errorCodes: STRUCTURED_ERRORS }),

@@ -17,16 +17,14 @@ import {
   shapeOf,
 } from "./shape";
 
-/* How a text input is run: for words, or for a JSON object. */
-
 export type Kind = {
-  /** Tokens a run may answer when the caller gives no hint. */
+  /** Output tokens of a run if the caller sets no limit. */
   budget: number;
-  /** Models of other grades are not taken; absent: all are. */
+  /** Only models of these grades are used; absent: all models. */
   only?: TextGrade[];
-  /** Which grade goes first. */
+  /** Grades in order of preference. */
   prefer: TextGrade[];
-  /** The least a model must be able to read. */
+  /** Minimum context window of a model, in tokens. */
   contextTokens?: number;
 };
 type Execute<O> = Extract<CapabilityDefinition<TextInput, O, Material>["execute"], { port: "text" }>;
@@ -37,7 +35,7 @@ function base({ budget, only, prefer, contextTokens = 0 }: Kind, isObject: boole
     accepts: (_input: TextInput, model: ModelFacts) =>
       (!only || isOfGrade(model, ...only)) && (model.contextWindow ?? 0) >= contextTokens,
     fits: fitsText,
-    // A model that promises the shape itself goes before one that has to be asked in words.
+    // A model with native support for the shape goes before one that needs instructions.
     prefers: (input: TextInput, model: ModelFacts) =>
       10 * Number(isNative(shapeInInput(input, isObject), model)) + gradeRank(model, ...prefer),
     materialize: async (input: TextInput, _files: unknown, options = {}) => ({
@@ -58,7 +56,7 @@ function shapeInInput({ responseSchema, responseFormat }: TextInput, isObject: b
     : { kind: "text" };
 }
 
-/** Answers with text; where JSON was asked for, with its text, held to the shape. */
+/** Answers with text. If JSON was requested, its text must match the shape. */
 export function toWords(kind: Kind): Execute<TextOutput> {
   return {
     ...base(kind, false),
@@ -72,13 +70,13 @@ export function toWords(kind: Kind): Execute<TextOutput> {
   };
 }
 
-/** Answers with one JSON object, held to the caller's schema where there is one. */
+/** Answers with one JSON object, which must match the caller's schema if there is one. */
 export function toObject(kind: Kind): Execute<StructuredOutput> {
   return {
     ...base(kind, true),
     async result(result, _input, { material: { shape }, usage }) {
       const value = await readJson(requireAnswer(result, usage), shape);
-      return { typedOutput: value as StructuredOutput, files: [] }; // an object, by its shape
+      return { typedOutput: value as StructuredOutput, files: [] }; // an object, since the shape requires one
     },
   };
 }

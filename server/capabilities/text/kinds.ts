@@ -1,15 +1,15 @@
 import type { Json } from "@/server/platform/durable/step";
 import { BY_MODEL, type CapabilityDefinition, durable, type InputConstraint } from "../define";
 
-/* What text capabilities say of themselves in the same way, from the same figures. */
+/* Facts that text capabilities share, derived from the same figures. */
 
 type Limits = Pick<CapabilityDefinition<never, unknown>, "sync" | "durable">;
 
-/** Short runs, and long ones: what a synchronous run may take, and a durable one. */
+/** Limits of synchronous and durable runs, for short and for long answers. */
 export const SHORT = { sync: { maxOutputTokens: 2048, seconds: 60 }, durable: durable(120) };
 export const LONG = { sync: { maxOutputTokens: 8192, seconds: 300 }, durable: durable(600) };
 
-/** The feature flags of a text capability, its limits among them. */
+/** Feature flags of a text capability, including its limits. */
 export function textFeatures(
   { sync, durable: job }: Limits,
   contextWindowTokens: number,
@@ -39,7 +39,7 @@ export function textFeatures(
   };
 }
 
-/** A field that is measured in tokens and never trimmed. */
+/** A field measured in tokens and never truncated. */
 export const inTokens = (max: number): InputConstraint => ({
   measurement: "tokens",
   max,

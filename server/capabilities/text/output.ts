@@ -1,7 +1,7 @@
 import type { TextOutput } from "@/server/contract/inputs";
 import type { TextChoice } from "@/server/providers/define";
 
-/** An answer as the typed output of text, which a conversation may bring back as it is. */
+/** An answer as typed output, which a conversation can send back unchanged. */
 export const outputOf = ({ text, toolCalls, isRefusal, id, opaque }: TextChoice): TextOutput => ({
   content: text,
   role: "assistant",

@@ -3,12 +3,12 @@ import { measurePicture } from "@/server/compute/imaging";
 import type { ContentPart, TextMessage } from "@/server/providers/define";
 import { InputFault } from "../define";
 
-/* Pictures in conversations: read before anything is quoted, refused at their place where they are not what they say. */
+/* Pictures in conversations are checked before anything is quoted; an invalid one is refused at its field. */
 
 export const MAX_PICTURES = 20;
 export const MAX_PICTURE_BYTES = 5 * 1024 * 1024;
 export const MOST_PICTURE_PIXELS = 40_000_000;
-/** Of base64, with room for its padding. */
+/** Length in base64, including padding. */
 const MAX_DATA = Math.ceil(MAX_PICTURE_BYTES / 3) * 4;
 
 const MEDIA_TYPES = ["image/png", "image/jpeg", "image/webp"] as const;
@@ -22,7 +22,7 @@ type Picture = Omit<z.output<typeof ImagePart>, "mediaType"> & { mediaType: stri
 type Part = { type: "text"; text: string } | Picture;
 type Message = { role: Exclude<TextMessage["role"], "tool">; content: string | Part[] };
 
-/** The conversation with its pictures as bytes. */
+/** The conversation with its pictures decoded. Throws InputFault at the first invalid picture. */
 export async function readMessages(messages: Message[]): Promise<TextMessage[]> {
   let pictures = 0;
   const read: TextMessage[] = [];
@@ -66,14 +66,14 @@ async function readPicture({ mediaType, data }: Picture, field: (string | number
   return { type: "image", mediaType, bytes, ...size };
 }
 
-/** The bytes of base64 in its usual alphabet; null where it is not exactly that. */
+/** Decodes base64 of the standard alphabet; null for any other spelling. */
 export function decodeBase64(data: string): Buffer | null {
   if (data.length % 4 !== 0 || !/^[A-Za-z0-9+/]*={0,2}$/.test(data)) return null;
   const bytes = Buffer.from(data, "base64");
   return bytes.toString("base64") === data ? bytes : null;
 }
 
-/** What a file is by its first bytes. */
+/** The media type by the first bytes; null if it is not one of ours. */
 function mediaTypeOf(bytes: Buffer): (typeof MEDIA_TYPES)[number] | null {
   if (bytes.subarray(0, 8).equals(Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a])))
     return "image/png";

@@ -17,30 +17,35 @@ import {
   UnfitAnswer,
 } from "../define";
 
-/* Answers in JSON: asked for as the model's own feature where it has one, in words where not; validated in both cases. */
+/*
+ * JSON answers: requested through the model's own feature if it has one, otherwise by instructions, and validated in
+ * both cases.
+ */
 
-/** What an answer must be. `text`: words, of which nothing is asked. */
+/** The required form of an answer; `text` has no requirement. */
 export type Shape =
   | { kind: "text" }
   | {
       kind: "json";
       schema: JsonSchema | null;
       isObject: boolean;
-      /** The caller's words for a provider that takes them; absent: our own name, and as strict as the provider likes. */
+      /**
+       * The caller's name and strictness. If absent, our name is sent and the provider's default strictness applies.
+       */
       name?: string;
       strict?: boolean;
     };
 
-/** The conversation with its pictures read, and the shape of the answer. */
+/** The conversation with its pictures decoded, and the form of the answer. */
 export type Material = { messages: TextMessage[]; shape: Shape };
 
-/** Where a schema was given, from the body on. */
+/** Paths of the two places for a schema in the body. */
 const INSIDE = ["input", "responseSchema"];
 const BESIDE = ["responseSchema"];
 
 /**
- * The shape a request asks for. A schema may be in the input or beside it; given twice it must be the same, and one that
- * cannot be validated against is refused at its place.
+ * The form that a request requires. A schema can be inside the input or beside it; if it is in both, they must be
+ * equal. Throws InputFault for a schema that cannot be validated against.
  */
 export async function shapeOf(
   input: { responseFormat?: "text" | "json_object" | undefined; responseSchema?: JsonSchema | undefined },
@@ -67,7 +72,7 @@ export async function shapeOf(
   return { kind: "text" };
 }
 
-/** Refuses a schema of the caller at its field, down to the keyword. */
+/** Throws InputFault for an invalid schema, with the path down to the keyword. */
 export async function requireSchema(schema: JsonSchema, field: string[], isObject: boolean): Promise<void> {
   const problem = await checkSchema(schema);
   if (problem) throw new InputFault([...field, ...problem.path], problem.message);
@@ -79,11 +84,11 @@ export async function requireSchema(schema: JsonSchema, field: string[], isObjec
     );
 }
 
-/** Does the model promise this shape itself? */
+/** Can the model guarantee this form itself? */
 export const isNative = (shape: Shape, { supports }: ModelFacts): boolean =>
   shape.kind === "text" || Boolean(shape.schema ? supports.jsonSchema : supports.jsonObject);
 
-/** The call, with the shape as the model's own feature or as words before the conversation. */
+/** Adds the form to the call: as the model's own feature, or as an instruction before the conversation. */
 export function shaped(call: TextCall, shape: Shape, model: ModelFacts): TextCall {
   if (shape.kind === "text") return call;
   const { schema, isObject, name = SCHEMA_NAME, strict } = shape;
@@ -106,14 +111,14 @@ function inWords({ schema, isObject }: Extract<Shape, { kind: "json" }>): string
   return schema ? `${only} It must be valid against this JSON Schema:\n${JSON.stringify(schema)}` : only;
 }
 
-/** After the caller's own instructions, before the conversation. */
+/** Placed after the caller's own instructions and before the conversation. */
 function withInstruction(messages: TextMessage[], content: string): TextMessage[] {
   const first = messages.findIndex(({ role }) => role !== "system");
   const at = first < 0 ? messages.length : first;
   return [...messages.slice(0, at), { role: "system", content }, ...messages.slice(at)];
 }
 
-/** The JSON of an answer, held to its shape. Throws UnfitAnswer, also for what would say something else as a value than as text. */
+/** Parses an answer and checks its form. Throws UnfitAnswer, also for JSON that would lose information as a value. */
 export async function readJson(result: TextResult, shape: Shape): Promise<Json> {
   const value = await readShaped(result, shape);
   const loss = lossIn(bareJsonOf(result.text));
@@ -121,7 +126,7 @@ export async function readJson(result: TextResult, shape: Shape): Promise<Json> 
   return value;
 }
 
-/** The same of an answer that is handed on as text, with every digit and member. */
+/** The same check for an answer that is returned as text, where no digit or member is lost. */
 export async function readShaped(result: TextResult, shape: Shape): Promise<Json> {
   if (result.text.trim() === "" && result.toolCalls.length > 0)
     throw new CapabilityFault("StructuredOutputInvalid", "The model called a tool instead of answering.");
@@ -129,7 +134,7 @@ export async function readShaped(result: TextResult, shape: Shape): Promise<Json
   try {
     value = wholeValue(JSON.parse(bareJsonOf(result.text)));
   } catch {
-    // The parser's own words quote the answer.
+    // The parser's message quotes the answer.
     throw new UnfitAnswer("The model's answer is not JSON.", ["It is not JSON."]);
   }
   const flaw = formFlaw(value);
@@ -148,7 +153,7 @@ export async function readShaped(result: TextResult, shape: Shape): Promise<Json
   return value;
 }
 
-/** The conversation again, with the answer and what is wrong with it. The sandbox knows such a call by its first words. */
+/** The conversation again, with the answer and its flaws. The sandbox recognizes such a call by its opening words. */
 export function withFindings(call: TextCall, { text }: TextResult, { findings }: UnfitAnswer): TextCall {
   const opening = "Your last answer cannot be used:";
   const closing = "Answer again, with the whole corrected answer and nothing else.";
@@ -169,16 +174,16 @@ export function withFindings(call: TextCall, { text }: TextResult, { findings }:
   };
 }
 
-/** Answers of models that do not promise the shape themselves are given back once. */
+/** Returns an answer once, if the model does not guarantee the form itself. */
 export const repairInWords = <I, M>(shapeIn: (material: M) => Shape): Repair<I, TextCall, TextResult, M> => ({
   mayBeNeeded: (_input, model, material) => !isNative(shapeIn(material), model),
   call: withFindings,
 });
 
-/** The words of the conversation, for capabilities that look for something in it. */
+/** The text of a conversation, for capabilities that search in it. */
 export const wordsOf = (messages: TextMessage[]): string => messages.map(textOf).join("\n");
 
-/** Refuses, at its field, what a capability with a shape of its own cannot take beside its input. */
+/** Throws InputFault for options that a capability with a fixed answer format does not support. */
 export function refuseBeside(key: string, options: CallOptions = {}): void {
   if (options.responseSchema)
     throw new InputFault(

@@ -16,7 +16,7 @@ const right = [
 const swap = (id: string, translation: string) =>
   right.map((item) => (item.id === id ? { id, translation } : item));
 
-test("an answer that keeps everything has no flaws, in whatever order", async () => {
+test("an answer that meets all requirements has no flaws, in any order", async () => {
   expect(await flawsOf(asked, right)).toEqual([]);
 });
 
@@ -37,7 +37,7 @@ test.each<[string, { id: string; translation: string }[], string, RegExp]>([
   expect(flaws.map((flaw) => flaw.finding).join("\n")).toMatch(finding);
 });
 
-test("others have their turn while many long texts are searched for many terms", async () => {
+test("a long search for many terms yields to other work", async () => {
   const text = "harbour ".repeat(2_500);
   const terms = Array.from({ length: 500 }, (_, place) => `term ${place}`);
   const items = Array.from({ length: 4 }, (_, place) => ({ id: `item ${place}`, text }));

@@ -1,8 +1,6 @@
 import { inTurns } from "@/server/platform/time/turn";
 import { UnfitAnswer } from "../define";
 
-/* Does a translation keep what it must keep? */
-
 type Asked = {
   items: { id: string; text: string; maxLength?: number | undefined; placeholders?: string[] | undefined }[];
   glossary?: { source: string; target: string }[] | undefined;
@@ -11,9 +9,9 @@ type Asked = {
 type Answered = { id: string; translation: string }[];
 export type Flaw = { id: string; finding: string };
 
-/** Everything about an answer that is not as it was asked for; ids no one asked for are flaws, too. */
+/** All requirements that the answer does not meet, including ids that were not requested. */
 export const flawsOf = (asked: Asked, answered: Answered): Promise<Flaw[]> =>
-  inTurns(lookedFor(asked, answered)); // a hundred texts times a thousand terms
+  inTurns(lookedFor(asked, answered)); // in turns, since a hundred texts may be searched for a thousand terms
 
 function* lookedFor(
   { items, glossary = [], preserveTerms = [] }: Asked,
@@ -39,7 +37,7 @@ function* lookedFor(
       tell(`has ${length} characters; at most ${item.maxLength} are allowed.`);
     for (const kept of new Set([...(item.placeholders ?? []), ...preserveTerms])) {
       yield;
-      // A placeholder is filled in wherever it is; a term is a word, and may be said once more.
+      // A placeholder must occur exactly as often as in the text; a term may occur more often.
       const isPlaceholder = item.placeholders?.includes(kept) ?? false;
       const count = isPlaceholder ? countOf : countOfWord;
       const wanted = count(item.text, kept);
@@ -59,7 +57,7 @@ function* lookedFor(
   return flaws;
 }
 
-/** Names the items, for people as well: ids are the caller's own. */
+/** Names the items for the caller too: the ids are the caller's own. */
 export function toUnfit(flaws: Flaw[]): UnfitAnswer {
   const ids = [...new Set(flaws.map(({ id }) => id))];
   const named = ids.slice(0, 100);
@@ -76,7 +74,7 @@ const times = (count: number) => (count === 1 ? "once" : `${count} times`);
 
 const countOf = (text: string, part: string): number => text.split(part).length - 1;
 
-/** How often a term is in a text as words of its own. */
+/** Occurrences of a term as a separate word. */
 function countOfWord(text: string, term: string, flags: "gu" | "giu" = "gu"): number {
   const escaped = term.replace(/[.*+?^${}()|[\]\\/]/g, "\\$&");
   return [...text.matchAll(new RegExp(`(?<![\\p{L}\\p{N}])${escaped}(?![\\p{L}\\p{N}])`, flags))].length;
