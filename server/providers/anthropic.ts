@@ -8,9 +8,9 @@ import { bearer, getJson, type HttpReply, postForEvents, postJson } from "./http
 import { defineProvider } from "./provider";
 import { brokenOff } from "./text-call";
 
-/* Anthropic: text by the Messages API. Of the vendor's structured outputs, `output_config.format` is used. */
+/* Anthropic: text through the Messages API. Structured outputs use `output_config.format`. */
 
-/** As the vendor's own client sends the key; that version has no temperature any more, for any model. */
+/** Headers as the vendor's own client sends them. This API version no longer accepts a temperature for any model. */
 const headers = (io: Pick<ProviderIo, "credentials">) => ({
   ...bearer(io),
   "anthropic-version": "2026-10-21",
@@ -54,9 +54,9 @@ async function check(account: ProviderAccount): Promise<void> {
 }
 
 /*
- * Identifiers, windows, limits and prices are those of the vendor's model pages (platform.claude.com/docs/en/models, as of
- * October 2026); tokens of a picture those of its page on vision: one for each patch of 28 pixels, at most 4,784 of the newer
- * generation and 1,568 before it.
+ * Ids, context windows, limits and prices are from the vendor's model pages (platform.claude.com/docs/en/models, as of
+ * October 2026). A picture counts one token per patch of 28 pixels (page on vision): at most 4,784 on the newer
+ * generation, 1,568 on older models.
  */
 const NEWER: Pick<
   ModelFacts,
@@ -71,7 +71,10 @@ const NEWER: Pick<
   supports: { jsonObject: true, jsonSchema: true, reasoning: true, tools: true, stream: true, vision: true },
 };
 
-/** Cache writes cost a quarter more than input for five minutes, and twice as much for an hour, with every model of the list. */
+/**
+ * For every listed model, a cache write costs a quarter more than input for five minutes, and twice the input price for
+ * an hour.
+ */
 const writes = (input: number) => ({ "5m": (input / 4) * 5, "1h": input * 2 });
 
 export default defineProvider({
@@ -86,7 +89,7 @@ export default defineProvider({
       ...NEWER,
       id: "claude-haiku-5-5",
       title: "Claude Haiku 5.5",
-      // Of prompts of up to 100,000 tokens; longer ones cost five times as much.
+      // For prompts up to 100,000 tokens; longer ones cost five times as much.
       price: {
         per: "million_tokens",
         input: 100_000,
@@ -127,7 +130,7 @@ export default defineProvider({
       ...NEWER,
       id: "claude-fable-5-1",
       title: "Claude Fable 5.1",
-      // What cached tokens cost is not known here: they count as any.
+      // The price of cached tokens is unknown, so they are charged as input.
       price: {
         per: "million_tokens",
         input: 10_000_000,
@@ -151,7 +154,7 @@ export default defineProvider({
       imageTokens: 1_568,
       grades: ["fast"],
       onlyByName: true,
-      // The newer ones always think, and no tool can be forced on them.
+      // Newer models always reason, and then no tool call can be forced.
       supports: { ...NEWER.supports, forcedTools: true },
     },
   ],

@@ -7,25 +7,28 @@ import { bareError, type Explain, faultOfSaid, requestId, unreadable } from "./f
 import { type EventWish, eventReader, formSniffer, type ServerEvent } from "./server-events";
 import { vendorWords } from "./vendor-words";
 
-/* How the bodies of vendors' answers are read: JSON, bytes, or events as they come. */
+/* Reads the bodies of vendors' answers: JSON, bytes, or events as they arrive. */
 
 const MAX_ERROR_BYTES = 64 * 1024;
 
-/** What a call needs of `ProviderIo`. */
+/** The part of `ProviderIo` that an HTTP call needs. */
 export type HttpIo = ProviderAccount;
 
 export type HttpReply = Answer & {
-  /** The parsed JSON body, without the credentials; parse it with a schema before use. Undefined: it was events. */
+  /**
+   * The parsed JSON body with credentials redacted; validate it with a schema before use. Undefined if the answer was
+   * events.
+   */
   body: unknown;
-  /** The server said a credential back, so the body is not just what it said. */
+  /** True if the server repeated a credential, so the body differs from the one sent. */
   hadCredential?: boolean;
 };
 
 type Reading = {
-  /** The most bytes of a success, decoded. */
+  /** Maximum size of a successful answer in bytes, after decompression. */
   limit: number;
   explain?: Explain | undefined;
-  /** Absent: no answer is read as events. */
+  /** Receives events; if absent, no answer is read as events. */
   onEvent?: ((event: ServerEvent) => EventWish) | undefined;
 };
 type Body = Pick<HttpReply, "body" | "hadCredential">;
@@ -33,8 +36,8 @@ type Body = Pick<HttpReply, "body" | "hadCredential">;
 export const isSuccess = (status: number) => status >= 200 && status < 300;
 
 /**
- * Collects the body of one answer. Whether a success is events or JSON is decided by its first characters; only where these are
- * neither does the media type decide.
+ * Collects the body of one answer. The first characters of a success decide between events and JSON; the media type
+ * decides only if they match neither.
  */
 export function collect(io: HttpIo, { limit, explain, onEvent }: Reading) {
   const chunks: Buffer[] = [];
@@ -42,7 +45,9 @@ export function collect(io: HttpIo, { limit, explain, onEvent }: Reading) {
   let received = 0;
   let isUndecided = onEvent !== undefined;
   let readEvents: ((chunk: Uint8Array) => EventWish) | null = null;
-  /** The fault that ended the answer, and whether its bytes are not what their coding says. */
+  /**
+   * `verdict` is the fault that ended the answer; `isCorrupt` tells that its bytes do not match their content coding.
+   */
   const so: { verdict: ProviderFault | null; isCorrupt: boolean } = { verdict: null, isCorrupt: false };
 
   const decide = (chunk: Buffer, answer: Answer) => {
@@ -75,7 +80,7 @@ export function collect(io: HttpIo, { limit, explain, onEvent }: Reading) {
     try {
       return readEvents?.(chunk) ?? "more";
     } catch {
-      return "stop"; // for the verdict
+      return "stop"; // the verdict is thrown by the caller
     }
   };
 
@@ -102,19 +107,19 @@ export function collect(io: HttpIo, { limit, explain, onEvent }: Reading) {
         so.isCorrupt = true;
       },
     },
-    /** The body of a success; undefined: it was events. */
+    /** The body of a successful answer; undefined if it was events. Throws for a body that cannot be read. */
     body(answer: Answer, read: "json" | "bytes"): Body {
-      // What came of a stream is judged by its own end.
+      // A stream is judged by its own end.
       if (readEvents) return { body: undefined };
       if (so.isCorrupt) throw notJson(answer, io);
       if (isUndecided && isEventStream(answer)) return { body: undefined };
       return bodyOf(answer, chunks, read, io);
     },
-    /** An error's body: what it says in JSON, else its text where it is one. */
+    /** The body of an error: its JSON, or else its text. */
     errorBody(answer: Answer): unknown {
       if (so.isCorrupt || isEncoded(answer)) return undefined;
       const text = Buffer.concat(chunks).toString("utf8");
-      // What begins as JSON and is none was cut off.
+      // Text that begins like JSON but does not parse was truncated.
       return parseJson(chunks, io).json ?? (/^\s*[{[]/.test(text) ? undefined : text);
     },
   };
@@ -135,7 +140,7 @@ const tooLarge = ({ status }: Answer, limit: number) =>
     concerns: "request",
   });
 
-/** The body is not JSON, or its content coding is unknown or not the one it is in. */
+/** The body is not JSON, or its content coding is unknown or wrong. */
 const notJson = ({ status, header }: Answer, io: HttpIo) =>
   new ProviderFault("failed", "attempted", "The provider's answer is not JSON.", {
     status,
@@ -143,13 +148,13 @@ const notJson = ({ status, header }: Answer, io: HttpIo) =>
     concerns: "request",
   });
 
-/** Codings that are known were decoded before. */
+/** A known content coding was decoded before. */
 function isEncoded({ header }: Answer): boolean {
   const coding = header("content-encoding");
   return coding !== null && coding !== "" && coding !== "identity";
 }
 
-/** An error that came as an event, with the event's words. */
+/** Adds the event's own error text to a fault. */
 function withWords(fault: ProviderFault, event: string, io: HttpIo): ProviderFault {
   const { kind, submission, message, details, cause } = fault;
   const vendor = vendorWords(toJson(event), io);
@@ -166,13 +171,16 @@ function toJson(text: string): unknown {
   }
 }
 
-/** What an answer says in JSON; nothing for what is no JSON: the parser's own error is dropped, since it quotes the text. */
+/**
+ * Parses an answer's JSON with credentials redacted. Returns nothing if it does not parse; the parser's error is
+ * dropped because it quotes the text.
+ */
 export function parseJson(chunks: Buffer[], io: HttpIo): { json?: unknown; hadCredential?: boolean } {
   const bytes = chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks);
   try {
     const text = bytes.toString("utf8");
     const json = parseForeignJson(text);
-    // Letters may be written as escapes.
+    // A credential can be written with escapes.
     const plain = text.includes("\\") ? JSON.stringify(json) : text;
     const clean = redactJson(plain, io.credentials);
     return clean === plain ? { json } : { json: parseForeignJson(clean), hadCredential: true };

@@ -9,9 +9,9 @@ import {
   textOf,
 } from "./define";
 
-/* Marks of the caller for what a vendor caches of a prompt: whose price has them, and where they are. */
+/* The caller's marks for a vendor's prompt cache: which models receive them, and where they are. */
 
-/** The most marks that a vendor takes which has a price for cache writes. */
+/** Maximum marks per request at every vendor that has a price for cache writes. */
 export const MOST_CACHE_MARKS = 4;
 
 export const statesCacheWrites = (price: ModelFacts["price"]): boolean =>
@@ -23,22 +23,28 @@ export const hasCacheMarks = ({
 }: Pick<TextCall, "messages" | "toolCache">): boolean =>
   toolCache.length > 0 || messages.some(({ cache = [] }) => cache.length > 0);
 
-/** Is this call's prompt written to the vendor's cache? Only of models whose price states what that costs: others are sent no marks. */
+/**
+ * Will this call write its prompt to the vendor's cache? Only if the model's price includes cache writes; other models
+ * receive no marks.
+ */
 export const writesCache = (
   call: Pick<TextCall, "messages" | "toolCache">,
   { price }: Pick<ModelFacts, "price">,
 ): boolean => statesCacheWrites(price) && hasCacheMarks(call);
 
-/** Has a tool the mark, in either usual spelling of a tool? */
+/** Does a tool have a mark, in its flat or its nested form? */
 export const isMarked = ({ cache_control: outer, function: inner }: Record<string, Json>): boolean =>
   Boolean(outer ?? (isObject(inner) && inner.cache_control));
 
-/** The member that marks a part of the prompt, as every server spells it that has one. */
+/** The mark as every server with prompt caching spells it. */
 export const toCacheControl = ({ ttl }: { ttl?: CacheTtl }) => ({
   cache_control: { type: "ephemeral", ...(ttl === undefined ? {} : { ttl }) },
 });
 
-/** The marks of a message by where they end in its text, in order; those of parts end with their part. */
+/**
+ * A message's marks by the position in its text at which they end, in ascending order. The mark of a part ends with
+ * that part.
+ */
 export function cacheEnds(message: TextMessage): { end: number; ttl?: CacheTtl }[] {
   const { content, cache = [] } = message;
   const text = textOf(message);

@@ -1,8 +1,8 @@
 import type { Json } from "@/server/platform/durable/step";
 
-/* The text port: a conversation goes in, an answer in words or calls of tools comes out. */
+/* The text port: a conversation as the call, text or tool calls as the result. */
 
-/** Part of a message: words, or a picture for models that say `supports.vision`. */
+/** A part of a message: text, or a picture for models with `supports.vision`. */
 export type ContentPart =
   | { type: "text"; text: string }
   | {
@@ -10,45 +10,45 @@ export type ContentPart =
       mediaType: string;
       bytes: Uint8Array;
       detail?: PictureDetail;
-      /** Its size in pixels, as it was measured. */
+      /** Measured size in pixels. */
       width?: number;
       height?: number;
     };
 
-/** How closely a picture is looked at. A price bound always assumes `high`. */
+/** Detail level at which a picture is read. A price bound always assumes `high`. */
 export type PictureDetail = "low" | "high";
 
-/** How long a part of the prompt stays in the vendor's cache. */
+/** Lifetime of a part of the prompt in the vendor's cache. */
 export type CacheTtl = "5m" | "1h";
 /**
- * The caller wants the prompt cached up to here: the end of a message, of one of its parts, or of its text up to `end`
- * characters. Only models whose price states cache writes are sent such marks (`writesCache`).
+ * Marks where the cached part of the prompt ends: after a message, after one of its parts, or after `end` characters of
+ * its text. Only models whose price includes cache writes receive marks (`writesCache`).
  */
 export type CacheMark = { part?: number; end?: number; ttl?: CacheTtl };
-/** Members that only the server that made them knows what to do with, by that server's names. */
+/** Members that only the server that made them understands, under that server's names. */
 export type Opaque = Record<string, Json>;
 
-/** A tool that a model calls; its arguments are JSON text, as the model wrote it. */
+/** A tool call; its arguments are JSON text as the model wrote it. */
 export type ToolCall = { id: string; name: string; arguments: string; opaque?: Opaque | undefined };
 
 export type TextMessage = {
   cache?: CacheMark[];
-} /** `name`: who wrote the message, for interfaces that have a member for it. */ & (
+} /** `name` is the message's author, for interfaces that have a field for it. */ & (
   | { role: "system" | "user"; content: string | ContentPart[]; name?: string }
   | ({ role: "assistant"; content: string | ContentPart[]; toolCalls?: ToolCall[] } & Brought)
-  /** The result of the call of this id, which a message of the assistant before it has. */
+  /** The result of the call with this id in an earlier assistant message. */
   | { role: "tool"; content: string; toolCallId: string }
 );
 
 /** Opaque members of an earlier answer. They reach only the server that made them. */
 export type Brought = {
   opaque?: Opaque;
-  /** The message's id, and its place in the request: until its members are known to be the server's own. */
+  /** Id and index of the message, until its members are known to come from the server that is called. */
   id?: string;
   at?: number;
 };
 
-/** The words of a message, without its pictures and without the tools it calls. */
+/** The text of a message, without its pictures and tool calls. */
 export function textOf({ content }: TextMessage): string {
   if (typeof content === "string") return content;
   return content.map((part) => (part.type === "text" ? part.text : "")).join("\n");
@@ -58,13 +58,13 @@ export type ReasoningIntent = "omit" | "economy" | "balanced" | "deep" | "maximu
 export type ResponseFormat =
   | { type: "text" }
   | { type: "json_object" }
-  /** `strict`: the server holds its model to the schema, or does not have to; absent: as it likes. */
+  /** `strict` tells the server to enforce the schema or not; absent leaves it to the server. */
   | { type: "json_schema"; name: string; strict?: boolean; schema: Record<string, Json> };
 
-/** Whether tools are called: absent is as the model likes. `required`: some; a name: that one. */
+/** Absent lets the model decide; `required` forces any tool, a name forces that one. */
 export type ToolChoice = "none" | "required" | { name: string };
 
-/** Settings that not every model takes: which, its facts say. */
+/** Settings that only some models accept, as their facts declare. */
 export type TextSettings = {
   topP?: number;
   /** The text ends before the first of these. */
@@ -72,19 +72,19 @@ export type TextSettings = {
   seed?: number;
   frequencyPenalty?: number;
   presencePenalty?: number;
-  /** How many answers are made of one conversation; absent: one. */
+  /** Number of answers to one conversation; absent means one. */
   choices?: number;
-  /** Members of a request that mean nothing here, for a server that takes them by these names. */
+  /** Request members that Capstan does not interpret, under the names the server accepts. */
   members?: Record<string, Json>;
 };
-/** Of the settings, those a model takes as such; members it takes by their names. */
+/** The settings that a model accepts as such; `members` are accepted by name. */
 export type TextSetting = Exclude<keyof TextSettings, "members">;
 
-/** Is a member of this name among those listed? A name may end in `*`; alone it is any. */
+/** Is a member of this name listed? A listed name can end in `*`; `*` alone matches any. */
 export const isListed = (name: string, listed: readonly string[]): boolean =>
   listed.some((each) => (each.endsWith("*") ? name.startsWith(each.slice(0, -1)) : each === name));
 
-/** The text port. Absent fields stay absent on the wire: no defaults are added. */
+/** A call of the text port. Absent fields stay absent on the wire; no defaults are added. */
 export type TextCall = {
   messages: TextMessage[];
   maxOutputTokens?: number;
@@ -93,40 +93,40 @@ export type TextCall = {
   reasoningIntent?: ReasoningIntent;
   tools?: Record<string, Json>[];
   toolChoice?: ToolChoice;
-  /** false: at most one tool at a time. Where a vendor has no word for it, only the first call of an answer is used. */
+  /** Allows at most one tool call. If a vendor has no setting for it, only the first call of an answer is used. */
   parallelToolCalls?: false;
   settings?: TextSettings;
-  /** Tools, by their place in `tools`, up to which the prompt is to be cached. */
+  /** Tools, by their index in `tools`, up to which the prompt should be cached. */
   toolCache?: { at: number; ttl?: CacheTtl }[];
 };
 /** One answer. */
 export type TextChoice = {
   text: string;
   finishReason: "stop" | "length" | "tool_calls" | "content_filter";
-  /** The server's own word for its end, where it is none of those known; the reason is `stop` then. */
+  /** The server's own finish reason if it is unknown; `finishReason` is `stop` then. */
   unknownFinish?: string;
   /** The text is the model's refusal to answer. */
   isRefusal?: true;
   toolCalls: ToolCall[];
   opaque?: Opaque;
-  /** Given by us where there are opaque members, with the tag of their maker. */
+  /** An id with the maker's tag, which we assign if there are opaque members. */
   id?: string;
 };
 export type TextResult = TextChoice & {
-  /** Where several were asked for: the others. */
+  /** The other answers, if several were requested. */
   others?: TextChoice[];
 };
 
-/** What of an answer came before its end: what the model wrote, as text. */
+/** Output that arrived before an answer's end, as text. */
 export type Delivered = {
   text: string;
   reasoning: string;
-  /** Names and arguments of the tools it called. */
+  /** Names and arguments of its tool calls. */
   calls: string;
 };
 
-/** Takes the text of a streamed answer, piece by piece. All pieces are text, or all are those of a refusal. */
+/** Receives the text of a streamed answer in pieces. Either all pieces are text, or all are a refusal. */
 export type OnText = (text: string, kind?: "refusal") => void;
 
-/** What is delivered where the model writes nothing, as with vectors. */
+/** For ports whose models write no text, such as embeddings. */
 export const NOTHING_WRITTEN: Delivered = { text: "", reasoning: "", calls: "" };

@@ -2,23 +2,26 @@ import { z } from "zod";
 import type { Micros } from "@/server/platform/money";
 
 /*
- * What vendors count and bill, for every port: the one place that says what a count and a cost are. A figure that is
- * neither is not known, and spoils neither the answer nor its other figures.
+ * Counts and costs that vendors report, validated here for every port. An invalid figure is dropped; the answer and its
+ * other figures stay.
  */
 
 /**
- * The most of anything that one answer can have used: more than a thousand times the longest context there is, and so
- * little that no resulting price, with a fee and added up over several calls, leaves the numbers that are exact.
+ * Upper bound of any count of one answer: more than a thousand times the longest context, yet small enough that a price
+ * with its fee, summed over several calls, stays an exact integer.
  */
 export const MOST_COUNT = 1_000_000_000;
-/** The most that a vendor can have billed for one answer: a hundred million dollars. */
+/** Upper bound of a vendor's bill for one answer: a hundred million dollars. */
 export const MOST_COST_MICROS = 100_000_000_000_000;
 
-/** A whole number from nothing to `MOST_COUNT`. */
+/** Is this an integer from 0 to `MOST_COUNT`? */
 export const isCount = (value: unknown): value is number =>
   typeof value === "number" && Number.isSafeInteger(value) && value >= 0 && value <= MOST_COUNT;
 
-/** A figure as a vendor tells it. Null: it does not. NaN: what it tells is no count, nor is any sum with it. */
+/**
+ * A figure as a vendor reports it: null if it reports none, NaN if the value is not a count, so that sums with it are
+ * NaN too.
+ */
 export const Count = z
   .unknown()
   .transform((value): number | null =>
@@ -26,22 +29,24 @@ export const Count = z
   )
   .optional();
 
-/** An id, which some servers write as a number. */
+/** An id; some servers send it as a number. */
 export const Id = z.union([z.string(), z.number().transform(String)]);
 
-/** The figures of a vendor's usage; what is no object tells none. */
+/** The figures of a vendor's usage; null if the usage is not an object. */
 export const CountsOf = <S extends z.ZodRawShape>(shape: S) => z.object(shape).nullish().catch(null);
 
-/** Those figures that are known; the others are absent, never zero. */
+/** The valid figures; the others are absent, never zero. */
 export function figures<T extends Record<string, number | null | undefined>>(
   given: T,
 ): { [K in keyof T]?: number } {
   const known = Object.entries(given).filter(([, value]) => isCount(value));
-  return Object.fromEntries(known) as { [K in keyof T]?: number }; // what is left are numbers
+  return Object.fromEntries(known) as { [K in keyof T]?: number }; // the filter leaves only numbers
 }
 
-/** Two reports of one answer's usage: a figure never goes down, what is no count changes none, and what
- * one of them lacks the other has. */
+/**
+ * Merges two usage reports of one answer: each figure takes the higher value, an invalid one changes nothing, and a
+ * figure in only one report is kept.
+ */
 export function mergeUsage<T extends Partial<Record<string, number>>>(
   first: T | null,
   second: T | null,
@@ -51,7 +56,7 @@ export function mergeUsage<T extends Partial<Record<string, number>>>(
   for (const [figure, amount] of Object.entries(second))
     if (amount !== undefined && !(merged[figure]! >= amount))
       merged[figure] = isCount(amount) ? amount : (merged[figure] ?? amount);
-  return merged as T; // the figures of both
+  return merged as T; // the figures of both reports
 }
 
 type Tokens = {
@@ -62,8 +67,8 @@ type Tokens = {
 };
 
 /**
- * The output of an answer with its reasoning. Servers that count reasoning apart report more of it than output, and what the
- * total has beyond the parts is output, too.
+ * Output tokens including reasoning. A server that reports more reasoning than output counts it separately; any excess
+ * of the total over the parts is output too. Undefined if unknown.
  */
 export function outputOf({ input, output, reasoning, total }: Tokens): number | undefined {
   const isReported = (output ?? null) !== null;
@@ -74,13 +79,13 @@ export function outputOf({ input, output, reasoning, total }: Tokens): number | 
   return Math.max(whole, beyond);
 }
 
-/** The sum of what was given; undefined where nothing was. */
+/** The sum of the given parts; undefined if none is given. */
 export function sumOf(...parts: (number | null | undefined)[]): number | undefined {
   const given = parts.filter((part) => typeof part === "number");
   return given.length === 0 ? undefined : given.reduce((sum, part) => sum + part, 0);
 }
 
-/** Dollars as a vendor's bill has them, a float, in whole micros; null where they are no amount that one answer can cost. */
+/** Converts a vendor's cost in dollars to whole micros; null if one answer cannot cost that amount. */
 export function toCostMicros(dollars: unknown): Micros | null {
   if (typeof dollars !== "number" || !(dollars >= 0)) return null;
   const micros = Math.round(dollars * 1_000_000);

@@ -14,12 +14,12 @@ import { pinResponses } from "./openai-ports/pins";
 import { defineProvider } from "./provider";
 import { IN_JSON, isForced } from "./text-call";
 
-/* DeepSeek: text by chat completions. It knows JSON objects and no schemas, and thinks by default. */
+/* DeepSeek: text through chat completions. It supports JSON objects but no schemas, and reasons by default. */
 
-/** The vendor knows three efforts; what lies between two is the higher one, as it counts itself. */
+/** The vendor has three efforts; a level between two of them maps to the higher one, as the vendor does itself. */
 const EFFORTS = { economy: "low", balanced: "high", deep: "high", maximum: "max" } as const;
 
-/** Errors are recognized by their status; their bodies have words alone. */
+/** Errors are recognized by their status, because their bodies have only a text. */
 const STATUSES: Record<number, Explanation> = {
   401: { message: "DeepSeek does not accept the API key." },
   402: { message: "The DeepSeek account has no balance left." },
@@ -36,26 +36,27 @@ function adapt(
   call: TextCall,
 ): Record<string, unknown> {
   const { reasoningIntent = "omit", responseFormat } = call;
-  // A loop of tools that was begun thinking wants that thinking back, which not every conversation brings; nor is a call forced while thinking.
+  // DeepSeek requires the reasoning of earlier turns in a tool loop, which not every conversation has. It also rejects
+  // a forced tool call while reasoning.
   const isBare = call.messages.some(lacksThinking) || isForced(call);
   const thinks = reasoningIntent !== "omit" && !isBare;
   const tuned = TUNED.find((name) => sent[name] !== undefined);
   if (thinks && tuned)
     refuseCall(`The model does not support ${tuned} while it reasons. Leave one of them out.`);
-  // The vendor wants the word in the request, or its model may write blanks until the limit.
+  // The vendor requires the word JSON in the request; otherwise its model may write blanks up to the limit.
   const asksForJson =
     responseFormat.type !== "json_object" || call.messages.some((each) => /json/i.test(textOf(each)));
   const instruction = asksForJson ? [] : [{ role: "system", content: IN_JSON }];
   return {
     ...sent,
-    messages: [...instruction, ...(messages as unknown[])], // what the request to adapt was made with
+    messages: [...instruction, ...(messages as unknown[])], // the caller built it with messages
     ...(thinks ? { thinking: { type: "enabled" }, reasoning_effort: EFFORTS[reasoningIntent] } : {}),
-    // While it thinks, these are silently passed over.
+    // While the model reasons, these are silently ignored.
     ...(!tuned && !isBare ? {} : { thinking: { type: "disabled" } }),
   };
 }
 
-/** Does a message call tools, or end a loop of them, without the thinking before it? */
+/** Does an assistant message call tools, or end a tool loop, without its reasoning? */
 const lacksThinking = (message: TextMessage, place: number, messages: TextMessage[]): boolean =>
   message.role === "assistant" &&
   (message.toolCalls !== undefined || messages[place - 1]?.role === "tool") &&
@@ -66,8 +67,8 @@ async function check(account: ProviderAccount): Promise<void> {
 }
 
 /*
- * Identifiers, limits and prices as of October 2026: api-docs.deepseek.com/quick_start/pricing. The prices are those of the
- * peak hours; at all other times the vendor charges half.
+ * Ids, limits and prices as of October 2026: api-docs.deepseek.com/quick_start/pricing. The prices are those of peak
+ * hours; the vendor charges half at other times.
  */
 const V4: Pick<
   ModelFacts,
@@ -77,7 +78,7 @@ const V4: Pick<
   takes: ["topP", "stop", "frequencyPenalty", "presencePenalty"],
   contextWindow: 1_000_000,
   maxOutputTokens: 384_000,
-  hiddenOutput: 1, // Its thinking comes whole, as `reasoning_content` (api-docs.deepseek.com/guides/thinking_mode).
+  hiddenOutput: 1, // Its reasoning is returned in full, as `reasoning_content` (api-docs.deepseek.com/guides/thinking_mode).
   supports: {
     jsonObject: true,
     temperature: true,
@@ -129,7 +130,7 @@ export default defineProvider({
         thinking: "thinking.type",
       },
     }),
-    // The vendor keeps nothing of what it answers there, and has no member to say so.
+    // The vendor stores no answers of this interface, and has no field to request that.
     responses: pinResponses({
       vendor: "DeepSeek",
       headers: headersOf,

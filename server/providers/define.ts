@@ -5,60 +5,62 @@ import type { Delivered, OnText, TextCall, TextResult, TextSetting } from "./con
 import type { ImageQuality, Price, Tier } from "./price";
 import type { RequestRules } from "./request-rules";
 
-/** What a provider reports it used; a figure it did not report is absent, never zero. */
+/** Usage that a provider reports; a figure it did not report is absent, never zero. */
 export type Usage = {
   inputTokens?: number;
   cachedInputTokens?: number;
-  /** The part of the input that was written to a cache, and the part of that which stays there for an hour. */
+  /** Input tokens written to the cache, and how many of them stay there for an hour. */
   cacheWriteTokens?: number;
   cacheWriteHourTokens?: number;
   outputTokens?: number;
   reasoningTokens?: number;
   images?: number;
-  /** Length of what was made, of video and music. */
+  /** Length of the output, for video and music. */
   durationMs?: number;
-  /** Unicode characters read, of speech. */
+  /** Unicode characters read aloud, for speech. */
   characters?: number;
   meshes?: number;
-  /** Calls that cost the same whatever they ask. */
+  /** Calls with one price per call. */
   requests?: number;
-  /** What the provider says the work costs, by its own bill; rounded to a whole micro. */
+  /** Cost that the provider reports on its own bill, rounded to a whole micro. */
   reportedCostMicros?: number;
 };
 
 export * from "./conversation";
 export * from "./price";
 
-/** A picture as the address that carries it, for vendors that take addresses. */
+/** A picture as a data URL, for vendors that accept URLs. */
 export const toDataUrl = ({ mediaType, bytes }: Pick<ProviderFile, "mediaType" | "bytes">): string =>
   `data:${mediaType};base64,${Buffer.from(bytes).toString("base64")}`;
 
-/** The image port: sizes in pixels, already snapped to what the model takes. */
+/** A call of the image port. Sizes are in pixels and already fit the model. */
 export type ImageCall = {
   prompt: string;
   width: number;
   height: number;
   quality: ImageQuality;
   count: number;
-  /** Draw on nothing, with an alpha channel. */
+  /** Draw a transparent background, with an alpha channel. */
   transparent: boolean;
-  /** Also in the prompt, in words; for providers that can do more with it. */
+  /** The background color. The prompt names it too; this field is for providers that can use it directly. */
   background?: string;
   sheet?: { rows: number; columns: number };
   referenceImages: NamedFile[];
-  /** The picture to be changed, for models that say `supports.edit`; absent: one is drawn anew. */
+  /** The picture to edit, for models with `supports.edit`; absent draws a new one. */
   source?: NamedFile;
-  /** Where the source may change: its transparent pixels. For models that say `supports.mask`. */
+  /** Transparent pixels mark where the source can change; for models with `supports.mask`. */
   mask?: NamedFile;
-  /** LoRA weights by their address, or by the vendor's own word for them (`adapterReference`), for models that say `supports.adapters`. */
+  /**
+   * LoRA weights by URL, or by the vendor's own reference (`adapterReference`); for models with `supports.adapters`.
+   */
   adapters?: { url: string; weight: number }[];
 };
 export type ProviderFile = { bytes: Uint8Array; mediaType: string };
 export type NamedFile = ProviderFile & { filename: string };
-/** Fewer than were asked for: the others failed. None is no success. */
+/** Fewer images than requested if some failed; an empty list is not a success. */
 export type ImageResult = { images: ProviderFile[] };
 
-/** What audio comes in: Ogg (Opus or Vorbis), or MP3. */
+/** Containers of audio: Ogg (Opus or Vorbis), or MP3. */
 export type AudioContainer = "ogg" | "mp3";
 
 /** The speech port: one voice reads one text, `count` times. */
@@ -74,12 +76,12 @@ export type SpeechCall = {
     speed?: number;
     useSpeakerBoost?: boolean;
   };
-  /** The takes are to differ from each other. */
+  /** The takes should differ from each other. */
   diverse: boolean;
   container: AudioContainer;
-  /** A format of the vendor's own that the caller prefers; one it does not know is refused. */
+  /** A vendor's own format that the caller prefers; an unknown one is refused. */
   format?: string;
-  /** Fields of the vendor's own; only those its adapter names are sent, any other is refused. */
+  /** A vendor's own fields. Its adapter sends the ones it knows and refuses any other. */
   extensions?: Record<string, Json>;
 };
 export type MusicCall = {
@@ -94,20 +96,20 @@ export type SoundCall = {
   prompt: string;
   durationMs: number;
   count: number;
-  /** 0 to 1: how closely the prompt is followed. */
+  /** Closeness to the prompt, from 0 to 1. */
   promptInfluence?: number;
   diverse: boolean;
   container: AudioContainer;
   extensions?: Record<string, Json>;
 };
-/** Fewer takes than were asked for: the others failed. */
+/** Fewer takes than requested if some failed. */
 export type AudioResult = { takes: ProviderFile[] };
 
 export type VideoCall = {
   prompt: string;
   aspectRatio: "16:9" | "9:16";
   durationSeconds: number;
-  /** Absent: the model's own. */
+  /** Absent selects the model's default. */
   resolution?: "720p" | "1080p";
   referenceImages: NamedFile[];
 };
@@ -117,14 +119,14 @@ export type VideoResult = { videos: ProviderFile[] };
 export type MeshCall = {
   images: ProviderFile[];
   profile: "draft_fast" | "toy_default" | "clean_game_mesh" | "hero_hd" | "enhanced_retry";
-  /** Null: the bare shape. */
+  /** Null for a mesh without texture. */
   texture: { prompt?: string; image?: ProviderFile; mode?: string } | null;
 };
 export type MeshResult = { mesh: ProviderFile };
 
-/** The registrar port: looks up names and prices. It buys nothing. */
+/** The registrar port: looks up names and prices. It never buys. */
 export type RegistrarCall = { kind: "availability"; domain: string } | { kind: "pricing"; tlds: string[] };
-/** A price the registrar does not name is null. */
+/** A price is null if the registrar does not state it. */
 export type DomainPrices = {
   firstYearMicros: number | null;
   renewalMicros: number | null;
@@ -140,16 +142,16 @@ export type RegistrarResult =
       agreement: { url: string; version: string } | null;
     }
   | { kind: "pricing"; tlds: ({ tld: string } & DomainPrices)[] }
-  /** Nothing is sold under this ending. */
+  /** The registrar sells no names under this top-level domain. */
   | { kind: "unsupported"; tld: string };
 
-/** The embedding port: each text becomes one vector, in their order. */
+/** The embedding port: one vector per text, in the same order. */
 export type EmbeddingCall = {
   texts: string[];
-  /** Shorter vectors than the model's own, for models that say `embedding.leastDimensions`. */
+  /** Vectors shorter than the model's own, for models with `embedding.leastDimensions`. */
   dimensions?: number;
 };
-/** Fewer vectors than texts: the others failed. */
+/** Fewer vectors than texts if some failed. */
 export type EmbeddingResult = { vectors: Float32Array[] };
 
 export type Ports = {
@@ -167,36 +169,41 @@ export type Ports = {
 export type AnyCall = Ports[keyof Ports]["call"];
 export type PortName = keyof Ports;
 
-/** `done`: the provider answered whole. `pending`: it took the work and wants to be asked again with this handle. */
+/**
+ * `done`: the provider returned a complete answer. `pending`: it accepted the work and must be polled with this handle.
+ */
 export type Progress<R> =
   | {
       state: "done";
       result: R;
-      /** Null: the provider reported no usage. */
+      /** Null if the provider reported no usage. */
       usage: Usage | null;
       providerRequestId: string | null;
-      /** What was written, where the usage does not say how much that was. */
+      /** The written output, if the usage does not count it. */
       delivered?: Delivered;
-      /** The model that answered, by the provider's own word. */
+      /** The model that answered, as the provider named it. */
       providerModel: string | null;
-      /** The tier it ran on, by the provider's own word. Absent: it said nothing. */
+      /** The tier that ran, as the provider reported it; absent if it reported none. */
       tier?: Tier;
       httpStatus: number;
     }
   | { state: "pending"; handle: Json; pollAfterMs: number; progress?: ReportedProgress };
 
-/** How far a provider says its work is. What it does not report is absent, never guessed. */
+/** Progress as the provider reports it. A value it does not report is absent, never guessed. */
 export type ReportedProgress = { phase: string; step: string; percent?: number; etaSeconds?: number };
 
-/** Did the request leave? `not_attempted` only when the socket never opened. */
+/** Tells whether the request left; `not_attempted` only if nothing was sent. */
 export type SubmissionState = "not_attempted" | "ambiguous" | "attempted";
 
-/** refused: a definite no. capacity: 429 or overloaded. unreachable: never sent. failed: answered badly. lost: sent, no answer. */
+/**
+ * `refused`: a definite no. `capacity`: 429 or overloaded. `unreachable`: never sent. `failed`: a bad answer. `lost`:
+ * sent, but not answered.
+ */
 export type FaultKind = "refused" | "capacity" | "unreachable" | "failed" | "lost";
 
-/** What a vendor says of a failure: bounded, without secrets, and for the people of the account alone. */
+/** A vendor's error text: limited in length, without secrets, and shown only to people of the account. */
 export type VendorWords = {
-  /** Its own word for it, such as `insufficient_quota`: may be shown to everybody who sees the failure. */
+  /** The vendor's error code, such as `insufficient_quota`; anyone who sees the failure may see it. */
   code: string | null;
   message: string | null;
 };
@@ -206,18 +213,18 @@ type FaultDetails = {
   providerRequestId?: string;
   retryAfterMs?: number;
   usage?: Usage | null;
-  /** The tier that ran, by the provider's word. */
+  /** The tier that ran, as the provider reported it. */
   tier?: Tier;
-  /** Of a poll: the request failed, which says nothing about the work it asks for. */
+  /** Set if a poll's request failed, which says nothing about the work itself. */
   concerns?: "request";
   vendor?: VendorWords | null;
-  /** What was delivered before the provider failed: it is charged where no usage is reported. */
+  /** Output delivered before the provider failed; it is charged if no usage is reported. */
   delivered?: Delivered;
   /** Our own signal ended the call (execution limit or cancel), not the provider or the network. */
   aborted?: boolean;
 };
 
-/** The one error of provider calls. `message` is safe to show; what the vendor said is in `vendor`. */
+/** The only error of provider calls. `message` is safe to show; the vendor's own text is in `vendor`. */
 export class ProviderFault extends Error {
   override readonly name = "ProviderFault";
   readonly details: FaultDetails;
@@ -232,60 +239,60 @@ export class ProviderFault extends Error {
   }
 }
 
-/** Refuses a call its model cannot serve, before anything is sent. */
+/** Refuses a call that the model cannot serve, before anything is sent. */
 export function refuseCall(message: string): never {
   throw new ProviderFault("refused", "not_attempted", message);
 }
 
-/** What the domain hands a provider for one call. */
+/** Context of one provider call, supplied by the domain. */
 export type ProviderIo = {
-  /** Origin and path prefix, without a trailing slash. Credentials go to this origin only. */
+  /** Origin and path prefix, without a trailing slash. Credentials are sent only to this origin. */
   baseUrl: string;
   credentials: Record<string, Secret>;
   model: ModelFacts;
-  /** Stable per attempt: for logs of both sides and for the sandbox's submissions log. */
+  /** Stable per attempt; appears in the logs of both sides and in the sandbox's log of submissions. */
   attemptId: string;
-  /** `flex` only for models that say `supports.deferred`; `standard` is asked for by saying nothing. */
+  /** `flex` is allowed only for models with `supports.deferred`; `standard` adds nothing to the request. */
   tier: Tier;
   /** Aborts at the execution limit or on cancel. */
   signal: AbortSignal;
-  /** Loopback and private addresses may be reached (the sandbox's own process, or ALLOW_PRIVATE_ADDRESSES). */
+  /** Loopback and private addresses are allowed (the sandbox's own process, or ALLOW_PRIVATE_ADDRESSES). */
   allowPrivateAddresses: boolean;
-  /** The base URL is the operator's own for this provider. Unset: a caller or a vendor named it. */
+  /** The operator configured this base URL; unset if a caller or a vendor named it. */
   isOperatorsAddress?: boolean;
-  /** Request members that the server takes for this model, as far as learned. */
+  /** Request members that the server accepts for this model, as far as learned. */
   rules?: RequestRules;
-  /** Keeps what was found out for later calls; never rejects. */
+  /** Stores learned rules for later calls; never rejects. */
   learn?(rules: RequestRules): Promise<void>;
 };
 
-/** An account at a vendor and how it is reached, without any work for it. */
+/** A vendor account and its address, without a call. */
 export type ProviderAccount = Omit<ProviderIo, "model" | "attemptId" | "tier" | "rules" | "learn">;
 
-/** One port as a provider serves it. `submit` and `stream` never loop or retry; `poll` asks once. */
+/** One port of a provider. `submit` and `stream` never loop or retry; `poll` asks once. */
 export type PortAdapter<P extends PortName> = {
-  /** The vendor's own interface behind it, as receipts name it: `responses`, `chat-completions`, `images`. */
+  /** The vendor's interface, as receipts name it: `responses`, `chat-completions`, `images`. */
   api: string;
   submit(call: Ports[P]["call"], io: ProviderIo): Promise<Progress<Ports[P]["result"]>>;
   /**
-   * The same submission, its text streamed piece by piece as the vendor writes it; the pieces together are the result's
-   * text. An answer without its end is `lost`, however much was streamed. Served for models that say `supports.stream`.
+   * Submits like `submit` and streams the text as the vendor writes it; all pieces together are the result's text. An
+   * answer without its end is `lost`, however much was streamed. Used for models with `supports.stream`.
    */
   stream?(call: Ports[P]["call"], io: ProviderIo, onText: OnText): Promise<Progress<Ports[P]["result"]>>;
   poll?(handle: Json, io: ProviderIo): Promise<Progress<Ports[P]["result"]>>;
 };
 
-/** What kind of text work a model is made for; one may be made for several. */
+/** A kind of text work that a model is made for; a model can have several. */
 export type TextGrade = "fast" | "reasoning" | "frontier" | "longform";
 
 export type AudioFacts = {
-  /** The only voices there are, by their names; absent: voices are ids of the vendor's. */
+  /** The complete list of voices by name; absent if voices are ids of the vendor. */
   voices?: string[];
-  /** Settings of a voice the model follows. */
+  /** Voice settings that the model supports. */
   settings?: (keyof NonNullable<SpeechCall["settings"]>)[];
-  /** Formats by the vendor's names for them, that come as Ogg or MP3. */
+  /** The vendor's names of formats that result in Ogg or MP3. */
   formats?: string[];
-  /** Fields of the vendor's own that its adapter passes on, and what each may be: words to choose from, or a type. */
+  /** A vendor's own fields that the adapter passes on, with the allowed words or the type of each. */
   extensions?: Record<string, "string" | "boolean" | string[]>;
 };
 
@@ -295,66 +302,69 @@ export type ModelFacts = {
   title: string;
   price: Price;
   contextWindow?: number;
-  /** At least this many UTF-8 bytes go into one token; absent: one. Makes bounds of tokens tighter. */
+  /** Minimum UTF-8 bytes per token, which tightens token bounds; absent means one. */
   tokenBytes?: number;
-  /** The vendor's tokenizer, where it is known: makes bounds of tokens as tight as can be. */
+  /** The vendor's tokenizer if known, which makes token bounds exact. */
   tokenizer?: "o200k_base";
   maxOutputTokens?: number;
-  /** How many times its visible output a model may use in all; 1: it hides none. Absent: not known. */
+  /**
+   * Upper bound of total output tokens as a multiple of visible ones; 1 means the model hides none. Absent if unknown.
+   */
   hiddenOutput?: number;
-  /** Features a call may ask of the model; a call that asks for another is refused before quoting. */
+  /** Features a call can use; a call that needs another feature is refused before quoting. */
   supports: {
     jsonObject?: boolean;
     jsonSchema?: boolean;
     temperature?: boolean;
     reasoning?: boolean;
     tools?: boolean;
-    /** It can be made to call a tool, whichever or a certain one. */
+    /** A tool call can be forced: any tool, or a named one. */
     forcedTools?: boolean;
     transparency?: boolean;
     referenceImages?: boolean;
-    /** Work may wait for the provider's flex tier; its discount is at the price. */
+    /** Work can wait for the provider's flex tier; its discount is part of the price. */
     deferred?: boolean;
     stream?: boolean;
     /** Reads pictures in messages. */
     vision?: boolean;
-    /** Changes a given picture; `mask`: only where the mask says. */
+    /** `edit`: changes a given picture. `mask`: changes only the masked part. */
     edit?: boolean;
     mask?: boolean;
-    /** Takes LoRA weights, of the `families`. */
+    /** Accepts LoRA weights of its `families`. */
     adapters?: boolean;
-    /** Follows a texture prompt and a texture picture at once. */
+    /** Follows a texture prompt and a texture picture together. */
     textureByBoth?: boolean;
     seed?: boolean;
   };
-  /** Of text: the settings it takes. One that is not named here is refused before quoting. */
+  /** Settings that a text model accepts; any other is refused before quoting. */
   takes?: TextSetting[];
-  /** Of text on servers of others: the members of a request that are passed on as they came (`isListed`). */
+  /** Request members that customers' text servers receive unchanged (`isListed`). */
   members?: string[];
   grades?: TextGrade[];
-  /** Of models that say `supports.adapters`: the families of base models whose LoRA weights fit. */
+  /** Families of base models whose LoRA weights fit; for models with `supports.adapters`. */
   families?: FamilyName[];
-  /** How many of them one picture takes; absent: as many as anybody may ask for. */
+  /** Maximum LoRA weights per picture; absent means the limit of the API. */
   mostAdapters?: number;
-  /** Tokens one picture in a message counts as, at most; of models that say `supports.vision`. */
+  /** Maximum tokens of one picture in a message; for models with `supports.vision`. */
   imageTokens?: number;
   /**
-   * How its pixels count, below that: a picture is cut into squares of `edge` pixels, begun ones too, and a hundred of them are
-   * `tokensPerHundred` tokens (absent: 100). `least`: for servers that enlarge small ones. Absent: each counts `imageTokens`.
+   * How pixels count, up to `imageTokens`: the picture is cut into squares of `edge` pixels, partial ones included, and
+   * a hundred squares are `tokensPerHundred` tokens (absent: 100). `least` is for servers that enlarge small pictures.
+   * If the whole field is absent, every picture counts `imageTokens`.
    */
   imagePatch?: { edge: number; tokensPerHundred?: number; least?: number };
-  /** Unicode characters one text to be read or embedded may have, at most. */
+  /** Maximum Unicode characters of one text to read aloud or embed. */
   maxCharacters?: number;
   /**
-   * Of embedding models: how long their vectors are, and how short they may be asked for. Where `dimensions` is absent only
-   * the server knows; where `leastDimensions` is, they have one length.
+   * Length of an embedding model's vectors, and the shortest length that can be requested. Without `dimensions` only
+   * the server knows the length; without `leastDimensions` there is one length.
    */
   embedding?: { dimensions?: number; leastDimensions?: number };
-  /** Of speech, music and sound: what of a call is this model's own. What is not named here is refused before quoting. */
+  /** Options of this speech, music or sound model; any other is refused before quoting. */
   audio?: AudioFacts;
-  /** Lengths a music, sound or video model makes, in milliseconds. */
+  /** Lengths that a music, sound or video model can make, in milliseconds. */
   duration?: { minMs: number; maxMs: number };
-  /** Of video models: the only lengths they make in whole seconds (absent: any within `duration`), and how sharp. */
+  /** Video: allowed lengths in seconds (absent: any in `duration`) and resolutions. */
   video?: { seconds?: number[]; resolutions: ("720p" | "1080p")[]; maxReferenceImages?: number };
   image?: {
     minEdge: number;
@@ -363,22 +373,22 @@ export type ModelFacts = {
     minPixels: number;
     maxPixels: number;
     maxAspectRatio: number;
-    /** The only sizes the model takes; absent: any within the bounds. */
+    /** The complete list of sizes; absent: any size within the bounds. */
     sizes?: { width: number; height: number }[];
   };
-  /** The highest rating of content this model may be asked for, where it is not its provider's. */
+  /** The highest content rating of this model; absent means its provider's. */
   maturity?: MaturityRating;
-  /** Only chosen when asked for by name (preferredModel, providerPin, pin). */
+  /** Used only if requested by name (preferredModel, providerPin, pin). */
   onlyByName?: boolean;
 };
 
-/** Does an embedding model make vectors of this length? Undefined: of its own. */
+/** Can an embedding model make vectors of this length? Undefined requests the model's own length. */
 export function takesDimensions(asked: number | undefined, { embedding }: ModelFacts): boolean {
   const { dimensions: own, leastDimensions: least } = embedding ?? {};
   if (asked === undefined || asked === own) return true;
   return own === undefined || (least !== undefined && asked >= least && asked <= own);
 }
 
-/** How mature content may be, as films are rated, from G up. */
+/** Ratings of mature content, as for films, in ascending order. */
 export const RATINGS = ["G", "PG", "PG13", "R", "NC17"] as const;
 export type MaturityRating = (typeof RATINGS)[number];

@@ -7,8 +7,8 @@ import { getJson } from "./http";
 import { defineProvider } from "./provider";
 
 /*
- * ElevenLabs: speech, music and sound effects, each answered with the file itself. Identifiers and limits are those of its
- * API reference, prices those of its API price list (elevenlabs.io/pricing/api).
+ * ElevenLabs: speech, music and sound effects; each answer is the file itself. Ids and limits are from its API
+ * reference, prices from its API price list (elevenlabs.io/pricing/api).
  */
 
 export default defineProvider({

@@ -12,9 +12,9 @@ import {
 } from "./define";
 import { type HttpOptions, parseAnswer, postJson, safeWord } from "./http";
 
-/* Embeddings as OpenAI has them, and many servers after it. */
+/* Embeddings in OpenAI's format, which many other servers use too. */
 
-/** A vector as numbers, or as the base64 of its numbers: 32-bit floats, the least byte first. Null is what JSON makes of NaN. */
+/** A vector as numbers, or as base64 of little-endian 32-bit floats. Null is JSON's spelling of NaN. */
 const Vector = z.union([z.array(z.number().nullable()), z.string()]);
 const EmbeddingReply = z.object({
   model: z.string().nullish(),
@@ -24,7 +24,7 @@ const EmbeddingReply = z.object({
 
 type Done = Extract<Progress<unknown>, { state: "done" }>;
 
-/** 2,048 vectors of 4,096 numbers, as text. */
+/** Room for 2,048 vectors of 4,096 numbers, as text. */
 const MAX_BYTES = 192 * 1024 * 1024;
 
 export function toVector(given: z.output<typeof Vector>): Float32Array {
@@ -35,13 +35,13 @@ export function toVector(given: z.output<typeof Vector>): Float32Array {
   return vector;
 }
 
-/** Refuses lengths that the model does not make. */
+/** Refuses a length that the model cannot make. */
 export function requireDimensions({ dimensions }: EmbeddingCall, model: ModelFacts): void {
   if (!takesDimensions(dimensions, model))
     refuseCall(`${model.id} does not support ${dimensions} dimensions.`);
 }
 
-/** The embedding port of a server that speaks `/embeddings`. With `encoding` its vectors come shorter, as base64. */
+/** The embedding port of a server with an `/embeddings` endpoint. `encoding` requests shorter answers, as base64. */
 export function embeddings(options: {
   explain: NonNullable<HttpOptions["explain"]>;
   headers(io: ProviderIo): Record<string, string>;
@@ -78,13 +78,13 @@ export function embeddings(options: {
   };
 }
 
-/** The usage of vectors as a progress has it: one that is not reported is estimated by what was read. */
+/** The usage of a progress. Without a report, it is estimated from the input. */
 export function usedFor(inputTokens: number | null | undefined): Pick<Done, "usage" | "delivered"> {
   const usage = usageOf(inputTokens);
   return usage ? { usage } : { usage, delivered: NOTHING_WRITTEN };
 }
 
-/** Vectors have no tokens: what is counted is what was read. No text is read as nothing, so that 0 is no report. */
+/** Usage of an embedding: only input counts. A reported 0 counts as no report, because texts are never empty. */
 export function usageOf(inputTokens: number | null | undefined) {
   const known = figures({ inputTokens });
   return known.inputTokens ? { ...known, outputTokens: 0 } : null;

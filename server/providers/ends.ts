@@ -4,26 +4,26 @@ import { type Delivered, ProviderFault, type Tier, type Usage } from "./define";
 import type { SaidError } from "./faults";
 
 /*
- * When an answer is complete: the one rule of every text port. An end needs a reason that is known to be good, or the end of
- * its dialect, and no error at any place where servers put one.
+ * Decides when an answer is complete, for all text ports. A good end needs a known good reason or the end mark of its
+ * protocol, and no error in any of the places where servers put one.
  */
 
 export type FinishReason = TextChoice["finishReason"];
 
-/** How an answer ended. `unknownFinish`: the server's own word, where it is none of those known. */
+/** How an answer ended. `unknownFinish` is the server's own reason if it is unknown. */
 export type Finish = Pick<TextChoice, "finishReason" | "unknownFinish">;
 
-/** What an answer says of its end. */
+/** The facts about an answer's end. */
 type SaidEnd = {
-  /** The server's word for why it ended; null: it gave none. */
+  /** The server's finish reason; null if it gave none. */
   word: string | null;
-  /** The end of the dialect came: `[DONE]`, `message_stop`, or the end of a whole body. */
+  /** True after the protocol's end mark: `[DONE]`, `message_stop`, or the end of a complete body. */
   hasEnded: boolean;
-  /** Text or calls are there. */
+  /** True if there is text or a tool call. */
   hasContent: boolean;
 };
 
-/** The words of servers for each reason, in lower case with underscores. */
+/** Servers' words for each reason, in lower case with underscores. */
 const WORDS: Record<FinishReason, readonly string[]> = {
   stop: [
     ...[
@@ -72,7 +72,7 @@ const REASONS = new Map(
   ),
 );
 
-/** Words, and parts of words, that say that the work did not come to a good end; the last are Gemini's, of calls that it cannot use. */
+/** Words, and parts of words, that report a failure. The last ones are Gemini's, for tool calls that it cannot use. */
 const BAD = /error|fail|abort|cancel|timeout|timed_out|filter|insufficient|malformed|unexpected/;
 
 const plain = (word: string): string =>
@@ -84,12 +84,12 @@ const plain = (word: string): string =>
 /** The reason that a known word means; undefined for an unknown one. */
 export const knownReason = (word: string): FinishReason | undefined => REASONS.get(plain(word));
 
-/** Does a vendor's word for a state, such as `FAILED`, say that the work did not come to a good end? */
+/** Does a vendor's word for a state, such as `FAILED`, report a failure? */
 export const saysFailure = (word: string): boolean => BAD.test(plain(word));
 
 /**
- * Judges after each event of a stream whether the answer is whole by its own reason and usage. Some servers write both into
- * every event: what follows with content shows that they are no end.
+ * Judges after each event of a stream whether reason and usage are final. Some servers repeat both in every event;
+ * content after them shows that they are not the end.
  */
 export function verdicts() {
   let wasWhole = false;
@@ -101,19 +101,19 @@ export function verdicts() {
   };
 }
 
-/** What came before an end: charged where the end is a failure. */
+/** The state before an end, which is charged if the end is a failure. */
 export type Before = { usage: Usage | null; delivered: Delivered | null; tier?: Tier };
 
 /**
- * Judges the end of an answer. Throws `ProviderFault`: `lost` where it has none, since it broke off then, and `failed` where the
- * server's word says that the work failed, with what came before.
+ * Judges the end of an answer. Throws `ProviderFault`: `lost` without an end, because the answer broke off, and
+ * `failed` with the state before it if the server's word reports a failure.
  */
 export function finishOf(
   { word, hasEnded, hasContent }: SaidEnd,
   { usage, delivered, tier }: Before,
 ): Finish {
   const lost = () => new ProviderFault("lost", "ambiguous", "The provider's answer ended early.");
-  // Some servers leave the reason out of a whole answer.
+  // Some servers leave the reason out of a complete answer.
   if (word === null || word === "") {
     if (hasEnded) return { finishReason: "stop" };
     throw lost();
@@ -131,8 +131,9 @@ export function finishOf(
 }
 
 /**
- * The error in a whole answer or in one event of a stream, at any place where servers put one: the member `error`,
- * `object: "error"`, `type: "error"`, inside a choice, or a `base_resp` whose code is not 0. Null: it carries none.
+ * The error in a complete answer or in one event of a stream, in any place where servers put one: the member `error`,
+ * `object: "error"`, `type: "error"`, inside a choice, or a `base_resp` with a code other than 0. Null if there is
+ * none.
  */
 export function errorIn(body: unknown, eventName = ""): SaidError | null {
   if (!isObject(body)) return eventName === "error" ? said({ error: body }) : null;
@@ -148,7 +149,10 @@ export function errorIn(body: unknown, eventName = ""): SaidError | null {
   return isBare(body) ? said({ error: body }, body) : null;
 }
 
-/** An error without any of the usual members: a code that says failure and a sentence, as DashScope and SiliconFlow write them. */
+/**
+ * Recognizes an error without any of the usual members: a failure code and a sentence, as DashScope and SiliconFlow
+ * send them.
+ */
 function isBare({ code, status, success, message, msg, type, object, ...others }: Record<string, unknown>) {
   const isSentence = [message, msg].some((each) => typeof each === "string" && each !== "");
   const isFailure =
@@ -161,10 +165,10 @@ function isBare({ code, status, success, message, msg, type, object, ...others }
   return isSentence && isFailure && !hasAnswer && type === undefined && object === undefined;
 }
 
-/** The error that a body is in whole, such as JSON in place of a file. */
+/** The error that a whole body is, such as JSON in place of a file. */
 export const errorOf = (body: unknown): SaidError => errorIn(body) ?? said(body, body);
 
-/** Servers write `error: null`, `""`, `false` or `{}` into good answers. */
+/** Is this a real error? Servers write `error: null`, `""`, `false` or `{}` into good answers. */
 const isSaid = (error: unknown): boolean =>
   Boolean(error) &&
   !(isObject(error) && Object.values(error).every((value) => value === null || value === "" || value === 0));
@@ -177,7 +181,7 @@ function said(body: unknown, error: unknown = null): SaidError {
   return { body, status: status ?? null };
 }
 
-/** An error that a server reports inside an answer, as its reader found it; the HTTP client makes it a `ProviderFault`. */
+/** An error that a server reports inside an answer; the HTTP client turns it into a `ProviderFault`. */
 export class ReportedError extends Error {
   override readonly name = "ReportedError";
   constructor(
@@ -188,7 +192,7 @@ export class ReportedError extends Error {
   }
 }
 
-/** The result of an answer with its usage, and what was written where the usage does not say how much that was. */
+/** The result of an answer with its usage, and the written output if the usage does not count it. */
 export type Reported = { result: TextResult; usage: Usage | null; delivered?: Delivered };
 
 export function reported({ usage: given, delivered }: Before): Omit<Reported, "result"> {
@@ -197,7 +201,7 @@ export function reported({ usage: given, delivered }: Before): Omit<Reported, "r
   return delivered && !isCounted ? { usage, delivered } : { usage };
 }
 
-/** The usage of an answer in which something was written: zeros are figures of a server that does not count them. */
+/** Removes zero token counts if output was written: such a server does not count tokens. Null if no figure is left. */
 export function countedUsage(usage: Usage | null, delivered: Delivered | null): Usage | null {
   if (!usage || !delivered) return usage;
   const { inputTokens, outputTokens, ...rest } = usage;
@@ -209,6 +213,6 @@ export function countedUsage(usage: Usage | null, delivered: Delivered | null): 
   return Object.keys(counted).length === 0 ? null : counted;
 }
 
-/** What was delivered; null: nothing was. */
+/** The delivered output; null if it is empty. */
 export const deliveredOf = (delivered: Delivered): Delivered | null =>
   delivered.text + delivered.reasoning + delivered.calls === "" ? null : delivered;

@@ -30,8 +30,8 @@ import { defineProvider } from "./provider";
 import { failedWork, requireNoFailure } from "./queued-work";
 
 /*
- * fal: models behind its queue. Work is handed in once, asked for until it is complete, and its files are fetched at once. The
- * queue would send failed work again, and to other models, automatically: both are switched off with every request.
+ * fal: models behind a queue. Work is submitted once and polled until it completes; its files are then fetched at once.
+ * By default the queue retries failed work and falls back to other models; every request turns both off.
  */
 
 const POLL_MS = 2_000;
@@ -40,7 +40,7 @@ const Taken = z.object({ request_id: z.string().min(1) });
 const Status = z.object({
   status: z.enum(["IN_QUEUE", "IN_PROGRESS", "COMPLETED"]),
   queue_position: z.int().nullish(),
-  /** Of completed work that failed, its words. */
+  /** The error of completed work that failed. */
   error: z.unknown().optional(),
 });
 const ImagesReply = z.object({
@@ -48,12 +48,12 @@ const ImagesReply = z.object({
   has_nsfw_concepts: z.array(z.boolean()).nullish(),
 });
 const VideoReply = z.object({ video: z.object({ url: z.string(), content_type: z.string().nullish() }) });
-/** The fault of work without a result. */
+/** The error of work without a result. */
 const Problem = z.object({ detail: z.array(z.object({ type: z.string().nullish() })) });
 
 const Handle = z.object({
   id: z.string().regex(/^[\w-]{1,100}$/),
-  /** Where it was handed in: owner, app and, for some, a path inside the app. */
+  /** Path of the submission: owner, app and, for some models, a path inside the app. */
   path: z.string().regex(/^[\w-]+\/[\w.-]+(\/[\w.-]+)*$/),
 });
 
@@ -74,7 +74,7 @@ function isAgainstPolicy(body: unknown): boolean {
 const headers = (io: Pick<ProviderIo, "credentials">) => ({
   authorization: `Key ${io.credentials.apiKey?.reveal() ?? ""}`,
 });
-/** docs.fal.ai, "Common parameters": no second try by the queue, and no other model in place of this one. */
+/** Turns off the queue's retries and its fallback to other models (docs.fal.ai, "Common parameters"). */
 const ONCE = { "x-fal-no-retry": "1", "x-app-fal-disable-fallback": "true" };
 
 async function handIn(path: string, body: object, io: ProviderIo): Promise<Progress<never>> {
@@ -87,7 +87,7 @@ async function handIn(path: string, body: object, io: ProviderIo): Promise<Progr
   return { state: "pending", handle: { id, path }, pollAfterMs: POLL_MS };
 }
 
-/** Asks for the work's status; `read` makes its result. */
+/** Polls the status of the work; `read` makes its result. */
 async function ask<T, R>(
   handle: Json,
   io: ProviderIo,
@@ -102,7 +102,7 @@ async function ask<T, R>(
   },
 ): Promise<Progress<R>> {
   const { id, path } = Handle.parse(handle);
-  // Only the app knows requests, not the paths inside it.
+  // Requests belong to the app, not to the paths inside it.
   const place = `/${path.split("/").slice(0, 2).join("/")}/requests/${id}`;
   const asked = await getJson(io, `${place}/status?logs=0`, { headers: headers(io), explain });
   requireNoFailure(asked, io, "fal");
@@ -113,7 +113,7 @@ async function ask<T, R>(
   const reply = await getJson(io, place, { headers: headers(io), explain }).catch((fault) => {
     throw endOf(fault, nothing, hasFailed);
   });
-  // Completed work does not change: a result without its files is its end.
+  // Completed work does not change, so a result without its files is final.
   if (hasFailed || !schema.safeParse(reply.body).success)
     throw failedWork("fal", hasFailed ? asked : reply, io);
   const { result, usage } = await read(parseReply(schema, reply, io), reply);
@@ -132,7 +132,10 @@ function progressOf({ status, queue_position: before }: z.output<typeof Status>)
   return { phase: "provider", step: before ? `queued behind ${before}` : "queued" };
 }
 
-/** The outcome of completed work: a refusal concerns the work, which then costs nothing; so does a failure that its status says. */
+/**
+ * Turns a fault of reading completed work into its outcome. A refusal then concerns the work, which costs nothing; a
+ * failure in its status is final.
+ */
 function endOf(cause: unknown, nothing: Usage, hasFailed: boolean): unknown {
   if (!(cause instanceof ProviderFault)) return cause;
   const { concerns: _, ...details } = cause.details;
@@ -170,7 +173,7 @@ const pollImage = (handle: Json, io: ProviderIo): Promise<Progress<ImageResult>>
     nothing: { images: 0 },
     read: async ({ images, has_nsfw_concepts: flags }, { status }) => {
       const usage = { images: images.length };
-      const fit = images.filter((_, index) => !flags?.[index]); // of the others only a black picture is there
+      const fit = images.filter((_, index) => !flags?.[index]); // a flagged image is only a black picture
       if (images.length > 0 && fit.length === 0)
         throw new ProviderFault("refused", "attempted", "fal's safety checker rejected every picture.", {
           status,
@@ -199,13 +202,13 @@ function submitVideo(call: VideoCall, io: ProviderIo): Promise<Progress<VideoRes
     duration: `${durationSeconds}s`,
     ...(call.resolution ? { resolution: call.resolution } : {}),
     generate_audio: false,
-    // Otherwise a prompt that is refused is written anew and sent again.
+    // Otherwise the vendor rewrites a refused prompt and sends it again.
     auto_fix: false,
   };
   return handIn(references.length > 0 ? `${io.model.id}/reference-to-video` : io.model.id, body, io);
 }
 
-/** The vendor tells no length, so the file is asked; one that does not tell leaves the cost unknown. */
+/** The vendor reports no length, so it is measured in the file; if that fails, the cost is unknown. */
 const pollVideo = (handle: Json, io: ProviderIo): Promise<Progress<VideoResult>> =>
   ask(handle, io, {
     schema: VideoReply,
@@ -213,7 +216,10 @@ const pollVideo = (handle: Json, io: ProviderIo): Promise<Progress<VideoResult>>
     read: ({ video: { url, content_type: type = null } }) => fetchVideo({ url, type }, io),
   });
 
-/** The account's rights are checked before whether a request of this id exists, and none does. */
+/**
+ * Polls a request that does not exist: the vendor checks the account's rights first, so "not found" means that the key
+ * is good.
+ */
 async function check(account: ProviderAccount): Promise<void> {
   const unknownId = "00000000-0000-0000-0000-000000000000";
   try {
@@ -226,9 +232,11 @@ async function check(account: ProviderAccount): Promise<void> {
   }
 }
 
-// ---- models; docs/reference/providers.md says which prices were read on fal.ai itself and which only where others quote it
+// ---- models; docs/reference/providers.md tells which prices were read on fal.ai itself and which are quoted elsewhere
 
-/** Paid by the megapixel, each begun one whole: sizes whose megapixels are plain, so that the price is. */
+/**
+ * Billed per started megapixel; the sizes are chosen so that their megapixels, and so their prices, are unambiguous.
+ */
 const SIZES = [
   { width: 1024, height: 1024, megapixels: 1 },
   { width: 1024, height: 768, megapixels: 1 },

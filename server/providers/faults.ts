@@ -4,34 +4,34 @@ import { type Delivered, type FaultKind, ProviderFault, type ProviderIo, type Us
 import { asksToWait, retryAfter } from "./retry-after";
 import { vendorWords } from "./vendor-words";
 
-/* The faults of exchanges with vendors, in our own words. */
+/* Faults of exchanges with vendors, with texts of our own. */
 
-/** How the operator allows what is refused without it. */
+/** Tells the operator how to allow a refused private address. */
 export const ALLOW = "For a server on your own network, set ALLOW_PRIVATE_ADDRESSES=1.";
 export const PRIVATE_REFUSED = `The provider's address is private, and private addresses are not allowed. ${ALLOW}`;
 
-/** What a provider may say about its vendor's error answers; the words must be its own, never the vendor's. */
+/** A provider's explanation of a vendor's error. Its text must be the provider's own, never the vendor's. */
 export type Explanation = { kind?: FaultKind; message?: string };
 export type Explain = (answer: { status: number; body: unknown }) => Explanation | undefined;
 type Header = Answer["header"];
 type Io = Pick<ProviderIo, "credentials">;
 
 /**
- * A short word of the provider (request id, model name) that may be shown and stored; null when it is no such word
- * or tells a credential.
+ * A short word from the vendor (request id, model name) that is safe to show and store; null if it is malformed or
+ * contains a credential.
  */
 export function safeWord(value: string | null | undefined, io: Io): string | null {
   if (!value || value.length > 200 || !/^[\w.:/@+=-]+$/.test(value)) return null;
   return Object.values(io.credentials).some((secret) => tells(value, secret)) ? null : value;
 }
 
-/** The provider's own name for the request, where it tells one that may be shown. */
+/** The vendor's request id, if there is one that is safe to show. */
 export function requestId(header: Header, io: Io): { providerRequestId?: string } {
   const id = safeWord(header("x-request-id") ?? header("request-id"), io);
   return id ? { providerRequestId: id } : {};
 }
 
-/** An answer that is not what its interface promises. Errors of readers are dropped: they may quote the provider. */
+/** An answer that violates its interface. The cause must not quote the vendor. */
 export const unreadable = ({ status, header }: Answer, io: Io, why: Error): ProviderFault =>
   new ProviderFault("failed", "attempted", "The provider's answer does not match its documented format.", {
     status,
@@ -40,19 +40,19 @@ export const unreadable = ({ status, header }: Answer, io: Io, why: Error): Prov
     cause: why,
   });
 
-/** Name and code only: messages and fields of network errors may carry bytes of the provider. */
+/** Keeps only name and code, because messages and fields of network errors can contain the vendor's bytes. */
 export function bareError(error: unknown): Error {
   const name = error instanceof Error ? error.name : "Error";
   return new Error(`${name} ${codeOf(error) || "unknown"}`);
 }
 
-/** Our own signal ended the call while nothing had left. */
+/** Our own signal ended the call before anything was sent. */
 export const stoppedBeforeSending = (): ProviderFault =>
   new ProviderFault("unreachable", "not_attempted", "The call was stopped before anything was sent.", {
     aborted: true,
   });
 
-/** There was no connection. */
+/** No connection was made. */
 export const unreachable = (error: unknown): ProviderFault =>
   new ProviderFault(
     "unreachable",
@@ -61,7 +61,7 @@ export const unreachable = (error: unknown): ProviderFault =>
     { cause: bareError(error) },
   );
 
-/** It was sent, and no whole answer came. */
+/** The request was sent, and no complete answer arrived. */
 export function lost(error: unknown, aborted: boolean): ProviderFault {
   const message = aborted
     ? "The wait for the provider's answer was ended."
@@ -82,8 +82,8 @@ const OVERLOADED = new Set([
 ]);
 
 /**
- * Words for an account that has no credit left, in lower case, whatever their status: no wait helps. OpenAI, Moonshot, MiniMax, DashScope,
- * Volcengine and Zhipu (1113).
+ * Error codes, in lower case, of an account without credit, for which waiting does not help whatever the status. They
+ * are used by OpenAI, Moonshot, MiniMax, DashScope, Volcengine and Zhipu (1113).
  */
 const NO_CREDIT = new Set([
   ...[
@@ -96,7 +96,7 @@ const NO_CREDIT = new Set([
   ...["arrearage", "accountoverdueerror", "1113"],
 ]);
 
-/** What a status says, where the vendor says nothing more. */
+/** The meaning of a status without further words of the vendor. */
 function meaningOf(status: number, isOverloaded: boolean): [FaultKind, string] {
   if (status === 429 || status === 529 || isOverloaded)
     return ["capacity", "The provider has no capacity right now."];
@@ -114,7 +114,7 @@ function meaningOf(status: number, isOverloaded: boolean): [FaultKind, string] {
 
 const SPENT = "The provider's account has no credit left, or too little for this request.";
 
-/** What an error status says, and its body where the provider explains it: JSON, or the text of one that is none. */
+/** The fault of an error status. `body` is its JSON or its text; `explain` can interpret it. */
 export function faultOfAnswer(
   { status, header }: Answer,
   body: unknown,
@@ -126,7 +126,7 @@ export function faultOfAnswer(
   const isSpent = status >= 400 && status < 500 && said.some((word) => NO_CREDIT.has(word.toLowerCase()));
   const [usual, sentence] = isSpent ? (["refused", SPENT] as const) : meaningOf(status, isOverloaded);
   const explained = explain?.({ status, body });
-  // A vendor that explains a status alone cannot tell no credit from no capacity.
+  // An explanation of the status alone cannot tell missing credit from missing capacity.
   const isExplained = explained !== undefined && !(isSpent && explained.kind === undefined);
   const kind = (isExplained ? explained.kind : undefined) ?? usual;
   const retryAfterMs = kind === "capacity" ? retryAfter(header, body) : undefined;
@@ -144,10 +144,10 @@ export function faultOfAnswer(
   );
 }
 
-/** An error that an answer with status 200 carries: its body, and the HTTP status that it names. */
+/** An error inside an answer with status 200: its body, and the HTTP status that it names. */
 export type SaidError = { body: unknown; status: number | null };
 
-/** The HTTP status that an error means by its word, where it names none. */
+/** The HTTP status that an error code means, if the error names no status. */
 const STATUS_OF_WORD: Record<string, number> = {
   rate_limit_exceeded: 429,
   rate_limit_error: 429,
@@ -177,8 +177,8 @@ const STATUS_OF_WORD: Record<string, number> = {
 };
 
 /**
- * The fault of an error inside an answer. Before anything was delivered it is the error that its status or word says; after
- * that the provider has worked, and the request is not sent again.
+ * The fault of an error inside an answer. Before any output it has the kind of its status or code. After output it is
+ * `failed`, because the provider has worked and the request must not be sent again.
  */
 export function faultOfSaid(
   said: SaidError,
@@ -197,13 +197,13 @@ export function faultOfSaid(
       .find(Boolean) ??
     500;
   const { kind, message, details } = faultOfAnswer({ status, header }, said.body, io, explain);
-  const sentence = message.replace(/ \(HTTP \d+\)$/, ""); // the status is the error's, not the answer's
+  const sentence = message.replace(/ \(HTTP \d+\)$/, ""); // the status belongs to the error, not to the answer
   if (!delivered && kind !== "failed") return new ProviderFault(kind, "attempted", sentence, details);
   const before = { usage, ...(delivered ? { delivered } : {}) };
   return new ProviderFault("failed", "attempted", sentence, { ...details, ...before });
 }
 
-/** `error.type` and `error.code` of the usual error bodies, which Google also sends as a list of one. */
+/** `type`, `code` and `status` of the usual error bodies; Google also sends a list with one body. */
 function words(body: unknown): string[] {
   const first: unknown = Array.isArray(body) ? body[0] : body;
   if (typeof first !== "object" || first === null) return [];
@@ -211,6 +211,6 @@ function words(body: unknown): string[] {
   if (typeof error === "string") return [error];
   if (typeof error !== "object" || error === null) return [];
   return ["type", "code", "status"]
-    .map((name) => (error as Record<string, unknown>)[name]) // by the check above
+    .map((name) => (error as Record<string, unknown>)[name]) // the checks above leave an object
     .flatMap((word) => (typeof word === "string" || typeof word === "number" ? [String(word)] : []));
 }

@@ -4,8 +4,8 @@ import { type Explain, faultOfSaid } from "./faults";
 import { type FileReply, type HttpIo, jsonOf } from "./http";
 
 /**
- * Refuses words in place of a file: the error that they say, whatever the status and the media type. A file is passed on as it
- * came.
+ * Passes a file on unchanged. Throws if the answer is text or JSON in place of a file, with the error that it reports,
+ * whatever its status and media type.
  */
 export function requireFile(
   reply: FileReply,

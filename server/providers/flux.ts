@@ -1,15 +1,15 @@
 import { type ImageCall, type ModelFacts, type Price, refuseCall } from "./define";
 
-/* What the vendors that host FLUX have in common. */
+/* Facts that FLUX has at every vendor. */
 
-/** How long the model works on a picture; the price is the same. */
+/** Steps of work per picture; the price does not depend on them. */
 const STEPS = { low: 16, medium: 28, standard: 28, high: 44 } as const;
 
-/** The member of a request that says how long to work; none for `auto`. */
+/** The request member for the number of steps; none for `auto`. */
 export const stepsOf = ({ quality }: ImageCall) =>
   quality === "auto" ? {} : { num_inference_steps: STEPS[quality] };
 
-/** Refuses what FLUX is not asked, and what this model cannot do. */
+/** Refuses options that FLUX does not have, and those that this model does not support. */
 export function requireImageSupport(call: ImageCall, { supports }: ModelFacts): void {
   if (call.source && !supports.edit) refuseCall("This model does not support image editing.");
   if (call.mask) refuseCall("This model does not support masks.");
@@ -18,7 +18,7 @@ export function requireImageSupport(call: ImageCall, { supports }: ModelFacts): 
   if (call.adapters?.length && !supports.adapters) refuseCall("This model does not support LoRA weights.");
 }
 
-/** A price by size alone, in micros of a dollar. */
+/** A price that depends only on the size, in micros of a US dollar. */
 export const priceBySize = <S extends { width: number; height: number }>(
   sizes: S[],
   microsOf: (size: S) => number,

@@ -5,9 +5,9 @@ import { call, type FileReply, type HttpIo, type HttpOptions, type HttpReply, to
 const MAX_REDIRECTS = 3;
 
 /**
- * Fetches a file a provider has made, from wherever it says the file lies: https only, public addresses only (checked at
- * each redirect, of which there may be three), and never with a credential. The work is done and paid for, so whatever may
- * pass is `lost` (ask again later); only a definite no is `failed`.
+ * Downloads a file that a provider made, from the address it names: https and public addresses only (checked again at
+ * each of at most three redirects), and without credentials. The work is done and paid for, so a temporary problem is
+ * `lost` (poll again); only a definite refusal is `failed`.
  */
 export async function getFile(
   address: string,
@@ -18,7 +18,7 @@ export async function getFile(
   for (let hop = 0; hop <= MAX_REDIRECTS; hop++) {
     const url = URL.canParse(next) ? new URL(next) : null;
     const { signal, allowPrivateAddresses } = io;
-    // Looked at again at each hop: where a file may not be had from today, it may not be tomorrow.
+    // Checked at each hop. A forbidden address is final: a later try would be refused as well.
     if (!url || refusalOfAddress(url, { allowHttp: allowPrivateAddresses, allowPrivateAddresses })) break;
     const from = { baseUrl: url.origin, credentials: {}, signal, allowPrivateAddresses };
     let reply: HttpReply;
@@ -42,7 +42,7 @@ export async function getFile(
   throw new ProviderFault("failed", "attempted", "The address of the provider's file is not allowed.");
 }
 
-/** A closed door, a full house and a broken connection say nothing of the file. */
+/** Refused connections, lack of capacity and broken connections say nothing about the file. */
 function asFileFault({ kind, message, details: { concerns: _, ...details } }: ProviderFault): ProviderFault {
   const isDefinite = kind === "refused" || (kind === "failed" && (details.status ?? 0) < 500);
   return isDefinite

@@ -8,7 +8,7 @@ import { text } from "./google-ports/text";
 import { getJson } from "./http";
 import { defineProvider } from "./provider";
 
-/* Google: the Gemini API, text and pictures by generateContent. */
+/* Google: the Gemini API, with text and pictures through generateContent. */
 
 async function check(account: ProviderAccount): Promise<void> {
   await getJson(account, "/v1beta/models?pageSize=1", {
@@ -18,8 +18,8 @@ async function check(account: ProviderAccount): Promise<void> {
 }
 
 /*
- * Limits from the vendor's model pages, prices from ai.google.dev/gemini-api/docs/pricing, as of October 2026: where the
- * list has several, the dearer one. A picture in a prompt counts at most 1,120 tokens at the default resolution.
+ * Limits are from the vendor's model pages, prices from ai.google.dev/gemini-api/docs/pricing as of October 2026; of
+ * several prices the highest is used. A picture in a prompt counts at most 1,120 tokens at the default resolution.
  */
 const GEMINI: Pick<
   ModelFacts,
@@ -60,7 +60,7 @@ export default defineProvider({
       ...GEMINI,
       id: "gemini-3.8-flash",
       title: "Gemini 3.8 Flash",
-      // From 2027 on; half until then.
+      // The price from 2027 on; it is half until then.
       price: { per: "million_tokens", input: 1_500_000, cachedInput: 150_000, output: 7_500_000 },
       grades: ["fast", "reasoning"],
     },
@@ -68,7 +68,7 @@ export default defineProvider({
       ...GEMINI,
       id: "gemini-3.1-pro-preview",
       title: "Gemini 3.1 Pro",
-      // Of prompts of up to 200,000 tokens; longer ones cost 4 and 18 US dollars.
+      // For prompts up to 200,000 tokens; longer ones cost 4 and 18 US dollars.
       price: { per: "million_tokens", input: 2_000_000, output: 12_000_000 },
       contextWindow: 200_000,
       supports: { ...GEMINI.supports, temperature: true },

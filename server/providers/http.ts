@@ -16,8 +16,8 @@ import { originOf } from "./origins";
 import type { EventWish, ServerEvent } from "./server-events";
 
 /*
- * How providers ask their vendors. One call is one request, and every call without a result is a `ProviderFault` that
- * says whether the request left.
+ * The HTTP client of providers. One call is one request, and every call without a result throws a `ProviderFault` that
+ * tells whether the request left.
  */
 
 export type { HttpIo, HttpReply } from "./bodies";
@@ -26,7 +26,7 @@ export { safeWord };
 
 const MAX_RESPONSE_BYTES = 64 * 1024 * 1024;
 
-/** An API key as most vendors take it. */
+/** The authorization header that most vendors expect. */
 export const bearer = ({ credentials }: Pick<HttpIo, "credentials">) => ({
   authorization: `Bearer ${credentials.apiKey?.reveal() ?? ""}`,
 });
@@ -34,14 +34,14 @@ export const bearer = ({ credentials }: Pick<HttpIo, "credentials">) => ({
 /** An answer that is a file. */
 export type FileReply = Omit<HttpReply, "body"> & {
   bytes: Uint8Array;
-  /** As the server names it, in lower case and without parameters; empty where it does not. */
+  /** The server's media type, in lower case and without parameters; empty if it names none. */
   mediaType: string;
 };
 
-/** What every request of a provider says beside its path. */
+/** Options of every request. */
 export type HttpOptions = {
   headers: Record<string, string>;
-  /** Larger answers are cut off and fail. Default 64 MiB. */
+  /** Larger answers are cut off and fail. The default is 64 MiB. */
   maxResponseBytes?: number;
   explain?: Explain;
 };
@@ -49,16 +49,16 @@ export type HttpOptions = {
 type Posted = HttpOptions & {
   body: unknown;
   /**
-   * Receives each event of an answer that comes as server-sent events, and says whether the answer is whole (`EventWish`). A
-   * `ProviderFault` or `ReportedError` that it throws ends the call; an answer that breaks off is lost, whatever was passed
-   * before. The reply has no body then. Absent: such an answer is not JSON.
+   * Receives each event of an answer in server-sent events and returns whether the answer is complete (`EventWish`). A
+   * `ProviderFault` or `ReportedError` that it throws ends the call; an answer that breaks off is lost, whatever
+   * arrived before. The reply then has no body. Without it, an answer in events is an error.
    */
   onEvent?: (event: ServerEvent) => EventWish;
 };
 
 /**
- * Sends JSON and reads a JSON answer of status 2xx; everything else is a `ProviderFault`. With `onEvent` also an answer that comes
- * as events: servers stream though no stream was requested.
+ * Sends JSON and reads a JSON answer of status 2xx; anything else throws a `ProviderFault`. With `onEvent` it also
+ * accepts events, because some servers stream without being asked.
  */
 export const postJson = (
   io: HttpIo,
@@ -73,7 +73,7 @@ export const postJson = (
     headers: { "content-type": "application/json", ...headers },
   });
 
-/** The same of a request for a stream; a server that answers with JSON instead is read as by `postJson`. */
+/** The same for a request for a stream; if the server answers with JSON, it is read as by `postJson`. */
 export const postForEvents = (
   io: HttpIo,
   path: string,
@@ -81,7 +81,7 @@ export const postForEvents = (
 ): Promise<HttpReply> =>
   postJson(io, path, { ...posted, headers: { accept: "text/event-stream, application/json", ...headers } });
 
-/** Sends bytes of the given media type (multipart forms) and reads JSON; otherwise like `postJson`. */
+/** Sends bytes of the given media type (such as multipart forms) and reads JSON; otherwise like `postJson`. */
 export const postBytes = (
   io: HttpIo,
   path: string,
@@ -113,25 +113,27 @@ export async function postForFile(
 /** Reads an answer as a file. */
 export const toFile = ({ body, ...reply }: HttpReply): FileReply => ({
   ...reply,
-  bytes: body instanceof Uint8Array ? body : new Uint8Array(), // as it was asked to be read
+  bytes: body instanceof Uint8Array ? body : new Uint8Array(), // bytes, since the request had read: "bytes"
   mediaType: (reply.header("content-type") ?? "").split(";", 1)[0]?.trim().toLowerCase() ?? "",
 });
 
-/** What a file says in JSON; undefined where it is none. */
+/** The JSON in a file; undefined if it is not JSON. */
 export const jsonOf = ({ bytes }: FileReply, io: HttpIo): unknown => parseJson([Buffer.from(bytes)], io).json;
 
-/** Reads an answer of the expected shape; any other shape is the error that it carries, else a provider that failed. */
+/**
+ * Validates an answer's body. Throws for another shape: the error that the body reports, or else an unreadable answer.
+ */
 export function parseReply<T>(schema: z.ZodType<T>, reply: HttpReply, io: HttpIo): T {
   const parsed = schema.safeParse(reply.body);
   if (parsed.success) return parsed.data;
   const said = errorIn(reply.body);
   if (said) throw faultOfSaid(said, reply, io, {});
-  // Paths only: values are the provider's.
+  // Only paths, because values are the provider's.
   const paths = parsed.error.issues.map(({ path }) => path.join(".")).join(", ");
   throw unreadable(reply, io, new Error(`unexpected at ${paths}`));
 }
 
-/** The same where even an answer of that shape may carry an error with status 200; `explain` says what its code means. */
+/** Like `parseReply`, for endpoints that report errors with status 200; `explain` interprets their codes. */
 export function parseAnswer<T>(schema: z.ZodType<T>, reply: HttpReply, io: HttpIo, explain?: Explain): T {
   const said = errorIn(reply.body);
   if (said) throw faultOfSaid(said, reply, io, { explain });
@@ -145,11 +147,14 @@ type Request = HttpOptions & {
   body: string | Uint8Array | null;
   onEvent?: (event: ServerEvent) => EventWish;
   read?: "json" | "bytes";
-  /** A redirect is an answer, for the caller to judge. */
+  /** Returns redirects to the caller; by default they are errors. */
   redirects?: boolean;
 };
 
-/** Sends one request to the provider's server and reads its answer; whatever is no success is a fault. */
+/**
+ * Sends one request to the provider's server and reads its answer. Throws `ProviderFault` for anything that is not a
+ * success.
+ */
 export async function call(
   io: HttpIo,
   {
@@ -186,7 +191,7 @@ export async function call(
   if (outcome.state === "unsent")
     throw outcome.isStopped ? stoppedBeforeSending() : unreachable(outcome.error);
   const { answer } = outcome;
-  // The status line alone is an answer: a definite error stays one when its body is cut or too long.
+  // The status line alone counts as an answer: a definite error stays one if its body is cut or too long.
   const isError = answer !== null && !isSuccess(answer.status);
   if (outcome.state === "answered" && redirects && isRedirect(outcome.answer))
     return { ...outcome.answer, body: undefined };

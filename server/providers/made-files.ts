@@ -3,16 +3,19 @@ import { isCount } from "./counts";
 import type { ImageResult, ProviderAccount, Usage, VideoResult } from "./define";
 import { getFile } from "./get-file";
 
-/* Pictures and videos that a vendor has made and names by their addresses: fetched at once. */
+/* Downloads pictures and videos that a vendor has made and names by URL. */
 
 const MOST_IMAGE_BYTES = 64 * 1024 * 1024;
 const MOST_VIDEO_BYTES = 256 * 1024 * 1024;
 
-/** A file by its address. `type`: what the vendor calls it, null where it could and does not; absent: as it is served. */
+/**
+ * A file by its URL. `type` is the vendor's media type: null if the vendor names none, absent to use the type it is
+ * served with.
+ */
 export type MadeFile = { url: string; type?: string | null };
 type Io = Pick<ProviderAccount, "signal" | "allowPrivateAddresses">;
 
-/** The pictures, in their order. */
+/** Downloads the pictures, in order. */
 export async function fetchImages(files: MadeFile[], io: Io): Promise<ImageResult> {
   const fetched = await Promise.all(
     files.map(({ url }) => getFile(url, io, { maxResponseBytes: MOST_IMAGE_BYTES })),
@@ -25,7 +28,7 @@ export async function fetchImages(files: MadeFile[], io: Io): Promise<ImageResul
   };
 }
 
-/** A video and what was used for it: its length, which the file is asked for; null where it does not tell. */
+/** Downloads a video. The usage has the length measured in the file; it is null if the file does not state one. */
 export async function fetchVideo(
   file: MadeFile,
   io: Io,
@@ -38,7 +41,7 @@ export async function fetchVideo(
   };
 }
 
-/** The word for what a file is, where it is one. */
+/** The media type of a picture or video; the usual one if the declared type is not of that kind. */
 function typeOf(declared: string | null | undefined, served: string, usual: string): string {
   const type = declared === undefined ? served : (declared ?? "");
   return /^(image|video)\/[a-z0-9]+$/.test(type) ? type : usual;

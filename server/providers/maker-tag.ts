@@ -1,20 +1,20 @@
 import { sha256Hex } from "@/server/platform/text/canonical";
 
 /*
- * The tag that an id of ours ends with: who made the opaque members of the message or the call, and in which execution. It is a
- * name, not a proof: members are sent to nobody but the maker that their tag names, and a caller may write to that server anyway.
+ * Ids of ours end with a tag: the maker of the opaque members, and the execution they come from. The tag is a name and
+ * not a proof. Members are sent only to the maker in their tag, and a caller can write to that server anyway.
  */
 
-/** A model behind a connection; without a credential it is the operator's. */
+/** A model behind a connection; without a credential, the connection is the operator's. */
 export type Maker = { credentialId?: string | undefined; provider: string; model: string };
 
-/** Under which of the two usual names a server gave its reasoning; clients may bring it back under the other. */
+/** The name under which a server returned its reasoning. Clients may send it back under the other one. */
 export type ReasoningName = "reasoning" | "reasoning_content";
 
 export type Tag = {
-  /** The id that the server gave. */
+  /** The id that the server assigned. */
   id: string;
-  /** From 2 on: the server gave this id more than once in the message. */
+  /** 1, or more if the server used this id several times within the message. */
   number: number;
   /** The ULID of the execution. */
   execution: string;
@@ -33,7 +33,7 @@ export const tagged = ({ id, number, execution, maker, reasoning }: Tag): string
 
 const TAGGED = /^(.*)_cpt(\d{0,4})_([0-9a-z]{26})_([0-9a-f]{16})([rc]?)$/s;
 
-/** The tag of an id; null: it has none. */
+/** The tag of an id; null if it has none. */
 export function tagOf(id: string): Tag | null {
   const [found, own = "", number, execution = "", maker = "", letter] = TAGGED.exec(id) ?? [];
   if (found === undefined) return null;

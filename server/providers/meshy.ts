@@ -18,7 +18,10 @@ import { defineProvider } from "./provider";
 import { requireNoFailure } from "./queued-work";
 import { vendorWords } from "./vendor-words";
 
-/* Meshy: tasks that make a mesh from one picture, or from several of one object. A task is made once and asked for until it ends. */
+/*
+ * Meshy: tasks that make a mesh from one picture or from several of one object. A task is submitted once and polled
+ * until it ends.
+ */
 
 const ONE = "/openapi/v1/image-to-3d";
 const SEVERAL = "/openapi/v1/multi-image-to-3d";
@@ -41,7 +44,7 @@ const Task = z.object({
 });
 type Task = z.output<typeof Task>;
 
-/** The vendor's own words for why a task failed, in ours. */
+/** Our texts for the vendor's reasons of a failed task. */
 const WHY: Record<string, string> = {
   moderation_blocked: "Meshy rejected the pictures or the prompt under its content policy.",
   image_too_complex: "Meshy found the pictures too complex for a mesh.",
@@ -56,7 +59,7 @@ function explain({ status }: { status: number }): Explanation | undefined {
   return undefined;
 }
 
-/** How finely a mesh is built for each profile; without a remesh it is as fine as the model makes it. */
+/** Detail of a mesh for each profile; without a remesh it is as fine as the model makes it. */
 const BUILDS: Record<MeshCall["profile"], object> = {
   draft_fast: { should_remesh: true, topology: "triangle", target_polycount: 5_000 },
   toy_default: { should_remesh: true, topology: "triangle", target_polycount: 30_000 },
@@ -124,7 +127,7 @@ async function poll(handle: Json, io: ProviderIo): Promise<Progress<MeshResult>>
   const address = task.model_urls?.glb;
   if (!address)
     throw new ProviderFault("failed", "attempted", "Meshy ended the task without a GLB.", details);
-  // Its addresses are signed and end after a few days: the file is fetched at once.
+  // The file's URL expires after a few days, so the file is downloaded at once.
   const { bytes } = await getFile(address, io, { maxResponseBytes: MOST_GLB_BYTES + 1 });
   return {
     state: "done",
@@ -151,7 +154,7 @@ function whyNot({ status, task_error: error }: Task): string {
   return WHY[error?.code ?? ""] ?? WHY[error?.type ?? ""] ?? "Meshy failed while working on the mesh.";
 }
 
-/** Reads the account's balance: an answer at all means that the key is good. */
+/** Reads the account's balance; any valid answer means that the key is good. */
 async function check(account: ProviderAccount): Promise<void> {
   const reply = await getJson(account, "/openapi/v1/balance", {
     headers: bearer(account),
@@ -160,11 +163,11 @@ async function check(account: ProviderAccount): Promise<void> {
   parseReply(Balance, reply, account);
 }
 
-/** A credit in micros: the vendor's Pro plan has 1,000 of them for 20 US dollars a month. */
+/** One credit in micros: the vendor's Pro plan has 1,000 credits for 20 US dollars a month. */
 const CREDIT = 20_000;
 /**
- * Credits a task, by docs.meshy.ai/api/pricing as of August 2026: Meshy 6 20 without a texture and 30 with one, Meshy 5 5 and
- * 15; of one picture and of several the same.
+ * Prices in credits by docs.meshy.ai/api/pricing as of August 2026: Meshy 6 costs 20 without a texture and 30 with one,
+ * Meshy 5 costs 5 and 15. The number of pictures does not matter.
  */
 const priced = (bare: number, textured: number): ModelFacts["price"] => ({
   per: "mesh",

@@ -3,13 +3,13 @@ import { isObject } from "@/server/platform/text/json";
 import type { Opaque } from "./conversation";
 
 /*
- * Opaque members of messages and calls, by the names that chat completions have for them: those that mean something to their
- * server alone, which wants them back. They are never read here.
+ * Opaque members of messages and tool calls, under their names in chat completions: members that only their server
+ * understands and wants back. They are never interpreted here.
  */
 
 /**
- * Names that mean or do something here, that clients add to what they received, or that carry pictures and sound, whose tokens
- * no number of bytes bounds: no opaque member has one.
+ * Names that no opaque member has: members that Capstan interprets, members that clients add to what they received, and
+ * pictures and audio, whose tokens no number of bytes bounds.
  */
 const RESERVED = {
   message: new Set([
@@ -26,22 +26,25 @@ type Of = keyof typeof RESERVED;
 
 export const isReserved = (name: string, of: Of): boolean => RESERVED[of].has(name);
 
-/** The opaque members among those of a message; undefined: there are none. */
+/** The opaque members of a message; undefined if there are none. */
 export const opaqueOfMessage = (members: Record<string, unknown>): Opaque | undefined =>
   opaqueIn(members, "message");
-/** The opaque members among those of a call of a tool, likewise. */
+/** The opaque members of a tool call; undefined if there are none. */
 export const opaqueOfCall = (members: Record<string, unknown>): Opaque | undefined =>
   opaqueIn(members, "call");
 
 function opaqueIn(members: Record<string, unknown>, of: Of): Opaque | undefined {
   const found = Object.entries(members).filter(
-    // What no record can be made of could not be sent back either.
+    // Values that cannot be stored cannot be sent back either.
     ([name, value]) => !isReserved(name, of) && !saysNothing(name, value) && formFlaw([name, value]) === null,
   );
-  return found.length > 0 ? (Object.fromEntries(found) as Opaque) : undefined; // parsed JSON
+  return found.length > 0 ? (Object.fromEntries(found) as Opaque) : undefined; // values come from JSON
 }
 
-/** Is a member as good as absent? Empty reasoning is not: DeepSeek wants it back (api-docs.deepseek.com/guides/thinking_mode). */
+/**
+ * Is a member as good as absent? Empty reasoning is not: DeepSeek wants it back
+ * (api-docs.deepseek.com/guides/thinking_mode).
+ */
 function saysNothing(name: string, value: unknown): boolean {
   if (value === "" && name === "reasoning_content") return false;
   if (value === undefined || value === null || value === false || value === "") return true;
@@ -51,8 +54,8 @@ function saysNothing(name: string, value: unknown): boolean {
 // ---- streams
 
 /**
- * Adds a further piece to the members of a message as they came. What is there is changed in place: a copy for each piece would
- * take time with the square of their number, which a server chooses.
+ * Adds a piece of a stream to the members so far. `known` is changed in place, because copying it for each piece would
+ * take quadratic time in a number that the server chooses.
  */
 export function joinMembers(
   known: Record<string, unknown>,
@@ -61,7 +64,7 @@ export function joinMembers(
   return joinInto(known, piece, (name) => IN_PIECES.test(name));
 }
 
-/** Texts that come in pieces; any other text comes whole, or again and again. */
+/** Names of texts that arrive in pieces; any other text arrives whole, or repeatedly. */
 const IN_PIECES = /reason|think|thought|refusal|summary|text|data/i;
 
 function joinInto(
@@ -70,7 +73,7 @@ function joinInto(
   isInPieces: (name: string) => boolean,
 ): Record<string, unknown> {
   for (const [name, value] of Object.entries(piece)) {
-    // It is no member, but what all objects inherit from.
+    // `__proto__` is not a member, but the object that all objects inherit from.
     if (name === "__proto__") continue;
     const before = Object.hasOwn(known, name) ? known[name] : undefined;
     known[name] = joinValue(before, value, isInPieces(name));
@@ -83,11 +86,11 @@ function joinValue(known: unknown, piece: unknown, isInPieces: boolean): unknown
   if (typeof known === "string" && typeof piece === "string") return isInPieces ? known + piece : piece;
   if (Array.isArray(known) && Array.isArray(piece)) return joinLists(known, piece);
   if (!isObject(known) || !isObject(piece)) return piece;
-  // Of a signature in an object, the last one is whole.
+  // A signature inside an object is repeated, and the last one is complete.
   return joinInto(known, piece, () => false);
 }
 
-/** Entries of one place and kind are one, in the order in which they begin. */
+/** Joins entries of the same index and type, in the order in which they begin. */
 function joinLists(known: unknown[], pieces: readonly unknown[]): unknown[] {
   const places = placesIn(known);
   for (const piece of pieces) {
@@ -102,14 +105,14 @@ function joinLists(known: unknown[], pieces: readonly unknown[]): unknown[] {
   return known;
 }
 
-/** The texts of an entry that come in pieces, as OpenRouter and LiteLLM name them. */
+/** Texts of an entry that arrive in pieces, by their names at OpenRouter and LiteLLM. */
 const TEXTS = new Set(["text", "summary", "data", "thinking"]);
 
-/** The place and kind of an entry; null: it has no place. */
+/** Index and type of an entry; null if it has no index. */
 const keyOf = (entry: unknown): string | null =>
   isObject(entry) && entry.index !== undefined ? JSON.stringify([entry.index, entry.type]) : null;
 
-/** The places of a list's entries, by place and kind: found once, and kept as long as the list. */
+/** Index of a list's entries by `keyOf`, built once and cached for the life of the list. */
 const placesOf = new WeakMap<unknown[], Map<string, number>>();
 
 function placesIn(list: unknown[]): Map<string, number> {
@@ -124,7 +127,7 @@ function placesIn(list: unknown[]): Map<string, number> {
   return places;
 }
 
-/** The last entry, if this piece goes on with it: thinking comes in pieces without a place, until its signature. */
+/** The last entry, if this piece continues it: reasoning arrives in pieces without an index, until its signature. */
 function lastOf(list: readonly unknown[], piece: unknown): unknown {
   const last = list.at(-1);
   if (!isObject(last) || !isObject(piece) || last.index !== undefined) return undefined;

@@ -8,13 +8,13 @@ import { getJson, parseReply } from "./http";
 import { EFFORTS, explainCompatibleError } from "./openai-ports/common";
 import { defineProvider } from "./provider";
 
-/* Any server that speaks chat completions: vLLM, llama.cpp, Ollama, gateways. Its models are what the operator lists. */
+/* Any server that speaks chat completions: vLLM, llama.cpp, Ollama, gateways. The operator lists its models. */
 
 /**
- * Models from a setting of the form `id:in:out,…`, prices in US dollars per million tokens; one that makes vectors is
- * `id:in:embeddings`, and one that reads pictures `id:in:out:pictures`, or `id:in:out:pictures=N` where one picture counts at
- * most N tokens. Ids may hold colons. `members` are those that the server takes: an effort of reasoning is sent where its
- * member is among them. Throws with the entry it could not read.
+ * Reads models from a setting of the form `id:in:out,…`, with prices in US dollars per million tokens. An embedding
+ * model is `id:in:embeddings`; a model that reads pictures is `id:in:out:pictures`, or `id:in:out:pictures=N` with at
+ * most N tokens per picture. Ids can contain colons. `members` are the request members that the server accepts; a
+ * reasoning effort is sent only if its member is among them. Throws with the entry that it cannot read.
  */
 export function modelsFromSetting(
   setting: string | undefined,
@@ -30,7 +30,7 @@ export function modelsFromSetting(
     );
 }
 
-/** What such servers take beyond OpenAI's own interface, unless an owner lists other members. */
+/** Members that such servers usually accept beyond OpenAI's own, unless the owner lists others. */
 export const USUAL_MEMBERS = [
   ...["top_k", "min_p", "repetition_penalty", "guided_*", "chat_template_kwargs", "logit_bias"],
 ];
@@ -71,19 +71,20 @@ function toModel(entry: string): ModelFacts {
   };
 }
 
-/** Behind the prices: the model reads pictures, of at most so many tokens each. */
+/** Follows the prices: the model reads pictures, of at most this many tokens each. */
 const PICTURES = /^pictures(?:=([1-9]\d{0,6}))?$/;
 /**
- * No server in use makes more tokens of a picture, unless its owner says so: the densest count patches of 16 pixels (Pixtral),
- * Qwen's models shrink to 16,384 tokens, and those that enlarge small pictures or cut them into tiles stay below 8,192 (Llama 3.2
- * has four tiles of 1,601 from 560 pixels on: docs.together.ai/docs/vision-overview; LLaVA-OneVision has ten of 729).
+ * Upper bound for pictures if the owner states none. The densest models count patches of 16 pixels (Pixtral), and
+ * Qwen's models shrink pictures to 16,384 tokens. Models that enlarge small pictures or cut them into tiles stay below
+ * 8,192 (Llama 3.2 has four tiles of 1,601 from 560 pixels on: docs.together.ai/docs/vision-overview; LLaVA-OneVision
+ * has ten of 729).
  */
 const USUAL_PICTURE = { imageTokens: 16_384, imagePatch: { edge: 16, least: 8_192 } };
 
-/** In the place of the price of output: the model makes vectors. */
+/** Replaces the output price of a model that makes vectors. */
 const EMBEDDINGS = "embeddings";
 
-/** Dollars to micros, digit by digit: money is never a float. */
+/** Dollars to micros without floats, which would round money; null if malformed. */
 function toMicros(dollars: string | undefined): number | null {
   const match = /^(\d{1,6})(?:\.(\d{1,6}))?$/.exec(dollars?.trim() ?? "");
   return match ? Number(match[1]) * 1_000_000 + Number((match[2] ?? "").padEnd(6, "0")) : null;
@@ -97,7 +98,7 @@ function modelsOfOperator(): ModelFacts[] {
   }
 }
 
-/** Lists the server's models: the one request such servers have that needs the key and costs nothing. */
+/** Lists the server's models, the only free request that needs the key. */
 async function check(account: ProviderAccount): Promise<void> {
   const reply = await getJson(account, "/models", {
     headers: headersOf(account),
@@ -109,7 +110,7 @@ async function check(account: ProviderAccount): Promise<void> {
 export default defineProvider({
   name: "openai-compatible",
   title: "OpenAI-compatible server",
-  // Whose server it is, and what its owner allows, only the operator knows.
+  // Only the operator knows whose server it is and what its owner allows.
   maturity: RATINGS.find((rating) => rating === process.env.OPENAI_COMPATIBLE_MATURITY) ?? "PG13",
   credentials: z.object({
     apiKey: z.string().min(1).optional().describe("Leave out if the server needs none."),

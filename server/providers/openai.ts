@@ -8,7 +8,7 @@ import { speech, speechModels } from "./openai-ports/speech";
 import { text } from "./openai-ports/text";
 import { defineProvider } from "./provider";
 
-/* OpenAI: text by the Responses API, one file a port. */
+/* OpenAI: text through the Responses API. Each port has its own file. */
 
 const REASONING_MODEL = {
   jsonObject: true,
@@ -20,11 +20,11 @@ const REASONING_MODEL = {
   deferred: true,
   vision: true,
 };
-/** High detail: at most 2,500 patches of 32 pixels, 1.2 tokens each. */
+/** High detail: at most 2,500 patches of 32 pixels, at 1.2 tokens each. */
 const PICTURE = { imageTokens: 3_000, imagePatch: { edge: 32, tokensPerHundred: 120 } };
 /**
- * Reasoning is output that is billed and not shown. The vendor's guide has one example: 1,186 tokens of output of which 162 were seen
- * (developers.openai.com/api/docs/guides/reasoning).
+ * Reasoning is billed as output and not shown. The ratio is from the only example in the vendor's guide: 1,186 output
+ * tokens, of which 162 were visible (developers.openai.com/api/docs/guides/reasoning).
  */
 const HIDING = { hiddenOutput: 7.3 };
 /** Flex processing, at half the token rates. */
@@ -85,10 +85,10 @@ export default defineProvider({
       contextWindow: 1_047_576,
       tokenizer: "o200k_base",
       maxOutputTokens: 32_768,
-      hiddenOutput: 1, // It does not reason.
+      hiddenOutput: 1, // The model does not reason.
       takes: ["topP"],
       grades: ["fast"],
-      // High detail: at most 1,536 patches of 32 pixels, 1.62 tokens each.
+      // High detail: at most 1,536 patches of 32 pixels, at 1.62 tokens each.
       imageTokens: 2_489,
       imagePatch: { edge: 32, tokensPerHundred: 162 },
       supports: {
@@ -109,7 +109,7 @@ export default defineProvider({
   image,
   speech,
   embedding,
-  // Lists the account's models: needs the key, changes nothing and costs nothing.
+  // Lists the account's models, which needs the key, changes nothing and is free.
   async check(account) {
     const reply = await getJson(account, "/models", {
       headers: bearer(account),

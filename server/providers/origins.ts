@@ -10,7 +10,7 @@ type Io = Pick<ProviderIo, "baseUrl" | "allowPrivateAddresses" | "isOperatorsAdd
 
 const kept = keepPools<Origin>();
 
-/** The connections to a provider's server. Throws ProviderFault where its address is none that may be called. */
+/** The connections to a provider's server, cached by address. Throws ProviderFault if its address cannot be called. */
 export const originOf = (io: Io): Origin => kept(keyOf(io), () => openOrigin(io));
 
 const keyOf = ({ baseUrl, allowPrivateAddresses, isOperatorsAddress }: Io) =>

@@ -1,16 +1,13 @@
 import type { ContentPart, ModelFacts, TextMessage } from "./define";
 
-/* How many tokens pictures in a conversation are. */
-
 export type Picture = Pick<Extract<ContentPart, { type: "image" }>, "width" | "height">;
 
-/** The pictures of a message. */
 export const picturesOf = ({ content }: TextMessage): Picture[] =>
   typeof content === "string" ? [] : content.filter((part) => part.type === "image");
 
 /**
- * Tokens that a picture counts as, at most: by its pixels where the model's vendor says how, never more than the model's most.
- * NaN where no bound is known: such a model must not be asked to read one.
+ * Maximum tokens of a picture: by its pixels if the vendor documents how, and never above the model's maximum. NaN if
+ * no bound is known; such a model must not receive pictures.
  */
 export function pictureTokensAtMost(
   { imageTokens = Number.NaN, imagePatch }: Pick<ModelFacts, "imageTokens" | "imagePatch">,

@@ -3,12 +3,18 @@ import { isObject } from "@/server/platform/text/json";
 import type { ModelFacts } from "./define";
 import { type PinCall, PinRefusal } from "./pins";
 
-/* How a pinned request becomes a vendor's body: members placed, spellings changed, and what cannot be said refused. */
+/*
+ * Turns a pinned request into a vendor's body: places its members, changes spellings, and refuses fields that the
+ * interface does not have.
+ */
 
-/** What an interface calls the fields of sampling: members of its body, inner ones by their path. Others it cannot say. */
+/** An interface's names for sampling fields, nested ones as paths. Fields that it does not have are missing. */
 export type SamplingMembers = Partial<Record<keyof PinCall["sampling"], string>>;
 
-/** The members of a body that say the sampling, each value as it was given; a field without a member is refused. */
+/**
+ * The body's members for the sampling, with the values as given. Throws PinRefusal for a field that the interface does
+ * not have.
+ */
 export function placeSampling({ sampling }: PinCall, members: SamplingMembers): Record<string, Json> {
   const body: Record<string, Json> = {};
   for (const [field, value] of Object.entries(sampling) as [keyof SamplingMembers, Json | undefined][]) {
@@ -42,7 +48,10 @@ const FEATURES: { [F in keyof PinCall["sampling"]]?: Feature } = {
   thinkingBudgetTokens: "reasoning",
 };
 
-/** Refuses what the model is known not to do. `unknown`: what its provider knows of none of its models. */
+/**
+ * Throws PinRefusal for a feature that the model is known not to support. `unknown` lists features that the provider
+ * knows of none of its models.
+ */
 export function requireOfModel(call: PinCall, { id, supports }: ModelFacts, unknown: Feature[] = []): void {
   const refuse = (...field: string[]) => {
     throw new PinRefusal(field, `The model ${id} does not support this setting. Leave it out.`);
@@ -57,7 +66,7 @@ export function requireOfModel(call: PinCall, { id, supports }: ModelFacts, unkn
   if (type === "json_schema" && !supports.jsonSchema) refuse("responseFormat");
 }
 
-/** The members a pin may have or lack, in the vendor's words; what is absent stays absent. */
+/** Drops undefined members, so that absent fields stay absent. */
 export const present = (members: Record<string, Json | undefined>): Record<string, Json> =>
   Object.fromEntries(
     Object.entries(members).filter((entry): entry is [string, Json] => entry[1] !== undefined),
@@ -66,8 +75,8 @@ export const present = (members: Record<string, Json | undefined>): Record<strin
 type FunctionTool = Record<string, Json> & { name: string };
 
 /**
- * Function tools in either usual spelling, flat or within `function`, each spelled as the vendor does; every other member
- * stays as it was given. Tools of the vendor's own run there, at prices that are not those of tokens: they are refused.
+ * Function tools in either common spelling, flat or inside `function`, respelled for the vendor; other members stay as
+ * given. Throws PinRefusal for a vendor's own tools, because their price is not per token.
  */
 export function respellTools(
   { tools }: PinCall,
@@ -90,7 +99,7 @@ function withoutWrapping(given: Record<string, Json>): Record<string, Json> | nu
   return isObject(inner) ? { ...flat, ...inner } : null;
 }
 
-/** A choice of one function, in either usual spelling, as the vendor spells it; any other choice stays as it was given. */
+/** The choice of one function, in either common spelling, respelled for the vendor; any other choice stays as given. */
 export function respellChoice({ toolChoice }: PinCall, spell: (name: string) => Json): Json | undefined {
   const spec = isObject(toolChoice) ? withoutWrapping(toolChoice) : null;
   return spec && isNamed(spec) && Object.keys(spec).length === 1 ? spell(spec.name) : toolChoice;

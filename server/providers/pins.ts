@@ -14,11 +14,12 @@ import {
 import { type HttpOptions, type HttpReply, postBytes } from "./http";
 
 /*
- * Pins: one request to a vendor's own interface, sent exactly as it was asked for. Nothing is filled in, rewritten,
- * repaired, shortened or tried elsewhere; what an interface cannot say is refused before anything is written down.
+ * Pins: one request to a vendor's own interface, sent exactly as the caller wrote it. Nothing is added, rewritten,
+ * repaired, truncated or tried elsewhere; a field that the interface does not have is refused before anything is
+ * stored.
  */
 
-/** One request, every field as the caller gave it; what is absent stays absent on the wire. */
+/** One request with every field as the caller gave it; absent fields stay absent on the wire. */
 export type PinCall = {
   instructions?: string;
   input: string;
@@ -44,11 +45,11 @@ export type PinCall = {
   toolChoice?: Json;
 };
 
-/** What an interface cannot say: the field as the caller writes it (`sampling.topK`), and a sentence. */
+/** A refused field, in the caller's spelling (`sampling.topK`), with the reason. */
 export class PinRefusal extends Error {
   override readonly name = "PinRefusal";
   constructor(
-    /** From the body on; the place in a list is a number. */
+    /** Path within the body; indices of lists are numbers. */
     readonly at: (string | number)[],
     message: string,
   ) {
@@ -64,15 +65,15 @@ export type PinAnswer = TextResult & {
   usage: Usage | null;
   providerRequestId: string | null;
   providerModel: string | null;
-  /** What the vendor says of the very configuration that answered; null where it says nothing. */
+  /** The vendor's fingerprint of the configuration that answered; null if it reports none. */
   providerFingerprint: string | null;
-  /** The tier it ran on, by the vendor's word. Absent: it said nothing. */
+  /** The tier that ran, as the vendor reported it; absent if it reported none. */
   tier?: Tier;
-  /** What was written, where the usage does not say how much that was. */
+  /** The written output, if the usage does not count it. */
   delivered?: Delivered;
 };
 
-/** What a text port has read of an answer, as pins keep it. */
+/** Converts a text port's progress to the answer of a pin. */
 export function toPinAnswer(
   {
     result,
@@ -84,7 +85,7 @@ export function toPinAnswer(
   }: Extract<Progress<TextResult>, { state: "done" }>,
   providerFingerprint: string | null = null,
 ): PinAnswer {
-  // A refusal is an answer in words, and opaque members are in the native response.
+  // A refusal counts as text, and opaque members are in the native response.
   const { isRefusal: _, opaque: __, toolCalls, ...said } = result;
   return {
     ...said,
@@ -103,30 +104,30 @@ export type PinApi = {
   /** Path below the base URL. */
   path(model: ModelFacts): string;
   /**
-   * The body that is sent, whole: a function of the call, the model and the tier alone. Throws PinRefusal for what this
-   * interface, or this model, cannot say.
+   * The complete body. It depends only on the call, the model and the tier. Throws PinRefusal for fields that the
+   * interface or the model does not have.
    */
   body(call: PinCall, model: ModelFacts, tier: Tier): Record<string, Json>;
   /**
-   * Members of the body that carry the model, the prompt, the tools and the response format, inner ones by their path
-   * (`text.format`): all others are settings.
+   * Members of the body with the model, the prompt, the tools and the response format, nested ones as paths
+   * (`text.format`). All other members are settings.
    */
   content: readonly string[];
-  /** Does it have the tier `flex` for models that say `supports.deferred`? */
+  /** Does the interface have the tier `flex`, for models with `supports.deferred`? */
   canDefer: boolean;
   headers(io: ProviderIo): Record<string, string>;
   explain?: HttpOptions["explain"];
   /**
-   * Reads a successful answer; evidence the vendor left out is null. Throws ProviderFault `failed` where the vendor says
-   * that it failed.
+   * Reads a successful answer; evidence that the vendor left out is null. Throws ProviderFault `failed` if the vendor
+   * reports a failure.
    */
   read(reply: HttpReply, io: ProviderIo): PinAnswer;
 };
 
-/** The interfaces of a provider that can be pinned, by the names their vendor gives them. */
+/** A provider's interfaces for pins, under the vendor's names. */
 export type PinApis = Record<string, PinApi>;
 
-/** The settings of a body: what is left without its content. */
+/** The settings of a body: all members except its content. */
 export function settingsOf(
   { content }: Pick<PinApi, "content">,
   body: Record<string, Json>,
@@ -141,7 +142,7 @@ function without(body: Record<string, Json>, [first = "", ...rest]: string[]): R
   return Object.keys(left).length === 0 ? others : { ...others, [first]: left };
 }
 
-/** A whole answer with all the evidence a record needs. */
+/** A complete answer with the evidence that a record needs. */
 export type PinSent = PinAnswer & {
   usage: Usage;
   providerRequestId: string;
@@ -152,9 +153,9 @@ export type PinSent = PinAnswer & {
 };
 
 /**
- * Sends these very bytes, once. Throws ProviderFault as every port does; an answer without the evidence that a record
- * needs, or with a credential in it, is `failed`. `io.attemptId` is the execution's own id, at each of its submissions: by
- * it the vendor's log counts how many arrived.
+ * Sends exactly these bytes, once. Throws ProviderFault like every port; an answer that lacks the evidence for a record
+ * or contains a credential is `failed`. `io.attemptId` is the execution's id for all its submissions, so that the
+ * vendor's log shows how many arrived.
  */
 export async function sendPin(api: PinApi, bytes: Uint8Array, io: ProviderIo): Promise<PinSent> {
   const reply = await postBytes(io, api.path(io.model), {
@@ -178,9 +179,9 @@ export async function sendPin(api: PinApi, bytes: Uint8Array, io: ProviderIo): P
     );
   if (reply.hadCredential) throw unusable("The provider's answer contains a credential and was not stored.");
   const { status, body } = reply;
-  return { ...answer, usage, providerRequestId, providerModel, status, nativeResponse: body as Json }; // it was parsed
+  return { ...answer, usage, providerRequestId, providerModel, status, nativeResponse: body as Json }; // the HTTP client parsed it
 }
 
-/** Are both figures given that every price of tokens needs? */
+/** Does the usage have both counts that every token price needs? */
 const isCounted = (usage: Usage | null): usage is Usage =>
   usage !== null && isCount(usage.inputTokens) && isCount(usage.outputTokens);

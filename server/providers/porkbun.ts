@@ -3,7 +3,7 @@ import { type DomainPrices, ProviderFault, type ProviderIo, type RegistrarResult
 import { type Explanation, type HttpReply, parseReply, postJson } from "./http";
 import { defineProvider } from "./provider";
 
-/* Porkbun: looks up names and prices by its JSON API, version 3. It is asked for nothing that costs or changes anything. */
+/* Porkbun: looks up names and prices through its JSON API, version 3. No request costs or changes anything. */
 
 const Yes = z.enum(["yes", "no"]);
 const Price = z.union([z.string(), z.number()]).nullish();
@@ -26,7 +26,7 @@ const PricingReply = z.object({
 const Problem = z.object({ code: z.string().nullish(), message: z.string().nullish() });
 const UNSUPPORTED = /\btld\b.*\b(not|un)[ -]?(supported|available)|unsupported|not (a )?supported/i;
 
-/** Does an error answer say that nothing is sold under this ending? */
+/** Does an error say that no names are sold under this top-level domain? */
 const saysUnsupported = (body: unknown) => {
   const { code, message } = Problem.safeParse(body).data ?? {};
   return /TLD/i.test(code ?? "") || UNSUPPORTED.test(message ?? "");
@@ -48,7 +48,7 @@ const headers = ({ credentials }: Pick<ProviderIo, "credentials">) => ({
   "x-secret-api-key": credentials.secretApiKey?.reveal() ?? "",
 });
 
-/** Dollars with or without thousands set apart; what is no amount is not known. */
+/** Dollars, with or without thousands separators, to micros; null if malformed. */
 function toMicros(price: string | number | null | undefined): number | null {
   const text = String(price ?? "").replaceAll(",", "");
   return /^\d{1,9}(\.\d+)?$/.test(text) ? Math.round(Number(text) * 1_000_000) : null;
@@ -82,7 +82,7 @@ async function availability(domain: string, io: ProviderIo) {
   }
 }
 
-/** The list needs no key, so none is sent. */
+/** The price list is public, so no key is sent. */
 async function pricing(tlds: string[], io: ProviderIo) {
   const reply = await postJson(io, "/pricing/get", { body: {}, headers: {}, explain });
   const listed = parseReply(PricingReply, reply, io).pricing;

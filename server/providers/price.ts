@@ -1,13 +1,13 @@
 import type { CacheTtl } from "./conversation";
 
-/* List prices, as they are beside the models. */
+/* List prices, as declared beside the models. */
 
-/** The two ways a provider works on tokens: at once, or as it finds time, at a discount. */
+/** Processing tiers for tokens: immediately, or with a delay at a discount. */
 export type Tier = "standard" | "flex";
 
 export type ImageQuality = "low" | "medium" | "high" | "auto" | "standard";
 
-/** One image of a size a vendor lists, by quality, in micros. */
+/** The price of one image of a listed size, by quality, in micros. */
 export type ImageSizePrice = {
   width: number;
   height: number;
@@ -15,29 +15,32 @@ export type ImageSizePrice = {
 };
 
 /**
- * List price in whole micros of a US dollar. It is plain data: what a request or a usage costs is worked out by
- * server/domain/catalog/pricing/price.ts, from nothing but this.
+ * List price in whole micros of a US dollar, as plain data. server/domain/catalog/pricing/price.ts computes the cost of
+ * a request or a usage from it.
  */
 export type Price =
   | {
       per: "million_tokens";
       input: number;
-      /** Absent: cached tokens cost as much as others. */
+      /** Absent if cached tokens cost the same as other input. */
       cachedInput?: number;
-      /** Rates of tokens that are written to a cache, by how long they stay there. Absent: the vendor states none, and no request asks for it. */
+      /**
+       * Rates of tokens written to the cache, by their lifetime there. Absent if the vendor states none; requests then
+       * contain no cache marks.
+       */
       cacheWrite?: Record<CacheTtl, number>;
       output: number;
-      /** Only where the vendor prices reasoning apart; absent: reasoning is output like any other. */
+      /** Absent if reasoning is priced as output. */
       reasoning?: number;
       /** Discount of the flex tier on every token rate, in basis points; absent if the model has no such tier. */
       flexDiscountBps?: number;
     }
   | { per: "image"; sizes: ImageSizePrice[] }
-  /** Video and music, by the length of what was made. */
+  /** Video and music, by the length of the output. */
   | { per: "second"; micros: number }
-  /** Speech, by the length of what was read. */
+  /** Speech, by the length of the input. */
   | { per: "million_characters"; micros: number }
-  /** `texturedMicros`: with a texture; absent: no dearer than without. */
+  /** `texturedMicros` is the price with a texture; absent if it is the same. */
   | { per: "mesh"; micros: number; texturedMicros?: number }
-  /** The same for every call; 0: the vendor asks nothing for it. */
+  /** A fixed price per call; 0 if the vendor charges nothing. */
   | { per: "request"; micros: number };

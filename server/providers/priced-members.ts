@@ -1,12 +1,12 @@
-/* Members of a request that a server may be passed, and what they do to its price. */
+/* Request members that a customer's server can receive, and their effect on the price. */
 
 /**
- * Members that change what a request costs in a way which no bound of tokens covers: a dearer tier, model or provider, fees for
- * each use, cache writes, or output beyond its limit. A server may be passed them if its owner lists them, but not where a limit
- * has to hold the price.
+ * Members that change the price in a way that no token bound covers: a dearer tier, model or provider, fees per use,
+ * cache writes, or output beyond its limit. A server receives them if its owner lists them, but not if a limit must
+ * hold the price.
  */
 const BEYOND_BOUNDS: ReadonlySet<string> = new Set([
-  // Tiers, places, models and providers that have prices of their own.
+  // Tiers, regions, models and providers with prices of their own.
   ...[
     "service_tier",
     "speed",
@@ -17,12 +17,12 @@ const BEYOND_BOUNDS: ReadonlySet<string> = new Set([
     "fallbacks",
     "fallback_models",
   ],
-  // Searches, tools and plugins of the server, which it bills by their use.
+  // The server's own searches, tools and plugins, billed per use.
   ...["web_search_options", "web_search", "search_parameters", "search_settings", "enable_search", "plugins"],
   ...["mcp_servers", "container", "compound_custom"],
-  // Cache writes, and members that hold others.
+  // Cache writes, and members that contain other members.
   ...["cache_control", "cached_content", "extra_body", "options"],
-  // Output that the limit of output does not count.
+  // Output that the output limit does not count.
   ...["prediction", "audio", "modalities", "best_of", "num_return_sequences", "use_beam_search"],
   ...[
     "num_predict",
@@ -34,5 +34,7 @@ const BEYOND_BOUNDS: ReadonlySet<string> = new Set([
   ],
 ]);
 
-/** Can this member make a request dearer than the bound of its price? All others only count as part of the prompt. */
+/**
+ * Can this member make a request cost more than its price bound? Any other member only counts as part of the prompt.
+ */
 export const isBeyondBounds = (name: string): boolean => BEYOND_BOUNDS.has(name.toLowerCase());

@@ -5,35 +5,41 @@ import type { PinApis } from "./pins";
 export type Provider = {
   name: string;
   title: string;
-  /** The highest rating of content its usage policy allows. */
+  /** The highest content rating that the provider's usage policy allows. */
   maturity: MaturityRating;
-  /** Settings a connection needs; drawn as a form, parsed before use. */
+  /** Fields of a connection's secret; they make the form, and secrets are parsed with them before use. */
   credentials: z.ZodObject;
-  /** Names of the environment settings that hold the operator's own credentials and base URL. */
+  /** Names of the settings with the operator's credentials and base URL. */
   environment: { credentials: Record<string, string>; baseUrl: string };
   defaultBaseUrl: string | null;
   models: ModelFacts[];
-  /** The vendor documents that it bills requests it answers with an error. */
+  /** Set if the vendor documents that it bills requests that end with an error. */
   errorsAreBilled?: true;
   /**
-   * Of servers whose models and prices only their owner knows: reads them from the text the owner wrote. Throws with a
-   * sentence about what it could not read. A connection names its own server and models then.
+   * Reads the models of servers whose prices only their owner knows, from the owner's text. Throws with a sentence
+   * about the part it cannot read. A connection of such a provider names its own server and models.
    */
   modelsFrom?(declared: string, members?: readonly string[]): ModelFacts[];
-  /** What such an owner may write: a model of each kind. Says what these servers can serve before one is connected. */
+  /**
+   * Example of such a text, with a model of each kind. It tells which capabilities these servers can serve before one
+   * is connected.
+   */
   modelsExample?: string;
   /**
-   * Asks the vendor whether an account's credentials are good, and nothing else: it changes nothing there and costs nothing.
-   * Throws ProviderFault: `refused` where they are not.
+   * Checks an account's credentials with the vendor, without changes or costs. Throws ProviderFault, `refused` if the
+   * credentials are invalid.
    */
   check?(account: ProviderAccount): Promise<void>;
-  /** What a call has for LoRA weights that lie with this vendor. Absent: the reference as it is. */
+  /** How a call refers to LoRA weights stored at this vendor; absent if the reference is used unchanged. */
   adapterReference?(ref: string, revision: string): string;
-  /** Its own interfaces that can be pinned. */
+  /** The vendor's interfaces that can be pinned. */
   pins?: PinApis;
 } & { [P in PortName]?: PortAdapter<P> };
 
-/** A provider knows its vendor and its ports, nothing of the product. */
+/**
+ * Defines a provider, which knows its vendor and its ports and nothing of the product. Throws if a model and its ports
+ * or prices contradict each other.
+ */
 export function defineProvider(provider: Provider): Provider {
   for (const model of provider.models) {
     const { price } = model;

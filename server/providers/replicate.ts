@@ -22,7 +22,10 @@ import { defineProvider } from "./provider";
 import { failedWork, requireNoFailure } from "./queued-work";
 import { vendorWords } from "./vendor-words";
 
-/* Replicate: predictions of official models, which are always on and paid by what they make. Made once, asked for until they end. */
+/*
+ * Replicate: predictions of official models, which are always on and billed by output. A prediction is submitted once
+ * and polled until it ends.
+ */
 
 const POLL_MS = 2_000;
 
@@ -34,7 +37,7 @@ const Prediction = z.object({
   status: z.enum(["starting", "processing", "succeeded", "failed", "canceled", "aborted"]),
   error: z.unknown().optional(),
   logs: z.string().nullish(),
-  /** One address or several, as the model has it. */
+  /** One URL or a list of them, depending on the model. */
   output: z.unknown().optional(),
 });
 type Prediction = z.output<typeof Prediction>;
@@ -49,7 +52,7 @@ function explain({ status }: { status: number }): Explanation | undefined {
   return undefined;
 }
 
-/** Without `Prefer: wait` the vendor answers at once; no connection is held while it works. */
+/** Without `Prefer: wait` the vendor answers immediately, so no connection stays open while it works. */
 async function predict(input: object, io: ProviderIo): Promise<Progress<never>> {
   const reply = await postJson(io, `/models/${io.model.id}/predictions`, {
     body: { input },
@@ -60,7 +63,7 @@ async function predict(input: object, io: ProviderIo): Promise<Progress<never>> 
   return { state: "pending", handle: { id }, pollAfterMs: POLL_MS };
 }
 
-/** Asks for the prediction's status; `read` makes a result of the files it names. */
+/** Polls the prediction's status; `read` makes the result from the files it names. */
 async function ask<R>(
   handle: Json,
   io: ProviderIo,
@@ -75,7 +78,7 @@ async function ask<R>(
   if (status === "starting" || status === "processing")
     return { state: "pending", handle: { id }, pollAfterMs: POLL_MS, progress: progressOf(prediction) };
   if (status !== "succeeded") throw endOf(prediction, reply.status, nothing, io);
-  // A prediction that succeeded does not change: one without its files is at its end.
+  // A prediction that succeeded does not change, so one without files is final.
   const addresses = Addresses.safeParse(prediction.output);
   if (!addresses.success) throw failedWork("Replicate", reply, io);
   const { result, usage } = await read(addresses.data);
@@ -89,7 +92,7 @@ async function ask<R>(
   };
 }
 
-/** Models draw bars of their progress in their logs; the last one counts. */
+/** Models draw progress bars in their logs; the last one counts. */
 function progressOf({ status, logs }: Prediction): ReportedProgress {
   const last = [...(logs ?? "").matchAll(/(\d{1,3})%\|/g)].at(-1)?.[1];
   const percent = last === undefined ? undefined : Math.min(100, Number(last));
@@ -112,7 +115,7 @@ function endOf(
   if (status === "failed" && isUnfit)
     return new ProviderFault("refused", "attempted", "The model's safety check rejected the request.", {
       status: httpStatus,
-      usage: nothing, // official models are paid by what they make
+      usage: nothing, // official models are billed by output
       vendor,
     });
   const message =
@@ -122,7 +125,7 @@ function endOf(
 
 // ---- images
 
-/** The sizes FLUX makes of each shape, by replicate/cog-flux. */
+/** FLUX's size for each shape, from replicate/cog-flux. */
 const SHAPES = [
   { shape: "1:1", width: 1024, height: 1024 },
   { shape: "16:9", width: 1344, height: 768 },
@@ -178,16 +181,16 @@ function submitVideo(call: VideoCall, io: ProviderIo): Promise<Progress<VideoRes
   );
 }
 
-/** The vendor tells no length, so the file is asked; one that does not tell leaves the cost unknown. */
+/** The vendor reports no length, so it is measured in the file; if that fails, the cost is unknown. */
 const pollVideo = (handle: Json, io: ProviderIo): Promise<Progress<VideoResult>> =>
   ask(handle, io, { durationMs: 0 }, ([url = ""]) => fetchVideo({ url }, io));
 
-/** Reads whose the token is. */
+/** Reads the token's owner. */
 async function check(account: ProviderAccount): Promise<void> {
   parseReply(Account, await getJson(account, "/account", { headers: bearer(account), explain }), account);
 }
 
-// ---- models; their prices were read where others quote replicate.com (docs/reference/providers.md)
+// ---- models; their prices are quoted from sources other than replicate.com (docs/reference/providers.md)
 
 const perImage = (micros: number) => priceBySize(SHAPES, () => micros);
 
@@ -208,7 +211,7 @@ export default defineProvider({
   credentials: z.object({ apiKey: z.string().min(1).describe("An API token for a Replicate account.") }),
   environment: { credentials: { apiKey: "REPLICATE_API_TOKEN" }, baseUrl: "REPLICATE_BASE_URL" },
   defaultBaseUrl: "https://api.replicate.com/v1",
-  // `owner/model/version`, as replicate/cog-flux reads it.
+  // replicate/cog-flux expects `owner/model/version`.
   adapterReference: (ref, revision) => (ref.endsWith(`/${revision}`) ? ref : `${ref}/${revision}`),
   models: [
     {
@@ -233,7 +236,7 @@ export default defineProvider({
       id: "bytedance/seedance-1-lite",
       port: "video",
       title: "Seedance 1 Lite on Replicate",
-      // At 720p; other resolutions have other prices.
+      // The price at 720p; other resolutions have other prices.
       price: { per: "second", micros: 36_000 },
       supports: { referenceImages: true },
       duration: { minMs: 2_000, maxMs: 8_000 },

@@ -1,11 +1,14 @@
-/* How servers that speak chat completions differ in what they take of a request, as far as a refusal can tell. */
+/* Differences in the request members that chat completions servers accept, as far as their refusals reveal them. */
 
-/** The members that may carry the limit of the output: OpenAI's older name, which is sent where nothing is known, and its newer one. */
+/** Names of the output limit: OpenAI's older name, which is the default, and its newer one. */
 export const LIMIT_MEMBERS = ["max_tokens", "max_completion_tokens"] as const;
 
-/** Request members that a server takes for one model; absent means the usual: `max_tokens` and, in streams, `stream_options`. */
+/**
+ * Request members that a server accepts for one model. Absent means the default: `max_tokens`, and `stream_options` in
+ * streams.
+ */
 export type RequestRules = {
   outputLimit?: (typeof LIMIT_MEMBERS)[number];
-  /** The usage of a stream is not requested. */
+  /** Do not request the usage of streams. */
   streamOptions?: false;
 };

@@ -2,23 +2,23 @@ import type { Answer } from "@/server/platform/http";
 import { isObject } from "@/server/platform/text/json";
 import { DAY_MS, HOUR_MS, MINUTE_MS } from "@/server/platform/time/units";
 
-/* How long a vendor asks to wait, in every form that vendors publish. */
+/* Reads the wait that a vendor requests, in every form that vendors document. */
 
 type Header = Answer["header"];
 
-/** Does an answer ask for a wait by the headers that are made for that? */
+/** Do the headers made for it request a wait? */
 export const asksToWait = (header: Header): boolean =>
   retryAfter((name) => (/^retry-after/.test(name) ? header(name) : null), null) !== undefined;
 
-/** What is longer is no wait. */
+/** A longer value is not a wait. */
 const LONGEST_MS = 3_650 * DAY_MS;
-/** From here on a number is a moment in seconds, or in milliseconds, since 1970. */
+/** A number of at least this size is a time since 1970, in seconds or in milliseconds. */
 const [SECONDS_OF_AN_EPOCH, MS_OF_AN_EPOCH] = [1_000_000_000, 1_000_000_000_000];
 const UNITS: Record<string, number> = { d: DAY_MS, h: HOUR_MS, m: MINUTE_MS, s: 1_000, ms: 1 };
 
 /**
- * The wait that an answer asks for: `retry-after-ms`, `retry-after`, what the body says for programs, the end of a limit in
- * the headers, and at last the vendor's sentence. Undefined: it names none.
+ * The requested wait in milliseconds, from the first of: `retry-after-ms`, `retry-after`, the body's fields, the end of
+ * a limit in the headers, the vendor's sentence. Undefined if there is none.
  */
 export function retryAfter(header: Header, body: unknown, now = Date.now()): number | undefined {
   const read = (text: unknown) => waitOf(text, now);
@@ -32,7 +32,10 @@ export function retryAfter(header: Header, body: unknown, now = Date.now()): num
   return waitMs === undefined || waitMs > LONGEST_MS ? undefined : Math.max(0, Math.ceil(waitMs));
 }
 
-/** Seconds, whole or not; `1s`, `6m0s`, `20ms`; a moment as a date or since 1970. Undefined: it is none of these. */
+/**
+ * Reads a wait in ms: a number of seconds, a duration such as `1s`, `6m0s` or `20ms`, or a time as a date or since
+ * 1970. Undefined for anything else.
+ */
 function waitOf(given: unknown, now: number): number | undefined {
   const text = typeof given === "number" ? String(given) : typeof given === "string" ? given.trim() : "";
   if (/^-?\d+(\.\d+)?$/.test(text)) {
@@ -49,17 +52,19 @@ function waitOf(given: unknown, now: number): number | undefined {
   return Number.isNaN(moment) ? undefined : moment - now;
 }
 
-/** A date of HTTP or of RFC 3339: `Date.parse` also makes dates of other words. */
+/** A date of HTTP or RFC 3339; `Date.parse` would accept other texts as well. */
 const DATE = /^[A-Z][a-z]{2,8},? .*\d\d:\d\d|^\d{4}-\d\d-\d\dT/;
 const DURATION = /^(\d+(\.\d+)?(ms|[dhms]))+$/;
 
-/** OpenAI, Groq: "Please try again in 6m0s."; Google: "Please retry in 58.9s."; Moonshot: "try again after 1 seconds". */
+/**
+ * OpenAI, Groq: "Please try again in 6m0s."; Google: "Please retry in 58.9s."; Moonshot: "try again after 1 seconds".
+ */
 const SENTENCE =
   /\b(?:try again|retry) (?:in|after) ((?:\d+(?:\.\d+)?(?:ms|[dhms]))+|\d+(?:\.\d+)?(?= seconds?\b))/i;
 
 /**
- * The end of a limit, by the names of OpenAI, Groq, Anthropic and of gateways. Of several, the last of those that are used up; where
- * none says so, the first.
+ * The wait until a limit resets, from headers of OpenAI, Groq, Anthropic and gateways. It is the latest reset of the
+ * exhausted limits; if none is marked as exhausted, the earliest reset.
  */
 function resetIn(header: Header, read: (text: unknown) => number | undefined): number | undefined {
   const limits = RESETS.flatMap((name) => {
@@ -78,14 +83,14 @@ const RESETS = [
   ...["anthropic-ratelimit-unified-reset", ...KINDS.map((kind) => `anthropic-ratelimit-${kind}-reset`)],
 ];
 
-/** The error inside a body; Google also sends a list of one. */
+/** The error inside a body; Google also sends a list with one body. */
 function errorOf(body: unknown): Record<string, unknown> {
   const first: unknown = Array.isArray(body) ? body[0] : body;
   if (!isObject(first)) return {};
   return isObject(first.error) ? first.error : first;
 }
 
-/** Google's `RetryInfo`, OpenRouter's headers of its upstream, and `retry_after` of Replicate and others. */
+/** Google's `RetryInfo`, OpenRouter's copy of upstream headers, and `retry_after` of Replicate and others. */
 function inBody(body: unknown, read: (text: unknown) => number | undefined): number | undefined {
   const { details, metadata, retry_after: asked } = errorOf(body);
   const info = Array.isArray(details) ? details.find((each) => isObject(each) && each.retryDelay) : null;

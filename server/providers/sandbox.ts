@@ -9,7 +9,9 @@ import { registrar, registrarModels } from "./sandbox-ports/registrar";
 import { text, textModels } from "./sandbox-ports/text";
 import { video, videoModels } from "./sandbox-ports/video";
 
-/* The sandbox: our own small vendor (server/sandbox), over real HTTP in a process of its own. One file a port. */
+/*
+ * The sandbox: our own small vendor (server/sandbox), over real HTTP in a separate process. Each port has its own file.
+ */
 
 export default defineProvider({
   name: "sandbox",

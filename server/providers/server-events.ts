@@ -2,18 +2,18 @@ import { isObject } from "@/server/platform/text/json";
 import { parseForeignJson } from "@/server/platform/text/json-text";
 import { errorIn } from "./ends";
 
-/** One event of a vendor's stream; `event` is empty where it has no name. */
+/** One event of a vendor's stream; `event` is empty if it has no name. */
 export type ServerEvent = { event: string; data: string };
 
 /**
- * A reader's verdict after an event. `soon`: the answer is whole by its own reason and usage, and only the end of its dialect
- * may follow. `enough`: that was the last event.
+ * A reader's decision after an event. `soon`: the answer is complete by its own reason and usage, and only the
+ * protocol's end mark may follow. `enough`: this was the last event.
  */
 export type EventWish = "more" | "soon" | "enough";
 
 /**
- * The JSON object of an event. What is none is no event of a dialect, such as `ping`, a list or `[DONE]`, and undefined; in an event
- * named error it is the words of the error. Throws SyntaxError for JSON that is broken.
+ * The JSON object of an event. Undefined for other content, such as `ping`, a list or `[DONE]`; in an event named
+ * `error` any content is the error. Throws SyntaxError for malformed JSON.
  */
 export function jsonIn({ event, data }: ServerEvent): unknown {
   const value = /^\s*(\{|"|\[(?!DONE\]))/.test(data) ? parseForeignJson(data) : data;
@@ -21,14 +21,14 @@ export function jsonIn({ event, data }: ServerEvent): unknown {
 }
 
 const LINE_END = /\r\n|\n|\r/;
-/** A longer error outside the framing is passed over, and so is one that seems to end more often than this. */
+/** Limits for an error outside the framing: longer JSON, or JSON that seems to end more often than this, is skipped. */
 const MOST_BARE = 64 * 1024;
 const MOST_TRIES = 32;
 
 /**
- * Reads an event stream chunk by chunk, however it is cut, and passes each whole event on. Returns the reader's last verdict;
- * after `enough` nothing is read. Comments, events without data and events that break off are not passed on. An error that a server
- * writes into the stream without the framing of events is passed on as an event.
+ * Reads an event stream in chunks of any size and passes each complete event on. Returns the last decision; after
+ * `enough` it reads nothing more. It skips comments, events without data and incomplete events. An error that a server
+ * writes without the framing of events is passed on as an event.
  */
 export function eventReader(onEvent: (event: ServerEvent) => EventWish): (chunk: Uint8Array) => EventWish {
   const decoder = new TextDecoder();
@@ -44,7 +44,7 @@ export function eventReader(onEvent: (event: ServerEvent) => EventWish): (chunk:
       const event = { event: name, data: cutIn(data) ?? data.join("\n") };
       name = "";
       data = [];
-      // Servers keep a connection open with events that have no data.
+      // Servers keep connections open with events without data.
       if (event.data.trim() !== "") wish = onEvent(event);
       return;
     }
@@ -60,7 +60,7 @@ export function eventReader(onEvent: (event: ServerEvent) => EventWish): (chunk:
     else if (field === "event") name = value;
   }
 
-  /** Does a line begin or continue JSON that is in no field? */
+  /** Does a line begin or continue JSON outside of a field? */
   const isBare = (line: string) => /^\s*\{/.test(line) || (bare !== "" && !FIELD.test(line));
 
   function passOver(): void {
@@ -68,20 +68,20 @@ export function eventReader(onEvent: (event: ServerEvent) => EventWish): (chunk:
     tries = 0;
   }
 
-  /** Judges JSON in no field. Each try reads all of it, so there are few. */
+  /** Classifies JSON outside of a field. Each try parses all of it, so their number is limited. */
   function saidBy(text: string): ReturnType<typeof saidIn> {
     if (text.length > MOST_BARE || tries >= MOST_TRIES || !text.trimEnd().endsWith("}")) return "broken";
     tries += 1;
     return saidIn(text);
   }
 
-  /** Adds to the JSON in no field, and passes it on where it is an error. */
+  /** Adds to the JSON outside of a field, and passes it on if it is an error. */
   function takeBare(text: string, said = saidBy(bare + text)): void {
     const whole = bare + text;
     if (said === "broken" && whole.length <= MOST_BARE && tries < MOST_TRIES) bare = whole;
     else passOver();
     if (said !== "error") return;
-    // The event that it breaks off says nothing.
+    // The event that the error interrupts is dropped.
     name = "";
     data = [];
     wish = onEvent({ event: "", data: whole.trim() });
@@ -89,7 +89,7 @@ export function eventReader(onEvent: (event: ServerEvent) => EventWish): (chunk:
 
   return (chunk) => {
     const text = rest + decoder.decode(chunk, { stream: true });
-    // A last \r may be half of \r\n: it waits for what follows.
+    // A final \r may be the first half of \r\n, so it waits for the next chunk.
     const end = text.endsWith("\r") ? text.length - 1 : text.length;
     const lines = text.slice(0, end).split(LINE_END);
     rest = (lines.pop() ?? "") + text.slice(end);
@@ -97,7 +97,7 @@ export function eventReader(onEvent: (event: ServerEvent) => EventWish): (chunk:
       if (wish === "enough") break;
       take(line);
     }
-    // Such an error often ends the stream without an end of its line.
+    // Such an error often ends the stream without a line end.
     if (wish !== "enough" && isBare(rest) && saidBy(bare + rest) === "error") {
       takeBare(rest, "error");
       rest = "";
@@ -106,10 +106,10 @@ export function eventReader(onEvent: (event: ServerEvent) => EventWish): (chunk:
   };
 }
 
-/** A line of an event stream that has a field, or is a comment. */
+/** A line of an event stream with a field or a comment. */
 const FIELD = /^(?:data|event|id|retry)?(?::|$)/;
 
-/** What JSON in no field says. */
+/** Classifies JSON outside of a field. */
 function saidIn(text: string): "error" | "nothing" | "broken" {
   try {
     return errorIn(parseForeignJson(text)) ? "error" : "nothing";
@@ -118,7 +118,7 @@ function saidIn(text: string): "error" | "nothing" | "broken" {
   }
 }
 
-/** The error that was written into an event that had not ended: the last line of its data. */
+/** An error written into an unfinished event: the last line of its data. */
 function cutIn(data: readonly string[]): string | null {
   const last = data.at(-1) ?? "";
   return data.length > 1 && last.startsWith("{") && saidIn(last) === "error" ? last : null;
@@ -126,14 +126,14 @@ function cutIn(data: readonly string[]): string | null {
 
 const FIELDS = ["data", "event", "id", "retry"];
 
-/** The form of a body by its first characters. Null: too few have come. */
+/** The form of a body by its first characters; null if too few have arrived. */
 export type Form = "events" | "json" | "other" | null;
 
-/** Judges the form of a body piece by piece, whatever its media type says. */
+/** Detects the form of a body piece by piece, regardless of its media type. */
 export function formSniffer(): (piece: Uint8Array) => Form {
   let begun = "";
   return (piece) => {
-    // By bytes: a byte order mark and white space before either form say nothing.
+    // Compared as bytes; a byte order mark and white space can precede either form.
     begun = (begun + Buffer.from(piece).toString("latin1")).replace(/^(?:\u00ef\u00bb\u00bf|\s)+/, "");
     if (/^[{[]/.test(begun)) return "json";
     if (/^(?::|(?:data|event|id|retry)[:\r\n])/.test(begun)) return "events";

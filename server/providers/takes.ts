@@ -3,8 +3,9 @@ import { type Progress, ProviderFault, type Usage } from "./define";
 type Done<R> = Extract<Progress<R>, { state: "done" }>;
 
 /**
- * One call that is several requests, because the vendor makes one thing at a time: in order, stopping at the first failure.
- * What was made until then is the result; its usage is unknown where the failed request may have cost something.
+ * Makes one call as several requests in sequence, because the vendor makes one thing at a time. It stops at the first
+ * failure and returns the takes made so far; their usage is null if the failed request may have cost something. Throws
+ * if the first request fails.
  */
 export async function inTurn<R>(
   count: number,
@@ -33,9 +34,9 @@ export async function inTurn<R>(
   };
 }
 
-/** The sum of several usages, figure by figure; a figure one of them lacks is absent. */
+/** Sums usages figure by figure; a figure that one of them lacks is absent. */
 export function addUsages(usages: Usage[]): Usage {
-  const names = Object.keys(usages[0] ?? {}) as (keyof Usage)[]; // the keys of a usage are a usage's
+  const names = Object.keys(usages[0] ?? {}) as (keyof Usage)[]; // a usage has only these keys
   const all = names.filter((name) => usages.every((usage) => usage[name] !== undefined));
   return Object.fromEntries(
     all.map((name) => [name, usages.reduce((sum, usage) => sum + (usage[name] ?? 0), 0)]),

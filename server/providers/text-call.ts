@@ -17,9 +17,9 @@ import {
   textOf,
 } from "./define";
 
-/* What several text providers do with a call alike, before each turns it into its vendor's own words. */
+/* Steps that several text providers share before each translates the call for its vendor. */
 
-/** Refuses what the model cannot do, rather than leave it out unsaid. */
+/** Refuses options that the model does not support, rather than dropping them silently. */
 export function requireSupported(call: TextCall, model: ModelFacts): void {
   const asked: [boolean, boolean | undefined, string][] = [
     [call.temperature !== undefined, model.supports.temperature, "a temperature"],
@@ -32,7 +32,7 @@ export function requireSupported(call: TextCall, model: ModelFacts): void {
   ];
   const { members = {}, ...settings } = call.settings ?? {};
   for (const name of Object.keys(settings))
-    asked.push([true, model.takes?.includes(name as TextSetting), name]); // of its settings
+    asked.push([true, model.takes?.includes(name as TextSetting), name]); // the keys of its settings
   for (const name of Object.keys(members)) asked.push([true, isListed(name, model.members ?? []), name]);
   const missing = asked.find(([wanted, able]) => wanted && !able);
   if (missing)
@@ -44,7 +44,7 @@ export function requireSupported(call: TextCall, model: ModelFacts): void {
 const hasPictures = ({ messages }: TextCall) =>
   messages.some(({ content }) => typeof content !== "string" && content.some(({ type }) => type === "image"));
 
-/** A function tool in either usual spelling, flat or nested; a vendor's own tools are not passed on. */
+/** A function tool in either common spelling, flat or nested; a vendor's own tool is refused. */
 export function toFunction(tool: Record<string, Json>): Record<string, Json> & { name: string } {
   const { type, ...flat } = isObject(tool.function) ? { ...tool.function, type: tool.type } : tool;
   const { name }: { name?: Json } = flat;
@@ -56,8 +56,8 @@ export function toFunction(tool: Record<string, Json>): Record<string, Json> & {
 const BETWEEN = "\n\n";
 
 /**
- * System messages apart from the turns, for vendors that take the former in a place of their own; all of them, wherever
- * they were. A conversation of nothing else becomes one turn of the user.
+ * Separates system messages from the turns, for vendors with a separate place for them. A conversation of system
+ * messages only becomes one user turn.
  */
 export function apart(messages: TextMessage[]): { system: string[]; turns: TextMessage[] } {
   const turns = messages.filter(({ role }) => role !== "system");
@@ -73,7 +73,7 @@ export function apart(messages: TextMessage[]): { system: string[]; turns: TextM
   return { system: [], turns: [{ role: "user", content, ...(cache.length > 0 ? { cache } : {}) }] };
 }
 
-/** The text of an answer; where nothing else was written or called, the words of its refusal. */
+/** The text of an answer; if nothing else was written or called, the text of its refusal. */
 export const wordsOrRefusal = (
   text: string,
   refusal: string,
@@ -81,16 +81,15 @@ export const wordsOrRefusal = (
 ): Pick<TextChoice, "text" | "isRefusal"> =>
   text === "" && refusal !== "" && toolCalls.length === 0 ? { text: refusal, isRefusal: true } : { text };
 
-/** Passes on the text of an answer that came whole where a stream was requested. */
+/** Streams the text of an answer that arrived whole although a stream was requested. */
 export function passOn({ text, isRefusal }: TextChoice, onText: OnText): void {
   if (text !== "") onText(text, isRefusal && "refusal");
 }
 
-/** The members that have a value. */
 export const present = (members: Record<string, unknown>): Record<string, unknown> =>
   Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined));
 
-/** A conversation whose ids of calls a vendor takes: those it would refuse get others, the same for a call and its result. */
+/** Replaces call ids that the vendor would refuse; a call and its result keep the same id. */
 export function withCallIds(messages: TextMessage[], taken: RegExp): TextMessage[] {
   const others = new Map<string, string>();
   const idOf = (id: string) => {
@@ -106,7 +105,7 @@ export function withCallIds(messages: TextMessage[], taken: RegExp): TextMessage
   });
 }
 
-/** Messages in groups: the results of tools that follow each other are one, every other message is its own. */
+/** Groups messages: consecutive tool results form one group, any other message is a group of its own. */
 export function byTurn(messages: TextMessage[]): TextMessage[][] {
   const groups: TextMessage[][] = [];
   for (const message of messages) {
@@ -117,15 +116,14 @@ export function byTurn(messages: TextMessage[]): TextMessage[][] {
   return groups;
 }
 
-/** Does the conversation go on from results of tools, without a word of the user after them? */
+/** Does the conversation end with tool results, without a later user message? */
 export const isInLoop = (messages: TextMessage[]): boolean =>
   messages.findLast(({ role }) => role !== "system")?.role === "tool";
 
-/** Must a tool be called? */
 export const isForced = ({ toolChoice }: TextCall): boolean =>
   toolChoice !== undefined && toolChoice !== "none";
 
-/** The arguments of a call as the object that vendors want; a model may have written what is none. */
+/** The arguments of a call as the object that vendors require; an empty one if the model wrote something else. */
 export function argumentsOf({ arguments: text }: ToolCall): Record<string, Json> {
   const value = readJson(text);
   return isObject(value) ? value : {};
@@ -140,8 +138,8 @@ export function readJson(text: string): Json | undefined {
 }
 
 /**
- * The arguments of a tool call, as JSON, where a vendor gives them as a value. A text is the part that was written before the
- * answer reached its length.
+ * Converts a tool call's arguments to JSON text, for vendors that return them as a value. A string is a part that was
+ * written before the output limit. Throws ProviderFault for a value that cannot be stored.
  */
 export function toArguments(given: unknown): string {
   const input = wholeValue(given);
@@ -151,7 +149,7 @@ export function toArguments(given: unknown): string {
 }
 
 export const IN_JSON = "Answer with one JSON object and nothing else.";
-/** For schemas a vendor cannot hold its model to: said in words, and checked by the caller. */
+/** An instruction for vendors that cannot enforce a schema; the caller validates the answer. */
 export const inThisSchema = (schema: Record<string, Json>) =>
   `Answer with one JSON value and nothing else, valid against this JSON Schema: ${JSON.stringify(schema)}`;
 

@@ -2,19 +2,19 @@ import { redactWords } from "@/server/platform/crypto/redact-secrets";
 import { redactText } from "@/server/platform/crypto/redact-tokens";
 import type { ProviderIo, VendorWords } from "./define";
 
-/* What a vendor says of its own failure, made fit to be shown to the people of the account it was said to. */
+/* A vendor's own error text, made safe to show to the people of the account. */
 
 const MOST_CHARACTERS = 500;
-/** More than this is not looked at. */
+/** Maximum characters that are examined. */
 const MOST_READ = 4_000;
-/** Errors are in each other at most this deep. */
+/** Maximum nesting of errors that is examined. */
 const DEEPEST = 3;
 const HIDDEN = "[redacted]";
 
 type Io = Pick<ProviderIo, "credentials">;
 type Found = { code?: string | undefined; message?: string | undefined };
 
-/** What may be a secret of somebody's, whatever its form: the text keeps what names it. */
+/** Patterns of possible secrets of any kind; the text keeps the words that name them. */
 const SECRETS: [RegExp, string][] = [
   [/\b(bearer|basic)\s+[\w.~+/=-]{16,}/gi, `$1 ${HIDDEN}`],
   [/(\/\/)[^\s/@]+@/g, `$1${HIDDEN}@`],
@@ -26,7 +26,7 @@ const SECRETS: [RegExp, string][] = [
   [/(?<![\w+=-])(?=[\w+=-]*\d)(?=[\w+=-]*[A-Za-z])[\w+=-]{40,}/g, HIDDEN],
 ];
 
-/** A vendor's error as it answered it: in JSON, or as the text of a body that is none. Null: it said nothing. */
+/** A vendor's error from its JSON, or from the text of a body that is not JSON. Null if it has no text. */
 export function vendorWords(body: unknown, io: Io): VendorWords | null {
   const found = find(body, 0);
   const code = found.code === undefined ? null : toCode(found.code, io);
@@ -34,7 +34,7 @@ export function vendorWords(body: unknown, io: Io): VendorWords | null {
   return code === null && message === null ? null : { code, message };
 }
 
-/** The innermost words count: `{"type": "error", "error": {"type": "overloaded_error", "message": "…"}}`. */
+/** The innermost error counts: `{"type": "error", "error": {"type": "overloaded_error", "message": "…"}}`. */
 function find(body: unknown, depth: number): Found {
   if (typeof body === "string") return { message: body };
   if (Array.isArray(body)) return depth < DEEPEST ? find(body[0], depth + 1) : {};
@@ -52,13 +52,13 @@ function find(body: unknown, depth: number): Found {
 
 const codeIn = (found: unknown[]) => (found[0] === undefined ? undefined : String(found[0]));
 
-/** A word such as `insufficient_quota`, or a vendor's own number. */
+/** A word such as `insufficient_quota` or a vendor's numeric code; null if it is neither. */
 function toCode(text: string, io: Io): string | null {
   const isWord = /^[A-Za-z][\w.:-]{0,63}$|^\d{4,9}$/.test(text);
   return isWord && clean(text, io) === text ? text : null;
 }
 
-/** One line; nothing of a page that a proxy made for browsers. */
+/** One line of text; null for an HTML page from a proxy. */
 function toMessage(text: string, io: Io): string | null {
   if (/^\s*</.test(text)) return null;
   const line = text
