@@ -2,9 +2,10 @@
 export default {
   poweredByHeader: false,
   reactStrictMode: true,
-  // Named by scripts/launch/build.ts; a random name where Next builds on its own.
+  // scripts/launch/build.ts sets it; Next chooses a random name without it.
   generateBuildId: () => process.env.CAPSTAN_BUILD_ID ?? null,
-  // A navigation that cannot reach the server waits in the panel and is retried; else the browser shows its own error page.
+  // A navigation that cannot reach the server waits in the panel and is retried; otherwise the browser shows its own error
+  // page.
   experimental: { useOffline: true },
   // Native and worker-thread packages are loaded by Node itself, never bundled.
   serverExternalPackages: [
@@ -18,7 +19,7 @@ export default {
     "inngest",
     "undici",
   ],
-  // No other site may frame a page, guess types or learn addresses from links; the API and artifacts bring their own.
+  // No other site may frame a page, sniff its type or learn its URL from links. The API and artifacts set their own headers.
   headers: async () => [
     {
       source: "/((?!v1/|artifacts/|\\.well-known/|openapi.json|healthz|readyz|embed$).*)",
@@ -32,7 +33,7 @@ export default {
         },
       ],
     },
-    // A panel's page is framed by its hosts alone, whom the web process names; without it nobody frames it.
+    // Only an embed's host pages may frame it, and the web process names them; without their names no page may.
     {
       source: "/embed",
       headers: [

@@ -16,17 +16,18 @@ const NO_TESTS = [
 ];
 
 /*
- * A test says by its file name what it needs. `x.test.ts`: nothing. `x.db.test.ts`: the database of its worker.
- * `x.isolated.test.ts`: a process and a database of its own. The first two share a worker's modules, file after file, since
+ * The file name of a test states what the test needs. `x.test.ts` needs nothing, `x.db.test.ts` the database of its worker,
+ * `x.isolated.test.ts` its own process and database. The first two share a worker's modules, file after file, because
  * importing the product takes longer than most tests.
  */
 export default defineConfig({
   resolve: { alias: { "@": fileURLToPath(new URL(".", import.meta.url)).replace(/\/$/, "") } },
   test: {
     pool: "forks",
-    // Planted faults keep compiled modules. As an option on the command line vitest 4.1 refuses it: it reads it twice.
+    // Planted faults keep compiled modules. vitest 4.1 rejects this as an option on the command line, because it reads the
+    // option twice.
     ...(MODULE_CACHE ? { experimental: { fsModuleCache: true, fsModuleCachePath: MODULE_CACHE } } : {}),
-    maxWorkers: 3, // of two cores: some tests wait for a slow provider
+    maxWorkers: 3, // more than the two cores, because some tests wait for a slow provider
     projects: [
       {
         extends: true,
@@ -70,7 +71,8 @@ export default defineConfig({
       NEXTAUTH_SECRET: "a secret for tests only, never used elsewhere",
       NEXTAUTH_URL: "http://127.0.0.1:3000",
       CAPSTAN_VAULT_KEY: Buffer.from("a vault key for the tests, 32 by").toString("base64"),
-      // The tests of a worker ask more within a minute than people do, all from one address. Some use a limit up: no higher.
+      // A worker's tests send more requests per minute than people do, all from one address. Some tests use up a limit, so it
+      // is no higher.
       RATE_LIMIT_KEY_PER_MINUTE: "10000",
       RATE_LIMIT_ANONYMOUS_PER_MINUTE: "10000",
       LOG_LEVEL: process.env.LOG_LEVEL ?? "silent",
@@ -78,7 +80,7 @@ export default defineConfig({
     tags: [{ name: "long", description: "Runs in `npm run test:long` alone." }],
     testTimeout: 120_000,
     hookTimeout: 120_000,
-    // `npm test` runs a file that failed once more by itself, and reports it as flaky: a bug of the test or the product.
+    // `npm test` runs a failed file once more on its own and reports it as flaky, which is a bug of the test or the product.
     retry: 0,
   },
 });

@@ -8,7 +8,7 @@ import { Job } from "@/server/contract/jobs";
 import { PinnedBulk } from "@/server/contract/pinned";
 import { PinnedRecord } from "@/server/contract/pinned-records";
 
-// `localhost` is tried over IPv6, then IPv4: the default quarter second each is too short beside a browser on two busy
+// `localhost` is tried over IPv6, then IPv4; the default of a quarter second each is too short beside a browser on two busy
 // cores.
 setDefaultAutoSelectFamilyAttemptTimeout(10_000);
 
@@ -23,7 +23,7 @@ const Bootstrap = z.object({
   operator: Account,
 });
 
-/** What the installation under test reported when it started. */
+/** The facts that the installation under test reported when it started. */
 export const world = readWorld();
 
 function dataDirectory(): string {
@@ -94,7 +94,7 @@ export function getJob(jobId: string): Promise<Job> {
 
 const ENDED = ["succeeded", "failed", "canceled"];
 
-/** Waits for the job's end, polling as often as the job says. */
+/** Waits for the job's end, polling at the job's own interval. */
 export async function ended(jobId: string): Promise<Job> {
   for (;;) {
     const job = await getJob(jobId);

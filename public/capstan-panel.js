@@ -8,19 +8,22 @@
  * Or set the property `session` to that object. Events, all with `detail`: capstan-ready, capstan-job-submitted,
  * capstan-job-completed, capstan-error.
  */
-// A block of its own, so that nothing here is a global of the host page.
+// The block keeps these names out of the host page's globals.
 {
   const PROTOCOL = "service.panel.v1";
   const HERE = new URL(document.currentScript?.src ?? location.href).origin;
 
-  /** One frame and the words with it; nothing is said to it before it says hello from the place it was loaded from. */
+  /**
+   * One frame and its messages. Nothing is sent to the frame before the frame has sent hello from the origin that it was
+   * loaded from.
+   */
   class CapstanFrame {
     #frame;
     #origin;
     #told;
     #onMessage;
     #waiting = [];
-    /** What it was last told of the session: a page of it that loads again asks anew. */
+    /** The last sent session. A page in the frame that reloads gets it again. */
     #session = null;
     #isListening = false;
 
@@ -54,7 +57,10 @@
       this.#frame.contentWindow?.postMessage({ protocol: PROTOCOL, ...message }, this.#origin);
     }
 
-    /** Says `session`, `prefill` or `theme`; kept until the frame listens, and `session` for each time it says hello. */
+    /**
+     * Sends `session`, `prefill` or `theme`. A message is kept until the frame listens, and `session` is sent again after
+     * each hello.
+     */
     send(message) {
       if (message.type === "session") this.#session = message;
       if (this.#isListening) this.#post(message);
@@ -81,13 +87,13 @@
     #inputs = null;
     #isAsking = false;
 
-    /** {sessionId, accessToken}, as the session was made; held in memory alone. */
+    /** The session as POST /v1/panel-sessions returned it, {sessionId, accessToken}; held only in memory. */
     set session(session) {
       this.#session = session;
       this.#open();
     }
 
-    /** What the form is filled with. */
+    /** The values to fill into the form. */
     set inputs(inputs) {
       this.#inputs = inputs;
       this.#frame?.send({ type: "prefill", inputs });
@@ -146,7 +152,7 @@
 
     #hear({ protocol: _protocol, type, ...detail }) {
       if (type === "ready") {
-        // A form exists from here on.
+        // The form exists now.
         const theme = this.getAttribute("theme");
         if (theme) this.#frame?.send({ type: "theme", theme });
         if (this.#inputs) this.#frame?.send({ type: "prefill", inputs: this.#inputs });

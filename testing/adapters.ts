@@ -14,12 +14,12 @@ export const newAdapter = (displayName = `Adapter ${ulid()}`) => ({
   source: { kind: "provider_ref", provider: "sandbox", ref: `weights/${ulid()}`, revision: "1" },
 });
 
-/** What a tenant has registered, and requests that succeed with it. */
+/** The adapters that a tenant has registered, and requests with them that succeed. */
 export type Adapters = Awaited<ReturnType<typeof openAdapters>>;
 
 /**
- * Registers adapters of a tenant, one of them under an alias; the spares may be deleted. Public ones are looked up at a
- * hub of its own, with one repository, until `close`.
+ * Registers adapters of a tenant, one of them under an alias; tests may delete the spares. Public adapters are looked up at a
+ * test hub with one repository, which runs until `close`.
  */
 export async function openAdapters(tenant: Tenant, spares = 12) {
   const hub = await startHub("hf_of_the_tests");
@@ -44,7 +44,7 @@ export async function openAdapters(tenant: Tenant, spares = 12) {
     adapterId,
     alias: "Hero",
     versionId: current.versionId as string,
-    /** An address at which a vendor fetches uploaded weights, from its path on. */
+    /** The path at which a vendor fetches uploaded weights. */
     link: new URL(weightsLink(uploaded.json.artifactId, inAnHour)).pathname,
     artifactId: uploaded.json.artifactId as string,
     register,
@@ -53,7 +53,7 @@ export async function openAdapters(tenant: Tenant, spares = 12) {
       setSettings({ HF_BASE_URL, ADAPTER_SOURCE_HOSTS });
       await hub.stop();
     },
-    /** A request that succeeds, for each path template of adapters; a delete takes a spare. */
+    /** A request that succeeds, for each path template of adapters. A delete uses up a spare. */
     sample(method: string, template: string): { method: string; target: string; body?: unknown } {
       if (template.includes("{weights_link}")) return { method, target: this.link };
       const one = method === "DELETE" ? (spare.shift() ?? adapterId) : adapterId;

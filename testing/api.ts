@@ -15,26 +15,26 @@ const route = router(endpoints);
 
 export type Call = {
   key?: string;
-  /** Sent as JSON; a Uint8Array or a string is sent as it is, and a form as one. */
+  /** Sent as JSON, except that a Uint8Array, a string or a form is sent unchanged. */
   body?: unknown;
-  /** The bytes of the body as they come, where that is what matters. */
+  /** The body as a stream, for tests of how it arrives. */
   stream?: AsyncIterable<Uint8Array>;
   headers?: Record<string, string>;
-  /** Sent on a line each, as bytes in Latin-1. */
+  /** Headers with several lines, sent as Latin-1 bytes. */
   lines?: Record<string, string[]>;
-  /** Whose anonymous limit is used; every call has its own unless it says otherwise. */
+  /** The caller's address, by which anonymous requests are limited; by default each call has its own. */
   address?: string;
 };
 
 // biome-ignore lint/suspicious/noExplicitAny: a test reads bodies of every shape
 type Body = any;
 
-/** An answer as a client sees it. */
+/** A response as a client sees it. */
 export type Answer = {
   status: number;
   headers: Record<string, string>;
   bytes: Buffer;
-  /** The body as text, and as JSON where it is. */
+  /** The body as text; `json` is the parsed body if it is JSON. */
   text: string;
   json: Body;
 };
@@ -46,7 +46,7 @@ export async function call(method: string, target: string, options: Call = {}): 
   const given = form ? form.bytes : options.body;
   const isRaw = typeof given === "string" || given instanceof Uint8Array;
   const sent = given === undefined || isRaw ? given : JSON.stringify(given);
-  const bytes = sent === undefined ? null : Buffer.from(sent as string | Uint8Array); // narrowed above
+  const bytes = sent === undefined ? null : Buffer.from(sent as string | Uint8Array); // the other types were handled above
   const headers: Record<string, string> = {
     ...(options.key === undefined ? {} : { authorization: `Bearer ${options.key}` }),
     ...(bytes ? { "content-type": "application/json", "content-length": String(bytes.byteLength) } : {}),
@@ -90,11 +90,11 @@ async function collect(body: string | Uint8Array | AsyncIterable<Uint8Array> | n
 
 export type Tenant = {
   organizationId: string;
-  /** The project the key is bound to, and another one of the same organization. */
+  /** The project that the key is bound to; `otherProjectId` is another one of the same organization. */
   projectId: string;
   otherProjectId: string;
   key: string;
-  /** A key of the whole organization: it names its project in each request. */
+  /** A key of the whole organization, which names its project in each request. */
   unboundKey: string;
   get(target: string, options?: Call): Promise<Answer>;
   post(target: string, body?: unknown, options?: Call): Promise<Answer>;
@@ -102,7 +102,7 @@ export type Tenant = {
 
 const system = systemCtx("test");
 
-/** An organization with two projects and keys of every scope, made as the admin command makes them. */
+/** An organization with two projects and keys of every scope, created as the admin command does. */
 export async function makeTenant({ walletMicros = 1_000_000_000 } = {}): Promise<Tenant> {
   const { organizationId } = await organizations.createOrganization(system, { name: "Tenant" });
   await fund(organizationId, walletMicros);
@@ -122,7 +122,7 @@ export async function makeTenant({ walletMicros = 1_000_000_000 } = {}): Promise
   };
 }
 
-/** A new member of an organization who is signed in, as the browser sends it. */
+/** The session cookie of a new member of an organization. */
 export async function sessionOf(
   organizationId: string,
   role: "owner" | "admin" | "member" | "viewer" = "member",
@@ -136,13 +136,13 @@ export async function sessionOf(
   return cookieOf(userId);
 }
 
-/** What such a person's browser sends with a change. */
+/** The headers that a browser of such a person sends with a change. */
 export async function sessionHeaders(organizationId: string, role: "owner" | "admin" | "member" | "viewer") {
   const cookie = await sessionOf(organizationId, role);
   return { cookie, origin: "http://localhost:3000", "content-type": "application/json" };
 }
 
-/** A job of the tenant's project that waits for approval: everything that costs does, while it is submitted. */
+/** Submits a job that waits for approval: the project's threshold is zero while it is submitted. */
 export async function submitWaiting(tenant: Tenant, key: string, body: unknown): Promise<Job> {
   const set = (micros: number | null) =>
     pool.query("UPDATE project SET approval_threshold_micros = $2 WHERE id = $1", [tenant.projectId, micros]);
@@ -152,7 +152,7 @@ export async function submitWaiting(tenant: Tenant, key: string, body: unknown):
   return json;
 }
 
-/** The text of a new key; `agedMs` makes it that old, so that a short one has expired. */
+/** The text of a new key. `agedMs` makes it that much older, so that a short-lived one has expired. */
 export async function makeKey(wanted: {
   projectId?: string;
   organizationId?: string;
@@ -172,7 +172,7 @@ export async function makeKeyWithId({
   return organizations.createKey(ctx, { name: "test", environment: "development", ...wanted });
 }
 
-/** The context of what this key asks. */
+/** The context of requests with this key. */
 export async function keyCtx(apiKey: string, now?: () => Date): Promise<Ctx> {
   const principal = await access.keyPrincipal(apiKey, new Date());
   if (!principal) throw new Error("the key is not good");

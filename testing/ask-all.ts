@@ -16,7 +16,7 @@ import { inlineStep, testClock } from "./world";
 
 type Value = string | number | boolean | string[];
 
-/** What is asked of fields that are no ids; of the others `World.pool` has some, by their names in snake case. */
+/** Values for fields that are not ids. `World.pool` has the ids, by field names in snake case. */
 const PLAIN: Record<string, Value> = {
   days: 30,
   waitSeconds: 0,
@@ -24,7 +24,7 @@ const PLAIN: Record<string, Value> = {
   isTest: true,
   environment: "development",
   view: "full",
-  // Lists show when a blind job was created: all entries of a comparison at once.
+  // Lists show the creation times of blind jobs, because all entries of a comparison have the same.
   createdAfter: "2020-01-01T00:00:00Z",
   createdBefore: "2020-01-01T00:00:00Z",
   baseModelFamily: "none",
@@ -32,11 +32,11 @@ const PLAIN: Record<string, Value> = {
   accountClass: "individual",
   tag: ["none"],
   capabilities: ["text.general.fast.v1"],
-  // A key finds no more than the id of its job.
+  // A lookup by key finds no more than the id of its own job.
   operation: "jobs",
   idempotency_key: "a key of one's own",
 };
-/** Filters that a competitor could be found by: each is asked for with every one of these. */
+/** Values of filters that could identify a competitor; each list is requested with each of them. */
 const SOUGHT: Record<string, Value[]> = {
   provider: ["sandbox", "openai-compatible"],
   model: ["sandbox-1", "sandbox-2", "quillfeather"],
@@ -45,7 +45,7 @@ const SOUGHT: Record<string, Value[]> = {
   minCostUsd: [0, 0.000_001, 0.000_1, 0.001, 0.01],
   action: ["job", "comparison"],
 };
-/** They name an entry or a place in a list, and so tell nothing apart. */
+/** Fields that name one entry or a position in a list, and so distinguish nothing. */
 const NAMES_ONE = ["cursor", "jobId", "subject"];
 const MOST_DAYS = 92;
 const dayFrom = (days: number) => new Date(Date.now() + days * DAY_MS).toISOString().slice(0, 10);
@@ -59,11 +59,11 @@ function valuesOf(world: World, name: string): Value[] | undefined {
   return world.pool[snake(name)] ?? SOUGHT[name] ?? (name in PLAIN ? [PLAIN[name]!] : undefined);
 }
 
-/** What an optional field is asked with: each of the values that its schema lists, else what is known by its name. */
+/** The values to try for an optional field: those that its schema lists, else those known for its name. */
 function optionsOf(world: World, name: string, schema: z.ZodType): Value[] {
   const { enum: listed, type, const: only } = z.toJSONSchema(schema, { io: "input", unrepresentable: "any" });
-  if (listed) return listed as Value[]; // fields of a query are words, numbers and booleans
-  if (only !== undefined) return [only as Value]; // likewise
+  if (listed) return listed as Value[]; // fields of a query are strings, numbers and booleans
+  if (only !== undefined) return [only as Value]; // fields of a query are strings, numbers and booleans
   if (type === "boolean") return [true, false];
   return (
     valuesOf(world, name) ??
@@ -74,7 +74,7 @@ function optionsOf(world: World, name: string, schema: z.ZodType): Value[] {
 }
 
 type Fields = Record<string, Value>;
-/** What each optional field of a list adds to its plain question, one field at a time. */
+/** The plain request of a list, then one request for each value of each optional field. */
 function* filtersOf(world: World, fields: [string, z.ZodType][]): Generator<Fields> {
   const names = fields.map(([name]) => name);
   const most: Fields = names.includes("limit") ? { limit: 100 } : {};
@@ -87,10 +87,10 @@ function* filtersOf(world: World, fields: [string, z.ZodType][]): Generator<Fiel
   }
 }
 const MOST_VALUES = campaign.size({ small: 5, full: 20 });
-/** With so many choices of what is required optional fields are asked. */
+/** Optional fields are tried only for this many choices of the required ones. */
 const MOST_FILTERED = 3;
 
-/** Entries that lists show alike, of one comparison: no filter may tell one of them from another. */
+/** Entries of one comparison that lists show alike, so that no filter may distinguish them. */
 async function alikeIn({ comparisonIds }: World): Promise<string[][]> {
   const { rows } = await pool.query<{ ids: string[] }>(
     `SELECT array_agg(id) AS ids FROM job WHERE comparison_id = ANY($1)
@@ -100,7 +100,7 @@ async function alikeIn({ comparisonIds }: World): Promise<string[][]> {
   return rows.map(({ ids }) => ids);
 }
 
-/** What a filter lists some of, and not others that look the same. */
+/** The entries that a filter lists, if it omits others that look the same. */
 function splitBy(alike: string[][], whole: string, filtered: string): string[] {
   return alike.flatMap((ids) => {
     const shown = ids.filter((id) => whole.includes(id));
@@ -109,7 +109,7 @@ function splitBy(alike: string[][], whole: string, filtered: string): string[] {
   });
 }
 
-/** Every choice of values for these names. */
+/** Every combination of values for these names. */
 function choices(world: World, names: string[]): Record<string, Value>[] {
   return names.reduce<Record<string, Value>[]>(
     (made, name) => {
@@ -121,7 +121,7 @@ function choices(world: World, names: string[]): Record<string, Value>[] {
   );
 }
 
-/** Requests that change something: what is sent. Null: it concerns no execution, and is not asked. */
+/** Bodies of requests that change something; a request without a row here and in the next list fails. */
 const input = say("How deep is the sea?");
 const BODIES: Record<string, unknown> = {
   [`POST ${at("{capability_key}", "comparisons/estimate")}`]: {
@@ -141,13 +141,14 @@ const BODIES: Record<string, unknown> = {
   "POST /v1/jobs/{job_id}/variants/select": { artifactId: "art_none" },
   "POST /v1/provenance/manifests": "receipts",
   "PUT /v1/projects/{project_id}/budget-policy": { enforcement: "warn", dailyUsd: 0.0001 },
-  // After the others, for they decide and stop.
+  // These come last, because they decide and stop jobs.
   "POST /v1/jobs/{job_id}/approve": undefined,
   "POST /v1/jobs/{job_id}/reject": undefined,
   "POST /v1/jobs/{job_id}/cancel": undefined,
 };
 const CONCERNS_NO_ENTRY = [
-  // Starts something of its own, and tells of that alone; the key of a competitor is refused (server/domain/jobs/reading/blind.db.test.ts).
+  // They start jobs of their own and return only those; a competitor's key is refused
+  // (server/domain/jobs/reading/blind.db.test.ts).
   /^POST .*\/(jobs|invoke|comparisons)$/,
   /^POST \/v1\/inference\//,
   /\/v1\/(adapter|adapters|adapter-aliases|adapter-defaults)/,
@@ -157,21 +158,21 @@ const CONCERNS_NO_ENTRY = [
   /^POST \/v1\/(artifacts|payloads)$/,
   /\/v1\/billing\/(currency|guardrails|checkout-session|portal-session|wallet\/top-up-session)$/,
   /^POST \/v1\/provenance\/(lockfile|manifests\/)/,
-  // Ends the blindness: the last thing that is asked.
+  // A judgement ends the blindness, so it is requested last.
   /^POST .*\/judgements$/,
-  // Of the organization, its projects, people, keys and budgets.
+  // Requests about the organization, its projects, people, keys and budgets.
   /^(PUT|DELETE) \/v1\/budgets(\/|$)/,
   /^(POST|PATCH|PUT|DELETE) \/v1\/(organizations|api-keys|invitations)(\/|$)/,
   /^(POST|PATCH|PUT|DELETE) \/v1\/projects(\/\{project_id\}(\/(environments|members|keys|approval-rules)(\/.*)?)?)?$/,
-  // Runs something of its own through other doors.
+  // They run jobs of their own, through other endpoints.
   /^POST \/v1\/(chat\/completions|responses|embeddings|images\/\w+|audio\/speech)$/,
-  // Panels, and what their sessions begin with.
+  // Embeds, and how their sessions start.
   /^(POST|PATCH) \/v1\/panel-(definitions|sessions)(\/|$)/,
-  // Of nobody's executions.
+  // Requests about no one's executions.
   /^(POST|DELETE) \/v1\/(stripe|payments|webhooks|test-checkout|panel|auth|policy)/,
 ];
 
-/** What was answered, by what was asked; and the filters that told entries apart which look the same. */
+/** The responses by request, and the filters that distinguished entries which look the same. */
 export type Answers = Map<string, string[]> & { split?: string[] };
 const textOf = ({ status, headers, text }: Answer) => `${status}\n${JSON.stringify(headers)}\n${text}`;
 const isAsked = ({ auth }: Endpoint) =>
@@ -190,7 +191,7 @@ async function askAll(
     if (CONCERNS_NO_ENTRY.some((pattern) => pattern.test(name))) return;
     throw new Error(`${name} changes something, and this test does not know what to send`);
   }
-  const fields = Object.entries(endpoint.query?.shape ?? {}) as [string, z.ZodType][]; // of a query, all are
+  const fields = Object.entries(endpoint.query?.shape ?? {}) as [string, z.ZodType][]; // a query schema has only such fields
   const isOptional = ([, schema]: [string, z.ZodType]) => schema.safeParse(undefined).success;
   const required = fields.filter((field) => !isOptional(field)).map(([field]) => field);
   const optional = fields.filter(isOptional);
@@ -206,7 +207,7 @@ async function askAll(
   for (const [place, chosen] of choices(world, [...params, ...required]).entries()) {
     const target = params.reduce((made, param) => made.replace(`{${param}}`, String(chosen[param])), path);
     const asRequired = Object.fromEntries(required.map((field) => [field, chosen[field]!]));
-    // What changes something is asked once.
+    // Requests that change something are sent once.
     const filters: Iterable<Fields> =
       method === "GET" && place < MOST_FILTERED ? filtersOf(world, optional) : [{}];
     const plain = new Map<object, string>();
@@ -244,7 +245,7 @@ async function askAll(
   }
 }
 
-/** Every question of the panel, with every choice of what it requires. */
+/** Calls every query of the panel, with every combination of its required fields. */
 async function askPanel(world: World, answersByName: Answers, alike: string[][], split: string[]) {
   const procedures = appRouter._def.procedures as unknown as Record<
     string,
@@ -301,7 +302,7 @@ async function askPanel(world: World, answersByName: Answers, alike: string[][],
   }
 }
 
-/** Asks everything a creator can ask: the panel, every endpoint of `/v1`, and what webhooks bring. */
+/** Sends every read that a creator can make: the panel, every endpoint of `/v1`, and the received webhooks. */
 export async function walk(world: World): Promise<Answers> {
   const answersByName: Answers = new Map();
   await jobs.announce(system, { projectId: world.tenant.projectId });

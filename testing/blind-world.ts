@@ -13,13 +13,13 @@ const TEXT = "text.general.fast.v1";
 const IMAGE = "image.generate.v1";
 export const at = (key: string, verb: string) => `/v1/capabilities/${key}/${verb}`;
 const MODELS = "quillfeather:3700:11100,zebrafinch:1300:5900,owletmoth:900:1900";
-/** A tenant who may compare models of two providers, and what it can be asked about. */
+/** A tenant that compares models of two providers, and the ids for requests about it. */
 export type World = {
   tenant: Tenant;
   owner: Record<string, string>;
   caller: ReturnType<typeof appRouter.createCaller>;
   comparisonIds: string[];
-  /** What stands for a path or query field of this name. */
+  /** Values of path and query fields, by the field's name. */
   pool: Record<string, string[]>;
   receiver: Awaited<ReturnType<typeof startReceiver>>;
 };
@@ -41,7 +41,7 @@ const answerOf = (model: string) =>
         },
       };
 
-/** A tenant with an account of its own at the vendor, a webhook, budgets, and a creator. */
+/** A tenant with its own account at the vendor, a webhook, budgets, and a creator. */
 export async function makeWorld(vendor: Vendor): Promise<World> {
   const tenant = await makeTenant();
   vendor.answer({ json: { object: "list", data: [] } });
@@ -104,7 +104,7 @@ export async function makeWorld(vendor: Vendor): Promise<World> {
       principal_id: keys.map(({ id }) => id),
       user_id: none("user"),
       credential_id: none("credential"),
-      // What competitors ran on: neither its spend nor its health tells one from another.
+      // The connection that the competitors ran on: neither its spend nor its health distinguishes them.
       connection_id: [credentialId],
       session_id: [...none("onboarding"), ...none("panelSession")],
       binding_id: none("binding"),
@@ -116,7 +116,7 @@ export async function makeWorld(vendor: Vendor): Promise<World> {
   };
 }
 
-/** Puts requests to competitors: ended ones that succeed, fail and are canceled, one under way, and one that waits. */
+/** Creates comparisons: ended ones whose entries succeed, fail and are canceled, a running one, and a waiting one. */
 export async function compareAll(vendor: Vendor, { tenant, comparisonIds, pool: ids }: World) {
   const create = async (key: string, body: object) => {
     const { status, json } = await tenant.post(at(key, "comparisons"), { context: {}, ...body });

@@ -1,7 +1,7 @@
 import { systemCtx } from "@/server/domain/ctx";
 import { work } from "@/server/domain/pins/bulk/run";
 
-/* Works on one bulk in a process of its own, beside others, until it has ended; it may die on the way. */
+/* A process that works on one bulk until the bulk has ended, beside others; it may be killed on the way. */
 const [, , bulkId = "", fence = "0"] = process.argv;
 const ctx = systemCtx("bulk-process");
 for (;;) {

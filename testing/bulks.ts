@@ -4,7 +4,7 @@ import { pool } from "@/server/platform/db";
 import type { Json } from "@/server/platform/durable/step";
 import { inlineStep, type TestProject } from "./world";
 
-/** A bulk of these inputs on the sandbox model that does as each says. */
+/** A bulk with these inputs, for the sandbox model that does what each input says. */
 export const bulkOf = (inputs: string[], more: Record<string, Json> = {}): Record<string, Json> => ({
   pin: { provider: "sandbox", model: "sandbox-mixed", api: "responses" },
   sampling: { maxOutputTokens: 64 },
@@ -32,7 +32,7 @@ export type ItemRows = {
   records: number;
 };
 
-/** The items of a bulk in their order, with what belongs to each. */
+/** The items of a bulk in order, each with its rows. */
 export async function itemsOf(bulkId: string): Promise<ItemRows[]> {
   const { rows } = await pool.query<ItemRows>(
     `SELECT id, item_id, status, error_code,
@@ -46,7 +46,7 @@ export async function itemsOf(bulkId: string): Promise<ItemRows[]> {
   return rows;
 }
 
-/** How many submissions of a bulk were under way at the same time, at most. */
+/** The largest number of a bulk's submissions that were under way at the same time. */
 export function mostAtOnce(items: ItemRows[]): number {
   const changes = items
     .flatMap(({ attempts }) => attempts ?? [])
@@ -62,7 +62,7 @@ export function mostAtOnce(items: ItemRows[]): number {
   }, 0);
 }
 
-/** How often the sandbox took on these executions, by its own log. */
+/** How many times the sandbox accepted each of these executions, by its own log. */
 export async function seenBySandbox(items: ItemRows[]): Promise<number[]> {
   const counts: number[] = [];
   for (const { id } of items) {

@@ -1,8 +1,8 @@
 import fc from "fast-check";
 
 /*
- * Long tests have one implementation in two sizes: the small one is part of `npm test` and always the same, the full one
- * draws by a seed that can be given (CAPSTAN_CAMPAIGN=full, CAPSTAN_SEED).
+ * A long test has one implementation in two sizes. The small one is part of `npm test` and always the same; the full one is
+ * random, with an optional seed (CAPSTAN_CAMPAIGN=full, CAPSTAN_SEED).
  */
 
 const isFull = process.env.CAPSTAN_CAMPAIGN === "full";
@@ -14,18 +14,18 @@ if (isFull) console.log(`campaign: full size, seed ${seed}`);
 
 type Sizes<T> = { small: T; full: T };
 
-/** What of the two this run takes. */
+/** The value for the size of this run. */
 function size<T>({ small, full }: Sizes<T>): T {
   return isFull ? full : small;
 }
 
-/** Settings of fast-check for a property: so many runs, by the seed. */
+/** Settings of fast-check for a property: the number of runs, and the seed. */
 const runs = (numRuns: Sizes<number>) => ({ seed, numRuns: size(numRuns) });
 
 /**
- * Likewise, where a campaign must show every kind of case. The small one draws several times as many as a full one, always
- * the same, and runs only those that show a kind for the first time: drawing costs little, running much. The full one
- * runs these too, since a thousand drawn cases miss a rare kind in one run of twenty.
+ * Settings for a campaign that must cover every kind of case. The small one draws several times as many cases as a full one,
+ * always the same, and runs only the first of each kind, because drawing is cheap and running is not. The full one runs
+ * these, too: a thousand drawn cases miss a rare kind in one run of twenty.
  */
 function covering<T>(cases: fc.Arbitrary<T>, kindsOf: (drawn: T) => string[], numRuns: number) {
   const drawn = fc.sample(cases, { seed: SEED_OF_SMALL, numRuns: 5 * numRuns });
@@ -33,7 +33,7 @@ function covering<T>(cases: fc.Arbitrary<T>, kindsOf: (drawn: T) => string[], nu
   return { seed, numRuns: isFull ? numRuns + examples.length : examples.length, examples };
 }
 
-/** The items that show a kind which none before them shows. */
+/** The items that have a kind which none before them has. */
 function firstOfEach<T>(items: readonly T[], kindsOf: (item: T) => string[]): T[] {
   const seen = new Set<string>();
   return items.filter((item) => {
@@ -43,11 +43,11 @@ function firstOfEach<T>(items: readonly T[], kindsOf: (item: T) => string[]): T[
   });
 }
 
-/** All items in full size; in the small one the first of each kind. */
+/** All items in full size, and the first of each kind in the small one. */
 const sample = <T>(items: readonly T[], kindsOf: (item: T) => string[]): T[] =>
   isFull ? [...items] : firstOfEach(items, kindsOf);
 
-/** All items in full size; in the small one a single item, the next for each next place. */
+/** All items in full size, and a single one in the small one: the next item for each next place. */
 const inTurn = <T>(items: readonly T[], place: number): T[] =>
   isFull || items.length === 0 ? [...items] : [items[place % items.length]!];
 

@@ -5,7 +5,7 @@ import { newId } from "@/server/platform/ids";
 import { DAY_MS } from "@/server/platform/time/units";
 import type { TestProject } from "./world";
 
-/** A request as a key has filed it, a draft, written as rows alone: for tests of what follows from its moves. */
+/** A draft request of a key, written only as rows, for tests of what its moves cause. */
 export async function makeRequest({ organizationId, projectId, clock }: TestProject, summary = "Read maps") {
   const [requestId, revisionId] = [newId("capabilityRequest"), newId("requestRevision")];
   const at = clock.now();
@@ -22,7 +22,7 @@ export async function makeRequest({ organizationId, projectId, clock }: TestProj
   return { requestId, revisionId };
 }
 
-/** A quote of it: 1,250 US dollars in ten business days, for two weeks. */
+/** A quote of this request: 1,250 US dollars in ten business days, valid for two weeks. */
 export async function makeQuote(project: TestProject, request: { requestId: string; revisionId: string }) {
   const quoteId = newId("commissionQuote");
   const now = project.clock.now();
@@ -43,7 +43,7 @@ export async function makeQuote(project: TestProject, request: { requestId: stri
   return quoteId;
 }
 
-/** Moves a request in a transaction of its own. */
+/** Moves a request in its own transaction. */
 export const moveRequest = (
   ctx: Ctx,
   requestId: string,

@@ -15,7 +15,7 @@ export const COMPARED = {
   input: { messages: [{ role: "user", content: "How deep is the sea?" }] },
 };
 
-/** One whose jobs have all ended; `judged`: its first entry has won. */
+/** A comparison whose jobs have all ended. If `isJudged`, its first entry has won. */
 export async function compared(tenant: Tenant, isJudged: boolean, body: object = COMPARED) {
   const { json } = await tenant.post(COMPARISONS, body);
   const { comparisonId, entries } = json as Comparison;

@@ -3,28 +3,28 @@ import { createServer as createSecureServer } from "node:https";
 import type { AddressInfo, Socket } from "node:net";
 import { SELF_SIGNED } from "./self-signed";
 
-/** A proxy's answer to CONNECT: a tunnel, a status, or bytes of the given kind. */
+/** A proxy's response to CONNECT: a tunnel, a status, or bytes of the given kind. */
 export type ProxyAnswer =
   | "tunnel"
   | number
-  /** Closes without a word. */
+  /** Closes the connection without a response. */
   | "close"
   | "reset"
   | "silent"
-  /** Answers something that is not HTTP. */
+  /** Sends something that is not HTTP. */
   | "garbage"
-  /** Opens the tunnel with bytes of its own in it. */
+  /** Opens the tunnel with bytes of its own in the tunnel. */
   | "early bytes"
   /** Opens the tunnel, then closes it. */
   | "tunnel that closes"
   /** Opens the tunnel, then resets it. */
   | "tunnel that resets"
-  /** Opens the tunnel, then takes bytes and sends none. */
+  /** Opens the tunnel, then accepts bytes and sends none. */
   | "tunnel that is silent";
 
 /**
  * A real proxy on this machine. Whatever address it is asked for, its tunnels lead to the socket that `reach` connects, so
- * that public addresses can be played.
+ * that public addresses can be simulated.
  */
 export async function startProxy(reach: () => Socket, { isSecure = false } = {}) {
   const asked: { authority: string; headers: IncomingMessage["headers"] }[] = [];
@@ -47,7 +47,7 @@ export async function startProxy(reach: () => Socket, { isSecure = false } = {})
     answer(answers.length > 1 ? answers.shift() : answers[0], socket, reach);
   });
   await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
-  const { port } = server.address() as AddressInfo; // it listens
+  const { port } = server.address() as AddressInfo; // set while it listens
   return {
     port,
     url: `${isSecure ? "https" : "http"}://127.0.0.1:${port}`,
@@ -55,7 +55,7 @@ export async function startProxy(reach: () => Socket, { isSecure = false } = {})
     /** Requests other than CONNECT. */
     others,
     authorities: () => asked.map(({ authority }) => authority),
-    /** The answers in turn; the last one stays. */
+    /** The responses in turn; the last one repeats. */
     answer(...next: ProxyAnswer[]) {
       answers = next;
       asked.length = 0;
@@ -98,6 +98,6 @@ function answer(kind: ProxyAnswer | undefined, socket: Socket, reach: () => Sock
       socket.on("close", () => target.destroy());
       return;
     }
-    default: // silent
+    default: // stays silent
   }
 }

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 
-/* What tests read in the documents: pages, headings, links and code blocks. */
+/* Reads the documents for tests: pages, headings, links and code blocks. */
 
 export type Page = { path: string; text: string };
 export type Block = { language: string; code: string; line: number };
@@ -9,7 +9,7 @@ export type Block = { language: string; code: string; line: number };
 /** The page at this path of the repository. */
 export const pageAt = (path: string): Page => ({ path, text: readFileSync(path, "utf8") });
 
-/** Every Markdown page below a folder; none where there is no such folder. */
+/** Every Markdown page below a folder; empty if there is no such folder. */
 export function pagesUnder(folder: string): Page[] {
   if (!existsSync(folder)) return [];
   const names = readdirSync(folder, { recursive: true, encoding: "utf8" }).filter((name) =>
@@ -33,16 +33,16 @@ export function blocksOf({ text }: Page): Block[] {
   });
 }
 
-/** The prose of a page: code blocks are left out, their lines too. */
+/** The prose of a page, without code blocks. */
 export const proseOf = ({ text }: Page): string => text.replaceAll(FENCE, "");
 
-/** The targets of the links and pictures of a page, but for code. */
+/** The targets of the links and pictures of a page, except in code. */
 export function linksOf(page: Page): string[] {
   const prose = proseOf(page).replaceAll(/`[^`\n]*`/g, "code");
   return [...prose.matchAll(/\]\(([^()\s]+)\)/g)].map(([, target]) => target ?? "");
 }
 
-/** The anchors of a page's headings, as GitHub makes them. */
+/** The anchors of a page's headings, as GitHub generates them. */
 export function anchorsOf(page: Page): Set<string> {
   const anchors = new Set<string>();
   for (const [, heading = ""] of proseOf(page).matchAll(/^#{1,6} +(.+?) *#*$/gm)) {

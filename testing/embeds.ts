@@ -2,7 +2,7 @@ import type { EmbedTerms } from "@/server/contract/embeds";
 import type { Call, Tenant } from "./api";
 import { call } from "./api";
 
-/** Of a session without a definition. */
+/** The terms of a session without a definition. */
 export const OPEN_TERMS: EmbedTerms = {
   capabilityKey: null,
   lockedInputs: {},
@@ -15,13 +15,13 @@ export const HOST = "https://host.example";
 export type OpenPanel = {
   sessionId: string;
   accessToken: string;
-  /** What a page of the session's origin sends. */
+  /** The options of a call from a page of the session's origin. */
   as(options?: Call): Call;
   get(target: string, options?: Call): ReturnType<typeof call>;
   post(target: string, body?: unknown, options?: Call): ReturnType<typeof call>;
 };
 
-/** A panel of a capability, with these parts changed. */
+/** Defines an embed of a capability, with these parts changed. */
 export async function definePanel(tenant: Tenant, more: Record<string, unknown> = {}) {
   const key = `panel-${Math.random().toString(36).slice(2)}`;
   const body = {
@@ -35,7 +35,7 @@ export async function definePanel(tenant: Tenant, more: Record<string, unknown> 
   return made.json as { id: string; key: string; currentVersion: { id: string; version: number } };
 }
 
-/** A session of the tenant's project, and its token in the hands of a page at HOST. */
+/** Opens a session of the tenant's project, with the token for a page at HOST. */
 export async function openPanel(tenant: Tenant, more: Record<string, unknown> = {}): Promise<OpenPanel> {
   const body = { projectId: tenant.projectId, allowedOrigins: [HOST], maxSpendMicros: 10_000_000 };
   const made = await tenant.post("/v1/panel-sessions", { ...body, ...more });
@@ -55,17 +55,17 @@ export async function openPanel(tenant: Tenant, more: Record<string, unknown> = 
   };
 }
 
-/** The endpoints of panels. */
+/** True for an endpoint of embeds. */
 export const isOfPanels = (path: string) => path.startsWith("/v1/panel");
 
 export type Panels = {
-  /** A page's request with the token of a session that lives. */
+  /** A page's request with the token of an active session. */
   page: Call;
-  /** A request to one of these endpoints that succeeds, or for an exchange is answered Gone. */
+  /** A request to one of these endpoints that succeeds, or, for an exchange, is answered Gone. */
   sample(method: string, path: string): { method: string; target: string; body?: unknown };
 };
 
-/** A panel of a tenant with a session that is revoked again and again, and one that lives. */
+/** An embed of a tenant with a session that tests revoke repeatedly, and one that stays active. */
 export async function openPanels(tenant: Tenant): Promise<Panels> {
   const { id } = await definePanel(tenant);
   const [living, ended] = [await openPanel(tenant), await openPanel(tenant)];

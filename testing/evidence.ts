@@ -3,13 +3,11 @@ import type { Json } from "@/server/platform/durable/step";
 import { canonicalText, sha256Hex } from "@/server/platform/text/canonical";
 import type { KeySet } from "@/server/verify";
 
-/*
- * The four kinds of sealed documents, made by hand with node:crypto: what is verified is the form, whoever made it.
- */
+/* The four kinds of sealed documents, made with node:crypto alone: verification depends only on their form. */
 
 export type Document = { [member: string]: Json };
 
-/** A signer of its own, with its key set. */
+/** A new signer with its key set. */
 export function makeSigner() {
   const { publicKey, privateKey } = generateKeyPairSync("ed25519");
   const { x = "" } = publicKey.export({ format: "jwk" });
@@ -31,7 +29,7 @@ const hashOf = (value: Json) => sha256Hex(canonicalText(value));
 const ULID = "01jd0000000000000000000000";
 export const PROMPT = { instructions: "Answer in one word.", input: "How deep is the sea? “Tief.”" };
 
-/** A job's receipt, as far as it matters here. */
+/** A job's receipt, with the members that the verifier reads. */
 export function makeReceipt({ signatureOf }: Signer, fields: Document = {}): Document {
   const body = {
     schemaVersion: "service.receipt.v1",

@@ -20,13 +20,13 @@ export class Form {
 /** A field, or a file. */
 export type Part = readonly [name: string, value: string | { filename: string; bytes: Uint8Array }];
 
-/** The part of a form that is the weights. */
+/** The part of a form that has the weights. */
 export const weightsPart = (bytes: Uint8Array, filename = "lora.safetensors"): Part => [
   "file",
   { filename, bytes },
 ];
 
-/** LoRA weights that no other call makes, of FLUX, which say their trigger words. */
+/** Unique LoRA weights of FLUX, whose metadata have trigger words. */
 export const someWeights = (metadata: Record<string, string> = {}): Buffer =>
   fileOf(
     loraHeader({
@@ -41,7 +41,7 @@ export const someWeights = (metadata: Record<string, string> = {}): Buffer =>
     }),
   );
 
-/** LoRA weights of about so many megabytes, the same for the same seed. */
+/** LoRA weights of about this many megabytes, the same for the same seed. */
 export const manyWeights = (seed: string, megabytes: number): Buffer =>
   fileOf(
     loraHeader({

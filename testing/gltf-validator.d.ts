@@ -1,4 +1,4 @@
-/** Of the Khronos validator what the tests read; the package has no types. */
+/** The parts of the Khronos validator that the tests use; the package has no types. */
 declare module "gltf-validator" {
   export function validateBytes(
     bytes: Uint8Array,

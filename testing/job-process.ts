@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { systemCtx } from "@/server/domain/ctx";
 import * as jobs from "@/server/domain/jobs";
 
-/* Runs one job in a process of its own, which may die on the way (CAPSTAN_FAILPOINTS). */
+/* A process that runs one job, and may be killed on the way (CAPSTAN_FAILPOINTS). */
 const [, , jobId = "", runId = randomUUID()] = process.argv;
 await jobs.run(systemCtx("job-process"), jobId, {
   runId,

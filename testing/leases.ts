@@ -1,8 +1,8 @@
 import { pool } from "@/server/platform/db";
 
-/* Leases end by the database's clock, which no test moves: time passes for them when they are moved into the past. */
+/* Leases end by the database's clock, which no test moves. A test moves the leases into the past instead. */
 
-/** So much time passes for the leases of these rows; `condition` may name `$2`. */
+/** Ages the leases of these rows by `ms`; `condition` may use `$2`. */
 export async function leasesPass(
   table: string,
   ms: number,
@@ -15,7 +15,7 @@ export async function leasesPass(
   );
 }
 
-/** The same for all that is leased of a project. */
+/** Ages all leases of a project. */
 export async function projectLeasesPass(projectId: string, ms: number): Promise<void> {
   for (const table of ["job", "pinned_execution", "pinned_bulk", "delivery"])
     await leasesPass(table, ms, "project_id = $2", projectId);

@@ -1,7 +1,7 @@
 import { onTestFinished, vi } from "vitest";
 import type { Limiter } from "@/server/api/rate-limit";
 
-/** Takes what a caller may still do just now; the limits' clock stands still from then on, until the test ends. */
+/** Uses up a caller's current allowance; the limits' clock then stands still until the test ends. */
 export function spend(limit: Limiter, caller: string): void {
   const clock = vi.spyOn(performance, "now").mockReturnValue(performance.now());
   onTestFinished(() => clock.mockRestore());

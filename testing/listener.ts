@@ -2,8 +2,8 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import type { Socket } from "node:net";
 
 /**
- * A real HTTP server on this machine for tests: hands over each request with its whole body, counts connections, and on
- * `stop` cuts what is still open.
+ * A real HTTP server on this machine: passes on each request with its whole body, counts connections, and `stop` closes open
+ * ones.
  */
 export async function listen(
   handle: (
@@ -12,7 +12,7 @@ export async function listen(
     response: ServerResponse,
     bytes: Uint8Array,
   ) => void | Promise<void>,
-  /** 0: any that is free. */
+  /** Zero for any free port. */
   wantedPort = 0,
 ) {
   const sockets = new Set<Socket>();

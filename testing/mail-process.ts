@@ -1,7 +1,7 @@
 import { systemCtx } from "@/server/domain/ctx";
 import * as notifications from "@/server/domain/notifications";
 
-/* Sends one mail in a process of its own, which may die on the way (CAPSTAN_FAILPOINTS). */
+/* A process that sends one mail, and may be killed on the way (CAPSTAN_FAILPOINTS). */
 const [, , mailId = ""] = process.argv;
 await notifications.attemptMail(systemCtx("mail-process"), mailId);
 process.exit(0);

@@ -2,21 +2,21 @@ import { SMTPServer, type SMTPServerOptions } from "smtp-server";
 
 export type ReceivedMail = {
   to: string[];
-  /** Unfolded and decoded, by lower-case name. */
+  /** Unfolded and decoded headers, by lower-case name. */
   headers: Record<string, string>;
   text: string;
   html: string;
   raw: string;
-  /** Over which connection, and was it encrypted? */
+  /** The connection that it came over, and whether that was encrypted. */
   session: string;
   secure: boolean;
   user: string | null;
 };
 
-/** What the server does with a letter: a code of SMTP to answer, or `hang up` in the middle of it, or take it. */
+/** The server's reaction to a mail: an SMTP code, `hang up` in the middle, or accept. */
 export type MailReaction = "take" | "hang up" | { code: number; at: "recipient" | "data"; says?: string };
 
-/** A mail server on this machine, over real SMTP: answers as it is told and keeps what arrived. */
+/** A mail server on this machine, over real SMTP: reacts as configured and keeps received mails. */
 export async function startMailServer(options: SMTPServerOptions & { port?: number } = {}) {
   const received: ReceivedMail[] = [];
   const users: string[] = [];
@@ -36,7 +36,7 @@ export async function startMailServer(options: SMTPServerOptions & { port?: numb
     },
     onRcptTo: ({ address }, _session, done) => {
       const reaction = react(address, ++asked);
-      if (reaction instanceof Promise) return done(); // it is for the letter itself
+      if (reaction instanceof Promise) return done(); // the reaction applies to the mail's data
       done(typeof reaction === "object" && reaction.at === "recipient" ? refusal(reaction) : undefined);
     },
     onData: (stream, session, done) => {
@@ -53,14 +53,14 @@ export async function startMailServer(options: SMTPServerOptions & { port?: numb
           secure: session.secure,
           user: session.user ?? null,
         });
-        // The letter is here, and whoever sent it does not hear so.
+        // The mail has arrived, but its sender does not learn so.
         if (reaction === "hang up") return done(Object.assign(new Error("bye"), { responseCode: 421 }));
         done();
       });
     },
     ...options,
   });
-  server.on("error", () => {}); // of connections that break off, as some tests have them
+  server.on("error", () => {}); // some tests break off connections
   await new Promise<void>((resolve) => void server.listen(options.port ?? 0, "127.0.0.1", resolve));
   const address = server.server.address();
   const port = typeof address === "object" && address ? address.port : 0;
@@ -68,7 +68,7 @@ export async function startMailServer(options: SMTPServerOptions & { port?: numb
     port,
     url: `smtp://127.0.0.1:${port}`,
     received,
-    /** Who tried to sign in. */
+    /** The users that tried to sign in. */
     users,
     reactWith(next: typeof react) {
       react = next;
@@ -81,7 +81,7 @@ export type MailServer = Awaited<ReturnType<typeof startMailServer>>;
 const refusal = ({ code, says = "no" }: Exclude<MailReaction, string>) =>
   Object.assign(new Error(says), { responseCode: code });
 
-/** A message of two parts, as any reader would have it. */
+/** A message of two parts, parsed as mail readers do. */
 function parse(raw: string): Pick<ReceivedMail, "headers" | "text" | "html" | "raw"> {
   const { headers, body } = split(raw);
   const boundary = /boundary="([^"]+)"/.exec(headers["content-type"] ?? "")?.[1] ?? "";
@@ -124,7 +124,7 @@ const fromQuoted = (text: string) =>
     "latin1",
   ).toString("utf8");
 
-/** Encoded words of a header (RFC 2047). */
+/** Decodes encoded words of a header (RFC 2047). */
 const decodedWords = (text: string) =>
   text
     .replace(/\?=\s+=\?/g, "?==?")

@@ -4,7 +4,7 @@ import type { CreateManagementKey } from "@/server/contract/management-keys";
 import { createManagementKey } from "@/server/domain/management";
 import { makePerson } from "./tenants";
 
-/** A management key of every scope, made by an owner of its own, with what it can hand out. */
+/** A management key of every scope, created by its own owner, with rights that it can grant. */
 export async function makeManagementKey(
   wanted: Pick<CreateManagementKey, "organizationId" | "projectIds"> & Partial<CreateManagementKey>,
 ) {
@@ -21,7 +21,7 @@ export async function makeManagementKey(
   return { ...made, owner };
 }
 
-/** Is it for people and management keys only? */
+/** True if only people and management keys may call it. */
 export const isManaged = ({ auth, scope, path }: Endpoint) =>
   auth.includes("service_principal") &&
   ((scope && KEY_SCOPES.every((each) => each !== scope)) || path.startsWith("/v1/connections"));

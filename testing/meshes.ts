@@ -11,10 +11,10 @@ export function figure(colour: string, format: "png" | "jpeg" | "webp" = "png"):
   return sharp(Buffer.from(drawn)).flatten({ background: "white" }).toFormat(format).toBuffer();
 }
 
-/** A picture that no other test draws, whose content nobody else keeps. */
+/** A picture that no other test uses, so that no other row refers to its content. */
 export const ownFigure = () => figure(`#${randomBytes(3).toString("hex")}`);
 
-/** Uploads a file as a client does; its artifact's id. */
+/** Uploads a file as a client does; returns the artifact's id. */
 export async function upload(tenant: Tenant, bytes: Uint8Array, mediaType: string): Promise<string> {
   const { json, status } = await tenant.post(`/v1/artifacts?projectId=${tenant.projectId}`, bytes, {
     headers: { "content-type": mediaType, "content-length": String(bytes.byteLength) },
@@ -23,7 +23,7 @@ export async function upload(tenant: Tenant, bytes: Uint8Array, mediaType: strin
   return json.artifactId;
 }
 
-/** Works on a job until it ends or waits, as a worker does; time passes as it sleeps. */
+/** Runs a job until it ends or waits, as a worker does; sleeps move the clock. */
 export async function work(jobId: string, clock = testClock()): Promise<void> {
   await jobs.run({ ...systemCtx("test"), now: clock.now }, jobId, inlineStep(clock));
 }

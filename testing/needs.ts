@@ -11,22 +11,22 @@ import * as requests from "@/server/domain/requests";
 import { lockRequest, type Move, move } from "@/server/domain/requests/transitions";
 import { inTransaction } from "@/server/platform/db";
 
-/** A need as an agent writes it. */
+/** A capability request as an agent writes it. */
 export const NEED = {
   summary: "Sort stamps by country",
   need: "A photograph of a stamp goes in, the country that issued it comes out.",
 };
 
-/** An operator whose clock is that of somebody else. */
+/** An operator's context with the same clock. */
 export const operatorAt = (ctx: Ctx): Ctx => systemCtx("operator", ctx.now);
 
 export const fileNeed = (ctx: Ctx, body: object = {}): Promise<CapabilityRequest> =>
   requests.create(ctx, CapabilityRequestBody.parse({ ...NEED, ...body }));
 
-/** A capability that is there, for what a request became. */
+/** An existing capability, as the one that a request became. */
 export const SHIPPED = "compute.evaluate.v1";
 
-/** What an operator asks for a request: 1,250 US dollars in ten business days. */
+/** An operator's quote for a request: 1,250 US dollars in ten business days. */
 export const priceOf = (request: CapabilityRequest, more: object = {}) =>
   IssueCommissionQuote.parse({
     requestId: request.id,
@@ -38,7 +38,7 @@ export const priceOf = (request: CapabilityRequest, more: object = {}) =>
     ...more,
   });
 
-/** A request that stands in review, with the quote just issued of it. */
+/** A request in review, with the quote just issued for it. */
 export async function quotedNeed(
   ctx: Ctx,
   more: object = {},
@@ -48,7 +48,7 @@ export async function quotedNeed(
   return { request: await requests.get(ctx, request.id), quote };
 }
 
-/** Moves a request as the verb would that has checked everything. */
+/** Moves a request as the verb does after its checks. */
 export const forceMove = (ctx: Ctx, requestId: string, how: Move) =>
   inTransaction(async (client) => {
     const row = await lockRequest(client, requestId);
@@ -60,14 +60,14 @@ export const forceMove = (ctx: Ctx, requestId: string, how: Move) =>
     await move(client, ctx, row, { how, change: how === "fulfilled" ? { fulfilled_at: ctx.now() } : {} });
   });
 
-/** A new request in this state, on the way that leads there. */
+/** A new request in this state, moved there step by step. */
 export async function needIn(ctx: Ctx, status: RequestStatus): Promise<CapabilityRequest> {
   const request = await fileNeed(ctx);
   for (const step of [...WAYS[status], status]) await STEPS[step](ctx, operatorAt(ctx), request);
   return requests.get(ctx, request.id);
 }
 
-/** What a request goes through before it is in a state. */
+/** The states that a request passes through before it is in a state. */
 const WAYS: Record<RequestStatus, RequestStatus[]> = {
   draft: [],
   submitted: [],
@@ -82,7 +82,7 @@ const WAYS: Record<RequestStatus, RequestStatus[]> = {
 
 const told = ({ id }: CapabilityRequest) => ({ requestId: id, message: "Which stamps?" });
 
-/** What brings a request into a state. */
+/** The actions that bring a request into a state. */
 const STEPS: Record<
   RequestStatus,
   (ctx: Ctx, operator: Ctx, request: CapabilityRequest) => Promise<unknown>

@@ -3,24 +3,24 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { exportJWK, generateKeyPair, type JWTPayload, SignJWT, UnsecuredJWT } from "jose";
 
-/** What the next sign-in is like. */
+/** The behaviour of the next sign-in. */
 export type Manner = {
   claims: JWTPayload;
-  /** What the userinfo endpoint tells; null: there is none of the e-mail in the token. */
+  /** The claims of the userinfo endpoint; null omits the e-mail that the token has. */
   userinfo?: JWTPayload | null;
-  /** The key it signs with: its own, one nobody published, or none at all. */
+  /** The key that signs the token: the server's own, an unpublished one, or none. */
   signedBy?: "own" | "other" | "nobody";
-  /** The exchange of the code is refused, and says back all that it was sent. */
+  /** The code exchange is refused, and the response echoes the whole request. */
   isRefusing?: true;
-  /** Sends the browser back with another state, or with no nonce of the request in the token. */
+  /** Sends the browser back with another state, or without the request's nonce in the token. */
   state?: string;
 };
 
 export const CLIENT = { id: "capstan-test", secret: "a secret of the client" };
 
 /**
- * A provider of OpenID Connect over real HTTP: discovery, authorization, PKCE, tokens signed with RS256. It signs everybody in
- * without asking, in the manner of the moment, which may be that of a liar.
+ * A real OpenID Connect provider over HTTP: discovery, authorization, PKCE, tokens signed with RS256. It signs everyone in
+ * without asking, and can be told to misbehave.
  */
 export async function startOidcServer(port = 0, client = CLIENT) {
   const [own, other] = [await generateKeyPair("RS256"), await generateKeyPair("RS256")];
@@ -29,7 +29,7 @@ export async function startOidcServer(port = 0, client = CLIENT) {
   const grants = new Map<string, { nonce: string | null; challenge: string | null; redirect: string }>();
   const tokens = new Map<string, JWTPayload>();
   const seen: URL[] = [];
-  /** What nobody else may learn, of every sign-in. */
+  /** Secrets of every sign-in that no one else may learn. */
   const secrets: { name: string; value: string }[] = [];
   let issuer = "";
 
@@ -111,10 +111,10 @@ export async function startOidcServer(port = 0, client = CLIENT) {
     return answer(404, {});
   });
   await new Promise<void>((resolve) => server.listen(port, "127.0.0.1", resolve));
-  issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`; // of a server that listens on TCP
+  issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`; // set for a server that listens on TCP
   return {
     issuer,
-    /** What it was asked for, last first. */
+    /** The last authorization request. */
     asked: () => seen.at(-1),
     secrets,
     signIn(next: Manner) {

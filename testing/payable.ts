@@ -5,7 +5,7 @@ import { makeRequest, moveRequest } from "./commissions";
 import { messagesOf, type startStripe } from "./stripe";
 import { makeProject, type TestProject } from "./world";
 
-/** A signed-in person of these organizations, without a row of their own. */
+/** A signed-in person of these organizations, who has no row. */
 export function personOf(
   project: Pick<TestProject, "ctx">,
   memberships: [organizationId: string, role: Role][],
@@ -16,7 +16,7 @@ export function personOf(
   return { ...project.ctx, principal: { ...principal, memberships: new Map(memberships) } };
 }
 
-/** A request that was reviewed and has a quote, with the people around it. */
+/** A reviewed request with a quote, and the people concerned. */
 export async function makePayable({
   priceMicros = 1_250_000_000,
   currency = "USD" as "USD" | "CAD",
@@ -59,7 +59,7 @@ export async function makePayable({
 export type Payable = Awaited<ReturnType<typeof makePayable>>;
 type Stripe = Awaited<ReturnType<typeof startStripe>>;
 
-/** What Stripe may tell of a payment that was opened there, and the charge it would make. */
+/** Stripe's events about a payment, and the charge that Stripe would create. */
 export function soldBy(stripe: Stripe, paymentId: string, at: () => Date, taxCents = 0) {
   const session = [...stripe.sessions.values()].find(({ form }) => form.client_reference_id === paymentId);
   if (!session) throw new Error(`Stripe was asked for no checkout of ${paymentId}`);

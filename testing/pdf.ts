@@ -1,6 +1,6 @@
 import { PDFDocument, PDFHexString, PDFName, type PDFPage, StandardFonts } from "pdf-lib";
 
-/** A PDF with these texts, a page each; lines of a text are lines of the page. */
+/** A PDF with one page for each of these texts; their lines become the page's lines. */
 export async function makePdf(
   pages: string[],
   change: (document: PDFDocument, pages: PDFPage[]) => void | Promise<void> = () => {},
@@ -16,7 +16,7 @@ export async function makePdf(
   return Buffer.from(await document.save({ useObjectStreams: false }));
 }
 
-/** A PDF that asks for a password: its marks of the right one are of no password anybody knows. */
+/** A PDF that needs a password; no password opens it. */
 export const makeLockedPdf = () =>
   makePdf(["Secret"], ({ context }) => {
     const secret = PDFHexString.of("5a".repeat(32));

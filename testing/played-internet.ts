@@ -7,7 +7,7 @@ import { SELF_SIGNED, SELF_SIGNED_ELSEWHERE } from "./self-signed";
 
 export type PlayedInternet = Awaited<ReturnType<typeof playInternet>>;
 
-/** How a socket is told where to connect. */
+/** The target options of a socket. */
 type To = { host?: string; port?: number | string; lookup?: LookupFunction };
 
 const { connect } = Socket.prototype;
@@ -15,21 +15,21 @@ const { createSecureContext } = tls;
 const { lookup } = dns;
 
 /**
- * Hosts elsewhere, until `stop`: names resolve to what `names` says, connections to addresses elsewhere lead to one TLS server
- * on this machine whose certificate is trusted, and every connection of this process is recorded before.
+ * Simulates hosts of the internet until `stop`: names resolve as `names` says, connections to public addresses lead to a TLS
+ * server on this machine whose certificate is trusted, and every connection of this process is recorded first.
  */
 export async function playInternet() {
   const arrived: { url: string; host: string; name: string }[] = [];
   const attempts: string[] = [];
-  const world = { arrived, attempts, names: {} as Record<string, string[]> }; // empty at first
+  const world = { arrived, attempts, names: {} as Record<string, string[]> }; // filled by tests
   const server = createServer(SELF_SIGNED_ELSEWHERE, (request, response) => {
-    const { servername } = request.socket as TLSSocket; // a server of TLS has no other sockets
+    const { servername } = request.socket as TLSSocket; // sockets of a TLS server are TLSSockets
     arrived.push({ url: request.url ?? "", host: request.headers.host ?? "", name: servername || "" });
     if (request.url === "/moved") response.writeHead(302, { location: "https://inside.example/" });
     request.resume().on("end", () => response.end('{"ok":true}'));
   });
   await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
-  const { port } = server.address() as AddressInfo; // it listens
+  const { port } = server.address() as AddressInfo; // set while it listens
 
   Socket.prototype.connect = function (this: Socket, ...given: [To | [To, unknown], ...unknown[]]) {
     const [to, ...rest] = Array.isArray(given[0]) ? given[0] : (given as [To, ...unknown[]]);
@@ -40,7 +40,7 @@ export async function playInternet() {
       return Reflect.apply(connect, this, [where, ...rest]);
     };
     const { host } = to;
-    if (!host) return Reflect.apply(connect, this, given); // a socket of the file system
+    if (!host) return Reflect.apply(connect, this, given); // a Unix socket
     if (isIP(host) !== 0) return go(host);
     (to.lookup ?? dns.lookup)(host, { all: true }, (error, found) => {
       const [first] = Array.isArray(found) ? found : [];
@@ -49,7 +49,7 @@ export async function playInternet() {
     });
     return this;
   } as typeof connect;
-  // This process trusts the certificates of the tests, as NODE_EXTRA_CA_CERTS would make it.
+  // This process trusts the tests' certificates, as with NODE_EXTRA_CA_CERTS.
   const ca = [SELF_SIGNED.cert, SELF_SIGNED_ELSEWHERE.cert];
   tls.createSecureContext = (options) => createSecureContext({ ca, ...options });
   dns.lookup = ((name: string, ...rest: [unknown, (...result: unknown[]) => void]) => {
@@ -62,9 +62,9 @@ export async function playInternet() {
 
   return Object.assign(world, {
     port,
-    /** Connects to the server without a record: for the proxy's own connections. */
+    /** Connects to the server without recording it, for the proxy's own connections. */
     reach: (): Socket => Reflect.apply(connect, new Socket(), [port, "127.0.0.1"]),
-    /** Forgets what was. */
+    /** Clears the records. */
     begin() {
       world.names = {};
       arrived.length = 0;

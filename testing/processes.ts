@@ -17,33 +17,33 @@ const startProgram = (
     stdio: ["ignore", "inherit", "inherit", "ipc"],
   });
 
-/** Runs a job in a process of its own that is killed at the named place; by which signal it ended. */
+/** Runs a job in a process that is killed at this failpoint; returns the signal that ended it. */
 export const runJobKilledAt = (jobId: string, failpoint: FailpointName, runId: string = randomUUID()) =>
   runKilledAt("job-process", [jobId, runId], failpoint);
 
-/** The same of a pinned request. */
+/** Does the same with a pinned request. */
 export const runPinKilledAt = (request: object, failpoint: FailpointName) =>
   runKilledAt("pin-process", JSON.stringify(request), failpoint);
 
-/** The same of a request for a comparison. */
+/** Does the same with a request for a comparison. */
 export const createComparisonKilledAt = (request: object, failpoint: FailpointName) =>
   runKilledAt("comparison-process", JSON.stringify(request), failpoint);
 
-/** The same of a mail, by the mail server of these settings. */
+/** Does the same with a mail, through the mail server of these settings. */
 export const sendMailKilledAt = (
   mailId: string,
   failpoint: FailpointName,
   settings: { SMTP_URL: string; MAIL_FROM: string },
 ) => runKilledAt("mail-process", mailId, failpoint, settings);
 
-/** The same of a refund that is asked of a payment provider set up like this. */
+/** Does the same with a refund at a payment provider of these settings. */
 export const askForRefundKilledAt = (
   refundId: string,
   failpoint: FailpointName,
   settings: Record<string, string>,
 ) => runKilledAt("refund-process", refundId, failpoint, settings);
 
-/** The same of an upload into the artifact store of these settings; with `diesHalfWay` amid its bytes. */
+/** Does the same with an upload into the artifact store of these settings; `diesHalfWay` kills it within the bytes. */
 export const uploadKilledAt = (
   request: { projectId: string; seed: string; megabytes: number; diesHalfWay?: true },
   failpoint: FailpointName,
@@ -58,11 +58,11 @@ async function runKilledAt(
 ): Promise<string | null> {
   const env = { ...process.env, ...settings, CAPSTAN_FAILPOINTS: failpoint };
   const child = startProgram(program, [given].flat(), env);
-  const [, signal] = (await once(child, "exit")) as [number | null, string | null]; // what the event gives
+  const [, signal] = (await once(child, "exit")) as [number | null, string | null]; // the arguments of the event
   return signal;
 }
 
-/** Starts a process that works on a bulk under this fence; by which signal it ended, if by any. */
+/** Starts a process that works on a bulk under this fence; returns the signal that ended it, if any. */
 export function startBulkProcess(
   bulkId: string,
   fence: number,
@@ -75,7 +75,7 @@ export function startBulkProcess(
 
 export type WebProcess = { url: string; child: ChildProcess; kill(): Promise<void> };
 
-/** Node's arguments for a process whose clock is off by so much. */
+/** Node's arguments for a process whose clock is skewed by this much. */
 const skewed = (ms: number) => {
   const program = `const True = Date; globalThis.Date = class extends True {
     constructor(...given) { if (given.length === 0) super(True.now() + ${ms}); else super(...given); }
@@ -84,10 +84,7 @@ const skewed = (ms: number) => {
   return ["--import", `data:text/javascript,${encodeURIComponent(program)}`];
 };
 
-/**
- * Starts another web process on the database of this run, with a clock that is off by `skewMs`; `kill` ends it without a word,
- * like a crash.
- */
+/** Starts another web process on the database of this run, with its clock skewed by `skewMs`. `kill` ends it like a crash. */
 export async function startWebProcess({ skewMs = 0 } = {}): Promise<WebProcess> {
   const child = startProgram("web-process", [], process.env, skewMs === 0 ? [] : skewed(skewMs));
   const gone = once(child, "exit");
@@ -96,7 +93,7 @@ export async function startWebProcess({ skewMs = 0 } = {}): Promise<WebProcess> 
     gone.then(() => {
       throw new Error("the web process ended before it was ready");
     }),
-  ])) as [{ url: string }]; // what web-process.ts sends
+  ])) as [{ url: string }]; // web-process.ts sends it
   return {
     url: message.url,
     child,

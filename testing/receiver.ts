@@ -6,10 +6,10 @@ export type Received = {
   path: string;
 };
 
-/** What the receiver does with a request: a status to answer, or `silent` to never answer, or `close` to hang up. */
+/** The receiver's reaction to a request: a status, `silent` to never respond, or `close` to hang up. */
 export type Reaction = number | { status: number; headers: Record<string, string> } | "silent" | "close";
 
-/** A receiver of webhooks on this machine, over real HTTP: answers as it is told and keeps what arrived. */
+/** A receiver of webhooks on this machine, over real HTTP: reacts as configured and keeps received requests. */
 export async function startReceiver(
   react: (request: Received, number: number) => Reaction | Promise<Reaction> = () => 204,
 ) {

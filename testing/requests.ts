@@ -5,7 +5,7 @@ type Asked = {
   method?: string;
   path?: string;
   query?: string;
-  /** Undefined: not sent. */
+  /** A header that is undefined is not sent. */
   headers?: Record<string, string | undefined>;
   key?: string;
   /** Sent as JSON unless it is text or bytes. */
@@ -15,12 +15,12 @@ type Asked = {
   signal?: AbortSignal;
 };
 
-/** An address nobody else uses, so that tests do not share an anonymous limit. */
+/** A unique address, so that tests do not share an anonymous limit. */
 export function ownAddress(): string {
   return `10.${[...randomBytes(3)].join(".")}`;
 }
 
-/** A request as a transport would hand it to the API kernel. */
+/** A request as a transport passes it to the API kernel. */
 export function incoming(asked: Asked = {}): Incoming {
   const { body, key } = asked;
   const isRaw = typeof body === "string" || body instanceof Uint8Array;
@@ -53,5 +53,5 @@ export function jsonOf(outgoing: Outgoing) {
   return JSON.parse(outgoing.body);
 }
 
-/** The text of an answer without the request's own id, which a refusal repeats. */
+/** The text of a response without the request's id, which errors repeat. */
 export const withoutRequestId = (text: string): string => text.replace(/"requestId":"[^"]+"/, "");

@@ -9,19 +9,19 @@ export const isOfRooms = (path: string) =>
     ? !path.includes("/provider-credentials")
     : path === "/v1/projects/{project_id}" || /\/(environments|approval-rules)$/.test(path);
 
-/** A key may ask this, about itself alone. */
+/** True for the endpoint that a key may call only for itself. */
 export const isOfItself = (path: string) => path === "/v1/api-keys/{key_id}/revoke";
 
 export type Rooms = {
-  /** A request to one of these endpoints that succeeds; each has a key of its own. */
+  /** A request to one of these endpoints that succeeds; each uses its own key. */
   sample(method: string, path: string): { method: string; target: string; body?: unknown };
-  /** The same about things that are not there. */
+  /** The same request for objects that do not exist. */
   absent(method: string, path: string): { method: string; target: string; body?: unknown };
 };
 
 const SPARE = 40;
 
-/** An organization with keys to spare. */
+/** An organization with spare keys. */
 export async function openRooms(tenant: Tenant): Promise<Rooms> {
   const { organizationId, projectId } = tenant;
   const spares: string[] = [];

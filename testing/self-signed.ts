@@ -1,4 +1,4 @@
-/* For servers of tests that speak TLS: a certificate for localhost, until 2120, that its own key signed and no one trusts. */
+/* A certificate for TLS servers in tests: for localhost, valid until 2120, self-signed and not trusted. */
 export const SELF_SIGNED = {
   cert: `-----BEGIN CERTIFICATE-----
 MIIBVTCB/KADAgECAgEBMAoGCCqGSM49BAMCMBQxEjAQBgNVBAMMCWxvY2FsaG9z
@@ -17,7 +17,7 @@ wt7soL1EV57yVDbAKW718L9lcrE+52knRpZPR4k57ICJYL1zTUjF4//U
 -----END PRIVATE KEY-----`,
 };
 
-/** The same for servers elsewhere: vendor.invalid, weights.example and 93.184.216.34. */
+/** A certificate for public names: vendor.invalid, weights.example and 93.184.216.34. */
 export const SELF_SIGNED_ELSEWHERE = {
   cert: `-----BEGIN CERTIFICATE-----
 MIIBdzCCARygAwIBAgIBATAKBggqhkjOPQQDAjAZMRcwFQYDVQQDDA52ZW5kb3Iu

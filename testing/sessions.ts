@@ -6,7 +6,7 @@ import { startSession } from "@/server/domain/sessions";
 import { pool } from "@/server/platform/db";
 import { env } from "@/server/platform/settings/env";
 
-/** A new session of a browser in which this person is signed in now. */
+/** A new browser session of this person, signed in now; returns its cookie's value. */
 export async function signIn(userId: string, at: () => Date = () => new Date()): Promise<string> {
   const { rows } = await pool.query<{ session_version: number }>(
     "SELECT session_version FROM user_account WHERE id = $1",
@@ -16,26 +16,26 @@ export async function signIn(userId: string, at: () => Date = () => new Date()):
   return startSession(systemCtx("test", at), { userId, version, userAgent: null });
 }
 
-/** Who this person is to the verbs, in a session of their own. */
+/** This person as a principal, in a new session. */
 export async function personOf(userId: string) {
   const person = await access.sessionPrincipal(await signIn(userId), new Date());
   if (!person) throw new Error("the person is not there");
   return person;
 }
 
-/** What the browser of this person sends, in a session of their own. */
+/** The cookie of a new session of this person. */
 export async function cookieOf(userId: string): Promise<string> {
   return sealedCookie({ sub: userId, sid: await signIn(userId) });
 }
 
-/** Another session of the person who sends this cookie. */
+/** Another session of the person with this cookie. */
 export async function otherSessionOf(cookie: string): Promise<string> {
   const token = cookie.slice(cookie.indexOf("=") + 1);
   const claims = await decode({ token, secret: env.NEXTAUTH_SECRET ?? "" });
   return signIn(claims?.sub ?? "");
 }
 
-/** A cookie of ours that says this. */
+/** A session cookie of ours with these claims. */
 export async function sealedCookie(
   claims: Record<string, unknown>,
   { maxAge = 3_600, secret = env.NEXTAUTH_SECRET ?? "" } = {},

@@ -2,8 +2,8 @@ import { onTestFinished, TestRunner } from "vitest";
 import { type Env, env } from "@/server/platform/settings/env";
 
 /**
- * Changes settings for the rest of a test or, called outside of one, for the rest of the file. They are restored
- * automatically: after the test here, after the file in testing/setup/settings.ts.
+ * Changes settings for the rest of a test or, outside of a test, for the rest of the file. They are restored automatically:
+ * after the test here, after the file in testing/setup/settings.ts.
  */
 export function setSettings(values: Partial<Env>): void {
   const before = Object.fromEntries(Object.keys(values).map((name) => [name, env[name as keyof Env]]));

@@ -14,7 +14,7 @@ type Asked = {
   address: string;
 };
 
-/** Asks the very handlers of `/api/auth`, without the pages around them. */
+/** Calls the handlers of `/api/auth` directly, without pages. */
 export async function askHandlers({ url, cookies, form, address }: Asked): Promise<Page> {
   const nextauth = url.pathname.replace("/api/auth/", "").split("/");
   const headers = {
@@ -23,7 +23,7 @@ export async function askHandlers({ url, cookies, form, address }: Asked): Promi
     "x-forwarded-for": address,
   };
   const page: Page = { status: 200, location: null, body: null, setCookies: [] };
-  // As much of a request and its answer as the handler of next-auth looks at.
+  // The parts of a request and response that next-auth's handler uses.
   const request = {
     method: form ? "POST" : "GET",
     query: { ...Object.fromEntries(url.searchParams), nextauth },
@@ -59,7 +59,7 @@ export async function askHandlers({ url, cookies, form, address }: Asked): Promi
   return page;
 }
 
-/** Keeps what an answer sets, as a browser does. */
+/** Stores the cookies of a response, as a browser does. */
 export function keepCookies(jar: Map<string, string>, setCookies: string[]): void {
   for (const line of setCookies) {
     const [pair = "", ...rest] = line.split("; ");
@@ -70,7 +70,7 @@ export function keepCookies(jar: Map<string, string>, setCookies: string[]): voi
   }
 }
 
-/** A browser that signs in, and keeps cookies. */
+/** A browser that signs in and keeps cookies. */
 export function openBrowser(address = "203.0.113.50") {
   const jar = new Map<string, string>();
 
@@ -95,13 +95,13 @@ export function openBrowser(address = "203.0.113.50") {
     jar,
     ask,
     post,
-    /** Sends the browser to the provider; where that sends it back to. */
+    /** Goes to the provider; returns the URL to which the provider redirects. */
     async toProvider(id: string): Promise<URL> {
       const { location } = await post(`/api/auth/signin/${id}`);
       const answer = await fetch(location ?? "", { redirect: "manual" });
       return new URL(answer.headers.get("location") ?? "", publicUrl);
     },
-    /** The whole way to the provider and back. */
+    /** Goes to the provider and back. */
     async throughProvider(id: string): Promise<Page> {
       const back = await this.toProvider(id);
       return ask(`${back.pathname}${back.search}`);

@@ -4,7 +4,7 @@ import { request as ask, type IncomingMessage } from "node:http";
 // biome-ignore lint/suspicious/noExplicitAny: a test reads data of every shape
 export type Frame = { id: string; event: string; data: any };
 
-/** The frames of a body as text; throws for what is no frame of ours: a missing id, data that is no JSON, a `\r`. */
+/** The frames of a body. Throws for an invalid frame: a missing id, data that is not JSON, a `\r`. */
 export function framesOf(text: string): Frame[] {
   if (text.includes("\r")) throw new Error("a stream ends its lines with \\n only");
   const whole = text.slice(0, text.lastIndexOf("\n\n") + 2);
@@ -23,15 +23,15 @@ export function framesOf(text: string): Frame[] {
 
 export type OpenStream = {
   response: IncomingMessage;
-  /** All that has come so far. */
+  /** All frames so far. */
   frames(): Frame[];
-  /** Settles when that many frames are there; all of them when the stream ends before. */
+  /** Resolves when there are that many frames; with all of them if the stream ends before. */
   until(count: number): Promise<Frame[]>;
-  /** Settles when the stream has ended, by either side. */
+  /** Resolves when either side has ended the stream. */
   ended: Promise<Frame[]>;
-  /** How long a browser waits before it connects again, as the stream last said; null where it did not. */
+  /** The pause before a browser reconnects, as the stream last set it; null if it did not. */
   retryMs(): number | null;
-  /** The id that a browser reconnects with. */
+  /** The id with which a browser reconnects. */
   lastId(): string | undefined;
   cut(): void;
 };

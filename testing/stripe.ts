@@ -10,11 +10,11 @@ export type StripeCall = {
   method: string;
   path: string;
   idempotencyKey: string | null;
-  /** The form Stripe gets, by its own names: `line_items[0][quantity]`. */
+  /** The request's form, by Stripe's names: `line_items[0][quantity]`. */
   form: Record<string, string>;
 };
 
-/** A payment as Stripe has it: what was charged, and what of it has gone back. */
+/** A payment at Stripe: the amounts charged, refunded and lost in a dispute. */
 export type Charge = { cents: number; refundedCents: number; lostCents: number };
 export type Session = {
   id: string;
@@ -32,22 +32,22 @@ const refusal = (message: string, code?: string, status = 400): Answer => ({
 });
 
 /**
- * A local server that speaks as much of Stripe's API as the product uses, and this process's settings pointed at it: it
- * keeps checkouts and charges, answers the same request under the same idempotency key once, and another one under it not
- * at all. `state` makes it refuse; `intents` are what it knows of payments, `charges` those that can be refunded.
+ * A local server for the part of Stripe's API that the product uses, with this process's settings pointed at it. It keeps
+ * checkouts and charges, repeats its response to the same request under an idempotency key, and rejects another request under
+ * the key. `state` makes it refuse; `intents` are its payments, `charges` those that can be refunded.
  */
 export async function startStripe(secretKey = "sk_test_of_a_test") {
   const calls: StripeCall[] = [];
   const intents = new Map<string, Record<string, string>>();
   const sessions = new Map<string, Session>();
   const charges = new Map<string, Charge>();
-  /** What was really given back, in order. */
+  /** The refunds that were really made, in order. */
   const refunds: { intent: string; cents: number; idempotencyKey: string | null }[] = [];
   const answers = new Map<string, { request: string; answer: Answer }>();
   const state: {
     isDown: boolean;
     refusesRefunds: string | null;
-    /** Happens between a refund and the answer to it. */
+    /** Runs between a refund and its response. */
     beforeRefundAnswer: (() => Promise<unknown>) | null;
   } = { isDown: false, refusesRefunds: null, beforeRefundAnswer: null };
 
@@ -157,7 +157,7 @@ export async function startStripe(secretKey = "sk_test_of_a_test") {
     charges,
     refunds,
     state,
-    /** For another process that is to use it. */
+    /** Settings for another process that uses this server. */
     settings,
     async stop() {
       setSettings(before);
@@ -169,7 +169,7 @@ export async function startStripe(secretKey = "sk_test_of_a_test") {
 
 const signer = new Stripe("sk_test_signer");
 
-/** A message as Stripe sends it: the raw body, and the header that signs it. */
+/** An event as Stripe sends it: the raw body, and the signature header. */
 export function signed(event: object, at = new Date(), secret = WEBHOOK_SECRET) {
   const raw = JSON.stringify(event, null, 2);
   const signature = signer.webhooks.generateTestHeaderString({
@@ -184,17 +184,17 @@ type Sold = {
   paymentId: string;
   organizationId: string;
   sessionId: string;
-  /** Before tax. */
+  /** The amount before tax. */
   cents: number;
-  /** What Stripe adds to it. */
+  /** The tax that Stripe adds. */
   taxCents?: number;
   currency?: string;
   livemode?: boolean;
-  /** When what is told happens, by Stripe's clock. */
+  /** The time of the events, by Stripe's clock. */
   at?: () => Date;
 };
 
-/** Every kind of message about one payment, in Stripe's wire format, under fresh ids. */
+/** Every kind of event about one payment, in Stripe's wire format, with new ids. */
 export function messagesOf({
   paymentId,
   organizationId,
@@ -241,7 +241,7 @@ export function messagesOf({
     succeeded: () => session("checkout.session.async_payment_succeeded", "paid"),
     failed: () => session("checkout.session.async_payment_failed", "unpaid"),
     expired: () => session("checkout.session.expired", "unpaid", { payment_intent: null, customer: null }),
-    /** `beforeCents`: the total before this refund, which Stripe sends with it. */
+    /** `beforeCents` is the total before this refund, which Stripe includes. */
     refunded: (refundedCents: number, changed: object = {}, beforeCents?: number) =>
       event(
         "charge.refunded",
@@ -257,7 +257,7 @@ export function messagesOf({
         },
         beforeCents === undefined ? undefined : { amount_refunded: beforeCents },
       ),
-    /** `refundId`: of ours that asked for it; null: somebody did in Stripe's dashboard. */
+    /** `refundId` is our refund that requested it; null if it was made in Stripe's dashboard. */
     refundFailed: (
       stripeRefundId: string,
       failedCents: number,

@@ -7,7 +7,7 @@ import { fund } from "./world";
 
 export const system = systemCtx("test");
 
-/** An organization with one project and a key bound to it, of its own for each test. */
+/** A new organization for a test, with one project and a key bound to it. */
 export async function makeTenant({
   walletMicros = 1_000_000_000,
   ...options
@@ -28,7 +28,7 @@ export async function makeUnboundKey(organizationId: string, scopes?: Scope[]) {
   return createKey(system, { name: "unbound", organizationId, environment: "development", scopes });
 }
 
-/** A person of an organization, with the context their requests have. */
+/** A person of an organization, with a context for their requests. */
 export async function makePerson(organizationId: string, role: "owner" | "admin" | "member" | "viewer") {
   const password = "correct horse battery";
   const email = `${randomUUID()}@example.com`;

@@ -2,7 +2,7 @@ import { existsSync, openSync, readSync } from "node:fs";
 
 const SCHEDSTAT = `/proc/self/task/${process.pid}/schedstat`;
 
-/** Linux alone says how long one thread has had a core, to every Node that the product runs on. */
+/** Only Linux reports the CPU time of one thread, in all Node versions that the product runs on. */
 export const isThreadCpuKnown = existsSync(SCHEDSTAT);
 
 const text = Buffer.alloc(128);
@@ -15,9 +15,9 @@ function threadCpuMs(): number {
 }
 
 /**
- * The most CPU time for which the main thread worked without giving others their turn while this went on. Other programs of
- * the machine do not count, as they would by a clock. Collections of garbage do: so of several tries the least counts, and one
- * that is below `enough` is the last.
+ * The longest CPU time for which the main thread ran without yielding during `work`. Other programs on the machine do not
+ * count, as they would with a clock. Garbage collection counts, so the smallest of several tries is returned, and a try below
+ * `enough` is the last.
  */
 export async function longestSliceMs(
   work: () => Promise<unknown>,

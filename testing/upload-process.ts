@@ -2,9 +2,9 @@ import * as adapters from "@/server/domain/adapters";
 import { systemCtx } from "@/server/domain/ctx";
 import { manyWeights, uploadOf } from "./forms";
 
-/* Uploads one adapter in a process of its own, which may die on the way (CAPSTAN_FAILPOINTS), or in the middle of the bytes. */
+/* A process that uploads one adapter, and may be killed on the way (CAPSTAN_FAILPOINTS) or within the bytes. */
 const [, , request = "{}"] = process.argv;
-const { projectId, seed, megabytes, diesHalfWay } = JSON.parse(request); // as processes.ts writes it
+const { projectId, seed, megabytes, diesHalfWay } = JSON.parse(request); // processes.ts writes it
 const form = uploadOf(manyWeights(seed, megabytes));
 async function* bytes() {
   yield form.bytes.subarray(0, form.bytes.length / 2);

@@ -7,9 +7,9 @@ import { setSettings } from "@/testing/settings";
 import { type Call, call, makeTenant, sessionHeaders, type Tenant } from "./api";
 import { system } from "./tenants";
 
-/** What the vendor below knows of models, in answer to a check. */
+/** The vendor's list of models, which a connection check requests. */
 export const MODELS = { json: { object: "list", data: [] } };
-/** What it answers to a question about the sea. */
+/** The vendor's answer to a question about the sea. */
 export const ANSWER = {
   json: {
     id: "resp_1",
@@ -25,12 +25,12 @@ export type Vault = {
   tenant: Tenant;
   /** An owner of the tenant's organization, signed in. */
   owner: Call;
-  /** OpenAI, as this installation reaches it. */
+  /** The vendor in OpenAI's place, as this installation reaches it. */
   vendor: Vendor;
   path: string;
-  /** Another credential, bound to the tenant's project. Those before it lose their place to it. */
+  /** Connects another credential, bound to the tenant's project; it replaces the earlier one. */
   connect(): Promise<{ credentialId: string; bindingId: string }>;
-  /** A request to an endpoint of credentials that succeeds once; each has things of its own. */
+  /** A request to an endpoint of credentials that succeeds once; each uses its own objects. */
   sample(method: string, path: string): { method: string; target: string; body?: unknown };
   close(): Promise<void>;
 };
@@ -53,7 +53,7 @@ export async function vendorAsOpenAi(): Promise<{ vendor: Vendor; close(): Promi
 
 const SPARE = 24;
 
-/** Is it an endpoint of what is connected? */
+/** True for an endpoint of credentials or connections. */
 export const isOfVault = ({ path }: { path: string }) =>
   path.includes("/provider-credentials") || path.startsWith("/v1/connections");
 
@@ -81,7 +81,7 @@ export async function openVault(): Promise<Vault> {
     return { credentialId, bindingId: bound.bindingId };
   };
   const kept = await connect();
-  // Only one of a provider serves an environment: the spares are of the project all the same, by another provider's name.
+  // An environment has only one credential per provider, so the spares are of other providers.
   const spares = await makeSpares(organizationId, projectId);
   const owner = { headers: await sessionHeaders(organizationId, "owner") };
   const wanted = { capabilities: ["text.general.fast.v1"], projectId };
@@ -115,7 +115,7 @@ export async function openVault(): Promise<Vault> {
   };
 }
 
-/** Credentials of providers this installation has no more: their rows may be deleted like any other. */
+/** Credentials of providers that this installation no longer has; tests may delete their rows. */
 async function makeSpares(organizationId: string, projectId: string) {
   return Promise.all(
     Array.from({ length: 2 * SPARE }, async (_, position) => {

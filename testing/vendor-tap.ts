@@ -6,8 +6,8 @@ import { setSettings } from "@/testing/settings";
 export type Received = { path: string; body: string; headers: Record<string, unknown> };
 
 /**
- * Stands between the product and the sandbox and keeps what really went over the wire, by attempt. Everything is
- * handed on unchanged, when `before` has resolved. `stop` puts the sandbox's own address back.
+ * A proxy between the product and the sandbox that records the bytes on the wire, by attempt. It forwards everything
+ * unchanged once `before` has resolved. `stop` restores the sandbox's own address.
  */
 export async function tapSandbox({ before = async () => {} }: { before?(): Promise<unknown> } = {}) {
   const behind = env.SANDBOX_URL ?? "";
@@ -25,7 +25,7 @@ export async function tapSandbox({ before = async () => {} }: { before?(): Promi
       headers: { "content-type": "application/json", "x-attempt-id": attemptId },
       ...(body.byteLength > 0 ? { body } : {}),
     }).catch(() => null);
-    // A connection that is dropped behind is dropped in front.
+    // A connection that the sandbox drops is dropped for the product, too.
     if (!answer) return void response.destroy();
     response.writeHead(answer.status, { "content-type": answer.headers.get("content-type") ?? "" });
     response.end(Buffer.from(await answer.arrayBuffer()));
@@ -33,9 +33,9 @@ export async function tapSandbox({ before = async () => {} }: { before?(): Promi
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   setSettings({ SANDBOX_URL: `http://127.0.0.1:${(server.address() as AddressInfo).port}` });
   return {
-    /** What the sandbox was sent under this attempt. */
+    /** The requests of this attempt to the sandbox. */
     of: (attemptId: string): Received[] => received.get(attemptId) ?? [],
-    /** How many requests it was sent at all. */
+    /** The number of requests to the sandbox. */
     size: () => [...received.values()].flat().length,
     async stop() {
       setSettings({ SANDBOX_URL: behind });

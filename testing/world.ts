@@ -7,7 +7,7 @@ import type { Step } from "@/server/platform/durable/step";
 import { newId } from "@/server/platform/ids";
 import { projectLeasesPass } from "./leases";
 
-/** A clock a test moves by hand. */
+/** A clock that a test moves by hand. */
 export function testClock() {
   let offsetMs = 0;
   return {
@@ -24,11 +24,11 @@ export type TestProject = {
   /** A key bound to the project. */
   ctx: Ctx;
   clock: ReturnType<typeof testClock>;
-  /** So much time passes, for the leases of its rows as well, which end by the database's clock. */
+  /** Lets this much time pass, also for the leases of the project's rows, which end by the database's clock. */
   pass(ms: number): Promise<void>;
 };
 
-/** Gives an organization wallets, live and of the sandbox, with this much in them and no allowance. */
+/** Gives an organization live and test wallets with this balance and no allowance. */
 export async function fund(organizationId: string, walletMicros: number) {
   await pool.query(
     "INSERT INTO wallet (organization_id, is_test, balance_micros, created_at) SELECT $1, test, $2, now() FROM unnest(ARRAY[false, true]) AS test",
@@ -36,7 +36,7 @@ export async function fund(organizationId: string, walletMicros: number) {
   );
 }
 
-/** An organization with one project and a bound key, with funds and no allowance: every test has its own. */
+/** A new organization with one project and a bound key, with funds and no allowance. */
 export async function makeProject({ walletMicros = 1_000_000_000 } = {}): Promise<TestProject> {
   const organizationId = newId("organization");
   const projectId = newId("project");
@@ -70,7 +70,7 @@ export async function makeProject({ walletMicros = 1_000_000_000 } = {}): Promis
   return { organizationId, projectId, ctx, clock, pass };
 }
 
-/** One whose clock is far from the end of any day or month, for what is counted by them. */
+/** A project whose clock is far from the end of any day or month, for tests that count by them. */
 export async function makeProjectAtNoon(): Promise<TestProject> {
   const project = await makeProject();
   const now = project.clock.now();
@@ -78,7 +78,7 @@ export async function makeProjectAtNoon(): Promise<TestProject> {
   return project;
 }
 
-/** Runs a flow's steps at once; sleeps move the clock instead of waiting. */
+/** Runs a flow's steps at once; sleeps move the clock. */
 export function inlineStep(clock: TestProject["clock"]): Step {
   return {
     runId: randomUUID(),
@@ -87,12 +87,12 @@ export function inlineStep(clock: TestProject["clock"]): Step {
   };
 }
 
-/** Takes a job as a run of its own does, and stops there. */
+/** Claims a job as a run does, and stops there. */
 export async function startJob(ctx: Ctx, jobId: string, runId: string = randomUUID()) {
   return (await start(ctx, jobId, runId))?.started ?? null;
 }
 
-/** So many more rows like that of a job, each with an id and a key of its own, and with these columns as the SQL says. */
+/** Copies a job's row this many times, each with its own id and key, and with these columns from SQL. */
 export async function copyJob(
   jobId: string,
   copies: number,
@@ -114,7 +114,7 @@ export async function copyJob(
   );
 }
 
-/** The state of a job as its rows have it. */
+/** The rows of a job. */
 export async function rowsOf(jobId: string) {
   const [job, attempt, hold, events, receipts, ledger] = await Promise.all([
     pool.query("SELECT * FROM job WHERE id = $1", [jobId]),

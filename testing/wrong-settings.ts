@@ -1,4 +1,4 @@
-/** With these, a process starts in production. */
+/** Settings with which a process starts in production. */
 export const PRODUCTION = {
   CAPSTAN_ENV: "production",
   NEXTAUTH_SECRET: "p9Xz4rT1mQ8vB2nL6kW0sD3fH7jY5cGaEuRo",
@@ -10,7 +10,7 @@ export const OIDC = { OIDC_ISSUER: "https://id.test", OIDC_CLIENT_ID: "id", OIDC
 
 const PROXY = { OUTGOING_PROXY: "http://proxy.corp:3128" };
 
-/** What is changed of settings with which a process starts in production, and what the refusal says. */
+/** Changes to the settings above with which a process must refuse to start, and the text of the refusal. */
 export const WRONG_SETTINGS: [Record<string, string>, string][] = [
   [{ CAPSTAN_ENV: "prod" }, "CAPSTAN_ENV"],
   [{ PORT: "70000" }, "PORT: must be a port"],

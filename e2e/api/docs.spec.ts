@@ -16,8 +16,9 @@ import { type Block, blocksOf, type Page, pageAt, pagesUnder } from "@/testing/d
 import { admin, unique, world } from "../world";
 
 /*
- * The code blocks of README.md and docs/start run in their order, in one shell a page, as a reader pastes them: in a clone, with
- * CAPSTAN_URL and CAPSTAN_API_KEY set. The clone is a folder of links to this one, and the key is of an organization of its own.
+ * The code blocks of README.md and docs/start run in order, in one shell per page, as a reader pastes them: in a clone, with
+ * CAPSTAN_URL and CAPSTAN_API_KEY set. The clone is a folder of links to this one, and the key belongs to an organization of
+ * its own.
  */
 
 const dataDir = resolve(process.env.CAPSTAN_E2E_DATA_DIR ?? process.env.CAPSTAN_DATA_DIR ?? ".data");
@@ -30,7 +31,7 @@ test.beforeAll(() => {
   const own = [".data", ".env", ".git", ".next", "tsconfig.json"];
   for (const name of readdirSync(".").filter((each) => !own.includes(each)))
     symlinkSync(resolve(name), join(clone, name));
-  // A reader's own project has the client as a package.
+  // A reader's project has the client installed as a package.
   const paths = { "@/*": ["./*"], "@capstan/client": ["./clients/typescript/src/index.ts"] };
   writeFileSync(
     join(clone, "tsconfig.json"),
@@ -62,10 +63,10 @@ const SHELL = new Set(["sh", "bash", "shell"]);
 const TYPESCRIPT = new Set(["ts", "typescript", "js", "javascript", "mjs"]);
 const PYTHON = new Set(["py", "python"]);
 
-/** A script of package.json that starts, stops or builds an installation, or npm's own work. */
+/** True for a script of package.json that starts, stops or builds an installation, and for npm's own commands. */
 const isLauncher = (script: string) => !(script in scripts) || /^node scripts\//.test(scripts[script]);
 
-/** Why a block cannot run here; null: it runs. Languages that are not programs have no reason. */
+/** The reason why a block cannot run here; null if it runs, undefined if its language is not a program. */
 function reasonAgainst({ language, code }: Block): string | null | undefined {
   const isShell = SHELL.has(language);
   if (!isShell && !TYPESCRIPT.has(language) && !PYTHON.has(language)) return undefined;
@@ -99,7 +100,7 @@ function missingPackages(code: string): string[] {
 const FIND_MODULES =
   "import importlib.util, sys; print(*[m for m in sys.argv[1:] if not importlib.util.find_spec(m)])";
 
-/** Runs a command in the clone; its exit code and all it printed. */
+/** Runs a command in the clone; returns its exit code and output. */
 function run(command: string, args: string[]): Promise<{ code: number | null; said: string }> {
   return new Promise((done, failed) => {
     const { CAPSTAN_DATA_DIR: _, CAPSTAN_E2E_DATA_DIR: __, ...rest } = process.env;
@@ -121,14 +122,14 @@ async function missingModules(code: string): Promise<string[]> {
   return found ? found.said.split(/\s+/).filter(Boolean) : ["python3"];
 }
 
-/** An address that a page writes down is that of the installation under test. */
+/** Replaces the local address in a page's code by that of the installation under test. */
 const here = (code: string) => code.replaceAll(/http:\/\/(localhost|127\.0\.0\.1):3000/g, world.baseUrl);
 
-/** The status of a refusal that a comment of a shell block announces. */
+/** The error status that a comment of a shell block announces. */
 const announced = ({ language, code }: Block) =>
   SHELL.has(language) ? /#.*\b([45]\d\d)\b/.exec(code)?.[1] : undefined;
 
-/** What the shell runs for a block: a refused request ends it, unless the block announces that. */
+/** The shell lines of a block. A refused request ends the shell, unless the block announces the status. */
 async function toShell(block: Block, name: string): Promise<{ lines: string } | { reason: string }> {
   const reason = reasonAgainst(block);
   if (reason) return { reason };
@@ -176,14 +177,14 @@ async function readAlong(page: Page): Promise<void> {
 }
 
 for (const page of [pageAt("README.md"), ...pagesUnder("docs/start")])
-  test(`the code blocks of ${page.path} run as they are`, {
+  test(`the code blocks of ${page.path} run unchanged`, {
     tag: page.path === "README.md" ? [] : "@long",
   }, async () => {
     test.setTimeout(300_000);
     await readAlong(page);
   });
 
-test("a block that cannot run is recognised by what it does", () => {
+test("a block that cannot run is recognized by its code", () => {
   const why = (language: string, code: string) => reasonAgainst({ language, code, line: 1 });
   expect(why("sh", 'curl "$CAPSTAN_URL/v1/models"')).toBe(null);
   expect(why("sh", "npm run admin -- ledger check # all of it …")).toBe(null);

@@ -11,8 +11,8 @@ import { signedIn } from "../needs";
 import { ended, makePerson, submit, world } from "../world";
 
 /*
- * The web process answers /v1 itself and never asks Next. Under plain `next start` the same endpoints answer through
- * their route files. Both must say the same.
+ * The web process answers /v1 itself without Next. Under plain `next start` the same endpoints answer through their route
+ * files. Both must respond alike.
  */
 
 const dataDir = process.env.CAPSTAN_E2E_DATA_DIR ?? process.env.CAPSTAN_DATA_DIR ?? ".data";
@@ -54,7 +54,7 @@ test.afterAll(() => {
   plain?.kill("SIGTERM");
 });
 
-// Not content-length: Next may send the same bytes in chunks.
+// Content-length is left out, because Next may send the same bytes in chunks.
 const HEADERS = [
   "content-type",
   "content-range",
@@ -83,7 +83,7 @@ async function ask(base: string, { method, path, headers = {}, body, raw }: Ask)
     status: answer.status,
     headers: Object.fromEntries(HEADERS.map((name) => [name, answer.headers.get(name)])),
     hasOwn: ["x-request-id", "x-capstan-version", "ratelimit-limit"].map((name) => answer.headers.has(name)),
-    // A request's own id, whether it repeats one, a fresh quote's id and its lifetime differ from call to call.
+    // A request's id, its replay flag, and a new quote's id and lifetime differ from call to call.
     body: bytes
       .toString("latin1")
       .replace(/req_[0-9a-z]{26}/g, "req_…")
@@ -93,7 +93,7 @@ async function ask(base: string, { method, path, headers = {}, body, raw }: Ask)
   };
 }
 
-test("the web process and plain next start give the same answers", async () => {
+test("the web process and plain next start give the same responses", async () => {
   test.setTimeout(120_000);
   const { jobId } = await submit({
     capability: "image.generate.v1",
@@ -110,7 +110,7 @@ test("the web process and plain next start give the same answers", async () => {
   const { executionId } = JSON.parse(streamed.body);
   const asStream = { accept: "text/event-stream" };
   const asks: Ask[] = [
-    // Read to their end by whoever asks first, from the rows by the other.
+    // The first reader gets it live, and the second from the stored rows.
     { path: `/v1/executions/${executionId}/events`, headers: asStream },
     { path: `/v1/executions/${executionId}/events`, headers: { ...asStream, "last-event-id": "2" } },
     { path: `/v1/jobs/${executionId}/events`, headers: asStream },
@@ -184,7 +184,7 @@ test("both keep the lines of a repeated header apart, and read them as UTF-8", a
         "idempotency-key": lines.map((line) => Buffer.from(line).toString("latin1")),
       },
     });
-    request.end(Buffer.from('{"input":{"expression":"6 * 7"}}')); // with a text Node would send the head in its encoding
+    request.end(Buffer.from('{"input":{"expression":"6 * 7"}}')); // with a text Node would send the head in the text's encoding
     const [response]: [IncomingMessage] = await once(request, "response").then(([first]) => [first]);
     const chunks: Buffer[] = [];
     for await (const chunk of response) chunks.push(chunk);
@@ -199,7 +199,7 @@ test("both keep the lines of a repeated header apart, and read them as UTF-8", a
   }
 });
 
-test("a signed-in browser's request without a body and a type is served by both", async ({ browser }) => {
+test("both serve a signed-in browser's request without a body or content type", async ({ browser }) => {
   const { context } = await signedIn(browser, makePerson("member"));
   const cookies = await context.cookies();
   const headers = {

@@ -6,13 +6,13 @@ import { expect, test } from "@playwright/test";
 import { freePort } from "../../scripts/launch/system";
 import { world } from "../world";
 
-/* A web process and a worker that somebody starts by themselves, beside those of the installation. */
+/* A web process and a worker started separately, beside those of the installation. */
 
 const dataDir = process.env.CAPSTAN_E2E_DATA_DIR ?? process.env.CAPSTAN_DATA_DIR ?? ".data";
 const { databaseUrl, sandboxUrl } = JSON.parse(readFileSync(join(dataDir, "runtime.json"), "utf8"));
 const started: ChildProcess[] = [];
 test.afterEach(() => {
-  for (const child of started.splice(0)) child.kill("SIGKILL"); // what it started ends with it
+  for (const child of started.splice(0)) child.kill("SIGKILL"); // stops the processes that the test started
 });
 
 function start(args: string[], settings: Record<string, string>): ChildProcess {
@@ -38,7 +38,7 @@ const statusOf = (url: string, headers: Record<string, string> = {}) =>
   );
 const ready = (url: string) => expect.poll(() => statusOf(`${url}/readyz`), { timeout: 60_000 }).toBe(200);
 
-test("a worker started by itself says that it can work and what it counts, and ends in order when it is asked to", async () => {
+test("a worker started alone reports that it can work and what it counts, and stops cleanly on request", async () => {
   const port = await freePort();
   const worker = start(["worker"], { WORKER_PORT: String(port) });
   const url = `http://127.0.0.1:${port}`;
@@ -52,7 +52,7 @@ test("a worker started by itself says that it can work and what it counts, and e
   expect(await statusOf(`${url}/healthz`)).toBe(null);
 });
 
-test("a web process started by itself serves the same installation", async () => {
+test("a web process started alone serves the same installation", async () => {
   const port = await freePort();
   const web = start(["web"], { PORT: String(port) });
   const url = `http://127.0.0.1:${port}`;
@@ -76,7 +76,7 @@ for (const [what, part, settings, code, told] of [
   ],
   ["with a wrong setting", "worker", { WORKER_PORT: "70000" }, 2, "WORKER_PORT: must be a port"],
 ] as const)
-  test(`a process ${what} is not started, and one sentence says why`, async () => {
+  test(`a process ${what} does not start, and one sentence says why`, async () => {
     const child = start([part], settings);
     let said = "";
     child.stderr?.setEncoding("utf8").on("data", (text: string) => {

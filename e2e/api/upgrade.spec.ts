@@ -13,7 +13,7 @@ const asked = async (path: string, headers: Record<string, string>) => {
   return answer.statusCode;
 };
 
-test("who offers another protocol is answered as who does not, also once a page was asked for", async () => {
+test("a client that offers another protocol is answered like one that does not, also after a page was requested", async () => {
   expect(await asked("/sign-in", {})).toBe(200);
   for (const [path, protocol] of [
     ["/healthz", "h2c"],

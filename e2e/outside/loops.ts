@@ -9,11 +9,11 @@ import type { Row, World } from "./world";
  */
 
 export const MODEL = "text.general.fast.v1";
-/** Loses every answer, after the provider has taken the request on. */
+/** A sandbox model that loses every answer after the request was accepted. */
 const LOST = `${MODEL}@sandbox/sandbox-lost`;
 const SLOW = `${MODEL}@sandbox/sandbox-slow`;
 
-/** Among what a framework lacks: it takes a stream that broke off for a whole answer. */
+/** A name in a framework's list of lacking features: it treats an interrupted stream as a whole answer. */
 export const FAILURE = "notice of a failure";
 
 export type Tool = { name: string; description: string; run(input: { city: string }): string };
@@ -24,15 +24,15 @@ export type Task = {
   question: string;
   tools: Tool[];
   model?: string;
-  /** Another agent that the first may hand over to, by a tool of this name. */
+  /** Another agent to which the first may hand over, through a tool of this name. */
   handoff?: { name: string; agent: string; tools: Tool[] };
-  /** What an earlier run left as its history: this question is its next turn. */
+  /** The history of an earlier run, of which this question is the next turn. */
   history?: unknown;
-  /** The answer is an object of this shape. */
+  /** The shape of the answer, if it must be an object. */
   shape?: typeof Report;
-  /** The answer comes in pieces. */
+  /** True if the answer is streamed. */
   stream?: boolean;
-  /** The loop ends after so many answers of the model. */
+  /** The loop ends after this many answers of the model. */
   maxSteps?: number;
   maxOutputTokens?: number;
   signal?: AbortSignal;
@@ -42,17 +42,17 @@ export type Outcome = {
   text: string;
   object?: unknown;
   history?: unknown;
-  /** How many pieces of text came, where the answer was streamed. */
+  /** The number of streamed pieces of text. */
   pieces?: number;
-  /** The last answer ran into its limit of tokens. */
+  /** True if the last answer reached its token limit. */
   isCut?: boolean;
-  /** The loop ran into `maxSteps`. */
+  /** True if the loop reached `maxSteps`. */
   isStopped?: boolean;
 };
 
 export type Agent = (task: Task) => Promise<Outcome>;
 
-/** A tool that finds something no model could guess, and counts how often it was called. */
+/** A tool whose result no model could guess, and which counts its calls. */
 function makeTool(name: string, finding: string) {
   const tool = {
     name,
@@ -72,10 +72,10 @@ let serial = 4100;
 const weather = () => makeTool("get_weather", `sunny-${serial++}`);
 const time = () => makeTool("get_time", `noon-${serial++}`);
 
-/** What has to hold of an agent. `lacks` names the loops that a framework has no way for, and why. */
+/** The checks of an agent. `lacks` names the loops that a framework does not support, and why. */
 export function tenLoops(world: World, agent: Agent, lacks: Record<string, string> = {}): Row["checks"] {
   const { tap } = world;
-  /** The requests and executions that some work makes. */
+  /** Counts the requests and executions that `work` causes. */
   async function counted<T>(work: () => Promise<T>) {
     const mark = tap.mark();
     const before = world.executions();
@@ -156,7 +156,7 @@ export function tenLoops(world: World, agent: Agent, lacks: Record<string, strin
     async "error in a tool"() {
       const broken = { ...weather(), run: (): string => assert.fail("station-closed") };
       const { text } = await agent({ question: "Use get_weather.", tools: [broken] });
-      assert.match(text, /station-closed|error occurred/i); // some keep the tool's own words from the model
+      assert.match(text, /station-closed|error occurred/i); // some frameworks hide the tool's own message from the model
     },
     async "limit of steps"() {
       const tool = weather();

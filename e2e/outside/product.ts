@@ -1,6 +1,6 @@
 import type { World } from "./world";
 
-/** A call of the product's own interface; its answer, which has to be a success. */
+/** Calls the product's own interface and returns the response, which must be a success. */
 // biome-ignore lint/suspicious/noExplicitAny: a check reads answers of every shape
 export async function call(world: World, path: string, body?: object): Promise<any> {
   const answer = await fetch(new URL(path, world.productUrl), {
@@ -13,7 +13,7 @@ export async function call(world: World, path: string, body?: object): Promise<a
   return JSON.parse(text);
 }
 
-/** Submits a durable job of the sandbox; its id. */
+/** Submits a durable job to the sandbox; returns its id. */
 export async function runJob(world: World): Promise<string> {
   const input = { messages: [{ role: "user", content: "Tell me of lighthouses." }] };
   return (await call(world, "/v1/capabilities/text.general.fast.v1/jobs", { input })).jobId;

@@ -9,7 +9,7 @@ import { openWorld, type Row, type World } from "./world";
  * for the totals.
  */
 
-/** The clients by their files, those of `--part ci` first. */
+/** The clients by file name; those of `--part ci` first. */
 const CLIENTS = {
   openai: () => import("./clients/openai"),
   "ai-sdk": () => import("./clients/ai-sdk"),
@@ -47,7 +47,7 @@ const unknown = named.find((name) => !(name in CLIENTS)) ?? (values.part === "ci
 if (unknown)
   throw new Error(`There is no ${unknown}. There are --part ci, and ${Object.keys(CLIENTS).join(", ")}.`);
 
-// Some frameworks leave a promise of theirs alone when a request fails; the check sees the failure where a user would.
+// Some frameworks leave a promise unhandled when a request fails; the check sees the failure as a user would.
 process.on("unhandledRejection", () => {});
 
 const tap = await openTap(CAPSTAN_BASE_URL);
@@ -102,7 +102,7 @@ function pick<T>(all: Record<string, T>, name: string): Record<string, T> {
   return Object.fromEntries(Object.entries(all).filter(([key]) => key === name));
 }
 
-/** A check that hangs is a check that failed. */
+/** Fails a check that hangs. */
 async function within(work: () => Promise<void>): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {
@@ -111,7 +111,7 @@ async function within(work: () => Promise<void>): Promise<void> {
   await Promise.race([work(), late]).finally(() => clearTimeout(timer));
 }
 
-/** What a failed check asked for; the last request whole, for that is where it mostly ended. */
+/** The requests of a failed check; the last one in full, because the failure is mostly there. */
 function asked(seen: Seen[]): string {
   const lines = seen.map(({ method, path, status }) => `  ${method} ${path} ${status ?? "(no answer)"}\n`);
   const last = seen.at(-1);

@@ -13,8 +13,8 @@ import type { Agent } from "./loops";
 import type { Row, World } from "./world";
 
 /*
- * Loops against doubles of servers (testing/upstreams/loops), which refuse what the servers refuse. Each is connected in a
- * project of its own, as its owner does.
+ * Loops against doubles of servers (testing/upstreams/loops), which refuse what the real servers refuse. Each double is
+ * connected in its own project, as its owner would.
  */
 
 type Connected = { apiKey: string; model: string };
@@ -23,7 +23,10 @@ let owner: Promise<Ask> | null = null;
 // biome-ignore lint/suspicious/noExplicitAny: a check reads answers of every shape
 type Ask = (path: string, body: object) => Promise<any>;
 
-/** Checks that a client works through such a loop and a question after it: the tools are called once each, and the double answers to the end. */
+/**
+ * Checks that a client completes such a loop and a follow-up question: each tool is called once, and the double answers to
+ * the end.
+ */
 export function serverChecks(world: World, server: string, agentOf: (world: World) => Agent): Row["checks"] {
   const run = (stream: boolean) => async () => {
     const { apiKey, model } = await connectTo(world, server);
@@ -70,7 +73,7 @@ async function connect(world: World, server: string): Promise<Connected> {
 
 const bootstrapOf = ({ dataDir }: World) => JSON.parse(readFileSync(join(dataDir, "bootstrap.json"), "utf8"));
 
-/** The requests of the installation's first owner, who signs in as a browser does. */
+/** A function that sends requests as the installation's first owner, signed in like a browser. */
 async function signIn(world: World): Promise<Ask> {
   const { operator, baseUrl: origin } = bootstrapOf(world);
   const cookies = new Map<string, string>();

@@ -18,8 +18,8 @@ export type Seen = {
 export type Tap = Awaited<ReturnType<typeof openTap>>;
 
 /**
- * Stands between a client and the product: passes everything on as it comes, keeps what was asked, and can answer the next
- * request itself, as a balancer before the product would.
+ * A proxy between a client and the product: forwards everything unchanged, records the requests, and can answer the next one
+ * itself, like a load balancer.
  */
 export async function openTap(target: string) {
   const seen: Seen[] = [];
@@ -56,14 +56,14 @@ export async function openTap(target: string) {
     (incoming, answer) => void pass(incoming, answer).catch(() => answer.destroy()),
   );
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const { port } = server.address() as AddressInfo; // it listens on a port
+  const { port } = server.address() as AddressInfo; // set while it listens
 
   return {
     url: `http://127.0.0.1:${port}`,
-    /** What was asked since the mark. */
+    /** The requests since the mark. */
     since: (mark: number): Seen[] => seen.slice(mark),
     mark: () => seen.length,
-    /** Answers the next request with 503 and a second to wait, so that nothing of it reaches the product. */
+    /** Answers the next request with 503 and a Retry-After of one second, without forwarding it. */
     refuseNext() {
       refusal = { status: 503, headers: { "content-type": "application/json", "retry-after": "1" } };
     },

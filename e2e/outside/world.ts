@@ -2,31 +2,31 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Tap } from "./tap";
 
-/** The installation under test and what the checks know of it. */
+/** The installation under test. */
 export type World = {
-  /** Where the product itself answers, and where a client is pointed at: the tap before it. */
+  /** The product's own URL, and the URL for clients, which is the tap in front of it. */
   productUrl: string;
   baseUrl: string;
   apiKey: string;
   dataDir: string;
-  /** Address of the doubles of servers, each at its name. */
+  /** The URL of the doubles of servers; each has its name as path. */
   serversUrl: string;
   tap: Tap;
-  /** How many executions reached the sandbox so far. */
+  /** The number of executions that reached the sandbox so far. */
   executions(): number;
 };
 
-/** One line of the table: a client at a door, and what has to hold of it by name. */
+/** One line of the table: a client with an interface, and its named checks. */
 export type Row = {
   client: string;
   version: string;
   door: string;
   checks: Record<string, () => Promise<void>>;
-  /** Checks that this client has no way for, and why. */
+  /** Checks that this client does not support, and why. */
   lacks?: Record<string, string>;
 };
 
-/** Opens the installation whose data directory this is. */
+/** Opens the installation with this data directory. */
 export function openWorld({
   dataDir,
   tap,
@@ -47,7 +47,7 @@ export function openWorld({
   };
 }
 
-/** The version of an installed package, as the table prints it. */
+/** The version of an installed package, for the table. */
 export function versionOf(name: string): string {
   const path = join(import.meta.dirname, "node_modules", name, "package.json");
   return JSON.parse(readFileSync(path, "utf8")).version;

@@ -33,7 +33,7 @@ signedOut(
     await expect(mine).toContainText(/Chrome on .*Browser.*Signed in .*Last seen/);
     await expectAccessible(page);
 
-    // One of the two others ends, and the one that is left still works.
+    // One of the two other sessions ends, and the remaining one still works.
     expect([(await asked(other)).status(), (await asked(third)).status()]).toEqual([200, 200]);
     await rows
       .filter({ hasNotText: "This session" })
@@ -48,7 +48,7 @@ signedOut(
     await ended.goto("/account");
     await expect(ended).toHaveURL(/\/sign-in\?callbackUrl=%2Faccount/);
 
-    // A script of our own pages needs no body and no type for that.
+    // A script of our own pages may omit body and content type.
     const removed = await page.evaluate(async () => {
       const answer = await fetch("/v1/auth/sessions/ses_00000000000000000000000000", { method: "DELETE" });
       return answer.status;

@@ -10,7 +10,7 @@ const PHONE = { width: 390, height: 844 };
 const rooms = `/projects/${world.projectId}/adapters`;
 
 const sha256 = (bytes: Buffer) => createHash("sha256").update(bytes).digest("hex");
-/** Small weights that nobody else has. */
+/** Small weights that are unique. */
 const freshWeights = (metadata: Record<string, string> = {}) =>
   weights({ rank: 1, metadata: { note: unique("weights"), ...metadata } });
 
@@ -46,7 +46,7 @@ const countOf = async (q: string): Promise<number> =>
   (await (await call(`/v1/adapters?${new URLSearchParams({ projectId: world.projectId, q })}`)).json()).items
     .length;
 
-/** Lets go of a file over the zone, as a person would. */
+/** Drops a file on the zone, as a person would. */
 async function drop(page: Page, name: string, bytes: Buffer): Promise<void> {
   const dataTransfer = await page.evaluateHandle(
     ({ name, base64 }) => {
@@ -123,7 +123,7 @@ test("a hostile file is refused with its rule: before the upload if its header i
   await drop(page, `${name}.safetensors`, bytesOf("a ZIP in the last tensor"));
   await page.getByRole("button", { name: "Upload", exact: true }).click();
   const refusal = page.getByRole("alert").filter({ hasText: "File refused" });
-  // It holds no pairs of matrices, which is known before its last bytes are.
+  // It has no pairs of matrices, which the server notices before the last bytes arrive.
   await expect(refusal).toContainText("not_a_lora");
   expect(sent).toHaveLength(1);
   expect(await countOf(name)).toBe(0);
@@ -307,7 +307,7 @@ test("an alias is created, promoted after its diff is shown, pinned by the recip
   await image.getByRole("button", { name: "Set default" }).click();
   await expect(image).toContainText("pinned to version 1 by the recipe");
 
-  // What is in use is not deleted, and it says by what.
+  // An adapter in use is not deleted, and the page lists its uses.
   await open(page, `${rooms}/${two.adapterId}`);
   await page.getByRole("button", { name: "Delete" }).click();
   const removal = page.getByRole("dialog");
@@ -330,9 +330,9 @@ test("an unused adapter is deleted", { tag: "@long" }, async ({ page }) => {
 test.describe("a viewer", () => {
   test.use({ storageState: { cookies: [], origins: [] } });
 
-  test("sees adapters, aliases and defaults, and nothing that would change them", { tag: "@long" }, async ({
-    page,
-  }) => {
+  test("a viewer sees adapters, aliases and defaults, and no action that changes them", {
+    tag: "@long",
+  }, async ({ page }) => {
     const adapter = await putAdapter(unique("seen"));
     const alias = unique("seen");
     await putAlias(alias, adapter.adapterId);

@@ -13,7 +13,7 @@ test.beforeEach(async ({ page }) => {
   await open(page, "/");
 });
 
-/** Types over what is in the field, key by key, as a person who clicks into it does. */
+/** Replaces the text of a field, key by key, as a person who clicks into the field does. */
 async function type(field: Locator, text: string): Promise<void> {
   await field.blur();
   await field.click();

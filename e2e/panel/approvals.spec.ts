@@ -4,7 +4,7 @@ import { quoted, signedIn } from "../needs";
 import { admin, call, makePerson, textInput, world } from "../world";
 import { enter, expect, expectAccessible, expectNoSidewaysScroll, open, showTab, test } from "./panel";
 
-// A project of its own: the threshold must not catch the jobs of tests beside this one.
+// This test has its own project, because the threshold must not affect jobs of parallel tests.
 let projectId = "";
 let owner = { email: "", password: "" };
 
@@ -13,7 +13,7 @@ test.beforeAll(() => {
   owner = makePerson("owner");
 });
 
-// Settings are an owner's; the account of the other tests is a member's.
+// Only an owner changes the settings, and the other tests' account is a member.
 test.use({ storageState: { cookies: [], origins: [] } });
 test.describe.configure({ timeout: 180_000 });
 
@@ -80,7 +80,7 @@ test("a waiting job shows its reason and cost and can be approved or rejected", 
   await expectAccessible(page);
   expect((await getJob(rejected)).error?.code).toBe("ApprovalRejected");
 
-  // Nothing ran: the same request may be handed in again from here.
+  // Nothing ran, so the same request can be retried here.
   await page.getByRole("button", { name: "Retry job" }).click();
   await page.getByRole("alertdialog").getByRole("button", { name: "Retry job" }).click();
   await expect(page.getByText("Retry of")).toBeVisible();
@@ -125,7 +125,7 @@ test("the approvals page lists jobs and commissions with price, requester and de
   await expect(door).toHaveAccessibleName("Approvals 2 waiting");
   const items = page.getByRole("list", { name: /^Approvals/ }).locator("> li");
   const chosen = page.getByRole("region", { name: "Chosen approval" });
-  // A phone shows the list first, and then what is chosen.
+  // A phone shows the list first, and then the chosen item.
   await page.setViewportSize({ width: 390, height: 844 });
   await expect(chosen).toBeHidden();
   await items.nth(0).getByRole("button").click();
@@ -134,7 +134,7 @@ test("the approvals page lists jobs and commissions with price, requester and de
   await expectNoSidewaysScroll(page);
   await page.setViewportSize({ width: 1280, height: 800 });
   await expect(items).toHaveCount(2);
-  // A job waits seven days, a quote fourteen: what is due first stands first, with the request itself beside it.
+  // A job waits seven days and a quote fourteen, so the job comes first, with its request beside it.
   await expect(items.nth(0)).toContainText("Is this worth it?");
   for (const words of [
     "The estimate is above the project's approval threshold. A person must approve it.",
@@ -147,7 +147,7 @@ test("the approvals page lists jobs and commissions with price, requester and de
   ])
     await expect(chosen).toContainText(words);
 
-  // By keyboard alone: down to the quote and up again, approve, undo, and approve for good.
+  // The keyboard alone is enough: down to the quote and up again, approve, undo, and approve for good.
   const commission = items.filter({ hasText: summary });
   await items.nth(0).getByRole("button").press("j");
   await expect(commission.getByRole("button")).toBeFocused();

@@ -1,7 +1,7 @@
 import { getJob, makePerson, submit, world } from "../world";
 import { enter, expect, expectAccessible, expectNoSidewaysScroll, jobPath, open, test } from "./panel";
 
-// Only operators see this page; the other tests' account is a member's.
+// Only operators see this page, and the other tests' account is a member.
 test.use({ storageState: { cookies: [], origins: [] } });
 test.describe.configure({ timeout: 120_000 });
 

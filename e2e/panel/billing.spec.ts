@@ -10,9 +10,9 @@ const show = (page: Page, mode: "Test" | "Live") =>
 test.describe("an owner", () => {
   test.use({ storageState: { cookies: [], origins: [] } });
 
-  test("tops the test wallet up through the test checkout, and leaves another one", { tag: "@full" }, async ({
-    page,
-  }) => {
+  test("an owner tops up the test wallet through the test checkout, and leaves another checkout", {
+    tag: "@full",
+  }, async ({ page }) => {
     test.slow();
     await enter(page.context(), world.operator);
     await open(page, "/billing");
@@ -47,7 +47,7 @@ test.describe("an owner", () => {
       await expectAccessible(page);
       await expectNoSidewaysScroll(page);
     }
-    // The same checkout again pays nothing more.
+    // Opening the same checkout again pays nothing.
     await expect(page.getByText("This payment is complete.")).toBeVisible();
 
     await page.setViewportSize({ width: 1280, height: 800 });

@@ -6,7 +6,7 @@ import { enter, expect, expectAccessible, expectNoSidewaysScroll, open, test } f
 let projectId = "";
 let owner = { email: "", password: "" };
 
-// A project of its own for each: what it counts, and what stands of its budget, is of that test alone.
+// Each test has its own project, so that no other test changes its budget or usage.
 test.beforeEach(() => {
   ({ projectId } = admin("project", "create", "--name", "Thrifty", "--organization", world.organizationId));
   owner = makePerson("owner");
@@ -29,7 +29,7 @@ async function submit(model?: string): Promise<Response> {
   });
 }
 
-/** A job that nobody knows the charge of. */
+/** A job whose charge is unknown. */
 async function lose(): Promise<string> {
   const { jobId } = Job.parse(await (await submit("sandbox-lost")).json());
   for (;;) {
@@ -39,7 +39,7 @@ async function lose(): Promise<string> {
   }
 }
 
-/** Sets a limit for this project that no run fits below. */
+/** Sets a limit for this project that is below the price of any run. */
 async function stopEverything(page: Page): Promise<void> {
   await page.getByRole("button", { name: "Set budget" }).click();
   const dialog = page.getByRole("dialog", { name: "Set budget" });
@@ -107,7 +107,7 @@ test("an owner sets a budget, sees spend and alerts, increases the limit, and re
   expect((await submit()).status).toBe(200);
 });
 
-test("a run that a budget stops shows the full limit, what it asked for, and where the limit is raised", {
+test("a run that a budget stops shows the full limit, the amount it needs, and where to raise the limit", {
   tag: "@full",
 }, async ({ page }) => {
   await enter(page.context(), owner);

@@ -38,7 +38,7 @@ test.beforeAll(() => {
 test("an agent files a request, an operator quotes it, a member pays, the operator ships it; the agent can read every state", {
   tag: "@full",
 }, async ({ browser }) => {
-  // The agent finds nothing, and the response says where to file a request.
+  // The agent finds nothing, and the response shows where to file a request.
   const intent = "transcribe a phone call";
   const resolved = await call("/v1/capabilities/resolve", { key: world.unboundApiKey, body: { intent } });
   const resolution = await resolved.json();
@@ -151,7 +151,7 @@ test("an agent files a request, an operator quotes it, a member pays, the operat
   await page.goto(checkout);
   await expect(page.getByText("This checkout is closed.")).toBeVisible();
 
-  // The operator records what shipped.
+  // The operator records the delivered capability.
   await operator.page.reload();
   await open(operator.page, `/operator/requests/${id}`);
   await operator.page.getByRole("button", { name: "Record capability" }).click();

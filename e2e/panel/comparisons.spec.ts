@@ -20,7 +20,7 @@ const comparisonsPath = (rest = "") => `/projects/${world.projectId}/comparisons
 const pins = (...models: string[]) =>
   models.map((model) => ({ axis: "provider", providerPin: `sandbox/sandbox-${model}` }));
 
-/** Starts a comparison over the API. */
+/** Starts a comparison through the API. */
 async function compare(capability: string, input: object, competitors: object[]): Promise<Comparison> {
   const answer = await call(`/v1/capabilities/${capability}/comparisons`, {
     body: { context: { projectId: world.projectId }, input, competitors },
@@ -29,7 +29,7 @@ async function compare(capability: string, input: object, competitors: object[])
   return Comparison.parse(await answer.json());
 }
 
-/** The comparison when all of its entries have ended. */
+/** The comparison once all of its entries have ended. */
 async function over({ comparisonId }: Pick<Comparison, "comparisonId">): Promise<Comparison> {
   for (;;) {
     const told = Comparison.parse(await (await call(`/v1/comparisons/${comparisonId}`)).json());
@@ -38,7 +38,7 @@ async function over({ comparisonId }: Pick<Comparison, "comparisonId">): Promise
   }
 }
 
-/** What the page asks for from now on, as it was answered. */
+/** Records the responses to the page's requests from now on. */
 function listen(page: Page) {
   const answers: Promise<{ url: string; text: string }>[] = [];
   const onResponse = (response: Response) => {
@@ -47,7 +47,7 @@ function listen(page: Page) {
     answers.push(
       response.text().then(
         (text) => ({ url, text }),
-        () => ({ url, text: "" }), // the page went on meanwhile
+        () => ({ url, text: "" }), // the page has navigated away
       ),
     );
   };
@@ -58,7 +58,7 @@ function listen(page: Page) {
   };
 }
 
-/** What must not be told before a judgement: makers, and members that only revealed entries have. */
+/** Words that must not appear before a judgement: model names, and members that only revealed entries have. */
 const BETRAYALS = [
   /sandbox[-/]/i,
   /"sandbox"/,
@@ -93,7 +93,7 @@ test("images of three competitors are compared blind, zoomed together, judged by
   await expect(page.getByRole("heading", { name: "New comparison" })).toBeVisible();
   await expect(page.getByLabel("Prompt").first()).toHaveValue(prompt);
 
-  // The two of the only provider there is are chosen; a third is added, and a fourth has other fields.
+  // The only provider's two models are chosen; a third is added, and a fourth has other fields.
   await expect(page.getByText("2 selected, 2 to 4 allowed")).toBeVisible();
   await page.getByRole("checkbox", { name: /sandbox-slow/ }).click();
   const estimate = page.locator("[data-price]");
@@ -104,7 +104,7 @@ test("images of three competitors are compared blind, zoomed together, judged by
   await page.waitForURL(/\/comparisons\/cmp_/);
   const comparisonId = page.url().split("/").at(-1) ?? "";
 
-  // Partial results stand there while another still runs.
+  // Partial results appear while another entry still runs.
   const heard = listen(page);
   await open(page, comparisonsPath(`/${comparisonId}`));
   const entries = page.locator("[data-entry]");
@@ -119,7 +119,7 @@ test("images of three competitors are compared blind, zoomed together, judged by
       .poll(() => image.evaluate((element) => element instanceof HTMLImageElement && element.naturalWidth))
       .toBeGreaterThan(0);
 
-  // One is moved, all move.
+  // Moving one image moves all.
   const first = page.locator("[data-scale]").first();
   await first.focus();
   await page.keyboard.press("+");
@@ -144,7 +144,7 @@ test("images of three competitors are compared blind, zoomed together, judged by
   await expect(entries.getByText("Model, cost and duration are hidden.")).toHaveCount(3);
   const sums = await page.getByRole("main").getByText(/\$\d/).allTextContents();
 
-  // The page of a competitor's job says what is hidden, and where it is judged.
+  // The page of a competitor's job explains what is hidden, and links to the judgement.
   const { entries: blind } = await over({ comparisonId });
   const heardOfJob = listen(page);
   await open(page, jobPath(blind[0]?.jobId ?? ""));
@@ -183,9 +183,9 @@ test("images of three competitors are compared blind, zoomed together, judged by
   await expect(page.locator("[data-decision=winner]")).toContainText(
     /The winner is sandbox-.* Compared with sandbox-/,
   );
-  // Nothing of what one of them cost stood there before.
+  // The costs did not appear before.
   const costs = await table.getByText(/^\$\d/).allTextContents();
-  expect(costs).toHaveLength(6); // of each the provider's cost, and what is paid for it
+  expect(costs).toHaveLength(6); // two for each entry: the provider's cost and the charge
   for (const cost of costs) expect(sums).not.toContain(cost);
   const code = page.getByRole("region", { name: "Use the winner" });
   await expect(code).toContainText(prompt);
@@ -275,7 +275,7 @@ test("a viewer sees the entries but cannot judge", { tag: "@long" }, async ({ br
   await context.close();
 });
 
-/** At both widths, by every rule of axe, and without a page that scrolls sideways. */
+/** Checks pages at both widths with every rule of axe, and that they do not scroll sideways. */
 async function expectForEverybody(page: Page, paths: string[]) {
   for (const path of paths) {
     await page.setViewportSize({ width: 1280, height: 900 });

@@ -14,7 +14,7 @@ import {
 
 const LOST = "Connection lost, retrying";
 
-/** A job that runs for a while, on its page. */
+/** Opens the page of a job that runs for a while. */
 async function openRunningJob(page: Page) {
   const subject = unique("slow");
   const job = await submit({ input: textInput(subject), model: "sandbox-slow" });
@@ -26,7 +26,7 @@ async function openRunningJob(page: Page) {
 const ran = (page: Page) =>
   page.locator("dt", { hasText: /^Run time$/ }).locator("xpath=following-sibling::dd[1]");
 
-/** The server is away: its address refuses connections, while the device itself is online. */
+/** Simulates an unreachable server: its address refuses connections, while the device is online. */
 const takeServerAway = (page: Page) => page.route("**/*", (route) => route.abort("connectionrefused"));
 const bringServerBack = (page: Page) => page.unrouteAll({ behavior: "ignoreErrors" });
 

@@ -6,7 +6,7 @@ import { enter, expect, expectAccessible, expectNoSidewaysScroll, open, signIn, 
 const PHONE = { width: 390, height: 844 };
 const SECRET = "sk-typed-into-a-form-9911";
 
-/** A server that speaks chat completions, as far as a connection asks it: it takes one key. */
+/** A server for the part of chat completions that a connection check uses; it accepts one key. */
 async function startServer() {
   const state = { takes: SECRET };
   const server = createServer((request, response) => {
@@ -33,7 +33,7 @@ const onBasement = (projectId: string) => ({
   execution: { executionConstraints: { preferredModel: "llama-3" } },
 });
 
-/** A project of this test's own: what others submit must not run on what is connected here. */
+/** A project of this test, because jobs of other tests must not run on its connections. */
 const makeProject = () =>
   admin("project", "create", "--name", unique("Connected"), "--organization", world.organizationId).projectId;
 const pathOf = (projectId: string, query = "") => `/projects/${projectId}/connections${query}`;
@@ -88,7 +88,7 @@ signedOut(
       await expect(row.getByRole("status")).toContainText("Credentials accepted");
       await expect(row.getByRole("img", { name: /^Last 7 days of / })).toBeVisible();
 
-      // One execution may cost a millionth of a dollar: what would run on this account is refused, and what is raised is taken.
+      // A limit of a millionth of a dollar refuses executions on this account; a raised limit allows them.
       const setLimits = async (day: string, execution: string) => {
         await row.getByRole("button", { name: /^Set limits for / }).click();
         const limits = page.getByRole("dialog", { name: /^Limits for / });
@@ -127,7 +127,7 @@ signedOut(
   },
 );
 
-/** Members look; an owner connects. */
+/** Members can only view; an owner can connect. */
 async function openAsOwner(page: Page, path: string) {
   await page.setViewportSize({ width: 1280, height: 800 });
   await enter(page.context(), makePerson("owner"));

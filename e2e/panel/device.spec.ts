@@ -6,7 +6,7 @@ const PHONE = { width: 390, height: 844 };
 test("a device is approved by its code, never by a link alone, and is listed and ended like any session", {
   tag: "@full",
 }, async ({ page, playwright }) => {
-  // A device has no cookies of the person's browser.
+  // A device does not have the cookies of the person's browser.
   const request = await playwright.request.newContext({
     baseURL: world.baseUrl,
     storageState: { cookies: [], origins: [] },
@@ -21,7 +21,7 @@ test("a device is approved by its code, never by a link alone, and is listed and
   const { pathname, search } = new URL(verificationUriComplete);
   await open(page, pathname + search);
   await expect(page.getByLabel("Code")).toHaveValue(userCode);
-  expect((await redeem(deviceCode)).status()).toBe(428); // opened, and nothing is decided
+  expect((await redeem(deviceCode)).status()).toBe(428); // opened, but not decided
   await expectAccessible(page);
 
   await page.getByLabel("Code").fill("BBBB-BBBB");

@@ -6,7 +6,7 @@ import { freePort } from "../../scripts/launch/system";
 import { call, world } from "../world";
 import { expectNoSidewaysScroll } from "./panel";
 
-/** The example of docs/guides/embed-in-your-site.md: a page on another origin that shows a panel. */
+/** The example of docs/guides/embed-in-your-site.md: a page on another origin that shows an embed. */
 async function startHost() {
   const port = await freePort();
   const child = spawn(process.execPath, ["docs/examples/panel-host.mjs"], {
@@ -53,7 +53,7 @@ test("a page of another origin shows an embed, runs a job in it, and receives th
     const frame = page.frameLocator("capstan-panel iframe");
     await expect(frame.getByRole("heading", { name: "Picture studio" })).toBeVisible();
     await expect(frame.getByLabel("Prompt")).toHaveValue("A kite over the dunes");
-    await expect(frame.getByLabel("Variant count")).toHaveCount(0); // locked
+    await expect(frame.getByLabel("Variant count")).toHaveCount(0); // this field is locked
     await expect(frame.locator("[data-price]")).toContainText("$");
     await expectNoSidewaysScroll(page);
     const { violations } = await new AxeBuilder({ page }).include("capstan-panel").analyze();
@@ -88,7 +88,7 @@ test("a page of another origin shows an embed, runs a job in it, and receives th
     const file = await call(`/v1/jobs/${jobId}/artifacts/${done.artifacts?.[0]?.artifactId}`);
     expect(file.headers.get("content-type")).toBe("image/png");
 
-    // No trace of the token is left where the next page could find it.
+    // The next page finds no trace of the token.
     const inner = page.frames().find((each) => each.url().includes("/embed"));
     expect(inner?.url()).toBe(`${world.baseUrl}/embed?session=${sessionId}`);
     const kept = await inner?.evaluate(() =>

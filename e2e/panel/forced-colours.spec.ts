@@ -6,7 +6,7 @@ test.beforeEach(async ({ page }) => {
   await page.emulateMedia({ forcedColors: "active" });
 });
 
-/** Whether an element looks different without its state attribute. */
+/** True if an element looks different without its state attribute. */
 async function isSeen(element: Locator, attribute: string, other: string | null): Promise<boolean> {
   const marked = await element.screenshot();
   await element.evaluate(
@@ -47,7 +47,7 @@ for (const colorScheme of ["light", "dark"] as const) {
 test.describe("an owner", () => {
   test.use({ storageState: { cookies: [], origins: [] } });
 
-  test("the bar of a budget shows what is spent", async ({ page }) => {
+  test("the bar of a budget shows the spent amount", async ({ page }) => {
     const { projectId } = admin(
       "project",
       "create",

@@ -120,7 +120,7 @@ test("the layout does not shift when the price arrives", { tag: "@long" }, async
   expect((await code.boundingBox())?.y).toBe(before?.y);
 });
 
-/** Collects every layout shift that no input of the last half second explains. */
+/** Collects every layout shift that is not caused by input in the last half second. */
 async function watchShifts(page: Page) {
   await page.addInitScript(() => {
     const shifts: { value: number; what: string[] }[] = [];

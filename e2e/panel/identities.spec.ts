@@ -45,7 +45,7 @@ test("a person disconnects a sign-in that is not theirs, by their password, and 
   const asked = [page, other.page].map((each) => each.request.get("/v1/auth/sessions"));
   expect((await Promise.all(asked)).map((answer) => answer.status())).toEqual([200, 401]);
 
-  // Who has no password is told that the last one stays.
+  // A person without a password cannot disconnect the only provider, and the page says so.
   await inDatabase("UPDATE user_account SET password_hash = NULL WHERE email = $1", [person.email]);
   await open(page, "/account");
   await expect(card).toContainText("This is your only way to sign in");

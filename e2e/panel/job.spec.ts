@@ -15,7 +15,7 @@ test("a job page updates live: output, timeline and receipt appear when the job 
   await expect(page.getByText("Live", { exact: true })).toBeHidden();
   const { typedOutput, charge } = await getJob(job.jobId);
   expect(typedOutput).toMatchObject({ content: expect.any(String) });
-  const content = (typedOutput as { content: string }).content; // just asserted
+  const content = (typedOutput as { content: string }).content; // the line above checks it
   await expect(page.getByRole("region", { name: "Output", exact: true })).toContainText(content);
   const paid = page.locator("dt", { hasText: /^You pay$/ }).locator("xpath=following-sibling::dd[1]");
   await expect(paid).toContainText(dollars(charge?.chargedMicros ?? Number.NaN));

@@ -31,7 +31,7 @@ test("a name in a right-to-left language is shown in its direction, in a list an
   expect(await heading.evaluate((node) => getComputedStyle(node).direction)).toBe("rtl");
 });
 
-test.describe("not signed in", () => {
+test.describe("a signed-out reader", () => {
   test.use({ storageState: { cookies: [], origins: [] } });
 
   test.describe("without JavaScript", () => {

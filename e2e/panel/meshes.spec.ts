@@ -51,7 +51,7 @@ for (const name of ["draco", "meshopt and quantized"])
       return route.fulfill({ contentType: "model/gltf-binary", body });
     });
     await showMesh(page);
-    // It is drawn by the processor.
+    // The software renderer needs more time.
     await expect(page.locator("model-viewer")).toHaveAttribute("data-state", "loaded", { timeout: 120_000 });
   });
 

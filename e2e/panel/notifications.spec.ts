@@ -1,7 +1,7 @@
 import { call, makePerson, world } from "../world";
 import { enter, expect, expectAccessible, expectNoSidewaysScroll, open, test } from "./panel";
 
-// Operators have their own notifications; the other tests' account is a member's.
+// Operators have their own notifications, and the other tests' account is a member.
 test.describe.configure({ timeout: 120_000 });
 
 test("the bell opens a person's notifications, on a desktop and on a phone", { tag: "@full" }, async ({
@@ -18,7 +18,7 @@ test("the bell opens a person's notifications, on a desktop and on a phone", { t
   await expectAccessible(page);
 });
 
-test.describe("for operators", () => {
+test.describe("notifications for operators", () => {
   test.use({ storageState: { cookies: [], origins: [] } });
 
   test("a customer's submission notifies an operator: by the bell, in the list, and by a stored email", {

@@ -1,7 +1,7 @@
 import { call, makePerson, unique, world } from "../world";
 import { enter, expect, expectAccessible, expectNoSidewaysScroll, open, test } from "./panel";
 
-// Only operators see these pages; the other tests' account is a member's.
+// Only operators see these pages, and the other tests' account is a member.
 test.use({ storageState: { cookies: [], origins: [] } });
 
 const DESK = { width: 1280, height: 900 };
@@ -94,7 +94,7 @@ test("an operator takes a request from the queue, compares its revisions and iss
   );
 });
 
-test("an answer to a revision that was replaced meanwhile is refused, and the page shows the new one", {
+test("an answer to a revision that has since been replaced is refused, and the page shows the new one", {
   tag: "@long",
 }, async ({ page }) => {
   const id = await file(unique("Reworded"));

@@ -11,8 +11,8 @@ export async function signIn(page: Page, { email, password }: Account): Promise<
 }
 
 /**
- * Opens a page and waits until its scripts run, because earlier clicks would reach only the plain HTML. The server renders it
- * whole: where that fails the browser renders it once more, and only the status shows.
+ * Opens a page and waits until its scripts run, because earlier clicks would reach only the plain HTML. Fails if the server
+ * could not render the page, which the browser would hide by rendering it again.
  */
 export async function open(page: Page, path: string): Promise<void> {
   const answer = await page.goto(path);
@@ -28,8 +28,7 @@ export async function scriptRuns(page: Page): Promise<void> {
 }
 
 /**
- * Signs in as the page's form does, without showing it, for tests of other things. Ends any earlier session of the
- * page.
+ * Signs in as the page's form does, without showing the form, for tests of other pages. Ends any earlier session of the page.
  */
 export async function enter(context: BrowserContext, { email, password }: Account): Promise<void> {
   const headers = { origin: world.baseUrl };
@@ -50,14 +49,14 @@ async function memberState(browser: Browser) {
   return state;
 }
 
-/** The installation, and the servers that tests start beside it. */
+/** Hosts of the installation, and of servers that tests start. */
 const LOCAL_HOSTS = new Set(["localhost", "127.0.0.1", "[::1]"]);
 
 type State = Awaited<ReturnType<typeof memberState>>;
 
 /**
- * A test whose page is signed in as the member; one sign-in serves all tests of a worker. It fails when the page asks
- * another host for anything: the panel works without the internet.
+ * A test whose page is signed in as the member; one sign-in serves all tests of a worker. It fails if the page sends a
+ * request to another host, because the panel must work without the internet.
  */
 export const test = base.extend<object, { signedIn: State }>({
   page: async ({ page }, use) => {
@@ -103,8 +102,8 @@ export function catalogPath(capability?: string): string {
 export const keysPath = `/projects/${world.projectId}/keys`;
 
 /**
- * Whether this test runs in full size (`npm run test:long`): each page in both themes, and not once in one of them.
- * @throws {Error} The test has no tag by which `npm run test:long` finds it.
+ * True if this test runs in full size (`npm run test:long`), which checks each page in both themes.
+ * @throws {Error} The test lacks the tag by which `npm run test:long` finds it.
  */
 export function isFull(): boolean {
   if (!test.info().tags.some((tag) => tag === "@full" || tag === "@long"))
@@ -112,13 +111,13 @@ export function isFull(): boolean {
   return process.env.CAPSTAN_CAMPAIGN === "full";
 }
 const THEMES = ["dark", "light"] as const;
-/** The places of a page, which is of one test, that `npm test` has checked: each address and each dialog there. */
+/** The places that `npm test` has already checked, for the page of each test: each URL and each dialog there. */
 const checked = new WeakMap<Page, Set<string>>();
 let checks = 0;
 
 /**
- * Every rule of axe for WCAG 2.2 A and AA and its best practices, in dark and in light. `npm test` checks a place once in
- * a test, in one theme, the next place in the other.
+ * Checks every rule of axe for WCAG 2.2 A and AA and its best practices, in dark and in light. `npm test` checks a place once
+ * per test and in one theme, and the next place in the other.
  */
 export async function expectAccessible(page: Page): Promise<void> {
   if (isFull()) for (const colorScheme of THEMES) await expectAccessibleIn(page, colorScheme);
@@ -137,8 +136,8 @@ async function expectAccessibleIn(page: Page, colorScheme: "dark" | "light"): Pr
   await page.emulateMedia({ colorScheme });
   // The theme follows its media query in the next frame.
   await page.evaluate(() => new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve))));
-  // Runs in the page itself and reports only violations: the alternative opens a new page each time and takes three
-  // times as long.
+  // Runs in the page itself and reports only violations; the default opens a new page each time and takes three times as
+  // long.
   const { violations } = await new AxeBuilder({ page })
     .setLegacyMode()
     .options({ resultTypes: ["violations"] })
@@ -151,7 +150,7 @@ async function expectAccessibleIn(page: Page, colorScheme: "dark" | "light"): Pr
   expect(found, colorScheme).toEqual([]);
 }
 
-/** Keeps pictures of the whole page in both themes for people to look at, in test-results/looks; not in `npm test`. */
+/** Saves pictures of the whole page in both themes for people to review, in test-results/looks; not in `npm test`. */
 export async function keepLooks(page: Page, name: string): Promise<void> {
   if (!isFull()) return;
   const { width = 0 } = page.viewportSize() ?? {};

@@ -46,7 +46,7 @@ test("a pinned request made over the API shows its record with timing, output, r
   const proof = page.getByRole("region", { name: "Proof" });
   for (const hash of [record.recordHash, record.requestHash, record.inputHash, record.signature.keyId])
     await expect(proof.getByTitle(hash)).toBeVisible();
-  // Without being asked.
+  // The verification starts automatically.
   await expect(proof.getByRole("status")).toContainText("This record is authentic");
   await expect(proof.getByRole("status")).toContainText(/Verified in this browser in \d+ ms/);
 

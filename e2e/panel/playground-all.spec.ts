@@ -12,7 +12,7 @@ const keys = readdirSync("server/capabilities")
 test.describe.configure({ timeout: 180_000 });
 
 const family = (key: string) => key.split(".", 1)[0]!;
-/** `npm test` runs one of each family, the last by name, but for those whose results take seconds to draw. */
+/** Kinds of results that take seconds to draw. `npm test` skips them, and runs the last of each other family by name. */
 const DRAWN = ["3d", "model", "video", "audio"];
 const isShort = (key: string) =>
   !DRAWN.includes(family(key)) && key === keys.findLast((other) => family(other) === family(key));
@@ -37,7 +37,7 @@ for (const key of keys) {
   });
 }
 
-/** Uploads a file where the example needs an artifact, because nothing runs before one is chosen. */
+/** Uploads a file for each artifact of the example, because nothing runs before one is chosen. */
 async function fillArtifacts(page: Page, mediaTypes: string[]): Promise<void> {
   const fields = page.getByPlaceholder("art_…");
   const run = page.getByRole("button", { name: /^(Run|Stream|Submit job)$/ });

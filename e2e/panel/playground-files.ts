@@ -4,7 +4,7 @@ import sharp from "sharp";
 
 export type SampleFile = { name: string; mimeType: string; buffer: Buffer };
 
-/** A small file of a kind the capability accepts, for the artifact that its example names. */
+/** A small file of a type that the capability accepts, for the artifact that its example names. */
 export async function sampleFile(mediaTypes: string[]): Promise<SampleFile> {
   if (mediaTypes.includes("model/gltf-binary"))
     return { name: "pyramid.glb", mimeType: "model/gltf-binary", buffer: await pyramid() };

@@ -113,7 +113,7 @@ test("the list is filtered by state and paginated, and long words do not break t
   }
 });
 
-test.describe("others", () => {
+test.describe("other people", () => {
   test.use({ storageState: { cookies: [], origins: [] } });
 
   test("a viewer can read but not write, and a stranger gets not found", { tag: "@long" }, async ({

@@ -18,7 +18,7 @@ const PAGES = readdirSync("app", { recursive: true, encoding: "utf8" })
   .filter((file) => /(^|\/)page\.tsx$/.test(file))
   .map((file) => `/${file.replace(/\/?page\.tsx$/, "")}`.replaceAll(/\/\([^)]*\)/g, "") || "/");
 
-/** All in full size; otherwise those that are about something secret, and every fourth of the others. */
+/** All pages in full size; otherwise those about secrets, and every fourth of the others. */
 const swept = () =>
   PAGES.filter(
     (page, place) => isFull() || place % 4 === 0 || /(connections|keys|webhooks|panels|account)$/.test(page),
@@ -49,7 +49,7 @@ async function posted(request: APIRequestContext, path: string, data: object) {
   return answer.json();
 }
 
-/** The path parameters of this project's pages; made-up values where the project has none. */
+/** The path parameters of this project's pages, with invented values for objects that the project lacks. */
 async function parameters(projectId: string, key: string): Promise<Record<string, string>> {
   const ask = async (path: string, body?: object) => {
     const answer = await call(path, body ? { key, body } : { key });

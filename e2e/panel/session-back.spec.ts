@@ -1,9 +1,7 @@
 import { unique, world } from "../world";
 import { expect, keysPath, open, test } from "./panel";
 
-/*
- * A browser may keep a page in memory and show it again on "Back", without asking the server.
- */
+/* A browser may keep a page in memory and show it again on "Back" without a request to the server. */
 
 const shownFromMemory = () => {
   window.dispatchEvent(new PageTransitionEvent("pageshow", { persisted: true }));

@@ -3,9 +3,7 @@ import { expect, expectAccessible, expectNoSidewaysScroll, jobsPath, open, test 
 
 const PHONE = { width: 390, height: 844 };
 
-test("jobs are listed by what was asked, with a picture of what was made", { tag: "@full" }, async ({
-  page,
-}) => {
+test("jobs are listed by their subject, with a picture of the result", { tag: "@full" }, async ({ page }) => {
   const tag = unique("named");
   const [asked, drawn] = [unique("How deep is the sea"), unique("A kite over the sea")];
   const jobs = [

@@ -15,7 +15,7 @@ const NEED = "Say which trees stand in a picture, and how old they are.";
 test("leaving or reloading a page with unsaved input asks first", { tag: "@full" }, async ({ page }) => {
   const form = `/projects/${world.projectId}/requests/new`;
   await open(page, form);
-  // Without input there is no question.
+  // Without input, leaving asks no question.
   await page.getByRole("link", { name: "Cancel" }).click();
   await page.waitForURL((url) => url.pathname.endsWith("/requests"));
   await open(page, form);
@@ -46,7 +46,7 @@ test("leaving or reloading a page with unsaved input asks first", { tag: "@full"
   await page.getByRole("link", { name: "Jobs", exact: true }).click();
   await asked.getByRole("button", { name: "Leave" }).click();
   await page.waitForURL("**/jobs");
-  await page.reload(); // no question any more
+  await page.reload(); // the page no longer asks
   await expect(page.getByRole("heading", { name: "Jobs", exact: true })).toBeVisible();
 });
 
@@ -135,9 +135,9 @@ test("text typed into a dialog survives Escape and a click outside, and is disca
     await open(page, `/projects/${world.projectId}/${path}`);
     await page.getByRole("button", { name: opener }).first().click();
     const form = page.getByRole("dialog");
-    // Its code is loaded on demand; it hears Escape once it has the focus.
+    // The form's code is loaded on demand, and Escape reaches it only once it has the focus.
     await expect(form.getByLabel(field, { exact: true })).toBeFocused();
-    // Nothing typed: no question.
+    // An empty form asks no question.
     await page.keyboard.press("Escape");
     await expect(form).toBeHidden();
     await page.getByRole("button", { name: opener }).first().click();

@@ -21,7 +21,7 @@ test("usage is stacked by capability, provider and key, and its tables have the 
   await open(page, jobsPath());
   await page.getByRole("link", { name: "Usage", exact: true }).click();
   await expect(page).toHaveURL(new RegExp(`${usagePath()}$`));
-  // Other tests may have run something live here: the page opens where data is.
+  // Other tests may have run live executions here, and the page opens on the mode with data.
   const mode = page.getByRole("banner").getByRole("group", { name: "Mode" });
   await mode.getByRole("button", { name: "Test" }).click();
   await expect(mode.getByRole("button", { name: "Test" })).toHaveAttribute("aria-pressed", "true");
@@ -47,7 +47,7 @@ test("usage is stacked by capability, provider and key, and its tables have the 
   await expect(page.getByRole("table", { name: /^Usage by provider/ })).toContainText("sandbox");
   await page.getByRole("link", { name: "Key or person" }).click();
   await expect(page.getByRole("table", { name: /^Usage by key or person/ })).toBeVisible();
-  // Faster than the navigation: the second choice keeps the first.
+  // Two choices before the navigation ends: the second keeps the first.
   await page.getByRole("link", { name: "Executions", exact: true }).click();
   await page.getByRole("link", { name: "7 days" }).click();
   await expect(page).toHaveURL(/days=7/);
@@ -80,7 +80,7 @@ test("a project opens on the mode that has activity, and a page says when only t
   await expect(page.getByText("Test has activity in this period too.")).toBeVisible();
 });
 
-test("the chosen mode is kept for the project and followed by its pages of money", { tag: "@long" }, async ({
+test("the chosen mode is kept for the project, and its money pages follow it", { tag: "@long" }, async ({
   page,
 }) => {
   await ended((await submit({ input: textInput("Mode") })).jobId);
@@ -114,7 +114,7 @@ test("the days shown can be exported as CSV with FOCUS columns", { tag: "@long" 
   expect(lines.filter((line) => line.includes(job.jobId)).length).toBe(1);
 });
 
-test("a job's cost shows the reserved amount, charge and payer, and unknown where it is not known", {
+test('a job\'s cost shows the reserved amount, charge and payer, and "unknown" for an unknown amount', {
   tag: "@long",
 }, async ({ page }) => {
   const tag = unique("cost");

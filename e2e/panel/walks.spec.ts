@@ -9,20 +9,20 @@ import { enter, expect, jobsPath, open, signIn, test } from "./panel";
 
 const TEXT = "text.general.fast.v1";
 
-test("a failed job says why and what it costs after two interactions", async ({ page }) => {
+test("a failed job shows its reason and cost after two interactions", async ({ page }) => {
   const tag = unique("why");
   const job = await ended(
     (await submit({ input: textInput("Why?"), tags: [tag], model: "sandbox-refuse" })).jobId,
   );
   await open(page, jobsPath());
-  await page.goto(jobsPath({ tag })); // the place where the walk begins
+  await page.goto(jobsPath({ tag })); // the walk starts here
   await page.getByRole("row").filter({ hasText: "Why?" }).getByRole("link").first().click();
   const main = page.getByRole("main");
   await expect(main).toContainText(job.error?.message ?? "no message");
   await expect(main).toContainText(/\$0\.00|No charge/);
 });
 
-test.describe("people of their own", () => {
+test.describe("people that the tests create", () => {
   test.use({ storageState: { cookies: [], origins: [] } });
 
   test("ten waiting jobs are approved by keyboard, each after its request was shown, with at most 14 keys", async ({
@@ -50,7 +50,7 @@ test.describe("people of their own", () => {
     const seen = new Set<string>();
     let keys = 0;
     while (seen.size < 10 && keys < 14) {
-      // What is approved by the next key stands on the screen, with its price.
+      // The screen shows the job that the next key approves, with its price.
       await expect(chosen).toContainText("at most");
       const [question = ""] = /Is plan \d worth it\?/.exec((await chosen.textContent()) ?? "") ?? [];
       expect([...jobs.keys()]).toContain(question);
@@ -86,7 +86,7 @@ test.describe("people of their own", () => {
     process.stdout.write(`from sign-in to a first result: ${((Date.now() - began) / 1000).toFixed(1)} s\n`);
   });
 
-  test("usage, budgets, billing and jobs show the figures that the API answers", async ({ page }) => {
+  test("usage, budgets, billing and jobs show the figures of the API", async ({ page }) => {
     const place = makeTenant();
     const { organizationId, projectId, key } = place;
     const read = async (path: string) => (await call(path, { key })).json();
@@ -166,7 +166,7 @@ async function readJob(jobId: string): Promise<Job> {
   return Job.parse(await (await call(`/v1/jobs/${jobId}`, { key: world.unboundApiKey })).json());
 }
 
-/** An organization of its own, so that no other test adds to its figures. */
+/** A new organization, so that no other test changes its figures. */
 function makeTenant() {
   const { organizationId } = admin("organization", "create", "--name", unique("Figures"));
   const of = ["--organization", organizationId];
@@ -184,7 +184,7 @@ function makeTenant() {
 /** Amounts of a column have the same decimals. */
 const inColumn = (micros: number) => `$${(micros / 1e6).toFixed(6)}`;
 
-/** The cells of a row by the headings of their columns. */
+/** The cells of a row, by the headings of their columns. */
 async function figuresOf(page: Page, row: ReturnType<Page["getByRole"]>): Promise<Record<string, string>> {
   const names = await page
     .getByRole("table", { name: /^Usage by/ })

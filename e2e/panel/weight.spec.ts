@@ -1,7 +1,7 @@
 import { EMPTY_PAGE_KB, pageWeights } from "@/scripts/page-weight";
 import { expect, test } from "./panel";
 
-/** How much JavaScript a page may load above an empty page of Next, in KB as `gzip -9` counts. These may only fall. */
+/** The most JavaScript that a page may load beyond an empty Next page, in KB after `gzip -9`. The limits may only fall. */
 const LIMITS = [
   { pages: /^\(public\)\/(docs|sign-in|signed-in)|^_|^\(panel\)\/jobs\//, kb: 25 },
   { pages: /^\(public\)\//, kb: 70 },

@@ -1,7 +1,7 @@
 import { unique } from "./house";
 import type { Visit } from "./visit";
 
-/** An organization's own accounts are connected, refused and rotated by every way there is; the last is bound. */
+/** Connects, refuses and rotates an organization's own accounts in every possible way; the last one is bound. */
 export async function connectAccounts(
   { keep, must, ask, mustDo }: Visit,
   { cookie, organizationId, projectId }: { cookie: string; organizationId: string; projectId: string },
@@ -57,7 +57,10 @@ export async function connectAccounts(
   await mustDo("connections.rotate", { ...path, ...account(good()) }, cookie);
 }
 
-/** Webhooks with secrets, made and changed by the API and the panel; the vendor's stand-in refuses what they bring, and says it back. */
+/**
+ * Webhooks with secrets, created and changed through the API and the panel. The vendor's stand-in refuses the deliveries and
+ * echoes them.
+ */
 export async function makeWebhooks(
   { keep, must, ask, mustDo, house }: Visit,
   { key, cookie, projectId }: { key: string; cookie: string; projectId: string },
@@ -83,7 +86,7 @@ export async function makeWebhooks(
   await ask("POST", "/v1/adapters/source-preview", { key, body: { query } });
 }
 
-/** Weights of the organization's own are drawn with at a vendor that fetches them, refuses, and quotes their address. */
+/** Draws with the organization's own weights at a vendor that fetches them, refuses, and quotes their URL. */
 export async function drawWithWeights(visit: Visit, key: string): Promise<void> {
   const { keep, must, ask, until, pool, house } = visit;
   const { uploadOf } = await import("@/testing/forms");

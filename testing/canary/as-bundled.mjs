@@ -1,4 +1,7 @@
-/* Node gives the whole of a CommonJS package as its default; the bundle that sign-in is part of gives its own. */
+/*
+ * Node exposes a whole CommonJS package as its default export; the bundle that contains sign-in exposes the package's own
+ * default.
+ */
 
 const WITH_DEFAULT = /\/node_modules\/next-auth\/(index|providers\/\w+)\.js$/;
 

@@ -1,8 +1,8 @@
 import type { Visit } from "./visit";
 
 /**
- * The worker dies between two steps of a job: the vendor was busy at first, the result of that step is stored, and the job waits for
- * the next one. Another worker goes on with what was stored.
+ * Kills the worker between two steps of a job: the vendor was busy, the step's result is stored, and the job waits for its
+ * next step. Another worker continues with the stored result.
  */
 export async function killBetweenSteps(
   { house, pool, must, ask, until }: Visit,

@@ -5,12 +5,12 @@ import { filled, placesOf, toNode } from "@/testing/tenant-matrix/schema";
 import type { Ask, Visit } from "./visit";
 
 /*
- * The doors as the code lists them: endpoints, procedures of the panel, tools of MCP, commands of the operator. A new one is
- * knocked at with a secret where it does not belong; one whose fields are secrets must also be gone through. In the small
- * campaign each door gets one of the knocks, the next door the next one.
+ * All entry points from the code: endpoints, procedures of the panel, MCP tools, and operator commands. Each is probed with a
+ * secret in a wrong place, and each whose fields are secrets must also be used properly. The small campaign makes one probe
+ * per entry point, in turn.
  */
 
-/** Names of fields, in snake case, that are secrets or bring one in or out. */
+/** Names of fields, in snake case, whose values are secrets or that take or return one. */
 const SECRET_FIELD =
   /^(secret|credentials(\.\*)?|api_key|user_code|device_code|\w*_?token|password|present|next|recovery_codes|weights_link)$/;
 
@@ -22,11 +22,11 @@ type Procedure = { _def: { type: string; inputs: z.ZodType[]; output?: z.ZodType
 
 async function proceduresOfPanel(): Promise<[name: string, Procedure["_def"]][]> {
   const { appRouter } = await import("@/server/trpc");
-  const procedures = appRouter._def.procedures as unknown as Record<string, Procedure>; // by name
+  const procedures = appRouter._def.procedures as unknown as Record<string, Procedure>; // the router's own types do not list them by name
   return Object.entries(procedures).map(([name, { _def }]) => [name, _def]);
 }
 
-/** Every door that takes or gives a secret, by the names of its fields: what `Visit.passed` must have. */
+/** Every entry point that takes or returns a secret, by the names of its fields; `Visit.passed` must have all of them. */
 export async function doorsOfSecrets(): Promise<string[]> {
   const { endpoints } = await import("@/server/operations");
   const api = endpoints.filter(({ params, body, form, output }) =>
@@ -41,7 +41,7 @@ export async function doorsOfSecrets(): Promise<string[]> {
   ];
 }
 
-/** The least value a schema takes, with this text wherever an id belongs. */
+/** The smallest valid value of a schema, with this text in the place of each id. */
 function withIds(schema: z.ZodType, text: string): Record<string, unknown> {
   const node = toNode(schema);
   const known = (name: string) => (name in IDS ? text : "words");
@@ -50,10 +50,10 @@ function withIds(schema: z.ZodType, text: string): Record<string, unknown> {
     .reduce<unknown>(
       (made, { steps }) => filled(node, made, known, { steps, value: text }),
       filled(node, undefined, known),
-    ) as Record<string, unknown>; // what these doors take are objects
+    ) as Record<string, unknown>; // these entry points take objects
 }
 
-/** Knocks at every endpoint: a secret for an id, in a query, a header, a cookie, a body that is none and in wrong fields. */
+/** Probes every endpoint with a secret as an id, in a query, a header, a cookie, an invalid body and wrong fields. */
 export async function knockAtApi(
   { ask }: Visit,
   { key, cookie }: { key: string; cookie: string },
@@ -84,7 +84,7 @@ export async function knockAtApi(
   await ask("GET", `/page?token=${pasted}`);
 }
 
-/** The same of every procedure of the panel; `cookieNow` is somebody's who may be signed out by what they ask. */
+/** Probes every procedure of the panel. `cookieNow` returns the cookie of a person whom a procedure may have signed out. */
 export async function knockAtPanel(
   { ask, procedure }: Visit,
   cookieNow: (name: string) => Promise<string>,
@@ -107,7 +107,7 @@ export async function knockAtPanel(
   await ask("GET", `/api/trpc/${pasted}.${pasted}`);
 }
 
-/** The same of every tool, and of what is none. */
+/** Probes every MCP tool, and an unknown one. */
 export async function knockAtTools({ ask, tool }: Visit, key: string, pasted: string): Promise<void> {
   const { tools } = await import("@/server/api/mcp/call");
   for (const { name, input } of tools) {
@@ -120,7 +120,7 @@ export async function knockAtTools({ ask, tool }: Visit, key: string, pasted: st
     await ask("POST", "/mcp", { key, headers: { accept: "application/json, text/event-stream" }, body });
 }
 
-/** The same of the doors in OpenAI's way. */
+/** Probes OpenAI's endpoints. */
 export async function knockAtModels({ ask }: Visit, key: string, pasted: string): Promise<void> {
   const messages = [{ role: "user", content: "How deep is the sea?" }];
   for (const [path, body] of [
@@ -137,7 +137,7 @@ export async function knockAtModels({ ask }: Visit, key: string, pasted: string)
   }
 }
 
-/** The same of every command of the operator; what it prints is kept. */
+/** Probes every operator command, and keeps its output. */
 export async function knockAtAdmin({ hear }: Visit, pasted: string): Promise<void> {
   const { COMMANDS, runAdmin } = await import("@/scripts/admin/command");
   const said = async (...args: string[]) => {
@@ -146,7 +146,7 @@ export async function knockAtAdmin({ hear }: Visit, pasted: string): Promise<voi
   };
   for (const [command, flags] of Object.entries(COMMANDS)) {
     const words = command.split(" ");
-    // Of a new thing it is the name, which is kept and shown as it was given.
+    // A new object's name is left out, because it is stored and shown as given.
     const given = flags.filter(
       (flag) => flag !== "name" && flag !== "email" && flag !== "reason" && flag !== "note",
     );

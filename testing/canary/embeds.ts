@@ -2,7 +2,9 @@ import type { Visit } from "./visit";
 
 const HOST = "https://host.example";
 
-/** A page of another origin gets a session of a panel, hands a launch code to the frame, and works until it is revoked. */
+/**
+ * A page of another origin gets an embed session, passes a launch code to the frame, and works until the session is revoked.
+ */
 export async function openPanels(
   { keep, must, ask }: Visit,
   { key, projectId }: { key: string; projectId: string },
@@ -12,7 +14,7 @@ export async function openPanels(
   const token = keep("a session of a panel", made.accessToken);
   const launched = await must("POST", `/v1/panel-sessions/${made.sessionId}/launch-codes`, { key });
   const code = keep("a launch code", launched.code);
-  // Pasted where a name was asked for.
+  // The code is pasted in the place of a name.
   await ask("GET", `/v1/capabilities/${code}`, { key });
   await ask("POST", `/v1/capabilities/${code}/quote`, { key, body: { input: {}, [code]: 1 } });
   await ask("POST", "/v1/chat/completions", { key, body: { model: code, messages: [] } });

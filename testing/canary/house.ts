@@ -14,11 +14,11 @@ import { startMailServer } from "@/testing/mail-server";
 import { startOidcServer } from "@/testing/oidc-server";
 import type { Secret, Text } from "./sweep";
 
-/** Letters and digits that are nowhere else. */
+/** Random letters and digits that occur nowhere else. */
 export const unique = (length = 40) =>
   randomBytes(length).toString("hex").slice(0, length).replace(/^./, "z");
 
-/** A vendor, and a receiver of webhooks, that say back whatever they were sent, headers and all. */
+/** A vendor and a receiver of webhooks that echo everything they receive, headers included. */
 async function startEcho() {
   const heardKeys = new Set<string>();
   const heard: Text[] = [];
@@ -67,7 +67,7 @@ async function startEcho() {
 
 export type CanaryHouse = Awaited<ReturnType<typeof openCanaryHouse>>;
 
-/** An installation of its own, each of whose secrets is like nothing else: database, mail, a vendor, web and worker processes. */
+/** Starts an installation whose secrets are all unique: database, mail, a vendor, web and worker processes. */
 export async function openCanaryHouse() {
   const directory = await mkdtemp(join(tmpdir(), "capstan-canary-"));
   await chmod(directory, 0o711); // the database server may run as another user
@@ -136,7 +136,7 @@ export async function openCanaryHouse() {
   ];
 
   const children: { child: ChildProcess; name: string; log: string }[] = [];
-  /** Starts a process of the product that writes down all it says. */
+  /** Starts a process of the product and writes its output to a log file. */
   function start(name: string, program: string, more: Record<string, string> = {}): ChildProcess {
     const log = join(directory, `${name}.log`);
     const child = fork(resolve(program), [], {
@@ -153,30 +153,30 @@ export async function openCanaryHouse() {
   }
   const web = start("web", "testing/canary/web-process.ts");
   let worker = start("worker", "server/worker.ts");
-  const [{ url }] = (await once(web, "message")) as [{ url: string }]; // what web-process.ts sends
+  const [{ url }] = (await once(web, "message")) as [{ url: string }]; // web-process.ts sends it
 
-  /** A web process that dies where this failpoint is, with all it holds; its address, and its end. */
+  /** Starts a web process that dies at this failpoint; returns its URL and a promise of its exit. */
   async function startDying(failpoint: FailpointName) {
     const dying = start(`web until ${failpoint}`, "testing/canary/web-process.ts", {
       CAPSTAN_FAILPOINTS: failpoint,
     });
     const gone = once(dying, "exit");
-    const [{ url }] = (await once(dying, "message")) as [{ url: string }]; // what web-process.ts sends
+    const [{ url }] = (await once(dying, "message")) as [{ url: string }]; // web-process.ts sends it
     return { url, gone };
   }
 
-  /** The worker dies without a word, wherever it is. */
+  /** Kills the worker at any point of its work. */
   async function killWorker(): Promise<void> {
     const gone = once(worker, "exit");
     worker.kill("SIGKILL");
     await gone;
   }
-  /** Another takes its place. */
+  /** Starts a new worker. */
   function replaceWorker(): void {
     worker = start("the worker after it", "server/worker.ts");
   }
 
-  /** What the processes are called, and what they were started with. */
+  /** The command lines of the running processes. */
   const titles = (): Text[] =>
     children.flatMap(({ child, name }) =>
       child.exitCode === null && child.signalCode === null
@@ -200,7 +200,7 @@ export async function openCanaryHouse() {
     );
   }
 
-  /** Every row of every table of every schema, as text; bytes in hex and as they are. */
+  /** Every row of every table of every schema as text, with byte columns in hex and decoded. */
   async function rows(): Promise<Text[]> {
     const client = new pg.Client({ connectionString: postgres.url });
     await client.connect();
@@ -230,7 +230,9 @@ export async function openCanaryHouse() {
     }
   }
 
-  /** Everything the product left on disk: artifacts, what it unpacked, the logs of all processes, the database's too. */
+  /**
+   * All files that the product has written: artifacts, temporary files, and the logs of all processes and of the database.
+   */
   const files = (): Text[] =>
     [data, temporary].flatMap(filesIn).concat(
       [

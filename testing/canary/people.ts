@@ -3,7 +3,7 @@ import type { Visit } from "./visit";
 
 type Person = { cookie: string; password: string };
 
-/** A device is signed in by its person, asks, and is signed out. */
+/** A person signs in a device; the device sends a request and is signed out. */
 export async function signDeviceIn({ keep, must, ask, mustDo }: Visit, { cookie }: Person): Promise<void> {
   const started = await must("POST", "/v1/auth/device/start", { body: { clientName: "A terminal" } });
   const deviceCode = keep("a code of a device", started.deviceCode);
@@ -35,7 +35,7 @@ export async function changeOwnSecrets(visit: Visit, person: Person): Promise<vo
   const { secret, uri } = await mustDo("account.startSecondFactor", { password }, cookie);
   keep("a secret of an authenticator", secret);
   keep("the address of its QR code", new URL(uri).search);
-  // A step of an authenticator is taken once: its row is told to have forgotten the last.
+  // An authenticator's code is accepted once per time step, so the last step is cleared from its row.
   const code = async () => {
     await pool.query("UPDATE user_account SET second_factor_step = NULL");
     return { code: codeAt(secret, new Date()) };
@@ -57,7 +57,7 @@ export async function changeOwnSecrets(visit: Visit, person: Person): Promise<vo
   );
 }
 
-/** An identity provider that signs them in is disconnected. */
+/** Disconnects an identity provider that signs the person in. */
 async function unlinkIdentity(
   { keep, must, mustDo, procedure, pool }: Visit,
   { cookie, password }: Person,
@@ -74,7 +74,7 @@ async function unlinkIdentity(
   await mustDo("account.unlinkIdentity", { issuer, password }, cookie);
 }
 
-/** Somebody new is invited by mail and comes. */
+/** A new person is invited by mail and accepts. */
 export async function invite(
   { keep, mustDo, procedure, until, house }: Visit,
   { cookie }: Person,
@@ -92,8 +92,8 @@ export async function invite(
 }
 
 /**
- * Somebody signs in by an identity provider: all the way, with an exchange that is refused and says everything back, with a token
- * that nobody vouches for, and with a code that was made up.
+ * A person signs in with an identity provider: successfully, with an exchange that is refused and echoed, with an unverified
+ * token, and with an invented code.
  */
 export async function signInByProvider({ house, keep, hear, passed }: Visit, email: string): Promise<void> {
   const { keepCookies } = await import("@/testing/sign-in-browser");
@@ -114,7 +114,7 @@ export async function signInByProvider({ house, keep, hear, passed }: Visit, ema
     hear(`answer ${pathname}`, `${JSON.stringify([...answer.headers])}\n${text}`);
     return { location, text };
   };
-  /** There and back; with which address one comes back to the product, and what that says. */
+  /** Goes to the provider and back; returns the URL that leads back to the product, and the product's response. */
   async function roundTrip(alter: (back: URL) => void = () => {}): Promise<string> {
     const { csrfToken } = JSON.parse((await ask("/api/auth/csrf")).text);
     const answered = await ask("/api/auth/signin/oidc", { csrfToken, callbackUrl: "/docs" });

@@ -1,19 +1,19 @@
 /*
- * Finds pieces of secrets in whatever a house keeps or says: as they are, in hex, in base64 wherever it began, in base64url,
- * escaped for addresses and for JSON.
+ * Finds pieces of secrets in everything that an installation stores or outputs: in plain text, in hex, in base64 at any
+ * offset, in base64url, escaped for URLs and for JSON.
  */
 
 import { formsOf } from "@/server/platform/crypto/secret-forms";
 
-/** Any piece this long of any of these forms is a find. */
+/** The length of a piece that counts as a find, in any of these forms. */
 const PIECE = 12;
 
 export type Secret = { name: string; value: string };
-/** Something that was kept or said, by where. */
+/** A stored or printed text, with its place. */
 export type Text = { where: string; text: string };
 export type Find = { where: string; secret: string; form: string; around: string };
 
-/** Every piece of every form of these secrets that is no piece of `common`, which is everybody's. */
+/** Every piece of every form of these secrets, except pieces that also occur in the public text `common`. */
 export function needlesOf(
   secrets: readonly Secret[],
   common = "",
@@ -32,7 +32,7 @@ export function needlesOf(
 
 const AROUND = 60;
 
-/** Each secret once in each text it is found in. */
+/** Finds secrets in texts, each at most once per text. */
 export function sweep(texts: Iterable<Text>, needles: ReturnType<typeof needlesOf>): Find[] {
   const finds: Find[] = [];
   for (const { where, text } of texts) {

@@ -6,19 +6,22 @@ export type Ask = { key?: string; cookie?: string; body?: unknown; headers?: Rec
 
 export type Visit = Awaited<ReturnType<typeof beginVisit>>;
 
-/** Goes through the doors of a house: keeps every secret that goes in or comes out, every answer, and what was gone through. */
+/**
+ * A client of an installation that records every secret it sends or receives, every response, and every entry point that it
+ * used.
+ */
 export async function beginVisit(house: CanaryHouse) {
   const { endpoints } = await import("@/server/operations");
   const { pool } = await import("@/server/platform/db");
   const secrets: Secret[] = [...house.secrets];
   const answers: Text[] = [];
-  /** Every door that let somebody through. */
+  /** Every entry point that accepted a request. */
   const passed = new Set<string>();
 
   const doors = endpoints.map(({ method, path }) => ({
     method,
     name: `${method} ${path}`,
-    // The name of a path beats a parameter at the same place.
+    // A literal path segment beats a parameter at the same place.
     rank: path.split("{").length,
     form: new RegExp(`^${path.replace(/[.]/g, "\\.").replace(/\{\w+\}/g, "[^/]+")}$`),
   }));
@@ -34,7 +37,7 @@ export async function beginVisit(house: CanaryHouse) {
 
   const hear = (where: string, text: string) => void answers.push({ where, text });
 
-  /** Asks the web process, and keeps the answer with its headers. */
+  /** Sends a request to the web process, and keeps the response with its headers. */
   async function ask(method: string, target: string, { key, cookie, body, headers }: Ask = {}) {
     const isBytes = body instanceof Uint8Array;
     const answer = await fetch(new URL(target, house.url), {
@@ -58,19 +61,19 @@ export async function beginVisit(house: CanaryHouse) {
     try {
       json = JSON.parse(text);
     } catch {
-      // not JSON
+      // the body is not JSON
     }
     return { status: answer.status, text, json };
   }
 
-  /** What has to succeed. */
+  /** Sends a request that must succeed. */
   async function must(method: string, target: string, asked: Ask = {}) {
     const answer = await ask(method, target, asked);
     if (answer.status >= 300) throw new Error(`${method} ${target}: ${answer.status} ${answer.text}`);
     return answer.json;
   }
 
-  /** A procedure of the panel, as its pages call it. */
+  /** Calls a procedure as the panel's pages do. */
   const procedure = (path: string, input: unknown, more: Ask = {}) =>
     ask("POST", `/api/trpc/${path}`, {
       headers: { "sec-fetch-site": "same-origin", origin: house.url },
@@ -83,7 +86,7 @@ export async function beginVisit(house: CanaryHouse) {
     return json.result.data;
   }
 
-  /** A tool of MCP. */
+  /** Calls an MCP tool. */
   const tool = (key: string, name: string, args: object) =>
     ask("POST", "/mcp", {
       key,
@@ -91,7 +94,7 @@ export async function beginVisit(house: CanaryHouse) {
       body: { jsonrpc: "2.0", id: 1, method: "tools/call", params: { name, arguments: args } },
     });
 
-  /** Until `isDone` says so, or the time is up. */
+  /** Waits until `isDone`, and fails after `mostMs`. */
   async function until(isDone: () => Promise<boolean>, what: string, mostMs = 45_000): Promise<void> {
     const end = Date.now() + mostMs;
     while (!(await isDone())) {

@@ -8,7 +8,7 @@ import { log } from "@/server/platform/log/log";
 import { servePanel } from "@/server/trpc/serve";
 import { startServer } from "@/server/web/server";
 
-/* The web process with those doors of the panel that are no pages: tRPC, and sign-in by password and by a provider. */
+/* The web process with the panel's entry points that are not pages: tRPC, and sign-in by password and with a provider. */
 
 async function ctxOf(request: Request): Promise<Ctx> {
   const requestId = newId("request");
@@ -45,7 +45,7 @@ async function handle(request: Request): Promise<Response> {
   if (new URL(request.url).pathname === "/fails") throw new Error("a page failed");
   if (new URL(request.url).pathname.startsWith("/api/auth/")) return signIn(request);
   if (new URL(request.url).pathname !== "/sign-in") return servePanel(request, () => ctxOf(request));
-  const { email, password } = (await request.json()) as { email: string; password: string }; // what the test sends
+  const { email, password } = (await request.json()) as { email: string; password: string }; // the test sends it
   const credentials = { email, password, address: "203.0.113.7" };
   return Response.json(await organizations.verifySignIn(await ctxOf(request), credentials));
 }
@@ -56,7 +56,7 @@ const server = await startServer({
   pages: {
     async handle(request, response) {
       const chunks: Buffer[] = [];
-      for await (const chunk of request) chunks.push(chunk as Buffer); // a stream without an encoding gives these
+      for await (const chunk of request) chunks.push(chunk as Buffer); // a stream without an encoding yields buffers
       const answer = await handle(
         new Request(new URL(request.url ?? "/", "http://127.0.0.1"), {
           method: request.method,

@@ -2,7 +2,7 @@ import type { Socket } from "node:net";
 import { gzipSync } from "node:zlib";
 import type { Request, Script } from "./server";
 
-/* What the server of the Responses protocol says, well and badly. */
+/* Scripts of the Responses protocol's server, for good and bad responses. */
 
 export const TEXT = "Cod, a fish of cold seas.";
 export const USAGE = {
@@ -21,7 +21,7 @@ const message = (text: string) => ({
   content: [{ type: "output_text", text, annotations: [] }],
 });
 
-/** A whole answer of the protocol; `undefined` takes a member away. */
+/** A whole response of the protocol; `undefined` removes a member. */
 export const response = (more: Record<string, unknown> = {}): Record<string, unknown> => ({
   id: "resp_0a1b2c",
   object: "response",
@@ -45,7 +45,7 @@ const head = (status: string, headers: Headers) =>
     .map(([name, value]) => `${name}: ${value}\r\n`)
     .join("")}\r\n`;
 
-/** A whole answer with its length. */
+/** A whole HTTP response with its length. */
 export const http = (status: string, body: string | Buffer, headers: Headers = {}): Buffer => {
   const bytes = Buffer.from(body);
   const all = { "content-type": "application/json", "content-length": String(bytes.byteLength), ...headers };
@@ -66,7 +66,7 @@ type Answer = string | Buffer | ((request: Request) => string | Buffer);
 const bytesOf = (answer: Answer, request: Request) =>
   typeof answer === "function" ? answer(request) : answer;
 
-/** Answers so, and keeps the connection. */
+/** Sends these responses, and keeps the connection. */
 export const says = (...answers: Answer[]): Script => ({
   answer: (socket, request) => {
     const answer = answers[Math.min(request.turn, answers.length) - 1];
@@ -74,19 +74,19 @@ export const says = (...answers: Answer[]): Script => ({
   },
 });
 
-/** Answers so, then ends the connection. */
+/** Sends this response, then ends the connection. */
 const saysAndEnds = (answer: Answer): Script => ({
   answer: (socket, request) => void socket.end(bytesOf(answer, request)),
 });
 
-/** Answers so, then resets the connection. */
+/** Sends this response, then resets the connection. */
 const saysAndResets = (answer: Answer): Script => ({
   answer: (socket, request) => {
     socket.write(bytesOf(answer, request), () => setTimeout(() => socket.resetAndDestroy(), 5));
   },
 });
 
-/** Refuses for want of capacity that often, then answers. */
+/** Refuses for lack of capacity this many times, then answers. */
 const fullFor = (times: number, refusal: Buffer, then: Buffer = ok()): Script =>
   says(...Array.from({ length: times }, () => refusal), then);
 
@@ -99,11 +99,11 @@ const closes = (socket: Socket) => {
   return true;
 };
 
-/** Writes again and again until nobody reads any more. */
+/** Writes repeatedly until the other side stops reading. */
 function floods(socket: Socket, piece: string): void {
   const more = () => {
     while (!socket.destroyed && socket.write(piece)) {
-      // Until the other side has enough in hand.
+      // waits for the other side to read
     }
     if (!socket.destroyed) socket.once("drain", more);
   };
@@ -114,11 +114,11 @@ const chunk = (text: string) => `${Buffer.byteLength(text).toString(16)}\r\n${te
 const CHUNKED = head("200 OK", { "content-type": "application/json", "transfer-encoding": "chunked" });
 const bearer = ({ headers }: Request) => headers.authorization ?? "";
 
-/** By name: where a connection breaks, what an answer lacks. */
+/** Named scripts: where a connection breaks, or what a response lacks. */
 export const SCRIPTS = {
   answers: says(ok()),
 
-  // The request does not get through, or not whole.
+  // The request does not arrive, or not whole.
   "accepts and closes": { onConnect: (socket) => socket.destroy() },
   "speaks no HTTP": { onConnect: (socket) => socket.write("SSH-2.0-OpenSSH_9.9\r\n") },
   "closes after the head of the request": { onHead: closes },
@@ -139,7 +139,7 @@ export const SCRIPTS = {
     },
   },
 
-  // The answer breaks off.
+  // The response breaks off.
   "status line cut": saysAndEnds("HTTP/1.1 20"),
   "headers cut": saysAndEnds("HTTP/1.1 200 OK\r\ncontent-type: appl"),
   "headers, then silence": says(HEAD),
@@ -173,7 +173,7 @@ export const SCRIPTS = {
     },
   },
 
-  // Whole answers in unusual forms.
+  // Whole responses in unusual forms.
   chunks: says(`${CHUNKED}${chunk(WHOLE.slice(0, 9))}${chunk(WHOLE.slice(9))}0\r\n\r\n`),
   "no length, ended by closing": saysAndEnds(
     `HTTP/1.1 200 OK\r\ncontent-type: application/json\r\nconnection: close\r\n\r\n${WHOLE}`,
@@ -184,7 +184,7 @@ export const SCRIPTS = {
   "dropped after the answer": saysAndResets(ok()),
   "two answers to one request": says(Buffer.concat([ok(), ok({ id: "resp_ghost", model: "ghost" })])),
 
-  // A house that is full.
+  // The server has no capacity.
   "429 once": fullFor(1, busy()),
   "429 twice": fullFor(2, busy()),
   "429 three times": fullFor(3, busy()),
@@ -202,7 +202,7 @@ export const SCRIPTS = {
   "429, then 400": says(busy(), http("400 Bad Request", problem("invalid_request_error"))),
   "429 for want of credit": says(http("429 Too Many Requests", problem("insufficient_quota"))),
 
-  // A definite no.
+  // Definite refusals.
   "400": says(http("400 Bad Request", problem("invalid_request_error"))),
   "401": says(http("401 Unauthorized", problem("invalid_api_key"))),
   "403": says(http("403 Forbidden", problem("permission_denied"))),
@@ -212,7 +212,7 @@ export const SCRIPTS = {
   "400 without JSON": says(http("400 Bad Request", "no")),
   "400 cut in its body": saysAndEnds(`${head("400 Bad Request", { "content-length": "500" })}{"err`),
 
-  // An answer that is no answer.
+  // Failures and invalid responses.
   "500": says(http("500 Internal Server Error", problem("server_error"))),
   "502 in HTML": says(http("502 Bad Gateway", "<html>Bad gateway</html>", { "content-type": "text/html" })),
   "503 without a word": says(http("503 Service Unavailable", "{}")),
@@ -252,7 +252,7 @@ export const SCRIPTS = {
     ok({ id: bearer(request).replace("Bearer ", ""), model: bearer(request).replace("Bearer ", "") }),
   ),
 
-  // Answers, and what they say.
+  // Responses with unusual content.
   "empty text": says(ok({ output: [message("")] })),
   "reasoning and no text": says(
     ok({ output: [{ type: "reasoning", id: "rs_1", summary: [] }], status: "incomplete" }),
@@ -274,7 +274,7 @@ export const SCRIPTS = {
     ok({ usage: { ...USAGE, input_tokens: 90_000_000, output_tokens: 90_000_000 } }),
   ),
 
-  // The tier flex.
+  // Responses to the flex tier.
   "400 on flex": {
     answer: (socket, { body }) =>
       void socket.write(

@@ -4,28 +4,28 @@ import { join } from "node:path";
 import { sha256Hex } from "@/server/platform/text/canonical";
 
 /*
- * A server of the OpenAI Responses protocol that fails on purpose, byte by byte: it speaks HTTP over plain sockets, so
- * that it can break off anywhere. Every request that arrived is in a log on disk before anything is answered.
+ * A server of the OpenAI Responses protocol that fails on purpose, byte by byte. It speaks HTTP over plain sockets, so that
+ * it can break off anywhere. Each request is written to a log on disk before the server responds.
  */
 
-/** A request, as far as it came. */
+/** A request, as far as it has arrived. */
 export type Request = {
-  /** 1 for the first request of this script, 2 for the next. */
+  /** The number of the request in this script, from 1. */
   turn: number;
   attemptId: string;
   headers: Record<string, string>;
   body: Buffer;
 };
 
-/** How one listener behaves; each step may end the connection, and what is left out is normal. */
+/** The behaviour of one listener. Each step may end the connection; absent steps behave normally. */
 export type Script = {
-  /** As soon as somebody is connected. */
+  /** Called when a client connects. */
   onConnect?(socket: Socket): void;
-  /** With the head, before any of the body is read. True: that was all. */
+  /** Called after the head, before the body is read. True ends the exchange. */
   onHead?(socket: Socket, request: Request): boolean;
-  /** With half of the body. True: that was all. */
+  /** Called after half of the body. True ends the exchange. */
   onHalf?(socket: Socket, request: Request): boolean;
-  /** With the whole request. */
+  /** Called with the whole request. */
   answer?(socket: Socket, request: Request): void;
 };
 
@@ -33,15 +33,15 @@ export type Script = {
 export type Arrival = {
   script: string;
   attemptId: string;
-  /** How much of the body was there when it was written down, and the hash of it when it was whole. */
+  /** How much of the body had arrived when it was logged; the hash is set if it was whole. */
   bytes: number;
   sha256: string | null;
 };
 
 export type ResponsesServer = {
-  /** Opens a listener that behaves like this; its base URL. */
+  /** Opens a listener with this behaviour; returns its base URL. */
   open(name: string, script: Script): Promise<string>;
-  /** What arrived under a script's name, by the log on disk. */
+  /** The requests to a script, by the log on disk. */
   arrived(name: string): Arrival[];
   connections(name: string): number;
   stop(): Promise<void>;
@@ -91,7 +91,7 @@ export function startResponsesServer(dataDir: string): ResponsesServer {
   };
 }
 
-/** Reads one request after the other off a connection, and plays the script to each. */
+/** Reads requests from a connection one after the other, and plays the script for each. */
 function readRequests(
   socket: Socket,
   script: Script,
@@ -108,7 +108,7 @@ function readRequests(
     const { attemptId, body } = request;
     log({ attemptId, bytes: body.byteLength, sha256: isWhole ? sha256Hex(body) : null });
   };
-  /** True: there may be more to play. */
+  /** True if there may be more to play. */
   const play = (): boolean => {
     if (!request) {
       const end = received.indexOf("\r\n\r\n");
@@ -136,7 +136,7 @@ function readRequests(
     script.answer?.(socket, whole);
     return received.byteLength > 0;
   };
-  /** Nothing more is read: what comes is thrown away. */
+  /** Stops reading; later bytes are discarded. */
   const done = () => {
     socket.off("data", take);
     socket.resume();

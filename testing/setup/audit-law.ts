@@ -1,6 +1,6 @@
 import pg from "pg";
 
-/** Their act is a change of a file, or a pass of many transactions. */
+/** Actions that change a file, or span many transactions. */
 const NO_ACT_IN_ROWS = ["vault.key_made", "vault.keys_dropped", "vault.rewrapped"];
 
 /**

@@ -3,8 +3,8 @@ import pg from "pg";
 import { copyDatabase } from "./copy-database";
 
 /*
- * Gives this worker a database of its own, a copy of the migrated one, before anything opens a connection. Its
- * pool is closed by the worker's end, the database goes with the run.
+ * Gives this worker its own copy of the migrated database, before anything connects. The pool is closed when the worker ends,
+ * and the database is dropped with the run.
  */
 const worker = globalThis as { capstanTestDatabase?: string };
 

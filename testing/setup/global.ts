@@ -7,19 +7,19 @@ import { applyMigrations } from "../../scripts/migrate/migrations";
 import { refuseAuditAlone } from "./audit-law";
 
 /**
- * The time zone of the server, half an hour off the others: `npm run test:long` names another. Connections of the product's
- * role are in UTC all the same.
+ * The server's time zone, half an hour off from most others; `npm run test:long` sets another. Connections of the product's
+ * role use UTC regardless.
  */
 const ZONE = process.env.CAPSTAN_TEST_ZONE ?? "Asia/Kolkata";
 
 type World = { stop(): Promise<void> };
 
-// Two projects of the configuration ask for it, each with modules of its own.
+// Two projects of the configuration need it, each with its own modules.
 const shared = globalThis as { capstanTestWorld?: { world: Promise<World>; users: number } };
 
 /**
- * One world for the whole run (and for every rerun of a watch): a real PostgreSQL whose migrated database is the template
- * of every worker's own, and the sandbox provider. Workers find both in their environment. Gone when the run ends.
+ * One world for the whole run, and for reruns of a watch: a real PostgreSQL whose migrated database is the template of every
+ * worker's own, and the sandbox provider. Workers find both in their environment. It ends with the run.
  */
 export default async function setup() {
   shared.capstanTestWorld ??= { world: start(), users: 0 };
@@ -56,7 +56,7 @@ async function start(): Promise<World> {
     });
     await applyMigrations(postgres.url);
     await refuseAuditAlone(postgres.url);
-    // After the environment is set: these modules read it when they load.
+    // Imported after the environment is set, which these modules read when they load.
     const { migrateEngine } = await import("../../inngest/embedded/migrate");
     await migrateEngine(postgres.url);
     const { startSandbox } = await import("../../server/sandbox/server");
@@ -70,7 +70,7 @@ async function start(): Promise<World> {
   return { stop };
 }
 
-/** Lets workers make databases. */
+/** Allows workers to create databases. */
 async function allowDatabases(url: string, passwordFile: string): Promise<void> {
   const client = new pg.Client({
     host: "127.0.0.1",

@@ -1,16 +1,16 @@
 import { readdirSync } from "node:fs";
 import { build } from "esbuild";
 
-/** Where bundled programs are; inside the checkout, so that they find its packages, and of this checkout alone. */
+/** The folder of bundled programs: inside the checkout, so that they find its packages, and separate for each checkout. */
 export const PROGRAMS = "test-results/programs";
 
-/** Commands of people that tests run as a shell does. */
+/** Operators' commands that tests run through a shell. */
 const COMMANDS = ["admin", "restore", "verify"].map((name) => `scripts/${name}.ts`);
 
-// Two projects of the configuration ask for it.
+// Two projects of the configuration need it.
 const shared = globalThis as { capstanTestPrograms?: Promise<unknown> };
 
-/** Bundles the programs that tests start as processes of their own: from their sources each would take seconds to load. */
+/** Bundles the programs that tests start as processes, because each would take seconds to load from source. */
 export default async function bundlePrograms(): Promise<void> {
   const programs = readdirSync("testing").filter((name) => name.endsWith("-process.ts"));
   shared.capstanTestPrograms ??= build({

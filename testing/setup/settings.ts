@@ -1,7 +1,7 @@
 import { afterAll } from "vitest";
 import { env } from "@/server/platform/settings/env";
 
-/* A worker runs many files: settings that a file changed are restored when it ends. */
+/* A worker runs many files, so changed settings are restored after each. */
 const settings = { ...env };
 const variables = { ...process.env };
 

@@ -3,7 +3,7 @@ import type { Answer } from "@/testing/tenant-matrix/operations";
 const ANY_ID = /\b[a-z]+_[0-9a-hjkmnp-tv-z]{26}\b/g;
 const OF_EACH_ANSWER = ["x-request-id", "ratelimit-remaining", "ratelimit-reset", "etag", "content-length"];
 
-/** An answer without the names of the requested thing, and without what is never twice the same. */
+/** A response without the requested value, and without ids, hashes and times that always differ. */
 export function comparable({ status, text, headers }: Answer, value: string) {
   const plain = (words: string) =>
     words
@@ -21,7 +21,7 @@ export function comparable({ status, text, headers }: Answer, value: string) {
   };
 }
 
-/** Ids and marks of others in an answer, but for the requested ones. */
+/** Ids and marks of others that occur in a response, except the requested value. */
 export function leaksIn(
   { text, headers }: Answer,
   value: string,

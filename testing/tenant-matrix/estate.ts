@@ -29,12 +29,12 @@ import type { Kind } from "./kinds";
 const TEXT = "text.general.fast.v1";
 const IMAGE = "image.generate.v1";
 
-/** Somebody who asks: what they send over HTTP, and who they are to a verb. */
+/** A caller: its credentials over HTTP, and its context for verbs. */
 export type Caller = { name: string; kind: string; http: Call; ctx: Ctx };
 
 type Role = "owner" | "admin" | "member" | "viewer";
 
-/** A person of an organization, signed in. */
+/** A signed-in person of an organization. */
 export async function personOf(organizationId: string, role: Role, mark = ""): Promise<Caller> {
   const email = `${mark}${newId("user")}@capstan.test`;
   const { userId } = await organizations.createUser(system, {
@@ -65,7 +65,7 @@ export const anonymous: Caller = {
   ctx: ctxOf({ kind: "anonymous", id: "anonymous", address: "203.0.113.1" }),
 };
 
-/** An organization whose every name has its mark. */
+/** An organization in which every name contains its mark. */
 export type House = {
   organizationId: string;
   mark: string;
@@ -99,7 +99,7 @@ export async function openHouse(): Promise<House> {
   };
 }
 
-/** Everything of one project that a request can name, each with the mark in what it says. */
+/** Everything of one project that a request can name; texts contain the mark. */
 export type Estate = {
   house: House;
   projectId: string;
@@ -172,7 +172,7 @@ export async function settle(house: House, projectId: string): Promise<Estate> {
   const { comparisonId, entryIds } = await compared(
     {
       post: (target: string, body?: unknown, more?: Call) => call("POST", target, { key, body, ...more }),
-    } as Parameters<typeof compared>[0], // all it uses of a tenant
+    } as Parameters<typeof compared>[0], // the function uses only these members of a tenant
     false,
   );
   const { quoteId } = await post(`/v1/capabilities/${TEXT}/quote`, { input });
@@ -257,7 +257,7 @@ export async function settle(house: House, projectId: string): Promise<Estate> {
       project: projectId,
       environment: await one("SELECT id FROM environment WHERE project_id = $1", projectId),
       user: userId,
-      email: (house.owner.ctx.principal as { email?: string }).email ?? "", // a person has one
+      email: (house.owner.ctx.principal as { email?: string }).email ?? "", // a person's principal has an email
       session: await signIn(house.owner.ctx.principal.id),
       key: keyId,
       invitation: invitation.invitationId,
@@ -305,7 +305,7 @@ const panelOf = (projectId: string, more: object = {}) => ({
   ...more,
 });
 
-/** A page with a panel session of an estate's project, which may run anything and has made nothing yet. */
+/** A page with an embed session of an estate's project, which may run anything and has created nothing yet. */
 export async function pageOf({ key, projectId }: Estate): Promise<Caller> {
   const { json } = await call("POST", "/v1/panel-sessions", { key, body: panelOf(projectId) });
   const principal = await access.embedHolder(json.accessToken, new Date());
@@ -332,7 +332,7 @@ async function connected(organizationId: string, projectId: string, mark: string
   return { credential, binding };
 }
 
-/** Puts a new thing in the place of one that was asked to end, for the next question. */
+/** Replaces an object that a destructive request has ended, for the next request. */
 export async function renew(estate: Estate, kind: Kind): Promise<void> {
   const { ids, mark, projectId } = estate;
   const { organizationId, owner } = estate.house;
@@ -376,7 +376,7 @@ export async function renew(estate: Estate, kind: Kind): Promise<void> {
 const TAIL = 16;
 const ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz";
 
-/** An id nobody has that says the same moment: what stands before and after it in a list is the same. */
+/** An unused id with the same time, so that its neighbours in a list are the same. */
 export function twinOf(id: string): string {
   const scrambled = [...id.slice(-TAIL)].map((letter) => {
     const at = ALPHABET.indexOf(letter);

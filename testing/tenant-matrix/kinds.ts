@@ -1,9 +1,9 @@
 /*
- * What stands in the places of requests: ids and names of things that are somebody's, and words that are nobody's. A
- * new field of an endpoint, a tool or a procedure of the panel must be named here, or the tenant matrix fails.
+ * The kinds of values in requests: ids and names of objects that belong to a tenant, and free text. A new field of an
+ * endpoint, a tool or a procedure of the panel must be listed here, or the tenant matrix fails.
  */
 
-/** A place that names a thing of a tenant, by the field's name: which of the estate's things stands there. */
+/** Fields that name an object of a tenant, with the kind of object. */
 export const IDS = {
   organization_id: "organization",
   project_id: "project",
@@ -13,7 +13,7 @@ export const IDS = {
   session_id: "session",
   key_id: "key",
   principal_id: "key",
-  /** Of the audit log: whoever acted, whatever was acted on. */
+  /** Filters of the audit log: the actor, and the object of the action. */
   actor: "email",
   subject: "key",
   invitation_id: "invitation",
@@ -55,20 +55,20 @@ export const IDS = {
   definition_id: "definition",
   panel_definition_id: "definition",
   panel_definition_key: "panelKey",
-  /** A position in a list: what comes after it is the asker's own, whoever's it is. */
+  /** A position in a list: the items after it are the caller's own, whoever made the cursor. */
   cursor: "cursor",
   last_event_id: "cursor",
   "last-event-id": "cursor",
-  /** One's own name for an execution: the same one elsewhere is another. */
+  /** The caller's own name for an execution; another tenant's execution may have the same name. */
   idempotency_key: "idempotency",
   "idempotency-key": "idempotency",
-  /** A word by which a tenant's own things are found. */
+  /** A text by which a tenant's own objects are found. */
   tag: "tag",
 } as const satisfies Record<string, string>;
 
 export type Kind = (typeof IDS)[keyof typeof IDS] | "environment" | "commission" | "onboarding" | "panel";
 
-/** Where a field's name is used for something else, by operation and the field's name, or its whole path. */
+/** Fields with another meaning than their name has in IDS, by operation and the field's name or full path. */
 export const ELSEWHERE: Record<string, Kind | "words"> = {
   "PATCH /v1/projects/{project_id} id": "environment",
   "trpc organizations.changeProject id": "environment",
@@ -98,7 +98,7 @@ export const ELSEWHERE: Record<string, Kind | "words"> = {
   "trpc budgets.resolveMany created_before": "words",
   "trpc provenance.verifyLockfile key_id": "words",
   "mcp verify_lockfile key_id": "words",
-  // The project is named beside the body, and stands in its place.
+  // The project comes from a field beside the body, and replaces this one.
   "trpc pinned.run body.context.projectId": "words",
   "trpc catalog.quote body.context.projectId": "words",
   "trpc catalog.invoke body.context.projectId": "words",
@@ -106,8 +106,8 @@ export const ELSEWHERE: Record<string, Kind | "words"> = {
 };
 
 /**
- * Places whose words name nothing that is anybody's. A link of weights, the codes of a device and the launch code of a panel
- * are of nobody: whoever has one is served by it.
+ * Fields whose text names no tenant's object. A link of weights, the codes of a device and the launch code of an embed belong
+ * to no one: they serve anyone who has them.
  */
 export const WORDS = new Set(
   `.* acceptance_cases action api base_model_family billing_country billing_locale capabilities capability_key created_after created_before

@@ -14,19 +14,19 @@ import { Form, uploadOf, whiteSquare } from "../forms";
 import type { Caller, Estate } from "./estate";
 import { toNode } from "./schema";
 
-/** What somebody was told, as they see it. */
+/** A response as the caller sees it. */
 export type Answer = { status: number; text: string; headers: Record<string, string> };
 
 type Node = ReturnType<typeof toNode>;
 export type Part = "params" | "query" | "body" | "headers";
 export type Sent = Partial<Record<Part, Record<string, unknown>>>;
 
-/** One thing that can be asked, through whatever door. */
+/** One operation, through any interface. */
 export type Operation = {
   name: string;
-  /** What each part of the request takes. */
+  /** The schema of each part of the request. */
   parts: Partial<Record<Part, Node>>;
-  /** What it destroys is gone for whoever asks next. */
+  /** True if it ends or changes an object for all callers. */
   isDestructive: boolean;
   isFor(caller: Caller): boolean;
   send(caller: Caller, sent: Sent): Promise<Answer>;
@@ -35,13 +35,13 @@ export type Operation = {
 const TEXT = "text.general.fast.v1";
 const MATH = "compute.evaluate.v1";
 
-/** An object of texts of these names. */
+/** An object with text fields of these names. */
 const texts = (names: readonly string[]): Node => ({
   type: "object",
   properties: Object.fromEntries(names.map((name) => [name, { type: "string" }])),
 });
 
-/** An envelope with the input of one capability in it. */
+/** An envelope whose input is that of one capability. */
 function envelope(schema: z.ZodType, capabilityKey: string): Node {
   const found = capabilities.find(({ key }) => key === capabilityKey);
   if (!found) throw new Error(`there is no ${capabilityKey}`);
@@ -54,7 +54,7 @@ function envelope(schema: z.ZodType, capabilityKey: string): Node {
   };
 }
 
-/** The first example of a capability's input, with an artifact that is there in the places of artifacts. */
+/** The first example of a capability's input, with an existing artifact in place of each artifact id. */
 const exampleOf = (capabilityKey: string, artifactId: string) => {
   const example = capabilities.find(({ key }) => key === capabilityKey)?.examples[0]?.input;
   return JSON.parse(JSON.stringify(example ?? {}).replaceAll(/"art_\w+"/g, JSON.stringify(artifactId)));
@@ -66,7 +66,7 @@ const within = (name: string, inner: Node, outer: Node): Node => ({
   properties: { ...outer.properties, [name]: inner },
 });
 
-/** What stands in a body that the door itself takes as any object, by operation and the field it stands in. */
+/** Schemas of bodies that the endpoint itself accepts as any object, by operation and field. */
 const BODIES: Record<string, [field: string, schema: Node][]> = {
   "POST /v1/capabilities/{capability_key}/invoke": [["", envelope(InvokeRequest, MATH)]],
   "POST /v1/capabilities/image.generate.v1/plan": [["", envelope(JobRequest, "image.generate.v1")]],
@@ -86,14 +86,14 @@ const BODIES: Record<string, [field: string, schema: Node][]> = {
   "mcp verify_lockfile": [["lockfile", toNode(Lockfile)]],
 };
 
-/** One row for each capability whose input names something. */
+/** Operations that are checked for each capability whose input names an object. */
 const EVERY_CAPABILITY = [
   ["POST /v1/capabilities/{capability_key}/quote", QuoteRequest],
   ["POST /v1/capabilities/{capability_key}/estimate", QuoteRequest],
   ["POST /v1/capabilities/{capability_key}/jobs", JobRequest],
 ] as const;
 
-/** Headers in which an endpoint reads what names something. */
+/** Headers of an endpoint that can name an object. */
 const headersOf = ({ path, refusals, idempotent }: Endpoint): string[] => [
   ...(refusals ? ["openai-project"] : []),
   ...(path.endsWith("/events") ? ["last-event-id"] : []),
@@ -132,9 +132,9 @@ function* endpointOperations(endpoint: Endpoint): Generator<Operation> {
       const given = endpoint.form ? formOf(endpoint.form, flat(sent.body)) : sent.body;
       const { status, text, headers } = await call(method, query.size > 0 ? `${target}?${query}` : target, {
         ...http,
-        // A browser sends its changes as JSON, with a body or without.
+        // A browser sends its changes as JSON, with or without a body.
         ...(given === undefined || method === "GET" ? {} : { body: given }),
-        headers: { ...http.headers, ...(sent.headers as Record<string, string> | undefined) }, // texts alone stand there
+        headers: { ...http.headers, ...(sent.headers as Record<string, string> | undefined) }, // header values are texts
       });
       return { status, text, headers };
     },
@@ -152,7 +152,7 @@ function* endpointOperations(endpoint: Endpoint): Generator<Operation> {
       };
 }
 
-/** A form with its file: a picture where it takes one, else weights. */
+/** A form with its file: a picture if the form takes one, else weights. */
 const formOf = (form: z.ZodObject, fields: Record<string, string>) =>
   "image" in form.shape
     ? new Form([...Object.entries(fields), ["image", { filename: "a.png", bytes: whiteSquare() }]])
@@ -225,15 +225,15 @@ function toolOperation({ name: tool, input }: (typeof tools)[number]): Operation
   };
 }
 
-/** Everything that can be asked: the endpoints of /v1, the procedures of the panel, the tools of MCP. */
+/** Every operation: the endpoints of /v1, the procedures of the panel, the tools of MCP. */
 export const operations: readonly Operation[] = [
   ...endpoints.flatMap((endpoint) => [...endpointOperations(endpoint)]),
-  // What a router is made of, which its types do not tell by name.
+  // The router's types do not list its procedures by name.
   ...Object.entries(appRouter._def.procedures as unknown as Record<string, Procedure>).map(panelOperation),
   ...tools.map(toolOperation),
 ];
 
-/** What is sent beside the place in question where the least valid value would not do. A new row may be needed by a new operation. */
+/** Values for operations whose smallest valid request would not do. A new operation may need a row here. */
 export function sampleOf(name: string, estate: Estate): Sent {
   const { ids, mark } = estate;
   const [base = "", capabilityKey] = name.split(" of ");

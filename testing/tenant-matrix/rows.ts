@@ -2,13 +2,13 @@ import { pool } from "@/server/platform/db";
 
 const ID = /^[a-z]+_[0-9a-hjkmnp-tv-z]{26}$/;
 const ROUNDS = 3;
-/** When a key or a session was last used is written down some time later, and says nothing of what was done. */
+/** Columns that are written some time after a key or a session was used, so they show nothing about a request. */
 const SEEN = "last_used_at,last_seen_at";
 
-/** Counted from the other rows for everybody at once, by whoever is at it just then. */
+/** Tables that are computed from other rows, for all tenants at once and by any process. */
 const COUNTED = ["usage_counted", "usage_day"];
 
-/** The columns that can name a thing, by table. */
+/** The columns that can refer to an object, by table. */
 async function namingColumns(): Promise<Map<string, string[]>> {
   const { rows } = await pool.query<{ table_name: string; names: string[] }>(
     `SELECT c.table_name, array_agg(c.column_name::text) AS names FROM information_schema.columns c
@@ -22,7 +22,7 @@ async function namingColumns(): Promise<Map<string, string[]>> {
   return new Map(rows.map(({ table_name, names }) => [table_name, names]));
 }
 
-/** Every row of what hangs together with these things, in every table, and the ids of those rows. */
+/** Every row that is connected with these ids, in every table, and the ids of those rows. */
 export async function rowsAround(start: string[]): Promise<{ ids: Set<string>; texts: string[] }> {
   const tables = await namingColumns();
   let ids = new Set(start);

@@ -1,9 +1,6 @@
 import { z } from "zod";
 
-/*
- * What a schema lets a caller write, found in the schema itself: every place that takes text of the caller's own, and the
- * least value that has such a place in it.
- */
+/* The text fields of a request, found in its schema, and the smallest valid value that contains a given field. */
 
 type Node = {
   $ref?: string;
@@ -24,11 +21,11 @@ type Node = {
   additionalProperties?: Node | boolean;
 };
 
-/** A name of a field; 0: the first item of a list; `*`: whatever stands under any name. */
+/** The name of a field; 0 is the first item of a list, and `*` any name. */
 export type Step = string | 0;
 export type Place = {
   steps: Step[];
-  /** The field's, in snake case; of what has any name, the field's around it and `.*`. */
+  /** The field's name in snake case; for any name, that of the enclosing field and `.*`. */
   name: string;
 };
 
@@ -42,8 +39,8 @@ function nameOf(steps: Step[]): string {
 }
 
 export function toNode(schema: z.ZodType): Node {
-  const node = z.toJSONSchema(schema, { io: "input", unrepresentable: "any" }) as Node; // the JSON Schema it is documented to be
-  // A schema with a name stands among the definitions.
+  const node = z.toJSONSchema(schema, { io: "input", unrepresentable: "any" }) as Node; // the JSON Schema that documents the schema
+  // A named schema is in the definitions.
   const named = node.$ref ? node.$defs?.[node.$ref.split("/").at(-1) ?? ""] : undefined;
   return named ? { ...named, $defs: node.$defs } : node;
 }
@@ -60,13 +57,13 @@ function followed(node: Node, defs: Record<string, Node>): Node {
   return node.$ref ? (defs[node.$ref.split("/").at(-1) ?? ""] ?? {}) : node;
 }
 
-/** Every place of text in what this schema takes. */
+/** Every text field of this schema. */
 export function placesOf(root: Node): Place[] {
   const found = new Map<string, Place>();
   const walk = (given: Node, steps: Step[], within: string[] = []): void => {
     if (steps.length > DEEPEST) return;
     if (given.$ref) {
-      if (within.includes(given.$ref)) return; // any JSON is made of itself
+      if (within.includes(given.$ref)) return; // a recursive schema, such as any JSON
       within = [...within, given.$ref];
     }
     const node = followed(given, root.$defs ?? {});
@@ -82,10 +79,10 @@ export function placesOf(root: Node): Place[] {
   return [...found.values()];
 }
 
-/** What stands for the fields that must be there, by their names in snake case. */
+/** The value of a required field, by its name in snake case. */
 export type Known = (name: string) => unknown;
 
-/** The least value of this schema with `value` at this place; what `base` says stays. */
+/** The smallest value of this schema with `value` at this place; members of `base` are kept. */
 export function filled(
   root: Node,
   base: unknown,
@@ -133,7 +130,7 @@ export function filled(
     if (node.type === "integer" || node.type === "number") return Math.max(1, node.minimum ?? 1);
     return known(at);
   };
-  /** Of what stands there, what this choice takes too. */
+  /** The members of `base` that this alternative accepts. */
   const fitting = (given: Node, base: unknown): unknown => {
     const { properties, additionalProperties } = followed(given, root.$defs ?? {});
     if (!properties || additionalProperties !== false || typeof base !== "object" || !base) return base;

@@ -1,8 +1,8 @@
 import type pg from "pg";
 
 /*
- * What statements of a version can name, one line each: columns with their types, functions with what they take and answer,
- * policies, and what makes rows unique. Column types are as the server writes them.
+ * Everything that a version's statements can name, one per line: columns with their types, functions with their signatures,
+ * policies, and unique indexes. Column types are in the server's spelling.
  */
 
 const CATALOG: Record<string, string> = {
@@ -18,7 +18,7 @@ const CATALOG: Record<string, string> = {
   sequence: "SELECT sequencename FROM pg_sequences WHERE schemaname = 'public'",
 };
 
-/** Columns that an insert must name, which one of an older version does not know. */
+/** Columns without a default that an insert must name; an older version's insert does not know a new one. */
 const REQUIRED = `SELECT c.relname || '.' || a.attname FROM pg_attribute a JOIN pg_class c ON c.oid = a.attrelid
   WHERE c.relnamespace = 'public'::regnamespace AND c.relkind IN ('r', 'p') AND a.attnum > 0 AND NOT a.attisdropped
     AND a.attnotnull AND NOT a.atthasdef AND a.attidentity = ''`;
@@ -39,7 +39,7 @@ export async function catalogOf(client: pg.Client): Promise<Catalog> {
   return { names, required, tables };
 }
 
-/** What an older version needs and does not find any more: a line each. */
+/** The names that an older version needs and the newer one lacks, one per line. */
 export function lostIn(older: Catalog, newer: Catalog): string[] {
   const gone = [...older.names].filter((name) => !newer.names.has(name));
   const asked = [...newer.required].filter(
@@ -48,7 +48,7 @@ export function lostIn(older: Catalog, newer: Catalog): string[] {
   return [...gone, ...asked.map((column) => `required ${column}`)];
 }
 
-/** Why statements cannot be prepared, a line each. */
+/** The errors of statements that cannot be prepared, one per line. */
 export async function refusedOf(client: pg.Client, statements: string[]): Promise<string[]> {
   const refused: string[] = [];
   for (const text of statements)

@@ -1,7 +1,7 @@
 import { appendFileSync } from "node:fs";
 import pg from "pg";
 
-/* Loaded before a program (`node --import`): writes every text that it sends to PostgreSQL, once each, to a file. */
+/* Preloaded with `node --import`: writes each distinct SQL text that the program sends to PostgreSQL to a file. */
 const file = process.env.STATEMENTS_TO;
 const seen = new Set();
 const query = pg.Client.prototype.query;

@@ -6,10 +6,10 @@ import { copyDatabase } from "../setup/copy-database";
 import { readDump } from "./dump";
 import { type Known, ROWS, readKnown } from "./known";
 
-/** The dump as 0.2.0 left it, and migrated: each is made once a run, by the first who asks, and copied from then on. */
+/** Template databases: the dump of 0.2.0, and the same after today's migrations. The first user builds each once per run. */
 const OLD = "upgrades_old";
 const MIGRATED = "upgrades_migrated";
-const BUILD_LOCK = 20_020; // among those who build; nothing else takes locks in the database `postgres`
+const BUILD_LOCK = 20_020; // a lock among builders; nothing else takes locks in the database `postgres`
 
 const addressOf = (database: string) => {
   const address = new URL(process.env.DATABASE_URL ?? "");
@@ -17,7 +17,7 @@ const addressOf = (database: string) => {
   return address.href;
 };
 
-/** Fills an empty database with schema and rows of 0.2.0. Throws where a migration of that version was edited since. */
+/** Fills an empty database with the schema and rows of 0.2.0. Throws if a migration of that version was edited since. */
 export async function restoreOld(databaseUrl: string): Promise<void> {
   const dump = readDump(ROWS);
   const today = new Map(
@@ -38,7 +38,7 @@ export async function restoreOld(databaseUrl: string): Promise<void> {
   }
 }
 
-/** A new database of this run with the rows and the schema of 0.2.0, for tests of one migration. */
+/** A new database of this run with the rows and schema of 0.2.0, for tests of one migration. */
 export async function openOld(): Promise<{ url: string; known: Known }> {
   const name = `old_${process.pid}_${Date.now().toString(36)}`;
   await asMaker(async (maker) => {
@@ -49,8 +49,8 @@ export async function openOld(): Promise<{ url: string; known: Known }> {
 }
 
 /**
- * Puts the dump, migrated by today's migrations, in the place of this process's database. For `x.isolated.test.ts`, in
- * `beforeAll` and before anything asks the database.
+ * Replaces this process's database by the dump after today's migrations. For `x.isolated.test.ts`, in `beforeAll` and before
+ * anything queries the database.
  */
 export async function openUpgraded(): Promise<Known> {
   const own = new URL(process.env.DATABASE_URL ?? "").pathname.slice(1);
@@ -76,7 +76,7 @@ async function asMaker(work: (maker: pg.Client) => Promise<void>): Promise<void>
 async function build(maker: pg.Client): Promise<void> {
   const { rowCount } = await maker.query("SELECT FROM pg_database WHERE datname = $1", [MIGRATED]);
   if (rowCount) return;
-  await maker.query(`DROP DATABASE IF EXISTS ${OLD}`); // of one who failed half-way
+  await maker.query(`DROP DATABASE IF EXISTS ${OLD}`); // left by a builder that failed
   await maker.query(`CREATE DATABASE ${OLD}`);
   await restoreOld(addressOf(OLD));
   const unfinished = `${MIGRATED}_unfinished`;
@@ -84,7 +84,7 @@ async function build(maker: pg.Client): Promise<void> {
   await maker.query(`CREATE DATABASE ${unfinished} TEMPLATE ${OLD}`);
   await applyMigrations(addressOf(unfinished));
   await refuseAuditAlone(addressOf(unfinished));
-  const { migrateEngine } = await import("@/inngest/embedded/migrate"); // late: it reads the settings
+  const { migrateEngine } = await import("@/inngest/embedded/migrate"); // imported late, because it reads the settings
   await migrateEngine(addressOf(unfinished));
   await maker.query(`ALTER DATABASE ${unfinished} RENAME TO ${MIGRATED}`);
 }

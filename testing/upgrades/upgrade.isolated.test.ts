@@ -17,13 +17,13 @@ import { catalogOf, lostIn, refusedOf } from "./catalog";
 import { type Known, type Replay, STATEMENTS } from "./known";
 import { openOld, openUpgraded } from "./restore";
 
-/* An installation of 0.2.0 with rows of every kind, after today's migrations (README.md beside this file). */
+/* An installation of 0.2.0 with rows of every kind, after today's migrations (README.md in this folder). */
 
 let known: Known;
 let server: Awaited<ReturnType<typeof startServer>>;
 beforeAll(async () => {
   known = await openUpgraded();
-  setSettings({ JOB_WAIT_SECONDS: 0 }); // no one works on jobs here
+  setSettings({ JOB_WAIT_SECONDS: 0 }); // no worker runs jobs here
   server = await startServer({ host: "127.0.0.1", port: 0, pages: null });
 });
 afterAll(() => server.stop(0));
@@ -49,8 +49,8 @@ async function ask(
 }
 
 /**
- * Functions that were given another name on purpose, as a fence, each as the law names it (`function capstan_x(…) …`): 0.2.0
- * must not run beside what replaced them, and retries.
+ * Functions that were renamed on purpose, as a fence, each as the law names it (`function capstan_x(…) …`): 0.2.0 must not
+ * run beside their replacement, and retries.
  */
 const FENCED: string[] = [];
 const isFenced = (statement: string) =>
@@ -72,14 +72,14 @@ const counts = async () => {
   return rows[0];
 };
 
-test("migrations only expand: what 0.2.0 names is there, and its inserts need no more than they say", async () => {
+test("migrations only expand: the names that 0.2.0 uses exist, and its inserts need no new columns", async () => {
   const { url } = await openOld();
   const older = await connected(url, catalogOf);
   expect(older.names.size).toBeGreaterThan(1_000);
   expect(lostIn(older, await connected(DATABASE, catalogOf))).toEqual(FENCED);
 });
 
-test("every statement that 0.2.0 sends is one for the migrated database", async () => {
+test("every statement that 0.2.0 sends can be prepared in the migrated database", async () => {
   const statements: string[] = JSON.parse(gunzipSync(readFileSync(STATEMENTS)).toString());
   expect(statements.length).toBeGreaterThan(300);
   expect(
@@ -92,7 +92,7 @@ test("every statement that 0.2.0 sends is one for the migrated database", async 
   ).toEqual([]);
 });
 
-test("the law tells of a lost column, function, policy and unique index, a column that inserts must name, and a statement that fails", async () => {
+test("the law reports a lost column, function, policy and unique index, a new required column, and a statement that fails", async () => {
   const { url } = await openOld();
   await connected(url, async (client) => {
     const older = await catalogOf(client);
@@ -120,7 +120,7 @@ test("receipts, records and manifests verify, and balances agree with the ledger
   await checkVaultKey(pool);
 });
 
-test("every idempotency key of 0.2.0 answers with what it made then, and nothing runs again", async () => {
+test("every idempotency key of 0.2.0 returns what it made then, and nothing runs again", async () => {
   const before = await counts();
   const again = async ({ name, key, target, headers, body, idField }: Replay) => {
     const { status, json } = await ask(key, target, { body, headers });
@@ -133,7 +133,7 @@ test("every idempotency key of 0.2.0 answers with what it made then, and nothing
   expect(await counts()).toEqual(before);
 });
 
-test("another request under such a key is refused, with the id of the first", async () => {
+test("another request under such a key is refused with the id of the first", async () => {
   const first = known.replays.find(({ name }) => name === "a job, its key in the header");
   const { key = "", target = "", headers, id } = first ?? {};
   const input = { messages: [{ role: "user", content: "Another question" }] };
@@ -143,7 +143,7 @@ test("another request under such a key is refused, with the id of the first", as
   });
 });
 
-/** The table of what a request with this name makes. */
+/** The table with the row that a request of this name creates. */
 const TABLES: Record<string, string> = {
   "a job": "job",
   "an invoke": "job",
@@ -152,7 +152,7 @@ const TABLES: Record<string, string> = {
   "a comparison": "comparison",
 };
 
-test("a key that one environment has from 0.2.0 runs once in the other, and each replays its own", async () => {
+test("a key that one environment used in 0.2.0 runs once in another, and each replays its own", async () => {
   const { development = "", production = "" } = known.keys;
   const inHeader = known.replays.filter(
     ({ environment, name }) =>
@@ -182,7 +182,7 @@ test("a key that one environment has from 0.2.0 runs once in the other, and each
   }
 });
 
-test("the key of a retry that 0.2.0 made stays its own where another environment uses it", async () => {
+test("the key of a retry that 0.2.0 made belongs to it, even if another environment uses the key", async () => {
   const retried = known.replays.find(({ name }) => name === "a retry under its own key");
   const { key = "", target = "", body, id } = retried ?? {};
   const headers = { "idempotency-key": `retry-${target.split("/")[3]}` };
@@ -194,7 +194,7 @@ test("the key of a retry that 0.2.0 made stays its own where another environment
   expect((await ask(key, target, { body })).json.jobId).toBe(id);
 });
 
-test("keys work as they did: one that has expired or was rotated long ago is refused", async () => {
+test("keys work as before, and one that expired or was rotated long ago is refused", async () => {
   const { ids, keys, otherKey } = known;
   const read = async (key: string) => (await ask(key, `/v1/jobs/${ids.drawn}`)).status;
   expect([await read(keys.development), await read(keys.lasting), await read(keys.unbound)]).toEqual([
@@ -204,7 +204,7 @@ test("keys work as they did: one that has expired or was rotated long ago is ref
   expect([await read(keys.production), await read(otherKey)]).toEqual([404, 404]);
 });
 
-test("work that 0.2.0 left is taken up and ends, once", async () => {
+test("work that 0.2.0 left unfinished is resumed and ends once", async () => {
   const { projectId } = known;
   const clock = testClock();
   clock.advance(DAY_MS); // its leases have ended
@@ -219,7 +219,7 @@ test("work that 0.2.0 left is taken up and ends, once", async () => {
     "SELECT status, hold_state, (SELECT count(*) FROM receipt WHERE job_id = job.id) AS receipts FROM job WHERE id = $1",
     [running],
   );
-  expect(rows).toEqual([{ status: "failed", hold_state: "released", receipts: 1 }]); // its time is long over
+  expect(rows).toEqual([{ status: "failed", hold_state: "released", receipts: 1 }]); // its deadline has long passed
   const bulk = await pins.getBulk(systemCtx("test"), bulkUnderWay);
   expect(bulk.counts).toMatchObject({ queued: 0, running: 0, succeeded: 3, failed: 1, ambiguous: 1 });
   expect(bulk.safelyRetryable).toBe(1); // the item whose process ended before it was sent

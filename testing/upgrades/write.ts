@@ -13,7 +13,10 @@ import { OLD_COMMIT } from "./known";
  * in the place of `npm ci`.
  */
 
-/** Between them they send what that version sends: requests of every operation, workers, the panel, webhooks, money. */
+/**
+ * Together these suites send the statements of that version: requests of every operation, workers, the panel, webhooks,
+ * money.
+ */
 const SUITES = [
   "server/operations/statuses",
   "server/operations/tenant-matrix.db.test.ts",
@@ -54,7 +57,7 @@ try {
     NODE_OPTIONS: `--import ${join(checkout, "testing/upgrades/record.mjs")}`,
     STATEMENTS_TO: seen,
   };
-  // A test of a busy machine may fail: what it has sent is recorded all the same.
+  // A test may fail on a busy machine; the statements that it sent are recorded regardless.
   run("npx", ["vitest", "run", "--tags-filter=!long", ...SUITES], record, true);
   run("npx", ["vitest", "run", "testing/upgrades"], { ...record, STATEMENTS_FROM: seen, UPGRADES_TO: out });
   cpSync(out, join(HERE, "0.2.0"), { recursive: true });

@@ -14,14 +14,14 @@ import type { MadeCase } from "./made";
 import type { SeenMade } from "./made-forms";
 import type { Expected, UpstreamCase } from "./upstream";
 
-/* How each case must end: at its caller, in the books and in the receipt. */
+/* Checks how each case ends: for its caller, in the ledger and in the receipt. */
 
 export type World = { own: Tenant; managed: Tenant };
 type Account = keyof World;
 
 const system = systemCtx("test");
 
-/** A tenant with connections of its own to the server, and one that uses the operator's. */
+/** A tenant with its own connections to the server, and one that uses the operator's. */
 export async function makeWorld(url: string): Promise<World> {
   setSettings({
     ALLOW_PRIVATE_ADDRESSES: true,
@@ -82,7 +82,7 @@ function expectedOf(played: UpstreamCase, form: Form, account: Account): Expecte
   return isCutOff ? { ...expected, fails: "OutputLimitReached" } : expected;
 }
 
-/** The execution of what was seen, whatever its kind. */
+/** The row of an execution of any kind. */
 export async function rowOf(executionId: string) {
   const { rows } = await pool.query(
     `SELECT x.status, x.actual_micros, x.fee_bps, h.state, h.amount_micros, h.settled_micros,
@@ -96,7 +96,7 @@ export async function rowOf(executionId: string) {
   return rows[0];
 }
 
-/** The entries of an execution, where they do not add up to nothing. */
+/** The ledger entries of an execution, if they do not add up to zero. */
 export const unbalanced = async (executionId: string) =>
   (
     await pool.query<{ sum: string }>(
@@ -105,7 +105,7 @@ export const unbalanced = async (executionId: string) =>
     )
   ).rows;
 
-/** Asserts all that a case says of its end. */
+/** Asserts the whole expected end of a case. */
 export async function expectEnd(
   seen: Seen,
   played: UpstreamCase,
@@ -118,7 +118,7 @@ export async function expectEnd(
   if (form.name !== "pinned") await expectRecord(seen.executionId, expected, tenant);
 }
 
-/** Asserts what a case says of the request that its server received last. */
+/** Asserts what a case expects of the last request that its server received. */
 export function expectSent(
   body: unknown,
   played: UpstreamCase,
@@ -126,12 +126,12 @@ export function expectSent(
 ): void {
   const { like = {}, has = [], lacks = [] } = expectedOf(played, form, account).sent ?? {};
   expect(body).toMatchObject(like);
-  const members = Object.keys(body as object); // it was a request
+  const members = Object.keys(body as object); // the body of a request is an object
   expect(members).toEqual(expect.arrayContaining([...has]));
   expect(members.filter((each) => lacks.includes(each))).toEqual([]);
 }
 
-/** Asserts all that a case of no text says of its end. */
+/** Asserts the expected end of a case that returns no text. */
 export async function expectMade(
   seen: SeenMade,
   played: MadeCase,
@@ -148,7 +148,7 @@ export async function expectMade(
   await expectRecord(seen.executionId, expected, tenant);
 }
 
-/** The row of an execution, whose error, submission and hold are as expected and whose entries balance. */
+/** Checks the row of an execution: error, submission and hold are as expected, and its ledger entries balance. */
 async function expectState(
   executionId: string,
   { fails, submission = "attempted", hold = "settled" }: Expected,
@@ -169,7 +169,7 @@ function expectSeen(
   account: Account,
 ): void {
   if (seen.refusal !== undefined && !fails) {
-    // The doors of OpenAI's interface have a member for a refusal, and no text beside it.
+    // OpenAI's interfaces have a member for a refusal, and then no text.
     expect(seen.refusal).toBe(isRefusal ? text : null);
     if (isRefusal) expect(seen.text).toBe("");
   }
@@ -178,7 +178,7 @@ function expectSeen(
   const isElsewhere = isRefusal && seen.refusal !== undefined;
   if (text !== undefined && seen.text !== null && !isElsewhere) expect(seen.text).toBe(text);
   if (calls && seen.calls && !fails) {
-    // Ids of answers with opaque members end with our tag; a case has those of its server.
+    // Ids of answers with opaque members end with our tag; the case has the server's own ids.
     expect(seen.calls.map((call) => ({ ...call, id: tagOf(call.id ?? "")?.id ?? call.id }))).toMatchObject(
       calls,
     );
@@ -202,11 +202,11 @@ function expectCharged(row: Awaited<ReturnType<typeof rowOf>>, expected: Expecte
     const due = actual + serviceFee(actual, bps);
     expect(charged).toBe(exceedsHold && account === "managed" ? Math.min(due, held) : due);
   }
-  // Nothing was made where the provider's cost is known to be none.
+  // Nothing was produced if the provider's cost is known to be zero.
   if (cost !== 0) expect(charged, "a settled answer is never free").toBeGreaterThan(0);
 }
 
-/** The receipt verifies and says whether the same request may be sent again. */
+/** Checks that the receipt verifies and reports whether the same request may be retried. */
 async function expectRecord(
   executionId: string,
   { isSafe = false, fails, isEstimated, reportedMicros, unknownFinish, retryAfterSeconds }: Expected,

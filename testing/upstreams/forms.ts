@@ -4,22 +4,22 @@ import { finish, type Tenant } from "@/testing/api";
 import { framesOf } from "@/testing/streams";
 import type { Dialect, Expected, UpstreamCase } from "./upstream";
 
-/* The forms in which a case is requested: each sends one request and reads what came out of it. */
+/* The ways in which a case is requested: each sends one request and reads the outcome. */
 
-/** What a request came to, as its caller and the rows have it. */
+/** The outcome of a request, from its response and its rows. */
 export type Seen = {
   executionId: string;
-  /** The status of the synchronous answer; null: the form has none of its own. */
+  /** The status of a synchronous response; null for other forms. */
   status: number | null;
-  /** What the caller read; null: the form does not show it. */
+  /** The text that the caller read; null if the form does not show it. */
   text: string | null;
-  /** The words of a refusal, where the form has a place of its own for them. */
+  /** The text of a refusal, if the form has a member for it. */
   refusal?: string | null;
   calls: Expected["calls"] | null;
-  /** The opaque members of the message, where the form shows them beside it. */
+  /** The opaque members of the message, if the form shows them. */
   opaque?: Record<string, unknown>;
   finish: string | null;
-  /** The error as the caller read it. */
+  /** The error code that the caller read. */
   code: string | null;
   said: { code: string | null; message: string | null } | null;
 };
@@ -27,7 +27,7 @@ export type Seen = {
 export type Form = {
   name: string;
   isStream: boolean;
-  /** The product's own envelope: an answer that is cut off at its limit fails there. */
+  /** The product's own envelope, in which an answer cut off at its limit is a failure. */
   isEnvelope?: true;
   /** Asks for JSON as an object. */
   isObject?: true;
@@ -52,11 +52,11 @@ export function routeOf({ dialect, name }: UpstreamCase): {
 }
 
 let asked = 0;
-/** No two requests are the same, since the repeat of one that may have run is answered with its end. */
+/** Each prompt is unique, because a repeat of a request that may have run is answered with the first one's end. */
 const promptOf = ({ name }: UpstreamCase) => `case ${name} ${++asked}`;
 const messagesOf = (played: UpstreamCase) => [{ role: "user" as const, content: promptOf(played) }];
 
-/** The request of a case as the doors of OpenAI's interface take it. */
+/** The request of a case for OpenAI's endpoints. */
 const atDoor = (played: UpstreamCase) => {
   const { provider, model } = routeOf(played);
   return { model: `${provider}/${model}`, ...played.request };
@@ -69,11 +69,11 @@ function envelopeOf(
   { isStream = false } = {},
 ): { path: string; body: Record<string, unknown> } {
   const { provider, model } = routeOf(played);
-  const format = played.request?.response_format as Format | undefined; // by the cases
-  const tools = played.request?.tools as { function: object }[] | undefined; // by the cases
+  const format = played.request?.response_format as Format | undefined; // the cases use this form
+  const tools = played.request?.tools as { function: object }[] | undefined; // the cases use this form
   const { name, strict, schema } = format?.json_schema ?? {};
   return {
-    // Objects are not streamed.
+    // Object outputs are not streamed.
     path: `/v1/capabilities/${format && !isStream ? "text.structured.generation.v1" : "text.general.fast.v1"}`,
     body: {
       input: {
@@ -103,7 +103,7 @@ const readOutput = (output: Output): Pick<Seen, "text" | "calls" | "opaque"> => 
   opaque: output?.opaque ?? {},
 });
 
-/** The newest execution of the tenant: tests of a file make one at a time. */
+/** The newest execution of the tenant; tests of a file run one at a time. */
 export async function newest({ projectId }: Tenant): Promise<string> {
   const { rows } = await pool.query<{ id: string }>(
     "SELECT id FROM execution WHERE project_id = $1 ORDER BY created_at DESC, id DESC LIMIT 1",
@@ -158,9 +158,9 @@ async function job(tenant: Tenant, played: UpstreamCase): Promise<Seen> {
     ...NOTHING,
     executionId: json.jobId,
     status: null,
-    ...(error ? {} : readOutput(typedOutput as Output)), // of text
+    ...(error ? {} : readOutput(typedOutput as Output)), // the output of a text capability
     code: error?.code ?? null,
-    said: saidIn(error?.details as { provider?: Seen["said"] } | null), // of a failure
+    said: saidIn(error?.details as { provider?: Seen["said"] } | null), // the details of a failure
   };
 }
 
@@ -205,7 +205,7 @@ const readChatMessage = ({
   })),
 });
 
-/** The data of each event of a stream without ids, `[DONE]` left out. */
+/** The data of each event of a stream without ids, except `[DONE]`. */
 const dataOf = (text: string) =>
   text
     .split("\n")
@@ -247,10 +247,10 @@ async function chatStream(tenant: Tenant, played: UpstreamCase): Promise<Seen> {
   };
 }
 
-/** The request of a case as the Responses door takes it: tools and formats are flat there. */
+/** The request of a case for the Responses endpoint, where tools and formats are flat. */
 function responsesOf(played: UpstreamCase) {
   const { tools, response_format: format, ...request } = atDoor(played) as Record<string, unknown>;
-  const named = format as Format | undefined; // by the cases
+  const named = format as Format | undefined; // the cases use this form
   return {
     ...request,
     input: messagesOf(played),
@@ -316,7 +316,7 @@ async function responsesStream(tenant: Tenant, played: UpstreamCase): Promise<Se
 
 async function pinned(tenant: Tenant, played: UpstreamCase): Promise<Seen> {
   const { provider, model, pinned: api } = routeOf(played);
-  const format = played.request?.response_format as Format | undefined; // by the cases
+  const format = played.request?.response_format as Format | undefined; // the cases use this form
   const { status, json } = await tenant.post("/v1/inference/pinned", {
     pin: { provider, model, api },
     input: promptOf(played),

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 
-/* Whole files of each kind, as a vendor makes them. */
+/* Whole files of each kind, as a vendor returns them. */
 
 /** A white PNG of 256 x 256 pixels. */
 export const PICTURE = Buffer.from(
@@ -8,7 +8,7 @@ export const PICTURE = Buffer.from(
   "base64",
 );
 
-/** Sound of a second and a half, in Opus. */
+/** One and a half seconds of sound in Opus. */
 export const SOUND = readFileSync(new URL("../../server/compute/audio/fixtures/opus.ogg", import.meta.url));
 
 /** A mesh of one triangle, as GLB. */

@@ -6,11 +6,11 @@ import { newest, type Seen, saidIn } from "./forms";
 import type { MadeCase, Maker } from "./made";
 import { PICTURE } from "./made-files";
 
-/* The forms in which a case that is no text is requested. */
+/* The ways in which a case that returns no text is requested. */
 
 export type SeenMade = Pick<Seen, "executionId" | "status" | "code" | "said"> & {
   vectors: number[][] | null;
-  /** The media types of what was made. */
+  /** The media types of the produced files. */
   files: string[] | null;
 };
 
@@ -24,7 +24,7 @@ const EMBEDDERS: Maker[] = ["embeddings", "batch-embeddings"];
 const SPEAKERS: Maker[] = ["speech", "elevenlabs"];
 const DRAWERS: Maker[] = ["images", "gemini-images", "fal", "replicate"];
 
-/** The one model of cases about embeddings at a server whose models the caller lists. */
+/** The only model for embedding cases at a server whose models the caller lists. */
 export const EMBEDDER = "embedder";
 
 const ROUTES: Record<Maker, { provider: string; model: string }> = {
@@ -39,7 +39,7 @@ const ROUTES: Record<Maker, { provider: string; model: string }> = {
   meshy: { provider: "meshy", model: "meshy-6" },
 };
 
-/** The words of a case, by which the server knows it. */
+/** The text by which the server recognizes a case. */
 export const wordsOf = ({ name }: Pick<MadeCase, "name">) => `case ${name} `;
 
 async function inputOf(tenant: Tenant, played: MadeCase): Promise<{ key: string; input: object }> {
@@ -104,17 +104,19 @@ async function job(tenant: Tenant, played: MadeCase): Promise<SeenMade> {
     ...NOTHING,
     executionId: json.jobId,
     status: null,
-    ...(error ? {} : readOutput(typedOutput as Output)), // of these capabilities
+    ...(error ? {} : readOutput(typedOutput as Output)), // the output of one of these capabilities
     code: error?.code ?? null,
-    said: saidIn(error?.details as Parameters<typeof saidIn>[0]), // of a failure
+    said: saidIn(error?.details as Parameters<typeof saidIn>[0]), // the details of a failure
   };
 }
 
-/** The door of OpenAI's interface: embeddings at once, pictures and sound as jobs that it waits for. */
+/**
+ * Requests through OpenAI's endpoints: embeddings are synchronous, pictures and sound are jobs that the endpoint waits for.
+ */
 async function door(tenant: Tenant, played: MadeCase): Promise<SeenMade> {
   const { provider, model } = ROUTES[played.maker];
   const { input } = await inputOf(tenant, played);
-  const given = input as { texts?: string[]; variantCount?: number }; // as made above
+  const given = input as { texts?: string[]; variantCount?: number }; // the input was made above
   const named = { model: `${provider}/${model}` };
   const stop = workFor(tenant.projectId);
   const [path, body] = EMBEDDERS.includes(played.maker)
@@ -137,7 +139,7 @@ async function door(tenant: Tenant, played: MadeCase): Promise<SeenMade> {
     return { ...NOTHING, executionId, status, code: json.error.code, said: saidIn(json.error.details) };
   if (path === "audio/speech")
     return { ...NOTHING, executionId, status, files: [headers["content-type"] ?? ""] };
-  const data = json.data as { embedding?: number[]; b64_json?: string }[]; // by its contract
+  const data = json.data as { embedding?: number[]; b64_json?: string }[]; // the form that the contract defines
   return path === "embeddings"
     ? { ...NOTHING, executionId, status, vectors: data.map(({ embedding = [] }) => embedding) }
     : { ...NOTHING, executionId, status, files: data.map(() => `image/${json.output_format}`) };

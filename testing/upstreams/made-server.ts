@@ -2,7 +2,7 @@ import type { IncomingMessage } from "node:http";
 import { HERE, idOf, type MadeCase } from "./made";
 import type { Answer } from "./upstream";
 
-/* What the server of the corpus answers where a case is no text: requests that begin work, ask for it, and fetch its files. */
+/* The corpus server's part for cases that return no text: requests that submit work, poll it, and fetch its files. */
 
 type Kind = keyof MadeCase["plays"];
 
@@ -17,13 +17,13 @@ export function madePlayer(cases: readonly MadeCase[]) {
   };
 
   return {
-    /** Plays a case from its beginning. */
+    /** Starts a case from its beginning. */
     begin(name: string): void {
       for (const kind of ["submit", "status", "result", "file"]) counts.delete(`${name} ${kind}`);
     },
-    /** How many requests of a case came since its beginning. */
+    /** The number of requests of a case since its start. */
     count: (name: string, kind: Kind) => counts.get(`${name} ${kind}`) ?? 0,
-    /** The answer to a request that names a case; null: it names none. */
+    /** The response to a request that names a case; null if it names none. */
     answer(request: IncomingMessage, body: string, here: string): Answer | null {
       const played = caseOf(request, body);
       if (!played) return null;
@@ -43,7 +43,7 @@ export function madePlayer(cases: readonly MadeCase[]) {
 function kindOf({ method, url = "" }: IncomingMessage, { plays }: MadeCase): Kind {
   if (method === "POST") return "submit";
   if (url.startsWith("/files/")) return "file";
-  // Only some queues give the result at an address of its own.
+  // Only some queues return the result at a separate URL.
   return plays.result && !/\/status\b/.test(url) ? "result" : "status";
 }
 

@@ -1,8 +1,8 @@
 import type { Answer, Expected } from "./upstream";
 
-/* Cases of what is no text: vectors, pictures, sound and meshes, made at once or by a queue that is asked. */
+/* Cases that return no text: vectors, pictures, sound and meshes, returned at once or by a queue that is polled. */
 
-/** What makes a thing, and by which interface. */
+/** The provider and interface that produce it. */
 export type Maker =
   | "embeddings"
   | "batch-embeddings"
@@ -15,38 +15,38 @@ export type Maker =
   | "meshy";
 
 export type MadeExpected = Expected & {
-  /** The vectors, of embeddings. */
+  /** The vectors of an embedding case. */
   vectors?: number[][];
-  /** How many files were made. */
+  /** The number of produced files. */
   files?: number;
   /** The media type of each file. */
   mediaType?: string;
 };
 
 export type MadeCase = {
-  /** Lower case with hyphens: named in the request's words, and in the ids that a queue gives. */
+  /** A name in lower case with hyphens; it occurs in the request's text, and in the ids that a queue returns. */
   name: string;
-  /** Public reports of servers that answer so, or the standard or page that allows it. */
+  /** Public reports of servers that answer this way, or the standard or page that allows it. */
   from: readonly string[];
   maker: Maker;
-  /** Members of the capability's input in place of the usual ones. */
+  /** Members that replace the usual ones in the capability's input. */
   input?: Record<string, unknown>;
-  /** The answer to each kind of request; of several the next each time, and then the last one again. */
+  /** The responses to each kind of request: a list is used in turn, and its last one repeats. */
   plays: { submit?: Played; status?: Played; result?: Played; file?: Played };
   expect: MadeExpected;
-  /** What is different on a managed account. */
+  /** Expectations that differ on a managed account. */
   managed?: MadeExpected;
 };
 export type Played = Answer | readonly Answer[];
 
-/** Stands for the address of the server in answers. */
+/** Replaced by the server's address in responses. */
 export const HERE = "http://upstream.test";
 
-/** Names without hyphens, for vendors whose ids have none. */
+/** A name without hyphens, for vendors whose ids have none. */
 export const idOf = (name: string): string => name.replaceAll("-", "");
 
 export const json = (body: object, more: Omit<Answer, "body"> = {}): Answer => ({ ...more, body });
-/** What a proxy on the way says. */
+/** An error page of a proxy. */
 export const page = (status: number): Answer => ({
   status,
   headers: { "content-type": "text/html" },

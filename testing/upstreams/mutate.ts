@@ -3,14 +3,14 @@ import fc from "fast-check";
 import { parseForeignJson } from "@/server/platform/text/json-text";
 import type { Answer, Piece, UpstreamCase } from "./upstream";
 
-/* What goes wrong with an answer on its way: pieces out of order, cut, repeated, dropped, renamed or truncated. */
+/* Ways in which an answer is corrupted on its way: pieces out of order, cut, repeated, dropped, renamed or truncated. */
 
 export type Mutation =
   | { how: "swap" | "repeat" | "drop" | "truncate"; at: number }
   | { how: "rename"; at: number; member: string }
   | { how: "split" };
 
-/** Members that carry an end, a text or a usage; each may be missing under its name. */
+/** Members that carry an end, a text or a usage; a mutation may rename each. */
 const MEMBERS = ["finish_reason", "choices", "delta", "message", "content", "usage", "prompt_tokens", "data"];
 
 export const mutations: fc.Arbitrary<Mutation[]> = fc.array(
@@ -18,11 +18,11 @@ export const mutations: fc.Arbitrary<Mutation[]> = fc.array(
     fc.record({ how: fc.constantFrom("swap", "repeat", "drop", "truncate"), at: fc.nat(400) }),
     fc.record({ how: fc.constant("rename"), at: fc.nat(400), member: fc.constantFrom(...MEMBERS) }),
     fc.constant({ how: "split" } as const),
-  ) as fc.Arbitrary<Mutation>, // of the records above
+  ) as fc.Arbitrary<Mutation>, // every record above is a mutation
   { minLength: 1, maxLength: 4 },
 );
 
-/** The text of an answer as its pieces: a whole body is one. */
+/** The pieces of an answer; a whole body is one piece. */
 const piecesOf = ({ body }: Answer): Piece[] => (Array.isArray(body) ? [...body] : [JSON.stringify(body)]);
 
 /** An answer after its mutations. */
@@ -56,11 +56,11 @@ function changed(pieces: Piece[], mutation: Mutation): Piece[] {
 
 const isText = (piece: Piece): piece is string => typeof piece === "string" && piece !== "reset";
 
-/** The bytes that arrive, as one text: decoded where their coding allows it. */
+/** The received bytes as one text, decoded if the coding is known. */
 function textOfAnswer({ headers = {}, body }: Answer): string {
   if (!Array.isArray(body)) return JSON.stringify(body);
   const sent = body.filter((piece) => piece instanceof Uint8Array || isText(piece));
-  const bytes = Buffer.concat(sent.map((piece) => Buffer.from(piece as string))); // or bytes
+  const bytes = Buffer.concat(sent.map((piece) => Buffer.from(piece as string))); // a piece is text or bytes
   return headers["content-encoding"] ? decoded(bytes) : bytes.toString();
 }
 
@@ -69,12 +69,12 @@ function decoded(bytes: Buffer): string {
     try {
       return decode(bytes).toString();
     } catch {
-      // In another coding, or in none.
+      // Another content coding, or an invalid one.
     }
   return "";
 }
 
-/** Words of each dialect without which no answer has an end, in the plainest reading of its bytes. */
+/** Words of each dialect that every ended answer contains, in the plainest reading of its bytes. */
 const ENDS: Record<string, RegExp> = {
   chat: /"finish_reason"\s*:\s*"[^"]|\[DONE\]/,
   responses: /response\.(completed|incomplete)|"status"\s*:\s*"(completed|incomplete)"/,
@@ -82,7 +82,7 @@ const ENDS: Record<string, RegExp> = {
   gemini: /"finishReason"\s*:\s*"[^"]|"blockReason"/,
 };
 
-/** Has the answer anything that could be its end? A whole body ends by being one JSON value. */
+/** True if the answer has anything that could be its end. A whole body ends if it is one JSON value. */
 export function hasAnEnd({ dialect }: UpstreamCase, answer: Answer): boolean {
   const text = textOfAnswer(answer);
   if (!/^\s*(data|event|:|id|retry)/m.test(text)) {

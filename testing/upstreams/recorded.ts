@@ -1,7 +1,10 @@
 import { existsSync, readFileSync } from "node:fs";
 import { type Answer, type Dialect, DONE, event, stream, type UpstreamCase } from "./upstream";
 
-/* Answers that client libraries publish with their tests. fixtures/README.md says where each is from and how it was shortened. */
+/*
+ * Answers that client libraries publish with their tests. fixtures/README.md lists the source of each and how it was
+ * shortened.
+ */
 
 const fileOf = (name: string) => new URL(`fixtures/${name}`, import.meta.url);
 
@@ -10,7 +13,7 @@ function wholeOf(name: string): Answer | null {
   return existsSync(file) ? { body: JSON.parse(readFileSync(file, "utf8")) } : null;
 }
 
-/** An event a line. Dialects other than chat completions name their events, and have no end of their own. */
+/** One event per line. Dialects other than chat completions name their events, and have no `[DONE]`. */
 function streamOf(name: string, dialect: Dialect): Answer | null {
   const file = fileOf(`${name}.jsonl`);
   if (!existsSync(file)) return null;
@@ -25,7 +28,7 @@ type Expectations = Omit<UpstreamCase, "name" | "from" | "dialect" | "streamed">
   from: string;
 };
 
-/** Cases whose answers are the files of their names. */
+/** Cases whose answers are the files of the same names. */
 export const recordings = (dialect: Dialect, cases: Record<string, Expectations>): readonly UpstreamCase[] =>
   Object.entries(cases).map(([name, { from, ...expectations }]) => {
     const whole = wholeOf(name);
@@ -40,7 +43,7 @@ export const recordings = (dialect: Dialect, cases: Record<string, Expectations>
     };
   });
 
-/** Function tools of these names, as a request offers them. */
+/** Function tools with these names, as a request offers them. */
 export const offering = (...names: string[]) => ({
   tools: names.map((name) => ({ type: "function", function: { name, parameters: { type: "object" } } })),
 });

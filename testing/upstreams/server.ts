@@ -5,22 +5,22 @@ import type { MadeCase } from "./made";
 import { madePlayer } from "./made-server";
 import type { Answer, UpstreamCase } from "./upstream";
 
-/* A server that plays the cases of the corpus, over HTTP. */
+/* A server that plays the cases of the corpus over HTTP. */
 
 export type Upstream = {
   url: string;
   /** The bodies of the requests that named a case, oldest first. */
   received(name: string): unknown[];
-  /** Answers the next request with this, whichever case it names. */
+  /** Sends this response to the next request, whichever case it names. */
   answerNext(answer: Answer): void;
-  /** The cases that are no text. */
+  /** The cases that return no text. */
   made: Pick<ReturnType<typeof madePlayer>, "begin" | "count">;
   stop(): Promise<void>;
 };
 
 /**
- * Starts a server that plays each case to the model of its name. The case of a vendor whose models are fixed is named by the words `case NAME` in the
- * prompt.
+ * Starts a server that plays each case for the model of its name. For a vendor with fixed models, the text `case NAME` in the
+ * prompt names the case.
  */
 export async function startUpstream(
   cases: readonly UpstreamCase[],
@@ -68,7 +68,7 @@ function nameIn(body: string, cases: Map<string, UpstreamCase>): string {
   return cases.has(model) ? model : (/\bcase ([a-z0-9-]+)/.exec(body)?.[1] ?? "");
 }
 
-/** The check of a new connection lists models, or reads the account. */
+/** Answers the check of a new connection, which lists models or reads the account. */
 function answerAccount(response: ServerResponse): void {
   response.writeHead(200, { "content-type": "application/json" });
   response.end(JSON.stringify({ object: "list", data: [], models: [], type: "user", balance: 1 }));
@@ -79,7 +79,7 @@ function answerUnknown(response: ServerResponse): void {
   response.end(JSON.stringify({ error: { code: "model_not_found", message: "No such case." } }));
 }
 
-/** A reset discards what its receiver has not read yet, so the receiver gets this long to read. */
+/** A reset discards bytes that its receiver has not read yet, so the receiver gets this long to read. */
 const READ_MS = 200;
 
 /** Writes an answer piece by piece. */
@@ -87,7 +87,7 @@ export async function play(
   { status = 200, headers = {}, body }: Answer,
   response: ServerResponse,
 ): Promise<void> {
-  response.on("error", () => {}); // the client may have gone
+  response.on("error", () => {}); // the client may have disconnected
   const { "content-type": type = "application/json", ...others } = headers;
   response.writeHead(status, { ...(type === "" ? {} : { "content-type": type }), ...others });
   if (!Array.isArray(body)) return void response.end(JSON.stringify(body));

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { CASES, MADE } from "./cases";
 
-/* The page of compatible servers says what was tried: only what the corpus has. */
+/* The page of compatible servers lists only what the corpus has tried. */
 
 const PAGE = "docs/reference/compatible-servers.md";
 const rows = readFileSync(PAGE, "utf8")
@@ -20,7 +20,7 @@ test("every case that the page of servers names is in the corpus", () => {
   expect(named.filter((name) => !played.has(name))).toEqual([]);
 });
 
-test("every server of the page has an address, and says what was tried", () => {
+test("every server of the page has a URL and a list of what was tried", () => {
   expect(rows.length).toBeGreaterThan(18);
   const [silent, homeless] = [
     rows.filter(({ tried }) => !/`|loop|the usual form/.test(tried)),

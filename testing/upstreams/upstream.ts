@@ -1,94 +1,96 @@
 import type { ErrorCode } from "@/server/platform/errors/errors";
 
-/* Cases of the corpus of odd servers: each says what a server answers and what must come out of it. */
+/* Cases of the corpus of odd servers: each has a server's response and the expected outcome. */
 
 /** The interface that a server speaks. */
 export type Dialect = "chat" | "responses" | "messages" | "gemini";
 
-/** A piece of an answer, a pause in milliseconds, or the end of the connection without a word. */
+/** A piece of an answer, a pause in milliseconds, or an abrupt end of the connection. */
 export type Piece = string | Uint8Array | { pauseMs: number } | "reset";
 
-/** One answer as it goes over the wire. */
+/** One response on the wire. */
 export type Answer = {
   status?: number;
   headers?: Record<string, string>;
-  /** An object is sent as JSON. Each piece is written by itself. */
+  /** An object is sent as JSON. Pieces are written separately. */
   body: object | readonly Piece[];
 };
 
-/** What must come out of an answer. The defaults are those of a charged result. */
+/** The expected outcome of an answer. The defaults describe a charged result. */
 export type Expected = {
-  /** The text of the answer; of a failure, what was delivered before it. */
+  /** The text of the answer, or the text that was delivered before a failure. */
   text?: string;
-  /** The text is a refusal, and the doors show it as one. */
+  /** The text is a refusal, and OpenAI's endpoints return it as one. */
   isRefusal?: boolean;
   calls?: { id?: string; name: string; arguments: string; opaque?: Record<string, unknown> }[];
-  /** The opaque members of the message, all of them. */
+  /** All opaque members of the message. */
   opaque?: Record<string, unknown>;
   finish?: "stop" | "length" | "tool_calls" | "content_filter";
-  /** The error of a failure; absent: the execution succeeds. */
+  /** The error of a failure; absent if the execution succeeds. */
   fails?: ErrorCode | undefined;
-  /** Default `attempted`. */
+  /** The submission state, by default `attempted`. */
   submission?: "attempted" | "ambiguous";
-  /** How the money ends; default `settled`. */
+  /** The end of the hold, by default `settled`. */
   hold?: "settled" | "released" | "ambiguous";
-  /** The provider's cost at list price in micros; null: unknown. Default null for a failure that is not settled. */
+  /** The provider's cost at list price in micros; null if unknown, which is the default for a failure that is not settled. */
   cost?: number | null;
-  /** The provider's cost is at least this, in micros. */
+  /** The least provider cost, in micros. */
   atLeast?: number | undefined;
-  /** What the provider itself says that it costs, in micros. */
+  /** The cost that the provider itself reports, in micros. */
   reportedMicros?: number;
-  /** Of a managed account with an unknown cost: the whole reservation is charged. */
+  /** On a managed account with an unknown cost the whole reservation is charged. */
   chargesHold?: boolean;
-  /** Of a managed account: more may be reported than so short a request can use; beyond its hold the caller is charged nothing. */
+  /**
+   * On a managed account a usage above what so short a request can need is possible; the caller is charged at most the hold.
+   */
   exceedsHold?: boolean;
   /** The cost is an estimate of ours. */
   isEstimated?: boolean;
-  /** May the request be sent again under a new key? Default false. */
+  /** True if the request may be retried under a new key; false by default. */
   isSafe?: boolean;
-  /** The vendor's own words, as the caller of an own account reads them. */
+  /** The vendor's own message, as the caller of an own account reads it. */
   said?: { code: string | null; message: string | null };
-  /** The status of a synchronous answer at the doors; default 200, or that of the error. */
+  /** The status of a synchronous response of OpenAI's endpoints; by default 200, or that of the error. */
   status?: number;
-  /** How long the caller is asked to wait. */
+  /** The wait that the response asks of the caller. */
   retryAfterSeconds?: number;
-  /** The raw word of an answer that ended with an unknown reason. */
+  /** The raw finish reason of an answer that ended with an unknown one. */
   unknownFinish?: string;
   /** The body of the last request that the server received. */
   sent?: Sent;
 };
 
-/** What a request to a server says: members it has with these values (an object: at least), has with any, or lacks. */
+/** Expected members of a request to a server: with these values (an object: at least), with any value, or absent. */
 type Sent = { like?: object; has?: readonly string[]; lacks?: readonly string[] };
 
 export type UpstreamCase = {
-  /** Lower case with hyphens: also the id of the model that plays it. */
+  /** A name in lower case with hyphens; also the id of the model that plays the case. */
   name: string;
-  /** Public reports of servers that answer so, or the standard or page that allows it. */
+  /** Public reports of servers that answer this way, or the standard or page that allows it. */
   from: readonly string[];
   dialect: Dialect;
-  /** Members of the request beside the messages, as the chat door takes them. */
+  /** Members of the request in addition to the messages, as chat completions takes them. */
   request?: Record<string, unknown>;
-  /** The answer to a request without `stream`; absent: the case is about streams alone. */
+  /** The response to a request without `stream`; absent if the case is only about streams. */
   whole?: Answer;
-  /** The answer to a request with `stream`. */
+  /** The response to a request with `stream`. */
   streamed?: Answer;
-  /** The answer to the first of every two requests: what follows is sent to the second. */
+  /** The response to the first of every two requests; the second gets the response above. */
   first?: Answer;
-  /** The answer to a request with a member, or with all of several, before any other is looked for. */
+  /** Responses to requests with a member, or with all of several; checked before any other. */
   refuses?: readonly { members: readonly string[]; answer: Answer }[];
   expect: Expected;
-  /** In place of `expect` when the answer is streamed. */
+  /** Replaces `expect` if the answer is streamed. */
   ofStream?: Expected;
-  /** What is different of a form in the product's own envelope, which promises an object where a schema is given. */
+  /** Differences in the product's own envelope, which guarantees an object if a schema is sent. */
   ofEnvelope?: Expected;
-  /** What is different on a managed account. */
+  /** Differences on a managed account. */
   managed?: Expected;
-  /** What is different where the answer is an object, not text. */
+  /** Differences if the answer is an object rather than text. */
   object?: Expected;
-  /** What is different of a pinned execution, where its record requires other words. */
+  /** Differences for a pinned execution, whose record requires other members. */
   pinned?: Expected;
-  /** What is different of a durable job: of models that have it, its work waits for the cheaper tier. */
+  /** Differences for a durable job, which uses the flex tier of models that have one. */
   job?: Expected;
 };
 
@@ -110,7 +112,7 @@ export const stream = (...body: Piece[]): Answer => ({
 export const USAGE = { prompt_tokens: 10, completion_tokens: 5, total_tokens: 15 };
 export const COST = 20;
 
-/** A whole answer of chat completions; `usage: undefined` leaves the usage out. */
+/** A whole answer of chat completions; `usage: undefined` omits the usage. */
 export const completion = (
   message: object,
   more: { finish?: unknown; [member: string]: unknown } = {},
@@ -149,13 +151,13 @@ export const chunk = (
     ...more,
   });
 
-/** The last chunk of most servers: the usage without a choice. */
+/** The last chunk of most servers, with the usage and without a choice. */
 export const usageChunk = (usage: unknown = USAGE): string =>
   event({ id: "chatcmpl-1", object: "chat.completion.chunk", model: "upstream-1", choices: [], usage });
 
 // ---- errors
 
-/** The same answer whether or not a stream was asked for. */
+/** The same answer with and without `stream`. */
 export const both = (answer: Answer) => ({ whole: answer, streamed: answer });
 export const error = (status: number, body: object, headers: Record<string, string> = {}) =>
   both({ status, headers, body });
@@ -164,9 +166,9 @@ export const page = (status: number, ...body: string[]) =>
 
 type Said = NonNullable<Expected["said"]>;
 export const said = (code: Said["code"], message: Said["message"]) => ({ said: { code, message } });
-/** A definite no: nothing ran and nothing is charged. */
+/** A definite refusal: nothing ran and nothing is charged. */
 export const REFUSED: Expected = { fails: "ProviderRejected", hold: "released", isSafe: true };
-/** The wait for capacity ended at once, since the provider asks for a longer one. */
+/** The wait for capacity ended at once, because the provider asks for a longer one. */
 export const FULL: Expected = { fails: "ProviderUnavailable", hold: "released", isSafe: true };
-/** It may have worked, and says neither what it did nor what that costs. */
+/** It may have run, and reports neither a result nor a cost. */
 export const FAILED: Expected = { fails: "PROVIDER_ERROR", hold: "released" };

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 
-// Read when the provider loads.
+// The provider reads this when it loads.
 await vi.hoisted(async () => {
   const { COMPATIBLE_MODELS } = await import("./cases");
   process.env.OPENAI_COMPATIBLE_MODELS = COMPATIBLE_MODELS;
@@ -18,7 +18,7 @@ import { MADE_FORMS } from "./made-forms";
 import { startUpstream, type Upstream } from "./server";
 import type { UpstreamCase } from "./upstream";
 
-/* Every case of the corpus: what a server answers, and what its caller, the books and the receipt say then. */
+/* Every case of the corpus: the server's response, and the outcome for the caller, the ledger and the receipt. */
 
 const before = { ...env };
 let upstream: Upstream;
@@ -35,16 +35,16 @@ afterAll(async () => {
 const ACCOUNTS = ["own", "managed"] as const;
 type Run = { account: (typeof ACCOUNTS)[number]; form: Form };
 
-/** The capability of objects does not stream. */
+/** The capability with object outputs does not stream. */
 const isRefusedAtOnce = (form: Form, { request }: UpstreamCase) =>
   form.isStream && form.isEnvelope && request?.response_format !== undefined;
 
-/** Every form in which a case can be played, on an account of the caller's own and on the operator's. */
+/** Every form in which a case can be played, on the caller's own account and on the operator's. */
 const runsOf = (played: UpstreamCase): Run[] =>
   FORMS.filter(
     (form) => (form.isStream ? played.streamed : played.whole) && !isRefusedAtOnce(form, played),
   ).flatMap((form) =>
-    // Pins run on own accounts alone.
+    // Pins run only on own accounts.
     ACCOUNTS.filter((account) => account === "own" || form.name !== "pinned").map((account) => ({
       account,
       form,
@@ -55,20 +55,20 @@ const madeRunsOf = ({ maker }: MadeCase) =>
     ACCOUNTS.map((account) => ({ account, form })),
   );
 
-/** A number that a name stands for, so that each case is always played in the same form. */
+/** A number derived from a name, so that each case is always played in the same form. */
 const drawnBy = (name: string) =>
   [...name].reduce((sum, letter) => (sum * 31 + letter.charCodeAt(0)) % 9_973, 7);
 
 for (const played of CASES)
   for (const { account, form } of campaign.inTurn(runsOf(played), drawnBy(played.name)))
-    test(`${played.name} ends as it should by ${form.name} on an account that is ${account}`, async () => {
+    test(`${played.name} ends as expected by ${form.name} on an account that is ${account}`, async () => {
       const seen = await form.run(world[account], played);
       await expectEnd(seen, played, { form, account, tenant: world[account] });
       expect(upstream.received(played.name).length).toBeGreaterThan(0);
       expectSent(upstream.received(played.name).at(-1), played, { form, account });
     });
 
-test("the usage export says which costs are estimated, of jobs and of pinned executions", async () => {
+test("the usage export marks estimated costs of jobs and of pinned executions", async () => {
   const runs: [name: string, form: string, basis: string][] = [
     ["plain", "invoke", "reported"],
     ["no-usage", "invoke", "estimated"],
@@ -77,8 +77,8 @@ test("the usage export says which costs are estimated, of jobs and of pinned exe
   ];
   const wanted = new Map<string, string>();
   for (const [name, how, basis] of runs) {
-    const played = CASES.find((each) => each.name === name)!; // it is listed
-    const { executionId } = await FORMS.find((form) => form.name === how)!.run(world.own, played); // likewise
+    const played = CASES.find((each) => each.name === name)!; // the case is listed
+    const { executionId } = await FORMS.find((form) => form.name === how)!.run(world.own, played); // the form is listed
     wanted.set(executionId, basis);
   }
   const day = (at: number) => new Date(at).toISOString().slice(0, 10);
@@ -94,7 +94,7 @@ test("the usage export says which costs are estimated, of jobs and of pinned exe
 
 for (const played of MADE)
   for (const { account, form } of campaign.inTurn(madeRunsOf(played), drawnBy(played.name)))
-    test(`${played.name} ends as it should by ${form.name} on an account that is ${account}`, async () => {
+    test(`${played.name} ends as expected by ${form.name} on an account that is ${account}`, async () => {
       upstream.made.begin(played.name);
       const seen = await form.run(world[account], played);
       await expectMade(seen, played, { account, tenant: world[account] });

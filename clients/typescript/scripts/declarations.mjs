@@ -2,13 +2,13 @@ import { execFileSync } from "node:child_process";
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 
-/** The libraries whose types are in those of the client. */
+/** The libraries whose types the client's own types refer to. */
 const LIBRARIES = ["openapi-fetch", "openapi-typescript-helpers"];
 const OPERATIONS = "clients/typescript/src/openapi.gen";
 
 /**
- * Writes dist/types for the ES module and dist/cjs/types for the CommonJS module. Both import only files beside them. The
- * types of the operations, most of the package, are there once.
+ * Writes dist/types for the ES module and dist/cjs/types for the CommonJS module. Both import only files of their own folder,
+ * except the types of the operations, most of the package, which exist once.
  */
 export function declare({ root, here, dist }) {
   const types = join(dist, "types");

@@ -29,5 +29,5 @@ export async function uploadAdapter(
       signal: signal ?? null,
     }),
   );
-  return (await response.json()) as Schemas["ModelAdapter"]; // as the operation declares
+  return (await response.json()) as Schemas["ModelAdapter"]; // the operation declares this type
 }

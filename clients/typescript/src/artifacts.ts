@@ -27,7 +27,7 @@ export function openArtifact(
   );
 }
 
-/** Throws IntegrityError unless this hash is the one that the receipt seals. */
+/** Throws IntegrityError unless this hash equals the one in the receipt. */
 export function requireSealed(artifact: Pick<Artifact, "artifactId" | "sha256">, sha256: string): void {
   const sealed = artifact.sha256?.replace(/^sha256:/, "").toLowerCase();
   if (sealed === sha256) return;

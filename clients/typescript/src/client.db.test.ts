@@ -18,7 +18,7 @@ import {
   WaitTimeoutError,
 } from "./index";
 
-/* The client against a running server, and against a proxy that cuts, refuses and changes. */
+/* The client against a running server, and through a proxy that cuts, refuses and changes responses. */
 
 const FAST = "text.general.fast.v1";
 const question = { messages: [{ role: "user", content: "How deep are the rivers?" }] };
@@ -42,7 +42,7 @@ afterAll(async () => {
 const clientOf = (baseUrl: string, more: object = {}) =>
   createClient({ baseUrl, apiKey: tenant.key, retry: { waitMs: 1 }, ...more });
 
-/** A server of a few lines; its address. */
+/** Starts a small server; returns its URL. */
 async function listening(handler: RequestListener): Promise<string> {
   const made = createServer(handler);
   opened.push(made);
@@ -50,7 +50,7 @@ async function listening(handler: RequestListener): Promise<string> {
   return `http://127.0.0.1:${(made.address() as AddressInfo).port}`;
 }
 
-/** A door in front of the server: `spoil` may change what fetch would answer. */
+/** A proxy in front of the server: `spoil` may change each response. */
 const through =
   (spoil: (request: Request, pass: () => Promise<Response>) => Promise<Response>): typeof fetch =>
   async (input, init) => {
@@ -75,20 +75,20 @@ const jobsOf = async (): Promise<number> => {
   return rows[0]!.count;
 };
 
-test("the types are of the document as it is: `npm run generate` makes them anew", () => {
+test("the generated types match the document; `npm run generate` updates them", () => {
   const document = createHash("sha256").update(readFileSync("docs/openapi.json")).digest("hex");
   const types = readFileSync("clients/typescript/src/openapi.gen.ts", "utf8");
   expect(types.slice(0, types.indexOf("\n"))).toContain(document);
 });
 
-test("the client gives an idempotency key to exactly the writes that take one", () => {
+test("the client sends an idempotency key with exactly the writes that accept one", () => {
   const takers = endpoints.filter(({ idempotent }) => idempotent).map(({ path }) => path as string);
   expect(takers.length).toBeGreaterThan(5);
   expect([...KEYED].sort()).toEqual([...new Set(takers)].sort());
 });
 
 describe("runs", () => {
-  test("what is answered at once: output, receipt, and the receipt verifies", async () => {
+  test("a synchronous run returns output and receipt, and the receipt verifies", async () => {
     const run = await client.runAndWait<{ content: string }>(FAST, question, { maxCostUsd: 0.5 });
     expect(run).toMatchObject({ id: expect.stringMatching(/^wfr_/), capability: FAST, warnings: [] });
     expect(run.charge).toMatchObject({ state: "covered", chargedMicros: expect.any(Number) });
@@ -99,7 +99,7 @@ describe("runs", () => {
     expect(JSON.stringify(request)).toContain('"maxCostUsd":0.5');
   });
 
-  test("a job is submitted, waited for, and its artifacts are what the receipt seals", async () => {
+  test("a job is submitted and awaited, and its artifacts match its receipt", async () => {
     const seen: string[] = [];
     const run = await client.runAndWait(
       "image.generate.v1",
@@ -132,7 +132,7 @@ describe("runs", () => {
     expect(error.details).toMatchObject({ artifactId: artifact!.artifactId, sealed: artifact!.sha256 });
   });
 
-  test("a job that waits for a person is an error with the address to show; it goes on where they approve", async () => {
+  test("a job that waits for approval is an error with the URL to show, and continues after approval", async () => {
     await pool.query("UPDATE project SET approval_threshold_micros = 0 WHERE id = $1", [tenant.projectId]);
     const error = await refusal(client.runAndWait("image.generate.v1", { prompt: "A buoy" }));
     await pool.query("UPDATE project SET approval_threshold_micros = NULL WHERE id = $1", [tenant.projectId]);
@@ -144,7 +144,7 @@ describe("runs", () => {
     expect(await client.waitForJob(error.jobId)).toMatchObject({ id: error.jobId });
   });
 
-  test("a failure names its code and its execution; an end of waiting is no failure", async () => {
+  test("a failure names its code and execution, and the end of a wait is not a failure", async () => {
     const failed = await refusal(client.runAndWait(FAST, question, { execution: pinned("sandbox-refuse") }));
     expect(failed).toMatchObject({
       code: "ProviderRejected",
@@ -173,7 +173,7 @@ describe("runs", () => {
     expect((await client.waitForJob<{ content: string }>(left.jobId)).output.content).toContain("rivers");
   });
 
-  test("an AbortSignal ends the waiting with its own reason", async () => {
+  test("an AbortSignal ends the wait with its own reason", async () => {
     const stop = new AbortController();
     const waiting = client.runAndWait(FAST, question, {
       mode: "job",
@@ -184,8 +184,8 @@ describe("runs", () => {
   });
 });
 
-describe("what is sent again", () => {
-  test("a submission whose answer was lost is sent again under its key, and runs once", async () => {
+describe("retries", () => {
+  test("a submission whose response was lost is retried under its key, and runs once", async () => {
     const before = await jobsOf();
     const keys: (string | null)[] = [];
     let lost = 0;
@@ -206,7 +206,7 @@ describe("what is sent again", () => {
     expect(run.receipt?.attempts.map(({ submissions }) => submissions)).toEqual([1]);
   });
 
-  test("a refusal after a lost answer does not say that nothing ran", async () => {
+  test("an error after a lost response does not claim that nothing ran", async () => {
     let asked = 0;
     const url = await listening((request, response) => {
       request.resume();
@@ -242,7 +242,7 @@ describe("what is sent again", () => {
     expect(asked).toBe(1);
   });
 
-  test("what the answer calls final, what has no key, and how an execution ended are sent once", async () => {
+  test("final errors, requests without a key, and failed executions are not retried", async () => {
     let asked = 0;
     let body = "";
     const url = await listening((request, response) => {
@@ -268,7 +268,7 @@ describe("what is sent again", () => {
 });
 
 describe("errors", () => {
-  test("say what was wrong with the fields, and which request it was", async () => {
+  test("errors name the wrong fields and the request id", async () => {
     const error = await refusal(client.runAndWait("compute.evaluate.v1", {}));
     expect(error).toMatchObject({
       status: 422,
@@ -281,7 +281,7 @@ describe("errors", () => {
     expect(JSON.stringify(unknown.details)).toContain(FAST);
   });
 
-  test("never hold the key, whatever they are made of, and neither does the client", async () => {
+  test("neither errors nor the client reveal the key", async () => {
     const echo = await listening((request, response) => {
       response.writeHead(400, { "content-type": "application/json" });
       response.end(JSON.stringify({ detail: { code: "X", message: request.headers.authorization } }));
@@ -303,7 +303,7 @@ describe("errors", () => {
 });
 
 describe("streams", () => {
-  /** Cuts each event stream after this many bytes, wherever in a frame that is. */
+  /** Cuts each event stream after this many bytes, at any point of a frame. */
   const cutting = (most: number) => {
     const asked: (string | null)[] = [];
     const cutter = through(async (request, pass) => {
@@ -325,7 +325,7 @@ describe("streams", () => {
     return { asked, cutter };
   };
 
-  test("text that was cut again and again is the whole text, once", async () => {
+  test("text from a stream that is cut again and again is complete, without repeats", async () => {
     const whole = await client.runAndWait<{ content: string }>(FAST, question);
     const { asked, cutter } = cutting(600);
     const run = await clientOf(server.url, { fetch: cutter }).stream(FAST, question, { reconnectMs: 1 });
@@ -339,12 +339,12 @@ describe("streams", () => {
     expect(end.receipt?.jobId).toBe(run.executionId);
   });
 
-  test("a stream that fails says why", async () => {
+  test("a stream that fails throws the execution's error", async () => {
     const run = await client.stream(FAST, question, { execution: pinned("sandbox-fail") });
     expect(await refusal(run.result())).toMatchObject({ executionId: run.executionId });
   });
 
-  test("a job's events come in order to the last one, over every cut", async () => {
+  test("a job's events arrive in order to the last one, despite cuts", async () => {
     const { jobId } = await client.post("/v1/capabilities/{capability_key}/jobs", {
       params: { path: { capability_key: FAST } },
       body: { input: question },
@@ -374,7 +374,7 @@ describe("evidence", () => {
     expect(changed.checks.filter(({ ok }) => !ok).map(({ name }) => name)).toContain("signature_valid");
   });
 
-  test("a pinned record, its manifest and its lockfile", async () => {
+  test("a pinned record, its manifest and its lockfile verify", async () => {
     const { receiptId } = await client.post("/v1/inference/pinned", {
       body: { pin: { provider: "sandbox", model: "sandbox-1", api: "responses" }, input: "How deep?" },
     });

@@ -78,7 +78,7 @@ export const KEYED = [
   "/v1/jobs/{job_id}/retry",
   "/v1/responses",
 ] as const satisfies PathsWith<"post">[];
-/** A parameter may also be its value: some capabilities have paths of their own. */
+/** The value of a parameter may also be part of the template, because some capabilities have paths of their own. */
 const KEYED_PATHS = KEYED.map((path) => new RegExp(`^${path.replace(/\{\w+\}/g, "[^/]+")}$`));
 const isKeyed = (path: string) => KEYED_PATHS.some((keyed) => keyed.test(path));
 
@@ -91,7 +91,7 @@ export function createClient(options: ClientOptions): Client {
   const call =
     <M extends Method>(method: M): Call<M> =>
     async (path, ...[init]) => {
-      const given = (init ?? {}) as { headers?: HeadersInit; body?: unknown }; // as `Call` requires
+      const given = (init ?? {}) as { headers?: HeadersInit; body?: unknown }; // `Call` requires these members
       const headers = new Headers(given.headers);
       if (method === "post" && isKeyed(path) && !headers.has("idempotency-key"))
         headers.set("idempotency-key", asHeader(keyIn(given.body) ?? newIdempotencyKey()));
@@ -102,7 +102,7 @@ export function createClient(options: ClientOptions): Client {
         init: object,
       ) => Promise<{ data?: unknown }>;
       const { data } = await request(method, path, { ...given, headers: Object.fromEntries(headers) });
-      return data as never; // as the operation declares
+      return data as never; // the operation declares this type
     };
 
   const [get, post] = [call("get"), call("post")];

@@ -4,9 +4,9 @@ export type ErrorFacts = {
   status: number;
   code: string;
   details?: Record<string, unknown>;
-  /** Whether the same request may be sent again with the same idempotency key. */
+  /** True if the same request may be retried with the same idempotency key. */
   retryable?: boolean;
-  /** Whether nothing ran, so that a new idempotency key cannot start a second execution. False if that is not known. */
+  /** True if nothing ran, so that a new idempotency key cannot start a second execution. False if that is not known. */
   newKeySafe?: boolean;
   retryAfterSeconds?: number | undefined;
   nextAction?: string | undefined;
@@ -97,7 +97,7 @@ export class IntegrityError extends CapstanError {
   }
 }
 
-/** A webhook that is not from the service, was changed, or is too old. */
+/** A webhook that the service did not sign, or that was changed or is too old. */
 export class WebhookSignatureError extends CapstanError {
   override readonly name = "WebhookSignatureError";
 
@@ -112,7 +112,7 @@ const isObject = (value: unknown): value is Json =>
 const text = (value: unknown) => (typeof value === "string" && value !== "" ? value : undefined);
 const number = (value: unknown) => (typeof value === "number" && Number.isFinite(value) ? value : undefined);
 
-/** Statuses that may be temporary, if the response does not say. */
+/** Statuses that may be temporary, unless the response says otherwise. */
 const PASSING = new Set([408, 429, 500, 502, 503, 504]);
 /** Statuses of a request that was refused before anything ran. */
 const REFUSED = new Set([400, 401, 402, 403, 404, 405, 410, 413, 415, 422]);
@@ -175,7 +175,7 @@ const plain = (response: Response, body: string) => {
   return `The service responded with ${response.status}${start ? `: ${start}` : ""}.`;
 };
 
-/** Retry-After as in HTTP: seconds, or a date. */
+/** Seconds of a Retry-After header, which has seconds or a date by HTTP. */
 function secondsOf(header: string | null): number | undefined {
   if (header === null) return undefined;
   if (/^\d+$/.test(header.trim())) return Number(header);

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { follow, type StreamFrame } from "./events";
 
-test("a stream resumed beyond its last frame brings the frame at which the service resumes", async () => {
+test("a stream resumed beyond its last frame yields the frame at which the service resumes", async () => {
   const asked: (string | null)[] = [];
   const service = async ({ headers }: Request) => {
     asked.push(headers.get("last-event-id"));
@@ -12,6 +12,6 @@ test("a stream resumed beyond its last frame brings the frame at which the servi
   const options = { lastEventId: "50", reconnectMs: 0 };
   for await (const frame of follow(service, "http://capstan.test", options, () => ++connections === 2))
     frames.push(frame);
-  expect(frames.map(({ id }) => id)).toEqual(["5"]); // once, though each connection brings it
+  expect(frames.map(({ id }) => id)).toEqual(["5"]); // once, although each connection sends it
   expect(asked).toEqual(["50", "5"]);
 });

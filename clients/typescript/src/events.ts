@@ -22,7 +22,7 @@ export async function* framesOf(body: ReadableStream<Uint8Array>): AsyncGenerato
       }
     }
   } finally {
-    await reader.cancel().catch(() => {}); // of an interrupted stream
+    await reader.cancel().catch(() => {}); // the stream was interrupted
   }
 }
 
@@ -67,7 +67,7 @@ export async function* follow(
     try {
       const headers = { accept: "text/event-stream", ...(seen ? { "last-event-id": seen } : {}) };
       const response = await transport(new Request(url, { headers, signal: signal ?? null }));
-      // 204: the stream has ended with the frame that was seen last.
+      // A 204 means that the last received frame was the stream's last one.
       for await (const frame of response.body ? framesOf(response.body) : []) {
         if (last !== null && frame.id !== "" && !isAfter(frame.id, seen)) continue;
         seen = frame.id || seen;

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { headerText } from "@/server/platform/text/header";
 import { createClient } from ".";
 
-test("a key of any letters is read in the header as it is in the body", async () => {
+test("a key with any characters is the same in a header and in a body", async () => {
   const sent: (string | null)[] = [];
   const client = createClient({
     baseUrl: "http://capstan.test",

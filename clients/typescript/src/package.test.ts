@@ -6,7 +6,7 @@ import { promisify } from "node:util";
 import { gzipSync } from "node:zlib";
 import { afterAll, beforeAll, expect, test } from "vitest";
 
-/* The package as others install it: packed, and installed by npm, without a registry, in an empty folder. */
+/* The package as others install it: packed, then installed by npm without a registry in an empty folder. */
 
 const folder = mkdtempSync(join(tmpdir(), "capstan-package-"));
 const home = join(folder, "node_modules/@capstan/client");
@@ -31,7 +31,7 @@ afterAll(() => rmSync(folder, { recursive: true }));
 
 const filesIn = (path: string) => readdirSync(path, { recursive: true, encoding: "utf8" });
 
-test("it contains its README and licences, and needs no other package", () => {
+test("the package contains its README and licences, and needs no other package", () => {
   expect(readFileSync(join(home, "LICENSE"), "utf8")).toBe(readFileSync("LICENSE", "utf8"));
   expect(readFileSync(join(home, "README.md"), "utf8")).not.toMatch(/\]\(\.\.?\//);
   const own = JSON.parse(readFileSync(join(home, "package.json"), "utf8"));
@@ -63,7 +63,7 @@ test("a program loads less than 25 KB gzipped", () => {
   expect(gzipSync(readFileSync(join(home, "dist/cjs/index.js"))).byteLength).toBeLessThan(25_000);
 });
 
-test("it compiles for Node, as both kinds of module, and for bundlers, and wrong calls do not", {
+test("the package compiles for Node, as both kinds of module, and for bundlers, and wrong calls do not compile", {
   tags: "long",
 }, async () => {
   const right = `import { createClient, type Run, type WebhookEvent, verifyWebhook } from "@capstan/client";
@@ -100,12 +100,12 @@ export const event: Promise<WebhookEvent> = verifyWebhook({ body: "", headers: {
   );
 });
 
-/** What the compiler finds fault with. */
+/** The compiler's errors. */
 async function compile(args: string[]): Promise<string> {
   const compiler = resolve("node_modules/typescript/bin/tsc");
   const all = [compiler, ...args, "--noEmit", "--strict", "--target", "es2023", "--types", ""];
   const { stdout } = await execFileAsync(process.execPath, all, { cwd: folder }).catch(
-    (error: { stdout: string }) => error, // it exits with the number of a fault
+    (error: { stdout: string }) => error, // the compiler exits with an error code
   );
   return stdout;
 }
@@ -116,7 +116,7 @@ const PROGRAM = `const main = async () => {
 };
 main();`;
 
-test("it runs as both kinds of module", () => {
+test("the package runs as both kinds of module", () => {
   const names = {
     "@capstan/client": "createClient, CapstanError",
     "@capstan/client/verify": "verifyDocument",

@@ -5,9 +5,9 @@ import { asHeader, newIdempotencyKey, sleep } from "./transport";
 
 export type WaitOptions = {
   signal?: AbortSignal | undefined;
-  /** How long to wait; the job continues afterwards. 600 by default. */
+  /** The longest wait, 600 seconds by default; the job continues afterwards. */
   timeoutSeconds?: number | undefined;
-  /** What to do when the job needs approval: `throw` AwaitingApprovalError, or `wait` for the decision. */
+  /** The reaction to a job that needs approval: `throw` AwaitingApprovalError, or `wait` for the decision. */
   onApproval?: "throw" | "wait" | undefined;
   /** Called after each poll of the job. */
   onJob?: ((job: Schemas["Job"]) => void) | undefined;
@@ -26,12 +26,12 @@ export type RequestOptions = {
 
 export type RunOptions = WaitOptions &
   RequestOptions & {
-    /** Depends on the capability by default. */
+    /** The mode; by default it depends on the capability. */
     mode?: "invoke" | "job" | undefined;
   };
 
 export type RunArtifact = Schemas["JobArtifactRef"] & {
-  /** Its bytes, verified against the SHA-256 in the receipt. */
+  /** Downloads the bytes, verified against the SHA-256 in the receipt. */
   download(signal?: AbortSignal): Promise<Download>;
 };
 
@@ -107,7 +107,7 @@ export async function runAndWait<Output>(
   return {
     id: done.executionId,
     capability,
-    output: done.typedOutput as Output, // what the capability's outputSchema says
+    output: done.typedOutput as Output, // the capability's outputSchema defines the type
     charge: done.charge,
     receipt,
     artifacts: withDownloads(core, done.executionId, receipt?.artifacts ?? []),
@@ -123,11 +123,11 @@ async function modeOf(core: Core, capability: string, signal?: AbortSignal): Pro
   return shortestMode(descriptor);
 }
 
-/** A synchronous call where the capability has one: its answer is the result. */
+/** A synchronous call if the capability supports one, because its response is the result. */
 export const shortestMode = ({ executionModes }: { executionModes: string[] }): "invoke" | "job" =>
   executionModes.includes("invoke_sync") ? "invoke" : "job";
 
-/** How long one request waits: shorter than proxies keep a silent connection. */
+/** The longest wait in one request, shorter than proxies keep an idle connection. */
 const MOST_WAIT_SECONDS = 25;
 
 export async function waitForJob<Output>(
@@ -139,7 +139,7 @@ export async function waitForJob<Output>(
   let known: string | undefined;
   for (;;) {
     const asked = Date.now();
-    // The first answer says what there is to wait for; the next ones come when its status changes.
+    // The first response has the job's status; later ones wait until the status changes.
     const left = Math.max(0, Math.ceil((deadline - asked) / 1000));
     const waitSeconds = known ? Math.min(MOST_WAIT_SECONDS, left) : 0;
     const job = await core.get("/v1/jobs/{job_id}", {
@@ -171,7 +171,7 @@ async function succeeded<Output>(
   return {
     id: job.jobId,
     capability: job.capabilityKey,
-    output: job.typedOutput as Output, // what the capability's outputSchema says
+    output: job.typedOutput as Output, // the capability's outputSchema defines the type
     charge: job.charge,
     receipt,
     artifacts: withDownloads(core, job.jobId, receipt?.artifacts ?? job.artifacts),
@@ -179,7 +179,7 @@ async function succeeded<Output>(
   };
 }
 
-/** Null while a blind comparison hides it. */
+/** Null while a blind comparison hides the receipt. */
 export async function receiptOf(
   core: Core,
   jobId: string,

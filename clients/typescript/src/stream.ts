@@ -18,7 +18,7 @@ export type StreamRun = AsyncIterable<StreamFrame> & {
   result<Output = unknown>(): Promise<Run<Output>>;
 };
 
-/** An older service does not say the charge. */
+/** An older service does not report the charge. */
 type EndFrame<Output> = { typedOutput: Output; charge?: Schemas["Charge"] };
 
 const LAST = new Set(["execution.succeeded", "execution.failed"]);
@@ -53,7 +53,7 @@ export async function stream(
     [Symbol.asyncIterator]: () => frames,
     async *text() {
       for await (const { event, data } of frames) {
-        const piece = event === "token" ? (data as { text?: unknown }).text : undefined; // as the API describes it
+        const piece = event === "token" ? (data as { text?: unknown }).text : undefined; // the API documents this member
         if (typeof piece === "string") yield piece;
       }
       if (end?.event === "execution.failed") throw failed(executionId, end);
@@ -67,7 +67,7 @@ export async function stream(
           executionId,
         });
       if (end.event === "execution.failed") throw failed(executionId, end);
-      const { typedOutput, charge = null } = end.data as EndFrame<Output>; // as the API describes it
+      const { typedOutput, charge = null } = end.data as EndFrame<Output>; // the API documents these members
       const receipt = await receiptOf(core, executionId, signal);
       return {
         id: executionId,
@@ -83,7 +83,7 @@ export async function stream(
 }
 
 function failed(executionId: string, { data }: StreamFrame): RunFailedError {
-  const { error, receiptId } = data as { error: Schemas["JobError"]; receiptId?: string }; // as the API describes it
+  const { error, receiptId } = data as { error: Schemas["JobError"]; receiptId?: string }; // the API documents these members
   const { code, message, ...details } = error;
   return new RunFailedError(message, { status: 200, code, details, executionId, receiptId });
 }

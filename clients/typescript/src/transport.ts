@@ -95,7 +95,7 @@ export function baseOf(baseUrl: string): string {
 
 const isWithin = (url: string, base: string) => url.startsWith(`${base}/`);
 
-/** A key as a header's value, one character a byte: in UTF-8 where it has characters that `fetch` sends in no header. */
+/** A key as a header's value, one character per byte: as UTF-8 if it has characters that `fetch` cannot send in a header. */
 export const asHeader = (key: string): string =>
   /[\u0100-\uffff]/.test(key) ? String.fromCharCode(...new TextEncoder().encode(key)) : key;
 

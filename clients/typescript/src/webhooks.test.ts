@@ -10,7 +10,7 @@ const refused = (delivery: Partial<Parameters<typeof verifyWebhook>[0]>) =>
     WebhookSignatureError,
   );
 
-test("the service's own signature is accepted, whatever holds the body, the headers and the secret", async () => {
+test("the service's own signature is accepted, in every form of body, headers and secret", async () => {
   const event = JSON.parse(body);
   expect(await verifyWebhook({ body, headers: signed(), secret: SECRET })).toEqual(event);
   const bytes = new TextEncoder().encode(body);
@@ -21,7 +21,7 @@ test("the service's own signature is accepted, whatever holds the body, the head
   expect(await verifyWebhook({ body, headers: two, secret: SECRET })).toEqual(event);
 });
 
-test("anything else is refused", async () => {
+test("any other signature is refused", async () => {
   await refused({ body: `${body} ` });
   await refused({ secret: "another secret" });
   await refused({ secret: [] });

@@ -10,19 +10,19 @@ export type WebhookEvent = {
 };
 
 export type WebhookDelivery = {
-  /** The body as it was received: parsing and writing it again changes its bytes. */
+  /** The body exactly as it was received: parsing and serializing would change its bytes. */
   body: string | Uint8Array;
   /** The request's headers: a Headers object, or Node's `request.headers`. */
   headers: Headers | Record<string, string | string[] | undefined>;
-  /** The endpoint's secret; while it is being rotated, both. */
+  /** The endpoint's secret, or both during a rotation. */
   secret: string | readonly string[];
-  /** How old a delivery may be; 300 by default. */
+  /** The maximum age of a delivery, 300 seconds by default. */
   toleranceSeconds?: number | undefined;
 };
 
 /**
- * The event of a webhook, if one of the secrets signed it as Standard Webhooks describes. Throws WebhookSignatureError
- * otherwise. Deliveries are repeated: skip a `webhook-id` that you have handled.
+ * The event of a webhook, if one of the secrets signed it by the Standard Webhooks specification. Throws
+ * WebhookSignatureError otherwise. Deliveries may repeat, so skip a `webhook-id` that you have already handled.
  */
 export async function verifyWebhook(delivery: WebhookDelivery): Promise<WebhookEvent> {
   const { body, headers, secret, toleranceSeconds = 300 } = delivery;
@@ -48,7 +48,7 @@ export async function verifyWebhook(delivery: WebhookDelivery): Promise<WebhookE
 const utf8 = (text: string) => new TextEncoder().encode(text);
 const fromBase64 = (text: string) => Uint8Array.from(atob(text), (char) => char.charCodeAt(0));
 
-/** `crypto.subtle.verify` compares in constant time. */
+/** Verifies with `crypto.subtle.verify`, which compares in constant time. */
 async function isSigned(
   secret: string,
   signature: string,

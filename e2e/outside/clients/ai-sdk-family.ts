@@ -3,7 +3,7 @@ import type { OpenAIProvider } from "@ai-sdk/openai";
 import { embedMany, generateImage, experimental_generateSpeech as generateSpeech } from "ai";
 import type { Row } from "../world";
 
-/** What the AI SDK asks for besides text. */
+/** Checks of the AI SDK's functions other than text. */
 export function familyChecks(openai: OpenAIProvider): Row["checks"] {
   return {
     async embeddings() {

@@ -15,7 +15,7 @@ import { type Agent, City, MODEL, type Task, tenLoops } from "../loops";
 import { type Row, versionOf, type World } from "../world";
 import { familyChecks } from "./ai-sdk-family";
 
-/* Vercel's AI SDK with its two providers that speak OpenAI's interface, each as it comes. */
+/* Vercel's AI SDK with its two unmodified providers of OpenAI's interface. */
 
 export function rows(world: World): Row[] {
   const settings = { baseURL: `${world.baseUrl}/v1`, apiKey: world.apiKey };
@@ -53,7 +53,7 @@ function toolsOf({ tools, handoff }: Task): ToolSet {
   return { ...Object.fromEntries(all), ...(handoff && { [handoff.name]: transfer }) };
 }
 
-/** Which tools are offered at a step: after a handoff those of the other agent. */
+/** The tools that are offered at a step: after a handoff those of the other agent. */
 function activeTools({ tools, handoff }: Task, steps: { toolCalls: { toolName: string }[] }[]): string[] {
   if (!handoff) return tools.map(({ name }) => name);
   const isOver = steps.some(({ toolCalls }) => toolCalls.some(({ toolName }) => toolName === handoff.name));
@@ -63,7 +63,7 @@ function activeTools({ tools, handoff }: Task, steps: { toolCalls: { toolName: s
 export const agentOf =
   (model: (id: string) => LanguageModel): Agent =>
   async (task) => {
-    const history = (task.history ?? []) as ModelMessage[]; // ours, of an earlier turn
+    const history = (task.history ?? []) as ModelMessage[]; // our own history of an earlier turn
     const messages: ModelMessage[] = [...history, { role: "user", content: task.question }];
     const settings = {
       model: model(task.model ?? MODEL),
@@ -79,7 +79,7 @@ export const agentOf =
     };
     let pieces = 0;
     if (task.stream) {
-      const stream = streamText({ ...settings, onError: () => {} }); // `text` rejects with it
+      const stream = streamText({ ...settings, onError: () => {} }); // `text` rejects with the error
       for await (const _ of stream.textStream) pieces++;
       return { text: await stream.text, pieces };
     }

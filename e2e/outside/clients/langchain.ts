@@ -24,7 +24,7 @@ export function rows(world: World): Row[] {
   return [row("chat", false), row("responses", true)];
 }
 
-/** LangChain's model of a task: only the address and the key are ours. */
+/** LangChain's model for a task; only the address and the key are ours. */
 export const modelOf = (world: World, task: Task, useResponsesApi: boolean) =>
   new ChatOpenAI({
     model: task.model ?? MODEL,
@@ -37,7 +37,7 @@ export const modelOf = (world: World, task: Task, useResponsesApi: boolean) =>
 export const toolOf = ({ name, description, run }: Tool) =>
   tool((input: z.output<typeof City>) => run(input), { name, description, schema: City });
 
-/** An answer that ran into its limit, in either door's words. */
+/** True for an answer that reached its limit, in the terms of either endpoint. */
 export const isCut = ({ response_metadata: told }: BaseMessage): boolean =>
   /"finish_reason":"length"|"reason":"max_output_tokens"/.test(JSON.stringify(told));
 
@@ -74,7 +74,7 @@ export const agentOf =
         ...task.tools.map(toolOf),
         ...(task.handoff ? [transfer, ...task.handoff.tools.map(toolOf)] : []),
       ],
-      // By default it offers the shape as a tool, which on responses it does not force.
+      // LangChain offers the shape as a tool by default, which it does not force on responses.
       ...(task.shape && { responseFormat: useResponsesApi ? providerStrategy(task.shape) : task.shape }),
       middleware: [
         toolErrorMiddleware({ onError: (error) => String(error) }),
@@ -82,7 +82,7 @@ export const agentOf =
         ...(task.maxSteps ? [modelCallLimitMiddleware({ runLimit: task.maxSteps })] : []),
       ],
     });
-    const history = (task.history ?? []) as BaseMessageLike[]; // ours, of an earlier turn
+    const history = (task.history ?? []) as BaseMessageLike[]; // our own history of an earlier turn
     const messages = [...history, new HumanMessage(task.question)];
     const options = task.signal ? { signal: task.signal } : {};
     if (task.stream) {

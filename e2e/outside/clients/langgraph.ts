@@ -63,7 +63,7 @@ const agentOf =
   (world: World, useResponsesApi: boolean): Agent =>
   async (task) => {
     const graph = graphOf(world, task, useResponsesApi);
-    const history = (task.history ?? []) as BaseMessage[]; // ours, of an earlier turn
+    const history = (task.history ?? []) as BaseMessage[]; // our own history of an earlier turn
     const messages = [...history, new HumanMessage(task.question)];
     // A model's answer and its tools are two steps of the graph.
     const options = {
@@ -81,7 +81,7 @@ const agentOf =
     }
     try {
       const state = await graph.invoke({ messages }, options);
-      const last = state.messages.at(-1) as BaseMessage; // an answer ends the graph
+      const last = state.messages.at(-1) as BaseMessage; // the graph ends with an answer
       return {
         text: last.text,
         object: "structuredResponse" in state ? state.structuredResponse : undefined,

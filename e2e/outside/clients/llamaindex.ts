@@ -57,7 +57,7 @@ const agentOf =
 
 async function run(world: World, task: Task, useResponses: boolean): Promise<Outcome> {
   const workflow = workflowOf(world, task, useResponses);
-  const history = (task.history ?? []) as ChatMessage[]; // ours, of an earlier turn
+  const history = (task.history ?? []) as ChatMessage[]; // our own history of an earlier turn
   const stream = workflow.runStream(
     task.handoff ? task.question.replace(task.handoff.name, "handOff") : task.question,
     {
@@ -84,7 +84,7 @@ async function run(world: World, task: Task, useResponses: boolean): Promise<Out
   throw new Error("the workflow ended without an answer");
 }
 
-/** A workflow whose request fails never ends: its error is a rejection that nobody handles. */
+/** Turns an unhandled rejection into the workflow's error, because a workflow whose request fails never ends. */
 async function orFailure(work: Promise<Outcome>): Promise<Outcome> {
   let fail: (error: unknown) => void = () => {};
   const failed = new Promise<never>((_, reject) => {

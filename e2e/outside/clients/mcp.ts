@@ -4,7 +4,7 @@ import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/
 import { CallToolResultSchema } from "@modelcontextprotocol/sdk/types.js";
 import { type Row, versionOf, type World } from "../world";
 
-/* The client of the MCP SDK. It holds every answer against the tool's output schema by itself. */
+/* The client of the MCP SDK, which checks every result against the tool's output schema. */
 
 export async function rows(world: World): Promise<Row[]> {
   const client = new Client({ name: "outside", version: "1" });
@@ -14,7 +14,7 @@ export async function rows(world: World): Promise<Row[]> {
     }),
   );
 
-  /** What a tool answers. */
+  /** A tool's result. */
   async function use(name: string, args: object, onprogress?: () => void) {
     const params = { name, arguments: { ...args } };
     const result = await client.callTool(params, CallToolResultSchema, onprogress ? { onprogress } : {});
@@ -53,7 +53,7 @@ export async function rows(world: World): Promise<Row[]> {
         },
         async "job, wait and receipt"() {
           const { found } = await use("submit_job", { capability_key: TEXT, request });
-          // A job that has ended meanwhile has no progress left to report.
+          // A job that has already ended has no progress to report.
           const ended = await use("wait_job", { job_id: found.jobId }, () => {});
           assert.match(JSON.stringify(ended.found), /"status":"succeeded"/);
           const { found: receipt } = await use("get_receipt", { job_id: found.jobId });

@@ -10,7 +10,7 @@ import {
 import { type Agent, City, MODEL, type Task, type Tool, tenLoops } from "../loops";
 import { type Row, versionOf, type World } from "../world";
 
-/* OpenAI's Agents SDK, with its handoffs. Its traces go to OpenAI and are off. */
+/* OpenAI's Agents SDK, with its handoffs. Tracing, which would send data to OpenAI, is off. */
 
 export function rows(world: World): Row[] {
   const row = (door: string, useResponses: boolean): Row => ({
@@ -49,13 +49,13 @@ export const agentOf = (world: World, useResponses: boolean): Agent => {
   });
   const runner = new Runner({ modelProvider, tracingDisabled: true });
   return async (task) => {
-    const history = (task.history ?? []) as AgentInputItem[]; // ours, of an earlier turn
+    const history = (task.history ?? []) as AgentInputItem[]; // our own history of an earlier turn
     const input = [...history, user(task.question)];
     const options = {
       ...(task.maxSteps && { maxTurns: task.maxSteps }),
       ...(task.signal && { signal: task.signal }),
     };
-    const agent = startOf(task) as AgentOf; // the shape of its output is checked by the loops
+    const agent = startOf(task) as AgentOf; // the loops check the shape of its output
     if (task.stream) {
       const result = await runner.run(agent, input, { ...options, stream: true });
       let [text, pieces] = ["", 0];
@@ -82,7 +82,7 @@ export const agentOf = (world: World, useResponses: boolean): Agent => {
   };
 };
 
-/** What the door answered lies in the SDK's own answer. */
+/** True if the response reached its token limit; the SDK keeps our response inside its own. */
 function isCut(data: Record<string, unknown> | undefined): boolean {
   return /"finish_reason":"length"/.test(JSON.stringify(data ?? null));
 }

@@ -4,7 +4,7 @@ import { zodResponseFormat, zodTextFormat } from "openai/helpers/zod";
 import { z } from "zod";
 import type { Row } from "../world";
 
-/* The examples of OpenAI's README and guides that make sense here; only the names of the models are ours. */
+/* The examples of OpenAI's README and guides that apply here; only the model names are ours. */
 
 const MODEL = "text.general.fast.v1";
 const VISION = "text.vision.structured.v1";

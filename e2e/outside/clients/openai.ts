@@ -5,7 +5,7 @@ import { type Agent, City, MODEL, type Task, tenLoops } from "../loops";
 import { type Row, versionOf, type World } from "../world";
 import { examples } from "./openai-examples";
 
-/* OpenAI's own client, with loops written by hand as its README shows them. */
+/* OpenAI's own client, with loops written by hand as in its README. */
 
 export function rows(world: World): Row[] {
   const client = new OpenAI({ baseURL: `${world.baseUrl}/v1`, apiKey: world.apiKey });
@@ -22,7 +22,7 @@ export function rows(world: World): Row[] {
   ];
 }
 
-/** The tools of a task as functions, a handoff among them. */
+/** The tools of a task as functions, including a handoff. */
 function functionsOf({ tools, handoff }: Task) {
   const { $schema: _, ...parameters } = z.toJSONSchema(City);
   const all = handoff ? [...tools, { name: handoff.name, description: "Hands over to the clock." }] : tools;
@@ -46,7 +46,7 @@ function runCall(task: Task, name: string, text: string): { output: string; task
 function chatAgent(client: OpenAI): Agent {
   return async (given) => {
     let task = given;
-    const history = (task.history ?? []) as OpenAI.ChatCompletionMessageParam[]; // ours, of an earlier turn
+    const history = (task.history ?? []) as OpenAI.ChatCompletionMessageParam[]; // our own history of an earlier turn
     const messages = [...history, { role: "user" as const, content: task.question }];
     const options = { signal: task.signal };
     let pieces = 0;
@@ -89,7 +89,7 @@ function chatAgent(client: OpenAI): Agent {
 function responsesAgent(client: OpenAI): Agent {
   return async (given) => {
     let task = given;
-    const history = (task.history ?? []) as OpenAI.Responses.ResponseInputItem[]; // ours, of an earlier turn
+    const history = (task.history ?? []) as OpenAI.Responses.ResponseInputItem[]; // our own history of an earlier turn
     const input = [...history, { role: "user" as const, content: task.question }];
     const options = { signal: task.signal };
     let pieces = 0;
@@ -108,7 +108,7 @@ function responsesAgent(client: OpenAI): Agent {
             .on("response.output_text.delta", () => pieces++)
             .finalResponse()
         : await client.responses.create(body, options);
-      input.push(...(response.output as OpenAI.Responses.ResponseInputItem[])); // as OpenAI's guide does
+      input.push(...(response.output as OpenAI.Responses.ResponseInputItem[])); // as in OpenAI's guide
       const calls = response.output.flatMap((item) => (item.type === "function_call" ? [item] : []));
       if (calls.length === 0 || step === task.maxSteps)
         return {

@@ -6,7 +6,7 @@ import { GENERATED, type Generator, generate } from "../openapi/generate";
 import { call } from "../product";
 import { type Row, versionOf, type World } from "../world";
 
-/* Code made from the document that the installation serves, compiled strictly, and used for a call. */
+/* Code generated from the installation's document, compiled strictly, and used for a call. */
 
 const PROGRAMS = {
   "openapi-typescript": "openapi-typescript",
@@ -33,7 +33,7 @@ export function rows(world: World): Row[] {
   }));
 }
 
-/** The strictest that a user may compile with; a failure is what the compiler says. */
+/** Compiles with the strictest options a user may have; a failure has the compiler's output. */
 async function compile(program: string) {
   const here = join(GENERATED, "..");
   const options = "--strict --noEmit --target es2022 --module esnext --moduleResolution bundler".split(" ");

@@ -7,8 +7,8 @@ import { promisify } from "node:util";
 import type { Row, World } from "../world";
 
 /*
- * Our own clients as others install them: packed, then installed without a registry in an empty folder, where a program has
- * only them.
+ * Our own clients as others install them: packed, then installed without a registry in an empty folder, with a program that
+ * uses nothing else.
  */
 
 const ROOT = join(import.meta.dirname, "..", "..", "..");
@@ -78,7 +78,7 @@ async function runPython(world: World, folder: string, python: string): Promise<
   const build = ["-m", "pip", "wheel", ...offline, "--no-deps", "--no-build-isolation", "-w", folder, source];
   execFileSync(python, build, { stdio: "pipe" });
   rmSync(source, { recursive: true });
-  // httpx and cryptography are the machine's own.
+  // httpx and cryptography come from the machine.
   execFileSync(python, ["-m", "venv", "--system-site-packages", join(folder, "venv")]);
   const own = join(folder, "venv/bin/python");
   const wheel = `${packedIn(folder, ".whl")}[verify]`;
@@ -88,7 +88,7 @@ async function runPython(world: World, folder: string, python: string): Promise<
   return hasModules(own, "mypy") ? [...told, typesOf(folder, own)] : told;
 }
 
-/** The complete programs of the guide, as they are printed. */
+/** Runs the complete programs of the guide, unchanged. */
 async function guideOf(world: World, folder: string, python: string): Promise<Told[]> {
   const guide = readFileSync(join(ROOT, "docs/guides/use-the-python-client.md"), "utf8");
   const programs = [...guide.matchAll(/```python\n([\s\S]*?)```/g)]
@@ -105,7 +105,7 @@ async function guideOf(world: World, folder: string, python: string): Promise<To
   return Promise.all(told);
 }
 
-/** What mypy, where the machine has it, makes of the program and the types of the installed package. */
+/** Checks the program and the installed package's types with mypy, if the machine has it. */
 function typesOf(folder: string, python: string): Told {
   const args = ["-m", "mypy", "--strict", "program.py"];
   const { status, stdout } = spawnSync(python, args, { cwd: folder, encoding: "utf8" });

@@ -6,8 +6,8 @@ import { promisify } from "node:util";
 import type { Row, World } from "../world";
 
 /*
- * OpenAI's client for Python where pip reaches it; else what it sent when it was recorded, sent again by Debian's
- * python3-httpx. CAPSTAN_OUTSIDE_RECORD=1 records anew.
+ * OpenAI's Python client if pip can reach it; otherwise its recorded requests, sent again by Debian's python3-httpx.
+ * CAPSTAN_OUTSIDE_RECORD=1 records them.
  */
 
 const FOLDER = join(import.meta.dirname, "..", "python");
@@ -15,7 +15,7 @@ const VENV = join(import.meta.dirname, "..", ".venv");
 const RECORDED = join(FOLDER, "recorded.json");
 const REQUIREMENTS = readFileSync(join(FOLDER, "requirements.txt"), "utf8");
 const VERSION = /^openai==(\S+)/m.exec(REQUIREMENTS)?.[1] ?? "";
-/** Of what the client sends; the rest is the connection's own. */
+/** Headers that the client itself sets; the others belong to the connection. */
 const HEADERS = /^(accept|content-type|user-agent|x-stainless-.*)$/;
 
 type Told = { check: string; error: string | null };
@@ -42,7 +42,7 @@ export async function rows(world: World): Promise<Row[]> {
   return [{ ...row("openai (Python)", []), lacks: { run: why } }];
 }
 
-/** A Python with the client in it, in a folder of ours; null where pip does not get it. */
+/** A Python with the client installed, in a folder of ours; null if pip cannot install it. */
 function install(): string | null {
   const python = join(VENV, "bin", "python");
   const mark = join(VENV, "installed.txt");
@@ -78,7 +78,7 @@ async function run(world: World, python: string, program: string): Promise<Told[
     .map((line) => JSON.parse(line));
 }
 
-/** Keeps what was sent since the mark, without the key. */
+/** Saves the requests since the mark, without the key. */
 function record(world: World, mark: number) {
   const requests = world.tap.since(mark).map(({ method, path, headers, body, status }) => ({
     check: `${method} ${path.replace("/v1/", "")}`,

@@ -3,7 +3,7 @@ import { serverChecks } from "../servers";
 import { type Row, versionOf, type World } from "../world";
 import { agentOf } from "./ai-sdk";
 
-/* The AI SDK's provider for compatible servers, which gives back thinking and signatures. */
+/* The AI SDK's provider for compatible servers, which sends back reasoning and signatures. */
 
 export const rows = (world: World): Row[] =>
   ["kimi", "gemini", "groq"].map((server) => ({

@@ -2,7 +2,7 @@ import { serverChecks } from "../servers";
 import { type Row, versionOf, type World } from "../world";
 import { agentOf } from "./langchain";
 
-/* LangChain's model for OpenAI, which gives back the ids of calls and nothing else that it does not know. */
+/* LangChain's model for OpenAI, which sends back the ids of calls, and drops unknown members. */
 
 export const rows = (world: World): Row[] =>
   ["mistral", "kimi", "ollama"].map((server) => ({

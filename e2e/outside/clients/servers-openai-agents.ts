@@ -2,7 +2,9 @@ import { serverChecks } from "../servers";
 import { type Row, versionOf, type World } from "../world";
 import { agentOf } from "./openai-agents";
 
-/* OpenAI's Agents SDK, which gives back members of calls where an answer came whole, and reasoning under one of its two names. */
+/*
+ * OpenAI's Agents SDK, which sends back members of calls if the answer came whole, and reasoning under one of its two names.
+ */
 
 export const rows = (world: World): Row[] =>
   ["groq", "gemini", "vllm"].map((server) => ({

@@ -44,7 +44,7 @@ export function rows(world: World): Row[] {
   ];
 }
 
-/** An EventSource hears the events it knows by name. */
+/** An EventSource receives only events that it listens to by name. */
 const EVENTS = ["queued", "started", "provider_submitted", "succeeded", "receipt_sealed"].map(
   (name) => `job.${name}`,
 );
@@ -54,7 +54,7 @@ const sourceOf = (url: string, headers: Record<string, string>) =>
     fetch: (input, init) => fetch(input, { ...init, headers: { ...init?.headers, ...headers } }),
   });
 
-/** The status with which an EventSource that nobody closes stops reconnecting. */
+/** The status with which an unclosed EventSource stops reconnecting. */
 const endOf = (source: EventSource) =>
   new Promise<number | undefined>((resolve) => {
     source.addEventListener("error", ({ code }) => {
@@ -92,7 +92,7 @@ async function byFetchEventSource(url: string, headers: Record<string, string>):
   const types: string[] = [];
   const { fetchEventSource } = createRequire(import.meta.url)("@microsoft/fetch-event-source"); // its ESM is for bundlers
   const page = { window: globalThis, document: new EventTarget() };
-  Object.assign(globalThis, page); // it is made for pages
+  Object.assign(globalThis, page); // the library expects a page
   try {
     await fetchEventSource(url, {
       headers,

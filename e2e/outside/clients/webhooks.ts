@@ -7,7 +7,7 @@ import { Webhook as Svix } from "svix";
 import { call, runJob } from "../product";
 import { type Row, versionOf, type World } from "../world";
 
-/* Webhooks, verified by the two libraries that most receivers use. */
+/* Webhooks verified by the two libraries that most receivers use. */
 
 type Delivery = { headers: Record<string, string>; body: string };
 type Verifier = { verify(body: string, headers: Record<string, string>): unknown };
@@ -23,7 +23,7 @@ export function rows(world: World): Row[] {
       async "a delivery is verified"() {
         delivered ??= deliver(world, secret);
         const { body, headers } = await delivered;
-        verifier.verify(body, headers); // throws where the signature does not fit
+        verifier.verify(body, headers); // throws if the signature does not match
         assert.match(body, /job\./);
       },
       async "a changed delivery is refused"() {
@@ -36,7 +36,7 @@ export function rows(world: World): Row[] {
   return [row("standardwebhooks", new Standard(secret)), row("svix", new Svix(secret))];
 }
 
-/** Runs a job and answers with the first thing that was posted about it. */
+/** Runs a job and returns the first request that is posted about it. */
 async function deliver(world: World, secret: string): Promise<Delivery> {
   let arrive: (delivery: Delivery) => void = () => {};
   const arrived = new Promise<Delivery>((resolve) => {
@@ -46,10 +46,10 @@ async function deliver(world: World, secret: string): Promise<Delivery> {
     let body = "";
     for await (const chunk of request.setEncoding("utf8")) body += chunk;
     answer.writeHead(204).end();
-    arrive({ headers: request.headers as Record<string, string>, body }); // those of a webhook come once
+    arrive({ headers: request.headers as Record<string, string>, body }); // headers of a webhook are not repeated
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const { port } = server.address() as AddressInfo; // it listens on a port
+  const { port } = server.address() as AddressInfo; // set while it listens
   const endpoint = await call(world, "/v1/delivery-endpoints", {
     url: `http://127.0.0.1:${port}/hook`,
     secret,

@@ -1,7 +1,7 @@
 import { postV1CapabilitiesCapabilityKeyJobs } from "../generated/openapi-ts";
 import { client } from "../generated/openapi-ts/client.gen";
 
-/** Submits a question and answers with its job, by the functions of hey-api. */
+/** Submits a question with hey-api's functions, and returns the job's id. */
 export async function ask(baseUrl: string, apiKey: string, content: string): Promise<string> {
   client.setConfig({ baseUrl, auth: apiKey });
   const { data } = await postV1CapabilitiesCapabilityKeyJobs({

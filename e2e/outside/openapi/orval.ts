@@ -1,6 +1,6 @@
 import { postV1CapabilitiesCapabilityKeyJobs } from "../generated/orval";
 
-/** Submits a question and answers with its job, by the functions of orval; its addresses are relative, as in a page. */
+/** Submits a question with orval's functions, and returns the job's id. Its URLs are relative, as in a page. */
 export async function ask(baseUrl: string, apiKey: string, content: string): Promise<string> {
   const relative = globalThis.fetch;
   globalThis.fetch = (url, init) => relative(new URL(String(url), baseUrl), init);

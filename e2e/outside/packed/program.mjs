@@ -1,4 +1,7 @@
-/* Only the packed client and Node: a job to its end, its artifact, its receipt and its webhook. One line of JSON a check. */
+/*
+ * Uses only the packed client and Node: runs a job to its end, then checks its artifact, its receipt and its webhook. Prints
+ * one line of JSON per check.
+ */
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";

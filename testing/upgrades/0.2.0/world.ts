@@ -28,8 +28,8 @@ import { vendorAsOpenAi } from "@/testing/vault";
 import { startJob } from "@/testing/world";
 
 /*
- * Runs in a checkout of 0.2.0, against that version's own code: `testing/upgrades/write.ts` copies it there. It makes two
- * organizations with rows of every kind, and writes what a test of later versions has to know of them to `known.json`.
+ * Runs in a checkout of 0.2.0 against that version's own code; `testing/upgrades/write.ts` copies it there. It creates two
+ * organizations with rows of every kind, and writes the facts that later tests need to `known.json`.
  */
 
 const TO = process.env.UPGRADES_TO ?? "";
@@ -40,7 +40,7 @@ const system = systemCtx("test");
 const say = (content: string) => ({ messages: [{ role: "user", content }] });
 const on = (model: string) => ({ provider: "sandbox", model, api: "responses" });
 
-/** A request that was sent, to be sent again: `id` is what its answer called `idField`. */
+/** A request to repeat later: `id` is the value of `idField` in its response. */
 type Replay = {
   name: string;
   environment: string;
@@ -70,7 +70,7 @@ async function change(method: "PATCH" | "PUT", key: string, target: string, body
   expect(answer.status, await answer.text()).toBe(200);
 }
 
-/** Money by the ledger, in the place of what only a wallet says: the books agree. */
+/** Writes ledger entries for money that only a wallet row has, so that the books agree. */
 async function bookMoney({ organizationId }: { organizationId: string }) {
   await pool.query("UPDATE wallet SET balance_micros = 0 WHERE organization_id = $1", [organizationId]);
   for (const isTest of [true, false])
@@ -86,7 +86,7 @@ const openBooked = async () => {
 const keyOf = async (wanted: object) =>
   createKey(system, { name: "made by 0.2.0", environment: "development", scopes: [...SCOPES], ...wanted });
 
-/** One request at each door that takes a key, said in the body, and one in the header. */
+/** One request to each endpoint that takes a key, once in the body and once in the header. */
 async function keyed(environment: string, key: string): Promise<Replay[]> {
   const input = say(`How deep is the sea of ${environment}?`);
   const pin = { pin: on("sandbox-1"), input: `How deep is the lake of ${environment}?` };
@@ -110,7 +110,8 @@ async function keyed(environment: string, key: string): Promise<Replay[]> {
     ],
   ];
   const made: Replay[] = [];
-  // What a program sends as UTF-8 arrives as Latin-1: 0.2.0 stored `schlÃ¼ssel`. fetch sends each of these characters as one byte.
+  // A header that a program sends as UTF-8 is read as Latin-1: 0.2.0 stored `schlÃ¼ssel`. fetch sends each of these
+  // characters as one byte.
   const asBytes = (text: string) => Buffer.from(text, "utf8").toString("latin1");
   for (const [name, target, body, idField] of doors) {
     const ways: [way: string, body: object, headers: Record<string, string>][] = [
@@ -133,7 +134,7 @@ async function keyed(environment: string, key: string): Promise<Replay[]> {
   return made;
 }
 
-/** Jobs in each state, and what belongs to them. */
+/** Jobs in each state, with their rows. */
 async function jobsOf(house: House, estate: Estate) {
   const { key } = estate;
   const submit = async (target: string, body: object) =>
@@ -202,7 +203,7 @@ async function jobsOf(house: House, estate: Estate) {
   };
 }
 
-/** A bulk that failed in part, tried again under a key and under its own. */
+/** A bulk that failed in part, retried under a new key and under its own. */
 async function retriedBulk(key: string): Promise<Replay[]> {
   const inputs = ["one", "[refuse] two"];
   const { bulkId } = await post(key, "/v1/inference/pinned/bulk", bulkOf(inputs));
@@ -217,7 +218,7 @@ async function retriedBulk(key: string): Promise<Replay[]> {
   return replays;
 }
 
-/** The job whose charge is unconfirmed, which `settle` made. */
+/** The job with an unconfirmed charge, made by `settle`. */
 async function lostOf({ organizationId }: House): Promise<string> {
   const { rows } = await pool.query<{ id: string }>(
     "SELECT id FROM job WHERE organization_id = $1 AND hold_state = 'ambiguous' LIMIT 1",
@@ -226,7 +227,7 @@ async function lostOf({ organizationId }: House): Promise<string> {
   return rows[0]?.id ?? "";
 }
 
-/** A bulk with an item that has ended, one whose charge is unconfirmed, one under way and others that wait. */
+/** A bulk with an ended item, one with an unconfirmed charge, a running one and waiting ones. */
 async function bulkUnderWay(key: string): Promise<string> {
   const inputs = ["one", "[lost] two", "three", "four", "five"];
   const { bulkId } = await post(key, "/v1/inference/pinned/bulk", bulkOf(inputs, { concurrency: 1 }));
@@ -251,7 +252,7 @@ async function bulkUnderWay(key: string): Promise<string> {
   return bulkId;
 }
 
-/** Secrets as 0.2.0 took them: strong, weak, padded, too short; one endpoint is disabled. */
+/** Secrets as 0.2.0 accepted them: strong, weak, padded, too short. One endpoint is disabled. */
 async function endpointsOf(key: string) {
   const open = async (name: string, secret: string) =>
     (await post(key, "/v1/delivery-endpoints", { url: `https://hooks.example/${name}`, secret }))
@@ -287,7 +288,7 @@ async function keysOf(estate: Estate, house: House) {
   };
 }
 
-/** An invitation that was accepted and one that has expired, beside the open one of `settle`; sessions that live and have ended. */
+/** An accepted and an expired invitation, beside the open one of `settle`; active and ended sessions. */
 async function peopleOf({ organizationId, owner }: House) {
   const email = "accepted@invited.test";
   await invite(owner.ctx, { organizationId, email, role: "viewer" });
@@ -331,7 +332,7 @@ test("an installation of 0.2.0 with rows of every kind", async () => {
   const judge = {
     post: (target: string, body?: unknown) => post(development, target, body).then((json) => ({ json })),
   };
-  const judged = await compared(judge as unknown as Parameters<typeof compared>[0], true); // all that it uses of a tenant
+  const judged = await compared(judge as unknown as Parameters<typeof compared>[0], true); // the function uses only these members of a tenant
   const bulk = await bulkUnderWay(development);
   const endpoints = await endpointsOf(development);
   const keys = await keysOf(estate, house);
@@ -368,7 +369,7 @@ test("an installation of 0.2.0 with rows of every kind", async () => {
 
 const READS_OR_WRITES = /^(WITH|SELECT|INSERT|UPDATE|DELETE)\b/;
 
-/** Every statement that this version registers, and those that were seen on their way, as far as its own schema knows them. */
+/** Every statement that this version registers or was seen sending, as far as its own schema supports them. */
 async function writeStatements(client: pg.Client) {
   for (const file of readdirSync("server", { recursive: true, encoding: "utf8" }))
     if (
@@ -380,7 +381,7 @@ async function writeStatements(client: pg.Client) {
     .split(",")
     .filter(existsSync)
     .flatMap((file) => readFileSync(file, "utf8").split("\n").filter(Boolean))
-    .map((line): string => JSON.parse(line).trim()); // one text a line, by record.mjs
+    .map((line): string => JSON.parse(line).trim()); // record.mjs writes one JSON text per line
   const texts = [...new Set([...registered().map(({ text }) => text), ...seen])].filter((text) =>
     READS_OR_WRITES.test(text),
   );

@@ -12,7 +12,7 @@ import {
   usageChunk,
 } from "../upstream";
 
-/* What goes over the wire: codings, media types, heartbeats, odd characters, and JSON in wrappers. */
+/* Bytes on the wire: content codings, media types, heartbeats, odd characters, and JSON in wrappers. */
 
 const HELLO = [chunk({ content: "Hel" }), chunk({ content: "lo" }, { finish: "stop" }), usageChunk(), DONE];
 const whole = completion({ content: "Hello" });
@@ -28,7 +28,7 @@ const coded = (answer: Answer, coding: string, compress: (text: string) => Uint8
   body: [compress(textOf(answer))],
 });
 
-/** The same answer under another media type; empty: under none. */
+/** The same answer under another media type; an empty one omits the header. */
 const typed = (answer: Answer, type: string): Answer => ({
   ...answer,
   headers: { ...answer.headers, "content-type": type },
@@ -36,7 +36,7 @@ const typed = (answer: Answer, type: string): Answer => ({
 
 const body = (...pieces: Piece[]): Answer => ({ body: pieces });
 
-/** What keeps a stream open, and says nothing. */
+/** Lines that keep a stream open without an event. */
 const HEARTBEATS = [
   ": keep-alive\n\n",
   "retry: 3000\n\n",
@@ -78,7 +78,7 @@ const SCHEMA = {
     json_schema: { name: "city", schema: { type: "object", required: ["city"] } },
   },
 };
-/** An answer of this text, whole and in pieces of three characters. */
+/** An answer with this text, whole and in pieces of three characters. */
 const writing = (text: string) => ({
   whole: completion({ content: text }),
   streamed: stream(
@@ -131,7 +131,7 @@ export const BYTES: readonly UpstreamCase[] = [
     dialect: "chat",
     whole: stream(...HELLO),
     expect: said,
-    // A record keeps the vendor's own answer in JSON, and this is none.
+    // A record stores the vendor's own response as JSON, and this is not JSON.
     pinned: { fails: "PROVIDER_ERROR", hold: "released", cost: null },
   },
   {
@@ -340,7 +340,7 @@ export const BYTES: readonly UpstreamCase[] = [
     request: OBJECT,
     ...writing('{"id": 12345678901234567890,"z":1.0}'),
     expect: { text: '{"id": 12345678901234567890,"z":1.0}', finish: "stop", cost: COST },
-    // A value cannot keep the digits.
+    // A JSON value cannot hold all the digits.
     object: { fails: "StructuredOutputInvalid", cost: COST },
   },
   {

@@ -10,7 +10,7 @@ import {
   usageChunk,
 } from "../upstream";
 
-/* Answers for which the doors of other interfaces have a place of their own. */
+/* Answers that other interfaces represent in members of their own. */
 
 const REFUSAL = "I cannot help with that.";
 const SCHEMA = { type: "object", properties: { name: { type: "string" } }, required: ["name"] };

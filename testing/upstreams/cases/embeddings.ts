@@ -1,6 +1,8 @@
 import { json, type MadeCase, type MadeExpected, page } from "../made";
 
-/* Embeddings, at a dollar a million tokens: of a compatible server, and of Gemini in batches. Each request has two texts. */
+/*
+ * Embeddings at a dollar a million tokens, from a compatible server and from Gemini in batches. Each request has two texts.
+ */
 
 const VECTORS = [
   [0.5, -1, 0.25],
@@ -25,7 +27,7 @@ const base64 = (vector: number[]) => Buffer.from(Float32Array.from(vector).buffe
 const made: MadeExpected = { vectors: VECTORS, cost: COST };
 const FULL: MadeExpected = { fails: "ProviderUnavailable", hold: "released", isSafe: true };
 const WAITS = { headers: { "retry-after": "3600" } };
-/** The vectors are not usable, and what they cost is known. */
+/** The vectors are not usable, and their cost is known. */
 const unusable: MadeExpected = { fails: "PROVIDER_ERROR", cost: COST };
 
 export const EMBEDDINGS: readonly MadeCase[] = [
@@ -114,7 +116,7 @@ export const EMBEDDINGS: readonly MadeCase[] = [
     plays: {
       submit: { body: ['{"data":[{"embedding":[NaN,1]},{"embedding":[1,1]}],"usage":{"prompt_tokens":7}}'] },
     },
-    // Its usage is read, as that of a vector with null.
+    // Its usage is read, like that of a vector with null.
     expect: { fails: "PROVIDER_ERROR" },
   },
   {

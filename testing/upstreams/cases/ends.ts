@@ -12,11 +12,11 @@ import {
   usageChunk,
 } from "../upstream";
 
-/* Where an answer ends, and whether it ended well. */
+/* The end of an answer, and whether it ended well. */
 
-/** A definite error after text was delivered: what was delivered is charged. */
+/** A definite error after some text was delivered, which is charged. */
 const afterHello: Expected = { fails: "PROVIDER_ERROR", text: "Hello", isEstimated: true };
-/** No end came: nothing says whether the provider charges. */
+/** The stream breaks off, so it is unknown whether the provider charges. */
 const LOST: Expected = { fails: "TRANSPORT_AMBIGUOUS", submission: "ambiguous", hold: "ambiguous" };
 
 export const ENDS: readonly UpstreamCase[] = [

@@ -15,12 +15,12 @@ import {
   usageChunk,
 } from "../upstream";
 
-/* Errors: with which status, at which place, in whose form, and whether the request is sent again. */
+/* Errors: their status, place and form, and whether the request is retried. */
 
 const HELLO = { content: "Hello" };
 const answered = { text: "Hello", finish: "stop", cost: COST } as const;
 
-/** Refusals in the forms of servers and of what is before them. */
+/** Refusals in the forms of servers and of proxies in front of them. */
 const REFUSALS: readonly UpstreamCase[] = [
   {
     name: "detail-is-a-list",
@@ -117,7 +117,7 @@ const REFUSALS: readonly UpstreamCase[] = [
   },
 ];
 
-/** Failures, with and without what they delivered, and members that look like one. */
+/** Failures, with and without delivered text, and members that look like a failure. */
 const FAILURES: readonly UpstreamCase[] = [
   {
     name: "page-of-a-gateway",

@@ -6,7 +6,7 @@ const COST = 53;
 const USAGE = { promptTokenCount: 10, candidatesTokenCount: 5, totalTokenCount: 15 };
 
 type Members = { finish?: string | null; parts?: object[]; [member: string]: unknown };
-/** An answer, or a piece of one, which has the same form. */
+/** A whole answer, or a piece of one, which has the same form. */
 const generated = (text: string, { finish = null, parts, ...members }: Members = {}) => ({
   candidates: [
     {
@@ -149,7 +149,7 @@ export const GEMINI: readonly UpstreamCase[] = [
     streamed: stream(
       piece("", { finish: "STOP", usageMetadata: { promptTokenCount: 10, totalTokenCount: 10 } }),
       piece("Hel", { finish: "STOP", usageMetadata: USAGE }),
-      { pauseMs: 2_500 }, // longer than what follows an end may take
+      { pauseMs: 2_500 }, // longer than the product reads on after an end
       piece("lo", { finish: "STOP", usageMetadata: USAGE }),
     ),
     expect: answered,

@@ -1,7 +1,7 @@
 import { bytes, HERE, json, type MadeCase, type MadeExpected, page } from "../made";
 import { PICTURE } from "../made-files";
 
-/* Pictures that are made at once: OpenAI's Images API at 42,000 micros, and Gemini's pictures at 33,600. */
+/* Pictures that are returned at once: OpenAI's Images API at 42,000 micros, and Gemini's pictures at 33,600. */
 
 const PRICE = 42_000;
 const BASE64 = PICTURE.toString("base64");

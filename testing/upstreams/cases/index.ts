@@ -24,7 +24,7 @@ import { RESPONSES } from "./responses";
 import { SPEECH } from "./speech";
 import { UNFRAMED } from "./unframed";
 
-/** Cases of text. */
+/** Cases that return text. */
 export const CASES: readonly UpstreamCase[] = [
   ...ENDS,
   ...ERRORS,
@@ -47,10 +47,10 @@ export const CASES: readonly UpstreamCase[] = [
   ...OPAQUE,
 ];
 
-/** Cases of vectors, pictures, sound and meshes. */
+/** Cases that return vectors, pictures, sound and meshes. */
 export const MADE: readonly MadeCase[] = [...EMBEDDINGS, ...IMAGES, ...SPEECH, ...QUEUES];
 
-/** What the compatible server of the cases serves, as the setting lists it: a case of chat completions is a model. */
+/** The models of the compatible server as its setting lists them: each case of chat completions is a model. */
 export const COMPATIBLE_MODELS = [
   ...CASES.filter(({ dialect }) => dialect === "chat").map(({ name }) => `${name}:1:2`),
   "embedder:1:embeddings",

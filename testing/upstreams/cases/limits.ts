@@ -15,7 +15,7 @@ import {
   usageChunk,
 } from "../upstream";
 
-/* Limits, lack of capacity and of credit: how long an error asks to wait, and where no wait helps. */
+/* Limits, lack of capacity and lack of credit: how long an error asks to wait, and which errors no wait can help. */
 
 const HELLO = { content: "Hello" };
 const ANSWER = {
@@ -162,7 +162,7 @@ const CAPACITY: readonly UpstreamCase[] = [
   },
 ];
 
-/** No credit: no wait helps. */
+/** Lack of credit, which no wait can help. */
 const CREDIT: readonly UpstreamCase[] = [
   {
     name: "quota-of-moonshot",

@@ -18,7 +18,7 @@ const message = (members: object = {}) => ({
 const whole = (members: object = {}): Answer => ({ body: message(members) });
 
 const say = (type: string, members: object = {}) => event({ type, ...members }, type);
-/** The first event counts the output before there is any. */
+/** The first event, which counts the output before there is any. */
 const start = (usage: object | null = { input_tokens: 10, output_tokens: 1 }) =>
   say("message_start", { message: message({ content: [], stop_reason: null, usage }) });
 const block = (index: number, content_block: object) => say("content_block_start", { index, content_block });
@@ -75,7 +75,7 @@ export const MESSAGES: readonly UpstreamCase[] = [
     from: ["use-agent-os/agent-os#2271"],
     dialect: "messages",
     streamed: streamed(start(), TEXT, text("Hello there. ".repeat(100)), event(OVERLOADED, "error")),
-    // 300 tokens were delivered, whatever the first event counted.
+    // About 300 tokens were delivered, whatever the first event counted.
     expect: { fails: "PROVIDER_ERROR", isEstimated: true, atLeast: 10 + 250 * 5 },
   },
   {
@@ -192,7 +192,7 @@ export const MESSAGES: readonly UpstreamCase[] = [
       end(),
       STOP,
     ),
-    // The tokens that were written to the cache cost a quarter more.
+    // Tokens that were written to the cache cost a quarter more.
     expect: { ...answered, cost: 110 + 63 + 25 },
   },
   {

@@ -11,7 +11,7 @@ import {
   usageChunk,
 } from "../upstream";
 
-/* Where servers report what an answer used, under which names, and what an answer without it costs. */
+/* The places and names of the usage that servers report, and the cost of an answer without usage. */
 
 const HELLO = { content: "Hello" };
 

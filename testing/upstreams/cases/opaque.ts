@@ -1,6 +1,8 @@
 import { COST, chunk, completion, DONE, event, stream, type UpstreamCase, usageChunk } from "../upstream";
 
-/* Members that a server wants back with its message or its call: they reach the caller whole, and change nothing else. */
+/*
+ * Opaque members of a message or a call that a server needs back: they reach the caller unchanged, and have no other effect.
+ */
 
 const TOOLS = {
   tools: [{ type: "function", function: { name: "get_weather", parameters: { type: "object" } } }],

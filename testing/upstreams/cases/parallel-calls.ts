@@ -13,7 +13,7 @@ import {
   usageChunk,
 } from "../upstream";
 
-/* Calls and choices that an answer has several of, and what keeps them apart. */
+/* Answers with several calls or choices, and the members that distinguish them. */
 
 const ONE_INDEX = [
   "ollama/ollama#15457",
@@ -135,7 +135,7 @@ const CHOICES: readonly UpstreamCase[] = [
     ),
     expect: { text: "Hello", finish: "stop", cost: COST },
   },
-  // Thinking is no answer: what was used for it is charged all the same.
+  // Reasoning is not an answer, but its tokens are charged.
   {
     name: "reasoning-and-no-content",
     from: ["NousResearch/hermes-agent#109205", "xorbitsai/xagent#625"],

@@ -2,7 +2,10 @@ import { event, stream, type UpstreamCase } from "../upstream";
 
 /* The usage that servers report for pictures and cache marks. */
 
-/** 10 fresh tokens, 100 written, of which 40 for an hour, and 5 out: 10 + 60 × 1.25 + 40 × 2 + 25 micros. */
+/**
+ * Usage: 10 fresh tokens, 100 written to the cache, 40 of them for an hour, and 5 out. Cost: 10 + 60 × 1.25 + 40 × 2 + 25
+ * micros.
+ */
 const WRITTEN = {
   input_tokens: 10,
   cache_creation_input_tokens: 100,
@@ -47,7 +50,7 @@ export const PICTURES: readonly UpstreamCase[] = [
     expect: { text: "Hello", finish: "stop", cost: 190 },
   },
   {
-    // The times are more than was written in all: never more is charged than there was.
+    // The counts by duration exceed the total of written tokens; no more than the total is charged.
     name: "messages-cache-times-beyond-total",
     from: ["getagentseal/codeburn#317"],
     dialect: "messages",

@@ -1,7 +1,10 @@
 import { bytes, HERE, idOf, json, type MadeCase, type MadeExpected, page } from "../made";
 import { MESH, PICTURE } from "../made-files";
 
-/* Queues: work is handed in, asked for, and its files fetched. fal and Replicate at 25,000 micros a picture, Meshy at 600,000. */
+/*
+ * Queues: work is submitted, polled, and its files are fetched. fal and Replicate at 25,000 micros a picture, Meshy at
+ * 600,000.
+ */
 
 const FILE = bytes(PICTURE, "image/png");
 const fileOf = (name: string) => `${HERE}/files/${name}/1.png`;
@@ -9,7 +12,7 @@ const made: MadeExpected = { files: 1, mediaType: "image/png", cost: 25_000 };
 const FULL: MadeExpected = { fails: "ProviderUnavailable", hold: "released", isSafe: true };
 const WAITS = { headers: { "retry-after": "3600" } };
 const FAILED: MadeExpected = { fails: "PROVIDER_ERROR", hold: "released" };
-/** Nobody knows what became of the work. */
+/** The outcome of the work is unknown. */
 const UNKNOWN: MadeExpected = { hold: "ambiguous", submission: "attempted", fails: "ExecutionTimeout" };
 
 type Queue = Pick<MadeCase, "name" | "from" | "expect"> & { plays?: MadeCase["plays"] };

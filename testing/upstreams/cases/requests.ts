@@ -13,22 +13,22 @@ import {
   usageChunk,
 } from "../upstream";
 
-/* Servers that refuse a member of a request in their own words, and the members that reach those that take them. */
+/* Servers that refuse a member of a request with their own message, and the members that reach other servers. */
 
 const HELLO = { role: "assistant", content: "Hello" };
 const whole = completion(HELLO);
 const streamed = stream(chunk(HELLO), chunk({}, { finish: "stop" }), usageChunk(), DONE);
-/** A stream of a server that was not asked for its usage. */
+/** A stream without usage, because it was not requested. */
 const unreported = stream(chunk(HELLO), chunk({}, { finish: "stop" }), DONE);
 
 const answered: Expected = { text: "Hello", finish: "stop", cost: COST };
-/** A pin sends its body as it was planned, and nothing in its place. */
+/** A pin sends its body as planned, without replacing members. */
 const pinned: Expected = { ...REFUSED, cost: 0, sent: { has: ["max_tokens"] } };
 
 const refusal = (status: number, body: object): Answer => ({ status, body });
 const invalid = (message: string, more: object = {}) =>
   refusal(400, { error: { message, type: "invalid_request_error", param: null, code: null, ...more } });
-/** Pydantic's error for members that it does not know. */
+/** Pydantic's error for unknown members. */
 const extra = (...members: string[]) =>
   members.map((member) => ({
     type: "extra_forbidden",
@@ -40,7 +40,7 @@ const extra = (...members: string[]) =>
 const NEWER: Expected["sent"] = { has: ["max_completion_tokens"], lacks: ["max_tokens"] };
 const OLDER: Expected["sent"] = { has: ["max_tokens"], lacks: ["max_completion_tokens"] };
 
-/** A server that takes only the newer member. */
+/** A server that accepts only the newer member. */
 const takesNewer = (name: string, from: string[], answer: Answer): UpstreamCase => ({
   name,
   from,
@@ -52,7 +52,7 @@ const takesNewer = (name: string, from: string[], answer: Answer): UpstreamCase 
   pinned,
 });
 
-/** A server that takes only the older one. */
+/** A server that accepts only the older member. */
 const takesOlder = (name: string, from: string[], answer: Answer): UpstreamCase => ({
   name,
   from,
@@ -72,7 +72,7 @@ const takesNoOptions = (name: string, from: string[], answer: Answer): UpstreamC
   streamed: unreported,
   expect: { text: "Hello", finish: "stop", isEstimated: true, sent: { lacks: ["stream_options"] } },
 });
-/** On the operator's account the whole hold is charged where no usage is reported. */
+/** On the operator's account the whole hold is charged if no usage is reported. */
 const CHARGES_HOLD: Expected = { isEstimated: false, cost: null, chargesHold: true };
 
 const SCHEMA = {
@@ -207,7 +207,7 @@ export const REQUESTS: readonly UpstreamCase[] = [
     ],
     whole,
     streamed,
-    // The other member could be passed over, and the output would have no limit.
+    // The other member could be ignored, and the output would have no limit.
     expect: { ...REFUSED, sent: OLDER },
   },
   {
@@ -234,7 +234,7 @@ export const REQUESTS: readonly UpstreamCase[] = [
     from: ["langgenius/dify-plugin-sdks#50"],
     dialect: "chat",
     refuses: [{ members: ["stream_options"], answer: refusal(422, { detail: extra("stream_options") }) }],
-    // Reports its usage unasked.
+    // It reports its usage without being asked.
     streamed,
     expect: { ...answered, sent: { lacks: ["stream_options"] } },
   },

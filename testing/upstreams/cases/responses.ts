@@ -27,12 +27,12 @@ const response = (members: object = {}) => ({
 });
 const whole = (members: object = {}): Answer => ({ body: response(members) });
 
-/** An event whose name is in its data, too, as the vendor has it. */
+/** An event whose name is also in its data, as the vendor sends it. */
 const say = (type: string, members: object = {}) => event({ type, ...members }, type);
 const delta = (text: string) => say("response.output_text.delta", { item_id: "msg_1", delta: text });
 const last = (type: string, members: object = {}) => say(type, { response: response(members) });
 
-/** A stream that begins as every one does. */
+/** A stream with the usual first events. */
 const streamed = (...pieces: Piece[]): Answer =>
   stream(
     say("response.created", {
@@ -41,7 +41,7 @@ const streamed = (...pieces: Piece[]): Answer =>
     ...pieces,
   );
 
-/** The same answer whole and streamed, its last event of this type. */
+/** The same answer whole and streamed, with this type of last event. */
 const both = (members: object, type = "response.completed") => ({
   whole: whole(members),
   streamed: streamed(delta("Hello"), last(type, members)),
@@ -51,7 +51,10 @@ const answered: Expected = { text: "Hello", finish: "stop", cost: COST };
 const afterHello: Expected = { fails: "PROVIDER_ERROR", text: "Hello", isEstimated: true };
 const LOST: Expected = { fails: "TRANSPORT_AMBIGUOUS", submission: "ambiguous", hold: "ambiguous" };
 const FULL: Expected = { fails: "ProviderUnavailable", hold: "released", isSafe: true, status: 503 };
-/** Where no usage is reported: an estimate of ours for own accounts, the whole hold for the operator's, nothing for pins. */
+/**
+ * The outcomes without a reported usage: our estimate for own accounts, the whole hold for the operator's, and a failure for
+ * pins.
+ */
 const unreported = (text = "Hello"): Pick<UpstreamCase, "expect" | "managed" | "pinned"> => ({
   expect: { text, finish: "stop", isEstimated: true },
   managed: { isEstimated: false, cost: null, chargesHold: true },
@@ -168,7 +171,7 @@ export const RESPONSES: readonly UpstreamCase[] = [
       status: "failed",
       error: { code: "server_error", message: "It broke." },
     }),
-    // The tier that the answer reports is charged, whichever was asked for.
+    // The tier in the answer is charged, whichever was requested.
     expect: { fails: "PROVIDER_ERROR", cost: COST / 2 },
   },
   {

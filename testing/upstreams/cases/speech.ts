@@ -1,14 +1,14 @@
 import { bytes, json, type MadeCase, type MadeExpected, page } from "../made";
 import { SOUND } from "../made-files";
 
-/* Speech, answered with the file itself: OpenAI's Audio API at 15 micros a character, ElevenLabs at 100. */
+/* Speech, returned as the file itself: OpenAI's Audio API at 15 micros a character, ElevenLabs at 100. */
 
 const FILE = bytes(SOUND, "audio/ogg");
 const withCost = (credits: number) => ({
   ...FILE,
   headers: { ...FILE.headers, "character-cost": String(credits) },
 });
-/** The words of a case are read whole. */
+/** The text that names the case is spoken in full. */
 const costOf = (name: string) => [...`case ${name} `].length * 15;
 
 const FULL: MadeExpected = { fails: "ProviderUnavailable", hold: "released", isSafe: true };

@@ -1,6 +1,6 @@
 import { chunk, type Expected, event, FULL, type Piece, said, stream, type UpstreamCase } from "../upstream";
 
-/* Errors that a server writes into a stream as it would answer with them: as JSON, without the framing of events. */
+/* Errors that a server writes into a stream as a plain JSON body, without the framing of events. */
 
 const REPORTS = ["maximhq/bifrost#5262", "Wei-Shaw/sub2api#1471"];
 const afterHello: Expected = { fails: "PROVIDER_ERROR", text: "Hello", isEstimated: true };

@@ -1,8 +1,8 @@
 import { type Answer, choice, event, stream, USAGE } from "../upstream";
 
 /*
- * Doubles of servers in a loop of tools: each answers to the task as its server does, and refuses a history that its
- * server refuses.
+ * Doubles of servers in a loop of tools: each answers the task as its server does, and refuses a history that its server
+ * refuses.
  */
 
 export type SpokenCall = {
@@ -25,28 +25,34 @@ export type Request = { messages: Sent[]; stream?: boolean; [member: string]: un
 
 export type Double = {
   name: string;
-  /** The model's id, as the server has it. */
+  /** The model's id at the server. */
   model: string;
   /** The vendor's pages, source or public reports that show its answers and refusals. */
   from: readonly string[];
-  /** Its answers to the question, to two results, to a third one, and to the next question. */
+  /** The server's answers to the question, to two results, to a third one, and to the next question. */
   answers: readonly Spoken[];
   /** The chunks of a streamed answer, before `[DONE]`. */
   chunks(spoken: Spoken): string[];
-  /** The usage of an answer; default that of the corpus. */
+  /** The usage of an answer; by default that of the corpus. */
   usage?: object;
-  /** The answer to a request that the server does not take; null if it takes it. `given` are its own answers so far. */
+  /**
+   * The response to a request that the server refuses; null or undefined if it accepts it. `given` are its own answers so
+   * far.
+   */
   refuse(request: Request, given: readonly Spoken[]): Answer | null | undefined;
-  /** An answer of its own as it must come back; default: `comesBack`. */
+  /** The form in which its own answer must come back; by default `comesBack`. */
   back?(spoken: Spoken): object;
-  /** Histories that it refuses: the change of a right one, and the status. `isWithinTurn`: only until the turn has its answer. */
+  /**
+   * Histories that it refuses: the change to a valid one, and the status. With `isWithinTurn`, only until the turn has its
+   * answer.
+   */
   wrong: Record<string, { status: number; isWithinTurn?: true; change(messages: Sent[]): void }>;
 };
 
 // ---- the task's calls
 
 const rome = '{"city": "Rome"}';
-/** The calls of the first two answers, with the ids of a server. */
+/** The calls of the first two answers, with a server's ids. */
 export const callsWith = ([weather, time, oslo]: readonly [string, string, string]): [
   [SpokenCall, SpokenCall],
   [SpokenCall],
@@ -62,7 +68,10 @@ const toCall = (id: string, name: string, text: string): SpokenCall => ({
 
 // ---- what a server writes
 
-/** Chunks as most servers write them: members of the message as they are, a call's name before its arguments, which come in two pieces. */
+/**
+ * Chunks as most servers write them: members of the message unchanged, and a call's name before its arguments, which come in
+ * two pieces.
+ */
 export function usualChunks({ content, tool_calls = [], ...members }: Spoken): string[] {
   return [
     delta({ role: "assistant", content: "" }),
@@ -91,7 +100,7 @@ export const CHUNK = { id: "chatcmpl-1", object: "chat.completion.chunk", create
 export const delta = (members: object, more: object = {}): string =>
   event({ ...CHUNK, choices: [{ index: 0, delta: members, finish_reason: null }], ...more });
 export const reasonOf = (calls: readonly unknown[] = []) => (calls.length > 0 ? "tool_calls" : "stop");
-/** The chunk with the reason of the end. */
+/** The chunk with the finish reason. */
 export const ending = (
   calls: readonly unknown[],
   more: { ofChoice?: object; ofChunk?: object } = {},
@@ -115,7 +124,7 @@ export function answerOf({ chunks, usage = USAGE }: Double, spoken: Spoken, isSt
 
 // ---- what a server takes
 
-/** An answer as it must come back: what has no meaning for us unchanged, the arguments as text. */
+/** An answer as it must come back: opaque members unchanged, the arguments as text. */
 export function comesBack({ content, tool_calls, refusal: _, ...members }: Spoken): object {
   return {
     ...members,
@@ -125,7 +134,7 @@ export function comesBack({ content, tool_calls, refusal: _, ...members }: Spoke
   };
 }
 
-/** Comes back in the place of an id that the server left empty. */
+/** Replaces an id that the server left empty. */
 export const ANY_ID = "any id";
 
 export const refusal = (status: number, body: object): Answer => ({ status, body });
@@ -136,7 +145,7 @@ export const invalid = (message: string, status = 400): Answer =>
 export const assistants = ({ messages }: Pick<Request, "messages">): (Sent & { index: number })[] =>
   messages.flatMap((message, index) => (message.role === "assistant" ? [{ ...message, index }] : []));
 
-/** Every such server refuses results that no call of the message before asked for, and calls without a result. */
+/** Every such server refuses results without a call in the message before, and calls without a result. */
 export function refuseUnanswered({ messages }: Request): Answer | null {
   let open: string[] = [];
   for (const message of messages) {
@@ -151,13 +160,13 @@ export function refuseUnanswered({ messages }: Request): Answer | null {
   return open.length > 0 ? invalid(`The results of ${open} are missing`) : null;
 }
 
-/** The first call whose arguments are no JSON text of an object. */
+/** The first call whose arguments are not the JSON text of an object. */
 export const brokenCall = (request: Request): Call | undefined =>
   assistants(request)
     .flatMap(({ tool_calls = [] }) => tool_calls)
     .find(({ function: { arguments: text } }) => {
       try {
-        return typeof JSON.parse(text as string) !== "object"; // not a text: it throws, or is none
+        return typeof JSON.parse(text as string) !== "object"; // invalid JSON throws, and a value that is not a text has no valid JSON
       } catch {
         return true;
       }
@@ -176,7 +185,7 @@ export const including =
     const first = messages.find(({ role }) => role === "assistant");
     if (first) first[member] = value;
   };
-/** Writes other ids for the calls and their results. */
+/** Replaces the ids of the calls and their results. */
 export const withIds =
   (other: (id: string) => string) =>
   (messages: Sent[]): void => {
@@ -185,7 +194,7 @@ export const withIds =
       if (message.tool_call_id) message.tool_call_id = other(message.tool_call_id);
     }
   };
-/** Writes these arguments for the first call. */
+/** Replaces the arguments of the first call. */
 export const withArguments =
   (text: unknown) =>
   (messages: Sent[]): void => {

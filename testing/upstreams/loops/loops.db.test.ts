@@ -28,7 +28,7 @@ afterAll(async () => {
   await servers.stop();
 });
 
-/** The providers that reach a double: a server of one's own, or the one that is built in. */
+/** The providers that reach a double: a customer's own server, or the built-in one. */
 const ROUTES = [
   ...DOUBLES.map((double) => ({ double, provider: "openai-compatible" })),
   { double: DEEPSEEK, provider: "deepseek" },
@@ -54,7 +54,7 @@ async function clientFor({ double, provider }: Route): Promise<Client> {
   return { tenant, client: world.clientOf(tenant.key), model: `${provider}/${double.model}` };
 }
 
-/** Works as an agent does: calls the tools that an answer asks for, until it asks for none, then asks the next question. */
+/** Works as an agent does: calls the tools that an answer requests until it requests none, then asks the next question. */
 async function work(talk: Talk): Promise<{ texts: string[]; called: string[][] }> {
   const [texts, called]: [string[], string[][]] = [[], []];
   for (const question of [QUESTION, NEXT_QUESTION]) {
@@ -76,9 +76,9 @@ async function work(talk: Talk): Promise<{ texts: string[]; called: string[][] }
   return { texts, called };
 }
 
-/** The whole conversation as the server must get it with the last request; `anyId` is the id of a call that it gave none. */
+/** The whole conversation that the server must get with the last request; `anyId` replaces the id of a call without one. */
 const historyOf = ({ answers, back = comesBack }: Double, anyId: string): Sent[] => {
-  const own = answers.map((each) => back(each) as Sent); // a message of the assistant
+  const own = answers.map((each) => back(each) as Sent); // an assistant message
   for (const call of own.flatMap(({ tool_calls = [] }) => tool_calls))
     if (call.id === ANY_ID) call.id = anyId;
   const user = (content: string) => ({ role: "user", content });
@@ -88,7 +88,7 @@ const historyOf = ({ answers, back = comesBack }: Double, anyId: string): Sent[]
       tool_call_id: id,
       content: RESULTS[`${called.name} ${JSON.parse(String(called.arguments)).city}`],
     }));
-  return [user(QUESTION), own[0]!, ...results(0), own[1]!, ...results(1), own[2]!, user(NEXT_QUESTION)]; // it has four
+  return [user(QUESTION), own[0]!, ...results(0), own[1]!, ...results(1), own[2]!, user(NEXT_QUESTION)]; // there are four answers
 };
 
 const QUICK = ["chat completions", "streamed chat completions"];
@@ -103,7 +103,7 @@ for (const [place, route] of ROUTES.entries())
   ])
     test(`${route.double.name} as ${route.provider} gets its own ids and members back through ${name}`, async () => {
       const { double } = route;
-      const talk = TALKS[name]!(await clientFor(route)); // it is listed
+      const talk = TALKS[name]!(await clientFor(route)); // route and name come from the lists
       const { texts, called } = await work(talk);
       expect(called).toEqual([["get_weather Rome", "get_time Rome"], ["get_weather Oslo"]]);
       expect(texts).toEqual([ANSWER, NEXT_ANSWER]);
@@ -121,7 +121,7 @@ const ask = async (double: Double, request: Request) => {
 };
 
 for (const double of DOUBLES)
-  test(`the double of ${double.name} takes a right history and refuses each wrong one`, async () => {
+  test(`the double of ${double.name} accepts a valid history and refuses each invalid one`, async () => {
     const right = (): Request => ({
       model: double.model,
       messages: structuredClone(historyOf(double, "call_1")),
@@ -130,7 +130,7 @@ for (const double of DOUBLES)
     expect(await ask(double, right())).toMatchObject({ status: 200 });
     for (const [name, { status, isWithinTurn, change }] of Object.entries(double.wrong)) {
       const request = right();
-      if (isWithinTurn) request.messages.splice(-2); // its answer, and the next question
+      if (isWithinTurn) request.messages.splice(-2); // the turn's answer, and the next question
       change(request.messages);
       expect({ name, status: (await ask(double, request)).status }).toEqual({ name, status });
     }

@@ -2,11 +2,11 @@ import { listen } from "@/testing/listener";
 import { play } from "../server";
 import { answerOf, assistants, type Double, invalid, type Request, refuseUnanswered } from "./double";
 
-/* The doubles as one server: each has a path of its own. */
+/* The doubles as one server, with a path for each. */
 
 export type Doubles = {
   url: string;
-  /** Address for clients of this server: `url`, its name, and `v1`. */
+  /** The base URL for clients of this server: `url`, the double's name, and `v1`. */
   urlOf(double: Double): string;
   /** Requests that arrived, oldest first. */
   received(double: Double): Request[];
@@ -34,7 +34,7 @@ export async function startDoubles(doubles: readonly Double[]): Promise<Doubles>
   };
 }
 
-/** How many messages of its own a history has says which answer is the next. */
+/** Chooses the next answer by the number of assistant messages in the history. */
 function answerTo(double: Double, request: Request) {
   if (request.model !== double.model) return invalid(`The model ${request.model} does not exist`, 404);
   const place = assistants(request).length;

@@ -4,8 +4,8 @@ import type { Tenant } from "@/testing/api";
 import { TOOLS } from "./task";
 
 /*
- * Conversations as clients have them: each gives back what it was answered, as it came. Their requests are OpenAI's own
- * client's, but for the product's envelope.
+ * Conversations as clients have them: each sends back its answers unchanged. OpenAI's own client makes the requests, except
+ * those with the product's envelope.
  */
 
 type Turn = { text: string; calls: { id: string; name: string; arguments: string }[] };
@@ -20,7 +20,7 @@ export type Client = { tenant: Tenant; client: OpenAI; model: string };
 const CHAT_TOOLS = TOOLS.map((tool) => ({ type: "function" as const, function: tool }));
 const FLAT_TOOLS = TOOLS.map((tool) => ({ type: "function" as const, strict: null, ...tool }));
 
-/** The talk of a door of chat completions, whole or streamed. */
+/** A conversation through chat completions, whole or streamed. */
 const chat =
   (isStream: boolean) =>
   ({ client, model }: Client): Talk => {
@@ -33,7 +33,7 @@ const chat =
         const { choices } = isStream
           ? await client.chat.completions.stream(request).finalChatCompletion()
           : await client.chat.completions.create(request);
-        const { message } = choices[0]!; // an answer has one
+        const { message } = choices[0]!; // a response has at least one choice
         messages.push(message);
         const calls = (message.tool_calls ?? []).flatMap((call) =>
           call.type === "function" ? [{ id: call.id, ...call.function }] : [],
@@ -43,7 +43,7 @@ const chat =
     };
   };
 
-/** The talk of the Responses door, which is asked for what it would otherwise keep to itself. */
+/** A conversation through the Responses endpoint, which requests the reasoning items. */
 const responses =
   (isStream: boolean) =>
   ({ client, model }: Client): Talk => {
@@ -62,7 +62,7 @@ const responses =
         const response = isStream
           ? await client.responses.stream(request).finalResponse()
           : await client.responses.create(request);
-        input.push(...(response.output as OpenAI.Responses.ResponseInputItem[])); // as the client's own guide does
+        input.push(...(response.output as OpenAI.Responses.ResponseInputItem[])); // as in the client's own guide
         const calls = response.output.flatMap((item) =>
           item.type === "function_call"
             ? [{ id: item.call_id, name: item.name, arguments: item.arguments }]
@@ -73,7 +73,7 @@ const responses =
     };
   };
 
-/** The talk of the product's own envelope. */
+/** A conversation through the product's own envelope. */
 function native({ tenant, model }: Client): Talk {
   const messages: object[] = [];
   const [provider, ...id] = model.split("/");

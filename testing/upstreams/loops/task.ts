@@ -1,4 +1,7 @@
-/* The task of the loops, which clients and doubles share: two tools called at once, one more, the answer, and a question after it. */
+/*
+ * The task of the loops, shared by clients and doubles: two parallel tool calls, one more, the answer, and a follow-up
+ * question.
+ */
 
 export const TOOLS = ["get_weather", "get_time"].map((name) => ({
   name,

@@ -17,7 +17,7 @@ export async function listCapabilities(
   terminal.answer(found, rows.length === 0 ? "None." : table(rows));
 }
 
-/** Finds capabilities for an outcome, described in plain words. */
+/** Finds capabilities for a need that is described in plain words. */
 export async function findCapability(terminal: Terminal, options: Common, words: string[]): Promise<void> {
   const client = clientOf(options, true);
   const found = await client.post("/v1/capabilities/resolve", {

@@ -26,7 +26,7 @@ import {
 beforeAll(openService);
 afterAll(closeService);
 
-test("who, and what is missing: each problem has its number and a next step", async () => {
+test("whoami and doctor report the key and what is missing, each problem with an exit code and a next step", async () => {
   const wrong = await makeKey({ projectId: tenant.projectId, expiresInSeconds: 1, agedMs: 5_000 });
   const noKey = { env: { CAPSTAN_API_KEY: "" } };
   const [known, well, keyless, nowhere, keylessWho] = await Promise.all([
@@ -52,7 +52,7 @@ test("who, and what is missing: each problem has its number and a next step", as
   expect(keylessWho.message).toContain("login");
 });
 
-test("a key is kept from standard input alone, for its owner alone, and sent to its own service alone", {
+test("a key is read only from standard input, saved only for its owner, and sent only to its own service", {
   tags: "long",
 }, async () => {
   const home = mkdtempSync(join(folder, "home-"));
@@ -71,7 +71,7 @@ test("a key is kept from standard input alone, for its owner alone, and sent to 
   expect(readdirSync(join(home, "capstan"))).toEqual([]);
 });
 
-/** `capstan login`, with a person who decides once the code is shown. */
+/** Runs `capstan login`, with a person who decides once the code is shown. */
 async function loginAs(person: Ctx, decision: "approved" | "denied", args: string[], env: How["env"]) {
   let deciding: Promise<void> | undefined;
   const onError = (text: string) => {
@@ -83,7 +83,7 @@ async function loginAs(person: Ctx, decision: "approved" | "denied", args: strin
   return done;
 }
 
-test("login: a person approves the code, a key of their project is made and kept; logout ends both", {
+test("a login creates and saves a key of the person's project after approval, and a logout ends both", {
   tags: "long",
 }, async () => {
   const home = mkdtempSync(join(folder, "home-"));
@@ -106,7 +106,7 @@ test("login: a person approves the code, a key of their project is made and kept
     login: { account: email, sessionId: said.sessionId },
   });
 
-  // Signing in again ends what the last login left, and nothing else.
+  // A second login ends what the first one left, and nothing else.
   const again = await loginAs(person, "approved", ["--project", tenant.projectId], env);
   expect(again.code, again.error).toBe(0);
   const now = JSON.parse(readFileSync(file, "utf8"));
@@ -120,7 +120,7 @@ test("login: a person approves the code, a key of their project is made and kept
   }
 });
 
-test("login that cannot go on says why, and leaves neither a session nor a file", {
+test("a login that cannot continue says why, and leaves neither a session nor a file", {
   tags: "long",
 }, async () => {
   const home = mkdtempSync(join(folder, "home-"));
@@ -154,7 +154,7 @@ test("login that cannot go on says why, and leaves neither a session nor a file"
   expect(readdirSync(home)).toEqual([]);
 });
 
-test("in a clone the source runs as it lies there; files are read and written where it was typed", {
+test("the source runs unbuilt in a clone, with paths relative to the caller's folder", {
   tags: "long",
 }, async () => {
   const { scripts } = JSON.parse(readFileSync("package.json", "utf8"));

@@ -29,7 +29,7 @@ const question = JSON.stringify({ messages: [{ role: "user", content: "How deep 
 beforeAll(openService);
 afterAll(closeService);
 
-test("what there is: a list, what fits an intent, a description; without a key too", {
+test("the catalog is listed, searched by intent and described, also without a key", {
   tags: "long",
 }, async () => {
   const env = { CAPSTAN_API_KEY: "" };
@@ -47,7 +47,7 @@ test("what there is: a list, what fits an intent, a description; without a key t
   expect(unknown.code).toBe("UNKNOWN_CAPABILITY");
 });
 
-test("the command and the line of the client that a descriptor gives run as they are", {
+test("the commands and client calls in a descriptor run unchanged", {
   tags: "long",
 }, async () => {
   const described = await answer(["capabilities", "describe", "compute.evaluate.v1"]);
@@ -76,7 +76,7 @@ test("the command and the line of the client that a descriptor gives run as they
   expect(code).toEqual({ code: 0, out: `${inspect(output)}\n`, error: "" });
 });
 
-test("the command that resolve hints at runs as it is, with its input in the line and in a file", {
+test("the command that resolve suggests runs unchanged, with its input inline and in a file", {
   tags: "long",
 }, async () => {
   const env = { CAPSTAN_API_KEY: "" };
@@ -95,7 +95,7 @@ test("the command that resolve hints at runs as it is, with its input in the lin
   }
 });
 
-test("run: input as JSON, from a file and from standard input; text for people, JSON for programs", {
+test("run takes input as JSON, from a file and from standard input, and prints text for people and JSON for programs", {
   tags: "long",
 }, async () => {
   writeFileSync(join(folder, "sum.json"), '{"expression": "2 + 2"}');
@@ -129,7 +129,7 @@ test("run: input as JSON, from a file and from standard input; text for people, 
 
 const draw = ["run", "image.generate.v1", "--input", '{"prompt": "A lighthouse"}'];
 
-test("a job is submitted and followed to its end; its artifacts are saved under their seal, its receipt verifies", {
+test("a job is submitted and followed to its end, its artifacts are saved and verified, and its receipt verifies", {
   tags: "long",
 }, async () => {
   const { jobId } = await answer(draw);
@@ -178,7 +178,7 @@ test("a job is submitted and followed to its end; its artifacts are saved under 
   expect(again.jobId).toBe(jobId);
 });
 
-test("a job can be canceled; one that waits for a person or longer than asked has a number of its own", {
+test("a job is canceled, and one that waits for a person or longer than requested has its own exit code", {
   tags: "long",
 }, async () => {
   const project = tenant.otherProjectId;

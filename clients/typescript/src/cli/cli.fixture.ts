@@ -7,7 +7,10 @@ import { test as each, expect } from "vitest";
 import { startServer, type WebServer } from "@/server/web/server";
 import { makeTenant, type Tenant } from "@/testing/api";
 
-/* The command as a process of its own, against a running server. Most of the time goes into starting processes: beside each other. */
+/*
+ * The command as a process, against a running server. Starting processes takes most of the time, so tests start them in
+ * parallel.
+ */
 
 export const test = each.concurrent;
 
@@ -29,7 +32,7 @@ export async function openService(): Promise<void> {
     bundle: true,
     platform: "node",
     format: "esm",
-    // commander is of the older kind of modules, which ask for others by `require`.
+    // commander is CommonJS and needs `require`.
     banner: {
       js: 'import { createRequire } from "node:module"; const require = createRequire(import.meta.url);',
     },
@@ -84,7 +87,7 @@ export function execute(command: string, args: string[], how: How): Promise<Done
 // biome-ignore lint/suspicious/noExplicitAny: a test reads answers of every shape
 export type Body = any;
 
-/** The answer of a command that succeeds: JSON alone, and nothing on standard error. */
+/** The output of a command that succeeds: only JSON, and nothing on standard error. */
 export async function answer(args: string[], how: How = {}): Promise<Body> {
   const { code, out, error } = await capstan([...args, "--json"], how);
   expect(error).toBe("");
@@ -92,7 +95,7 @@ export async function answer(args: string[], how: How = {}): Promise<Body> {
   return JSON.parse(out);
 }
 
-/** What a command refuses with, as JSON. */
+/** The error of a command that fails, as JSON. */
 export async function refused(code: number, args: string[], how: How = {}): Promise<Body> {
   const done = await capstan([...args, "--json"], how);
   expect(done.code, done.out).toBe(code);

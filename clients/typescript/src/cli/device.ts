@@ -19,7 +19,7 @@ export async function signInDevice(terminal: Terminal, baseUrl: string): Promise
   return approved(open, started);
 }
 
-/** Polls every `interval` seconds. 428 means that the decision is pending, 410 that there will be none. */
+/** Polls every `interval` seconds. 428 means that the decision is pending, 410 that the code was denied or has expired. */
 async function approved(
   open: Client,
   { deviceCode, interval, expiresIn }: Schemas["DeviceLoginStarted"],

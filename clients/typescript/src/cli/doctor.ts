@@ -50,7 +50,7 @@ export async function doctor(terminal: Terminal, options: Common, capabilities: 
     "Check CAPSTAN_BASE_URL or --base-url, and that the service is running.",
     async () => {
       const response = await client.fetch("/healthz");
-      const { status } = (await response.json()) as { status?: string }; // checked next
+      const { status } = (await response.json()) as { status?: string }; // `status` is checked below
       if (status !== "ok") throw new Error(`The service reports the status ${String(status)}.`);
       return settings.baseUrl;
     },

@@ -20,7 +20,7 @@ export async function readObject(given: string): Promise<Record<string, unknown>
   try {
     const value: unknown = JSON.parse(text);
     if (typeof value === "object" && value !== null && !Array.isArray(value))
-      return value as Record<string, unknown>; // checked above
+      return value as Record<string, unknown>; // the check above ensures an object
   } catch (error) {
     throw new UsageError(
       `--input is not valid JSON: ${error instanceof Error ? error.message : String(error)}`,

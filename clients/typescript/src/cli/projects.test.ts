@@ -5,7 +5,7 @@ import type { Terminal } from "./terminal";
 
 type Project = Schemas["Project"];
 
-test("a person at a terminal chooses the project by its number; the only one is taken unasked", async () => {
+test("a person at a terminal chooses the project by number, and a single project is used without a question", async () => {
   const project = (id: string) => ({ id, displayName: `Project ${id}` }) as Project;
   const notes: string[] = [];
   const given = ["0", "three", "2"];

@@ -37,7 +37,7 @@ export function readSaved(): Saved {
   }
 }
 
-/** Written atomically and never readable by others. */
+/** Writes the settings atomically and never readable by others. */
 export function save(saved: Saved): void {
   mkdirSync(directory(), { recursive: true, mode: 0o700 });
   const part = `${settingsFile()}.${process.pid}`;
@@ -63,7 +63,7 @@ export function settingsOf(options: Common): { baseUrl: string; apiKey?: string;
   } catch (error) {
     throw new UsageError(error instanceof Error ? error.message : String(error));
   }
-  // A saved key is used only with the service it was saved for.
+  // A saved key is used only with its own service.
   const isItsOwn = saved.baseUrl === base;
   const apiKey = process.env.CAPSTAN_API_KEY || (isItsOwn ? saved.apiKey : undefined);
   const isSavedKey = apiKey !== undefined && apiKey === saved.apiKey;
@@ -71,7 +71,7 @@ export function settingsOf(options: Common): { baseUrl: string; apiKey?: string;
   return { baseUrl: base, ...(apiKey ? { apiKey } : {}), ...(projectId ? { projectId } : {}) };
 }
 
-/** A client with these settings; `isOpen`: the command needs no key. */
+/** A client with these settings. With `isOpen` the command needs no key. */
 export function clientOf(options: Common, isOpen = false): Client {
   const settings = settingsOf(options);
   if (!settings.apiKey && !isOpen)

@@ -49,11 +49,11 @@ export const terminalOf = (isJson: boolean): Terminal => ({
   ...(!isJson && process.stdin.isTTY && process.stderr.isTTY ? { ask } : {}),
 });
 
-/** One line from the keyboard. */
+/** Reads one line from the keyboard. */
 async function ask(question: string): Promise<string> {
   const lines = createInterface({ input: process.stdin, output: process.stderr });
   const closed = new AbortController();
-  lines.once("close", () => closed.abort()); // by Ctrl-C or the end of the input
+  lines.once("close", () => closed.abort()); // closed by Ctrl-C or the end of the input
   try {
     return await lines.question(question, { signal: closed.signal });
   } catch {

@@ -71,7 +71,7 @@ export async function run(terminal: Terminal, options: RunCommand, capability: s
   );
 }
 
-/** Text as text, the rest as JSON. */
+/** Text unchanged, any other output as JSON. */
 function shownOutput(output: unknown): string {
   const content =
     typeof output === "object" && output !== null && "content" in output ? output.content : output;
@@ -90,7 +90,7 @@ export async function listJobs(
   const page = { limit, ...(options.cursor ? { cursor: options.cursor } : {}) };
   const query = {
     ...page,
-    ...(options.status ? { status: options.status as Schemas["Job"]["status"] } : {}), // the service refuses others
+    ...(options.status ? { status: options.status as Schemas["Job"]["status"] } : {}), // the service refuses other values
     ...(options.capability ? { capabilityKey: options.capability } : {}),
   };
   const found = projectId
@@ -133,7 +133,7 @@ export async function getJob(terminal: Terminal, options: Common, jobId: string)
 
 type Charge = Schemas["Charge"];
 
-/** What the customer pays, and why where it is not taken from the balance. */
+/** The customer's charge, with its source if it is not the balance. */
 function chargeWords({ state, chargedMicros, authorizedMicros, currency }: Charge): string {
   const amount = (micros: number) => `${micros / 1_000_000} ${currency}`;
   if (state === "reserved") return `up to ${amount(authorizedMicros)}`;
@@ -144,7 +144,7 @@ function chargeWords({ state, chargedMicros, authorizedMicros, currency }: Charg
     : `${amount(chargedMicros)} (${state.replaceAll("_", " ")})`;
 }
 
-/** With `--follow`, streams events until the job has ended; with `--json`, one line per event. */
+/** Shows a job's events. `--follow` streams them until the job has ended; `--json` prints one line per event. */
 export async function jobEvents(
   terminal: Terminal,
   options: Common & { follow?: boolean },
@@ -208,7 +208,7 @@ async function artifactsOf(client: Client, jobId: string): Promise<Schemas["JobA
 
 /** The sealed receipt, always as JSON, so that it can be saved and verified. */
 export async function getReceipt(terminal: Terminal, options: Common, id: string): Promise<void> {
-  const jobId = id.startsWith("rcpt_") ? `wfr_${id.slice(5)}` : id; // a job's receipt has the job's own ULID
+  const jobId = id.startsWith("rcpt_") ? `wfr_${id.slice(5)}` : id; // a job and its receipt have the same ULID
   const receipt = await clientOf(options).get("/v1/jobs/{job_id}/receipt", at(jobId));
   terminal.answer(receipt, JSON.stringify(receipt, null, 2));
 }

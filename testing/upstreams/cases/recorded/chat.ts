@@ -85,7 +85,7 @@ export const RECORDED_CHAT = recordings("chat", {
       cost: 433 + 122 * 2,
     },
   },
-  // The first chunk is of the prompt's filter, and has neither an id nor a model.
+  // The first chunk has the prompt filter's result, without an id or a model.
   "azure-model-router": {
     from: "@ai-sdk/openai 3.0.17",
     expect: { text: "Capital of Denmark.", finish: "stop", cost: 15 + 78 * 2 },

@@ -6,13 +6,13 @@ const GEMINI = "@ai-sdk/google 3.0.12";
 const costOf = (input: number, output: number) => Math.ceil(input * 1.5 + output * 7.5);
 const calls = [{ name: "test-tool", arguments: '{"value":"test"}' }];
 
-/** They were published without the id and the model, which a pin needs as evidence. */
+/** The recordings lack the id and the model, which a pin needs as evidence. */
 const pinned = { fails: "PROVIDER_ERROR" } as const;
 
 export const RECORDED_GEMINI = recordings("gemini", {
   "gemini-code-execution": {
     from: GEMINI,
-    // Nothing was delivered, and no usage says what was used.
+    // Nothing was delivered, and no usage was reported.
     expect: { fails: "PROVIDER_EMPTY_OUTPUT", hold: "released" },
     pinned: { ...pinned, hold: "released" },
   },

@@ -13,7 +13,7 @@ const called = (id: string, name: string, input: object, cost: number): Expected
   finish: "tool_calls",
   cost,
 });
-/** The vendor's own tools read more than so short a request could. */
+/** The vendor's own tools read more tokens than so short a request could. */
 const managed: Expected = { exceedsHold: true };
 const SAN_FRANCISCO = { location: "San Francisco" };
 
@@ -35,7 +35,7 @@ export const RECORDED_MESSAGES = recordings("messages", {
     expect: answered('The echo tool responded back with: **"he', costOf(1_250, 88)),
     ofStream: answered("The echo tool responded back with: **hel", costOf(1_250, 83)),
   },
-  // The call of the caller's tool was made by code that the model runs.
+  // Code that the model runs made the call of the caller's tool.
   "claude-programmatic-calls": {
     from: CLAUDE,
     request: offering("rollDie"),
@@ -44,7 +44,7 @@ export const RECORDED_MESSAGES = recordings("messages", {
       text: "I'll help you simulate this game between",
     },
   },
-  // What goes on with that code has its call in the first event, and no figures.
+  // An answer that continues with that code has its call in the first event, and no usage.
   "claude-call-in-first-event": {
     from: CLAUDE,
     request: offering("rollDie"),

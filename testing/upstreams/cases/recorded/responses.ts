@@ -9,14 +9,14 @@ const XAI = "@ai-sdk/xai 3.0.31";
 /** A million tokens cost 1 US dollar in, a tenth of that from the cache, and 6 out. */
 const listed = (input: number, output: number, cached = 0) => input - cached + cached / 10 + output * 6;
 const costOf = (...counts: Parameters<typeof listed>) => Math.ceil(listed(...counts));
-/** An answer that names no tier is charged at the one that a job asked for. */
+/** An answer without a tier is charged at the tier that a job requested. */
 const atFlex = (...counts: Parameters<typeof listed>): Expected => ({
   cost: Math.ceil(listed(...counts) / 2),
 });
 const answered = (text: string, cost: number): Expected => ({ text, finish: "stop", cost });
 /** A call of a tool that the caller cannot have offered, and no text: nothing that the caller could use. */
 const empty = (cost: number): Expected => ({ fails: "PROVIDER_EMPTY_OUTPUT", cost });
-/** The vendor's own tools read more than so short a request could. */
+/** The vendor's own tools read more tokens than so short a request could. */
 const managed: Expected = { exceedsHold: true };
 
 const QUOTA =

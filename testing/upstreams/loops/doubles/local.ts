@@ -24,7 +24,7 @@ const VLLM_CALLS = callsWith([
   "chatcmpl-tool-17f05fc9ab8148eaa5eb2485500ee18f",
   "chatcmpl-tool-9d1c0f7ae5b24d0f8a6f2d7f4c8b1e33",
 ]);
-/** Members that it writes although they say nothing. */
+/** Members that it writes even if they are null. */
 const NULLS = { refusal: null, annotations: null, audio: null, function_call: null };
 
 export const VLLM: Double = {
@@ -32,10 +32,10 @@ export const VLLM: Double = {
   model: "Qwen/Qwen3-32B",
   from: [
     "https://docs.vllm.ai/en/stable/features/reasoning_outputs/",
-    "https://github.com/vllm-project/vllm/issues/38488", // reads `reasoning` alone, and drops the older name without a word
+    "https://github.com/vllm-project/vllm/issues/38488", // reads only `reasoning`, and silently drops the older name
     "https://github.com/abetlen/llama-cpp-python/issues/1784", // the ids of its calls
-    "https://github.com/vllm-project/vllm/issues/19419", // arguments that are no JSON
-    "https://github.com/agentjido/req_llm/pull/428", // a list without parts
+    "https://github.com/vllm-project/vllm/issues/19419", // arguments that are not JSON
+    "https://github.com/agentjido/req_llm/pull/428", // a content list without parts
   ],
   answers: [
     { content: null, ...NULLS, reasoning: "Rome first: two tools.", tool_calls: VLLM_CALLS[0] },
@@ -70,7 +70,7 @@ export const LLAMA_CPP: Double = {
   from: [
     "https://github.com/ggml-org/llama.cpp/issues/20198", // arguments as an object
     "https://github.com/ggml-org/llama.cpp/issues/11992", // calls without an id
-    "https://github.com/ggml-org/llama.cpp/issues/25510", // arguments that are no JSON are a 500
+    "https://github.com/ggml-org/llama.cpp/issues/25510", // arguments that are not JSON cause a 500
   ],
   answers: [
     { content: "", reasoning_content: "Rome first: two tools.", tool_calls: LLAMA_CALLS[0] },
@@ -93,7 +93,7 @@ export const LLAMA_CPP: Double = {
         type: "server_error",
       },
     }),
-  // It gave no ids, so any will do: that calls and results agree is checked for every server.
+  // It gave no ids, so any ids will do; the agreement of calls and results is checked for every server.
   back: ({ tool_calls, ...spoken }) =>
     comesBack({
       ...spoken,
@@ -120,7 +120,7 @@ export const OLLAMA: Double = {
   model: "qwen3:8b",
   from: [
     "https://github.com/ollama/ollama/issues/15457", // each call has the index 0
-    "https://github.com/ollama/ollama/blob/main/openai/openai.go", // `reasoning`, and what it refuses
+    "https://github.com/ollama/ollama/blob/main/openai/openai.go", // `reasoning`, and its refusals
     "https://github.com/deepset-ai/haystack-core-integrations/pull/3321", // the ids of its calls
   ],
   answers: [
@@ -132,7 +132,7 @@ export const OLLAMA: Double = {
     ...spoken,
     ...(tool_calls ? { tool_calls: tool_calls.map((call) => ({ ...call, index: 0 })) } : {}),
   })),
-  // A chunk for each call, whole.
+  // It sends each call in one chunk.
   chunks: ({ tool_calls = [], ...spoken }) => [
     ...usualChunks(spoken).slice(1, -2),
     ...tool_calls.map((call) => delta({ role: "assistant", content: "", tool_calls: [call] })),

@@ -17,7 +17,7 @@ import {
 } from "../double";
 import { ANSWER, NEXT_ANSWER } from "../task";
 
-/* Servers that refuse members they do not know. */
+/* Servers that refuse unknown members. */
 
 const MISTRAL_CALLS = callsWith(["D681PevKs", "s9Xk2mQpL", "hV4tR7wZc"]);
 const thinking = (text: string, answer?: string) => [
@@ -44,11 +44,11 @@ export const MISTRAL: Double = {
   from: [
     "https://github.com/langchain-ai/langchain/pull/24668", // ids of nine letters and digits
     "https://github.com/openclaw/openclaw/issues/57672",
-    "https://github.com/BerriAI/litellm/issues/30835", // a member that it does not know
+    "https://github.com/BerriAI/litellm/issues/30835", // an unknown member
     "https://github.com/zeroclaw-labs/zeroclaw/issues/2693",
     "https://github.com/openai/openai-agents-python/issues/442", // stream_options
     "https://github.com/mistralai/client-ts/issues/106",
-    "https://docs.mistral.ai/studio-api/conversations/reasoning", // thinking in the content
+    "https://docs.mistral.ai/studio-api/conversations/reasoning", // reasoning in the content
   ],
   answers: [
     { content: thinking("Rome first: two tools."), tool_calls: MISTRAL_CALLS[0] },
@@ -124,7 +124,7 @@ export const MISTRAL: Double = {
 const mistralError = (message: string, code: string) =>
   refusal(400, { object: "error", message, type: "invalid_request_error", param: null, code });
 
-/** Path of the first member that the server does not take; undefined if it takes all. */
+/** The path of the first member that the server does not accept; undefined if it accepts all. */
 function unknownOf(request: Request, takes: Record<string, string[]>): (string | number)[] | undefined {
   const notIn = (kind: string, value: object) =>
     Object.keys(value).find((name) => !takes[kind]?.includes(name));
@@ -162,7 +162,7 @@ export const GROQ: Double = {
     "https://console.groq.com/docs/reasoning",
     "https://github.com/janhq/jan/issues/8136",
     "https://github.com/NousResearch/hermes-agent/issues/11089",
-    "https://github.com/vercel/ai/pull/8057", // takes back what it named `reasoning`
+    "https://github.com/vercel/ai/pull/8057", // accepts what it returned as `reasoning`
   ],
   answers: [
     { content: "", reasoning: "Rome first: two tools.", tool_calls: GROQ_CALLS[0] },
@@ -205,9 +205,9 @@ export const XAI: Double = {
   name: "xai",
   model: "grok-4.3",
   from: [
-    "https://docs.x.ai/developers/advanced-api-usage/troubleshooting-reasoning", // loses its thinking without an error
+    "https://docs.x.ai/developers/advanced-api-usage/troubleshooting-reasoning", // loses its reasoning without an error
     "https://github.com/langchain-ai/langchain/issues/34140",
-    "https://github.com/AstrBotDevs/AstrBot/pull/6551", // a list without parts is no content, null is taken
+    "https://github.com/AstrBotDevs/AstrBot/pull/6551", // a content list without parts counts as no content, and null is accepted
     "https://github.com/vercel/ai/issues/12425", // reasoning beside the completion
   ],
   answers: [

@@ -20,7 +20,7 @@ import {
 } from "../double";
 import { ANSWER, NEXT_ANSWER } from "../task";
 
-/* Servers of models that think, which want their thinking back within a loop. */
+/* Servers of reasoning models, which require their reasoning back within a loop. */
 
 const KIMI_CALLS = callsWith(["functions.get_weather:0", "functions.get_time:1", "functions.get_weather:2"]);
 
@@ -78,8 +78,8 @@ export const DEEPSEEK: Double = {
   from: [
     "https://api-docs.deepseek.com/guides/thinking_mode",
     "https://github.com/anomalyco/opencode/issues/24722",
-    "https://github.com/NousResearch/hermes-agent/pull/15228", // the answer of a turn with calls, too
-    "https://github.com/deepseek-ai/deepseek-harness/discussions/739", // thinking that is empty must come back as such
+    "https://github.com/NousResearch/hermes-agent/pull/15228", // also the answer of a turn with calls
+    "https://github.com/deepseek-ai/deepseek-harness/discussions/739", // empty reasoning must come back as empty
   ],
   answers: [
     { content: "", reasoning_content: "Rome first: two tools.", tool_calls: DEEPSEEK_CALLS[0] },
@@ -117,7 +117,7 @@ export const DEEPSEEK: Double = {
   },
 };
 
-/** The messages of each turn: a message of the user and what follows it. */
+/** The messages of each turn: a user message and the messages after it. */
 function turnsOf({ messages }: Request): Sent[][] {
   const turns: Sent[][] = [[]];
   for (const message of messages) {
@@ -127,7 +127,7 @@ function turnsOf({ messages }: Request): Sent[][] {
   return turns;
 }
 
-// Calls that are made at once share an id.
+// Calls that are made at the same time share an id.
 const GEMINI_CALLS = callsWith([
   "function-call-1758708579654",
   "function-call-1758708579654",
@@ -144,7 +144,7 @@ export const GEMINI_COMPATIBLE: Double = {
     "https://github.com/openai/openai-python/issues/2758",
     "https://github.com/langroid/langroid/pull/969",
     "https://discuss.ai.google.dev/t/openai-api-compatibility-broken-due-to-thought-signature-on-gemini-3-pro-preview/109823",
-    "https://github.com/huggingface/smolagents/issues/2683", // calls with one id
+    "https://github.com/huggingface/smolagents/issues/2683", // calls with the same id
   ],
   answers: [
     // Only the first of parallel calls is signed.
@@ -153,7 +153,7 @@ export const GEMINI_COMPATIBLE: Double = {
     { content: ANSWER, ...signed("CsoBAdHtim11-answer") },
     { content: NEXT_ANSWER, ...signed("CtwBAdHtim07-next") },
   ],
-  // Its calls come whole, a chunk each.
+  // Its calls come whole, one per chunk.
   chunks: ({ content, tool_calls = [], ...members }) => [
     ...tool_calls.map((call, index) => delta({ role: "assistant", tool_calls: [{ index, ...call }] })),
     ...(tool_calls.length > 0 ? [] : [delta({ role: "assistant", content, ...members })]),
@@ -195,8 +195,8 @@ export const GEMINI_COMPATIBLE: Double = {
 
 const signatureOf = (call: object | undefined): string | undefined =>
   (call as { extra_content?: { google?: { thought_signature?: string } } } | undefined)?.extra_content?.google
-    ?.thought_signature; // of any shape
-/** Its errors are a list of one. */
+    ?.thought_signature; // a member of any shape
+/** The form of Google's errors: a list with one item. */
 const googleError = (message: string): Answer => ({
   status: 400,
   body: [JSON.stringify([{ error: { code: 400, message, status: "INVALID_ARGUMENT" } }])],
@@ -233,7 +233,7 @@ export const OPENROUTER: Double = {
     { ...thought("Sun is warmer than snow.", "EqQBCkgIARAB-4"), content: NEXT_ANSWER },
   ],
   chunks({ reasoning, reasoning_details: details, refusal: _, ...spoken }) {
-    const [{ signature, ...first }, sealed] = details as [{ signature: string; text: string }, object]; // as `thought` makes them
+    const [{ signature, ...first }, sealed] = details as [{ signature: string; text: string }, object]; // `thought` makes them in this form
     const detail = (reasoning_details: object) =>
       delta({ role: "assistant", content: "", ...reasoning_details });
     return [
