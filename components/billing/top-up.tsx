@@ -28,7 +28,7 @@ export function TopUp({
 }: {
   wallet: Wallet;
   checkout: { test: boolean; currencies: readonly BillingCurrency[] } | null;
-  /** True if the shown wallet holds test money. */
+  /** Of the wallet that is shown. */
   isTest: boolean;
 }) {
   const trpc = useTRPC();

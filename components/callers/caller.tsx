@@ -10,7 +10,7 @@ type Props = {
   projectId: string;
   id: string;
   kind?: string | null | undefined;
-  /** The name, if it is already loaded. */
+  /** Where it is known already. */
   name?: string | undefined;
   /** Leaves out the copy button, for table rows. */
   isPlain?: boolean;

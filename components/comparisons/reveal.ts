@@ -10,14 +10,11 @@ type Revealed = Pick<Comparison, "judgement"> & {
   >[];
 };
 
-/** Costs that differ by at most this percentage count as equal. */
+/** So much apart, in hundredths, two costs are the same to a reader. */
 const SAME_COST_PERCENT = 5;
 const SAME_DURATION_MS = 100;
 
-/**
- * A sentence on the winning model, and how it compares with the cheapest other entry that could have won. Null without a
- * winner.
- */
+/** Which model won, and how it compares with the cheapest of the others that could have. Null without a winner. */
 export function revealOf({ judgement, entries }: Revealed): string | null {
   const winner = entries.find(({ entryId }) => entryId === judgement?.overallWinnerEntryId);
   if (!winner) return null;

@@ -117,7 +117,7 @@ type Cell = {
   from: number;
   answered: number;
   failed: number;
-  /** Health checks by outcome. */
+  /** Checks by outcome. */
   accepted: number;
   refused: number;
   problem: string | null;

@@ -154,7 +154,7 @@ function Identity({ project }: { project: ProjectChoice }) {
   );
 }
 
-/** The parts that an embed shows, and the choices that its requests may make. */
+/** What an embed shows, and what its requests may choose. */
 function Allowed({ presentation, policy }: { presentation: EmbedPresentation; policy: EmbedPolicy }) {
   return (
     <>

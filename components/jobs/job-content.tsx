@@ -75,7 +75,7 @@ export function JobInput({ job }: { job: Job }) {
   );
 }
 
-/** The request, with the caller's own labels. */
+/** What was asked, and what the caller said about it. */
 export function JobRequest({ job }: { job: Job }) {
   return (
     <>

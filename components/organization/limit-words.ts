@@ -12,7 +12,7 @@ export const LIMITS: Record<PlanLimit, string> = {
   lightweightInferencesPerHour: "Synchronous and pinned executions per hour",
   historyDays: "Days of history",
 };
-/** Short names for column headers. */
+/** The same above a column. */
 export const SHORT: Record<PlanLimit, string> = {
   users: "People",
   projects: "Projects",

@@ -34,7 +34,7 @@ export function FirstPin({ baseUrl, projectId, mayRun }: Props & { mayRun: boole
   );
 }
 
-/** Shown in a project without bulks: how to create the first one. */
+/** The same of bulks. */
 export function FirstBulk({ baseUrl, projectId }: Props) {
   return (
     <FirstCommand

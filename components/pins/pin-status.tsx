@@ -30,7 +30,7 @@ export const ITEM_FILL: Record<ItemStatus, string> = {
 
 type Submission = PinnedRecord["providerSubmission"];
 
-/** Descriptions of whether the request was sent and answered. */
+/** Whether the request was sent, and answered. */
 export const SUBMISSION_WORDS: Record<Submission, string> = {
   not_attempted: "Not sent",
   attempted: "Sent and answered",

@@ -17,7 +17,7 @@ export function CreateManifest({
   trigger,
 }: {
   projectId: string;
-  /** The ids that are already selected; more can be pasted. */
+  /** Already selected; more can be pasted. */
   receiptIds?: string[];
   /** The button that opens it. */
   trigger: ReactElement;

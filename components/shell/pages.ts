@@ -21,13 +21,13 @@ import {
 } from "lucide-react";
 
 export type Page = {
-  /** The last segment of its path. */
+  /** The last part of its address. */
   room: string;
   label: string;
   icon: LucideIcon;
-  /** True if it shows live or test money, by the header's switch. */
+  /** It shows live or test money, as the header's switch says. */
   hasMode?: true;
-  /** True if it belongs to the organization and has no project in its path. */
+  /** It belongs to the organization and has no project in its address. */
   isShared?: true;
 };
 
@@ -71,7 +71,7 @@ export const GROUPS: { title: string | null; pages: Page[] }[] = [
   },
 ];
 
-/** The pages below the groups. */
+/** Those below the groups. */
 export const FOOT: Page[] = [
   { room: "settings", label: "Settings", icon: Settings2 },
   { room: "organization", label: "Organization", icon: Building2 },
@@ -82,7 +82,7 @@ export const pageHref = (projectId: string, { room, isShared }: Page) =>
 
 const ALL = [...GROUPS.flatMap(({ pages }) => pages), ...FOOT];
 
-/** The page of a path or of a path below it; undefined for a person's own pages. */
+/** The page that an address belongs to, also from below it; undefined for a person's own pages. */
 export function pageAt(projectId: string | null, pathname: string): (Page & { href: string }) | undefined {
   const [, first, id = "", room] = pathname.split("/");
   const page = ALL.find((each) =>

@@ -15,7 +15,7 @@ export function CodeBlock({
   what: string;
   wrap?: boolean;
   className?: string | undefined;
-  /** The same text with syntax colours. */
+  /** The same text, coloured. */
   children?: ReactNode;
 }) {
   return (

@@ -19,8 +19,7 @@ export function CopyButton({
   variant?: ButtonProps["variant"];
 }) {
   const [state, setState] = useState<"idle" | "copied" | "failed">("idle");
-  // An open dialog hides its surroundings from screen readers unless they contain a live region, so the region is added only
-  // when needed.
+  // A live region in the page keeps what is around it from being hidden below a dialog, so there is none before it is needed.
   const [isNear, setNear] = useState(false);
 
   async function copy() {

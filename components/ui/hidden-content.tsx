@@ -8,7 +8,7 @@ export function HiddenContent({
   pending,
   onShow,
 }: {
-  /** The kind of item whose content is private, such as "job". */
+  /** What is marked as private: "job". */
   of: string;
   pending?: boolean;
   onShow(): void;

@@ -19,7 +19,7 @@ const style = cva(
 );
 const ICONS = { busy: Info, good: CircleCheck, warn: TriangleAlert, bad: CircleAlert };
 
-/** A persistent message beside the item that it is about. */
+/** A persistent message beside what it concerns. */
 export function Notice({
   tone,
   title,

@@ -4,7 +4,7 @@ import { Select as Primitive } from "radix-ui";
 import type { ReactNode } from "react";
 import { SelectIcon, type SelectProps, triggerStyle } from "./select";
 
-/** The code that `select` loads when it is first opened, and then opens. */
+/** What `select` loads when it is first opened, and opens. */
 export function SelectList({
   name,
   value,

@@ -160,7 +160,7 @@ describe("one writer each", () => {
     ]);
   });
 
-  test("only the domain and the embedded engine open the database", () => {
+  test("only the domain, the reads of tenants and the embedded engine open the database", () => {
     const users = sources.filter((file) =>
       importsOf(file).some(({ target, isTypeOnly }) => target === "server/platform/db" && !isTypeOnly),
     );
@@ -170,6 +170,7 @@ describe("one writer each", () => {
         (file) =>
           !isWithin(file, "server/domain") &&
           !isWithin(file, "inngest/embedded") &&
+          file !== "server/sql/tenant.ts" &&
           !processes.includes(file),
       ),
     ).toEqual([]);

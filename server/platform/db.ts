@@ -33,7 +33,7 @@ export function openPool(max: number, settings = ""): pg.Pool {
     connectionString: env.DATABASE_URL,
     max,
     keepAlive: true, // notices a host that vanished
-    // Row-level security shows the system every row; withTenant narrows it for one transaction.
+    // Row-level security shows the system the rows of every project.
     options: `-c capstan.project_id=* -c random_page_cost=1.1${settings}`,
     application_name: "capstan",
     types,
@@ -83,20 +83,10 @@ export function openListener(name: string, options?: string): pg.Client {
   return client;
 }
 
-/** Prisma over the first pool, seeing every project. Outside this file use withTenant or withSystem. */
+/** Prisma over the first pool, seeing every project. Outside this file use withSystem. */
 export const prisma: PrismaClient = database().prisma;
 
 const LIMITS = { maxWait: 5_000, timeout: 15_000 };
-
-/** Runs `work` in one transaction that can see and write rows of this project only. */
-export function withTenant<T>(projectId: string, work: (tx: Tx) => Promise<T>): Promise<T> {
-  // '*' means every project, so it cannot be an id.
-  if (!projectId || projectId === "*") throw new TypeError("withTenant needs the id of one project");
-  return prisma.$transaction(async (tx) => {
-    await tx.$queryRaw`SELECT set_config('capstan.project_id', ${projectId}, true)`;
-    return work(tx);
-  }, LIMITS);
-}
 
 /** Runs `work` in one transaction that can see everything: for tables without a project, and for the system's own tasks. */
 export function withSystem<T>(work: (tx: Tx) => Promise<T>): Promise<T> {

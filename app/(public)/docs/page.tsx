@@ -102,7 +102,7 @@ export default function DocsPage() {
   );
 }
 
-/** A collapsed part of the reference. A link to an element inside opens the part, also without scripts. */
+/** A part of the reference, folded: a link to anything in it opens it, without scripts too. */
 function Part({
   id,
   title,

@@ -220,7 +220,7 @@ function RecipeCard({
 }: {
   alias: AliasShown;
   versions: AliasStep[];
-  /** The reason why the reader may not pin a version; null if they may. */
+  /** Why the reader may not pin a version; null where they may. */
   whyNot: string | null;
 }) {
   const { binding, current } = alias;

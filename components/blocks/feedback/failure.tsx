@@ -1,18 +1,16 @@
 import type { ReactNode } from "react";
 import { Notice } from "@/components/ui/notice";
 
-/**
- * The reason why something ended without a result, and what to do next, in the API's words and with the code to search for.
- */
+/** Why something ended without a result and what to do next, in the API's words, with the code to search for. */
 export function Failure({
   error: { code, message, resolution },
   isIntended = false,
   children,
 }: {
   error: { code: string; message: string; resolution?: string | null };
-  /** A person intended this end, so it is no alert. */
+  /** A person wanted it to end, so it is no alert. */
   isIntended?: boolean;
-  /** Extra details. */
+  /** More that is known of it. */
   children?: ReactNode;
 }) {
   return (

@@ -1,7 +1,7 @@
 import { sentencesOf } from "@/components/trpc";
 import { Notice } from "@/components/ui/notice";
 
-/** The reason why an action was refused, shown beside the action. */
+/** Why an action was refused, shown where it was asked for. */
 export function Refusal({ error, className }: { error: unknown; className?: string }) {
   if (!error) return null;
   return (

@@ -13,9 +13,9 @@ const quiet = <Row,>(header: string, cell: Cell<Row>, card?: Column<Row>["card"]
   cell,
 });
 
-/** Columns that most lists have. */
+/** The columns that most lists have. */
 export const column = {
-  /** The first column: it gets the remaining width and truncates its text. */
+  /** The first: it has the width that the others leave, and cuts its text there. */
   title: <Row,>(header: string, cell: Cell<Row>): Column<Row> => ({
     header,
     card: "title",
@@ -29,8 +29,8 @@ export const column = {
     card: "amount",
     cell,
   }),
-  /** A column of numbers or durations. */
+  /** Numbers and durations. */
   quiet,
-  /** A column of ages, such as "3 min ago". */
+  /** How long ago something was. */
   ago: <Row,>(header: string, at: (row: Row) => string) => quiet<Row>(header, (row) => <Ago at={at(row)} />),
 };

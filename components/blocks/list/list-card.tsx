@@ -11,27 +11,27 @@ import { FilterBar, type FilterField } from "./filter-bar";
 import { ResourceTable, type TableProps } from "./resource-table";
 
 type CardProps<State> = {
-  /** The plural name of the items, such as "jobs". */
+  /** What it lists: "jobs". */
   noun: string;
   header?: ReactNode;
   page: { items: readonly unknown[]; nextCursor?: string | null | undefined };
   state: State;
   hrefOf(state: State): string;
-  /** The URL of the list without filters. */
+  /** The list without filters. */
   allHref?: string;
   isFiltered?: boolean;
-  /** Shown while the list is empty and unfiltered. */
+  /** Shown while there is nothing to list. */
   first: ReactNode;
-  /** Content beside the links to other pages. */
+  /** Beside the links to other pages. */
   foot?: ReactNode;
-  /** The labels of the links to newer and older items. */
+  /** The names of the two directions. */
   back?: string;
   on?: string;
   /** The rows. */
   children: ReactNode;
 };
 
-/** A cursor-paginated list in its card: its rows, or the reason why there are none, and links to its other pages. */
+/** A list by cursor in its card: its rows, or why there are none, and the way to its other pages. */
 export function ListCard<State extends Place>({
   noun,
   header,
@@ -86,7 +86,7 @@ export function ListCard<State extends Place>({
   );
 }
 
-/** A cursor-paginated list as a table, with its filters above it. */
+/** A list by cursor as a table, with its filters above it. */
 export function ListTable<Row, State extends Place>({
   filters,
   ...list

@@ -3,10 +3,10 @@ import { createContext, useCallback, useState } from "react";
 
 type Mark = (editor: string, isUnread: boolean) => void;
 
-/** The function to which each JSON editor reports whether its text is invalid. */
+/** Every JSON editor reports here whether its text is invalid. */
 export const UnreadTexts = createContext<Mark>(() => undefined);
 
-/** The value of `UnreadTexts`, and whether a form has invalid text; such a form would not send what was typed. */
+/** For `UnreadTexts`: whether a form has invalid text, in which case it would not send what is typed. */
 export function useUnreadTexts() {
   const [editors, setEditors] = useState<ReadonlySet<string>>(new Set());
   const mark = useCallback<Mark>((editor, isUnread) => {

@@ -15,9 +15,9 @@ export const FAULTS: Fault[] = [
   // Tenants and rights.
   {
     name: "tenant-missing-in-read",
-    file: "server/domain/jobs/rows.ts",
-    find: "AND ($organizationIds::text[] IS NULL OR organization_id = ANY($organizationIds))",
-    replace: "AND ($organizationIds::text[] IS NULL OR true)",
+    file: "server/sql/tenant.ts",
+    find: "($organizationIds::text[] IS NULL OR organization_id = ANY($organizationIds))",
+    replace: "($organizationIds::text[] IS NULL OR true)",
     caughtBy: "server/domain/jobs/decisions/approvals.db.test.ts",
   },
   {
@@ -314,8 +314,8 @@ export const FAULTS: Fault[] = [
   {
     name: "webhook-lease-not-checked",
     file: "server/domain/webhooks/deliver.ts",
-    find: "AND delivery.state = 'delivering' AND delivery.lease_until = $leaseUntil",
-    replace: "AND delivery.state = 'delivering' AND delivery.lease_until >= $leaseUntil",
+    find: "AND delivery.state = 'delivering' AND delivery.lease_until = $2",
+    replace: "AND delivery.state = 'delivering' AND delivery.lease_until >= $2",
     caughtBy: "server/domain/webhooks/tries.db.test.ts",
   },
   {
@@ -363,9 +363,9 @@ export const FAULTS: Fault[] = [
   },
   {
     name: "blind-job-found-by-its-key",
-    file: "server/domain/jobs/reading/history.ts",
-    find: "provider || model || most || idempotencyKey ?",
-    replace: "provider || model || most ?",
+    file: "server/domain/jobs/reading/list.ts",
+    find: "AND $keys::text[] IS NULL) OR NOT is_blind)",
+    replace: "AND ($keys::text[] IS NULL OR true)) OR NOT is_blind)",
     caughtBy: "server/domain/jobs/reading/blind.db.test.ts",
   },
   {

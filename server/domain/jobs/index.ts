@@ -25,7 +25,7 @@ export { type Frame, followFrames, hasLastFrame } from "./following/frames";
 export type { Page } from "./following/hub";
 export { waitFor } from "./following/wait-for";
 export { get, idOfKey } from "./reading/get";
-export { history, mine } from "./reading/history";
+export { history, mine, namedHistory } from "./reading/history";
 export { artifact, receipt, refuseUnjudged, request, result } from "./reading/reads";
 export { references } from "./reading/references";
 export { usualRun } from "./reading/usual-run";

@@ -14,8 +14,9 @@ import { pool } from "@/server/platform/db";
 import type { Json } from "@/server/platform/durable/step";
 import { fail } from "@/server/platform/errors/errors";
 import type { Tier } from "@/server/providers/define";
-import { column, maybe, names, type Of, omit, pick, present, text, texts } from "@/server/sql/column";
+import { column, names, type Of, omit, pick, present, text } from "@/server/sql/column";
 import { statement } from "@/server/sql/statement";
+import { IN_SCOPE, readInScope, SCOPE } from "@/server/sql/tenant";
 
 /** What is read of a job: all but its lease, what only dispatch, webhooks and repeats use, and the state of its hold. */
 export const JOB = {
@@ -207,22 +208,11 @@ export type JobParts = {
   shared?: Record<string, Json>;
 };
 
-export const SCOPE = {
-  organizationIds: maybe(texts),
-  projectId: maybe(text),
-  environment: maybe(text),
-  principalId: maybe(text),
-};
-
 const jobOf = statement("find-job", {
   params: { jobId: text, ...SCOPE },
   row: JOB,
   prepared: true,
-  sql: `SELECT ${names(JOB)} FROM job WHERE id = $jobId
-    AND ($organizationIds::text[] IS NULL OR organization_id = ANY($organizationIds))
-    AND ($projectId::text IS NULL OR project_id = $projectId)
-    AND ($environment::text IS NULL OR environment = $environment)
-    AND ($principalId::text IS NULL OR principal_id = $principalId)`,
+  sql: `SELECT ${names(JOB)} FROM job WHERE id = $jobId AND ${IN_SCOPE}`,
 });
 
 /**
@@ -231,7 +221,8 @@ const jobOf = statement("find-job", {
  */
 export async function findJob(ctx: Ctx, jobId: string, right: Scope = "jobs:read"): Promise<JobRow> {
   const scope = access.authorize(ctx, right, "made rows");
-  return (await jobOf.first(pool, { jobId, ...scope })) ?? noSuchJob();
+  const [row] = await readInScope(jobOf, scope, { jobId });
+  return row ?? noSuchJob();
 }
 
 export function noSuchJob(): never {

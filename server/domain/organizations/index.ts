@@ -13,7 +13,7 @@ export {
   toKey,
 } from "./keys";
 export { changeRole, membersOf, removeMember } from "./members";
-export { nameOfCaller, namesOf } from "./names";
+export { nameOf, nameOfCaller, namesOf } from "./names";
 export { isOnboardingOpen, onboard } from "./onboarding";
 export {
   changeOrganization,

@@ -11,6 +11,7 @@ import type { Json } from "@/server/platform/durable/step";
 import { fail } from "@/server/platform/errors/errors";
 import { int4, int8, json, maybe, names, type Of, pick, text, texts } from "@/server/sql/column";
 import { batch, statement } from "@/server/sql/statement";
+import { IN_SCOPE, readInScope, SCOPE } from "@/server/sql/tenant";
 import { type CorrectionRow, toCorrection } from "./corrections";
 import { toListItem, toRecord } from "./record";
 import { ENDED, PINNED_ATTEMPT, type PinnedAttemptRow } from "./rows";
@@ -45,13 +46,7 @@ export async function attemptsOf(pinnedIds: string[]): Promise<Map<string, Pinne
   return found;
 }
 
-const SCOPE = {
-  receiptId: text,
-  organizationIds: maybe(texts),
-  projectId: maybe(text),
-  environment: maybe(text),
-  principalId: maybe(text),
-};
+const NAMED = { receiptId: text, ...SCOPE };
 const WHOLE = {
   place: int4,
   ...pick(pinnedRecord, "body", "hash", "signature", "key_id"),
@@ -59,7 +54,7 @@ const WHOLE = {
   corrections: json<CorrectionRow[] | null>(),
 };
 const readWhole = batch("pin-record", {
-  input: { place: int4, ...SCOPE },
+  input: { place: int4, ...NAMED },
   row: WHOLE,
   sql: `WITH input AS $input
 SELECT input.place, record.body, record.hash, record.signature, record.key_id,
@@ -103,14 +98,11 @@ function fromRow({ body, hash, signature, key_id, payloads, corrections }: Of<ty
 }
 
 const statusOf = statement("pin-of-receipt", {
-  params: SCOPE,
+  params: NAMED,
   row: pick(pinnedExecution, "status"),
   prepared: true,
   sql: `SELECT status FROM pinned_execution WHERE id = 'pin_' || substr($receiptId, 6) AND left($receiptId, 5) = 'rcpt_'
-    AND ($organizationIds::text[] IS NULL OR organization_id = ANY($organizationIds))
-    AND ($projectId::text IS NULL OR project_id = $projectId)
-    AND ($environment::text IS NULL OR environment = $environment)
-    AND ($principalId::text IS NULL OR principal_id = $principalId)`,
+    AND ${IN_SCOPE}`,
 });
 
 /**
@@ -121,7 +113,7 @@ export async function get(ctx: Ctx, receiptId: string): Promise<PinnedRecord> {
   const scope = access.authorize(ctx, READ, "made rows");
   const record = await wholeRecord({ receiptId, ...scope });
   if (record) return record;
-  const row = await statusOf.first(pool, { receiptId, ...scope });
+  const [row] = await readInScope(statusOf, scope, { receiptId });
   if (!row || ENDED.includes(row.status)) fail("NotFound", "There is no such receipt.");
   fail("JobNotFinished", "This execution has not ended, so its record is not sealed yet.", {
     status: row.status,
@@ -152,12 +144,10 @@ export async function list(
 ): Promise<PinnedPage> {
   const project = await access.authorize(ctx, READ, { projectId });
   const { environment } = access.authorize(ctx, READ, "rows");
-  const rows = await listRecords.all(pool, {
-    projectId: project.id,
-    before: readCursor("receipt", cursor),
-    bulkId,
-    environment,
-    limit: limit + 1,
-  });
+  const rows = await readInScope(
+    listRecords,
+    { projectId: project.id, environment },
+    { before: readCursor("receipt", cursor), bulkId, limit: limit + 1 },
+  );
   return nullEndedPageOf(rows, limit, ({ body }) => toListItem(body));
 }

@@ -8,6 +8,7 @@ import {
   JobRef,
   JobRights,
   JobStatus,
+  ListProjectJobs,
   ProjectRef,
   UsualRun,
 } from "@/server/contract/jobs";
@@ -15,8 +16,7 @@ import { ofWork } from "@/server/contract/work";
 import * as jobs from "@/server/domain/jobs";
 import * as api from "@/server/operations/jobs";
 import { router } from "../init";
-import { mutation, query, reads, widerQuery } from "../of";
-import { pageWithWork } from "../works";
+import { mutation, query, reads } from "../of";
 
 const JobEvents = EventsQuery.extend(JobRef.shape);
 const JobOfKey = ProjectRef.extend({
@@ -44,7 +44,9 @@ export function withoutPrivateContent(job: Job): Job {
 const hidden = { view: withoutPrivateContent };
 
 export const jobsRouter = router({
-  list: widerQuery(api.listProjectJobs, { shown: WorkPage, view: pageWithWork }),
+  list: reads(ProjectRef.extend(ListProjectJobs.shape), WorkPage, (ctx, { project_id, ...query }) =>
+    jobs.namedHistory(ctx, project_id, query),
+  ),
   get: query(api.getJob, hidden),
   /** The job with its content, for a reader who chose to see private content. */
   content: query(api.getJob),

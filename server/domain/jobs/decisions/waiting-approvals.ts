@@ -1,35 +1,47 @@
 import type { WaitingJob } from "@/server/contract/approvals";
 import { access } from "@/server/domain/access";
 import type { Ctx } from "@/server/domain/ctx";
-import { namesOf } from "@/server/domain/organizations";
-import { pool } from "@/server/platform/db";
+import { nameOf } from "@/server/domain/organizations";
+import { int4, int8, maybe, names, text } from "@/server/sql/column";
+import { statement } from "@/server/sql/statement";
+import { readInScope } from "@/server/sql/tenant";
 import { toApproval } from "../reading/view";
-import { works } from "../reading/works";
-import type { JobRow } from "../rows";
+import { WORK, WORK_COLUMNS, WORK_GIVEN, WORK_PARAMS, workOf } from "../reading/works";
+import { JOB } from "../rows";
 import { decisionRights } from "./rights";
 
 const MOST = 100;
+
+const PLACE = { projectId: text, environment: maybe(text) };
+const WAITING = `project_id = $projectId AND ($environment::text IS NULL OR environment = $environment)
+    AND status = 'awaiting_approval' AND completed_at IS NULL`;
+const COUNT = `SELECT count(*)::int AS count FROM job WHERE ${WAITING}`;
+
+const readWaiting = statement("job.list.waiting", {
+  params: { ...PLACE, limit: int8, ...WORK_PARAMS },
+  row: { ...JOB, ...WORK, asker_name: maybe(text), waiting_count: int4 },
+  sql: `SELECT ${names(JOB, "job")}, ${WORK_COLUMNS}, ${nameOf("job.principal_id")} AS asker_name, (${COUNT}) AS waiting_count
+    FROM (SELECT * FROM job WHERE ${WAITING} ORDER BY approval_deadline_at, id LIMIT $limit) job
+    ORDER BY approval_deadline_at, id`,
+});
+
+const countJobs = statement("job.count.waiting", { params: PLACE, row: { count: int4 }, sql: COUNT });
+
+/** The waiting jobs of this project that the caller may see. */
+async function scopeOf(ctx: Ctx, projectInPath: string) {
+  const { id: projectId } = await access.authorize(ctx, "jobs:read", { projectInPath });
+  return { projectId, environment: access.authorize(ctx, "jobs:read", "rows").environment };
+}
 
 /** The jobs of a project that wait for a person, whose time has ended first, with what the caller may decide; and how many. */
 export async function listWaiting(
   ctx: Ctx,
   projectId: string,
 ): Promise<{ items: WaitingJob[]; count: number }> {
-  const project = await access.authorize(ctx, "jobs:read", { projectInPath: projectId });
-  const { rows } = await pool.query<JobRow>(
-    `SELECT * FROM job WHERE project_id = $1 AND status = 'awaiting_approval' AND completed_at IS NULL
-     ORDER BY approval_deadline_at, id LIMIT $2`,
-    [project.id, MOST + 1],
-  );
-  const [names, shown] = await Promise.all([
-    namesOf(rows.map(({ principal_id }) => principal_id)),
-    works(
-      ctx,
-      rows.map(({ id }) => id),
-    ),
-  ]);
+  const scope = await scopeOf(ctx, projectId);
+  const rows = await readInScope(readWaiting, scope, { limit: MOST, ...WORK_GIVEN });
   const items = await Promise.all(
-    rows.slice(0, MOST).map(async (job): Promise<WaitingJob[]> => {
+    rows.map(async (job): Promise<WaitingJob[]> => {
       const approval = toApproval(job);
       if (!approval) return [];
       return [
@@ -37,30 +49,19 @@ export async function listWaiting(
           kind: "job",
           jobId: job.id,
           capabilityKey: job.capability_key,
-          askedBy: {
-            id: job.principal_id,
-            kind: job.principal_kind,
-            name: names.get(job.principal_id) ?? null,
-          },
+          askedBy: { id: job.principal_id, kind: job.principal_kind, name: job.asker_name },
           approval,
           rights: await decisionRights(ctx, job),
-          work: shown.get(job.id) ?? null,
+          work: workOf(job),
         },
       ];
     }),
   );
-  return { items: items.flat(), count: rows.length <= MOST ? rows.length : await count(project.id) };
+  return { items: items.flat(), count: rows[0]?.waiting_count ?? 0 };
 }
 
 /** How many jobs of a project wait for a person. */
 export async function countWaiting(ctx: Ctx, projectId: string): Promise<number> {
-  return count((await access.authorize(ctx, "jobs:read", { projectInPath: projectId })).id);
-}
-
-async function count(projectId: string): Promise<number> {
-  const { rows } = await pool.query<{ count: number }>(
-    "SELECT count(*)::int AS count FROM job WHERE project_id = $1 AND status = 'awaiting_approval' AND completed_at IS NULL",
-    [projectId],
-  );
-  return rows[0]?.count ?? 0;
+  const [row] = await readInScope(countJobs, await scopeOf(ctx, projectId), {});
+  return row?.count ?? 0;
 }

@@ -8,6 +8,7 @@ import { readTogether } from "@/server/platform/batch";
 import { pool } from "@/server/platform/db";
 import { int4, json, maybe, names, type Of, text } from "@/server/sql/column";
 import { batch } from "@/server/sql/statement";
+import { SCOPE } from "@/server/sql/tenant";
 import type { Kind } from "../admission/submission";
 import {
   type ArtifactRow,
@@ -17,7 +18,6 @@ import {
   type JobRow,
   noSuchJob,
   type PayloadRow,
-  SCOPE,
 } from "../rows";
 import { jobsOfKey } from "../transitions/admission";
 import { sharedRequestOf } from "./blind";

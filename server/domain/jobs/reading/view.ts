@@ -4,7 +4,6 @@ import {
   type JobApproval,
   type JobArtifactRef,
   type JobListItem,
-  type JobStatus,
   TERMINAL,
 } from "@/server/contract/jobs";
 import type { HoldFacts } from "@/server/domain/budgets";
@@ -29,6 +28,7 @@ import {
 } from "../rows";
 import { blindApproval, blindJob, blindListItem } from "./blind";
 import { hintsOf, isNewKeySafe, toError } from "./hints";
+import type { Line } from "./list";
 import { withPrompt } from "./prompt";
 
 /** The wire's Job: hints are derived, never stored. Of a blind job, what may be shown. */
@@ -106,61 +106,29 @@ function toWholeJob(job: JobRow, parts: JobParts, now: Date): Job {
   };
 }
 
-/** What is read of a job for a line of a list. */
-export const LISTED = {
-  id: true,
-  status: true,
-  capabilityKey: true,
-  createdAt: true,
-  completedAt: true,
-  artifactCount: true,
-  errorCode: true,
-  selectedArtifactId: true,
-  receiptId: true,
-  billingMode: true,
-  estimatedMicros: true,
-  actualMicros: true,
-  comparisonId: true,
-  isBlind: true,
-} as const;
-
-export type Listed = {
-  id: string;
-  status: string;
-  capabilityKey: string;
-  createdAt: Date;
-  completedAt: Date | null;
-  artifactCount: number;
-  errorCode: string | null;
-  selectedArtifactId: string | null;
-  receiptId: string | null;
-  billingMode: string;
-  estimatedMicros: bigint;
-  actualMicros: bigint | null;
-  comparisonId: string | null;
-  isBlind: boolean;
-};
-
 /** A line of the history: never prompt text, snapshots or error messages. */
-export function toListItem(row: Listed, hold: HoldFacts | null): JobListItem {
-  const actualMicros = row.actualMicros === null ? null : Number(row.actualMicros);
+export function toListItem(row: Line): JobListItem {
   const item = {
     jobId: row.id,
-    status: row.status as JobStatus, // a check constraint holds the column to the enum
-    capabilityKey: row.capabilityKey,
-    capability: row.capabilityKey,
-    createdAt: row.createdAt.toISOString(),
-    completedAt: row.completedAt?.toISOString() ?? null,
-    artifactCount: row.artifactCount,
-    errorCode: row.errorCode,
-    selectedArtifactId: row.selectedArtifactId,
-    receiptId: row.receiptId,
-    actualCost: actualMicros === null ? null : microsToUsd(actualMicros),
-    providerCostMicros: actualMicros ?? hold?.foundCostMicros ?? null,
-    charge: chargeOf({ billingMode: row.billingMode, estimatedMicros: Number(row.estimatedMicros), hold }),
-    comparison: competesIn({ comparison_id: row.comparisonId, is_blind: row.isBlind }),
+    status: row.status,
+    capabilityKey: row.capability_key,
+    capability: row.capability_key,
+    createdAt: row.created_at.toISOString(),
+    completedAt: row.completed_at?.toISOString() ?? null,
+    artifactCount: row.artifact_count,
+    errorCode: row.error_code,
+    selectedArtifactId: row.selected_artifact_id,
+    receiptId: row.receipt_id,
+    actualCost: row.actual_micros === null ? null : microsToUsd(row.actual_micros),
+    providerCostMicros: row.actual_micros ?? row.hold?.foundCostMicros ?? null,
+    charge: chargeOf({
+      billingMode: row.billing_mode,
+      estimatedMicros: row.estimated_micros,
+      hold: row.hold,
+    }),
+    comparison: competesIn(row),
   };
-  return row.isBlind ? blindListItem(item) : item;
+  return row.is_blind ? blindListItem(item) : item;
 }
 
 const competesIn = ({ comparison_id, is_blind }: Pick<JobRow, "comparison_id" | "is_blind">) =>

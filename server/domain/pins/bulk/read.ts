@@ -6,28 +6,39 @@ import { type HoldFacts, holdFactsOf } from "@/server/domain/budgets";
 import type { Ctx, Scope } from "@/server/domain/ctx";
 import { chargeOf, nextStepOf } from "@/server/domain/executions";
 import { nullEndedPageOf, readCursor, refuseCursor } from "@/server/domain/paging";
+import { pinnedBulk, pinnedExecution } from "@/server/generated/schema";
 import { pool } from "@/server/platform/db";
-import type { Micros } from "@/server/platform/money";
+import { int4, int8, json, maybe, names, type Of, pick, present, text } from "@/server/sql/column";
+import { statement } from "@/server/sql/statement";
+import { IN_SCOPE, readInScope, SCOPE } from "@/server/sql/tenant";
 import { READ } from "../read";
-import { type BulkRow, findBulk, hasEnded } from "./rows";
+import { findBulk, hasEnded } from "./rows";
 
 type Status = z.output<typeof BulkItemStatus>;
-type ItemRow = {
-  /** Its position in the bulk. */
-  id: number;
-  item_id: string;
-  status: Status;
-  receipt_id: string | null;
-  error: { code: string; message: string } | null;
-  is_retryable: boolean | null;
-  estimated_micros: Micros;
-  hold: HoldFacts | null;
-};
-type Counted = { bulk_id: string; status: Status; count: number; retryable: number };
+type Counted = { status: Status; count: number; retryable: number };
 
 const POLL_SECONDS = 4;
 
 type Page = { limit?: number; cursor?: string | undefined; status?: Status | undefined };
+
+const IS_ITEM = "every execution of a bulk has one";
+const ITEM = {
+  /** Its position in the bulk. */
+  id: present(pinnedExecution.position, IS_ITEM),
+  item_id: present(pinnedExecution.item_id, IS_ITEM),
+  ...pick(pinnedExecution, "status receipt_id error safely_retryable estimated_micros"),
+  hold: json<HoldFacts | null>(),
+};
+type ItemRow = Of<typeof ITEM>;
+const readItems = statement("bulk.list.items", {
+  params: { bulkId: text, after: int4, status: maybe(text), limit: int8 },
+  row: ITEM,
+  prepared: true,
+  sql: `SELECT position AS id, item_id, status, receipt_id, error, safely_retryable, estimated_micros,
+      ${holdFactsOf("item.id")} AS hold FROM pinned_execution item
+    WHERE bulk_id = $bulkId AND position > $after AND ($status::text IS NULL OR status = $status::text)
+    ORDER BY position LIMIT $limit`,
+});
 
 /** A bulk with a page of its items, in their order. */
 export const getBulk = (ctx: Ctx, bulkId: string, page?: Page): Promise<PinnedBulk> =>
@@ -42,18 +53,38 @@ export async function viewBulk(
 ): Promise<PinnedBulk> {
   const bulk = await findBulk(ctx, bulkId, right);
   const after = readPosition(cursor);
-  const [counted, { rows }] = await Promise.all([
-    countItems([bulk.id]),
-    pool.query<ItemRow>({
-      name: "bulk-items",
-      text: `SELECT position AS id, item_id, status, receipt_id, error, safely_retryable AS is_retryable,
-               estimated_micros::bigint AS estimated_micros, ${holdFactsOf("item.id")} AS hold FROM pinned_execution item
-             WHERE bulk_id = $1 AND position > $2 AND ($3::text IS NULL OR status = $3::text) ORDER BY position LIMIT $4`,
-      values: [bulk.id, after, status ?? null, limit + 1],
-    }),
+  const [counted, rows] = await Promise.all([
+    countItems.first(pool, { bulkId: bulk.id }),
+    readItems.all(pool, { bulkId: bulk.id, after, status, limit: limit + 1 }),
   ]);
-  return { ...toBulk(bulk, counted), ...nullEndedPageOf(rows, limit, toItem) };
+  return { ...toBulk(bulk, counted?.counted ?? []), ...nullEndedPageOf(rows, limit, toItem) };
 }
+
+/** Counted from the items themselves, each time: nothing else says how far a bulk is. `bulkId` is SQL. */
+const countsOf = (bulkId: string) => `(SELECT json_agg(counted) FROM (
+    SELECT status, count(*) AS count, count(*) FILTER (WHERE safely_retryable) AS retryable
+    FROM pinned_execution WHERE bulk_id = ${bulkId} GROUP BY status) counted) AS counted`;
+const COUNTED = json<Counted[] | null>();
+
+const countItems = statement("bulk.count.items", {
+  params: { bulkId: text },
+  row: { counted: COUNTED },
+  sql: `SELECT ${countsOf("$bulkId")}`,
+});
+
+const LISTED = pick(
+  pinnedBulk,
+  "id project_id environment status plan concurrency lanes item_count retry_of",
+  "created_at started_at completed_at cancel_requested_at",
+);
+type Listed = Of<typeof LISTED>;
+const readBulks = statement("bulk.list", {
+  params: { ...SCOPE, before: maybe(text), limit: int8 },
+  row: { ...LISTED, counted: COUNTED },
+  sql: `SELECT ${names(LISTED, "bulk")}, ${countsOf("bulk.id")} FROM (
+    SELECT * FROM pinned_bulk WHERE ${IN_SCOPE} AND ($before::text IS NULL OR id < $before) ORDER BY id DESC LIMIT $limit) bulk
+    ORDER BY bulk.id DESC`,
+});
 
 /** The bulks of a project, or of all projects the caller may see, newest first, without their items. */
 export async function listBulks(
@@ -66,39 +97,17 @@ export async function listBulks(
 ): Promise<z.output<typeof BulkPage>> {
   const project = projectId === undefined ? null : await access.authorize(ctx, READ, { projectId });
   const scope = access.authorize(ctx, READ, "rows");
-  const { rows } = await pool.query<BulkRow>({
-    name: "list-bulks",
-    text: `SELECT * FROM pinned_bulk
-           WHERE ($1::text[] IS NULL OR organization_id = ANY($1)) AND ($2::text IS NULL OR project_id = $2)
-             AND ($3::text IS NULL OR environment = $3) AND ($4::text IS NULL OR id < $4) ORDER BY id DESC LIMIT $5`,
-    values: [
-      scope.organizationIds,
-      project?.id ?? scope.projectId,
-      scope.environment,
-      readCursor("bulk", cursor),
-      limit + 1,
-    ],
-  });
-  const counted = await countItems(rows.map(({ id }) => id));
-  return nullEndedPageOf(rows, limit, (bulk) => toBulk(bulk, counted));
+  const rows = await readInScope(
+    readBulks,
+    { ...scope, projectId: project?.id ?? scope.projectId, principalId: null },
+    { before: readCursor("bulk", cursor), limit: limit + 1 },
+  );
+  return nullEndedPageOf(rows, limit, ({ counted, ...bulk }) => toBulk(bulk, counted ?? []));
 }
 
-/** Counted from the items themselves, each time: nothing else says how far a bulk is. */
-async function countItems(bulkIds: string[]): Promise<Counted[]> {
-  if (bulkIds.length === 0) return [];
-  const { rows } = await pool.query<Counted>({
-    name: "count-items",
-    text: `SELECT bulk_id, status, count(*) AS count, count(*) FILTER (WHERE safely_retryable) AS retryable
-           FROM pinned_execution item WHERE bulk_id = ANY($1) GROUP BY bulk_id, status`,
-    values: [bulkIds],
-  });
-  return rows;
-}
-
-function toBulk(bulk: BulkRow, counted: Counted[]): Omit<PinnedBulk, "items" | "nextCursor"> {
-  const mine = counted.filter(({ bulk_id }) => bulk_id === bulk.id);
+function toBulk(bulk: Listed, counted: Counted[]): Omit<PinnedBulk, "items" | "nextCursor"> {
   const counts = { queued: 0, running: 0, succeeded: 0, failed: 0, ambiguous: 0, canceled: 0 };
-  for (const { status, count } of mine) counts[status] = count;
+  for (const { status, count } of counted) counts[status] = count;
   return {
     bulkId: bulk.id,
     projectId: bulk.project_id,
@@ -112,7 +121,7 @@ function toBulk(bulk: BulkRow, counted: Counted[]): Omit<PinnedBulk, "items" | "
     currentConcurrency: bulk.lanes,
     itemCount: bulk.item_count,
     counts,
-    safelyRetryable: mine.reduce((sum, { retryable }) => sum + retryable, 0),
+    safelyRetryable: counted.reduce((sum, { retryable }) => sum + retryable, 0),
     retryOf: bulk.retry_of,
     createdAt: bulk.created_at.toISOString(),
     startedAt: bulk.started_at?.toISOString() ?? null,
@@ -126,12 +135,12 @@ const toItem = (row: ItemRow): BulkItemView => ({
   status: row.status,
   receiptId: row.receipt_id,
   error: row.error && { code: row.error.code, message: `${row.error.message} ${nextStepOfItem(row)}` },
-  safelyRetryable: row.is_retryable,
+  safelyRetryable: row.safely_retryable,
   charge: chargeOf({ billingMode: "byok", estimatedMicros: row.estimated_micros, hold: row.hold }),
 });
 
 const nextStepOfItem = (row: ItemRow) =>
-  nextStepOf(row.is_retryable ?? false, row.status === "ambiguous" ? "ambiguous" : null);
+  nextStepOf(row.safely_retryable ?? false, row.status === "ambiguous" ? "ambiguous" : null);
 
 function readPosition(cursor: string | undefined): number {
   if (cursor === undefined) return 0;

@@ -1,0 +1,93 @@
+import { TERMINAL } from "@/server/contract/jobs";
+import { type HoldFacts, holdFactsOf } from "@/server/domain/budgets";
+import { job } from "@/server/generated/schema";
+import { bool, int8, json, maybe, names, type Of, pick, text, texts, timestamptz } from "@/server/sql/column";
+import { statement } from "@/server/sql/statement";
+import { IN_SCOPE, SCOPE } from "@/server/sql/tenant";
+import { WORK, WORK_COLUMNS, WORK_PARAMS } from "./works";
+
+const LISTED = pick(
+  job,
+  "id status capability_key created_at completed_at artifact_count error_code selected_artifact_id",
+  "receipt_id billing_mode estimated_micros actual_micros comparison_id is_blind",
+);
+const LINE = { ...LISTED, hold: json<HoldFacts | null>() };
+/** A job as its line in a list needs it. */
+export type Line = Of<typeof LINE>;
+const LINE_COLUMNS = `${names(LISTED, "job")}, ${holdFactsOf("job.id")} AS hold`;
+
+/** Filters are joined by AND, so they never show a job that the caller could not list without them. An absent one is null. */
+const FILTERS = {
+  ...SCOPE,
+  before: maybe(text),
+  status: maybe(job.status),
+  outcome: maybe(text),
+  capabilityKey: maybe(text),
+  submitter: maybe(text),
+  createdAfter: maybe(timestamptz),
+  createdBefore: maybe(timestamptz),
+  provider: maybe(text),
+  model: maybe(text),
+  minMicros: maybe(int8),
+  keys: maybe(texts),
+  keyProjectIds: maybe(texts),
+  tags: maybe(texts),
+  isSelected: maybe(bool),
+  limit: int8,
+};
+export type Filters = Of<Omit<typeof FILTERS, keyof typeof SCOPE>>;
+
+/*
+ * The statements are planned with their parameters, so an absent filter is no part of the plan. Where a status is not terminal
+ * the index of unfinished jobs is named with it; the index of tags holds only jobs that have some; that of keys begins with the
+ * project and the operation. Filters that would reveal who did the work of a blind job, for how much, or under which key, leave
+ * blind jobs out.
+ */
+const LISTED_JOBS = `(SELECT * FROM job WHERE ${IN_SCOPE}
+    AND ($before::text IS NULL OR id < $before)
+    AND ($status::text IS NULL OR status = $status)
+    AND ($status IS NULL OR $status IN (${TERMINAL.map((status) => `'${status}'`).join(", ")}) OR completed_at IS NULL)
+    AND ($outcome::text IS NULL OR ($outcome = 'failed' AND status = 'failed')
+      OR ($outcome = 'reusable' AND status = 'succeeded' AND artifact_count > 0))
+    AND ($capabilityKey::text IS NULL OR capability_key = $capabilityKey)
+    AND ($submitter::text IS NULL OR principal_id = $submitter)
+    AND ($createdAfter::timestamptz IS NULL OR created_at >= $createdAfter)
+    AND ($createdBefore::timestamptz IS NULL OR created_at < $createdBefore)
+    AND (($provider::text IS NULL AND $model::text IS NULL AND $minMicros::bigint IS NULL AND $keys::text[] IS NULL) OR NOT is_blind)
+    AND ($provider IS NULL OR provider = $provider)
+    AND ($model IS NULL OR model = $model OR provider || '/' || model = $model)
+    AND ($minMicros IS NULL OR coalesce(actual_micros, estimated_micros) >= $minMicros)
+    AND ($keys IS NULL OR (project_id = ANY($keyProjectIds) AND operation IN ('jobs', 'invoke') AND idempotency_key = ANY($keys)))
+    AND ($tags::text[] IS NULL OR (tags @> $tags AND tags <> '{}'))
+    AND ($isSelected::boolean IS NULL OR (selected_artifact_id IS NOT NULL) = $isSelected)
+    ORDER BY id DESC LIMIT $limit) job`;
+
+export const listJobs = statement("job.list", {
+  params: FILTERS,
+  row: LINE,
+  sql: `SELECT ${LINE_COLUMNS} FROM ${LISTED_JOBS} ORDER BY job.id DESC`,
+});
+
+/** The same with how the panel names each job. */
+export const listJobsNamed = statement("job.list.named", {
+  params: { ...FILTERS, ...WORK_PARAMS },
+  row: { ...LINE, ...WORK },
+  sql: `SELECT ${LINE_COLUMNS}, ${WORK_COLUMNS} FROM ${LISTED_JOBS} ORDER BY job.id DESC`,
+});
+
+/** The environments of the projects that a caller may see. */
+export const readPlaces = statement("environment.list.places", {
+  params: pick(SCOPE, "organizationIds", "projectId"),
+  row: { project_id: text, environment: maybe(text) },
+  sql: `SELECT project.id AS project_id, environment.slug AS environment
+    FROM project LEFT JOIN environment ON environment.project_id = project.id
+    WHERE ($organizationIds::text[] IS NULL OR project.organization_id = ANY($organizationIds))
+      AND ($projectId::text IS NULL OR project.id = $projectId)`,
+});
+
+/** What replaces a key that is free again: its former job is found by this in the index of keys. */
+export const readReleasedKeys = statement("job.read.released_keys", {
+  params: { projectIds: texts, spellings: texts },
+  row: pick(job, "idempotency_key"),
+  sql: `SELECT idempotency_key FROM job WHERE project_id = ANY($projectIds) AND released_key = ANY($spellings)`,
+});
