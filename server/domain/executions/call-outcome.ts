@@ -4,7 +4,7 @@ import type { Json } from "@/server/platform/durable/step";
 import type { ErrorCode } from "@/server/platform/errors/errors";
 import type { Micros } from "@/server/platform/money";
 import type { ReportedProgress, SubmissionState, Tier, Usage } from "@/server/providers/define";
-import { kindOfUnusable, type OutcomeKind, rowOf, type Settlement } from "./outcomes";
+import { kindOfResult, kindOfUnusable, type OutcomeKind, rowOf, type Settlement } from "./outcomes";
 
 /* The outcome of one call, as data: no database, no clock, and nothing of the provider but what it answered. */
 
@@ -34,25 +34,38 @@ export type Observed = {
  */
 export type ProviderSaid = { status: number | null; code: string | null; message?: string | null };
 
-/** An answer as its capability reads it. `unknownFinish`: the server's own word for its end, where it is not a known one. */
-export type Content = {
-  typedOutput: unknown;
-  files: OutputFile[];
-  finishReason: string | null;
-  unknownFinish?: string;
-};
+/** The content of an answer, as its capability reads it. */
+export type Content = { typedOutput: unknown; files: OutputFile[] };
 
-export type Failed = {
-  state: "failed";
-  kind: OutcomeKind;
+/** How an execution ends, or one of its calls: with a result or without one, and what becomes of the money. */
+export type Ending = {
+  state: "succeeded" | "failed";
+  /** Null: read back from a row, which does not keep it. */
+  kind: OutcomeKind | null;
   observed: Observed;
-  /** Null: a cancel, which is no error. */
-  code: ErrorCode | null;
+  /** Null: a result, or a cancel, which is no error. */
+  code: string | null;
   message: string | null;
   settlement: Settlement;
+  finishReason: string | null;
+  /** The server's own word for an end that is none of those known. */
+  unknownFinish?: string;
   /** More about the error, as its row in the table of errors allows. */
   details?: Record<string, Json>;
   said?: ProviderSaid;
+  /** How files were made here. */
+  media?: Record<string, Json>;
+  /** The provider's files are kept, and something is still to be done with them here. */
+  unprocessed?: true;
+  /** The answer was set aside: its content still has to be stored as output. */
+  isSetAside?: true;
+};
+
+/** A call without a result. */
+export type Failed = Ending & {
+  state: "failed";
+  kind: OutcomeKind;
+  code: ErrorCode | null;
   /** The beginning of an answer that was cut off; it is stored, so that it can be read. */
   partial?: TextOutput;
 };
@@ -77,8 +90,12 @@ export type Pending = { state: "pending"; handle: Json; pollAfterMs: number; pro
 /** The outcome of a call without an answer that can be used. */
 export type NoAnswer = Failed | Refused | Aborted;
 
+/** A result, which ends a call or an execution (`resultOf`) when its content is stored. */
+export type Answer = { state: "succeeded"; observed: Observed } & Content &
+  Pick<Ending, "finishReason" | "unknownFinish">;
+
 /** The outcome of one submission. */
-export type CallOutcome = ({ state: "succeeded"; observed: Observed } & Content) | Pending | NoAnswer;
+export type CallOutcome = Answer | Pending | NoAnswer;
 
 /** May a request leave? `lost`: another process has the row, or ended it. `unsure`: the database does not say. */
 export type Gate = "open" | "lost" | "unsure";
@@ -96,24 +113,41 @@ export const nothingSent: Observed = {
   costMicros: null,
 };
 
-/** A call without a result. The outcome's row has its money; `code` is the capability's own, where the row has none. */
+/** An end of this kind: the outcome's row has its money, and its code unless `more` has another. Without a result, unless `more` says so. */
+export function ending(
+  kind: OutcomeKind,
+  observed: Observed,
+  more: Partial<Omit<Ending, "kind" | "observed" | "settlement">> = {},
+): Ending & Pick<Failed, "kind"> {
+  const { code, settlement } = rowOf(kind);
+  return { state: "failed", kind, observed, code, message: null, settlement, finishReason: null, ...more };
+}
+
+/** The outcome of a call without a result; `code` is the capability's own, where the row has none. */
 export function failed(
   kind: OutcomeKind,
   message: string | null,
   observed: Observed,
-  more: { code?: ErrorCode; details?: Record<string, Json>; said?: ProviderSaid } = {},
+  { code = rowOf(kind).code, ...more }: { code?: ErrorCode | null } & Pick<Ending, "details" | "said"> = {},
 ): Failed {
-  const { code, settlement } = rowOf(kind);
-  return {
-    state: "failed",
-    kind,
-    observed,
-    code: more.code ?? code,
-    message,
-    settlement,
-    ...more,
-  };
+  return { ...ending(kind, observed, more), state: "failed", code, message };
 }
+
+/** The end of a call with a result. */
+export const resultOf = ({
+  observed,
+  finishReason,
+  unknownFinish,
+}: Pick<Answer, "observed" | "finishReason" | "unknownFinish">): Ending & Pick<Failed, "kind"> =>
+  ending(kindOfResult(observed.costMicros), observed, {
+    state: "succeeded",
+    finishReason,
+    ...(unknownFinish === undefined ? {} : { unknownFinish }),
+  });
+
+/** Nothing was sent, and what stopped it was ours: an idempotency key is free again. */
+export const freesKey = ({ kind }: Pick<Ending, "kind">): boolean =>
+  kind !== null && rowOf(kind).freesKey === true;
 
 /** A complete answer that cannot be used. It was made, so it is charged. */
 export const unusable = (message: string, observed: Observed, code: ErrorCode = "PROVIDER_ERROR"): Failed =>

@@ -1,5 +1,5 @@
 import {
-  type CallOutcome,
+  type Answer,
   type Failed,
   failed,
   LOST,
@@ -30,8 +30,8 @@ export type Facts = {
   canFallBack: boolean;
 };
 
-export type Transition<Answer> =
-  | { to: "answered"; answer: Answer }
+export type Transition<A> =
+  | { to: "answered"; answer: A }
   /** `exhausted`: the refusal that counts against the health of the route. */
   | { to: "ended"; failure: Failed; exhausted?: Refused }
   | { to: "waiting"; afterMs: number; refused: Refused }
@@ -47,11 +47,11 @@ export type Transition<Answer> =
 type Backoff = (waitedMs: number, retryAfterMs: number | null) => number;
 
 /** Says what follows from the outcome of a call. */
-export function decide<Answer extends { state: "succeeded" } = Extract<CallOutcome, { state: "succeeded" }>>(
+export function decide<A extends { state: "succeeded" } = Answer>(
   facts: Facts,
-  outcome: Answer | Pending | NoAnswer,
+  outcome: A | Pending | NoAnswer,
   backoff: Backoff,
-): Transition<Answer> {
+): Transition<A> {
   switch (outcome.state) {
     case "succeeded":
       return { to: "answered", answer: outcome };

@@ -1,15 +1,21 @@
 export { refuseInternally, send } from "./call";
 export {
   type AbortReason,
+  type Answer,
   type CallOutcome,
+  type Content,
+  type Ending,
+  ending,
   type Failed,
   failed,
+  freesKey,
   type Gate,
   LOST,
+  lostAfter,
   type NoAnswer,
   nothingSent,
-  type Observed,
   type ProviderSaid,
+  resultOf,
   unavailable,
   unusable,
 } from "./call-outcome";
@@ -29,7 +35,7 @@ export {
   releaseAllLeases,
 } from "./leases";
 export { type Books, booksOf, type CallMoney, type ExecutionMoney, moneyOf, usageOf } from "./money";
-export { kindOfResult, type OutcomeKind, rowOf, type Settlement } from "./outcomes";
+export { type OutcomeKind, rowOf, type Settlement } from "./outcomes";
 export { accountOf, DIFFERS, pollCall, streamCall, submitCall, type Work } from "./port-sender";
 export { type Pass, reapsUntil } from "./reaping";
 export { apply, type Driver } from "./turn";

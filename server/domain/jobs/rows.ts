@@ -6,7 +6,7 @@ import type { HoldFacts } from "@/server/domain/budgets";
 import { isKeptSealed, openContent, type StoredContent } from "@/server/domain/content";
 import type { Ctx, Scope } from "@/server/domain/ctx";
 import { callersKey, keptMs, keptUntil } from "@/server/domain/envelope";
-import type { Settlement } from "@/server/domain/executions";
+import type { Ending } from "@/server/domain/executions";
 import type { InputReach } from "@/server/domain/inputs";
 import { toReceipt } from "@/server/domain/receipts";
 import { artifact, attempt, job, jobArtifact, payload, receipt } from "@/server/generated/schema";
@@ -141,30 +141,13 @@ export function expiryOf(
 export const isSealedOf = (job: Pick<JobRow, "data_classification" | "retention_requirement">) =>
   isKeptSealed(job.data_classification, job.retention_requirement);
 
-/** What an attempt keeps of its outcome, so that another process can end the job from the rows alone. */
-export type StoredOutcome = {
-  outcome: "succeeded" | "failed";
-  code: string | null;
-  message: string | null;
-  settlement: Settlement;
-  finishReason: string | null;
-  /** The server's own word for an end that is none of those known. */
-  unknownFinish?: string;
-  /** The cost is an estimate. */
-  estimated?: "whole" | "partial";
-  /** The tier that ran; absent: no answer tells. */
-  tier?: Tier;
-  /** Requests the provider took on, where an unfit answer was given back. */
-  submissions?: 2;
-  /** The answer was set aside: its content still has to be stored as output. */
-  isSetAside?: true;
-  /** More about the error, as its row in the table of errors allows. */
-  details?: Record<string, Json>;
-  /** The provider's files are kept, and something is still to be done with them here. */
-  unprocessed?: true;
-  /** How the files were made. */
-  media?: Record<string, Json>;
-};
+/** What an attempt keeps of its end beside its columns, so that another process can end the job from the rows alone. */
+export type StoredOutcome = Omit<Ending, "state" | "kind" | "observed" | "said"> &
+  Pick<Ending["observed"], "estimated" | "submissions"> & {
+    outcome: Ending["state"];
+    /** The tier that ran; absent: no answer tells. */
+    tier?: Tier;
+  };
 
 /** The slot status of a provider's file that is kept as it came, while something is still to be done with it. */
 export const UNPROCESSED = "unprocessed";

@@ -4,10 +4,11 @@ import type { KeptContent } from "@/server/domain/content";
 import {
   booksOf,
   type Clock,
+  type Ending,
   type Failed,
   finishOnce,
+  freesKey,
   moneyOf,
-  type OutcomeKind,
   rowOf,
   writeSurely,
 } from "@/server/domain/executions";
@@ -32,28 +33,25 @@ export type Held = {
   clock: Clock;
 };
 
-/** How an execution ends, before it is written down. */
-export type End = Pick<Failed, "kind" | "code" | "message" | "observed" | "said" | "details"> & {
-  /** What came back whole. */
-  answer?: { output: PinnedOutput; native: Json };
-};
+/** How a pinned execution ends: as the process saw it that writes it down. */
+export type PinnedEnding = Ending & Pick<Failed, "kind">;
+
+/** An answer that came back whole. */
+export type Whole = { output: PinnedOutput; native: Json };
 
 /** An execution that has ended, as it was written down. */
-export type Ended = {
+export type Finished = {
   state: "ended";
   code: string | null;
   submission: PinnedAttemptRow["submission"];
   /** As it is shown; made when it is asked for. */
   record(): PinnedRecord;
   /** Shown of a failure once, and in no record: what the provider answered, and when to retry. */
-  shownOnce: Pick<Failed, "said" | "details">;
+  shownOnce: Pick<Ending, "said" | "details">;
 };
 
-/** The lease is lost: its new holder ends it. */
-export type Lost = { state: "lost" };
-
 /** The word of a pinned record for each outcome, its status first. */
-export function wordsOf({ kind, code }: { kind: OutcomeKind; code: Failed["code"] }) {
+export function wordsOf({ kind, code }: Pick<PinnedEnding, "kind" | "code">) {
   const { pinned, settlement, submission, isSafe } = rowOf(kind);
   const own = pinned?.code ?? code;
   return {
@@ -66,15 +64,18 @@ export function wordsOf({ kind, code }: { kind: OutcomeKind; code: Failed["code"
 }
 
 /**
- * Ends an execution: status, last submission, record, content, hold and ledger in one statement. Lost: another end came
+ * Ends an execution: status, last submission, record, content, hold and ledger in one statement. Null: another end came
  * first, or the lease is lost; an answer that was observed all the same is kept as a correction then.
  */
-export async function finishPinned(held: Held, end: End, clocks?: Clocks): Promise<Ended | Lost> {
+export async function finishPinned(
+  held: Held,
+  ending: PinnedEnding,
+  { answer = null, clocks }: { answer?: Whole | null; clocks?: Clocks } = {},
+): Promise<Finished | null> {
   const { row, plan, clock } = held;
   const now = clock.now();
-  const { observed, answer } = end;
-  const { status, code, settlement, isSafe } = wordsOf(end);
-  const freesKey = rowOf(end.kind).freesKey === true && submissionOf(held.attempts) !== "attempted";
+  const { observed } = ending;
+  const { status, code, settlement, isSafe } = wordsOf(ending);
   const { provider, model } = plan.pin;
   const { maximum_micros: maximumMicros } = row;
   const priced = { ...plan, maximumMicros, maximumUpstreamMicros: maximumMicros };
@@ -83,9 +84,9 @@ export async function finishPinned(held: Held, end: End, clocks?: Clocks): Promi
     { provider, settlement, costMicros, usage, isPartial: estimated === "partial" },
   ]);
   const books = booksOf(priced, money, accountOf(row.organization_id, null), `${provider}/${model}`);
-  const attempts = held.attempts.map((each) => (each.ended_at ? each : endedAs(each, end, now)));
-  const error = code && { code, message: end.message ?? code };
-  const content = contentOf(held, end, now);
+  const attempts = held.attempts.map((each) => (each.ended_at ? each : closed(each, ending, now)));
+  const error = code === null ? null : { code, message: ending.message ?? code };
+  const content = contentOf(held, answer, now);
   const record = await finishOnce({
     mode: "pinned",
     status,
@@ -118,7 +119,7 @@ export async function finishPinned(held: Held, end: End, clocks?: Clocks): Promi
         error_code: error?.code ?? null,
         error,
         safely_retryable: isSafe,
-        frees_key: freesKey,
+        frees_key: freesKey(ending) && submissionOf(held.attempts) !== "attempted",
         actual_micros: books.costMicros,
         usage,
         receipt_id: receiptIdOf(row.id),
@@ -140,7 +141,7 @@ export async function finishPinned(held: Held, end: End, clocks?: Clocks): Promi
       if (answer) await keepLateAnswer(row, { status, code, observed }, content, now);
     },
   });
-  if (!record) return { state: "lost" };
+  if (!record) return null;
   return {
     state: "ended",
     code,
@@ -151,14 +152,14 @@ export async function finishPinned(held: Held, end: End, clocks?: Clocks): Promi
         ...(content.native && answer ? { native: answer.native } : {}),
         corrections: [],
       }),
-    shownOnce: end,
+    shownOnce: ending,
   };
 }
 
 /** A submission as it ended, in the words of pinned records. */
-export function endedAs(attempt: PinnedAttemptRow, end: Omit<End, "answer">, now: Date): PinnedAttemptRow {
-  const { submission, code } = wordsOf(end);
-  const http_status = submission === "ambiguous" ? null : end.observed.httpStatus;
+export function closed(attempt: PinnedAttemptRow, ending: PinnedEnding, now: Date): PinnedAttemptRow {
+  const { submission, code } = wordsOf(ending);
+  const http_status = submission === "ambiguous" ? null : ending.observed.httpStatus;
   return { ...attempt, submission, http_status, error_code: code, ended_at: now };
 }
 
@@ -177,7 +178,7 @@ type EndContent = {
 };
 
 /** What came back, as it is hashed and kept: the vendor's own words only where they were asked for. */
-function contentOf({ plan }: Held, { answer }: End, now: Date): EndContent {
+function contentOf({ plan }: Held, answer: Whole | null, now: Date): EndContent {
   if (!answer) return { output: null, outputHash: null, native: null, nativeHash: null };
   const kept = (value: Json) => keptUnder(plan, canonicalText(value), now);
   const output = kept(answer.output);

@@ -4,7 +4,7 @@ import { type Clock, correctUnsent, failed, nothingSent, unavailable } from "@/s
 import { pool } from "@/server/platform/db";
 import { int4, text } from "@/server/sql/column";
 import { statement } from "@/server/sql/statement";
-import { endedAs, finishPinned } from "./end";
+import { closed, finishPinned } from "./end";
 import { attemptsOf } from "./read";
 import type { PinnedRow } from "./rows";
 import { endAttempt, requeue } from "./transitions";
@@ -38,11 +38,11 @@ async function endUnsent(clock: Clock, row: PinnedRow): Promise<boolean> {
   const attempts = (await attemptsOf([row.id])).get(row.id) ?? [];
   if (row.plan !== null) {
     const how = unavailable("The database did not answer in time.");
-    return (await finishPinned({ row, plan: row.plan, attempts, clock }, how)).state === "ended";
+    return (await finishPinned({ row, plan: row.plan, attempts, clock }, how)) !== null;
   }
   const how = failed("canceled_unsent", null, nothingSent);
   for (const attempt of attempts.filter(({ ended_at }) => ended_at === null))
-    await endAttempt({ pinnedId: row.id, fence: row.fence, attempt: endedAs(attempt, how, clock.now()) });
+    await endAttempt({ pinnedId: row.id, fence: row.fence, attempt: closed(attempt, how, clock.now()) });
   await requeue([row]);
   return true;
 }

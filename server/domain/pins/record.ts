@@ -6,7 +6,7 @@ import type {
   PinnedStatus,
   SealedPinned,
 } from "@/server/contract/pinned-records";
-import type { Observed } from "@/server/domain/executions";
+import type { Ending } from "@/server/domain/executions";
 import { type Sealed, sealDocument, signatureOf } from "@/server/domain/receipts";
 import type { Json } from "@/server/platform/durable/step";
 import { receiptIdOf } from "@/server/platform/ids";
@@ -50,7 +50,7 @@ export type RecordFacts = {
   outputHash: string | null;
   nativeResponseHash: string | null;
   finishReason: string | null;
-  observed: Observed;
+  observed: Ending["observed"];
   /** What its work cost at list price; null: unknown. */
   costMicros: Micros | null;
   /** Null: it held nothing. */

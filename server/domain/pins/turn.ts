@@ -5,13 +5,13 @@ import {
   type AbortReason,
   apply,
   type Driver,
+  type Ending,
   failed,
-  kindOfResult,
   type Lease,
   type NoAnswer,
   nothingSent,
-  type Observed,
   refuseInternally,
+  resultOf,
   send,
   sleep,
   unusable,
@@ -25,7 +25,7 @@ import { answerFlaw, sha256Hex } from "@/server/platform/text/canonical";
 import { wholeValue } from "@/server/platform/text/whole-text";
 import type { Tier } from "@/server/providers/define";
 import { type PinSent, sendPin } from "@/server/providers/pins";
-import { type End, type Ended, endedAs, finishPinned, type Held, type Lost } from "./end";
+import { closed, type Finished, finishPinned, type Held, type PinnedEnding, type Whole } from "./end";
 import { neverSent } from "./never-sent";
 import { accountOf, type Target, targetOf } from "./planning/target";
 import {
@@ -51,11 +51,13 @@ export type Work = Held & {
 };
 
 /**
- * Stopped (by `mayGoOn` or a shutdown) before any of an item's submissions was answered: its row is still running. Unsent: it
+ * Lost: its new holder ends it. Stopped (by `mayGoOn` or a shutdown) before any of an item's submissions was answered: its row is still running. Unsent: it
  * is another's, and what that process made of it is corrected.
  */
-export type Result = Ended | Lost | { state: "stopped" | "unsent" };
+export type Result = Finished | { state: "lost" | "stopped" | "unsent" };
 type Next = Result | { state: "again"; afterMs: number };
+
+const LOST_LEASE: Result = { state: "lost" };
 
 /**
  * Carries an execution to its end. Every submission is written down before its first byte can leave; what the vendor
@@ -76,10 +78,10 @@ async function carryOn(work: Work): Promise<Result> {
   const { attempts } = work;
   let retryWaitMs = waitsBetween(attempts);
   let providerExecutionMs: number | null = null;
-  const end = (how: End): Promise<Ended | Lost> => {
+  const end = async (ending: PinnedEnding, answer: Whole | null = null): Promise<Result> => {
     const wallClockMs = Math.round(headStartMs + clock.elapsedMs() - beganAt);
     const clocks = { retryWaitMs: Math.round(retryWaitMs), providerExecutionMs, wallClockMs };
-    return finishPinned({ row, plan, attempts, clock }, how, clocks);
+    return (await finishPinned({ row, plan, attempts, clock }, ending, { answer, clocks })) ?? LOST_LEASE;
   };
   const target = targetOf(plan);
   const bytes = target && bytesOf(target, work.content, plan.tier);
@@ -89,24 +91,24 @@ async function carryOn(work: Work): Promise<Result> {
   /** `attempt`: the submission that is open; null: none could be begun. */
   const driverOf = (attempt: PinnedAttemptRow | null): Driver<Answered, Next> => {
     /** Nothing ran: the same bytes may be sent again. */
-    const release = async (how: End, afterMs: number): Promise<Next> => {
+    const release = async (ending: PinnedEnding, afterMs: number): Promise<Next> => {
       if (!attempt) return { state: "again", afterMs };
-      const ended = endedAs(attempt, how, clock.now());
+      const ended = closed(attempt, ending, clock.now());
       attempts[attempts.length - 1] = ended;
       const isHeld = await endAttempt({ pinnedId: row.id, fence: row.fence, attempt: ended });
-      return isHeld ? { state: "again", afterMs } : { state: "lost" };
+      return isHeld ? { state: "again", afterMs } : LOST_LEASE;
     };
     return {
       now: clock.now,
       called: calledBy(target, plan),
       facts: factsOf(work),
-      keep: (answer) => end(endOf(answer)),
+      keep: (answered) => end(...endingOf(answered)),
       end,
       release: ({ reason, observed }, waitMs) => release(failed(reason, null, observed), waitMs),
       putBack: () => release(failed("canceled_unsent", null, nothingSent), 0),
       taken: () => Promise.reject(new Error("a pinned call is never pending")),
       fallBack: () => Promise.reject(new Error("a pinned call is only sent on its own tier")),
-      leave: () => ({ state: "lost" }),
+      leave: () => LOST_LEASE,
       async leaveUnsent() {
         await neverSent(clock, row);
         return { state: "unsent" };
@@ -126,7 +128,7 @@ async function carryOn(work: Work): Promise<Result> {
 
   const turn = async (): Promise<Next> => {
     const { aborted, reason } = lease.signal;
-    if (aborted && reason === ("lease_lost" satisfies AbortReason)) return { state: "lost" };
+    if (aborted && reason === ("lease_lost" satisfies AbortReason)) return LOST_LEASE;
     if (aborted || work.mayGoOn?.() === false) {
       if (row.bulk_id !== null && submissionOf(attempts) === "not_attempted") return { state: "stopped" };
       return end(unsent("The execution was stopped before the provider accepted it."));
@@ -136,7 +138,7 @@ async function carryOn(work: Work): Promise<Result> {
       if (!isDatabaseOutage(cause)) throw cause;
       return refuseInternally({ attemptId: row.id }, cause, UNREADABLE);
     });
-    if (opened === "lost") return { state: "lost" };
+    if (opened === "lost") return LOST_LEASE;
     if (opened === "unconnected")
       return end(unsent("The provider account of this execution is no longer connected."));
     if ("state" in opened) return apply(driverOf(null), opened);
@@ -207,7 +209,7 @@ async function begin(
   };
 }
 
-type Answered = { state: "succeeded"; sent: PinSent; observed: Observed };
+type Answered = { state: "succeeded"; sent: PinSent; observed: Ending["observed"] };
 
 /** Whose account a plan runs on, as the health of routes is kept. */
 const calledBy = ({ provider, model }: Target, { credentialId }: PinnedPlan) => ({
@@ -256,21 +258,22 @@ async function submit(
 }
 
 /** An end without anything having run: posting it again is safe. */
-const unsent = (message: string): End => failed("unsendable", message, nothingSent);
+const unsent = (message: string) => failed("unsendable", message, nothingSent);
 
 const UNREADABLE = "The database could not be reached before the request was sent.";
 
 const EMPTY = "The provider's answer has no text and calls no tool.";
 
-/** The end that an answer amounts to. */
-function endOf({ sent, observed }: Answered): End {
+/** The end that an answer amounts to, and the answer if it is whole. */
+function endingOf({ sent, observed }: Answered): [PinnedEnding, Whole | null] {
   const { text, toolCalls, finishReason } = sent;
   const output: PinnedOutput = wholeValue({ text, toolCalls, finishReason });
   const native = wholeValue(sent.nativeResponse);
   const flaw = answerFlaw(output) ?? answerFlaw(native);
-  if (flaw) return unusable(flaw, observed);
-  const answer = { output, native };
-  if (text === "" && toolCalls.length === 0)
-    return { ...unusable(EMPTY, observed, "PROVIDER_EMPTY_OUTPUT"), answer };
-  return { kind: kindOfResult(observed.costMicros), code: null, message: null, observed, answer };
+  if (flaw) return [unusable(flaw, observed), null];
+  const isEmpty = text === "" && toolCalls.length === 0;
+  const ending = isEmpty
+    ? unusable(EMPTY, observed, "PROVIDER_EMPTY_OUTPUT")
+    : resultOf({ observed, finishReason });
+  return [ending, { output, native }];
 }

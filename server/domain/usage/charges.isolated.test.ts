@@ -13,9 +13,10 @@ import * as billing from "@/server/domain/billing";
 import * as budgets from "@/server/domain/budgets";
 import { createCredential } from "@/server/domain/connections";
 import { type Ctx, SCOPES, systemCtx } from "@/server/domain/ctx";
+import { ending } from "@/server/domain/executions";
 import * as jobs from "@/server/domain/jobs";
 import { settleLateAnswer } from "@/server/domain/jobs/ending/after-end";
-import { endedWithout } from "@/server/domain/jobs/ending/ended";
+import { unseen } from "@/server/domain/jobs/ending/ending";
 import { compareDrawings } from "@/server/domain/jobs/reading/blind.fixture";
 import { attemptOf } from "@/server/domain/jobs/rows";
 import { readJob } from "@/server/domain/jobs/running/work";
@@ -230,10 +231,9 @@ async function endLate(world: TestProject, hold: budgets.ExecutionHold, after: A
     const job = await readJob(id);
     const attempt = job && (await attemptOf(job));
     if (!attempt) return;
-    const ended = endedWithout("result", null);
     const costMicros = Math.round(heldMicros * LATE[after as keyof typeof LATE]); // just looked up
-    const observed = { ...ended.observed, costMicros };
-    await settleLateAnswer(job, attempt.id, { ...ended, observed }, clock.now());
+    const late = ending("result", { ...unseen("attempted"), costMicros });
+    await settleLateAnswer(job, attempt.id, late, clock.now());
   } else return;
   const { rows } = await pool.query("SELECT state FROM hold WHERE id = $1", [hold.id]);
   if (hold.billing_mode === "managed") expect(["settled", "released"]).toContain(rows[0].state);

@@ -7,7 +7,7 @@ import { fail } from "@/server/platform/errors/errors";
 import { microsToUsd } from "@/server/platform/money";
 import { wake } from "../admission/dispatch";
 import { finishUnleased, writeEnding } from "../ending/end";
-import { type Ended, endedBefore } from "../ending/ended";
+import { endingOf } from "../ending/ending";
 import { get } from "../reading/get";
 import { type AttemptRow, artifactsOf, attemptOf, type JobRow } from "../rows";
 import { toOutput } from "../running/output";
@@ -92,23 +92,15 @@ export async function acceptAsIs(ctx: Ctx, jobId: string): Promise<Job> {
       "The output of this stage is not the requested output. Retry the step, or fail or cancel the job.",
     );
   const now = ctx.now();
-  const before = endedBefore(attempt);
-  const { isSetAside: _, unprocessed, ...outcome } = before.outcome;
-  const ended: Ended = {
-    outcome,
-    observed: before.observed,
-    fresh: unprocessed
-      ? null
-      : { output: toOutput(job, (await contentOf(job)).typedOutput, [], now), artifacts: [] },
-  };
+  const { isSetAside: _, unprocessed, ...ending } = endingOf(attempt);
+  const fresh = unprocessed ? null : toOutput(job, (await contentOf(job)).typedOutput, [], now);
   await writeEnding({
     job,
     inputHash: await storedInputHash(job.id),
-    outputHash: null,
     engine: null,
     attempt,
-    artifacts: unprocessed ? await artifactsOf(job) : [],
-    ended,
+    ending,
+    kept: fresh ? { output: fresh, artifacts: [] } : { outputHash: null, artifacts: await artifactsOf(job) },
     from: ["needs_attention"],
     fence: job.fence,
     asRead: true,

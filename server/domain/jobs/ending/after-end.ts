@@ -1,9 +1,8 @@
 import { type ExecutionHold, exposureOf, findHolds, resolve } from "@/server/domain/budgets";
 import { type Ctx, systemCtx } from "@/server/domain/ctx";
-import { type CallMoney, moneyOf } from "@/server/domain/executions";
+import { type CallMoney, type Ending, moneyOf } from "@/server/domain/executions";
 import { countExposure } from "@/server/platform/log/metrics";
 import { type AttemptRow, attemptsOf, type JobRow } from "../rows";
-import type { Ended } from "./ended";
 
 /** What became known of one call after the end of its job. */
 export type Learned = { attemptId: string } & Pick<
@@ -55,7 +54,7 @@ export const settlementOf = ({ answer, submission }: AttemptRow): CallMoney["set
 /** The end of a call as far as it says what is owed; null: its cost is unknown, and no one received its result. */
 export function learnedFrom(
   attemptId: string,
-  { settlement, observed }: { settlement: CallMoney["settlement"]; observed: Ended["observed"] },
+  { settlement, observed }: Pick<Ending, "settlement" | "observed">,
 ): Learned | null {
   if (settlement === "ambiguous" || settlement === "hold") return null;
   const { costMicros, usage, estimated } = observed;
@@ -70,11 +69,10 @@ export function learnedFrom(
 export async function settleLateAnswer(
   job: JobRow,
   attemptId: string,
-  answer: Pick<Ended, "outcome" | "observed">,
+  answer: Ending,
   now: Date,
 ): Promise<void> {
-  const { settlement } = answer.outcome;
-  const learned = learnedFrom(attemptId, { settlement, observed: answer.observed });
+  const learned = learnedFrom(attemptId, answer);
   if (!learned || job.pricing.billingMode !== "managed") return;
   const [hold] = await findHolds("hold.execution_id = $1 AND hold.state = 'ambiguous'", [job.id]);
   const ctx = systemCtx("late-answer", () => now);

@@ -6,9 +6,11 @@ import type { Ctx } from "@/server/domain/ctx";
 import {
   booksOf,
   type CallMoney,
+  type Ending,
+  ending,
   finishOnce,
+  freesKey,
   moneyOf,
-  type Observed,
   usageOf,
 } from "@/server/domain/executions";
 import { sealReceipt } from "@/server/domain/receipts";
@@ -31,44 +33,44 @@ import { type Finish, finish } from "../transitions/finish";
 import type { NewEvent } from "../transitions/moves";
 import { callOf, settleLateAnswer } from "./after-end";
 import {
-  type Ended,
-  endedBefore,
-  endedWithout,
+  endingOf,
+  freshIn,
   type Kept,
   type Next,
+  NOTHING,
   toAttemptUpdate,
+  unseen,
   warningsOf,
-} from "./ended";
+} from "./ending";
 import { toPayload } from "./provider-said";
 
 /** What an end needs of a turn. `capability` is absent where the request can no longer be read. */
-type Ending = Pick<Turn, "ctx"> & {
+type HeldTurn = Pick<Turn, "ctx"> & {
   work: Pick<LoadedWork, "job"> & Partial<Pick<LoadedWork, "capability">> & { inputHash: string | null };
   row: AttemptRow | null;
   lease: Pick<Turn["lease"], "fence">;
 };
 
-/** Ends an execution that this worker holds, with the outcome of its call. */
+/** Ends an execution that this worker holds. `known`: its content; null: stored before, and to be read. */
 export async function finishLeased(
-  { ctx, work: { job, inputHash, capability }, row, lease: { fence } }: Ending,
-  ended: Ended,
+  { ctx, work: { job, inputHash, capability }, row, lease: { fence } }: HeldTurn,
+  ending: Ending,
+  known: Kept | null = NOTHING,
   from: ("running" | "canceling")[] = ["running", "canceling"],
 ): Promise<Next> {
-  const kept = ended.fresh === null ? (ended.kept ?? (await readKept(job))) : NOTHING;
+  const kept = known ?? (await readKept(job));
   const execute = capability?.execute;
   const engine = execute && "local" in execute ? execute.engine : null;
   const now = ctx.now();
   // A cancel that came meanwhile has the last word; the cost stays.
   for (const status of from) {
     const isCanceled = status === "canceling";
-    const conclusion = { job, inputHash, engine, attempt: row, ...kept, ended, fence, now };
-    if (await writeEnding({ ...conclusion, from: [status], canceled: isCanceled }))
-      return { state: "ended", ended, isCanceled };
+    const facts = { job, inputHash, engine, attempt: row, kept, ending, fence, now };
+    if (await writeEnding({ ...facts, from: [status], canceled: isCanceled }))
+      return { state: "ended", written: { ending, kept, isCanceled } };
   }
   return { state: "ended" };
 }
-
-const NOTHING: Kept = { artifacts: [], outputHash: null };
 
 async function readKept(job: JobRow): Promise<Kept> {
   const [artifacts, payloads] = await Promise.all([artifactsOf(job), payloadsOf(job)]);
@@ -79,7 +81,7 @@ async function readKept(job: JobRow): Promise<Kept> {
 export function cancelNow(turn: Turn): Promise<Next> {
   const { submission } = turn.row;
   const kind = submission === "not_attempted" ? "canceled_unsent" : "canceled";
-  return finishLeased(turn, endedWithout(kind, null, { submission }), ["canceling"]);
+  return finishLeased(turn, ending(kind, unseen(submission)), NOTHING, ["canceling"]);
 }
 
 /** How an execution that no worker holds ends. */
@@ -114,8 +116,8 @@ export async function finishUnleased(
     inputHash,
     engine: null,
     attempt,
-    ...kept,
-    ended: endedAsFound(attempt, end),
+    kept,
+    ending: foundEnding(attempt, end),
     from: [job.status],
     fence: job.fence,
     asRead: true,
@@ -128,27 +130,23 @@ export async function finishUnleased(
 }
 
 /** The end of what is found: charged as it was answered, else by whether its request may have left. */
-export function endedAsFound(
+export function foundEnding(
   attempt: AttemptRow | null,
   { code, message }: Pick<UnleasedEnd, "code" | "message">,
-): Ended {
+): Ending {
+  if (attempt?.answer) return { ...endingOf(attempt), state: "failed", code, message };
   const submission = attempt?.submission ?? "not_attempted";
-  if (attempt?.answer) {
-    const before = endedBefore(attempt);
-    return { ...before, outcome: { ...before.outcome, outcome: "failed", code, message } };
-  }
   const kind = submission === "not_attempted" ? "stopped_unsent" : "lost";
-  return endedWithout(kind, message, { code, submission });
+  return ending(kind, unseen(submission), { code, message });
 }
 
 export type EndingFacts = {
   job: JobRow;
   inputHash: string | null;
-  outputHash: string | null;
   engine: string | null;
   attempt: AttemptRow | null;
-  artifacts: ArtifactRow[];
-  ended: Ended;
+  ending: Ending;
+  kept: Kept;
   /** From which statuses, and under which fence (null: no lease is needed). */
   from: Finish["from"];
   fence: number | null;
@@ -163,117 +161,114 @@ export type EndingFacts = {
 };
 
 /**
- * Ends an execution: status, receipt, hold, ledger and events in one statement. False: another end came first.
- * `ended.fresh` is stored by the same statement.
+ * Ends an execution: status, receipt, hold, ledger, events and its new content in one statement. False: another end came
+ * first.
  */
-export async function writeEnding(conclusion: EndingFacts): Promise<boolean> {
-  const { job, attempt, ended, now } = conclusion;
-  const { outcome, observed } = ended;
+export async function writeEnding(facts: EndingFacts): Promise<boolean> {
+  const { job, attempt, ending, kept, now } = facts;
+  const fresh = freshIn(kept);
   const isTest = job.provider === SANDBOX;
   const isPaid = job.pricing.maximumMicros > 0;
-  const to = conclusion.canceled ? "canceled" : outcome.outcome;
+  const to = facts.canceled ? "canceled" : ending.state;
   const earlier = await earlierOf(job, attempt);
-  const calls = callsOf(earlier, attempt ?? job, ended);
+  const calls = callsOf(earlier, attempt ?? job, ending);
   const money = moneyOf(job.pricing, calls);
   const funding = isPaid ? job.hold_funding : null;
   const payer = accountOf(job.organization_id, funding);
   const books = booksOf(job.pricing, money, payer, `${job.provider}/${job.model}`);
   // What the stages kept is there however it ends.
-  const before = job.pricing.stages ? await artifactsOf(job) : conclusion.artifacts;
-  const artifacts: ArtifactRow[] = [...before, ...(ended.fresh?.artifacts ?? [])];
-  const error = errorOf(conclusion);
+  const artifacts: ArtifactRow[] = job.pricing.stages
+    ? [...(await artifactsOf(job)), ...(fresh?.artifacts ?? [])]
+    : kept.artifacts;
+  const error = errorOf(facts);
   const seal = () =>
     sealReceipt({
       job,
       status: to,
-      inputHash: conclusion.inputHash,
-      outputHash: ended.fresh?.output?.sha256 ?? conclusion.outputHash,
+      inputHash: facts.inputHash,
+      outputHash: "output" in kept ? (kept.output?.sha256 ?? null) : kept.outputHash,
       provider: job.provider || null,
       model: job.model || null,
-      engine: conclusion.engine,
+      engine: facts.engine,
       estimate: job.pricing,
       completedAt: now,
       artifacts: artifacts.map((row) => toArtifactRef(job.id, row, null)),
-      attempt: attempt && toReceiptAttempt(job, attempt, ended, now),
-      earlier: earlier.map((row) => toReceiptAttempt(job, row, endedBefore(row), now)),
-      tier: observed.tier,
+      attempt: attempt && toReceiptAttempt(job, attempt, ending, now),
+      earlier: earlier.map((row) => toReceiptAttempt(job, row, endingOf(row), now)),
+      tier: ending.observed.tier,
       usage: usageOf(calls),
-      finishReason: outcome.finishReason,
-      media: outcome.media ?? null,
+      finishReason: ending.finishReason,
+      media: ending.media ?? null,
       error,
       costMicros: books.costMicros,
-      isEstimated: isEstimated(ended, earlier),
+      isEstimated: isEstimated(ending, earlier),
       charge: chargeOfJob(job, heldFor(job, money)),
       feeMicros: books.feeMicros,
       holdState: books.holdState,
       funding,
       isTest,
     });
-  const succeeded =
-    to === "succeeded" ? artifacts.filter((artifact) => artifact.variant_index !== null).length : 0;
   const write = (receipt: Finish["receipt"]) =>
     finish({
       jobId: job.id,
-      fence: conclusion.fence,
-      seen_event: conclusion.asRead ? job.last_event : null,
-      from: conclusion.from,
+      fence: facts.fence,
+      seen_event: facts.asRead ? job.last_event : null,
+      from: facts.from,
       to,
       now,
       error_code: error?.code ?? null,
-      error: error && outcome.details ? { ...error, details: outcome.details } : error,
-      warnings: warningsOf(outcome),
+      error: error && ending.details ? { ...error, details: ending.details } : error,
+      warnings: warningsOf(ending),
       actual_micros: books.costMicros,
-      completed_variants: succeeded,
-      failed_variants: to === "canceled" ? 0 : Math.max(0, (job.requested_variants ?? 0) - succeeded),
+      ...variantsOf(job, to, artifacts),
       receipt,
       hold: books.hold,
       transaction_id: newId("transaction"),
       postings: books.postings,
-      is_uncertain: to === "failed" && isUncertain(error?.code, observed.submission),
-      attempt: ended.fresh && attempt ? endOfAttempt(attempt, ended, now) : null,
-      output: ended.fresh?.output ?? (ended.said ? toPayload(job, ended.said, now) : null),
-      artifacts: ended.fresh?.artifacts ?? [],
-      audit: conclusion.audit ?? null,
-      frees_key: Boolean(ended.freesKey) && to === "failed" && job.operation === "invoke",
-      reap_until: conclusion.reapUntil ?? null,
+      is_uncertain: to === "failed" && isUncertain(error?.code, ending.observed.submission),
+      attempt: fresh && attempt ? endOfAttempt(attempt, ending, now) : null,
+      output: fresh?.output ?? (ending.said ? toPayload(job, ending.said, now) : null),
+      artifacts: fresh?.artifacts ?? [],
+      audit: facts.audit ?? null,
+      frees_key: freesKey(ending) && to === "failed" && job.operation === "invoke",
+      reap_until: facts.reapUntil ?? null,
       events: [
-        ...(conclusion.before ?? []),
-        ...storedEvents(ended.fresh?.artifacts ?? []),
+        ...(facts.before ?? []),
+        ...storedEvents(fresh?.artifacts ?? []),
         endEvent(to, error?.code, artifacts.length),
-        { type: "job.receipt_sealed", payload: { receiptId: receipt.id, receiptHash: receipt.hash } },
+        sealedEvent(receipt),
       ],
     });
   const tooLate = async () => {
-    if (attempt && conclusion.fence !== null && !conclusion.asRead)
-      await settleLateAnswer(job, attempt.id, ended, now);
+    if (attempt && facts.fence !== null && !facts.asRead)
+      await settleLateAnswer(job, attempt.id, ending, now);
   };
-  const code = error?.code ?? null;
-  const receipt = await finishOnce({ mode: job.mode, status: to, code, seal, write, tooLate });
-  if (receipt) countEnding(job, outcome, isPaid && !isTest ? money.exposureMicros : 0);
+  const counted = { mode: job.mode, status: to, code: error?.code ?? null };
+  const receipt = await finishOnce({ ...counted, seal, write, tooLate });
+  if (receipt) countEnding(job, ending, isPaid && !isTest ? money.exposureMicros : 0);
   return receipt !== null;
 }
 
 /** Is one of the costs an estimate of ours? */
-const isEstimated = (ended: Ended, earlier: AttemptRow[]) =>
-  [ended, ...earlier.map(endedBefore)].some(({ observed }) => observed.estimated !== undefined);
+const isEstimated = (ending: Ending, earlier: AttemptRow[]) =>
+  [ending, ...earlier.map(endingOf)].some(({ observed }) => observed.estimated !== undefined);
 
 /** Counts what operators watch: what no customer pays for, and answers whose end is not known here. */
-function countEnding(
-  { provider, pricing }: JobRow,
-  { unknownFinish }: Ended["outcome"],
-  exposureMicros: Micros,
-): void {
+function countEnding({ provider, pricing }: JobRow, { unknownFinish }: Ending, exposureMicros: Micros): void {
   if (unknownFinish !== undefined) countUnknownFinish(provider);
   if (pricing.billingMode === "managed") countExposure(provider, exposureMicros);
 }
 
-const endOfAttempt = (attempt: AttemptRow, ended: Ended, now: Date) => ({
-  ...toAttemptUpdate(attempt.id, ended, attempt.answered_at ?? now, now),
+const endOfAttempt = (attempt: AttemptRow, ending: Ending, now: Date) => ({
+  ...toAttemptUpdate(attempt.id, ending, attempt.answered_at ?? now, now),
   submission_begun_at: attempt.submission_begun_at,
 });
 
-function errorOf({ ended: { outcome }, canceled }: EndingFacts): { code: string; message: string } | null {
-  if (outcome.code) return { code: outcome.code, message: outcome.message ?? outcome.code };
+function errorOf({
+  ending: { code, message },
+  canceled,
+}: EndingFacts): { code: string; message: string } | null {
+  if (code) return { code, message: message ?? code };
   return canceled ? { code: "Cancelled", message: "The job was canceled." } : null;
 }
 
@@ -283,8 +278,20 @@ function endEvent(to: Finish["to"], code: string | undefined, artifactCount: num
   return { type: "job.canceled", payload: { code: code ?? "Cancelled" } };
 }
 
+function variantsOf({ requested_variants: requested }: JobRow, to: Finish["to"], artifacts: ArtifactRow[]) {
+  const completed =
+    to === "succeeded" ? artifacts.filter(({ variant_index }) => variant_index !== null).length : 0;
+  const failed = to === "canceled" ? 0 : Math.max(0, (requested ?? 0) - completed);
+  return { completed_variants: completed, failed_variants: failed };
+}
+
+const sealedEvent = ({ id, hash }: Finish["receipt"]): NewEvent => ({
+  type: "job.receipt_sealed",
+  payload: { receiptId: id, receiptHash: hash },
+});
+
 /** May the provider have done the work whose result is lost? Then a repeat of the request reports the same. */
-const isUncertain = (code: string | undefined, submission: Observed["submission"]) =>
+const isUncertain = (code: string | undefined, submission: AttemptRow["submission"]) =>
   code === "TRANSPORT_AMBIGUOUS" || (code === "ExecutionTimeout" && submission !== "not_attempted");
 
 /** The calls that were answered before the one a job ends with; most jobs make one. */
@@ -296,7 +303,7 @@ async function earlierOf(job: JobRow, attempt: AttemptRow | null): Promise<Attem
 const toReceiptAttempt = (
   job: JobRow,
   row: AttemptRow,
-  { observed, outcome }: Pick<Ended, "observed" | "outcome">,
+  { observed, code, settlement }: Ending,
   now: Date,
 ) => ({
   attemptId: row.id,
@@ -305,7 +312,7 @@ const toReceiptAttempt = (
   providerRequestId: observed.providerRequestId,
   providerModel: observed.providerModel,
   httpStatus: observed.httpStatus,
-  errorCode: outcome.code,
+  errorCode: code,
   submissions: observed.submissions ?? (observed.submission === "not_attempted" ? 0 : 1),
   capacityRejections: row.capacity_rejections,
   tierRefusal: row.tier_refusal,
@@ -317,21 +324,18 @@ const toReceiptAttempt = (
   provider: row.provider,
   model: row.model,
   usage: observed.usage,
-  costMicros: outcome.settlement === "released" ? 0 : observed.costMicros,
+  costMicros: settlement === "released" ? 0 : observed.costMicros,
 });
 
 /** What the customer pays for a synchronous call, which is one call to a provider and ends like this. */
-export const chargeOfCall = (job: JobRow, ended: Ended): Charge =>
-  chargeOfJob(job, heldFor(job, moneyOf(job.pricing, callsOf([], job, ended))));
+export const chargeOfCall = (job: JobRow, ending: Ending): Charge =>
+  chargeOfJob(job, heldFor(job, moneyOf(job.pricing, callsOf([], job, ending))));
 
 /** The calls of an execution: those that were answered before, and the one it ends with. */
 const callsOf = (
   earlier: AttemptRow[],
   { provider }: { provider: string },
-  {
-    outcome: { settlement },
-    observed: { costMicros, usage, estimated },
-  }: Pick<Ended, "outcome" | "observed">,
+  { settlement, observed: { costMicros, usage, estimated } }: Ending,
 ): CallMoney[] => [
   ...earlier.map((row) => callOf(row, null)),
   { provider, settlement, costMicros, usage, isPartial: estimated === "partial" },

@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { ending, failed } from "@/server/domain/executions";
 import * as jobs from "@/server/domain/jobs";
 import { pool } from "@/server/platform/db";
 import { inlineStep, makeProject, rowsOf, startJob } from "@/testing/world";
@@ -7,7 +8,7 @@ import { attempt } from "../running/run";
 import { readJob } from "../running/work";
 import { keepHandle, releaseSubmission } from "../transitions/attempt";
 import { writeEnding } from "./end";
-import { endedWithout } from "./ended";
+import { endingOf, NOTHING, toStored, unseen } from "./ending";
 
 test("a job that waits as long as its provider asked keeps its lease meanwhile, and can be canceled", async () => {
   const project = await makeProject();
@@ -59,19 +60,13 @@ test("managed work that cost more than was held is charged the hold, and the exc
   const { jobId, started } = await takenJob(project);
   const job = (await readJob(jobId))!;
   const costMicros = job.pricing.maximumMicros + 1_000_000;
-  const ended = endedWithout("result", null);
   await writeEnding({
     job,
     inputHash: "",
-    outputHash: null,
     engine: null,
     attempt: null,
-    artifacts: [],
-    ended: {
-      ...ended,
-      outcome: { ...ended.outcome, outcome: "succeeded" },
-      observed: { ...ended.observed, costMicros },
-    },
+    ending: ending("result", { ...unseen("attempted"), costMicros }, { state: "succeeded" }),
+    kept: NOTHING,
     from: ["running"],
     fence: started.fence,
     canceled: false,
@@ -140,4 +135,55 @@ test("a cancel before submission stops the job; its worker then sends nothing", 
   await attempt(project.ctx, jobId, started!);
   expect(await jobs.get(project.ctx, jobId)).toMatchObject({ status: "canceled" });
   expect((await rowsOf(jobId)).attempts[0]).toMatchObject({ submission: "not_attempted" });
+});
+
+const STORED = {
+  outcome: "failed",
+  code: "PROVIDER_ERROR",
+  message: "No.",
+  settlement: "cost",
+  finishReason: "length",
+  unknownFinish: "tired",
+  estimated: "partial",
+  tier: "flex",
+  submissions: 2,
+  details: { retryAfterSeconds: 5 },
+  media: { durationMs: 1 },
+  unprocessed: true,
+  isSetAside: true,
+} as const;
+
+test("an end is read back from its attempt as it was stored, by this version and by 0.2.0", async () => {
+  const project = await makeProject();
+  const { jobId } = await takenJob(project);
+  const { rows } = await pool.query(
+    "UPDATE attempt SET answer = $2, submission = 'attempted', cost_micros = 7 WHERE job_id = $1 RETURNING *",
+    [jobId, STORED],
+  );
+  const read = endingOf(rows[0]);
+  expect(read).toMatchObject({ state: "failed", code: "PROVIDER_ERROR", settlement: "cost" });
+  expect(read.observed).toMatchObject({
+    ...{ submission: "attempted", costMicros: 7, tier: "flex", submissions: 2, estimated: "partial" },
+  });
+  expect(toStored(read)).toEqual(STORED);
+  // Version 0.2.0 stored these members alone where there was no more to say.
+  const least = {
+    outcome: "succeeded",
+    code: null,
+    message: null,
+    settlement: "hold",
+    finishReason: null,
+  } as const;
+  expect(toStored(endingOf({ ...rows[0], answer: least }))).toEqual(least);
+});
+
+test("neither content nor the provider's words are stored with the figures of an attempt", () => {
+  const failure = failed("error", "No.", unseen("attempted"), { said: { status: 500, code: "busy" } });
+  expect(toStored({ ...failure, partial: { role: "assistant", content: "Half" } } as never)).toEqual({
+    outcome: "failed",
+    code: "PROVIDER_ERROR",
+    message: "No.",
+    settlement: "exposed",
+    finishReason: null,
+  });
 });

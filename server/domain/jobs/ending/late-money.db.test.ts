@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import * as budgets from "@/server/domain/budgets";
 import { systemCtx } from "@/server/domain/ctx";
+import { ending } from "@/server/domain/executions";
 import * as jobs from "@/server/domain/jobs";
 import { pool } from "@/server/platform/db";
 import { Fault } from "@/server/platform/errors/errors";
@@ -12,7 +13,7 @@ import { attemptOf } from "../rows";
 import { QUESTION } from "../running/recovery.fixture";
 import { readJob } from "../running/work";
 import { settleLateAnswer } from "./after-end";
-import { endedWithout } from "./ended";
+import { unseen } from "./ending";
 
 /*
  * Random histories of managed jobs and whatever may end their holds late, under a ceiling that prevents: after each step, what
@@ -52,9 +53,9 @@ const answersLate = (share: number) => async (world: World) => {
   const hold = await someHold(world, "ambiguous");
   if (!hold) return;
   const job = (await readJob(hold.execution_id))!;
-  const ended = endedWithout("result", null);
-  const observed = { ...ended.observed, costMicros: Math.round(hold.amount_micros * share) };
-  await settleLateAnswer(job, (await attemptOf(job))!.id, { ...ended, observed }, world.project.clock.now());
+  const costMicros = Math.round(hold.amount_micros * share);
+  const late = ending("result", { ...unseen("attempted"), costMicros });
+  await settleLateAnswer(job, (await attemptOf(job))!.id, late, world.project.clock.now());
 };
 
 const resolves = (share: number) => async (world: World) => {

@@ -11,7 +11,6 @@ import { releaseSubmission } from "../transitions/attempt";
 import { FREED_KEY } from "../transitions/finish";
 import { resolveAfterEnd } from "./after-end";
 import { finishLeased } from "./end";
-import { endedAsFailed } from "./ended";
 
 /** An execution of which this process knows that it never left: by its claim, and the call that it was about to make. */
 type Unsent = {
@@ -43,12 +42,9 @@ async function correct(ctx: Ctx, { jobId, fence, attemptId }: Unsent): Promise<b
     return true;
   }
   const inputHash = await storedInputHash(jobId);
-  const ended = endedAsFailed(unavailable(WHY), job, ctx.now());
-  const written = await finishLeased(
-    { ctx, work: { job, inputHash }, row: attempt, lease: { fence } },
-    ended,
-  );
-  return written.state === "ended" && written.ended !== undefined;
+  const turn = { ctx, work: { job, inputHash }, row: attempt, lease: { fence } };
+  const next = await finishLeased(turn, unavailable(WHY));
+  return next.state === "ended" && next.written !== undefined;
 }
 
 const WHY = "The database did not answer in time.";

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { checkLedger } from "@/server/domain/billing";
 import { systemCtx } from "@/server/domain/ctx";
-import { jobLeases } from "@/server/domain/executions";
+import { ending, jobLeases, rowOf } from "@/server/domain/executions";
 import * as jobs from "@/server/domain/jobs";
 import { createEndpoint } from "@/server/domain/webhooks";
 import { pool } from "@/server/platform/db";
@@ -15,7 +15,7 @@ import { run } from "../running/run";
 import { loadWork, readJob } from "../running/work";
 import { settleLateAnswer } from "./after-end";
 import { writeEnding } from "./end";
-import { endedWithout } from "./ended";
+import { NOTHING, unseen } from "./ending";
 
 const operator = (project: TestProject) => systemCtx("admin", project.clock.now);
 
@@ -241,15 +241,13 @@ test("a late answer above the hold is charged the hold; a late refusal frees it;
     const attempt = await attemptOf(job);
     await project.pass(PAST_LEASE_MS);
     await jobs.sweep(project.ctx, only(project));
-    const ended = endedWithout(kind, null);
     const isWritten = await writeEnding({
       job,
       inputHash: "",
-      outputHash: null,
       engine: null,
       attempt,
-      artifacts: [],
-      ended: { ...ended, observed: { ...ended.observed, costMicros } },
+      ending: ending(kind, { ...unseen(rowOf(kind).submission), costMicros }),
+      kept: NOTHING,
       from: ["running"],
       fence: started.fence,
       canceled: false,
@@ -268,8 +266,7 @@ test("a late answer on the customer's own account leaves the hold to a person", 
   const project = await makeProject();
   const jobId = await lose(project, { billingMode: "byok" });
   const job = (await readJob(jobId))!;
-  const ended = endedWithout("result", null);
-  const answer = { ...ended, observed: { ...ended.observed, costMicros: 5 } };
+  const answer = ending("result", { ...unseen("attempted"), costMicros: 5 });
   await settleLateAnswer(job, (await attemptOf(job))!.id, answer, project.ctx.now());
   expect((await rowsOf(jobId)).hold.state).toBe("ambiguous");
 });

@@ -1,6 +1,6 @@
 import { type ExecutionHold, findHolds, resolve } from "@/server/domain/budgets";
 import type { Ctx } from "@/server/domain/ctx";
-import { kindOfResult, pollCall, rowOf } from "@/server/domain/executions";
+import { pollCall, resultOf } from "@/server/domain/executions";
 import type { Micros } from "@/server/platform/money";
 import { env } from "@/server/platform/settings/env";
 import { HOUR_MS } from "@/server/platform/time/units";
@@ -107,10 +107,7 @@ async function askAgain(ctx: Ctx, job: JobRow, row: AttemptRow): Promise<Learned
     };
     const outcome = await pollCall(call, row.handle);
     if (outcome.state !== "succeeded" && outcome.state !== "failed") return "running";
-    const { observed } = outcome;
-    const settlement =
-      outcome.state === "failed" ? outcome.settlement : rowOf(kindOfResult(observed.costMicros)).settlement;
-    return learnedFrom(row.id, { settlement, observed });
+    return learnedFrom(row.id, outcome.state === "failed" ? outcome : resultOf(outcome));
   } finally {
     clearTimeout(timer);
   }

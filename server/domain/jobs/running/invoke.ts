@@ -9,14 +9,18 @@ import { OUTPUT_REMOVED } from "@/server/domain/content";
 import type { Ctx } from "@/server/domain/ctx";
 import type { SentKey } from "@/server/domain/envelope";
 import {
+  type Answer,
   awaitFirst,
   clockOf,
+  type Ending,
   failUnknown,
   faultOf,
+  freesKey,
   isKnownUnsent,
   jobLeases,
   nothingSent,
   type ProviderSaid,
+  resultOf,
   saidUnasked,
   sleep,
   unsentFault,
@@ -36,7 +40,7 @@ import type { SubmissionState } from "@/server/providers/define";
 import { admit, type Fresh, toRow } from "../admission/admit";
 import type { Beside } from "../admission/submission";
 import { chargeOfCall, finishLeased } from "../ending/end";
-import { type Answer, type Ended, endedAsAnswered, type Next, warningsOf } from "../ending/ended";
+import { freshIn, type Kept, type Next, NOTHING, warningsOf } from "../ending/ending";
 import { neverSent } from "../ending/never-sent";
 import { keptSaid } from "../ending/provider-said";
 import { resolutionOf } from "../reading/hints";
@@ -101,11 +105,12 @@ export async function invoke(
     });
     return toStreaming(job, heldFor(job));
   }
-  const ended = await execute(ctx, capability, { prepared: fresh, job, takesAsSaid });
+  const written = await execute(ctx, capability, { prepared: fresh, job, takesAsSaid });
   // Another process, or a cancel, ended it: the answer is what its record says.
-  return ended
-    ? toResult(job, ended, [...fresh.plan.warnings, ...warningsOf(ended.outcome)], chargeOfCall(job, ended))
-    : replay(ctx, jobId);
+  if (!written) return replay(ctx, jobId);
+  const { ending } = written;
+  const warnings = [...fresh.plan.warnings, ...warningsOf(ending)];
+  return toResult(job, written, warnings, chargeOfCall(job, ending));
 }
 
 /** A stream's answer before its end, and after an end that is no success: its frames tell the rest. */
@@ -139,6 +144,8 @@ const requestOf = (job: JobRow) => ({
   metadata: job.metadata,
 });
 
+type Written = { ending: Ending; kept: Kept };
+
 /** Carries an execution to its end; null: its end was written by another process, or is a cancel. */
 async function execute(
   ctx: Ctx,
@@ -148,7 +155,7 @@ async function execute(
     job,
     takesAsSaid,
   }: { prepared: Fresh; job: JobRow; takesAsSaid: boolean },
-): Promise<Ended | null> {
+): Promise<Written | null> {
   const { route, call, material } = plan;
   const row = freshAttempt(admission);
   const ready = route && call ? { route, call, material } : null;
@@ -162,11 +169,7 @@ async function execute(
     ...(ready ? { sync: { ready, takesAsSaid, waitsUntil: waitsUntil(job), keep: keepAtEnd } } : {}),
   };
   try {
-    const {
-      isCanceled,
-      isUnsent,
-      ended = null,
-    } = await untilEnded<Extract<Next, { state: "ended" }>>(
+    const { isUnsent, written } = await untilEnded<Extract<Next, { state: "ended" }>>(
       async (turn) => {
         // Admission has begun the first submission, and only a call is made again.
         if (turn > 1)
@@ -185,7 +188,7 @@ async function execute(
     );
     // Of one that was canceled meanwhile, its record tells.
     if (isUnsent && (await readJob(job.id))?.status !== "canceled") throw unsentFault(job.id);
-    return isCanceled ? null : ended;
+    return written && !written.isCanceled ? written : null;
   } catch (cause) {
     if (isOutage(cause) && !row) void neverSent(ctx, { jobId: job.id, fence: 1, attemptId: null });
     if (isOutage(cause) && isKnownUnsent(job.id)) throw unsentFault(job.id);
@@ -215,7 +218,7 @@ async function keepAtEnd(turn: Turn, answer: Answer): Promise<Next> {
   try {
     const artifacts = await keepFiles(work.job, answer.files, now);
     const fresh = { output: toOutput(work.job, answer.typedOutput, artifacts, now), artifacts };
-    return await finishLeased(turn, { ...endedAsAnswered(answer), fresh });
+    return await finishLeased(turn, resultOf(answer), fresh);
   } catch (cause) {
     log.error({ err: cause, jobId: work.job.id }, "the answer of an execution could not be stored");
     const next = await keepAnswer(turn, answer);
@@ -226,31 +229,26 @@ async function keepAtEnd(turn: Turn, answer: Answer): Promise<Next> {
 /** Success as the wire's InvocationResult; a failure as an error that names the record. */
 function toResult(
   job: JobRow,
-  ended: Ended,
+  { ending, kept }: Written,
   warnings: Record<string, unknown>[],
   charge: Charge,
 ): InvocationResult {
-  const { outcome, observed } = ended;
+  const { observed, code, message, details, said } = ending;
+  const fresh = freshIn(kept);
   const receiptId = receiptIdOf(job.id);
-  if (outcome.code === ("ServiceUnavailable" satisfies ErrorCode) && ended.freesKey)
-    throw unsentFault(job.id);
-  if (outcome.outcome === "failed")
+  if (code === ("ServiceUnavailable" satisfies ErrorCode) && freesKey(ending)) throw unsentFault(job.id);
+  if (ending.state === "failed")
     throw toInvocationFault(
-      { ...job, status: "failed", error_code: outcome.code, actual_micros: costOf(ended) },
-      {
-        message: outcome.message,
-        details: outcome.details,
-        said: ended.said,
-        submission: observed.submission,
-      },
+      { ...job, status: "failed", error_code: code, actual_micros: costOf(ending) },
+      { message, details, said, submission: observed.submission },
     );
   const cost = observed.costMicros === null ? 0 : microsToUsd(observed.costMicros);
   return {
     ...requestOf(job),
     status: "succeeded",
-    typedOutput: ended.fresh?.output ? JSON.parse(ended.fresh.output.content) : null,
-    outputPayloadRef: ended.fresh?.output?.id ?? null,
-    generatedArtifacts: ended.fresh?.artifacts.map((artifact) => artifact.artifact_id) ?? [],
+    typedOutput: fresh?.output ? JSON.parse(fresh.output.content) : null,
+    outputPayloadRef: fresh?.output?.id ?? null,
+    generatedArtifacts: fresh?.artifacts.map((artifact) => artifact.artifact_id) ?? [],
     usage: {
       inputTokens: observed.usage?.inputTokens ?? null,
       outputTokens: observed.usage?.outputTokens ?? null,
@@ -263,7 +261,7 @@ function toResult(
     actualCost: cost,
     providerCostMicros: observed.costMicros,
     charge,
-    terminationReason: outcome.finishReason ?? "completed",
+    terminationReason: ending.finishReason ?? "completed",
     receiptId,
     errorCode: null,
     dispatchStatus: "completed",
@@ -272,8 +270,7 @@ function toResult(
 }
 
 /** What the provider's work cost. Null: not known. */
-const costOf = ({ outcome, observed }: Ended) =>
-  outcome.settlement === "released" ? 0 : observed.costMicros;
+const costOf = ({ settlement, observed }: Ending) => (settlement === "released" ? 0 : observed.costMicros);
 
 /** The error of a synchronous execution: what happened and why, then what to do next. */
 function toInvocationFault(
@@ -330,11 +327,11 @@ async function fromRows(job: JobRow): Promise<InvocationResult> {
   const output = payloads.find((payload) => payload.kind === "output");
   const submission = attempt?.submission ?? "not_attempted";
   const usage = attempt?.usage ?? null;
-  const ended = endedAsAnswered({
+  const ending = resultOf({
     observed: { ...nothingSent, submission, usage, costMicros: job.actual_micros },
     finishReason: attempt?.answer?.finishReason ?? null,
   });
-  const result = toResult(job, { ...ended, fresh: null }, job.warnings, chargeOfJob(job, hold));
+  const result = toResult(job, { ending, kept: NOTHING }, job.warnings, chargeOfJob(job, hold));
   const typedOutput = parseContent(output);
   const listed = isObject(typedOutput) && Array.isArray(typedOutput.artifacts) ? typedOutput.artifacts : [];
   const generatedArtifacts = listed.flatMap((each) =>

@@ -1,6 +1,6 @@
 import { CapabilityFault } from "@/server/capabilities/define";
 import type { Ctx } from "@/server/domain/ctx";
-import { LEASE_MS } from "@/server/domain/executions";
+import { type Answer, type Content, type Ending, LEASE_MS, resultOf } from "@/server/domain/executions";
 import { jittered } from "@/server/platform/durable/retry";
 import { isErrorCode } from "@/server/platform/errors/errors";
 import { isOutage } from "@/server/platform/errors/outage";
@@ -8,21 +8,12 @@ import { log } from "@/server/platform/log/log";
 import { failpoint } from "@/server/platform/settings/failpoint";
 import { settleLateAnswer } from "../ending/after-end";
 import { finishLeased } from "../ending/end";
-import {
-  type Answer,
-  type Ended,
-  endedAsAnswered,
-  endedBefore,
-  type Kept,
-  type Next,
-  toAnswer,
-} from "../ending/ended";
+import { endingOf, type Kept, type Next, NOTHING, toAnswer } from "../ending/ending";
 import { type ArtifactRow, type AttemptRow, artifactsOf, attemptOf, UNPROCESSED } from "../rows";
 import { type StoredAnswer, storeAnswer } from "../transitions/answer";
 import { holdOn } from "../transitions/set-aside";
 import { keepFiles, keptFiles, toOutput } from "./output";
 import {
-  type Content,
   findSetAside,
   forgetSetAside,
   type Held,
@@ -43,32 +34,30 @@ const REFINE_WAITS_MS = [100, 900];
 
 /** The provider has answered: content first, then the answer's row, then the end. Paid work is never thrown away. */
 export const keepAnswer = (turn: Turn, answer: Answer) =>
-  storeAndEnd(turn, endedAsAnswered(answer), answer, STORE_WAITS_MS);
+  storeAndEnd(turn, resultOf(answer), answer, STORE_WAITS_MS);
 
 /** The step that kept failing is done again with the answer that was set aside: its time has come, or an operator asked. */
 export async function storeSetAside(turn: Turn): Promise<Next> {
   const { ctx, work, row, lease } = turn;
   const content = await findSetAside(work.job.id);
-  const { outcome, observed } = endedBefore(row);
-  const { isSetAside: _, ...whole } = outcome;
-  const ended = { outcome: whole, observed };
+  const { isSetAside: _, ...ending } = endingOf(row);
   if (!content) {
     const held = { job: work.job, attemptId: row.id, fence: lease.fence };
-    await setAnswerAside(ctx, held, ended, null);
+    await setAnswerAside(ctx, held, ending, null);
     return { state: "ended" };
   }
-  return storeAndEnd(turn, ended, content, []);
+  return storeAndEnd(turn, ending, content, []);
 }
 
 async function storeAndEnd(
   turn: Turn,
-  answered: Pick<Ended, "outcome" | "observed">,
+  answered: Ending,
   content: Content,
   waitsMs: readonly number[],
 ): Promise<Next> {
   const { ctx, work, row, lease } = turn;
   const isWhole = refinementOf(work) === null;
-  const outcome = isWhole ? answered.outcome : { ...answered.outcome, unprocessed: true as const };
+  const ending: Ending = isWhole ? answered : { ...answered, unprocessed: true };
   let written: StoredAnswer | null = null;
   for (let tried = 1; ; tried++) {
     try {
@@ -77,19 +66,11 @@ async function storeAndEnd(
         ? content.files
         : content.files.map((file) => ({ ...file, slotStatus: UNPROCESSED }));
       const artifacts = await keepFiles(work.job, files, now);
-      const fresh = {
-        output:
-          isWhole && !work.stage
-            ? toOutput(work.job, content.typedOutput, [...(await filesBefore(work)), ...artifacts], now)
-            : null,
-        artifacts,
-      };
-      const answer = toAnswer(
-        row.id,
-        { observed: answered.observed, outcome, fresh },
-        now,
-        row.submission_begun_at,
-      );
+      const output =
+        isWhole && !work.stage
+          ? toOutput(work.job, content.typedOutput, [...(await filesBefore(work)), ...artifacts], now)
+          : null;
+      const answer = toAnswer(row.id, { ending, output, artifacts }, now, row.submission_begun_at);
       if (!(await storeAnswer({ jobId: work.job.id, fence: lease.fence, now, ...answer }))) {
         await settleLateAnswer(work.job, row.id, answered, now);
         return { state: "ended" };
@@ -107,12 +88,13 @@ async function storeAndEnd(
         continue;
       }
       const isKept = row.answer?.isSetAside === true;
-      const ended = { ...answered, fresh: { output: null, artifacts: [] } };
-      return setAsideOrWait(turn, cause, ended, {
+      return setAsideOrWait(turn, cause, {
+        ending: answered,
+        kept: NOTHING,
         wait: (held, leaseMs) =>
           isKept
             ? holdOn({ ...held, leaseMs })
-            : keepAnswerAside(ctx, held, { ended: answered, content, leaseMs }),
+            : keepAnswerAside(ctx, held, { ending: answered, content, leaseMs }),
         setAside: (held) => setAnswerAside(ctx, held, answered, isKept ? null : content),
       });
     }
@@ -137,8 +119,10 @@ type HeldJob = Held & { jobId: string };
 async function setAsideOrWait(
   turn: Turn,
   cause: unknown,
-  ended: Ended,
   to: {
+    /** How a cancel ends it. */
+    ending: Ending;
+    kept: Kept | null;
     /** Keeps what there is under a lease that outlives the wait. */
     wait(held: HeldJob, leaseMs: number): Promise<boolean | null>;
     setAside(held: HeldJob): Promise<boolean>;
@@ -150,7 +134,7 @@ async function setAsideOrWait(
   const afterMs = waitOfOutage(ctx, row, cause);
   if (afterMs !== null && (await to.wait(held, Math.round(afterMs) + LEASE_MS)))
     return { state: "again", afterMs };
-  if (!(await to.setAside(held))) await finishLeased(turn, ended, ["canceling"]);
+  if (!(await to.setAside(held))) await finishLeased(turn, to.ending, to.kept, ["canceling"]);
   return { state: "ended" };
 }
 
@@ -176,35 +160,30 @@ function refinementOf({ capability, input, route }: LoadedWork) {
 }
 
 /** Ends a job whose answer is stored; first does what is still to be done with its files. Without `kept` that is read. */
-export async function endAnswered(turn: Turn, kept?: Kept): Promise<Next> {
+export async function endAnswered(turn: Turn, kept: Kept | null = null): Promise<Next> {
   const { ctx, work, row } = turn;
-  const ended: Ended = { ...endedBefore(row), ...(kept ? { kept } : {}) };
+  const answered = endingOf(row);
   const refine = refinementOf(work);
-  if (work.stage && work.job.status === "running" && !ended.outcome.unprocessed) return AGAIN;
+  if (work.stage && work.job.status === "running" && !answered.unprocessed) return AGAIN;
   // Of a canceled job no one waits for the files: they stay as they came.
-  if (!ended.outcome.unprocessed || !refine || work.job.status === "canceling")
-    return finishLeased(turn, ended);
-  const { unprocessed: _done, ...outcome } = ended.outcome;
+  if (!answered.unprocessed || !refine || work.job.status === "canceling")
+    return finishLeased(turn, answered, kept);
+  const { unprocessed: _done, ...ending } = answered;
   for (let tried = 1; ; tried++) {
     try {
       const { typedOutput, files, media } = await refine(await keptFiles(work.job));
       const now = ctx.now();
       const artifacts = await keepFiles(work.job, files, now);
       if (work.stage) {
-        await keepStage(turn, outcome, artifacts);
+        await keepStage(turn, ending, artifacts);
         return AGAIN;
       }
       const fresh = { output: toOutput(work.job, typedOutput, artifacts, now), artifacts };
-      return await finishLeased(turn, {
-        ...ended,
-        outcome: { ...outcome, ...(media ? { media } : {}) },
-        fresh,
-      });
+      return await finishLeased(turn, { ...ending, ...(media ? { media } : {}) }, fresh);
     } catch (cause) {
       if (cause instanceof CapabilityFault && isErrorCode(cause.code)) {
         const { code, message } = cause;
-        const failure = { ...outcome, outcome: "failed" as const, code, message };
-        return finishLeased(turn, { ...ended, outcome: failure });
+        return finishLeased(turn, { ...ending, state: "failed", code, message }, kept);
       }
       log.error({ err: cause, jobId: work.job.id, tried }, "the files of an answer could not be processed");
       const waitMs = REFINE_WAITS_MS[tried - 1];
@@ -212,9 +191,11 @@ export async function endAnswered(turn: Turn, kept?: Kept): Promise<Next> {
         await new Promise((resolve) => setTimeout(resolve, waitMs));
         continue;
       }
-      return setAsideOrWait(turn, cause, ended, {
+      return setAsideOrWait(turn, cause, {
+        ending: answered,
+        kept,
         wait: (held, leaseMs) => holdOn({ ...held, leaseMs }),
-        setAside: (held) => setWorkAside(ctx, held, ended),
+        setAside: (held) => setWorkAside(ctx, held, answered),
       });
     }
   }

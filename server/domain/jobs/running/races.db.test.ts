@@ -1,9 +1,10 @@
 import { expect, test, vi } from "vitest";
+import { ending, nothingSent } from "@/server/domain/executions";
 import * as jobs from "@/server/domain/jobs";
 import { pool } from "@/server/platform/db";
 import { inlineStep, makeProject, rowsOf, startJob } from "@/testing/world";
 import { writeEnding } from "../ending/end";
-import { endedWithout } from "../ending/ended";
+import { NOTHING } from "../ending/ending";
 import { storeAnswer } from "../transitions/answer";
 import { beginSubmission } from "../transitions/attempt";
 import { MOVES, transition } from "../transitions/moves";
@@ -136,11 +137,10 @@ test("what was decided about a job by rows that have changed since is not writte
   const ended = await writeEnding({
     job: seen,
     inputHash: "",
-    outputHash: null,
     engine: null,
     attempt: null,
-    artifacts: [],
-    ended: endedWithout("timed_out_unsent", "late"),
+    kept: NOTHING,
+    ending: ending("timed_out_unsent", nothingSent),
     from: ["running"],
     fence: started.fence,
     asRead: true,
@@ -159,12 +159,11 @@ test("of many ends of one job, one is written", async () => {
       writeEnding({
         job,
         inputHash: "",
-        outputHash: null,
         engine: null,
         attempt: null,
-        artifacts: [],
+        kept: NOTHING,
         canceled: n % 2 === 0,
-        ended: endedWithout("stopped_unsent", null, { code: n % 2 ? "QueueTimeout" : null }),
+        ending: ending("stopped_unsent", nothingSent, { code: n % 2 ? "QueueTimeout" : null }),
         from: ["queued"],
         fence: null,
         now: project.ctx.now(),

@@ -1,12 +1,12 @@
 import { expect, test } from "vitest";
-import { releaseAllLeases } from "@/server/domain/executions";
+import { ending, nothingSent, releaseAllLeases } from "@/server/domain/executions";
 import * as jobs from "@/server/domain/jobs";
 import { pool } from "@/server/platform/db";
 import { env } from "@/server/platform/settings/env";
 import { DAY_MS, HOUR_MS } from "@/server/platform/time/units";
 import { inlineStep, makeProject, rowsOf, startJob } from "@/testing/world";
 import { writeEnding } from "../ending/end";
-import { endedWithout } from "../ending/ended";
+import { NOTHING } from "../ending/ending";
 import { frameWriter } from "../following/frames";
 import { readerOf } from "../following/reader";
 import { storeAnswer } from "../transitions/answer";
@@ -96,11 +96,10 @@ test("a worker whose lease was taken over writes nothing more", async () => {
   const ended = await writeEnding({
     job: (await readJob(jobId))!,
     inputHash: "",
-    outputHash: null,
     engine: null,
     attempt: null,
-    artifacts: [],
-    ended: endedWithout("timed_out_unsent", "late"),
+    kept: NOTHING,
+    ending: ending("timed_out_unsent", nothingSent),
     from: ["running"],
     fence: first!.fence,
     canceled: false,

@@ -21,11 +21,11 @@ test("work that only the clock ended is 503 and may be retried: the input is not
       run: () => Promise.reject(new OutOfTime("It took too long here.")),
     },
   } as Capability;
-  const { outcome } = await runHere(
+  const { ending } = await runHere(
     ctx,
     { capability: late, input, job: job as JobRow },
     new AbortController().signal,
   );
-  expect(outcome).toMatchObject({ outcome: "failed", code: "ServiceUnavailable" });
+  expect(ending).toMatchObject({ state: "failed", code: "ServiceUnavailable" });
   expect(ERRORS.ServiceUnavailable).toMatchObject({ status: 503, retryable: true });
 });

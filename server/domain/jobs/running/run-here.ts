@@ -1,11 +1,11 @@
 import { type Capability, CapabilityFault } from "@/server/capabilities/define";
 import type { Ctx } from "@/server/domain/ctx";
-import type { AbortReason } from "@/server/domain/executions";
+import { type AbortReason, type Ending, ending, failed, nothingSent } from "@/server/domain/executions";
 import { readSources, toFault } from "@/server/domain/quotes";
 import type { Json } from "@/server/platform/durable/step";
 import { Fault } from "@/server/platform/errors/errors";
 import { OutOfTime } from "@/server/platform/threads/threads";
-import { type Ended, endedWithout } from "../ending/ended";
+import { type Kept, NOTHING } from "../ending/ending";
 import { type JobRow, reachOf } from "../rows";
 import { keepFiles, toOutput } from "./output";
 
@@ -14,7 +14,7 @@ export async function runHere(
   ctx: Ctx,
   { capability, input, job }: { capability: Capability; input: unknown; job: JobRow },
   signal: AbortSignal,
-): Promise<Ended> {
+): Promise<{ ending: Ending; kept: Kept }> {
   const execution = capability.execute;
   if (!("local" in execution)) throw new Error(`${capability.key} does not run here`);
   try {
@@ -22,30 +22,26 @@ export async function runHere(
     const outcome = await execution.run(input, signal, files);
     const now = ctx.now();
     const artifacts = await keepFiles(job, outcome.files, now);
-    const ended = endedWithout("ran_here", null);
+    const { media } = outcome;
     return {
-      ...ended,
-      outcome: {
-        ...ended.outcome,
-        outcome: "succeeded",
-        ...(outcome.media ? { media: outcome.media } : {}),
-      },
-      fresh: { output: toOutput(job, outcome.typedOutput, artifacts, now), artifacts },
+      ending: ending("ran_here", nothingSent, { state: "succeeded", ...(media ? { media } : {}) }),
+      kept: { output: toOutput(job, outcome.typedOutput, artifacts, now), artifacts },
     };
   } catch (cause) {
     const why: AbortReason | null = signal.aborted ? signal.reason : null;
     if (why === "deadline") {
       const message = `The execution did not finish within ${job.execution_seconds} seconds.`;
-      return endedWithout("timed_out_unsent", message);
+      return { ending: failed("timed_out_unsent", message, nothingSent), kept: NOTHING };
     }
     if (why) throw cause;
     const fault = faultOf(cause);
     if (!fault) ctx.log.error({ err: cause, jobId: job.id }, "a local capability failed");
     const { code, message, details } = fault ?? BROKEN;
-    return endedWithout("ran_here", message, {
+    const refused = failed("ran_here", message, nothingSent, {
       code,
       ...(Object.keys(details).length > 0 ? { details: details as Record<string, Json> } : {}), // plain data
     });
+    return { ending: refused, kept: NOTHING };
   }
 }
 

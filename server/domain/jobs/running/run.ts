@@ -4,8 +4,8 @@ import { untilEnded } from "@/server/platform/durable/retry";
 import type { Step } from "@/server/platform/durable/step";
 import { newId } from "@/server/platform/ids";
 import { failpoint } from "@/server/platform/settings/failpoint";
-import { endedAsFound, finishLeased } from "../ending/end";
-import type { Next } from "../ending/ended";
+import { finishLeased, foundEnding } from "../ending/end";
+import { type Next, NOTHING } from "../ending/ending";
 import { type AttemptRow, attemptById, attemptOf, type JobRow, workedFrom } from "../rows";
 import { type Claimed, claim, claimedBy } from "../transitions/claim";
 import { promoteQueued } from "./promote-queued";
@@ -122,7 +122,8 @@ export async function attempt(
     if (work) return await advance({ ctx, work, row, lease });
     const unread = { code: "InternalFailure", message: "The request of this job can no longer be read." };
     const inputHash = await storedInputHash(jobId);
-    return await finishLeased({ ctx, work: { job, inputHash }, row, lease }, endedAsFound(row, unread));
+    const unreadTurn = { ctx, work: { job, inputHash }, row, lease };
+    return await finishLeased(unreadTurn, foundEnding(row, unread), row.answer ? null : NOTHING);
   } finally {
     lease.release();
   }

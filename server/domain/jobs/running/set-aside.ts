@@ -1,17 +1,14 @@
 import type { OutputFile } from "@/server/capabilities/define";
 import type { Ctx } from "@/server/domain/ctx";
+import type { Content, Ending } from "@/server/domain/executions";
 import { openSecret, sealSecret } from "@/server/platform/crypto/vault";
 import { pool } from "@/server/platform/db";
 import { newId } from "@/server/platform/ids";
 import { canonicalText, sha256Hex } from "@/server/platform/text/canonical";
 import { plainJson } from "@/server/platform/text/json";
-
-import { type Ended, toAttemptUpdate } from "../ending/ended";
+import { toAttemptUpdate } from "../ending/ending";
 import { expiryOf, type JobRow, type StoredAttention } from "../rows";
 import { setAside } from "../transitions/set-aside";
-
-/** Content of an answer as it came: what is still to be stored as output. */
-export type Content = { typedOutput: unknown; files: OutputFile[] };
 
 /** A larger answer is not kept in the database; it is lost, and reported so. */
 const MOST_BYTES = 64 * 1024 * 1024;
@@ -28,7 +25,7 @@ type KeptFile = Omit<OutputFile, "bytes"> & { base64: string };
 export async function setAnswerAside(
   ctx: Ctx,
   held: Held,
-  ended: Pick<Ended, "outcome" | "observed">,
+  ending: Ending,
   /** Null: it is kept already. */
   content: Content | null,
 ): Promise<boolean> {
@@ -38,7 +35,7 @@ export async function setAnswerAside(
   const sealed = sealedAnswer(job, text, now);
   const answerId = text === null ? await keptAnswerId(job.id) : (sealed?.id ?? null);
   return setAside({
-    ...asideOf(held, ended, now),
+    ...asideOf(held, ending, now),
     content: sealed,
     ...waiting({
       reason: "output_not_stored",
@@ -57,17 +54,13 @@ export async function setAnswerAside(
 export async function keepAnswerAside(
   ctx: Ctx,
   held: Held,
-  {
-    ended,
-    content,
-    leaseMs,
-  }: { ended: Pick<Ended, "outcome" | "observed">; content: Content; leaseMs: number },
+  { ending, content, leaseMs }: { ending: Ending; content: Content; leaseMs: number },
 ): Promise<boolean | null> {
   const now = ctx.now();
   const sealed = sealedAnswer(held.job, toText(content), now);
   if (!sealed) return null;
   return setAside({
-    ...asideOf(held, ended, now),
+    ...asideOf(held, ending, now),
     next: { status: "running", leaseMs },
     content: sealed,
     event: { type: "job.retry_scheduled", payload: { step: STORE_OUTPUT, by: "platform" } },
@@ -91,15 +84,14 @@ function sealedAnswer(job: JobRow, text: string | null, now: Date) {
 }
 
 /** The job and its attempt, with an answer whose content is kept beside it. */
-function asideOf(held: Held, { outcome, observed }: Pick<Ended, "outcome" | "observed">, now: Date) {
-  return heldWith(held, { outcome: { ...outcome, isSetAside: true }, observed, fresh: null }, now);
-}
+const asideOf = (held: Held, ending: Ending, now: Date) =>
+  heldWith(held, { ...ending, isSetAside: true }, now);
 
-const heldWith = ({ job, fence, attemptId }: Held, ended: Ended, now: Date) => ({
+const heldWith = ({ job, fence, attemptId }: Held, ending: Ending, now: Date) => ({
   jobId: job.id,
   fence,
   now,
-  attempt: toAttemptUpdate(attemptId, ended, now, now),
+  attempt: toAttemptUpdate(attemptId, ending, now, now),
 });
 
 /** The job waits for an operator, because this step kept failing. */
@@ -125,10 +117,10 @@ function waiting({
  * The files of an answer are kept as artifacts, and what is done with them here keeps failing: an operator decides. False:
  * the lease is lost, or a cancel came meanwhile.
  */
-export function setWorkAside(ctx: Ctx, held: Held, ended: Ended): Promise<boolean> {
+export function setWorkAside(ctx: Ctx, held: Held, ending: Ending): Promise<boolean> {
   const now = ctx.now();
   return setAside({
-    ...heldWith(held, ended, now),
+    ...heldWith(held, ending, now),
     content: null,
     ...waiting({
       reason: "output_not_processed",

@@ -1,18 +1,13 @@
 import type { OutputFile } from "@/server/capabilities/define";
 import { readWhole } from "@/server/domain/artifacts";
 import type { Ctx } from "@/server/domain/ctx";
+import type { Ending } from "@/server/domain/executions";
 import { newId } from "@/server/platform/ids";
 import { failpoint } from "@/server/platform/settings/failpoint";
 import { plainJson } from "@/server/platform/text/json";
 import { pauseForApproval } from "../decisions/approvals";
-import {
-  type ArtifactRow,
-  type AttemptRow,
-  artifactsOf,
-  attemptsOf,
-  type StoredOutcome,
-  UNPROCESSED,
-} from "../rows";
+import { toStored } from "../ending/ending";
+import { type ArtifactRow, type AttemptRow, artifactsOf, attemptsOf, UNPROCESSED } from "../rows";
 import { keepStageFiles, type StoredArtifact } from "../transitions/answer";
 import { openAttempt } from "../transitions/attempt";
 import { storedEvents } from "./output";
@@ -115,7 +110,7 @@ async function toFile(row: ArtifactRow): Promise<OutputFile> {
 /** Keeps what was made here of a stage's files; from here on the stage is done. False: somebody else has done it. */
 export async function keepStage(
   { ctx, work, row, lease: { fence } }: Turn,
-  answer: StoredOutcome,
+  ending: Ending,
   artifacts: StoredArtifact[],
 ): Promise<boolean> {
   const job = await readJob(work.job.id);
@@ -125,7 +120,7 @@ export async function keepStage(
     fence,
     seenEvent: job.last_event,
     attemptId: row.id,
-    answer: plainJson(answer),
+    answer: plainJson(toStored(ending)),
     artifacts,
     unprocessed: UNPROCESSED,
     events: storedEvents(artifacts),

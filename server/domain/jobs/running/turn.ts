@@ -1,16 +1,19 @@
 import {
   type AbortReason,
+  type Answer,
   accountOf,
   apply,
   type CallOutcome,
   DIFFERS,
   type Driver,
+  failed,
   forgetUnsent,
   type Gate,
   isKnownUnsent,
   LEASE_MS,
   LOST,
   leaseOwner,
+  lostAfter,
   nothingSent,
   pollCall,
   streamCall,
@@ -22,7 +25,7 @@ import { isDatabaseOutage } from "@/server/platform/errors/outage";
 import { failpoint } from "@/server/platform/settings/failpoint";
 import type { TextCall } from "@/server/providers/define";
 import { cancelNow, finishLeased } from "../ending/end";
-import { type Answer, endedAsFailed, endedWithout, type Next } from "../ending/ended";
+import { type Next, NOTHING, unseen } from "../ending/ending";
 import { neverSent } from "../ending/never-sent";
 import { frameWriter } from "../following/frames";
 import { readerOf } from "../following/reader";
@@ -30,6 +33,7 @@ import { type AttemptRow, tierToAsk } from "../rows";
 import { beginSubmission, fallBackToStandard, keepHandle, releaseSubmission } from "../transitions/attempt";
 import { requeue } from "../transitions/moves";
 import { endAnswered, keepAnswer, storeSetAside } from "./keep-answer";
+import { toOutput } from "./output";
 import { runHere } from "./run-here";
 import { keptOf } from "./stages";
 import { makeReady, type ReadyWork, type Turn } from "./work";
@@ -48,7 +52,7 @@ export async function advance(turn: Turn): Promise<Next> {
   if (job.status === "canceling") return cancelNow(turn);
   if ("local" in work.capability.execute) return runLocally(turn);
   if (row.submission === "ambiguous" && row.handle === null) {
-    if (!isKnownUnsent(job.id)) return finishLeased(turn, endedWithout("lost", LOST));
+    if (!isKnownUnsent(job.id)) return finishLeased(turn, failed("lost", LOST, lostAfter(nothingSent)));
     // It was begun here, and could not be taken back while the database was out.
     forgetUnsent(job.id);
     return settle(turn, refusedUnsent);
@@ -94,7 +98,7 @@ async function readyOrEnd(turn: Turn): Promise<ReadyWork | null> {
     const { code, message } = fault;
     const { submission } = row;
     const kind = submission === "not_attempted" ? "content_gone" : "lost";
-    await finishLeased(turn, endedWithout(kind, message, { code, submission }));
+    await finishLeased(turn, failed(kind, message, unseen(submission), { code }));
     return null;
   }
 }
@@ -109,7 +113,8 @@ const SOURCE_GONE = new Fault(
 export async function runLocally(turn: Omit<Turn, "row"> & { row: AttemptRow | null }): Promise<Next> {
   const { ctx, work, row, lease } = turn;
   try {
-    return await finishLeased(turn, await runHere(ctx, work, lease.signal));
+    const { ending, kept } = await runHere(ctx, work, lease.signal);
+    return await finishLeased(turn, ending, kept);
   } catch (cause) {
     if (!lease.signal.aborted || !row) throw cause;
     const why = lease.signal.reason as AbortReason; // of a lease it is nothing else
@@ -189,8 +194,9 @@ function settle(found: Turn, outcome: CallOutcome): Promise<Next> {
     keep: (answer) => (sync?.keep ?? keepAnswer)(turn, answer),
     end(failure) {
       const isCancel = failure.kind === "canceled" || failure.kind === "canceled_unsent";
-      const ended = endedAsFailed(failure, job, ctx.now());
-      return finishLeased(turn, ended, isCancel ? ["canceling"] : undefined);
+      const { partial } = failure;
+      const kept = partial ? { output: toOutput(job, partial, [], ctx.now()), artifacts: [] } : NOTHING;
+      return finishLeased(turn, failure, kept, isCancel ? ["canceling"] : undefined);
     },
     release: (_, waitMs) => release(waitMs),
     async taken({ handle, pollAfterMs: afterMs, progress = null }) {
@@ -200,12 +206,12 @@ function settle(found: Turn, outcome: CallOutcome): Promise<Next> {
       // Its cost can be found out by its handle.
       const message =
         "The provider accepted the work and will answer later. Use a durable job for this model.";
-      return finishLeased(turn, endedWithout("lost", message));
+      return finishLeased(turn, failed("lost", message, lostAfter(nothingSent)));
     },
     async putBack() {
       if (sync) {
         const message = "The process that ran this stopped.";
-        return finishLeased(turn, endedWithout("stopped_unsent", message));
+        return finishLeased(turn, failed("stopped_unsent", message, nothingSent));
       }
       await release(0);
       await requeue(ctx, job.id, turn.lease.fence);

@@ -8,7 +8,7 @@ import {
 import { getCapability, type Route, targetOf } from "@/server/domain/catalog";
 import { openContent, type StoredContent } from "@/server/domain/content";
 import type { Ctx } from "@/server/domain/ctx";
-import type { Lease } from "@/server/domain/executions";
+import type { Answer, Lease } from "@/server/domain/executions";
 import {
   asFault,
   callOptions,
@@ -23,7 +23,7 @@ import { canonicalText, sha256Hex } from "@/server/platform/text/canonical";
 import type { AnyCall } from "@/server/providers/define";
 import { names, text } from "@/server/sql/column";
 import { statement } from "@/server/sql/statement";
-import type { Answer, Next } from "../ending/ended";
+import type { Next } from "../ending/ending";
 import {
   type AttemptRow,
   JOB,

@@ -1,10 +1,9 @@
 import { randomUUID } from "node:crypto";
 import { expect } from "vitest";
 import type { JobStatus } from "@/server/contract/jobs";
-import { LEASE_MS } from "@/server/domain/executions";
+import { ending, LEASE_MS } from "@/server/domain/executions";
 import * as jobs from "@/server/domain/jobs";
-import type { Ended } from "@/server/domain/jobs/ending/ended";
-import { toAnswer } from "@/server/domain/jobs/ending/ended";
+import { toAnswer } from "@/server/domain/jobs/ending/ending";
 import { attempt } from "@/server/domain/jobs/running/run";
 import { setAnswerAside } from "@/server/domain/jobs/running/set-aside";
 import { readJob } from "@/server/domain/jobs/running/work";
@@ -29,9 +28,9 @@ import {
 
 const GOOD = ["sandbox-1", "sandbox-busy"];
 
-const answer: Pick<Ended, "outcome" | "observed"> = {
-  outcome: { outcome: "succeeded", code: null, message: null, settlement: "cost", finishReason: "stop" },
-  observed: {
+const answer = ending(
+  "result",
+  {
     submission: "attempted",
     providerRequestId: "sbx_1",
     providerModel: "sandbox-1",
@@ -40,7 +39,8 @@ const answer: Pick<Ended, "outcome" | "observed"> = {
     usage: { inputTokens: 3, outputTokens: 4 },
     costMicros: 7,
   },
-};
+  { state: "succeeded", finishReason: "stop" },
+);
 const content = { typedOutput: { content: "A winch.", role: "assistant" }, files: [] };
 
 /** The claim a worker acts under: the newest, or one that was lost. */
@@ -143,12 +143,12 @@ export const store = (age: number): Step => ({
       expires_at: null,
       is_sealed: false,
     };
-    const ended = { ...answer, fresh: { output, artifacts: [] } };
+    const kept = { ending: answer, output, artifacts: [] };
     const stored = await storeAnswer({
       jobId: real.jobId,
       fence: mine.fence,
       now,
-      ...toAnswer(mine.attemptId, ended as never, now), // an output as every version has it
+      ...toAnswer(mine.attemptId, kept as never, now), // an output as every version has it
     });
     expect(stored).toBe(holds(model, mine) && isWorkedOn(model));
     if (stored) model.tried = "answered";

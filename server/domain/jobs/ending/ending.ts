@@ -1,0 +1,122 @@
+import { type Ending, nothingSent } from "@/server/domain/executions";
+import type { Json } from "@/server/platform/durable/step";
+import type { ArtifactRow, AttemptRow, StoredOutcome } from "../rows";
+import { storedEvents } from "../running/output";
+import type { StoredAnswer } from "../transitions/answer";
+import type { NewEvent } from "../transitions/moves";
+
+/** The content of an end: to be stored with it, or stored before. */
+export type Kept = Omit<StoredAnswer, "attempt"> | { artifacts: ArtifactRow[]; outputHash: string | null };
+
+/** No content. */
+export const NOTHING = { output: null, artifacts: [] } satisfies Kept;
+
+/** Content that is to be stored with its end; null: it was stored before. */
+export const freshIn = (kept: Kept): Omit<StoredAnswer, "attempt"> | null => ("output" in kept ? kept : null);
+
+/** The result of one turn of an execution, for the worker that holds it. */
+export type Next =
+  /** With the end that was written, and whether a cancel had the last word; without one, somebody else ended it or will.
+   * `isUnsent`: and this process had sent nothing. */
+  | { state: "ended"; written?: { ending: Ending; kept: Kept; isCanceled: boolean }; isUnsent?: boolean }
+  | { state: "again"; afterMs: number }
+  | { state: "pending"; afterMs: number };
+
+/** An end of which no more is known than whether its request left. */
+export const unseen = (submission: AttemptRow["submission"]) => ({ ...nothingSent, submission });
+
+/** An end read back from an attempt that stored its answer before. */
+export function endingOf(attempt: AttemptRow): Ending {
+  if (!attempt.answer) throw new Error("the attempt has no stored answer");
+  const { outcome, tier = null, submissions, estimated, ...stored } = attempt.answer;
+  return {
+    ...stored,
+    state: outcome,
+    kind: null,
+    observed: {
+      submission: attempt.submission,
+      providerRequestId: attempt.provider_request_id,
+      providerModel: attempt.provider_model,
+      httpStatus: attempt.http_status,
+      tier,
+      usage: attempt.usage,
+      costMicros: attempt.cost_micros,
+      ...(submissions ? { submissions } : {}),
+      ...(estimated ? { estimated } : {}),
+    },
+  };
+}
+
+/** An end as its attempt keeps it. Content and the provider's own words are kept elsewhere. */
+export const toStored = ({
+  state,
+  observed: { tier, submissions, estimated },
+  ...ending
+}: Ending): StoredOutcome => ({
+  outcome: state,
+  code: ending.code,
+  message: ending.message,
+  settlement: ending.settlement,
+  finishReason: ending.finishReason,
+  ...(ending.unknownFinish === undefined ? {} : { unknownFinish: ending.unknownFinish }),
+  ...(ending.details ? { details: ending.details } : {}),
+  ...(ending.media ? { media: ending.media } : {}),
+  ...(ending.unprocessed ? { unprocessed: true } : {}),
+  ...(ending.isSetAside ? { isSetAside: true } : {}),
+  ...(tier ? { tier } : {}),
+  ...(submissions ? { submissions } : {}),
+  ...(estimated ? { estimated } : {}),
+});
+
+export const toAttemptUpdate = (
+  attemptId: string,
+  ending: Ending,
+  answeredAt: Date,
+  now: Date,
+): NonNullable<StoredAnswer["attempt"]> => {
+  const { code, message, observed } = ending;
+  return {
+    id: attemptId,
+    submission: observed.submission,
+    provider_request_id: observed.providerRequestId,
+    provider_model: observed.providerModel,
+    answer: toStored(ending),
+    usage: observed.usage,
+    http_status: observed.httpStatus,
+    error_code: code,
+    error_message: message,
+    cost_micros: observed.costMicros,
+    submission_begun_at: null,
+    answered_at: observed.submission === "attempted" ? answeredAt : null,
+    ended_at: now,
+  };
+};
+
+/** What the answer statement stores: outcome, content and the artifacts' events. */
+export function toAnswer(
+  attemptId: string,
+  { ending, output, artifacts }: { ending: Ending } & Omit<StoredAnswer, "attempt">,
+  now: Date,
+  sentAt: Date | null = null,
+): StoredAnswer & { events: NewEvent[] } {
+  return {
+    attempt: { ...toAttemptUpdate(attemptId, ending, now, now), submission_begun_at: sentAt },
+    output,
+    artifacts,
+    // What is still to be worked on is reported when that is done.
+    events: ending.unprocessed ? [] : storedEvents(artifacts),
+  };
+}
+
+/** The warning of an answer that ended for a reason that is not known here: it is taken as whole. */
+export const warningsOf = ({ unknownFinish }: Pick<Ending, "unknownFinish">): Record<string, Json>[] =>
+  unknownFinish === undefined
+    ? []
+    : [
+        {
+          code: "UnknownFinishReason",
+          message:
+            "The provider ended the answer for a reason that is not known here. Check that the answer is whole.",
+          details: { finishReason: unknownFinish },
+        },
+      ];
