@@ -1,32 +1,35 @@
 import type { Account } from "@/server/contract/sessions";
 import type { Ctx } from "@/server/domain/ctx";
+import { userAccount } from "@/server/generated/schema";
 import { pool } from "@/server/platform/db";
 import { fail } from "@/server/platform/errors/errors";
+import { bool, column, int4, maybe, pick, present, text, texts } from "@/server/sql/column";
+import { statement } from "@/server/sql/statement";
 import { issuerName } from "./issuers";
 import { ownId } from "./own";
 import { isSpare } from "./unlink";
 
-type Row = {
-  email: string;
-  has_password: boolean;
-  second_factor_at: Date | null;
-  left: number;
-  identities: { issuer: string; since: string }[];
-  asked_by: string[] | null;
-};
+const readSignIn = statement("user_account.read.sign_in_methods", {
+  params: { userId: text, askedBy: texts },
+  row: {
+    ...pick(userAccount, "email second_factor_at"),
+    has_password: bool,
+    left: present(int4, "the list has a default and is never set to null"),
+    identities: column<{ issuer: string; since: string }[]>("json"),
+    asked_by: maybe(texts),
+  },
+  sql: `SELECT email, password_hash IS NOT NULL AS has_password, second_factor_at, cardinality(recovery_hashes) AS left,
+       (SELECT coalesce(json_agg(json_build_object('issuer', issuer, 'since', created_at) ORDER BY created_at, issuer), '[]')
+        FROM identity WHERE user_id = $userId) AS identities,
+       (SELECT array_agg(organization.display_name ORDER BY organization.display_name)
+        FROM organization WHERE organization.id = ANY($askedBy)) AS asked_by
+     FROM user_account WHERE id = $userId`,
+});
 
 /** Who the caller is, and how they prove it. */
 export async function readAccount(ctx: Ctx): Promise<Account> {
   const userId = ownId(ctx);
-  const { rows } = await pool.query<Row>(
-    `SELECT email, password_hash IS NOT NULL AS has_password, second_factor_at, cardinality(recovery_hashes) AS left,
-       (SELECT coalesce(json_agg(json_build_object('issuer', issuer, 'since', created_at) ORDER BY created_at, issuer), '[]')
-        FROM identity WHERE user_id = $1) AS identities,
-       (SELECT array_agg(organization.display_name ORDER BY organization.display_name)
-        FROM organization WHERE organization.id = ANY($2)) AS asked_by
-     FROM user_account WHERE id = $1`,
-    [userId, askedBy(ctx)],
-  );
+  const rows = await readSignIn.all(pool, { userId, askedBy: askedBy(ctx) });
   const row = rows[0] ?? fail("NotFound", "There is no such account.");
   return {
     email: row.email,

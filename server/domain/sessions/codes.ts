@@ -1,7 +1,10 @@
 import { hash, randomBytes } from "node:crypto";
 import { Secret, TOTP } from "otpauth";
+import { userAccount } from "@/server/generated/schema";
 import { openSecret, sealSecret } from "@/server/platform/crypto/vault";
 import { pool, type Queryable } from "@/server/platform/db";
+import { column, text } from "@/server/sql/column";
+import { statement } from "@/server/sql/statement";
 
 const STEP_SECONDS = 30;
 /** As RFC 4226 advises for SHA-1. */
@@ -23,6 +26,13 @@ export function makeSecret(userId: string, email: string): { secret: string; uri
   };
 }
 
+const takeStep = statement("user_account.take.time_step", {
+  params: { userId: text, step: userAccount.second_factor_step, sealed: text },
+  sql: `UPDATE user_account SET second_factor_step = $step
+     WHERE id = $userId AND split_part(second_factor_secret, '.', 5) = split_part($sealed, '.', 5)
+       AND (second_factor_step IS NULL OR second_factor_step < $step)`,
+});
+
 /**
  * Takes a code of the authenticator with this sealed secret. The step before and after count too, for clocks that differ; of
  * each step one code, and none before the last taken: who looks over a shoulder comes too late.
@@ -38,31 +48,31 @@ export async function takeTimeCode(
   if (delta === null) return false;
   const step = Math.floor(now.getTime() / 1000 / STEP_SECONDS) + delta;
   // Of this very secret: its text is compared without the wrapping, which a rotation of the vault key changes.
-  const { rowCount } = await database.query(
-    `UPDATE user_account SET second_factor_step = $2
-     WHERE id = $1 AND split_part(second_factor_secret, '.', 5) = split_part($3, '.', 5)
-       AND (second_factor_step IS NULL OR second_factor_step < $2)`,
-    [userId, step, sealed],
-  );
+  const rowCount = await takeStep.count(database, { userId, step, sealed });
   return rowCount === 1;
 }
 
 /** What a code turned out to be: `null` is none of this person's. */
 export type TakenCode = "time" | "recovery" | null;
 
+const readSecret = statement("user_account.read.second_factor_secret", {
+  params: { userId: text },
+  row: { sealed: userAccount.second_factor_secret },
+  sql: `SELECT second_factor_secret AS sealed FROM user_account WHERE id = $userId AND second_factor_at IS NOT NULL`,
+});
+
+const takeRecoveryCode = statement("user_account.take.recovery_code", {
+  params: { userId: text, hash: column<Buffer>("bytea") },
+  sql: `UPDATE user_account SET recovery_hashes = array_remove(recovery_hashes, $hash)
+     WHERE id = $userId AND second_factor_at IS NOT NULL AND $hash = ANY(recovery_hashes)`,
+});
+
 /** Takes a code of a person whose second factor is on: one of the authenticator or a recovery code, either of them once. */
 export async function takeCode(userId: string, code: string, now: Date): Promise<TakenCode> {
-  const { rows } = await pool.query<{ sealed: string | null }>(
-    "SELECT second_factor_secret AS sealed FROM user_account WHERE id = $1 AND second_factor_at IS NOT NULL",
-    [userId],
-  );
+  const rows = await readSecret.all(pool, { userId });
   if (!rows[0]) return null;
   if (await takeTimeCode(pool, { userId, sealed: rows[0].sealed, code, now })) return "time";
-  const { rowCount } = await pool.query(
-    `UPDATE user_account SET recovery_hashes = array_remove(recovery_hashes, $2)
-     WHERE id = $1 AND second_factor_at IS NOT NULL AND $2 = ANY(recovery_hashes)`,
-    [userId, hashOf(code)],
-  );
+  const rowCount = await takeRecoveryCode.count(pool, { userId, hash: hashOf(code) });
   return rowCount === 1 ? "recovery" : null;
 }
 

@@ -3,12 +3,15 @@ import type { DeviceStarted, DeviceToken, WaitingDevice } from "@/server/contrac
 import { makeTokenText } from "@/server/domain/access";
 import type { Ctx } from "@/server/domain/ctx";
 import { enforceBruteForceLimit } from "@/server/domain/organizations";
+import { deviceLogin, session } from "@/server/generated/schema";
 import { inTransaction, pool } from "@/server/platform/db";
 import { fail } from "@/server/platform/errors/errors";
 import { newId } from "@/server/platform/ids";
 import { networkOf } from "@/server/platform/network-of";
 import { publicUrl } from "@/server/platform/settings/env";
 import { DAY_SECONDS } from "@/server/platform/time/units";
+import { column, int8, maybe, pick, text, timestamptz } from "@/server/sql/column";
+import { statement } from "@/server/sql/statement";
 import { currentId, ownId, recordOwn } from "./own";
 import { makeUserCode, readUserCode, showUserCode } from "./user-code";
 
@@ -21,25 +24,36 @@ const DEVICE_SECONDS = 30 * DAY_SECONDS;
 /** So many logins may be begun from one address while a code lives: more waiting ones make guessing easier. */
 const MOST_STARTED = 30;
 
+const insertLogin = statement("device_login.insert", {
+  params: {
+    deviceLoginId: deviceLogin.id,
+    codeHash: deviceLogin.code_hash,
+    userCode: deviceLogin.user_code,
+    clientName: deviceLogin.client_name,
+    address: deviceLogin.address,
+    now: timestamptz,
+    seconds: column<number>("float8"),
+    limit: int8,
+  },
+  sql: `INSERT INTO device_login (id, code_hash, user_code, client_name, address, created_at, expires_at)
+     SELECT $deviceLoginId, $codeHash, $userCode, $clientName, $address, $now, $now::timestamptz + make_interval(secs => $seconds)
+     WHERE (SELECT count(*) FROM device_login
+            WHERE address = $address AND created_at > $now::timestamptz - make_interval(secs => $seconds)) < $limit`,
+});
+
 /** Begins the sign-in of a device: it shows the user code to its person, and asks for its token with the device code. */
 export async function startDevice(ctx: Ctx, clientName = "A device"): Promise<DeviceStarted> {
   const [deviceCode, userCode, now] = [randomBytes(32).toString("base64url"), makeUserCode(), ctx.now()];
-  const { rowCount } = await pool.query(
-    `INSERT INTO device_login (id, code_hash, user_code, client_name, address, created_at, expires_at)
-     SELECT $1, $2, $3, $4, $5, $6, $6::timestamptz + make_interval(secs => $7)
-     WHERE (SELECT count(*) FROM device_login
-            WHERE address = $5 AND created_at > $6::timestamptz - make_interval(secs => $7)) < $8`,
-    [
-      newId("deviceLogin"),
-      hash("sha256", deviceCode, "buffer"),
-      userCode,
-      clientName,
-      networkOf(ctx.address ?? ""),
-      now,
-      CODE_SECONDS,
-      MOST_STARTED,
-    ],
-  );
+  const rowCount = await insertLogin.count(pool, {
+    deviceLoginId: newId("deviceLogin"),
+    codeHash: hash("sha256", deviceCode, "buffer"),
+    userCode,
+    clientName,
+    address: networkOf(ctx.address ?? ""),
+    now,
+    seconds: CODE_SECONDS,
+    limit: MOST_STARTED,
+  });
   if (rowCount === 0)
     fail(
       "RateLimited",
@@ -66,22 +80,18 @@ export async function startDevice(ctx: Ctx, clientName = "A device"): Promise<De
   };
 }
 
-type Waiting = {
-  user_code: string;
-  client_name: string;
-  address: string;
-  created_at: Date;
-  expires_at: Date;
-};
+const findUndecided = statement("device_login.find.user_code", {
+  params: { userCode: text, now: timestamptz },
+  row: pick(deviceLogin, "user_code client_name address created_at expires_at"),
+  sql: `SELECT user_code, client_name, address, created_at, expires_at FROM device_login
+     WHERE user_code = $userCode AND decision IS NULL AND expires_at > $now`,
+});
 
 /** What asks with this code. NotFound for a code no one waits with; guesses are counted by person and by address. */
 export function lookAtDevice(ctx: Ctx, userCode: string): Promise<WaitingDevice> {
   ownId(ctx);
   return enforceBruteForceLimit(ctx, "device", async () => {
-    const { rows } = await pool.query<Waiting>(
-      "SELECT * FROM device_login WHERE user_code = $1 AND decision IS NULL AND expires_at > $2",
-      [readUserCode(userCode), ctx.now()],
-    );
+    const rows = await findUndecided.all(pool, { userCode: readUserCode(userCode), now: ctx.now() });
     const row = rows[0] ?? noDevice();
     return {
       userCode: showUserCode(row.user_code),
@@ -93,6 +103,15 @@ export function lookAtDevice(ctx: Ctx, userCode: string): Promise<WaitingDevice>
   });
 }
 
+const decideLogin = statement("device_login.decide", {
+  params: { userCode: text, now: timestamptz, decision: deviceLogin.decision, sessionId: maybe(text) },
+  row: pick(deviceLogin, "id client_name address"),
+  sql: `UPDATE device_login SET decision = $decision, decided_by = session.user_id, version = session.version FROM session
+         WHERE user_code = $userCode AND decision IS NULL AND device_login.expires_at > $now
+           AND session.id = $sessionId AND kind = 'browser' AND revoked_at IS NULL
+         RETURNING device_login.id, client_name, device_login.address`,
+});
+
 /** Lets a waiting device in as the caller, or turns it away; once. For browsers: a device signs in no other device. */
 export function decideDevice(
   ctx: Ctx,
@@ -101,13 +120,12 @@ export function decideDevice(
   const userId = ownId(ctx);
   return enforceBruteForceLimit(ctx, "device", () =>
     inTransaction(async (client) => {
-      const { rows } = await client.query<{ id: string; client_name: string; address: string }>(
-        `UPDATE device_login SET decision = $3, decided_by = session.user_id, version = session.version FROM session
-         WHERE user_code = $1 AND decision IS NULL AND device_login.expires_at > $2
-           AND session.id = $4 AND kind = 'browser' AND revoked_at IS NULL
-         RETURNING device_login.id, client_name, device_login.address`,
-        [readUserCode(userCode), ctx.now(), decision, currentId(ctx)],
-      );
+      const rows = await decideLogin.all(client, {
+        userCode: readUserCode(userCode),
+        now: ctx.now(),
+        decision,
+        sessionId: currentId(ctx),
+      });
       const row = rows[0] ?? noDevice();
       const details = { clientName: row.client_name, deviceAddress: row.address };
       await recordOwn(ctx, { userId, action: `device.${decision}`, subject: row.id, details }, client);
@@ -119,6 +137,27 @@ function noDevice(): never {
   fail("NotFound", "No device is waiting with this code. Check the code, or start again on the device.");
 }
 
+const insertDeviceSession = statement("session.insert.device", {
+  params: {
+    codeHash: deviceLogin.code_hash,
+    now: timestamptz,
+    sessionId: session.id,
+    address: session.address,
+    tokenHash: session.token_hash,
+    seconds: column<number>("float8"),
+  },
+  row: pick(session, "user_id expires_at"),
+  sql: `WITH used AS (
+         UPDATE device_login SET used_at = $now FROM user_account
+         WHERE code_hash = $codeHash AND decision = 'approved' AND used_at IS NULL AND expires_at > $now
+           AND user_account.id = decided_by AND session_version = version
+         RETURNING decided_by, version, client_name
+       )
+       INSERT INTO session (id, user_id, kind, label, address, version, token_hash, created_at, last_seen_at, expires_at)
+       SELECT $sessionId, decided_by, 'device', client_name, $address, version, $tokenHash, $now, $now, $now::timestamptz + make_interval(secs => $seconds)
+       FROM used RETURNING user_id, expires_at`,
+});
+
 /**
  * The session of an approved device, once. AuthorizationPending until somebody decided; Gone for a code that is used, denied
  * or too old.
@@ -128,18 +167,14 @@ export async function redeemDevice(ctx: Ctx, deviceCode: string): Promise<Device
   const [sessionToken, sessionId, now] = [makeTokenText("caps"), newId("session"), ctx.now()];
   const begun = await inTransaction(async (client) => {
     // Who moves used_at is the one who gets the session. An approval of before a password change is none.
-    const { rows } = await client.query<{ user_id: string; expires_at: Date }>(
-      `WITH used AS (
-         UPDATE device_login SET used_at = $2 FROM user_account
-         WHERE code_hash = $1 AND decision = 'approved' AND used_at IS NULL AND expires_at > $2
-           AND user_account.id = decided_by AND session_version = version
-         RETURNING decided_by, version, client_name
-       )
-       INSERT INTO session (id, user_id, kind, label, address, version, token_hash, created_at, last_seen_at, expires_at)
-       SELECT $3, decided_by, 'device', client_name, $4, version, $5, $2, $2, $2::timestamptz + make_interval(secs => $6)
-       FROM used RETURNING user_id, expires_at`,
-      [codeHash, now, sessionId, ctx.address ?? "", hash("sha256", sessionToken, "buffer"), DEVICE_SECONDS],
-    );
+    const rows = await insertDeviceSession.all(client, {
+      codeHash,
+      now,
+      sessionId,
+      address: ctx.address ?? "",
+      tokenHash: hash("sha256", sessionToken, "buffer"),
+      seconds: DEVICE_SECONDS,
+    });
     const [session] = rows;
     if (session)
       await recordOwn(
@@ -160,11 +195,14 @@ export async function redeemDevice(ctx: Ctx, deviceCode: string): Promise<Device
   };
 }
 
+const readDecision = statement("device_login.read.decision", {
+  params: { codeHash: deviceLogin.code_hash },
+  row: pick(deviceLogin, "decision used_at expires_at"),
+  sql: `SELECT decision, used_at, expires_at FROM device_login WHERE code_hash = $codeHash`,
+});
+
 async function refuseDevice(codeHash: Buffer, now: Date): Promise<never> {
-  const { rows } = await pool.query<{ decision: string | null; used_at: Date | null; expires_at: Date }>(
-    "SELECT decision, used_at, expires_at FROM device_login WHERE code_hash = $1",
-    [codeHash],
-  );
+  const rows = await readDecision.all(pool, { codeHash });
   const row = rows[0];
   if (row?.used_at)
     fail("Gone", "This device code was already used. Start again on the device.", { reason: "used" });

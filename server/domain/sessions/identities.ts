@@ -1,6 +1,9 @@
 import type { Ctx } from "@/server/domain/ctx";
 import { findSignIn, type SignedIn } from "@/server/domain/organizations";
+import { identity, userAccount } from "@/server/generated/schema";
 import { inTransaction, pool } from "@/server/platform/db";
+import { bool, text, timestamptz } from "@/server/sql/column";
+import { statement } from "@/server/sql/statement";
 import { recordOwn, tellPerson } from "./own";
 
 /** Who an identity provider says somebody is. The subject is theirs for good; an email may pass to somebody else. */
@@ -48,31 +51,44 @@ export async function linkIdentity(ctx: Ctx, identity: IdentityLink, userId: str
   return (await findLinked(identity))?.userId === userId;
 }
 
+const findOther = statement("identity.find.issuer", {
+  params: { issuer: text, userId: text },
+  sql: `SELECT FROM identity WHERE issuer = $issuer AND user_id = $userId`,
+});
+
 async function hasAnother({ issuer }: IdentityLink, userId: string): Promise<boolean> {
-  const { rowCount } = await pool.query("SELECT FROM identity WHERE issuer = $1 AND user_id = $2", [
-    issuer,
-    userId,
-  ]);
+  const rowCount = await findOther.count(pool, { issuer, userId });
   return rowCount !== 0;
 }
 
+const findPerson = statement("identity.find.subject", {
+  params: { issuer: text, subject: text },
+  row: {
+    email: userAccount.email,
+    userId: userAccount.id,
+    displayName: userAccount.display_name,
+    sessionVersion: userAccount.session_version,
+    needsCode: bool,
+  },
+  sql: `SELECT user_account.id AS "userId", email, display_name AS "displayName", session_version AS "sessionVersion",
+       second_factor_at IS NOT NULL AS "needsCode"
+     FROM identity JOIN user_account ON user_account.id = user_id WHERE issuer = $issuer AND subject = $subject`,
+});
+
 async function findLinked({ issuer, subject }: IdentityLink): Promise<SignedIn | null> {
   // In one statement with the version: a session that begins by an identity which is taken away meanwhile never works.
-  const { rows } = await pool.query<SignedIn>(
-    `SELECT user_account.id AS "userId", email, display_name AS "displayName", session_version AS "sessionVersion",
-       second_factor_at IS NOT NULL AS "needsCode"
-     FROM identity JOIN user_account ON user_account.id = user_id WHERE issuer = $1 AND subject = $2`,
-    [issuer, subject],
-  );
+  const rows = await findPerson.all(pool, { issuer, subject });
   return rows[0] ?? null;
 }
 
+const insertIdentity = statement("identity.insert", {
+  params: { issuer: identity.issuer, subject: identity.subject, userId: identity.user_id, now: timestamptz },
+  sql: `INSERT INTO identity (issuer, subject, user_id, created_at) VALUES ($issuer, $subject, $userId, $now) ON CONFLICT DO NOTHING`,
+});
+
 async function link(ctx: Ctx, { issuer, subject, name }: IdentityLink, userId: string): Promise<void> {
   await inTransaction(async (client) => {
-    const { rowCount } = await client.query(
-      `INSERT INTO identity (issuer, subject, user_id, created_at) VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING`,
-      [issuer, subject, userId, ctx.now()],
-    );
+    const rowCount = await insertIdentity.count(client, { issuer, subject, userId, now: ctx.now() });
     if (rowCount === 0) return;
     await recordOwn(ctx, { userId, action: "identity.linked", subject: userId, details: { issuer } }, client);
     await tellPerson(ctx, client, {

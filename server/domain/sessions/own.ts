@@ -1,9 +1,12 @@
 import { INSTALLATION, record } from "@/server/domain/audit";
 import type { Ctx } from "@/server/domain/ctx";
 import { tell } from "@/server/domain/notifications";
+import { userAccount } from "@/server/generated/schema";
 import type { Queryable, Transaction } from "@/server/platform/db";
 import type { Json } from "@/server/platform/durable/step";
 import { fail, ValidationFault } from "@/server/platform/errors/errors";
+import { maybe, text, texts } from "@/server/sql/column";
+import { statement } from "@/server/sql/statement";
 
 /** The signed-in person who asks; AuthorizationFailed for anybody else. */
 export function ownId(ctx: Ctx): string {
@@ -21,23 +24,32 @@ export function ended(): never {
   fail("AuthenticationFailed", "Your session has ended. Sign in again.");
 }
 
+const endOthers = statement("session.end.others", {
+  params: { userId: text, sessionId: maybe(text) },
+  sql: `WITH person AS (
+       UPDATE user_account SET session_version = session_version + 1 WHERE id = $userId RETURNING id, session_version
+     )
+     UPDATE session SET version = person.session_version FROM person
+     WHERE session.id = $sessionId AND user_id = person.id AND version = person.session_version - 1`,
+});
+
 /**
  * Ends every session of the caller but the one this is asked by, those that are being begun too, in the caller's transaction.
  * AuthenticationFailed where that one was ended meanwhile.
  */
 export async function endOtherSessions(client: Queryable, ctx: Ctx): Promise<void> {
-  const { rowCount } = await client.query(
-    `WITH person AS (
-       UPDATE user_account SET session_version = session_version + 1 WHERE id = $1 RETURNING id, session_version
-     )
-     UPDATE session SET version = person.session_version FROM person
-     WHERE session.id = $2 AND user_id = person.id AND version = person.session_version - 1`,
-    [ownId(ctx), currentId(ctx)],
-  );
+  const rowCount = await endOthers.count(client, { userId: ownId(ctx), sessionId: currentId(ctx) });
   if (rowCount === 0) ended();
 }
 
 type OwnAct = { userId: string; action: string; subject: string; details?: Record<string, Json> };
+
+const readPerson = statement("user_account.read.with_organizations", {
+  params: { userId: text },
+  row: { email: userAccount.email, organization_ids: maybe(texts) },
+  sql: `SELECT email, (SELECT array_agg(organization_id ORDER BY organization_id) FROM membership WHERE user_id = $userId) AS organization_ids
+     FROM user_account WHERE id = $userId`,
+});
 
 /**
  * Writes down what somebody did about their own account, in the log of each organization they belong to, since it concerns
@@ -49,11 +61,7 @@ export async function recordOwn(
   { userId, ...act }: OwnAct,
   database: Transaction,
 ): Promise<void> {
-  const { rows } = await database.query<{ email: string; organization_ids: string[] | null }>(
-    `SELECT email, (SELECT array_agg(organization_id ORDER BY organization_id) FROM membership WHERE user_id = $1) AS organization_ids
-     FROM user_account WHERE id = $1`,
-    [userId],
-  );
+  const rows = await readPerson.all(database, { userId });
   const { email = "", organization_ids } = rows[0] ?? {};
   const principal = {
     kind: "human_session" as const,

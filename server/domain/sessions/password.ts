@@ -2,8 +2,22 @@ import { Password } from "@/server/contract/organizations";
 import { changeAccessBy } from "@/server/domain/access";
 import type { Ctx } from "@/server/domain/ctx";
 import { countTry, forget, hashPassword, isPassword } from "@/server/domain/organizations";
+import { userAccount } from "@/server/generated/schema";
 import { pool } from "@/server/platform/db";
+import { maybe, text } from "@/server/sql/column";
+import { statement } from "@/server/sql/statement";
 import { ended, endOtherSessions, ownId, recordOwn, refuse, tellOwn } from "./own";
+
+export const readPassword = statement("user_account.read.password", {
+  params: { userId: text },
+  row: { password_hash: userAccount.password_hash },
+  sql: `SELECT password_hash FROM user_account WHERE id = $userId`,
+});
+
+const replacePassword = statement("user_account.update.password", {
+  params: { userId: text, passwordHash: userAccount.password_hash, present: maybe(text) },
+  sql: `UPDATE user_account SET password_hash = $passwordHash WHERE id = $userId AND password_hash IS NOT DISTINCT FROM $present`,
+});
 
 /** Changes the caller's own password, given the present one, and ends all their other sessions. Guesses count like those at sign-in. */
 export async function changePassword(ctx: Ctx, input: { present: string; next: string }): Promise<void> {
@@ -14,20 +28,14 @@ export async function changePassword(ctx: Ctx, input: { present: string; next: s
       "next",
       next.error.issues[0]?.message ?? "The new password is the same as the current one. Choose another.",
     );
-  const { rows } = await pool.query<{ password_hash: string | null }>(
-    "SELECT password_hash FROM user_account WHERE id = $1",
-    [userId],
-  );
+  const rows = await readPassword.all(pool, { userId });
   const present = rows[0]?.password_hash ?? null;
   const entries = await countTry([`own:${userId}`], ctx.now());
   if (!(await isPassword(input.present, present))) refuse("present", "The password is not correct.");
   await forget(entries);
   const passwordHash = await hashPassword(next.data);
   await changeAccessBy(async (client) => {
-    const { rowCount } = await client.query(
-      "UPDATE user_account SET password_hash = $2 WHERE id = $1 AND password_hash IS NOT DISTINCT FROM $3",
-      [userId, passwordHash, present],
-    );
+    const rowCount = await replacePassword.count(client, { userId, passwordHash, present });
     if (rowCount === 0) ended(); // another change came first
     await endOtherSessions(client, ctx);
     await recordOwn(ctx, { userId, action: "password.changed", subject: userId }, client);

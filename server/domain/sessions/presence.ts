@@ -2,10 +2,17 @@ import type { Ctx } from "@/server/domain/ctx";
 import { countTry, forget, isPassword } from "@/server/domain/organizations";
 import { pool } from "@/server/platform/db";
 import { fail } from "@/server/platform/errors/errors";
+import { int4, maybe, text, timestamptz } from "@/server/sql/column";
+import { statement } from "@/server/sql/statement";
 import { currentId, refuse } from "./own";
 
 /** How long after signing in somebody without a password counts as there. */
 const RECENT_MINUTES = 15;
+
+const findRecent = statement("session.find.recent", {
+  params: { sessionId: maybe(text), now: timestamptz, minutes: int4 },
+  sql: `SELECT FROM session WHERE id = $sessionId AND created_at > $now::timestamptz - make_interval(mins => $minutes)`,
+});
 
 /**
  * Refuses who does not say their password or, without one, has not just signed in: an open browser alone must not change how
@@ -24,10 +31,11 @@ export async function requirePresence(
     if (!(await isPassword(password, passwordHash))) refuse("password", "The password is not correct.");
     return forget(entries);
   }
-  const { rowCount } = await pool.query(
-    "SELECT FROM session WHERE id = $1 AND created_at > $2::timestamptz - make_interval(mins => $3)",
-    [currentId(ctx), ctx.now(), RECENT_MINUTES],
-  );
+  const rowCount = await findRecent.count(pool, {
+    sessionId: currentId(ctx),
+    now: ctx.now(),
+    minutes: RECENT_MINUTES,
+  });
   if (rowCount === 0)
     fail("AuthorizationFailed", "This needs a recent sign-in. Sign out, sign in again and retry.", {
       reason: "stale_sign_in",

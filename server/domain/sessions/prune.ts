@@ -1,12 +1,19 @@
 import { pool } from "@/server/platform/db";
+import { timestamptz } from "@/server/sql/column";
+import { statement } from "@/server/sql/statement";
+
+const deleteEndedSessions = statement("session.delete.ended", {
+  params: { now: timestamptz },
+  sql: `DELETE FROM session WHERE least(revoked_at, expires_at) < $now::timestamptz - interval '720 hours'`,
+});
+
+const deleteDeviceLogins = statement("device_login.delete.expired", {
+  params: { now: timestamptz },
+  sql: `DELETE FROM device_login WHERE expires_at < $now::timestamptz - interval '24 hours'`,
+});
 
 /** Deletes what no one can use any more: sessions that ended a month ago, and logins of devices of yesterday. */
 export async function pruneSessions(now: Date): Promise<void> {
-  await pool.query(
-    "DELETE FROM session WHERE least(revoked_at, expires_at) < $1::timestamptz - interval '720 hours'",
-    [now],
-  );
-  await pool.query("DELETE FROM device_login WHERE expires_at < $1::timestamptz - interval '24 hours'", [
-    now,
-  ]);
+  await deleteEndedSessions.run(pool, { now });
+  await deleteDeviceLogins.run(pool, { now });
 }

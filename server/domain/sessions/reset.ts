@@ -1,8 +1,25 @@
 import { access, changeAccessBy } from "@/server/domain/access";
 import { INSTALLATION, record } from "@/server/domain/audit";
 import type { Ctx } from "@/server/domain/ctx";
+import { userAccount } from "@/server/generated/schema";
 import { fail } from "@/server/platform/errors/errors";
+import { bool, text } from "@/server/sql/column";
+import { statement } from "@/server/sql/statement";
 import { tellPerson } from "./own";
+
+const resetFactor = statement("user_account.reset.second_factor", {
+  params: { email: text },
+  row: { id: userAccount.id, had_factor: bool },
+  sql: `UPDATE user_account SET second_factor_at = NULL, second_factor_secret = NULL, second_factor_step = NULL,
+         recovery_hashes = '{}', session_version = session_version + 1
+       FROM (SELECT id, second_factor_at IS NOT NULL AS had_factor FROM user_account WHERE email = $email FOR UPDATE) AS before
+       WHERE user_account.id = before.id RETURNING user_account.id, had_factor`,
+});
+
+const deleteIdentities = statement("identity.delete.person", {
+  params: { userId: text },
+  sql: `DELETE FROM identity WHERE user_id = $userId`,
+});
 
 /**
  * Takes a person's second factor and linked identities away and ends all their sessions, for who lost their authenticator with
@@ -13,16 +30,10 @@ export async function resetSignIn(ctx: Ctx, address: string) {
   access.authorize(ctx, "operator");
   const email = address.trim().toLowerCase();
   return changeAccessBy(async (client) => {
-    const { rows } = await client.query<{ id: string; had_factor: boolean }>(
-      `UPDATE user_account SET second_factor_at = NULL, second_factor_secret = NULL, second_factor_step = NULL,
-         recovery_hashes = '{}', session_version = session_version + 1
-       FROM (SELECT id, second_factor_at IS NOT NULL AS had_factor FROM user_account WHERE email = $1 FOR UPDATE) AS before
-       WHERE user_account.id = before.id RETURNING user_account.id, had_factor`,
-      [email],
-    );
+    const rows = await resetFactor.all(client, { email });
     const { id: userId, had_factor: hadSecondFactor } =
       rows[0] ?? fail("NotFound", "There is no such person.");
-    const { rowCount } = await client.query("DELETE FROM identity WHERE user_id = $1", [userId]);
+    const rowCount = await deleteIdentities.count(client, { userId });
     const details = { email, hadSecondFactor, identities: rowCount ?? 0 };
     const act = { organizationId: INSTALLATION, subject: userId, action: "user.sign_in_reset" };
     await record(ctx, { ...act, details }, client);

@@ -3,26 +3,29 @@ import type { NewSecondFactor, RecoveryCodes } from "@/server/contract/sessions"
 import { changeAccessBy } from "@/server/domain/access";
 import type { Ctx } from "@/server/domain/ctx";
 import { countTry, forget } from "@/server/domain/organizations";
+import { userAccount } from "@/server/generated/schema";
 import { inTransaction, pool, type Queryable } from "@/server/platform/db";
 import { fail } from "@/server/platform/errors/errors";
+import { pick, text, timestamptz } from "@/server/sql/column";
+import { statement } from "@/server/sql/statement";
 import { makeRecoveryCodes, makeSecret, takeCode, takeTimeCode } from "./codes";
 import { ended, endOtherSessions, ownId, recordOwn, refuse, tellOwn } from "./own";
 import { requirePresence } from "./presence";
 
-type Row = {
-  email: string;
-  password_hash: string | null;
-  second_factor_secret: string | null;
-  second_factor_at: Date | null;
-};
+const readFactor = statement("user_account.read.second_factor", {
+  params: { userId: text },
+  row: pick(userAccount, "email password_hash second_factor_secret second_factor_at"),
+  sql: `SELECT email, password_hash, second_factor_secret, second_factor_at FROM user_account WHERE id = $userId`,
+});
 
-async function rowOf(userId: string, database: Queryable = pool): Promise<Row> {
-  const { rows } = await database.query<Row>(
-    "SELECT email, password_hash, second_factor_secret, second_factor_at FROM user_account WHERE id = $1",
-    [userId],
-  );
-  return rows[0] ?? ended();
+async function rowOf(userId: string, database: Queryable = pool) {
+  return (await readFactor.first(database, { userId })) ?? ended();
 }
+
+const storeSecret = statement("user_account.update.second_factor_secret", {
+  params: { userId: text, sealed: userAccount.second_factor_secret },
+  sql: `UPDATE user_account SET second_factor_secret = $sealed, second_factor_step = NULL WHERE id = $userId AND second_factor_at IS NULL`,
+});
 
 /**
  * Makes a secret for an authenticator, for who is there: an open browser alone must not lock its owner out. It asks for
@@ -34,13 +37,15 @@ export async function startSecondFactor(ctx: Ctx, password?: string): Promise<Ne
   if (row.second_factor_at) isOnAlready();
   await requirePresence(ctx, { userId, passwordHash: row.password_hash, password });
   const { secret, uri, sealed } = makeSecret(userId, row.email);
-  const { rowCount } = await pool.query(
-    "UPDATE user_account SET second_factor_secret = $2, second_factor_step = NULL WHERE id = $1 AND second_factor_at IS NULL",
-    [userId, sealed],
-  );
+  const rowCount = await storeSecret.count(pool, { userId, sealed });
   if (rowCount === 0) isOnAlready();
   return { secret, uri, qrCode: renderSVG(uri, { border: 2 }) };
 }
+
+const turnOn = statement("user_account.update.second_factor_on", {
+  params: { userId: text, now: timestamptz, hashes: userAccount.recovery_hashes },
+  sql: `UPDATE user_account SET second_factor_at = $now, recovery_hashes = $hashes WHERE id = $userId AND second_factor_at IS NULL`,
+});
 
 /**
  * Turns the second factor on with a code of the new secret, and ends all other sessions: every one that goes on has passed
@@ -55,10 +60,7 @@ export async function confirmSecondFactor(ctx: Ctx, code: string): Promise<Recov
     if (row.second_factor_at) isOnAlready();
     const sealed = row.second_factor_secret;
     if (!(await takeTimeCode(client, { userId, sealed, code, now: ctx.now() }))) return false;
-    const { rowCount } = await client.query(
-      "UPDATE user_account SET second_factor_at = $2, recovery_hashes = $3 WHERE id = $1 AND second_factor_at IS NULL",
-      [userId, ctx.now(), hashes],
-    );
+    const rowCount = await turnOn.count(client, { userId, now: ctx.now(), hashes });
     if (rowCount === 0) ended(); // meanwhile, elsewhere
     await endOtherSessions(client, ctx);
     await recordOwn(ctx, { userId, action: "second_factor.on", subject: userId }, client);
@@ -74,16 +76,18 @@ export async function confirmSecondFactor(ctx: Ctx, code: string): Promise<Recov
   return { recoveryCodes: codes };
 }
 
+const turnOff = statement("user_account.update.second_factor_off", {
+  params: { userId: text },
+  sql: `UPDATE user_account SET second_factor_at = NULL, second_factor_secret = NULL, second_factor_step = NULL,
+         recovery_hashes = '{}' WHERE id = $userId`,
+});
+
 /** Turns the second factor off, given its code: the password alone is what it guards against. */
 export async function turnOffSecondFactor(ctx: Ctx, code: string): Promise<void> {
   const userId = ownId(ctx);
   await requireCode(ctx, userId, code);
   await changeAccessBy(async (client) => {
-    await client.query(
-      `UPDATE user_account SET second_factor_at = NULL, second_factor_secret = NULL, second_factor_step = NULL,
-         recovery_hashes = '{}' WHERE id = $1`,
-      [userId],
-    );
+    await turnOff.run(client, { userId });
     await recordOwn(ctx, { userId, action: "second_factor.off", subject: userId }, client);
     await tellOwn(ctx, client, {
       kind: "account.second_factor_off",
@@ -93,16 +97,18 @@ export async function turnOffSecondFactor(ctx: Ctx, code: string): Promise<void>
   });
 }
 
+const storeRecoveryCodes = statement("user_account.update.recovery_codes", {
+  params: { userId: text, hashes: userAccount.recovery_hashes },
+  sql: `UPDATE user_account SET recovery_hashes = $hashes WHERE id = $userId AND second_factor_at IS NOT NULL`,
+});
+
 /** Makes new recovery codes in the place of all old ones, given a code. */
 export async function renewRecoveryCodes(ctx: Ctx, code: string): Promise<RecoveryCodes> {
   const userId = ownId(ctx);
   await requireCode(ctx, userId, code);
   const { codes, hashes } = makeRecoveryCodes();
   await inTransaction(async (client) => {
-    const { rowCount } = await client.query(
-      "UPDATE user_account SET recovery_hashes = $2 WHERE id = $1 AND second_factor_at IS NOT NULL",
-      [userId, hashes],
-    );
+    const rowCount = await storeRecoveryCodes.count(client, { userId, hashes });
     if (rowCount === 0) isOff();
     await recordOwn(ctx, { userId, action: "second_factor.codes_renewed", subject: userId }, client);
   });

@@ -1,10 +1,13 @@
 import { Session } from "@/server/contract/sessions";
 import { changeAccessBy } from "@/server/domain/access";
 import type { Ctx } from "@/server/domain/ctx";
+import { session } from "@/server/generated/schema";
 import { inTransaction, pool } from "@/server/platform/db";
 import { fail } from "@/server/platform/errors/errors";
 import { newId } from "@/server/platform/ids";
 import { DAY_SECONDS } from "@/server/platform/time/units";
+import { column, pick, text, timestamptz } from "@/server/sql/column";
+import { statement } from "@/server/sql/statement";
 import { labelOf } from "./label";
 import { currentId, ownId, recordOwn } from "./own";
 
@@ -13,6 +16,20 @@ const BROWSER_DAYS = 14;
 export const BROWSER_SECONDS = BROWSER_DAYS * DAY_SECONDS;
 
 type Begun = Omit<Ctx, "principal">;
+
+const insertSession = statement("session.insert.browser", {
+  params: {
+    sessionId: session.id,
+    userId: session.user_id,
+    label: session.label,
+    address: session.address,
+    version: session.version,
+    now: timestamptz,
+    seconds: column<number>("float8"),
+  },
+  sql: `INSERT INTO session (id, user_id, kind, label, address, version, created_at, last_seen_at, expires_at)
+       VALUES ($sessionId, $userId, 'browser', $label, $address, $version, $now, $now, $now::timestamptz + make_interval(secs => $seconds))`,
+});
 
 /**
  * Begins the session of a browser whose person has proven who they are, under a new id. `version` is that of the person when
@@ -24,11 +41,15 @@ export async function startSession(
 ): Promise<string> {
   const [sessionId, now, label] = [newId("session"), ctx.now(), labelOf(userAgent)];
   await inTransaction(async (client) => {
-    await client.query(
-      `INSERT INTO session (id, user_id, kind, label, address, version, created_at, last_seen_at, expires_at)
-       VALUES ($1, $2, 'browser', $3, $4, $5, $6, $6, $6::timestamptz + make_interval(secs => $7))`,
-      [sessionId, userId, label, ctx.address ?? "", version, now, BROWSER_SECONDS],
-    );
+    await insertSession.run(client, {
+      sessionId,
+      userId,
+      label,
+      address: ctx.address ?? "",
+      version,
+      now,
+      seconds: BROWSER_SECONDS,
+    });
     await recordOwn(
       ctx,
       { userId, action: "session.started", subject: sessionId, details: { label } },
@@ -38,23 +59,17 @@ export async function startSession(
   return sessionId;
 }
 
-type Row = {
-  id: string;
-  kind: string;
-  label: string;
-  address: string;
-  created_at: Date;
-  last_seen_at: Date;
-  expires_at: Date;
-};
+const listOpen = statement("session.list.open", {
+  params: { userId: text, now: timestamptz },
+  row: pick(session, "id kind label address created_at last_seen_at expires_at"),
+  sql: `SELECT session.id, kind, label, address, session.created_at, last_seen_at, expires_at
+     FROM session JOIN user_account ON user_account.id = user_id AND session_version = version
+     WHERE user_id = $userId AND revoked_at IS NULL AND expires_at > $now ORDER BY last_seen_at DESC, session.id DESC LIMIT 200`,
+});
 
 /** Where the caller is signed in, last seen first. */
 export async function listSessions(ctx: Ctx): Promise<Session[]> {
-  const { rows } = await pool.query<Row>(
-    `SELECT session.* FROM session JOIN user_account ON user_account.id = user_id AND session_version = version
-     WHERE user_id = $1 AND revoked_at IS NULL AND expires_at > $2 ORDER BY last_seen_at DESC, session.id DESC LIMIT 200`,
-    [ownId(ctx), ctx.now()],
-  );
+  const rows = await listOpen.all(pool, { userId: ownId(ctx), now: ctx.now() });
   const current = currentId(ctx);
   return rows.map((row) => ({
     sessionId: row.id,
@@ -68,28 +83,34 @@ export async function listSessions(ctx: Ctx): Promise<Session[]> {
   }));
 }
 
+const revokeSession = statement("session.revoke.own", {
+  params: { sessionId: text, userId: text, now: timestamptz },
+  row: { label: session.label },
+  sql: `UPDATE session SET revoked_at = $now FROM user_account
+       WHERE session.id = $sessionId AND user_id = $userId AND user_account.id = user_id AND session_version = version
+         AND revoked_at IS NULL AND expires_at > $now RETURNING label`,
+});
+
 /** Ends one session of the caller: no request is served by it once this is answered. NotFound for one that is not theirs or has ended. */
 export async function endSession(ctx: Ctx, sessionId: string): Promise<void> {
   const userId = ownId(ctx);
   await changeAccessBy(async (client) => {
-    const { rows } = await client.query<{ label: string }>(
-      `UPDATE session SET revoked_at = $3 FROM user_account
-       WHERE session.id = $1 AND user_id = $2 AND user_account.id = user_id AND session_version = version
-         AND revoked_at IS NULL AND expires_at > $3 RETURNING label`,
-      [sessionId, userId, ctx.now()],
-    );
+    const rows = await revokeSession.all(client, { sessionId, userId, now: ctx.now() });
     const { label } = rows[0] ?? fail("NotFound", "There is no such session.");
     await recordOwn(ctx, { userId, action: "session.ended", subject: sessionId, details: { label } }, client);
   });
 }
 
+const revokeAll = statement("session.revoke.all", {
+  params: { userId: text },
+  sql: `UPDATE user_account SET session_version = session_version + 1 WHERE id = $userId`,
+});
+
 /** Ends every session of the caller, of browsers and devices. They sign in again. */
 export async function signOutEverywhere(ctx: Ctx): Promise<void> {
   const userId = ownId(ctx);
   await changeAccessBy(async (client) => {
-    await client.query("UPDATE user_account SET session_version = session_version + 1 WHERE id = $1", [
-      userId,
-    ]);
+    await revokeAll.run(client, { userId });
     await recordOwn(ctx, { userId, action: "session.all_ended", subject: userId }, client);
   });
 }

@@ -3,8 +3,15 @@ import { addressSubjects, countTry, forget, forgetSubject } from "@/server/domai
 import { inTransaction, pool } from "@/server/platform/db";
 import { Fault } from "@/server/platform/errors/errors";
 import { networkOf } from "@/server/platform/network-of";
+import { int4, present, text } from "@/server/sql/column";
+import { statement } from "@/server/sql/statement";
 import { takeCode } from "./codes";
 import { tellPerson } from "./own";
+
+const findVersion = statement("user_account.find.session_version", {
+  params: { userId: text, version: int4 },
+  sql: `SELECT FROM user_account WHERE id = $userId AND session_version = $version`,
+});
 
 /**
  * The second step of a sign-in, after a password or an identity provider: a code of the person's second factor. Wrong codes
@@ -15,10 +22,7 @@ export async function verifyCode(
   ctx: Ctx,
   { userId, version, code }: { userId: string; version: number; code: string },
 ): Promise<boolean> {
-  const { rowCount } = await pool.query("SELECT FROM user_account WHERE id = $1 AND session_version = $2", [
-    userId,
-    version,
-  ]);
+  const rowCount = await findVersion.count(pool, { userId, version });
   if (rowCount === 0) return false;
   const ofPerson = `code:${userId}`;
   const subjects = [ofPerson, ...addressSubjects(networkOf(ctx.address ?? ""))];
@@ -45,11 +49,14 @@ async function warn(ctx: Ctx, userId: string): Promise<void> {
   await inTransaction((client) => tellPerson(ctx, client, { userId, occasion, ...news }));
 }
 
+const countRecoveryCodes = statement("user_account.count.recovery_codes", {
+  params: { userId: text },
+  row: { left: present(int4, "the list has a default and is never set to null") },
+  sql: `SELECT cardinality(recovery_hashes) AS left FROM user_account WHERE id = $userId`,
+});
+
 async function tellUsed(ctx: Ctx, userId: string): Promise<void> {
-  const { rows } = await pool.query<{ left: number }>(
-    "SELECT cardinality(recovery_hashes) AS left FROM user_account WHERE id = $1",
-    [userId],
-  );
+  const rows = await countRecoveryCodes.all(pool, { userId });
   const news = {
     kind: "account.recovery_code_used",
     title: "A recovery code was used to sign in",

@@ -1,10 +1,14 @@
 import type { UnlinkIdentity } from "@/server/contract/sessions";
 import { changeAccessBy } from "@/server/domain/access";
 import type { Ctx } from "@/server/domain/ctx";
-import { pool, type Queryable } from "@/server/platform/db";
+import { identity, userAccount } from "@/server/generated/schema";
+import { pool } from "@/server/platform/db";
 import { fail } from "@/server/platform/errors/errors";
+import { pick, text } from "@/server/sql/column";
+import { statement } from "@/server/sql/statement";
 import { isOffered, issuerName } from "./issuers";
 import { ended, endOtherSessions, ownId, recordOwn, tellOwn } from "./own";
+import { readPassword } from "./password";
 import { requirePresence } from "./presence";
 
 /** Is there a way in without this provider: a password, or another one that signs people in here now? */
@@ -13,25 +17,40 @@ export const isSpare = (
   { hasPassword, issuers }: { hasPassword: boolean; issuers: string[] },
 ) => hasPassword || issuers.some((other) => other !== issuer && isOffered(other));
 
+const lockPassword = statement("user_account.lock.password", {
+  params: { userId: text },
+  row: pick(userAccount, "password_hash"),
+  sql: `SELECT password_hash FROM user_account WHERE id = $userId FOR UPDATE`,
+});
+
+const listIssuers = statement("identity.list.issuers", {
+  params: { userId: text },
+  row: { issuer: identity.issuer },
+  sql: `SELECT issuer FROM identity WHERE user_id = $userId`,
+});
+
+const deleteIdentity = statement("identity.delete.issuer", {
+  params: { userId: text, issuer: text },
+  sql: `DELETE FROM identity WHERE user_id = $userId AND issuer = $issuer`,
+});
+
 /**
  * Takes the identity of a provider away from the caller, who has to be there, and ends all their other sessions: those that
  * began by it, too. Their last way in stays. Signing in by that provider with their verified e-mail links it again.
  */
 export async function unlinkIdentity(ctx: Ctx, { issuer, password }: UnlinkIdentity): Promise<void> {
   const userId = ownId(ctx);
-  await requirePresence(ctx, { userId, passwordHash: await passwordHashOf(userId), password });
+  const { password_hash: passwordHash } = (await readPassword.first(pool, { userId })) ?? ended();
+  await requirePresence(ctx, { userId, passwordHash, password });
   await changeAccessBy(async (client) => {
     // Locked, so that of two ways in, taken away at once, one stays.
-    const passwordHash = await passwordHashOf(userId, client, "FOR UPDATE");
-    const { rows } = await client.query<{ issuer: string }>(
-      "SELECT issuer FROM identity WHERE user_id = $1",
-      [userId],
-    );
+    const person = (await lockPassword.first(client, { userId })) ?? ended();
+    const rows = await listIssuers.all(client, { userId });
     const issuers = rows.map((row) => row.issuer);
     if (!issuers.includes(issuer)) fail("NotFound", "There is no such linked identity.");
-    if (!isSpare(issuer, { hasPassword: passwordHash !== null, issuers }))
+    if (!isSpare(issuer, { hasPassword: person.password_hash !== null, issuers }))
       fail("InvalidInput", "This is your only way to sign in. Add another one first.");
-    await client.query("DELETE FROM identity WHERE user_id = $1 AND issuer = $2", [userId, issuer]);
+    await deleteIdentity.run(client, { userId, issuer });
     await endOtherSessions(client, ctx);
     await recordOwn(
       ctx,
@@ -44,16 +63,4 @@ export async function unlinkIdentity(ctx: Ctx, { issuer, password }: UnlinkIdent
       body: "It was disconnected from your account, and all your other sessions have ended. If this was not you, contact your operator immediately.",
     });
   });
-}
-
-async function passwordHashOf(
-  userId: string,
-  database: Queryable = pool,
-  lock: "" | "FOR UPDATE" = "",
-): Promise<string | null> {
-  const { rows } = await database.query<{ password_hash: string | null }>(
-    `SELECT password_hash FROM user_account WHERE id = $1 ${lock}`,
-    [userId],
-  );
-  return (rows[0] ?? ended()).password_hash;
 }
