@@ -11,7 +11,7 @@ export const NEEDS_OF = {
   invoke: ["linux", "wrk", "portkey"],
   start: ["linux"],
   submit: ["linux", "wrk", "pgbench"],
-  // This goal is last, because it takes most of an hour and counts only time in which the server had its core.
+  // This goal is last, because it counts CPU time alone: it may run when the machine is no longer quiet.
   blocking: ["linux"],
 } as const satisfies Record<string, readonly Need[]>;
 export type Goal = keyof typeof NEEDS_OF;

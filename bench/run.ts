@@ -22,8 +22,8 @@ import { openWorld, type Part, type World } from "./rig/world";
  * Measures what docs/operate/capacity.md promises, beside peers on the same machine in the same run, and writes its table there.
  * `npm run bench` runs all of it; `-- --quick` makes fewer and shorter rounds, `-- --trial` one of a second each, which shows
  * that every goal still runs, `-- --only invoke,submit` measures some goals (then nothing is written), `-- --against <folder>`
- * compares the calls with those of another checkout, `-- --match <text>` measures the routes of blocking whose names have the
- * text, `-- --profile <folder>` writes CPU profiles of the web process, `-- --as-built` measures dist as it stands, and
+ * compares the calls with those of another checkout, `-- --match <text>` sends every body of blocking to the routes whose names
+ * have the text, `-- --profile <folder>` writes CPU profiles of the web process, `-- --as-built` measures dist as it stands, and
  * `-- --prepare` only installs the peers. The exit code is 1 when a gate is lost, a goal fails or the run is void.
  */
 

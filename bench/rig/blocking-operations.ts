@@ -6,6 +6,8 @@ import type { Schema } from "./inflate";
 
 export type Operation = {
   name: string;
+  /** Method and path as they are declared: capabilities share the routes of their verbs. */
+  route: string;
   method: "POST" | "PUT" | "PATCH" | "DELETE";
   path: string;
   /** Largest size of a body, in bytes. */
@@ -61,6 +63,7 @@ export async function operationsOf(url: string, apiKey: string, projectId: strin
     const { method, path, body, bodyLimit: limit = MEGABYTE } = endpoint;
     if (!body || method === "GET") continue;
     const verb = path.split("/").at(-1) ?? "";
+    const route = `${method} ${path}`;
     if (PER_CAPABILITY.includes(verb) && path.startsWith("/v1/capabilities/{capability_key}/")) {
       for (const capability of capabilities) {
         const at = path.replace("{capability_key}", capability.key);
@@ -70,10 +73,20 @@ export async function operationsOf(url: string, apiKey: string, projectId: strin
         );
         const toBody = (value: unknown) => JSON.stringify({ context, input: value });
         const schema = toNode(capability.input);
-        operations.push({ name: `${method} ${at}`, method, path: at, limit, schema, base: input, toBody });
+        operations.push({
+          name: `${method} ${at}`,
+          route,
+          method,
+          path: at,
+          limit,
+          schema,
+          base: input,
+          toBody,
+        });
         if (capability.key === TEXT && verb !== "estimate")
           operations.push({
             name: `${method} ${at}, the envelope`,
+            route,
             method,
             path: at,
             limit,
@@ -84,12 +97,12 @@ export async function operationsOf(url: string, apiKey: string, projectId: strin
       }
       continue;
     }
-    const name = `${method} ${path}`;
-    const schema = SCHEMAS[name] ?? toNode(body);
-    const base = filled(schema, withProject(BASES[name], schema, projectId), (field) => `some ${field}`);
+    const schema = SCHEMAS[route] ?? toNode(body);
+    const base = filled(schema, withProject(BASES[route], schema, projectId), (field) => `some ${field}`);
     const target = path.replace("{capability_key}", TEXT).replaceAll(/\{\w+\}/g, "none");
     operations.push({
-      name,
+      name: route,
+      route,
       method,
       path: `${target}${endpoint.query && "projectId" in endpoint.query.shape ? `?projectId=${projectId}` : ""}`,
       limit,
@@ -107,6 +120,7 @@ export async function operationsOf(url: string, apiKey: string, projectId: strin
     if (!capability) continue;
     operations.push({
       name: `POST /mcp ${tool} of ${key}`,
+      route: `POST /mcp ${tool}`,
       method: "POST",
       path: "/mcp",
       limit: 32 * MEGABYTE,

@@ -10,7 +10,8 @@ export type Schema = ReturnType<typeof toNode> & {
   maxLength?: number;
   maxItems?: number;
 };
-export type Inflated = { where: string; how: string; body: unknown };
+/** `make` makes the body, which may be large, only when it is asked for. */
+export type Inflated = { where: string; how: string; make(): unknown };
 
 /** The service takes at most 100,000 values a body, 64 levels deep (server/api/json-scan.ts). */
 const MOST_VALUES = 90_000;
@@ -32,7 +33,7 @@ const ANYTHING: Record<string, (bytes: number) => unknown> = {
   "many numbers": (bytes) => Array.from({ length: Math.min(MOST_VALUES, bytes / 7) }, (_, at) => at),
   "many keys": (bytes) =>
     Object.fromEntries(
-      Array.from({ length: Math.min(MOST_VALUES, bytes / 16) }, (_, at) => [`k${at * 7919}`, at]),
+      Array.from({ length: Math.min(MOST_VALUES, bytes / 20) }, (_, at) => [`k${at * 7919}`, at]),
     ),
   "many lists": (bytes) => Array.from({ length: Math.min(MOST_VALUES / 2, bytes / 6) }, () => [[]]),
   "deep lists": (bytes) =>
@@ -93,7 +94,7 @@ function nodeAt(root: Schema, steps: Step[]): Schema {
   return find(root, steps) ?? {};
 }
 
-/** Makes every body of about this many bytes from a schema and the least value that the schema accepts. */
+/** Lists every body of about this many bytes for a schema and the least value that the schema accepts. */
 export function* inflated(root: Schema, base: unknown, bytes: number): Generator<Inflated> {
   for (const { steps } of placesOf(root)) {
     const where = steps.join(".") || "the body";
@@ -101,24 +102,27 @@ export function* inflated(root: Schema, base: unknown, bytes: number): Generator
     const put = (value: unknown) => filled(root, base, plain, { steps, value });
     const most = Math.min(bytes, maxLength ?? bytes);
     for (const [how, make] of Object.entries(valuesOf(steps, type !== "string", most)))
-      yield { where, how, body: put(make()) };
+      yield { where, how, make: () => put(make()) };
     if (maxLength !== undefined && maxLength < bytes && !isPicture(steps))
-      yield { where, how: "longer than allowed", body: put("word ".repeat(bytes / 5)) };
+      yield { where, how: "longer than allowed", make: () => put("word ".repeat(bytes / 5)) };
     const list = steps.lastIndexOf(0);
     if (list === -1) continue;
     // Each item is repeated up to the number that is allowed; together the items are as large as the body may be.
     const { maxItems } = nodeAt(root, steps.slice(0, list));
     for (const count of new Set([maxItems ?? 1_000, MOST_VALUES / 8])) {
-      const each = Math.floor(Math.min(most, bytes / count));
-      const value = isPicture(steps) ? PICTURES["a large picture"]!(each) : "word ".repeat(each / 5 + 1);
-      const body = structuredClone(put(value));
-      const items = listAt(body, steps.slice(0, list));
-      const [item] = items;
-      while (items.length < count) items.push(item);
-      yield { where, how: `in each of ${count}`, body };
+      const fill = (each: number) =>
+        put(
+          isPicture(steps)
+            ? PICTURES["a large picture"]!(Math.min(each, most))
+            : wordsOf(Math.min(each, most)),
+        );
+      const make = () => repeated(fill, steps.slice(0, list), count, bytes);
+      yield { where, how: `in each of ${count}`, make };
     }
   }
 }
+
+const wordsOf = (length: number) => `${"word ".repeat(Math.max(0, length - 1) / 5)}x`;
 
 function valuesOf(steps: Step[], isAnything: boolean, most: number): Record<string, () => unknown> {
   const values: Record<string, () => unknown> = {};
@@ -127,6 +131,21 @@ function valuesOf(steps: Step[], isAnything: boolean, most: number): Record<stri
     values[how] = () => `${piece.repeat(Math.max(0, Math.floor(most / size) - 1))}x`;
   if (isAnything) for (const [how, make] of Object.entries(ANYTHING)) values[how] = () => make(most);
   return values;
+}
+
+/**
+ * Makes a body with so many items in its list, or as many as there is room for. Each item is filled as far as they are together
+ * as large as the body may be.
+ */
+function repeated(fill: (each: number) => unknown, list: Step[], count: number, bytes: number): unknown {
+  const sizeOf = (body: unknown) => JSON.stringify(listAt(body, list)[0] ?? null).length + 1;
+  const each = Math.max(0, Math.floor(bytes / count) - sizeOf(fill(0)));
+  const body = structuredClone(fill(each));
+  const items = listAt(body, list);
+  const [item] = items;
+  const room = Math.floor(bytes / sizeOf(body));
+  while (items.length < Math.min(count, room)) items.push(item);
+  return body;
 }
 
 function listAt(body: unknown, steps: Step[]): unknown[] {

@@ -96,7 +96,7 @@ export const portkeyCommand = (port: number) => [
 /** Bundles the bench's own programs, so that they run in plain Node without a loader. */
 export async function buildPrograms(): Promise<void> {
   await bundle({
-    entryPoints: ["upstream", "bare-proxy", "queue", "probe"].map((name) => `bench/programs/${name}.ts`),
+    entryPoints: ["upstream", "bare-proxy", "queue", "meter"].map((name) => `bench/programs/${name}.ts`),
     outdir: join(PEERS, "programs"),
     outExtension: { ".js": ".mjs" },
     bundle: true,

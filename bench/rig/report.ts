@@ -72,7 +72,7 @@ export function toMarkdown(outcome: Outcome): string {
   }
   for (const [title, facts] of [
     ["Null tests: ours ÷ ours", outcome.nulls],
-    ["Longest wait of others while a body is worked on", outcome.limits],
+    ["Longest slice of the event loop while a body is worked on", outcome.limits],
     ["Growth", outcome.growth],
     ["Floors and counts", outcome.floors],
   ] as const) {

@@ -1,0 +1,72 @@
+import { openSync, readSync } from "node:fs";
+import { createServer, type ServerResponse } from "node:http";
+import { isMainThread } from "node:worker_threads";
+
+/*
+ * Is loaded into the process that is measured (`node --import`, METER_PORT). Tells on request how long the main thread worked at
+ * most between two turns of its event loop since the last `/begin`, which is how long others had to wait for it. It counts the
+ * thread's own CPU time: other programs of the machine, and other threads of the process, add nothing to it.
+ */
+
+export type Slice = { cpuMs: number; wallMs: number };
+
+/** The work of a request is over when no turn has taken longer than this for so much CPU time of the meter's own. */
+const CALM = { turnMs: 0.5, forMs: 2 };
+/** Others may have work that never ends: the meter answers after so much CPU time. */
+const LONGEST_CALM_MS = 200;
+
+const none = (): Slice => ({ cpuMs: 0, wallMs: 0 });
+let longest = none();
+let last = none();
+let isCounting = false;
+let waiting: { answer: ServerResponse; sinceMs: number; calmSinceMs: number } | null = null;
+
+const text = Buffer.alloc(128);
+/** Reads how long this thread has had a core. Asking for the process's usage brings the kernel's figure for the thread up to date. */
+function read(clock: number): Slice {
+  process.cpuUsage();
+  const length = readSync(clock, text, 0, text.length, 0);
+  return {
+    cpuMs: Number(text.toString("latin1", 0, length).split(" ", 1)[0]) / 1e6,
+    wallMs: performance.now(),
+  };
+}
+
+function begin(clock: number): void {
+  longest = none();
+  last = read(clock);
+  if (isCounting) return;
+  isCounting = true;
+  const count = () => {
+    const now = read(clock);
+    const turn = { cpuMs: now.cpuMs - last.cpuMs, wallMs: now.wallMs - last.wallMs };
+    longest = {
+      cpuMs: Math.max(longest.cpuMs, turn.cpuMs),
+      wallMs: Math.max(longest.wallMs, turn.wallMs),
+    };
+    last = now;
+    if (waiting && turn.cpuMs > CALM.turnMs) waiting.calmSinceMs = now.cpuMs;
+    const isOver =
+      waiting &&
+      (now.cpuMs - waiting.calmSinceMs >= CALM.forMs || now.cpuMs - waiting.sinceMs >= LONGEST_CALM_MS);
+    if (isOver) {
+      isCounting = false;
+      waiting?.answer.end(JSON.stringify(longest));
+      waiting = null;
+    } else setImmediate(count);
+  };
+  setImmediate(count);
+}
+
+const { METER_PORT } = process.env;
+if (isMainThread && METER_PORT) {
+  const clock = openSync(`/proc/self/task/${process.pid}/schedstat`, "r");
+  const server = createServer((request, answer) => {
+    if (request.url === "/begin") begin(clock);
+    const { cpuMs } = last;
+    if (request.url === "/end" && isCounting) waiting = { answer, sinceMs: cpuMs, calmSinceMs: cpuMs };
+    else answer.end();
+  });
+  server.on("connection", (socket) => socket.unref());
+  server.listen(Number(METER_PORT), "127.0.0.1").unref();
+}
