@@ -48,7 +48,13 @@ export async function measureBlocking(bench: Bench, { match }: { match?: string 
     return measureUntilWithin({ operation: operation.name, what, bytes: body.length }, async () => {
       await meter.begin();
       const since = performance.now();
-      const answer = await ask(`${web.url}${operation.path}`, { method: operation.method, headers, body });
+      // Each body has a connection of its own: while a large one was made, the server may have closed an idle one.
+      const answer = await ask(`${web.url}${operation.path}`, {
+        method: operation.method,
+        reset: true,
+        headers,
+        body,
+      }).catch((error) => Promise.reject(new Error(`${operation.name}, ${what}: ${error}`)));
       await answer.body.dump({ limit: 64 * MEGABYTE });
       const tookMs = performance.now() - since;
       return { ...(await meter.end()), status: answer.statusCode, tookMs };

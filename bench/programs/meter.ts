@@ -67,6 +67,7 @@ if (isMainThread && METER_PORT) {
     if (request.url === "/end" && isCounting) waiting = { answer, sinceMs: cpuMs, calmSinceMs: cpuMs };
     else answer.end();
   });
+  server.keepAliveTimeout = 0; // the bench may make a large body for longer than any time that is set here
   server.on("connection", (socket) => socket.unref());
   server.listen(Number(METER_PORT), "127.0.0.1").unref();
 }
