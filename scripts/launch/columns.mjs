@@ -35,7 +35,7 @@ function write({ dmmf, generator }) {
   const types = [...imports].map(
     ([from, names]) => `import type { ${[...names].sort().join(", ")} } from "${from}";`,
   );
-  const head = `// Written by \`npm run generate\` from prisma/schema. Do not edit.\nimport { column } from "@/server/sql/column";`;
+  const head = `// Written by \`npm run generate\` from prisma/schema. Do not edit.\nimport { column, list } from "@/server/sql/column";`;
   writeFileSync(generator.output.value, `${head}\n${types.join("\n")}\n\n${tables.join("\n")}`);
 }
 
@@ -49,10 +49,10 @@ function columnOf({ name, dbName, type, nativeType, documentation = "", isList, 
     .replace(/^@ts .*$/m, "")
     .replace(LATER, "")
     .trim();
-  const list = isList ? "[]" : "";
-  return `${doc && `  /** ${doc.replaceAll("\n", "\n   * ")} */\n`}  ${dbName ?? name}: column<${ts}${list}${
-    isRequired ? "" : " | null"
-  }>("${sql}${list}"${isRequired ? "" : ", true"}),`;
+  const made = isList
+    ? `list<${ts}>("${sql}[]")`
+    : `column<${ts}${isRequired ? "" : " | null"}>("${sql}"${isRequired ? "" : ", true"})`;
+  return `${doc && `  /** ${doc.replaceAll("\n", "\n   * ")} */\n`}  ${dbName ?? name}: ${made},`;
 }
 
 /** The value of a column in a new row: its default, or null. */

@@ -13,11 +13,19 @@ export type Of<S extends Shape> = { [N in keyof S]: TypeOf<S[N]> };
 type TypeOf<C> = C extends Column<infer T> ? T : never;
 /** The parameters of a shape; those that may be null are optional. */
 export type Given<S extends Shape> = {
-  [N in keyof S as null extends TypeOf<S[N]> ? never : N]: TypeOf<S[N]>;
-} & { [N in keyof S as null extends TypeOf<S[N]> ? N : never]?: TypeOf<S[N]> | undefined };
+  [N in keyof S as null extends TypeOf<S[N]> ? never : N]: Input<TypeOf<S[N]>>;
+} & { [N in keyof S as null extends TypeOf<S[N]> ? N : never]?: Input<TypeOf<S[N]>> | undefined };
+/** A parameter takes readonly lists too. */
+type Input<T> = T extends unknown[] ? Readonly<T> : T;
 
 /** A column of this SQL type, not null by default. Columns of tables are in `server/generated/schema.ts`. */
 export const column = <T>(type: string, nullable = false): Column<T> => ({ type, nullable });
+
+/** A list of a table. Prisma declares lists without NOT NULL. */
+export const list = <T>(type: string): Column<T[]> => ({
+  ...column(type),
+  why: "Every insert gives its lists.",
+});
 
 /** Each argument is one name, or several names separated by spaces. */
 type Word<N extends string> = N extends `${infer First} ${infer Rest}` ? First | Word<Rest> : N;

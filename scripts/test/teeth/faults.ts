@@ -314,8 +314,8 @@ export const FAULTS: Fault[] = [
   {
     name: "webhook-lease-not-checked",
     file: "server/domain/webhooks/deliver.ts",
-    find: "AND delivery.state = 'delivering' AND delivery.lease_until = $2",
-    replace: "AND delivery.state = 'delivering' AND delivery.lease_until >= $2",
+    find: "AND delivery.state = 'delivering' AND delivery.lease_until = $leaseUntil",
+    replace: "AND delivery.state = 'delivering' AND delivery.lease_until >= $leaseUntil",
     caughtBy: "server/domain/webhooks/tries.db.test.ts",
   },
   {

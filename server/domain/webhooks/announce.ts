@@ -1,6 +1,9 @@
+import { deliveryEndpoint } from "@/server/generated/schema";
 import type { Queryable } from "@/server/platform/db";
 import type { Json } from "@/server/platform/durable/step";
 import { newId } from "@/server/platform/ids";
+import { column, pick, texts, timestamptz } from "@/server/sql/column";
+import { statement } from "@/server/sql/statement";
 
 /** Something that happened and belongs to no job. */
 export type Announcement = {
@@ -13,21 +16,30 @@ export type Announcement = {
   payload: Record<string, Json>;
 };
 
+const endpointsOf = statement("endpoint.read.enabled", {
+  params: { organizationIds: texts },
+  row: pick(deliveryEndpoint, "id organization_id project_id event_types"),
+  sql: `SELECT id, organization_id, project_id, event_types FROM delivery_endpoint WHERE enabled AND organization_id = ANY($organizationIds) ORDER BY id`,
+});
+
+const insertDeliveries = statement("delivery.insert.announced", {
+  params: { made: column<string>("json"), now: timestamptz },
+  sql: `INSERT INTO delivery (id, organization_id, project_id, endpoint_id, event_id, type, body, state, next_attempt_at, created_at)
+     SELECT id, organization_id, project_id, endpoint_id, event_id, type, body, 'pending', $now, $now
+     FROM json_to_recordset($made::json)
+       AS x(id text, organization_id text, project_id text, endpoint_id text, event_id text, type text, body text)
+     ON CONFLICT (endpoint_id, event_id) DO NOTHING`,
+});
+
 /**
  * Makes events deliveries, in the caller's transaction: those of a project for its endpoints and those of the whole
  * organization, the others for the latter alone. The same event twice is one. The next pass hands them to the engine.
  */
 export async function announce(client: Queryable, events: readonly Announcement[], now: Date): Promise<void> {
   if (events.length === 0) return;
-  const { rows: endpoints } = await client.query<{
-    id: string;
-    organization_id: string;
-    project_id: string | null;
-    event_types: string[];
-  }>(
-    "SELECT id, organization_id, project_id, event_types FROM delivery_endpoint WHERE enabled AND organization_id = ANY($1) ORDER BY id",
-    [[...new Set(events.map(({ organizationId }) => organizationId))]],
-  );
+  const endpoints = await endpointsOf.all(client, {
+    organizationIds: [...new Set(events.map(({ organizationId }) => organizationId))],
+  });
   const made = events.flatMap((event) =>
     endpoints
       .filter(
@@ -46,12 +58,5 @@ export async function announce(client: Queryable, events: readonly Announcement[
         body: JSON.stringify({ ...event, createdAt: event.createdAt.toISOString() }),
       })),
   );
-  await client.query(
-    `INSERT INTO delivery (id, organization_id, project_id, endpoint_id, event_id, type, body, state, next_attempt_at, created_at)
-     SELECT id, organization_id, project_id, endpoint_id, event_id, type, body, 'pending', $2, $2
-     FROM json_to_recordset($1::json)
-       AS x(id text, organization_id text, project_id text, endpoint_id text, event_id text, type text, body text)
-     ON CONFLICT (endpoint_id, event_id) DO NOTHING`,
-    [JSON.stringify(made), now],
-  );
+  await insertDeliveries.run(client, { made: JSON.stringify(made), now });
 }

@@ -1,13 +1,15 @@
 import { openContent } from "@/server/domain/content";
 import type { Ctx } from "@/server/domain/ctx";
-
+import { delivery, deliveryAttempt, deliveryEndpoint } from "@/server/generated/schema";
 import { pool } from "@/server/platform/db";
 import { jittered, type RetryResult, retryUntilTerminal, whenDue } from "@/server/platform/durable/retry";
 import type { Step } from "@/server/platform/durable/step";
 import { postText } from "@/server/platform/http";
 import { log } from "@/server/platform/log/log";
 import { DAY_MS, HOUR_MS, MINUTE_MS } from "@/server/platform/time/units";
+import { int4, maybe, type Of, pick, text, timestamptz } from "@/server/sql/column";
 import { leaseFor } from "@/server/sql/leases";
+import { statement } from "@/server/sql/statement";
 import { addressRules } from "./address";
 import { WAKE_PATIENCE_MS, wake } from "./dispatch";
 import { switchOff } from "./endpoints";
@@ -38,33 +40,28 @@ export function deliver(ctx: Ctx, deliveryId: string, step: Step): Promise<void>
   return retryUntilTerminal(step, () => attempt(ctx, deliveryId));
 }
 
-type Claimed = {
-  id: string;
-  endpoint_id: string;
-  event_id: string;
-  body: string | null;
-  is_sealed: boolean;
-  state: string;
-  failures: number;
-  created_at: Date;
-  lease_until: Date;
-  url: string;
-  secret: string;
+const CLAIMED = {
+  ...pick(delivery, "id endpoint_id event_id body is_sealed state failures created_at lease_until"),
+  ...pick(deliveryEndpoint, "url secret"),
 };
+type Claimed = Of<typeof CLAIMED>;
+
+const claimDelivery = statement("delivery.claim.due", {
+  params: { deliveryId: text, now: timestamptz },
+  row: CLAIMED,
+  sql: `UPDATE delivery SET state = CASE WHEN endpoint.enabled THEN 'delivering' ELSE 'disabled' END,
+       lease_until = CASE WHEN endpoint.enabled THEN ${leaseFor(LEASE_MS)} END,
+       next_attempt_at = CASE WHEN endpoint.enabled THEN delivery.next_attempt_at END,
+       completed_at = CASE WHEN endpoint.enabled THEN NULL ELSE $now::timestamptz END
+     FROM delivery_endpoint endpoint
+     WHERE delivery.id = $deliveryId AND endpoint.id = delivery.endpoint_id AND delivery.state = 'pending'
+       AND delivery.next_attempt_at <= $now
+     RETURNING delivery.id, endpoint_id, event_id, body, is_sealed, state, failures, delivery.created_at, lease_until, url, secret`,
+});
 
 /** Takes a due delivery; one of a disabled endpoint ends here. Null: not due, ended, or another's. */
 async function claim(deliveryId: string, now: Date): Promise<Claimed | null> {
-  const { rows } = await pool.query<Claimed>(
-    `UPDATE delivery SET state = CASE WHEN endpoint.enabled THEN 'delivering' ELSE 'disabled' END,
-       lease_until = CASE WHEN endpoint.enabled THEN ${leaseFor(LEASE_MS)} END,
-       next_attempt_at = CASE WHEN endpoint.enabled THEN delivery.next_attempt_at END,
-       completed_at = CASE WHEN endpoint.enabled THEN NULL ELSE $2::timestamptz END
-     FROM delivery_endpoint endpoint
-     WHERE delivery.id = $1 AND endpoint.id = delivery.endpoint_id AND delivery.state = 'pending'
-       AND delivery.next_attempt_at <= $2
-     RETURNING delivery.id, endpoint_id, event_id, body, is_sealed, state, failures, delivery.created_at, lease_until, url, secret`,
-    [deliveryId, now],
-  );
+  const rows = await claimDelivery.all(pool, { deliveryId, now });
   return rows[0] ?? null;
 }
 
@@ -82,11 +79,14 @@ export async function attempt(ctx: Ctx, deliveryId: string): Promise<RetryResult
   return record(ctx, claimed, { ...outcome, startedAt, durationMs });
 }
 
+const nextAttempt = statement("delivery.read.next-attempt", {
+  params: { deliveryId: text },
+  row: pick(delivery, "next_attempt_at"),
+  sql: `SELECT next_attempt_at FROM delivery WHERE id = $deliveryId AND state = 'pending'`,
+});
+
 async function later(deliveryId: string, now: Date): Promise<RetryResult> {
-  const { rows } = await pool.query<{ next_attempt_at: Date }>(
-    "SELECT next_attempt_at FROM delivery WHERE id = $1 AND state = 'pending'",
-    [deliveryId],
-  );
+  const rows = await nextAttempt.all(pool, { deliveryId });
   return whenDue(rows[0]?.next_attempt_at ?? null, now);
 }
 
@@ -103,27 +103,30 @@ type Try = { status: number | null; error: string | null; startedAt: Date; durat
 
 const GONE = 410;
 
-async function record(ctx: Ctx, claimed: Claimed, made: Try): Promise<RetryResult> {
-  const { status } = made;
-  const hasArrived = status !== null && status >= 200 && status < 300;
-  const error = hasArrived ? null : (made.error ?? refusalOf(status));
-  const waitMs = hasArrived || status === GONE ? undefined : WAITS_MS[claimed.failures];
-  const afterMs = waitMs === undefined ? null : jittered(waitMs);
-  const now = ctx.now();
-  const state = hasArrived ? "succeeded" : afterMs === null ? "failed" : "pending";
-  const next = afterMs === null ? null : new Date(now.getTime() + afterMs);
-  type Written = { state: string; next_id: string | null };
-  const { rows } = await pool.query<Written>(
-    `WITH written AS (
-       UPDATE delivery SET attempts = attempts + 1, failures = failures + CASE WHEN $3::text = 'succeeded' THEN 0 ELSE 1 END,
-         state = CASE WHEN $3::text = 'pending' AND NOT endpoint.enabled THEN 'disabled' ELSE $3::text END,
-         next_attempt_at = CASE WHEN endpoint.enabled THEN $4::timestamptz END,
-         lease_until = CASE WHEN endpoint.enabled THEN ${leaseFor("$5::int")} END,
-         completed_at = CASE WHEN $3::text = 'pending' AND endpoint.enabled THEN NULL ELSE $6::timestamptz END,
-         last_status = $7, last_error = $8
+const recordAttempt = statement("delivery.record.attempt", {
+  params: {
+    deliveryId: text,
+    leaseUntil: delivery.lease_until,
+    state: text,
+    next: maybe(timestamptz),
+    leaseMs: maybe(int4),
+    now: timestamptz,
+    status: delivery.last_status,
+    error: delivery.last_error,
+    startedAt: timestamptz,
+    durationMs: deliveryAttempt.duration_ms,
+  },
+  row: { state: delivery.state, next_id: maybe(text) },
+  sql: `WITH written AS (
+       UPDATE delivery SET attempts = attempts + 1, failures = failures + CASE WHEN $state::text = 'succeeded' THEN 0 ELSE 1 END,
+         state = CASE WHEN $state::text = 'pending' AND NOT endpoint.enabled THEN 'disabled' ELSE $state::text END,
+         next_attempt_at = CASE WHEN endpoint.enabled THEN $next::timestamptz END,
+         lease_until = CASE WHEN endpoint.enabled THEN ${leaseFor("$leaseMs::int")} END,
+         completed_at = CASE WHEN $state::text = 'pending' AND endpoint.enabled THEN NULL ELSE $now::timestamptz END,
+         last_status = $status, last_error = $error
        FROM delivery_endpoint endpoint
-       WHERE delivery.id = $1 AND endpoint.id = delivery.endpoint_id
-         AND delivery.state = 'delivering' AND delivery.lease_until = $2
+       WHERE delivery.id = $deliveryId AND endpoint.id = delivery.endpoint_id
+         AND delivery.state = 'delivering' AND delivery.lease_until = $leaseUntil
        RETURNING delivery.id, delivery.endpoint_id, delivery.job_id, delivery.attempts, delivery.state
      ), following AS (
        UPDATE delivery SET lease_until = ${leaseFor(WAKE_PATIENCE_MS)} FROM written
@@ -135,22 +138,32 @@ async function record(ctx: Ctx, claimed: Claimed, made: Try): Promise<RetryResul
        RETURNING delivery.id
      ), logged AS (
        INSERT INTO delivery_attempt (delivery_id, number, started_at, duration_ms, http_status, error)
-       SELECT id, attempts, $9, $10, $7, $8 FROM written
+       SELECT id, attempts, $startedAt, $durationMs, $status, $error FROM written
      )
      SELECT state, (SELECT id FROM following) AS next_id FROM written`,
-    [
-      claimed.id,
-      claimed.lease_until,
-      state,
-      next,
-      afterMs === null ? null : afterMs + WAKE_PATIENCE_MS,
-      now,
-      status,
-      error,
-      made.startedAt,
-      made.durationMs,
-    ],
-  );
+});
+
+async function record(ctx: Ctx, claimed: Claimed, made: Try): Promise<RetryResult> {
+  const { status } = made;
+  const hasArrived = status !== null && status >= 200 && status < 300;
+  const error = hasArrived ? null : (made.error ?? refusalOf(status));
+  const waitMs = hasArrived || status === GONE ? undefined : WAITS_MS[claimed.failures];
+  const afterMs = waitMs === undefined ? null : jittered(waitMs);
+  const now = ctx.now();
+  const state = hasArrived ? "succeeded" : afterMs === null ? "failed" : "pending";
+  const next = afterMs === null ? null : new Date(now.getTime() + afterMs);
+  const rows = await recordAttempt.all(pool, {
+    deliveryId: claimed.id,
+    leaseUntil: claimed.lease_until,
+    state,
+    next,
+    leaseMs: afterMs === null ? null : afterMs + WAKE_PATIENCE_MS,
+    now,
+    status,
+    error,
+    startedAt: made.startedAt,
+    durationMs: made.durationMs,
+  });
   const [written] = rows;
   if (written?.state === "failed") await disableIfDead(claimed, status, now);
   if (written?.next_id) await wakeNext(claimed.endpoint_id, written.next_id, now);
@@ -170,14 +183,19 @@ function refusalOf(status: number | null): string {
     : `The receiver answered HTTP ${status}.`;
 }
 
+const succeededSince = statement("delivery.find.succeeded-since", {
+  params: { endpointId: text, since: timestamptz },
+  sql: `SELECT FROM delivery WHERE endpoint_id = $endpointId AND state = 'succeeded' AND completed_at >= $since LIMIT 1`,
+});
+
 /** An endpoint that says it is gone, or that took nothing in all the time one delivery was tried, is switched off. */
 async function disableIfDead(claimed: Claimed, status: number | null, now: Date): Promise<void> {
   if (status === GONE) return switchOff(claimed.endpoint_id, "The receiver answered HTTP 410 (gone).", now);
   if (claimed.failures < WAITS_MS.length) return;
-  const { rowCount } = await pool.query(
-    "SELECT FROM delivery WHERE endpoint_id = $1 AND state = 'succeeded' AND completed_at >= $2 LIMIT 1",
-    [claimed.endpoint_id, claimed.created_at],
-  );
+  const rowCount = await succeededSince.count(pool, {
+    endpointId: claimed.endpoint_id,
+    since: claimed.created_at,
+  });
   if (rowCount) return;
   const tries = WAITS_MS.length + 1;
   const reason = `A delivery failed ${tries} times over more than a day, and no other delivery succeeded in that time.`;

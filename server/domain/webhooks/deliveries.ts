@@ -4,47 +4,63 @@ import { record } from "@/server/domain/audit";
 import { openContent } from "@/server/domain/content";
 import type { Ctx } from "@/server/domain/ctx";
 import { pageOf, readCursor } from "@/server/domain/paging";
+import { deliveryAttempt, delivery as deliveryColumns, deliveryEndpoint } from "@/server/generated/schema";
 import { inTransaction, pool } from "@/server/platform/db";
 import { fail } from "@/server/platform/errors/errors";
+import { int8, maybe, names, pick, text, timestamptz } from "@/server/sql/column";
+import { statement } from "@/server/sql/statement";
 import { dispatchDue } from "./dispatch";
-import { type DeliveryRow, toDelivery, visibleEndpoints, type WebhookRight } from "./rows";
+import { DELIVERY, IS_VISIBLE, toDelivery, VISIBLE, visibleEndpoints, type WebhookRight } from "./rows";
+
+const listDeliveries = statement("delivery.list.visible", {
+  params: {
+    ...VISIBLE,
+    projectId: maybe(text),
+    endpointId: maybe(text),
+    jobId: maybe(text),
+    state: maybe(deliveryColumns.state),
+    after: maybe(text),
+    limit: int8,
+  },
+  row: DELIVERY,
+  sql: `SELECT ${names(DELIVERY, "delivery")} FROM delivery JOIN delivery_endpoint endpoint ON endpoint.id = delivery.endpoint_id
+     WHERE ${IS_VISIBLE}
+       AND ($projectId::text IS NULL OR delivery.project_id = $projectId)
+       AND ($endpointId::text IS NULL OR delivery.endpoint_id = $endpointId)
+       AND ($jobId::text IS NULL OR delivery.job_id = $jobId) AND ($state::text IS NULL OR delivery.state = $state::text)
+       AND ($after::text IS NULL OR delivery.id < $after)
+     ORDER BY delivery.id DESC LIMIT $limit`,
+});
 
 /** Deliveries to the endpoints the caller may see, newest first. Lines never carry what was sent. */
 export async function deliveries(ctx: Ctx, query: ListDeliveries): Promise<DeliveryPage> {
-  const visible = visibleEndpoints(ctx, "webhooks:read", 1);
+  const visible = visibleEndpoints(ctx, "webhooks:read");
   const project = query.projectId
     ? await access.authorize(ctx, "webhooks:read", { projectId: query.projectId })
     : null;
-  const { rows } = await pool.query<DeliveryRow>(
-    `SELECT delivery.* FROM delivery JOIN delivery_endpoint endpoint ON endpoint.id = delivery.endpoint_id
-     WHERE ${visible.condition}
-       AND ($4::text IS NULL OR delivery.project_id = $4) AND ($5::text IS NULL OR delivery.endpoint_id = $5)
-       AND ($6::text IS NULL OR delivery.job_id = $6) AND ($7::text IS NULL OR delivery.state = $7::text)
-       AND ($8::text IS NULL OR delivery.id < $8)
-     ORDER BY delivery.id DESC LIMIT $9`,
-    [
-      ...visible.values,
-      project?.id ?? null,
-      query.endpointId ?? null,
-      query.jobId ?? null,
-      query.state ?? null,
-      readCursor("delivery", query.cursor),
-      query.limit + 1,
-    ],
-  );
+  const rows = await listDeliveries.all(pool, {
+    ...visible,
+    projectId: project?.id,
+    endpointId: query.endpointId,
+    jobId: query.jobId,
+    state: query.state,
+    after: readCursor("delivery", query.cursor),
+    limit: query.limit + 1,
+  });
   return pageOf(rows, query.limit, toDelivery);
 }
+
+const ATTEMPT = pick(deliveryAttempt, "number started_at duration_ms http_status error");
+const attemptsOf = statement("delivery-attempt.list.delivery", {
+  params: { deliveryId: text },
+  row: ATTEMPT,
+  sql: `SELECT ${names(ATTEMPT)} FROM delivery_attempt WHERE delivery_id = $deliveryId ORDER BY number DESC`,
+});
 
 /** One delivery with what was sent and every try. */
 export async function delivery(ctx: Ctx, deliveryId: string): Promise<DeliveryDetail> {
   const row = await findDelivery(ctx, deliveryId, "webhooks:read");
-  const { rows } = await pool.query<{
-    number: number;
-    started_at: Date;
-    duration_ms: number;
-    http_status: number | null;
-    error: string | null;
-  }>("SELECT * FROM delivery_attempt WHERE delivery_id = $1 ORDER BY number DESC", [row.id]);
+  const rows = await attemptsOf.all(pool, { deliveryId: row.id });
   return {
     ...toDelivery(row),
     body: openContent({ ...row, content: row.body }),
@@ -57,6 +73,12 @@ export async function delivery(ctx: Ctx, deliveryId: string): Promise<DeliveryDe
     })),
   };
 }
+
+const replayDelivery = statement("delivery.update.replayed", {
+  params: { deliveryId: text, now: timestamptz },
+  sql: `UPDATE delivery SET state = 'pending', failures = 0, next_attempt_at = $now, lease_until = NULL, completed_at = NULL
+       WHERE id = $deliveryId AND state <> 'delivering'`,
+});
 
 /**
  * Sends a delivery again, at once: the same event id, the same bytes, and the whole schedule of tries. One that is being
@@ -72,11 +94,7 @@ export async function replay(ctx: Ctx, deliveryId: string): Promise<Delivery> {
   }
   const now = ctx.now();
   await inTransaction(async (client) => {
-    const { rowCount } = await client.query(
-      `UPDATE delivery SET state = 'pending', failures = 0, next_attempt_at = $2, lease_until = NULL, completed_at = NULL
-       WHERE id = $1 AND state <> 'delivering'`,
-      [row.id, now],
-    );
+    const rowCount = await replayDelivery.count(client, { deliveryId: row.id, now });
     if (rowCount === 0) return;
     const { organization_id: organizationId, project_id: projectId } = row;
     const details = { endpointId: row.endpoint_id };
@@ -87,15 +105,23 @@ export async function replay(ctx: Ctx, deliveryId: string): Promise<Delivery> {
   return toDelivery(await findDelivery(ctx, deliveryId, "webhooks:write"));
 }
 
-async function findDelivery(ctx: Ctx, deliveryId: string, right: WebhookRight) {
-  const visible = visibleEndpoints(ctx, right, 2);
-  const { rows } = await pool.query<DeliveryRow & { endpoint_enabled: boolean; organization_id: string }>(
-    `SELECT delivery.*, endpoint.enabled AS endpoint_enabled, endpoint.organization_id AS organization_id
+const WITH_BODY = { ...DELIVERY, ...pick(deliveryColumns, "body is_sealed") };
+const readDelivery = statement("delivery.read.visible", {
+  params: { deliveryId: text, ...VISIBLE },
+  row: {
+    ...WITH_BODY,
+    endpoint_enabled: deliveryEndpoint.enabled,
+    organization_id: deliveryEndpoint.organization_id,
+  },
+  sql: `SELECT ${names(WITH_BODY, "delivery")}, endpoint.enabled AS endpoint_enabled, endpoint.organization_id
      FROM delivery JOIN delivery_endpoint endpoint ON endpoint.id = delivery.endpoint_id
-     WHERE delivery.id = $1 AND ${visible.condition}`,
-    [deliveryId, ...visible.values],
-  );
-  const row = rows[0] ?? fail("NotFound", "There is no such delivery.");
+     WHERE delivery.id = $deliveryId AND ${IS_VISIBLE}`,
+});
+
+async function findDelivery(ctx: Ctx, deliveryId: string, right: WebhookRight) {
+  const row =
+    (await readDelivery.first(pool, { deliveryId, ...visibleEndpoints(ctx, right) })) ??
+    fail("NotFound", "There is no such delivery.");
   if (row.project_id !== null) await access.authorize(ctx, right, { projectId: row.project_id });
   return row;
 }

@@ -1,8 +1,10 @@
 import { sendEvents } from "@/inngest/client";
-
 import { notHeld } from "@/server/domain/restores";
+import { delivery } from "@/server/generated/schema";
 import { pool } from "@/server/platform/db";
+import { maybe, type Of, pick, text, timestamptz } from "@/server/sql/column";
 import { leaseFor } from "@/server/sql/leases";
+import { statement } from "@/server/sql/statement";
 
 /** How many deliveries of one endpoint are with the engine at once: a backlog waits in its rows. */
 const MOST_UNDER_WAY = 100;
@@ -10,20 +12,14 @@ const MOST_LOOKED_AT = 5_000;
 /** A delivery that was handed to the engine and not begun is handed over again after this. */
 export const WAKE_PATIENCE_MS = 120_000;
 
-/**
- * Hands due deliveries to the durable engine, oldest first, at most so many of one endpoint at once: new ones, ones
- * whose run was lost, and ones whose sender died between sending and storing the outcome. Of one job's events
- * for one endpoint only the first that was never tried is handed over; each first try hands over the next.
- */
-export async function dispatchDue(
-  now: Date,
-  only: { projectId?: string; endpointId?: string } = {},
-): Promise<number> {
-  const { rows } = await pool.query<Wake>(
-    `WITH due AS (
+const WAKE = pick(delivery, "id endpoint_id");
+const claimDue = statement("delivery.claim.due-for-engine", {
+  params: { now: timestamptz, endpointId: maybe(text), projectId: maybe(text) },
+  row: WAKE,
+  sql: `WITH due AS (
        SELECT id, endpoint_id, coalesce(lease_until > clock_timestamp(), false) AS is_under_way FROM delivery
-       WHERE (state IN ('pending', 'delivering')) IS TRUE AND next_attempt_at <= $1 AND ($2::text IS NULL OR endpoint_id = $2)
-         AND ($3::text IS NULL OR project_id = $3) AND ${notHeld("deliveries")}
+       WHERE (state IN ('pending', 'delivering')) IS TRUE AND next_attempt_at <= $now AND ($endpointId::text IS NULL OR endpoint_id = $endpointId)
+         AND ($projectId::text IS NULL OR project_id = $projectId) AND ${notHeld("deliveries")}
          AND NOT EXISTS (SELECT FROM delivery earlier
            WHERE earlier.job_id = delivery.job_id AND earlier.endpoint_id = delivery.endpoint_id
              AND earlier.id < delivery.id AND earlier.attempts = 0 AND earlier.state IN ('pending', 'delivering'))
@@ -36,8 +32,21 @@ export async function dispatchDue(
      WHERE delivery.id = placed.id AND NOT placed.is_under_way AND placed.place <= ${MOST_UNDER_WAY}
        AND delivery.state IN ('pending', 'delivering') AND (delivery.lease_until IS NULL OR delivery.lease_until <= clock_timestamp())
      RETURNING delivery.id, delivery.endpoint_id`,
-    [now, only.endpointId ?? null, only.projectId ?? null],
-  );
+});
+
+/**
+ * Hands due deliveries to the durable engine, oldest first, at most so many of one endpoint at once: new ones, ones
+ * whose run was lost, and ones whose sender died between sending and storing the outcome. Of one job's events
+ * for one endpoint only the first that was never tried is handed over; each first try hands over the next.
+ */
+export async function dispatchDue(
+  now: Date,
+  only: { projectId?: string; endpointId?: string } = {},
+): Promise<number> {
+  const rows = await claimDue.all(pool, {
+    now,
+    ...only,
+  });
   await wake(
     rows.toSorted((one, other) => (one.id < other.id ? -1 : 1)),
     now,
@@ -45,7 +54,7 @@ export async function dispatchDue(
   return rows.length;
 }
 
-type Wake = { id: string; endpoint_id: string };
+type Wake = Of<typeof WAKE>;
 
 /** Tells the engine of deliveries that were marked as handed over. */
 export function wake(rows: Wake[], now: Date): Promise<void> {

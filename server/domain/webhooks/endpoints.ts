@@ -7,13 +7,16 @@ import type {
 import { access } from "@/server/domain/access";
 import { record } from "@/server/domain/audit";
 import type { Ctx } from "@/server/domain/ctx";
+import { deliveryEndpoint } from "@/server/generated/schema";
 import { inTransaction, pool, type Queryable, type Transaction } from "@/server/platform/db";
 import type { Json } from "@/server/platform/durable/step";
 import { fail, ValidationFault } from "@/server/platform/errors/errors";
 import { newId } from "@/server/platform/ids";
+import { bool, int8, maybe, text, texts, timestamptz } from "@/server/sql/column";
+import { statement } from "@/server/sql/statement";
 import { checkedUrl } from "./address";
 import { adoptJobs } from "./adopt";
-import { type EndpointRow, findEndpoint, toEndpoint, visibleEndpoints } from "./rows";
+import { type EndpointRow, findEndpoint, IS_VISIBLE, toEndpoint, VISIBLE, visibleEndpoints } from "./rows";
 import { sealed } from "./secrets";
 import { signingSecretOf } from "./sign";
 
@@ -26,6 +29,28 @@ function saved(row: EndpointRow, secret: string | null | undefined): DeliveryEnd
   return { ...toEndpoint(row), ...(signingSecret ? { signingSecret } : {}) };
 }
 
+const anyEndpoint = statement("endpoint.find.organization", {
+  params: { organizationId: text },
+  sql: `SELECT FROM delivery_endpoint WHERE organization_id = $organizationId LIMIT 1`,
+});
+
+const insertEndpoint = statement("endpoint.insert", {
+  params: {
+    endpointId: deliveryEndpoint.id,
+    organizationId: deliveryEndpoint.organization_id,
+    projectId: deliveryEndpoint.project_id,
+    url: deliveryEndpoint.url,
+    secret: deliveryEndpoint.secret,
+    eventTypes: deliveryEndpoint.event_types,
+    enabled: deliveryEndpoint.enabled,
+    createdBy: deliveryEndpoint.created_by,
+    now: timestamptz,
+  },
+  row: deliveryEndpoint,
+  sql: `INSERT INTO delivery_endpoint (id, organization_id, project_id, url, secret, event_types, enabled, created_by, created_at, updated_at)
+       VALUES ($endpointId, $organizationId, $projectId, $url, $secret, $eventTypes, $enabled, $createdBy, $now, $now) RETURNING *`,
+});
+
 /** Makes an endpoint. Events from now on are delivered to it, also those of jobs that are under way. */
 export async function createEndpoint(ctx: Ctx, input: CreateDeliveryEndpoint): Promise<DeliveryEndpoint> {
   const { organizationId, projectId } = await ownerOf(ctx, input);
@@ -34,47 +59,64 @@ export async function createEndpoint(ctx: Ctx, input: CreateDeliveryEndpoint): P
   const now = ctx.now();
   return inTransaction(async (client) => {
     if (input.enabled) await takePlace(client, organizationId, id);
-    const others = await client.query("SELECT FROM delivery_endpoint WHERE organization_id = $1 LIMIT 1", [
+    const others = await anyEndpoint.count(client, { organizationId });
+    const rows = await insertEndpoint.all(client, {
+      endpointId: id,
       organizationId,
-    ]);
-    const { rows } = await client.query<EndpointRow>(
-      `INSERT INTO delivery_endpoint (id, organization_id, project_id, url, secret, event_types, enabled, created_by, created_at, updated_at)
-       VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $9) RETURNING *`,
-      [
-        id,
-        organizationId,
-        projectId,
-        url,
-        sealed(input.secret, id),
-        [...new Set(input.eventTypes ?? [])],
-        input.enabled,
-        ctx.principal.kind === "human_session" ? ctx.principal.id : null,
-        now,
-      ],
-    );
-    if (others.rowCount === 0) await adoptJobs(client, organizationId, now);
+      projectId,
+      url,
+      secret: sealed(input.secret, id),
+      eventTypes: [...new Set(input.eventTypes ?? [])],
+      enabled: input.enabled,
+      createdBy: ctx.principal.kind === "human_session" ? ctx.principal.id : null,
+      now,
+    });
+    if (others === 0) await adoptJobs(client, organizationId, now);
     await note(ctx, client, rows[0]!, { action: "endpoint.created", enabled: input.enabled });
     return saved(rows[0]!, input.secret); // INSERT … RETURNING of one row
   });
 }
+
+const readEndpoints = statement("endpoint.list.visible", {
+  params: { ...VISIBLE, projectId: maybe(text), organizationId: maybe(text) },
+  row: deliveryEndpoint,
+  sql: `SELECT endpoint.* FROM delivery_endpoint endpoint WHERE ${IS_VISIBLE}
+       AND ($projectId::text IS NULL OR endpoint.project_id = $projectId
+         OR (endpoint.project_id IS NULL AND endpoint.organization_id = $organizationId))
+     ORDER BY endpoint.id DESC`,
+});
 
 /** Endpoints the caller may see, newest first; with a project, those that get its events. */
 export async function listEndpoints(
   ctx: Ctx,
   query: { projectId?: string | undefined },
 ): Promise<DeliveryEndpointList> {
-  const visible = visibleEndpoints(ctx, "webhooks:read", 1);
+  const visible = visibleEndpoints(ctx, "webhooks:read");
   const project = query.projectId
     ? await access.authorize(ctx, "webhooks:read", { projectId: query.projectId })
     : null;
-  const { rows } = await pool.query<EndpointRow>(
-    `SELECT endpoint.* FROM delivery_endpoint endpoint WHERE ${visible.condition}
-       AND ($4::text IS NULL OR endpoint.project_id = $4 OR (endpoint.project_id IS NULL AND endpoint.organization_id = $5))
-     ORDER BY endpoint.id DESC`,
-    [...visible.values, project?.id ?? null, project?.organizationId ?? null],
-  );
+  const rows = await readEndpoints.all(pool, {
+    ...visible,
+    projectId: project?.id,
+    organizationId: project?.organizationId,
+  });
   return { items: rows.map(toEndpoint) };
 }
+
+const changeEndpoint = statement("endpoint.update.given", {
+  params: {
+    endpointId: text,
+    url: deliveryEndpoint.url,
+    secret: maybe(text),
+    eventTypes: maybe(texts),
+    enabled: maybe(bool),
+    now: timestamptz,
+  },
+  row: deliveryEndpoint,
+  sql: `UPDATE delivery_endpoint SET url = $url, secret = coalesce($secret, secret), event_types = coalesce($eventTypes, event_types),
+         enabled = coalesce($enabled, enabled), disabled_reason = CASE WHEN $enabled THEN NULL ELSE disabled_reason END, updated_at = $now
+       WHERE id = $endpointId RETURNING *`,
+});
 
 /** Changes what is given. A new secret signs the next try; a new URL also takes what still waits. */
 export async function updateEndpoint(
@@ -88,19 +130,14 @@ export async function updateEndpoint(
   const now = ctx.now();
   return inTransaction(async (client) => {
     if (input.enabled) await takePlace(client, known.organization_id, known.id);
-    const { rows } = await client.query<EndpointRow>(
-      `UPDATE delivery_endpoint SET url = $2, secret = coalesce($3, secret), event_types = coalesce($4, event_types),
-         enabled = coalesce($5, enabled), disabled_reason = CASE WHEN $5 THEN NULL ELSE disabled_reason END, updated_at = $6
-       WHERE id = $1 RETURNING *`,
-      [
-        known.id,
-        url,
-        secret,
-        input.eventTypes ? [...new Set(input.eventTypes)] : null,
-        input.enabled ?? null,
-        now,
-      ],
-    );
+    const rows = await changeEndpoint.all(client, {
+      endpointId: known.id,
+      url,
+      secret,
+      eventTypes: input.eventTypes ? [...new Set(input.eventTypes)] : null,
+      enabled: input.enabled ?? null,
+      now,
+    });
     if (input.enabled === false) await stopWaiting(client, known.id, now);
     const changed = Object.keys(input).filter((name) => input[name as keyof typeof input] !== undefined);
     await note(ctx, client, rows[0]!, {
@@ -129,34 +166,41 @@ export function disableEndpoint(ctx: Ctx, endpointId: string): Promise<DeliveryE
   return updateEndpoint(ctx, endpointId, { enabled: false });
 }
 
+const disableEnabled = statement("endpoint.disable.enabled", {
+  params: { endpointId: text, reason: deliveryEndpoint.disabled_reason, now: timestamptz },
+  sql: `UPDATE delivery_endpoint SET enabled = false, disabled_reason = $reason, updated_at = $now WHERE id = $endpointId AND enabled`,
+});
+
 /** Switches an endpoint off automatically, with the reason its owner will read. */
 export async function switchOff(endpointId: string, reason: string, now: Date): Promise<void> {
   await inTransaction(async (client) => {
-    await client.query(
-      `UPDATE delivery_endpoint SET enabled = false, disabled_reason = $2, updated_at = $3 WHERE id = $1 AND enabled`,
-      [endpointId, reason, now],
-    );
+    await disableEnabled.run(client, { endpointId, reason, now });
     await stopWaiting(client, endpointId, now);
   });
 }
 
+const disablePending = statement("delivery.disable.pending", {
+  params: { endpointId: text, now: timestamptz },
+  sql: `UPDATE delivery SET state = 'disabled', next_attempt_at = NULL, lease_until = NULL, completed_at = $now
+     WHERE endpoint_id = $endpointId AND (state IN ('pending', 'delivering')) IS TRUE AND state = 'pending'`,
+});
+
 async function stopWaiting(client: Queryable, endpointId: string, now: Date): Promise<void> {
-  await client.query(
-    `UPDATE delivery SET state = 'disabled', next_attempt_at = NULL, lease_until = NULL, completed_at = $2
-     WHERE endpoint_id = $1 AND (state IN ('pending', 'delivering')) IS TRUE AND state = 'pending'`,
-    [endpointId, now],
-  );
+  await disablePending.run(client, { endpointId, now });
 }
+
+const countEnabled = statement("endpoint.count.other-enabled", {
+  params: { organizationId: text, endpointId: text },
+  row: { count: int8 },
+  sql: `SELECT count(*) AS count FROM delivery_endpoint WHERE organization_id = $organizationId AND enabled AND id <> $endpointId`,
+});
 
 /** Refuses an endpoint that would be one too many. Those of an organization go one after the other, so any number at once do not overrun it. */
 async function takePlace(client: Queryable, organizationId: string, endpointId: string): Promise<void> {
   await client.query("SELECT pg_advisory_xact_lock(hashtextextended('endpoints ' || $1, 0))", [
     organizationId,
   ]);
-  const { rows } = await client.query<{ count: number }>(
-    "SELECT count(*) AS count FROM delivery_endpoint WHERE organization_id = $1 AND enabled AND id <> $2",
-    [organizationId, endpointId],
-  );
+  const rows = await countEnabled.all(client, { organizationId, endpointId });
   if ((rows[0]?.count ?? 0) < MOST_ENABLED) return;
   throw new ValidationFault([
     {

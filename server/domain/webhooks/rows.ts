@@ -1,72 +1,52 @@
-import type { Delivery, DeliveryEndpoint, DeliveryState } from "@/server/contract/webhooks";
+import type { Delivery, DeliveryEndpoint } from "@/server/contract/webhooks";
 import { access, type ProjectRight } from "@/server/domain/access";
 import type { Ctx } from "@/server/domain/ctx";
+import { delivery, deliveryEndpoint } from "@/server/generated/schema";
 import { pool } from "@/server/platform/db";
 import { fail } from "@/server/platform/errors/errors";
+import { bool, type Given, maybe, type Of, pick, text, texts } from "@/server/sql/column";
+import { statement } from "@/server/sql/statement";
 import { hasWeakSecret } from "./secrets";
 
-export type EndpointRow = {
-  id: string;
-  organization_id: string;
-  project_id: string | null;
-  url: string;
-  secret: string;
-  event_types: string[];
-  enabled: boolean;
-  disabled_reason: string | null;
-  created_by: string | null;
-  created_at: Date;
-  updated_at: Date;
-};
+export type EndpointRow = Of<typeof deliveryEndpoint>;
 
-export type DeliveryRow = {
-  id: string;
-  project_id: string | null;
-  endpoint_id: string;
-  event_id: string;
-  job_id: string | null;
-  type: string;
-  body: string | null;
-  is_sealed: boolean;
-  state: DeliveryState;
-  attempts: number;
-  failures: number;
-  next_attempt_at: Date | null;
-  last_status: number | null;
-  last_error: string | null;
-  created_at: Date;
-  completed_at: Date | null;
-};
+/** What the list of deliveries says of each: not its body, which may be large. */
+export const DELIVERY = pick(
+  delivery,
+  "id project_id endpoint_id event_id job_id type state attempts",
+  "next_attempt_at last_status last_error created_at completed_at",
+);
+type DeliveryRow = Of<typeof DELIVERY>;
 
 export type WebhookRight = Extract<ProjectRight, `webhooks:${string}`>;
 
+/** Parameters of `IS_VISIBLE`, which `visibleEndpoints` gives. */
+export const VISIBLE = { organizationIds: maybe(texts), projectIds: maybe(texts), isKey: bool };
 /**
- * Which endpoints the caller may see, as a condition on `endpoint` with three parameters from `first` on. A key never
- * sees an endpoint of the whole organization: those belong to its people.
+ * Which endpoints the caller may see, as a condition on `endpoint`. A key never sees an endpoint of the whole organization:
+ * those belong to its people.
  */
-export function visibleEndpoints(
-  ctx: Ctx,
-  right: WebhookRight,
-  first: number,
-): { condition: string; values: unknown[] } {
+export const IS_VISIBLE = `($organizationIds::text[] IS NULL OR endpoint.organization_id = ANY($organizationIds))
+  AND ($projectIds::text[] IS NULL OR endpoint.project_id = ANY($projectIds))
+  AND (endpoint.project_id IS NOT NULL OR NOT $isKey::boolean)`;
+
+export function visibleEndpoints(ctx: Ctx, right: WebhookRight): Given<typeof VISIBLE> {
   const { organizationIds, projectId, projectIds = null } = access.authorize(ctx, right, "rows");
   const isKey = ctx.principal.kind === "service_principal";
-  return {
-    condition: `($${first}::text[] IS NULL OR endpoint.organization_id = ANY($${first}))
-      AND ($${first + 1}::text[] IS NULL OR endpoint.project_id = ANY($${first + 1}))
-      AND (endpoint.project_id IS NOT NULL OR NOT $${first + 2}::boolean)`,
-    values: [organizationIds, projectId === null ? projectIds : [projectId], isKey],
-  };
+  return { organizationIds, projectIds: projectId === null ? projectIds : [projectId], isKey };
 }
+
+const readEndpoint = statement("endpoint.read.visible", {
+  params: { endpointId: text, ...VISIBLE },
+  row: deliveryEndpoint,
+  sql: `SELECT endpoint.* FROM delivery_endpoint endpoint WHERE endpoint.id = $endpointId AND ${IS_VISIBLE}`,
+});
 
 /** An endpoint the caller may use with this right; any other is not there. */
 export async function findEndpoint(ctx: Ctx, endpointId: string, right: WebhookRight): Promise<EndpointRow> {
-  const visible = visibleEndpoints(ctx, right, 2);
-  const { rows } = await pool.query<EndpointRow>(
-    `SELECT endpoint.* FROM delivery_endpoint endpoint WHERE endpoint.id = $1 AND ${visible.condition}`,
-    [endpointId, ...visible.values],
-  );
-  const row = rows[0] ?? fail("NotFound", "There is no such delivery endpoint.");
+  const row =
+    (await readEndpoint.first(pool, { endpointId, ...visibleEndpoints(ctx, right) })) ??
+    fail("NotFound", "There is no such delivery endpoint.");
   if (row.project_id !== null) await access.authorize(ctx, right, { projectId: row.project_id });
   return row;
 }

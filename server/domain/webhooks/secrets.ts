@@ -1,6 +1,9 @@
 import { isGoodSecret } from "@/server/contract/webhooks";
+import { deliveryEndpoint } from "@/server/generated/schema";
 import { openSecret, sealSecret } from "@/server/platform/crypto/vault";
 import { pool } from "@/server/platform/db";
+import { int8, pick, text } from "@/server/sql/column";
+import { statement } from "@/server/sql/statement";
 
 /** A sealed secret and the endpoint that it belongs to. */
 type Sealed = { id: string; secret: string };
@@ -24,14 +27,17 @@ export function hasWeakSecret(endpoint: Sealed): boolean {
 
 const PAGE = 500;
 
+const pageOfEndpoints = statement("endpoint.list.secrets", {
+  params: { after: text, limit: int8 },
+  row: pick(deliveryEndpoint, "id organization_id secret"),
+  sql: `SELECT id, organization_id, secret FROM delivery_endpoint WHERE enabled AND id > $after ORDER BY id LIMIT $limit`,
+});
+
 /** The enabled endpoints of the whole installation whose secret is weak, for its operator. */
 export async function weakEndpoints(): Promise<{ endpointId: string; organizationId: string }[]> {
   const found: { endpointId: string; organizationId: string }[] = [];
   for (let after = ""; ; ) {
-    const { rows } = await pool.query<Sealed & { organization_id: string }>(
-      "SELECT id, organization_id, secret FROM delivery_endpoint WHERE enabled AND id > $1 ORDER BY id LIMIT $2",
-      [after, PAGE],
-    );
+    const rows = await pageOfEndpoints.all(pool, { after, limit: PAGE });
     for (const row of rows)
       if (hasWeakSecret(row)) found.push({ endpointId: row.id, organizationId: row.organization_id });
     if (rows.length < PAGE) return found;
