@@ -67,7 +67,7 @@ for (const [theme, selector] of [
         expect(between(name, ground), `${name} on ${ground}`).toBeGreaterThanOrEqual(4.5);
   });
 
-  test(`${theme}: text reaches 4.5:1 on what is selected, on its own tint and on buttons`, () => {
+  test(`${theme}: text reaches 4.5:1 on selected rows, on its own tint and on buttons`, () => {
     for (const ground of ["sidebar", "surface"])
       for (const name of ["text", "text-muted"])
         expect(
@@ -85,7 +85,7 @@ for (const [theme, selector] of [
       expect(contrast([1, 1, 1], of(danger).rgb), danger).toBeGreaterThanOrEqual(4.5);
   });
 
-  test(`${theme}: edges of controls, focus and series of a chart reach 3:1`, () => {
+  test(`${theme}: edges of controls, focus rings and chart series reach 3:1`, () => {
     for (const ground of ["canvas", "surface", "raised"])
       for (const name of ["line-strong", "focus", "primary"])
         expect(between(name, ground), `${name} on ${ground}`).toBeGreaterThanOrEqual(3);

@@ -18,7 +18,7 @@ export const viewport: Viewport = {
   ],
 };
 
-/** A form with its own `method`, such as sign-in, works without scripts too. */
+/** Keeps early submits from reloading the page. A form with its own `method`, such as sign-in, works without scripts. */
 const HOLD_EARLY_FORMS =
   'addEventListener("submit",e=>{e.target.hasAttribute("method")||e.preventDefault()},true)';
 

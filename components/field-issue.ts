@@ -1,4 +1,4 @@
-/** What is wrong with one field of a request. */
+/** The error of one field of a request. */
 export type FieldIssue = {
   loc: (string | number)[];
   msg: string;

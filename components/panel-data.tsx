@@ -22,8 +22,8 @@ import { UnsavedGuard } from "./unsaved/unsaved-guard";
 import { isAnythingUnsaved, signInBeside } from "./unsaved/unsaved-work";
 
 /**
- * When the session has ended, sends the reader to sign in and back here afterwards; in another tab where this page has
- * unsaved input. `isAct`: something the reader did found the session ended.
+ * Sends a reader whose session has ended to sign in and back here afterwards, or in another tab if this page has unsaved
+ * input. `isAct` is true if an action of the reader found the session ended.
  */
 function leaveIfSignedOut(error: unknown, { isAct }: { isAct: boolean }) {
   if (!toFailure(error).isSignedOut || signInBeside({ isAct })) return;
@@ -43,7 +43,7 @@ const ALONE = new Set([
 let browserClient: QueryClient | undefined;
 
 function queryClientHere(): QueryClient {
-  if (isServer) return makeQueryClient(); // one per request
+  if (isServer) return makeQueryClient(); // one client per request
   browserClient ??= makeQueryClient({
     queryCache: new QueryCache({
       onSuccess: () => reportAnswered(true),
@@ -67,7 +67,7 @@ function queryClientHere(): QueryClient {
   return browserClient;
 }
 
-/** The data of every page below: one client of the API, its cache, and what is shown when it fails. */
+/** Provides data to every page: one API client, its cache, and the handling of its failures. */
 export function PanelData({ children }: { children: ReactNode }) {
   const queryClient = queryClientHere();
   const [trpcClient] = useState(() =>
@@ -125,7 +125,7 @@ function ConnectionNotice() {
   const retry = useRetry(isLost);
   return (
     <div className="pointer-events-none fixed inset-x-0 bottom-4 z-40 flex justify-center px-4">
-      {/* No role: pages have a status of their own. */}
+      {/* It has no role, because pages have a status of their own. */}
       <div aria-live="polite">
         {isLost && (
           <div className="pointer-events-auto flex items-center gap-3 rounded-lg border border-warn-line bg-warn-soft py-2.5 pr-2.5 pl-3.5 text-sm shadow-raised">
@@ -167,7 +167,7 @@ function useRetry(isLost: boolean): () => void {
     const timer = setInterval(ask, RETRY_MS);
     return () => {
       clearInterval(timer);
-      window.dispatchEvent(new Event("online")); // Next then retries a navigation that waits
+      window.dispatchEvent(new Event("online")); // makes Next retry a pending navigation
       void queryClient.invalidateQueries();
     };
   }, [isLost, ask, queryClient]);

@@ -52,7 +52,7 @@ export function toFailure(error: unknown): Failure {
   };
 }
 
-/** Whether the server did not answer at all. Any answer, including a refusal, has our errorFormatter's shape. */
+/** True if the server did not respond at all. Any response, even an error, has our errorFormatter's shape. */
 export const isUnanswered = (error: unknown) => error instanceof TRPCClientError && !error.data;
 
 /** The issues without their field paths, for forms where the fields are visible. */

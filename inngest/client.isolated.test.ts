@@ -10,7 +10,7 @@ afterEach(() => {
   vi.resetModules();
 });
 
-test("with a real Inngest server configured, events go there with their ids", async () => {
+test("events go with their ids to an Inngest server if one is configured", async () => {
   const server = await startProtocolClient({ signingKey: "signkey-test-00" });
   vi.stubEnv("INNGEST_BASE_URL", server.url);
   vi.stubEnv("INNGEST_EVENT_KEY", "event-key");
@@ -22,7 +22,7 @@ test("with a real Inngest server configured, events go there with their ids", as
   expect(server.sent).toMatchObject([{ id: "job:1:1", name: "job/admitted", data: { jobId: "wfr_1" } }]);
 });
 
-test("with none configured, events go to the embedded engine, which wakes each subject once", async () => {
+test("events go to the embedded engine if no server is configured, and wake each subject once", async () => {
   const { sendEvents } = await import("./client");
   const event = { name: "mail/due", data: { mailId: "client-test" } };
   await sendEvents([event, event]);
@@ -34,7 +34,7 @@ test("with none configured, events go to the embedded engine, which wakes each s
   expect(rows).toEqual([{ key: "mail/due:client-test" }]);
 });
 
-test("a flow runs under the SDK's tools as it does under any Step", async () => {
+test("a flow runs with the SDK's tools as with any Step", async () => {
   const asked: unknown[] = [];
   const tools = {
     run: async (id: string, work: () => Promise<unknown>) => {
@@ -45,7 +45,7 @@ test("a flow runs under the SDK's tools as it does under any Step", async () => 
       asked.push([id, Math.round((at.getTime() - Date.now()) / 1000)]);
     },
   };
-  const step = durable({ step: tools as unknown as GetStepTools<typeof inngest>, runId: "run" }); // the two tools that it uses
+  const step = durable({ step: tools as unknown as GetStepTools<typeof inngest>, runId: "run" }); // has the two tools that the flow uses
   expect(await step.run("one", async () => ({ n: 1 }))).toEqual({ n: 1 });
   await step.sleep("two", 90_000);
   expect(asked).toEqual(["one", ["two", 90]]);

@@ -6,9 +6,9 @@ type Data = { [key: string]: Json };
 /** An event that wakes a flow. It carries ids only: rows are the truth. */
 export type WakeEvent<Of extends Data = Data> = {
   name: string;
-  /** Whose wake it is: one run at a time works for each value there. */
+  /** The data field that identifies the subject to wake: each value has one run at a time. */
   subject: keyof Of & string;
-  /** How many runs are at work at once, over all workers: for each value of `per`, or in total. */
+  /** The most runs at work at once, over all workers: for each value of `per`, or in total. */
   turns: number;
   per?: keyof Of & string;
 };
@@ -23,7 +23,7 @@ export const jobAdmitted: WakeEvent<{ jobId: string; projectId: string }> = {
 export const deliveryDue: WakeEvent<{ deliveryId: string; endpointId: string }> = {
   name: "delivery/due",
   subject: "deliveryId",
-  turns: 16, // a slow or dead endpoint takes its own turns only
+  turns: 16, // a slow or dead endpoint takes only its own turns
   per: "endpointId",
 };
 
@@ -43,13 +43,13 @@ export const refundDue: WakeEvent<{ refundId: string }> = {
 export const mailDue: WakeEvent<{ mailId: string }> = {
   name: "mail/due",
   subject: "mailId",
-  turns: 4, // mail servers ask for few connections
+  turns: 4, // mail servers accept few connections
 };
 
-/** Every event there is. A new one is a constant above and a name here. */
+/** Every event. A new one is a constant above and a name here. */
 export const wakeEvents = [jobAdmitted, deliveryDue, bulkAccepted, refundDue, mailDue];
 
-/** An event to send. An Inngest server drops a second one with the same `id` within 24 hours. */
+/** An event to send. An Inngest server ignores a second one with the same `id` within 24 hours. */
 export type OutgoingEvent = { id?: string; name: string; data: Data };
 
 /**
@@ -62,6 +62,6 @@ export async function sendEvents(events: OutgoingEvent[]): Promise<void> {
   else await (await embedded()).enqueue(events);
 }
 
-/** Loaded on first use: with an Inngest server the embedded engine is never loaded, and without one its SDK is not. */
+/** Loaded on first use, so that a process with an Inngest server never loads the embedded engine. */
 const embedded = async () => (loaded ??= await import("./embedded/enqueue"));
 let loaded: typeof import("./embedded/enqueue") | undefined;

@@ -5,7 +5,7 @@ import type { WakeEvent } from "./client";
 
 /** A durable function, declared once for both engines. Its rows decide at every step, so a repeated run changes nothing. */
 export type Flow = {
-  /** Its name at an Inngest server and in logs; the embedded queue names the task by its event. */
+  /** The flow's id at an Inngest server and in logs; the embedded queue names its task after the event. */
   id: string;
   event: WakeEvent;
   /** How often a run that throws is retried. */
@@ -21,12 +21,12 @@ export function flow<Data extends { [key: string]: Json }>({
   id: string;
   event: WakeEvent<Data>;
   retries: number;
-  /** What a restored installation holds it as: such runs end without having done anything. */
+  /** The kind of hold that a restored installation puts on it: such runs end without doing anything. */
   heldAs: HeldKind;
   run(ctx: Ctx, data: Data, step: Step): Promise<unknown>;
 }): Flow {
   return {
-    ...(declared as Omit<Flow, "run">), // its event names keys of its own data only
+    ...(declared as Omit<Flow, "run">), // its event names only keys of its own data
     run: async (ctx, data: Data, step) => {
       if (!(await isHeld(heldAs, String(data[declared.event.subject])))) await run(ctx, data, step);
     },

@@ -26,7 +26,7 @@ import { type Handlers, startProtocolClient } from "./test/protocol-client";
  * database.
  */
 
-setSettings({ ALLOW_PRIVATE_ADDRESSES: true }); // receivers of webhooks are on this machine
+setSettings({ ALLOW_PRIVATE_ADDRESSES: true }); // the webhook receivers run on this machine
 
 async function admitted(model: string) {
   const project = await makeProject();
@@ -38,7 +38,7 @@ async function admitted(model: string) {
   return { ...project, jobId: job.jobId, wake };
 }
 
-/** What must be true of a job that succeeded, whatever ran it. */
+/** Checks a succeeded job, whatever engine ran it. */
 async function expectSucceeded(jobId: string) {
   const rows = await rowsOf(jobId);
   expect(rows.job).toMatchObject({ status: "succeeded", lease_owner: null });
@@ -56,7 +56,7 @@ async function expectSucceeded(jobId: string) {
 
 const INPUTS = ["[refuse] a", ...plain(24), "[lost] b"];
 
-/** A bulk that was accepted, and the event that wakes it. */
+/** An accepted bulk, and the event that wakes it. */
 async function accepted() {
   const project = await makeProject();
   const bulkId = await submitBulk(project, INPUTS, { concurrency: 6 });
@@ -64,7 +64,7 @@ async function accepted() {
   return { ...project, bulkId, wake };
 }
 
-/** All that belongs to a bulk, byte for byte. */
+/** All rows of a bulk, for a comparison byte for byte. */
 async function rowsOfBulk(bulkId: string) {
   const of = (table: string) =>
     pool.query(
@@ -84,7 +84,7 @@ async function rowsOfBulk(bulkId: string) {
   return found.map(({ rows }) => rows);
 }
 
-/** What must be true of that bulk when it has ended, whatever ran it: each item sent once, with its record and its end. */
+/** Checks the ended bulk, whatever engine ran it: each item was sent once, with its record and its end. */
 async function expectBulkEnded(bulkId: string) {
   const items = await itemsOf(bulkId);
   expect(items.map(({ status, hold }) => `${status} ${hold}`)).toEqual([
@@ -93,13 +93,13 @@ async function expectBulkEnded(bulkId: string) {
     "ambiguous ambiguous",
   ]);
   expect(items.every(({ records, attempts }) => records === 1 && attempts?.length === 1)).toBe(true);
-  // The sandbox does not log what it refuses.
+  // The sandbox does not log refused requests.
   expect(await seenBySandbox(items)).toEqual(items.map((_, place) => (place === 0 ? 0 : 1)));
   const { rows } = await pool.query("SELECT status, lease_owner FROM pinned_bulk WHERE id = $1", [bulkId]);
   expect(rows).toEqual([{ status: "partial", lease_owner: null }]);
 }
 
-/** A job whose first event waits for its receiver, which refuses it so many times. */
+/** A job whose first event is due at its receiver, which refuses it this many times. */
 async function announced(refusals = 0) {
   const project = await makeProject();
   const receiver = await startReceiver((_, number) => (number <= refusals ? 500 : 204));
@@ -116,7 +116,7 @@ async function announced(refusals = 0) {
   return { ...project, receiver, jobId, listed };
 }
 
-/** Where a process dies, and how its run ends all the same. */
+/** The points at which a process dies; its run must end nonetheless. */
 const DEATHS = [
   { place: "after-claim", status: "succeeded", error: null, sent: 1 },
   { place: "after-submission-begun", status: "failed", error: "TRANSPORT_AMBIGUOUS", sent: 0 },
@@ -126,7 +126,7 @@ const DEATHS = [
 const PLACED = ENGINES.map((engine, place) => ({ ...engine, deaths: campaign.inTurn(DEATHS, place) }));
 
 describe.each(PLACED)("on $name", ({ start, isEmbedded, deaths }) => {
-  test("an admitted job runs from its wake to its end; a second delivery changes nothing", async () => {
+  test("an admitted job runs from its wake to its end, and a second delivery changes nothing", async () => {
     const engine = await start(functions);
     const { jobId, wake } = await admitted("sandbox-2");
     await engine.run(wake);
@@ -136,7 +136,7 @@ describe.each(PLACED)("on $name", ({ start, isEmbedded, deaths }) => {
     expect(await rowsOf(jobId)).toEqual(before);
   });
 
-  test("capacity refusals are waited out by the flow's own steps", async () => {
+  test("the flow's own steps wait for a provider's capacity", async () => {
     const engine = await start(functions);
     const { jobId, wake } = await admitted("sandbox-busy");
     await engine.run(wake);
@@ -145,7 +145,7 @@ describe.each(PLACED)("on $name", ({ start, isEmbedded, deaths }) => {
     expect(attempts).toMatchObject([{ capacity_rejections: 2, submission: "attempted" }]);
   });
 
-  test("an accepted bulk runs to its end; a second delivery changes nothing", async () => {
+  test("an accepted bulk runs to its end, and a second delivery changes nothing", async () => {
     const engine = await start(functions);
     const { bulkId, wake } = await accepted();
     await engine.run(wake);
@@ -155,14 +155,14 @@ describe.each(PLACED)("on $name", ({ start, isEmbedded, deaths }) => {
     expect(await rowsOfBulk(bulkId)).toEqual(before);
   });
 
-  test("two deliveries at once run an accepted bulk once", async () => {
+  test("two concurrent deliveries run an accepted bulk once", async () => {
     const engine = await start(functions);
     const { bulkId, wake } = await accepted();
     await Promise.all([engine.run(wake), engine.run({ ...wake, id: "at once" })]);
     await expectBulkEnded(bulkId);
   });
 
-  test("a delivery is tried until it arrives; a second wake sends nothing", async () => {
+  test("a delivery is retried until it arrives, and a second wake sends nothing", async () => {
     const engine = await start(functions);
     const { ctx, projectId, listed, receiver } = await announced();
     await jobs.announce(ctx, { projectId });
@@ -178,14 +178,14 @@ describe.each(PLACED)("on $name", ({ start, isEmbedded, deaths }) => {
   });
 
   test.each(deaths)(
-    "the run of a process that died $place goes on when it is delivered again, and sends nothing twice",
+    "the run of a process that died $place continues when it is delivered again, and sends nothing twice",
     async (story) => {
       const { jobId, wake } = await admitted("sandbox-1");
       const runId = isEmbedded ? `job/admitted:${jobId}` : "01RUN";
       expect(await runJobKilledAt(jobId, story.place, runId)).toBe("SIGKILL");
       const [killed] = (await rowsOf(jobId)).attempts;
       if (story.place === "after-submission-begun")
-        // Until its lease ends, another process may be at it.
+        // Another process may work on the job until its lease ends.
         await pool.query("UPDATE job SET lease_until = now() - interval '1 second' WHERE id = $1", [jobId]);
       const engine = await start(functions);
       await engine.run(wake, runId);
@@ -219,7 +219,7 @@ test("a job that waits with the embedded engine is not sent again, and one whose
   await expectSucceeded(jobId);
 });
 
-test("events are delivered by the announcer's pass alone, in order, and a refusal is tried again", async () => {
+test("the announcer's pass delivers events in order, and a refused one is retried", async () => {
   await ENGINES[0]!.start(functions);
   const { ctx, projectId, jobId, listed, receiver } = await announced(1);
   await vi.waitFor(async () => expect((await rowsOf(jobId)).job.status).toBe("succeeded"), {
@@ -233,7 +233,7 @@ test("events are delivered by the announcer's pass alone, in order, and a refusa
     { timeout: 30_000, interval: 20 },
   );
   expect(receiver.received).toHaveLength(events.length + 1);
-  // One after another; the one that was refused holds up none of the others, and comes again.
+  // They arrive one after another. The refused one does not delay the others, and comes again.
   const ids = receiver.received.map(({ body }) => String(JSON.parse(body).id));
   expect([...new Set(ids)]).toEqual(events.map(({ id }) => String(id)));
   expect(ids.filter((id) => id === "1")).toHaveLength(2);
@@ -250,11 +250,11 @@ describe("an Inngest server", () => {
       vi.unstubAllEnvs();
       await server.close();
     });
-    const handlers = serve({ client: inngest.setEnvVars(), functions: served }) as unknown as Handlers; // wider than needed
+    const handlers = serve({ client: inngest.setEnvVars(), functions: served }) as unknown as Handlers; // the handlers' own request type is wider
     return { server, handlers };
   }
 
-  test("gets every flow with its event, retries and limit, and one cron for the periodic tasks", async () => {
+  test("it gets every flow with its event, retries and limit, and one cron for the periodic tasks", async () => {
     const { server, handlers } = await serving();
     const registered = await server.register(handlers);
     expect(server.registrations.at(-1)?.authorization).toBe(server.authorization);
@@ -279,7 +279,7 @@ describe("an Inngest server", () => {
     ]);
   });
 
-  test("introspects and calls with its signature only", async () => {
+  test("it can introspect and call only with its signature", async () => {
     const { server, handlers } = await serving();
     const signed = await server.call(handlers, "GET");
     expect(signed).toMatchObject({
@@ -298,7 +298,7 @@ describe("an Inngest server", () => {
     expect((await rowsOf(jobId)).job.status).toBe("queued");
   });
 
-  test("runs the periodic tasks that are due by its cron", async () => {
+  test("it runs the due periodic tasks by its cron", async () => {
     const { server, handlers } = await serving();
     await server.register(handlers);
     await pool.query("DELETE FROM periodic_task");

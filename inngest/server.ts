@@ -21,25 +21,28 @@ export function toInngest({ id, event, retries, run }: Flow): InngestFunction.An
   );
 }
 
-/** The periodic tasks, for deployments whose processes do not stay up. Elsewhere the processes find them done. */
+/**
+ * The periodic tasks as a cron, for deployments whose processes do not stay up. In others the processes have already run the
+ * tasks.
+ */
 const periodicTasks = inngest.createFunction(
   { id: "periodic-tasks", triggers: [{ cron: "* * * * *" }], retries: 0, concurrency: 1 },
   () => runDueTasks(),
 );
 
-/** What `/api/inngest` serves. */
+/** The functions that `/api/inngest` serves. */
 export const served: InngestFunction.Any[] = [...functions.map(toInngest), periodicTasks];
 
-/** The SDK's step tools, as the `Step` that flows take. */
+/** The SDK's step tools as the `Step` that flows take. */
 export function durable({ step, runId }: { step: GetStepTools<typeof inngest>; runId: string }): Step {
   return {
     runId,
     async run<T extends Json | undefined>(id: string, work: () => Promise<T>): Promise<T> {
-      // Sound because T is JSON: what the engine stored and read back has the shape that `work` returned.
-      // (`undefined` comes back as null, which a flow that returned nothing does not look at.)
+      // Sound because T is JSON: the value that the engine stored and read back has the shape that `work` returned.
+      // `undefined` returns as null, but a flow ignores the result of a step that returns nothing.
       return (await step.run(id, work)) as T;
     },
-    // Not `step.sleep`, which rounds to whole seconds.
+    // `step.sleep` would round to whole seconds.
     sleep: (id, ms) => step.sleepUntil(id, new Date(Date.now() + Math.max(ms, 0))),
   };
 }

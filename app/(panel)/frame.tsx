@@ -32,7 +32,7 @@ export async function PanelFrame({
   );
 }
 
-/** The mode of a project's pages: as the reader chose, or else live where the project has run outside the sandbox. */
+/** The mode of a project's pages: the reader's choice, else live if the project has run outside the sandbox lately. */
 export async function modeOf(projectId: string): Promise<Mode> {
   const chosen = readMode((await cookies()).get(modeCookie(projectId))?.value);
   if (chosen) return chosen;

@@ -203,7 +203,7 @@ function AboutCard({ projectId, adapter }: { projectId: string; adapter: ModelAd
 const KINDS = ["alias", "default", "binding"] as const;
 type Reference = { kind: (typeof KINDS)[number]; name: string };
 
-/** What still uses the adapter, from the details of a refusal. */
+/** The things that still use the adapter, from the details of a refusal. */
 function referencesIn(details: unknown): Reference[] {
   if (!Array.isArray(details)) return [];
   return details.flatMap((each) => {
@@ -213,7 +213,7 @@ function referencesIn(details: unknown): Reference[] {
   });
 }
 
-/** Deletes an adapter, or links to what still uses it. */
+/** Deletes an adapter, or links to the things that still use it. */
 function DeleteAdapter({ projectId, adapter }: { projectId: string; adapter: ModelAdapter }) {
   const trpc = useTRPC();
   const router = useRouter();

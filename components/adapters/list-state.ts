@@ -38,7 +38,7 @@ export const hasFilter = ({ q, family, health }: ListState): boolean => Boolean(
 /** The environment to show: the one in the URL, else the default. */
 export const environmentOf = ({ environment }: { environment?: string | undefined }): string =>
   environment ?? USUAL_ENVIRONMENT;
-/** As in the URL, where the default environment is left out. */
+/** The environment for the URL, which omits the default one. */
 const named = (environment: string | undefined) =>
   environment === USUAL_ENVIRONMENT ? undefined : environment;
 const inRoom = (path: string, { environment, ...state }: Record<string, string | undefined>) =>

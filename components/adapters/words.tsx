@@ -32,7 +32,7 @@ export const HEALTH_LOOK: Record<Health, Look & { meaning: string }> = {
   },
 };
 
-/** Whether the weights are still available. */
+/** Shows whether the weights are still available. */
 export function HealthBadge({ health }: { health: ModelAdapter["sourceHealth"] }) {
   const look = HEALTH_LOOK[health.status];
   return <LookBadge look={look} title={health.detail ?? look.meaning} />;

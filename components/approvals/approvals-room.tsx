@@ -23,14 +23,14 @@ const LOOK_AGAIN_MS = 10_000;
 type Item = Approvals["items"][number];
 const idOf = (item: Item) => (item.kind === "job" ? item.jobId : item.quote.quoteId);
 
-/** The jobs to approve and the commission quotes to pay in a project: a list by deadline, and beside it what is chosen. */
+/** The jobs to approve and the commission quotes to pay in a project: a list by deadline, with the chosen item beside it. */
 export function ApprovalsRoom({ projectId }: { projectId: string }) {
   const trpc = useTRPC();
   const { data } = useLive(trpc.approvals.list.queryOptions({ project_id: projectId }), LOOK_AGAIN_MS);
   const { decided, decide } = useDecisions();
   const items = data.items.filter((item) => !decided.has(idOf(item)));
   const [chosenId, setChosenId] = useState<string | null>(null);
-  // On a narrow screen the list and what is chosen have the page in turn.
+  // A narrow screen shows either the list or the chosen item.
   const [isOpen, setOpen] = useState(false);
   const list = useRef<HTMLUListElement>(null);
   const at = Math.max(
@@ -58,7 +58,7 @@ export function ApprovalsRoom({ projectId }: { projectId: string }) {
     if (key === "a" && chosen.rights.approve) settle(chosen, "approve");
     if (key === "r" && chosen.rights.reject) settle(chosen, "reject");
   }
-  // The keys work while focus is in the inbox, so it starts there.
+  // The keyboard shortcuts work while focus is in the inbox, so it starts there.
   useEffect(() => {
     if (document.activeElement === document.body)
       list.current?.querySelector<HTMLElement>("[aria-current=true]")?.focus({ preventScroll: true });

@@ -9,7 +9,7 @@ import Link from "@/components/ui/link";
 import type { WaitingCommission } from "@/server/contract/approvals";
 import { Due } from "./due";
 
-/** A commission quote that waits to be paid. */
+/** A commission quote that waits for payment. */
 export function CommissionDetail({
   projectId,
   item: { quote, summary, askedBy, mayPay },

@@ -8,7 +8,7 @@ export function Due({ until, now }: { until: string; now: string }) {
   return <Countdown until={until} nowMs={useServerNow(now, until)} over="now" />;
 }
 
-/** The time left alone, where there is little room. */
+/** Only the time left, for narrow places. */
 export function TimeLeft({ until, now }: { until: string; now: string }) {
   const left = formatRemaining(Date.parse(until) - useServerNow(now, until));
   return <span className="whitespace-nowrap tabular-nums">{left ?? "now"}</span>;

@@ -19,7 +19,10 @@ import type { WaitingJob } from "@/server/contract/approvals";
 import { Due } from "./due";
 import type { Decision } from "./use-decisions";
 
-/** A job that waits, with everything to decide on: the request, its inputs and views, the model, the price and the caller. */
+/**
+ * A job that waits for approval, with all facts for the decision: the request, its inputs and views, the model, the price and
+ * the caller.
+ */
 export function JobDetail({
   projectId,
   item,
@@ -110,7 +113,7 @@ export function JobDetail({
   );
 }
 
-/** The letter that does the same; assistive technology has it from `aria-keyshortcuts`. */
+/** The shortcut for an action; assistive technology reads it from `aria-keyshortcuts`. */
 function Key({ children }: { children: string }) {
   return (
     <span aria-hidden className="rounded border border-current/30 px-1 text-2xs opacity-80 max-lg:hidden">

@@ -13,8 +13,8 @@ const DONE: Record<Decision, string> = { approve: "Job approved", reject: "Job r
 type Waiting = { decision: Decision; timer: ReturnType<typeof setTimeout> };
 
 /**
- * Decisions on waiting jobs. Each is sent six seconds after it was made, and can be undone until then; leaving the page
- * sends what has not been sent. `decided` has the jobs to leave out of the list.
+ * Decisions on waiting jobs. Each is sent six seconds after it was made and can be undone until then; leaving the page sends
+ * the unsent ones. `decided` has the jobs to omit from the list.
  */
 export function useDecisions(): {
   decided: ReadonlySet<string>;
@@ -34,7 +34,7 @@ export function useDecisions(): {
         queryClient.invalidateQueries({ queryKey: trpc.jobs.pathKey() }),
         queryClient.invalidateQueries({ queryKey: trpc.approvals.pathKey() }),
       ]);
-      giveBack(job_id); // a refused decision shows the job again, and so does a later step that waits
+      giveBack(job_id); // a refused decision shows the job again, and so does a later step that needs approval
     },
   };
   const { mutate: approve } = useActionPerInput(trpc.jobs.approve.mutationOptions(options), {});
@@ -69,7 +69,7 @@ export function useDecisions(): {
 
   useEffect(() => {
     const held = waiting.current;
-    // The page that closes takes its requests with it, unless they are kept alive.
+    // Closing the page aborts its requests, unless they are kept alive.
     function close() {
       for (const [jobId, { decision }] of held) {
         take(jobId);

@@ -3,8 +3,8 @@ import "@google/model-viewer";
 import { createElement, useEffect, useRef, useState } from "react";
 
 /*
- * Where the viewer loads decoders from; any that is not set here comes from another host. The viewer bundles the Meshopt
- * decoder but still waits for its script. No mesh uses Lottie.
+ * The addresses from which the viewer loads decoders; any that is not set here comes from another host. The viewer bundles
+ * the Meshopt decoder but still waits for its script. No mesh uses Lottie.
  */
 Object.assign(self, {
   ModelViewerElement: {

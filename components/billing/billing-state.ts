@@ -5,7 +5,7 @@ import { hrefOf, type Place } from "@/components/ui/paging";
 export const { read: readBillingState } = listState(
   {
     organizationId: textOf(64),
-    /** The payment of that checkout, and how the checkout was left. */
+    /** The payment of that checkout, and whether it succeeded or was canceled. */
     payment: textOf(64),
     result: oneOf(["success", "canceled"]),
   },
@@ -25,6 +25,6 @@ export const transactionsQuery = (organizationId: string, { cursor }: Place, isT
   test: isTest,
 });
 
-/** Lines by the date that they show. The server has them in the order in which they were written. */
+/** Sorts lines by the date that they show; the server returns them in the order in which they were written. */
 export const newestFirst = <Line>(lines: readonly Line[], at: (line: Line) => string): Line[] =>
   lines.toSorted((one, other) => at(other).localeCompare(at(one)));

@@ -4,7 +4,7 @@ import type { PaymentView } from "@/server/contract/billing";
 
 type Payment = Pick<PaymentView, "state" | "processing" | "credit" | "test">;
 
-/** What became of a top-up, for a reader who returns from its checkout. The payment decides, not the URL. */
+/** The outcome of a top-up, for a reader who returns from its checkout. It follows from the payment, not the URL. */
 export function ReturnedNotice({ payment, result }: { payment: Payment; result: "success" | "canceled" }) {
   const credit = formatMoney(payment.credit);
   const wallet = payment.test ? "the test wallet" : "the wallet";

@@ -1,6 +1,6 @@
 import { Badge } from "@/components/ui/badge";
 
-/** The one name of money that only the sandbox accepts: the test wallet and its allowance. */
+/** The name of money that only the sandbox accepts: the test wallet and its allowance. */
 export const TEST_MONEY = "test money";
 
 export const TestMoneyBadge = () => <Badge>Test money</Badge>;

@@ -28,7 +28,7 @@ export function TopUp({
 }: {
   wallet: Wallet;
   checkout: { test: boolean; currencies: readonly BillingCurrency[] } | null;
-  /** Of the wallet that is shown. */
+  /** True if the shown wallet holds test money. */
   isTest: boolean;
 }) {
   const trpc = useTRPC();

@@ -1,6 +1,6 @@
 import { cn } from "@/components/ui/class-names";
 
-/** A capstan from the side: head, waisted barrel and base, with the bar that many hands push. */
+/** A capstan from the side: head, barrel and base, with one of the bars that turn it. */
 export function Mark({ className }: { className?: string }) {
   return (
     <svg viewBox="0 0 32 32" aria-hidden className={cn("size-6 shrink-0", className)}>

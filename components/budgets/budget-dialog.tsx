@@ -29,7 +29,7 @@ const OWNERS = [
 const PERIOD_OPTIONS = BUDGET_PERIODS.map((value) => ({ value, label: PERIODS[value] }));
 const AT_LIMIT = (["prevent", "warn"] as const).map((value) => ({ value, label: MODES[value] }));
 
-/** The owner of an existing budget, as the router takes it. */
+/** The owner of an existing budget, as input of the router. */
 function ownerOf({ scope, organizationId }: BudgetView) {
   const [kind, id = ""] = scope.split(":");
   if (kind === "project") return { projectId: id };

@@ -9,7 +9,10 @@ import { nameOf } from "./words";
 
 const NO_KEYS = new Map<string, string>();
 
-/** The limit that stopped a run: how full it is, what the run asked for above it, and the next step. Nothing for other failures. */
+/**
+ * The limit that stopped a run: how full it is, how much the run needed, and the next step. Renders nothing for other
+ * failures.
+ */
 export function BudgetWall({ projectId, failure }: { projectId: string; failure: Failure }) {
   const trpc = useTRPC();
   const { may } = useProject(projectId);

@@ -97,7 +97,7 @@ export function BudgetsRoom({ projectId }: { projectId: string }) {
 
 const TONES: Record<number, "bad" | "warn"> = { 100: "bad", 80: "warn" };
 
-/** Of each budget the latest alert at 50, 80 and 100% of its limit; renders nothing when there are none. */
+/** The latest alert of each budget at 50, 80 and 100% of its limit; renders nothing if there are none. */
 function AlertList({ projectId, keyNames, isTest }: Names & { isTest: boolean }) {
   const trpc = useTRPC();
   const { data: latest } = useSuspenseQuery(trpc.budgets.alerts.queryOptions(alertsQuery(projectId, isTest)));

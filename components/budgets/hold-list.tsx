@@ -35,7 +35,7 @@ export function HoldList({ projectId, keyNames, isTest, canResolve }: Props) {
   const [chosen, setChosen] = useState<HoldView | null>(null);
   const asked = (state: "open" | "ambiguous") =>
     trpc.budgets.holds.queryOptions(holdsQuery(projectId, isTest, state));
-  // Each kind has a page of its own, so that no number of reservations hides a charge that waits for a person.
+  // Each kind has its own page of rows, so that many reservations cannot hide an unconfirmed charge.
   const { data: unconfirmed } = useLive(asked("ambiguous"), REFRESH_MS);
   const { data: open } = useLive(asked("open"), REFRESH_MS);
   const holds = [...unconfirmed.items, ...open.items];

@@ -2,7 +2,7 @@ import { MoneyField } from "@/components/blocks/form/fields";
 
 type Props = { limits: { dailyMicros: number | null; perExecutionMicros: number | null } };
 
-/** The spending limits of accounts: of a day of UTC, and of one execution. */
+/** The spending limits of accounts: per UTC day, and per execution. */
 export const LimitFields = ({ limits: { dailyMicros, perExecutionMicros } }: Props) => (
   <>
     <MoneyField

@@ -25,7 +25,7 @@ type Props = { projectId: string; organizationId: string; isTest: boolean };
 /** Resolves all unconfirmed charges of a project in one mode alike, after showing how many they are. */
 export function ResolveAllDialog({ projectId, organizationId, isTest }: Props) {
   const trpc = useTRPC();
-  /** What was counted; null once it is no longer what would be resolved. */
+  /** The counted charges; null once the form has changed and the count no longer applies. */
   const [counted, setCounted] = useState<HoldsResolved | null>(null);
   const change = () => setCounted(null);
   const count = useAction(trpc.budgets.resolveMany.mutationOptions(), {

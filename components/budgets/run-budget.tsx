@@ -9,7 +9,7 @@ import { MODES, nameOf } from "./words";
 
 const NO_KEYS = new Map<string, string>();
 
-/** Of the limits that a run on this route counts against, the one with the least left. Limits of keys and people are ignored. */
+/** The limit with the least left, of those that a run on this route counts against. Limits of keys and people are ignored. */
 export function tightestOf(
   budgets: readonly BudgetView[],
   { provider, billingMode }: NonNullable<RetailQuote["resolved"]>,
@@ -26,7 +26,9 @@ export function tightestOf(
     .toSorted((one, other) => one.spend.availableMicros - other.spend.availableMicros)[0];
 }
 
-/** The budget with the least left for a run, with the run as a ghost in it; nothing where no budget counts it. */
+/**
+ * The budget with the least left for a run, with the run as a ghost in its bar; renders nothing if no budget counts the run.
+ */
 export function RunBudget({ projectId, quote }: { projectId: string; quote: RetailQuote }) {
   const trpc = useTRPC();
   const { data } = useQuery(trpc.budgets.list.queryOptions({ project_id: projectId }));

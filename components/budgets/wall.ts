@@ -3,8 +3,8 @@ import type { BudgetView } from "@/server/contract/budgets";
 const MICROS = 1_000_000;
 
 /**
- * The limit that refused a run, by the details of its refusal (in dollars); null where they name no amount. What is spent and
- * what is reserved is told apart by the stored budget; of a limit that the refusal alone knows, all that is gone is spent.
+ * The limit that refused a run, from the details of the refusal (in dollars); null if the details have no amount. The stored
+ * budget tells spent from reserved funds; without one, all used funds count as spent.
  */
 export function wallOf(
   { scope, period, estimatedCost, available, ceiling }: Record<string, unknown>,

@@ -2,7 +2,7 @@ import { ITEM_FILL, type ItemStatus, itemStatusLabel } from "@/components/pins/p
 import { cn } from "@/components/ui/class-names";
 import type { PinnedBulk } from "@/server/contract/pinned";
 
-/** From finished to queued. */
+/** The order of the segments: from finished to queued. */
 export const ITEM_ORDER: readonly ItemStatus[] = [
   "succeeded",
   "failed",
@@ -36,7 +36,7 @@ export function BulkBar({ bulk, className }: { bulk: Counted; className?: string
         <span
           key={status}
           className={cn("transition-[flex-grow] duration-500", ITEM_FILL[status])}
-          // The least width keeps one item of ten thousand visible.
+          // The minimum width keeps one item of ten thousand visible.
           style={{ flexGrow: bulk.counts[status], minWidth: 3 }}
         />
       ))}

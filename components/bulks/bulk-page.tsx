@@ -149,7 +149,7 @@ function LiveFigures({ bulk, samples }: { bulk: PinnedBulk; samples: readonly Sa
 
 /** The figures of a finished bulk. */
 function EndFigures({ bulk }: { bulk: PinnedBulk }) {
-  const tookMs = msBetween(bulk.createdAt, bulk.completedAt); // as shown beside it
+  const tookMs = msBetween(bulk.createdAt, bulk.completedAt); // measured like the duration shown beside it
   const ran = endedOf(bulk) - bulk.counts.canceled;
   return (
     <>

@@ -4,7 +4,7 @@ import { wordsOfCode } from "@/components/ui/wording";
 import type { AuditEntry } from "@/server/contract/audit";
 import { callerName } from "./caller-name";
 
-/** What lists of the audit log have in common. */
+/** Columns that all lists of the audit log share. */
 export const AUDIT_COLUMNS = {
   action: {
     header: "Action",

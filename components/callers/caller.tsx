@@ -10,7 +10,7 @@ type Props = {
   projectId: string;
   id: string;
   kind?: string | null | undefined;
-  /** Where it is known already. */
+  /** The name, if it is already loaded. */
   name?: string | undefined;
   /** Leaves out the copy button, for table rows. */
   isPlain?: boolean;

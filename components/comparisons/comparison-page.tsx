@@ -128,7 +128,7 @@ function Head({ comparison, projectId }: { comparison: ComparisonShown; projectI
   );
 }
 
-/** The sum of what the entries paid, as the table of results has them. */
+/** The sum that the entries were charged, formatted as in the table of results. */
 function paidFor(entries: readonly Entry[]): string {
   const charges = entries.flatMap(({ charge }) => (charge ? [chargeOf(charge).micros] : []));
   const sum = charges.reduce<number>((total, micros) => total + (micros ?? 0), 0);

@@ -21,7 +21,7 @@ export type EntryView = {
   comparison: Comparison;
   entry: Entry;
   name: string;
-  /** Which file to show when an entry has several. */
+  /** The index of the file to show, for entries with several. */
   place: number;
   shared: Shared;
 };
@@ -83,7 +83,7 @@ export function EntryCard(view: EntryView) {
   );
 }
 
-/** Who did the work, for how much and how fast: covered before the judgement, and turned over by it, one after another. */
+/** The model, cost and duration of an entry: hidden before the judgement, and then revealed one after another. */
 function Plate({ comparison, entry }: EntryView) {
   const isRevealed = comparison.judgement !== null;
   const [wasCovered] = useState(!isRevealed);

@@ -31,7 +31,7 @@ export function JudgeForm({ comparison }: { comparison: Comparison }) {
   const [choice, choose] = useState<Choice>(NOTHING_CHOSEN);
   const judge = useAction(trpc.comparisons.judge.mutationOptions(), {
     isInPlace: true,
-    done: "Judgement saved. Models revealed.", // The jobs of the entries now show who did them.
+    done: "Judgement saved. Models revealed.", // The jobs of the entries now show their models.
     refresh: [trpc.comparisons.pathKey(), trpc.jobs.pathKey(), trpc.usage.pathKey()],
   });
   const isOpen = mayBeJudged(entries);
@@ -125,7 +125,7 @@ export function JudgeForm({ comparison }: { comparison: Comparison }) {
   );
 }
 
-/** On a phone it stays at the foot, in reach while the reader looks at the entries. */
+/** On a phone the actions stay at the bottom, in reach while the reader looks at the entries. */
 const ACTS =
   "flex flex-wrap items-center gap-3 max-sm:fixed max-sm:inset-x-0 max-sm:bottom-0 max-sm:z-20 max-sm:border-t max-sm:border-line max-sm:bg-surface max-sm:px-4 max-sm:py-2.5";
 

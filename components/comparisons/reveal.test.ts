@@ -22,7 +22,7 @@ test("the winner is named, and compared with the cheapest of the others", () => 
   );
 });
 
-test("what hardly differs is the same, and what is not known is not compared", () => {
+test("nearly equal costs count as equal, and unknown ones are not compared", () => {
   expect(judged("a", entry("a", 101, 2.05), entry("b", 100, 2))).toBe(
     "The winner is a. Compared with b, it cost about the same and took about as long.",
   );
@@ -32,6 +32,6 @@ test("what hardly differs is the same, and what is not known is not compared", (
   expect(judged("a", entry("a", 1, 2), entry("b", 1, 2, "failed"))).toBe("The winner is a.");
 });
 
-test("without a winner there is nothing to say", () => {
+test("without a winner there is no sentence", () => {
   expect(judged(null, entry("a", 1, 1), entry("b", 1, 1))).toBeNull();
 });

@@ -10,11 +10,14 @@ type Revealed = Pick<Comparison, "judgement"> & {
   >[];
 };
 
-/** So much apart, in hundredths, two costs are the same to a reader. */
+/** Costs that differ by at most this percentage count as equal. */
 const SAME_COST_PERCENT = 5;
 const SAME_DURATION_MS = 100;
 
-/** Which model won, and how it compares with the cheapest of the others that could have. Null without a winner. */
+/**
+ * A sentence on the winning model, and how it compares with the cheapest other entry that could have won. Null without a
+ * winner.
+ */
 export function revealOf({ judgement, entries }: Revealed): string | null {
   const winner = entries.find(({ entryId }) => entryId === judgement?.overallWinnerEntryId);
   if (!winner) return null;

@@ -1,9 +1,7 @@
 "use client";
 import { useSyncExternalStore } from "react";
 
-/*
- * Whether the server responds to the panel, as reported by the query client and the connection notice.
- */
+/* The state of the connection to the server, as reported by the query client and the connection notice. */
 
 let isUnanswered = false;
 const listeners = new Set<() => void>();
@@ -20,7 +18,7 @@ function subscribe(listener: () => void) {
   return () => listeners.delete(listener);
 }
 
-/** True while the server cannot be reached: what the page shows may be out of date. */
+/** True while the server cannot be reached, so that the page may be out of date. */
 export const useConnectionLost = (): boolean =>
   useSyncExternalStore(
     subscribe,

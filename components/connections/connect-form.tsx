@@ -6,7 +6,7 @@ import { type ProjectChoice, useTRPC } from "@/components/trpc";
 import type { ConnectableProvider } from "@/server/contract/credentials";
 import { readSecret, SecretFields } from "./secret-fields";
 
-/** The names in a comma-separated list; null for none, which means the defaults. */
+/** The names in a comma-separated list; null for an empty list, which means the defaults. */
 function namesIn(text: string): string[] | null {
   const names = text.split(/[\s,]+/).filter((name) => name !== "");
   return names.length > 0 ? names : null;

@@ -117,7 +117,7 @@ type Cell = {
   from: number;
   answered: number;
   failed: number;
-  /** Checks by outcome. */
+  /** Health checks by outcome. */
   accepted: number;
   refused: number;
   problem: string | null;

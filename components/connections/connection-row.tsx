@@ -94,7 +94,7 @@ export function ConnectionRow({ credential, project, provider, canChange }: Prop
   );
 }
 
-/** Lists the models that are sent other members because their server refused the usual ones. */
+/** Lists the models that get other members because their server refused the usual ones. */
 function RequestRules({ rules }: { rules: Credential["requestRules"] }) {
   if (rules.length === 0) return null;
   return (
@@ -240,7 +240,7 @@ function RotateSecret({
 }: {
   credential: Credential;
   provider: ConnectableProvider;
-  /** The connection's. */
+  /** The name of the connection. */
   name: string;
 }) {
   const trpc = useTRPC();

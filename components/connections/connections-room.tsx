@@ -20,7 +20,7 @@ import { ConnectionRow } from "./connection-row";
 import { Onboarding } from "./onboarding";
 import { nextOf, PlannedAccounts } from "./planned-accounts";
 
-/** What the link opens: the form of a provider for an environment, or the next step of an onboarding session. */
+/** The part that the link opens: the form of a provider for an environment, or the next step of an onboarding session. */
 type Asked = { provider: string | null; environment: string | null; onboarding: string | null };
 
 /** The provider accounts of a project, and the providers it can connect. */

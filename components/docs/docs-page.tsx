@@ -3,7 +3,7 @@ import { Mark } from "@/components/brand/logo";
 
 type Part = { part: string; pages: { address: string; title: string }[] };
 
-/** A page beside its contents; below them where it is narrow, with a link that leads there. Works without scripts. */
+/** A page beside its contents. On a narrow screen the contents follow the page, with a link to them. Works without scripts. */
 export function DocsFrame({
   search,
   nav,
@@ -57,7 +57,7 @@ export function DocsPage({
   children,
 }: {
   contents: Part[];
-  /** The address of the page. */
+  /** The path of the shown page. */
   current?: string;
   q?: string;
   headings?: { id: string; title: string }[];
@@ -142,7 +142,7 @@ export const Ticked = ({ children }: { children: string }) =>
   // biome-ignore lint/suspicious/noArrayIndexKey: the parts of a text stay where they are
   children.split("`").map((part, place) => (place % 2 === 1 ? <code key={place}>{part}</code> : part));
 
-/** How the elements of a written page look. */
+/** Styles for the elements of a Markdown page. */
 export const WRITTEN = [
   "text-base leading-relaxed break-words",
   "[&_h1]:text-2xl [&_h1]:font-semibold",

@@ -2,7 +2,7 @@ import type { FieldIssue } from "@/components/field-issue";
 import type { Failure } from "@/components/trpc";
 import { UNREACHABLE } from "@/components/unreachable";
 
-/** A refusal, in the shape that the panel's forms read. */
+/** An error of the API, in the shape that the panel's forms read. */
 export class Refusal extends Error {
   constructor(
     readonly status: number,
@@ -14,7 +14,7 @@ export class Refusal extends Error {
 
 export type PanelApi = ReturnType<typeof panelApi>;
 
-/** Calls our API with a session's token, or without one to get a token. Cookies are never sent. */
+/** Calls our API with a session's token, or without one to obtain a token. Cookies are never sent. */
 export function panelApi(token: string | null) {
   async function ask(path: string, sent?: unknown, headers: Record<string, string> = {}): Promise<Response> {
     const answer = await fetch(path, {
@@ -44,7 +44,7 @@ export function panelApi(token: string | null) {
 type Detail = { code?: string; message?: string; details?: Record<string, unknown> } | FieldIssue[];
 
 async function failureOf(answer: Response): Promise<Failure> {
-  const body = (await answer.json().catch(() => null)) as { detail?: Detail } | null; // our own shape of errors
+  const body = (await answer.json().catch(() => null)) as { detail?: Detail } | null; // our errors have this shape
   const detail = body?.detail;
   const isList = Array.isArray(detail);
   return {

@@ -12,7 +12,7 @@ const GROUPS: [keyof EmbedPresentation, RegExp][] = [
   ["showModel", /^(model|modelId)$/],
 ];
 
-/** The schema of what a visitor may change: without locked fields and fields the embed hides. */
+/** The schema of the fields that a visitor may change: without locked fields and fields the embed hides. */
 export function shownSchema({ capability, presentation, lockedInputs }: EmbedBootstrap): Schema {
   const schema: Schema = capability?.inputSchema ?? {};
   const isShown = (name: string) =>
@@ -29,7 +29,7 @@ export function firstInput(bootstrap: EmbedBootstrap): Input {
   return { ...(blankOf(schema, schema) as Input), ...bootstrap.initialInputs, ...bootstrap.lockedInputs };
 }
 
-/** Merges what a host fills in: only fields the form has, never locked ones. */
+/** Merges values from the host into the input: only for fields of the form, never for locked ones. */
 export function prefilled(bootstrap: EmbedBootstrap, input: Input, given: Input): Input {
   const { properties: known = {} }: Schema = bootstrap.capability?.inputSchema ?? {};
   const taken = Object.entries(given).filter(([name]) => name in known && !(name in bootstrap.lockedInputs));

@@ -88,7 +88,7 @@ function Work({
   api: PanelApi;
   bootstrap: EmbedBootstrap;
   capabilityKey: string;
-  /** Values the host fills in. */
+  /** Values from the host. */
   given: Input | null;
   tell(message: ToHost): void;
   onEnded(): void;
@@ -126,7 +126,7 @@ function Work({
             disabled: false,
             issues,
             set: (path: Path, value: unknown) =>
-              setInput((before) => withValue(before, path, value) as Input), // an object stays an object
+              setInput((before) => withValue(before, path, value) as Input), // changing a field of an object returns an object
           }}
           path={[]}
           schema={schema}
@@ -162,7 +162,7 @@ function Work({
   );
 }
 
-/** The input's price, broken down where the embed's settings say so. */
+/** The input's price, broken down if the embed's settings ask for it. */
 function Price({
   api,
   capabilityKey,

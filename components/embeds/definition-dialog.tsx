@@ -154,7 +154,7 @@ function Identity({ project }: { project: ProjectChoice }) {
   );
 }
 
-/** What an embed shows, and what its requests may choose. */
+/** The parts that an embed shows, and the choices that its requests may make. */
 function Allowed({ presentation, policy }: { presentation: EmbedPresentation; policy: EmbedPolicy }) {
   return (
     <>

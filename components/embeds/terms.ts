@@ -4,7 +4,7 @@ import type { EmbedPolicy, EmbedPresentation } from "@/server/contract/embeds";
 import { PRICING_DISPLAYS } from "@/server/contract/enums";
 import { ownKeys } from "@/server/contract/own-keys";
 
-/** What an embed may show besides the form's own fields. */
+/** Parts that an embed may show in addition to the form's own fields. */
 export const SHOWN_WORDS = {
   showPrompt: "Prompt",
   showReferences: "References",
@@ -16,7 +16,7 @@ export const SHOWN_WORDS = {
 } as const satisfies Partial<Record<keyof EmbedPresentation, string>>;
 export const SHOWN = ownKeys(SHOWN_WORDS);
 
-/** What a request may choose, where its embed allows it. */
+/** Choices that a request may make if its embed allows them. */
 export const ROUTING_WORDS = {
   named_model: "A model",
   named_provider: "A provider",

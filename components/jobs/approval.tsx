@@ -13,7 +13,7 @@ import { eventsKey } from "./events-key";
 
 type Props = { jobId: string; approval: JobApproval; rights: JobRights | undefined };
 
-/** Why a job waits for approval, with the decision for those who may make it: on the job's page. */
+/** The reason why a job waits for approval, with the decision for those who may make it; shown on the job's page. */
 export function ApprovalNotice({ jobId, approval, rights }: Props) {
   const trpc = useTRPC();
   const refresh = useShownJobs(jobId);
@@ -66,7 +66,7 @@ export function ApprovalNotice({ jobId, approval, rights }: Props) {
   );
 }
 
-/** What a decision is about. `children`: what else is known. */
+/** The facts for a decision; `children` adds more. */
 export function ApprovalFacts({
   approval,
   due,
@@ -92,7 +92,7 @@ export function ApprovalFacts({
   );
 }
 
-/** What a decision may change: the job, its lists and its events. */
+/** The queries that a decision may change: the job, its lists and its events. */
 export function useShownJobs(jobId: string) {
   const trpc = useTRPC();
   return [trpc.jobs.pathKey(), trpc.approvals.pathKey(), eventsKey(jobId)];

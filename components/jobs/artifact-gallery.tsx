@@ -66,7 +66,7 @@ const picturesOf = (job: Job) =>
 
 const nameOf = ({ filename, label, artifactId }: JobArtifactRef) => filename ?? label ?? artifactId;
 
-/** A sheet's cells in their layout, or wrapped where there is no room for it. */
+/** A sheet's cells in their layout, or wrapped if there is no room. */
 function SheetCells({ job, cells }: { job: Job; cells: JobArtifactRef[] }) {
   return (
     <section aria-labelledby="cells-title" className="border-t border-line p-4">

@@ -12,7 +12,7 @@ import { EmptyState } from "@/components/ui/empty-state";
 import type { AttentionItem } from "@/server/contract/jobs";
 import { OperatorActions } from "./job-actions";
 
-/** What happened to the jobs of a kind, and what to do next. */
+/** Each kind of job that needs attention, with the reason and the next step. */
 const KINDS: { reason: string; title: string; next: string }[] = [
   {
     reason: "output_not_stored",
@@ -26,7 +26,7 @@ const KINDS: { reason: string; title: string; next: string }[] = [
   },
 ];
 
-/** For operators: jobs of all projects that need one. No content is shown. */
+/** For operators: jobs of all projects that need their attention. No content is shown. */
 export function AttentionRoom() {
   const trpc = useTRPC();
   const { data: items } = useLive(trpc.attention.list.queryOptions(), 10_000);

@@ -3,10 +3,10 @@ import Link from "@/components/ui/link";
 import { Notice } from "@/components/ui/notice";
 import type { Job } from "@/server/contract/jobs";
 
-/** Whether this job's model, cost and duration are hidden: they are until its comparison is judged. */
+/** True while this job's model, cost and duration are hidden, which is until its comparison is judged. */
 export const isBlind = ({ comparison }: Pick<Job, "comparison">) => comparison?.isJudged === false;
 
-/** States on a blind job's page what is hidden, and links to its comparison. */
+/** Explains on a blind job's page what is hidden, and links to its comparison. */
 export function BlindNotice({ job }: { job: Job }) {
   if (!job.comparison || !isBlind(job)) return null;
   return (

@@ -14,7 +14,7 @@ export function Tags({ tags }: { tags: string[] }) {
   );
 }
 
-/** The caller's metadata, below a card's facts; nothing when there is none. */
+/** The caller's metadata, below a card's facts; renders nothing if there is none. */
 export function Metadata({ metadata }: { metadata: Record<string, unknown> }) {
   if (Object.keys(metadata).length === 0) return null;
   return (

@@ -2,7 +2,7 @@ import { Amount } from "@/components/blocks/money/amount";
 import { dollars } from "@/components/blocks/money/money";
 import type { Charge } from "@/server/contract/charge";
 
-/** Why the amount is this one, where it is not simply what was paid. */
+/** Explanations of amounts that are not simply the price paid. */
 const NOTES: Partial<Record<Charge["state"], string>> = {
   reserved: "at most",
   covered: "covered",
@@ -11,19 +11,19 @@ const NOTES: Partial<Record<Charge["state"], string>> = {
 };
 const UNKNOWN = "Not known yet";
 
-/** What the customer pays for an execution: the amount, which may be unknown, and why. */
+/** The customer's charge for an execution: the amount, which may be unknown, and its explanation. */
 export const chargeOf = ({ state, chargedMicros, authorizedMicros }: Charge) => ({
   micros: state === "unsettled" ? null : state === "reserved" ? authorizedMicros : (chargedMicros ?? 0),
   note: NOTES[state],
 });
 
-/** The same in a sentence. */
+/** The charge as a sentence. */
 export function chargeWords(charge: Charge): string {
   const { micros, note } = chargeOf(charge);
   return micros === null ? UNKNOWN : [dollars(micros), note].filter(Boolean).join(", ");
 }
 
-/** The same in a column. */
+/** The charge in a column. */
 export function ChargeAmount({ charge }: { charge: Charge }) {
   const { micros, note } = chargeOf(charge);
   return micros === null ? (

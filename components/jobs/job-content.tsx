@@ -75,7 +75,7 @@ export function JobInput({ job }: { job: Job }) {
   );
 }
 
-/** What was asked, and what the caller said about it. */
+/** The request, with the caller's own labels. */
 export function JobRequest({ job }: { job: Job }) {
   return (
     <>

@@ -63,7 +63,7 @@ export function JobPage({ jobId, projectId }: { jobId: string; projectId: string
   );
 }
 
-/** Whether the page follows the job, and since when it does not. */
+/** Shows whether the page is up to date, and otherwise since when it is not. */
 function Freshness({ isStale, dataUpdatedAt }: { isStale: boolean; dataUpdatedAt: number }) {
   if (useConnectionLost() || isStale)
     return (
@@ -133,7 +133,7 @@ function JobHeader({ job, rights, projectId }: Props) {
   );
 }
 
-/** The amount, and below it why it is this one. */
+/** The charge, and its explanation below. */
 function YouPay({ job: { charge, chargeResolution } }: { job: Job }) {
   const { micros = null, note } = charge ? chargeOf(charge) : {};
   return (
@@ -182,8 +182,8 @@ function CancelJob({ job }: { job: Job }) {
 type RetryJobProps = { job: Job; rights: JobRights | undefined; projectId: string };
 
 /**
- * Submits a job's request again: where nothing was charged at once, and on another model after a refusal; where its provider may
- * have run it, after a warning.
+ * Submits a job's request again: at once if nothing was charged, on another model after a refusal, and after a warning if its
+ * provider may have run it.
  */
 function RetryJob({ job, rights, projectId }: RetryJobProps) {
   const trpc = useTRPC();
@@ -245,7 +245,7 @@ type OtherModelProps = {
   onChoose: (model: string) => void;
 };
 
-/** Another model for a request that one has refused. */
+/** Another model for a request that a model has refused. */
 function OtherModel({ job, projectId, retry, onChoose }: OtherModelProps) {
   const trpc = useTRPC();
   const { data } = useQuery(

@@ -15,7 +15,7 @@ import type { ExecutionCost } from "@/server/contract/usage";
 import { ComparisonLink, isBlind } from "./blind";
 import { Tags } from "./caller-facts";
 
-/** Beside a job's parts: whether its receipt verifies, its cost, its details. */
+/** The column beside a job: the check of its receipt, its cost, its details. */
 export function JobRail({ job }: { job: Job }) {
   return (
     <Rail>
@@ -30,7 +30,7 @@ export function JobRail({ job }: { job: Job }) {
   );
 }
 
-/** Whether the receipt is authentic, which the browser verifies without being asked. */
+/** Shows whether the receipt is authentic, which the browser verifies automatically. */
 function Seal({ job }: { job: Job }) {
   const trpc = useTRPC();
   const { data: receipt } = useQuery(

@@ -21,7 +21,10 @@ import { warningWords } from "./warning-words";
 
 type Props = { job: Job; rights: JobRights | undefined };
 
-/** A job's artifacts or output; else why it has none and what to do next. A waiting job shows the request to decide on. */
+/**
+ * A job's artifacts or output, else the reason why it has none and the next step. A waiting job shows the request to decide
+ * on.
+ */
 export function JobResult({ job, rights }: Props) {
   return (
     <>
@@ -43,7 +46,7 @@ export function JobResult({ job, rights }: Props) {
   );
 }
 
-/** What the reader needs to know first: an error with its next step, warnings, a pending approval. */
+/** Notices above the result: an error with its next step, warnings, a pending approval. */
 function JobNotices({ job, rights }: Props) {
   const { error } = job;
   return (
@@ -68,7 +71,7 @@ function JobNotices({ job, rights }: Props) {
 
 const UNDER_WAY: readonly Job["status"][] = ["queued", "running"];
 
-/** Shown in place of the output until it exists: how far the job is, or how long it runs beside what is usual. */
+/** Shown in place of the output until it exists: the progress, or the elapsed time beside the usual duration. */
 function OutputToCome({ job }: { job: Job }) {
   if (!UNDER_WAY.includes(job.status)) return null;
   const { progress } = job;
@@ -96,7 +99,7 @@ function OutputToCome({ job }: { job: Job }) {
 
 const BAR = "h-1.5 w-full accent-primary";
 
-/** The time since a job started beside the median of earlier runs; nothing while that is not known. */
+/** The time since a job started beside the median of earlier runs; renders nothing while there is no median. */
 function Usual({ jobId, since }: { jobId: string; since: string }) {
   const trpc = useTRPC();
   const { data: usual } = useQuery(

@@ -16,7 +16,7 @@ import { VerifyHere } from "@/components/verify/verify-here";
 import type { Job } from "@/server/contract/jobs";
 import type { Receipt, ReceiptAdapter } from "@/server/contract/receipts";
 
-/** The receipt's further members that the readable form shows. A receipt lacks those that are younger than itself. */
+/** Members of the receipt that the readable form shows. A receipt lacks members that were added after it was sealed. */
 type Readable = Partial<{
   principalId: string | null;
   principalKind: string | null;
@@ -89,7 +89,7 @@ function Pending({ receipt }: { receipt: { error: unknown; refetch: () => void }
   );
 }
 
-/** What a receipt's charge was taken from, where it was not the balance. */
+/** The source of a receipt's charge, if it was not the balance. */
 function chargedFrom(state: Receipt["pricing"]["chargeState"], isTest: boolean | null | undefined): string {
   if (state === "byok") return ", the provider bills you";
   return isTest ? ` of ${TEST_MONEY}` : "";

@@ -2,7 +2,7 @@ import { wholeDollars } from "@/components/blocks/money/money";
 import { wordsOfCode } from "@/components/ui/wording";
 import type { JsonObject } from "@/server/contract/common";
 
-/** A budget that only warns says which limit is passed; other warnings have a sentence of their own. */
+/** The text of a warning: a budget that only warns names the exceeded limit, other warnings have their own sentence. */
 export function warningWords({ code, message, scope, period, ceiling }: JsonObject): string {
   if (typeof message === "string") return message;
   if (code !== "BudgetExceeded" || typeof ceiling !== "number" || typeof scope !== "string")

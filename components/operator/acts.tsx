@@ -98,7 +98,7 @@ export function Acts({ dossier }: { dossier: RequestDossier }) {
   );
 }
 
-/** `isFirst`: the most urgent action. */
+/** A button of an action. `isFirst` marks the most urgent one. */
 function ActButton({ act, isFirst, ...props }: ActProps & { act: OperatorAct; isFirst: boolean }): ReactNode {
   switch (act) {
     case "review":
@@ -209,10 +209,10 @@ function MessageDialog({
   ...dialog
 }: {
   icon: LucideIcon;
-  /** The button that opens it. */
+  /** The label of the button that opens it. */
   button: string;
   description: ReactNode;
-  /** The label of the text. */
+  /** The label of the text field. */
   label: string;
   onSend: (message: string) => void;
 } & Pick<FormDialogProps, "title" | "submit" | "tone" | "action">) {

@@ -79,7 +79,7 @@ const COLUMNS: Column<PlanSettingsView>[] = [
   ),
 ];
 
-/** A limit with its usage, where that is counted. */
+/** A limit with its usage, if usage is counted. */
 function Limit({
   limit,
   settings: { used, limits, agreed },

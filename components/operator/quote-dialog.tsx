@@ -50,7 +50,7 @@ export function QuoteDialog({ dossier, onOutdated }: ActProps) {
 
 function QuoteSteps({ dossier, onOutdated, onClose }: ActProps & { onClose: () => void }) {
   const trpc = useTRPC();
-  // The revision that the operator sees. If the request has a newer one by then, issuing is refused.
+  // The revision that the operator sees. Issuing is refused if the request has a newer one by then.
   const [read] = useState(dossier.request.revision);
   const [draft, setDraft] = useState<QuoteDraft>(EMPTY_QUOTE);
   const [isTyped, setTyped] = useState(false);

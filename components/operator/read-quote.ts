@@ -1,7 +1,7 @@
 import { type Bounds, readAmount } from "@/components/ui/amount";
 import type { IssueCommissionQuote } from "@/server/contract/requests";
 
-/** A quote as the form holds it. */
+/** A quote as form state. */
 export type QuoteDraft = {
   price: string;
   currency: IssueCommissionQuote["currency"];
@@ -21,7 +21,7 @@ export const EMPTY_QUOTE: QuoteDraft = {
   note: "",
 };
 
-/** The quote as it is issued. */
+/** A quote ready to issue. */
 export type ReadQuote = Omit<IssueCommissionQuote, "requestId" | "revisionId">;
 export type QuoteProblems = Partial<Record<keyof QuoteDraft, string>>;
 

@@ -27,7 +27,7 @@ import { QuoteList } from "./quote-list";
 import { compare, type MemberChange } from "./revisions/compare";
 
 const LOOK_AGAIN_MS = 10_000;
-/** While a refund is in progress, which takes a moment. */
+/** The polling interval while a refund is in progress, which takes a moment. */
 const LOOK_SOON_MS = 2_000;
 
 /** One request for an operator: its content, revisions, history and possible actions. */

@@ -12,16 +12,16 @@ export type ActEnds = {
   done: string;
   /** Closes the action's dialog. */
   onEnd?: () => void;
-  /** The request has changed since the operator loaded it; it is fetched again. */
+  /** Called when the request has changed since the operator loaded it; the request is then fetched again. */
   onOutdated: (why: string | null) => void;
 };
 
-/** The request has changed since the operator loaded it. Then a form about it closes. */
+/** True if the request has changed since the operator loaded it; a form about the request then closes. */
 export const isOutdated = (error: unknown) => toFailure(error).code === "RequestStateConflict";
 
 /**
- * The `mutationOptions` of an operator's action. Success shows a toast; a request that changed meanwhile shows a notice
- * on the page; any other refusal shows in the form. All operator data is fetched again.
+ * The `mutationOptions` of an operator's action. Success shows a toast; a changed request shows a notice on the page; any
+ * other error shows in the form. All operator data is fetched again.
  */
 export function useActEnds({ done, onEnd, onOutdated }: ActEnds) {
   const trpc = useTRPC();

@@ -100,11 +100,11 @@ export function AuditLog({ organizationId }: { organizationId: string }) {
   );
 }
 
-/** What the organization's own id is called. */
+/** The filter value for the organization itself. */
 const ALL = "all";
 const AN_ID = /\b[a-z]{2,6}_[0-9a-hjkmnp-tv-z]{26}\b/g;
 
-/** Ids in a text as the names of what they are, where the reader's lists have them. */
+/** Replaces ids in a text with the names that the reader can see. */
 function useNamed(organizationId: string): (text: string) => string {
   const trpc = useTRPC();
   const { data: projects = [] } = useQuery(trpc.organizations.projects.queryOptions({ organizationId }));
@@ -140,7 +140,7 @@ function sentenceOf({ action, actorId, actorKind, actorName }: AuditLogEntry, su
   return `${actor} ${verb} the ${part}${words(noun)} ${subject}`.trim();
 }
 
-/** What was done as a sentence; below it, folded, all that is known of it. */
+/** An action as a sentence, with all its details folded below. */
 function Happened({ entry, named }: { entry: AuditLogEntry; named(text: string): string }) {
   const { action, actor, actorId, actorKind, actorName, address, details, subject } = entry;
   const subjectName = named(subject);

@@ -121,7 +121,10 @@ const OVERLAPS = [
   { value: "604800", label: "7 days" },
 ];
 
-/** Creates a key that replaces this one, and shows it once. The list owns it: a refresh may take the row's button away. */
+/**
+ * Creates a key that replaces this one, and shows it once. The list renders it, because a refresh may remove the row's
+ * button.
+ */
 function RotateKey({ apiKey, onClose }: { apiKey: NamedKey; onClose(): void }) {
   const trpc = useTRPC();
   const rotate = useAction(trpc.organizations.rotateKey.mutationOptions(), {

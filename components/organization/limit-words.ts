@@ -12,7 +12,7 @@ export const LIMITS: Record<PlanLimit, string> = {
   lightweightInferencesPerHour: "Synchronous and pinned executions per hour",
   historyDays: "Days of history",
 };
-/** The same above a column. */
+/** Short names for column headers. */
 export const SHORT: Record<PlanLimit, string> = {
   users: "People",
   projects: "Projects",

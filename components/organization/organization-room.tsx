@@ -28,7 +28,7 @@ const NAME = {
 export function OrganizationRoom({ projectId, state }: { projectId: string; state: OrganizationState }) {
   const { project } = useProject(projectId);
   const { wanted, show } = useAddress(state, (next) => organizationHref(projectId, next));
-  if (!project) return null; // the page has handled that already
+  if (!project) return null; // the page has already handled a missing project
   const { organizationId, role } = project;
   const isAdmin = role === "owner" || role === "admin";
   const views = VIEWS.filter((view) => view !== "log" || isAdmin);

@@ -4,8 +4,8 @@ export { ROLES };
 export type RoleName = (typeof ROLES)[number];
 
 /**
- * Whether this role is at least as high as that one. The server's rule, so that the panel offers nothing it would
- * refuse.
+ * True if this role is at least as high as that one. This is the server's rule, so that the panel offers nothing that would
+ * be refused.
  */
 export const isAsHigh = (role: RoleName, least: RoleName) => ROLES.indexOf(role) <= ROLES.indexOf(least);
 

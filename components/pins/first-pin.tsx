@@ -34,7 +34,7 @@ export function FirstPin({ baseUrl, projectId, mayRun }: Props & { mayRun: boole
   );
 }
 
-/** The same of bulks. */
+/** Shown in a project without bulks: how to create the first one. */
 export function FirstBulk({ baseUrl, projectId }: Props) {
   return (
     <FirstCommand

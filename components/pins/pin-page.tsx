@@ -105,7 +105,7 @@ function Clock({ ms }: { ms: number | null }) {
   return ms === null ? <None /> : formatDuration(ms);
 }
 
-/** Whether the request is safe to retry: the one question a reader of a record must not get wrong. */
+/** Shows whether the request is safe to retry, which a reader of a record must never get wrong. */
 function Verdict({ record }: { record: PinnedRecord }) {
   const { isSafe, title, why } = verdictOf(record);
   const Icon = isSafe ? CircleCheck : OctagonX;

@@ -30,7 +30,7 @@ export const ITEM_FILL: Record<ItemStatus, string> = {
 
 type Submission = PinnedRecord["providerSubmission"];
 
-/** Whether the request was sent, and answered. */
+/** Descriptions of whether the request was sent and answered. */
 export const SUBMISSION_WORDS: Record<Submission, string> = {
   not_attempted: "Not sent",
   attempted: "Sent and answered",

@@ -11,7 +11,7 @@ export function costWords({ cost }: Pick<PinnedListItem, "cost">): string {
   return cost === null ? "Unknown" : dollars(cost.amountMicros);
 }
 
-/** Whether a record with this ending is safe to retry, and why. */
+/** The verdict on a record with this ending: whether it is safe to retry, and why. */
 export function verdictOf({
   status,
   safelyRetryable: isSafe,

@@ -8,7 +8,7 @@ const capability = {
     { input: { prompt: "A kite", source: { artifactId: "art_model" } } },
     { input: { prompt: "A boat", source: { artifactId: KNOWN } } },
   ],
-} as unknown as CapabilityDescriptor; // the functions read nothing else
+} as unknown as CapabilityDescriptor; // the tested functions read only these members
 
 test("an example's artifact id is left empty for one of the reader's own artifacts", () => {
   expect(exampleInput(capability, 0)).toEqual({ prompt: "A kite", source: { artifactId: "" } });

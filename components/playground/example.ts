@@ -9,7 +9,7 @@ export function exampleInput(capability: CapabilityDescriptor, place: number): I
   return isObject(input) ? input : null;
 }
 
-/** Whether the input is an unchanged example, and so has nothing of the reader's own. */
+/** True if the input is an unchanged example, and so has nothing of the reader's own. */
 export function isExample(capability: CapabilityDescriptor, input: Input): boolean {
   const text = JSON.stringify(input);
   return capability.examples.some((_, place) => JSON.stringify(exampleInput(capability, place)) === text);

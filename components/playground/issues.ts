@@ -17,7 +17,7 @@ export function issuesOf(failure: Failure | null, sent: Whole | null): FieldIssu
   return [{ loc, msg: failure.message, type: failure.code ?? "" }];
 }
 
-/** The issues that still apply: those of fields that have not changed since. */
+/** The issues that still apply: those of fields that have not changed since `sent`. */
 export const standing = (issues: FieldIssue[], input: Whole, sent: Whole | null) =>
   issues.filter(({ loc }) => valueAt(input, loc) === valueAt(sent, loc));
 

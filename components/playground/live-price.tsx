@@ -8,22 +8,22 @@ import { labelOf } from "./schema";
 import { useSettled } from "./use-settled";
 
 type Props<Body extends { input?: unknown }, Price> = {
-  /** Distinguishes what is asked for from other prices. */
+  /** The query key, which distinguishes prices. */
   name: string[];
   body: Body;
   ask(body: Body): Promise<Price>;
-  /** A text of the input is not valid, so a price would be that of its previous value. */
+  /** True while a text of the input is not valid, so that a price would be that of its previous value. */
   hasUnread: boolean;
-  /** What is shown in place of a price that may not be asked for yet. */
+  /** Shown in place of a price that may not be requested yet; null otherwise. */
   instead: string | null;
-  /** "price" */
+  /** The noun in its messages, such as "price". */
   noun: string;
-  /** Of the place that is kept for the price. */
+  /** The text that reserves the place of the price. */
   waiting: string;
   children(price: Price): ReactNode;
 };
 
-/** What a request will cost, asked again when its changes have settled; where no price can be shown, why. */
+/** The price of a request, requested again once changes have settled; if there is none, the reason. */
 export function LivePrice<Body extends { input?: unknown }, Price>({
   name,
   body,

@@ -8,7 +8,7 @@ const FILE = "file_missing";
 export const missingIn = (input: unknown, schema: Schema): FieldIssue[] =>
   lackOf({ kind: "object", schema }, input, { path: [], isRequired: true, root: schema });
 
-/** Whether a file of the reader's is missing. */
+/** True if a file of the reader's own is missing. */
 export const isFileMissing = (missing: readonly FieldIssue[]) => missing.some(({ type }) => type === FILE);
 
 function lackOf(
@@ -25,7 +25,7 @@ function lackOf(
       return value === "" ? [issueOf(field, path)] : [];
     case "object": {
       if (typeof value !== "object" || value === null) return [];
-      const values = value as Record<string, unknown>; // checked to be an object
+      const values = value as Record<string, unknown>; // the caller has checked that it is an object
       return Object.entries(field.schema.properties ?? {}).flatMap(([name, each]) =>
         lackOf(fieldOf(name, each, root), values[name], {
           path: [...path, name],

@@ -50,7 +50,7 @@ export function Playground({
   const [input, setInput] = useState<Input>(begun);
   const settings = useSettings(projectId, capability, input);
   const { mode, request } = settings;
-  /** The refused input. A field that changed since is no longer invalid. */
+  /** The input of the refused request. A field that changed since is no longer invalid. */
   const [sent, setSent] = useState<Input | null>(null);
   const run = useRun(projectId, capability.key);
   const { hasUnread, mark } = useUnreadTexts();
@@ -58,7 +58,7 @@ export function Playground({
   const isKept = input === begun || isExample(capability, input) || (run.jobId !== null && input === sent);
   useUnsaved(hasUnread || !isKept);
   const resultRef = useRef<HTMLDivElement>(null);
-  // It is there before a run starts, whose connection may break.
+  // Preloaded before a run starts, because the run's connection may break.
   useEffect(() => void loadResult(), []);
 
   const isBusy = run.state === "sending" || run.state === "running";
@@ -128,7 +128,7 @@ export function Playground({
   );
 }
 
-/** How it is to run: the mode, the model, and the request that they and the input make. */
+/** The settings of a run: the mode, the model, and the request that follows from them and the input. */
 function useSettings(projectId: string, capability: CapabilityDescriptor, input: Input) {
   const trpc = useTRPC();
   const { data: targets } = useSuspenseQuery(
@@ -181,7 +181,7 @@ function Cost({
         client.catalog.quote.mutate({
           project_id: projectId,
           capability_key: capabilityKey,
-          body: body as JsonObject, // it has been JSON on the way here
+          body: body as JsonObject, // it was parsed as JSON before
         })
       }
       hasUnread={hasUnread}
@@ -234,7 +234,7 @@ function Figures({ quote }: { quote: RetailQuote }) {
   );
 }
 
-/** Mode, model and price, and the buttons that start it. */
+/** Mode, model and price, and the buttons that start the run. */
 function RunSettings({
   projectId,
   capability,

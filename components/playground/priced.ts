@@ -1,7 +1,7 @@
 import { isObject, textIn } from "@/components/blocks/data/unknown";
 import { readPictureHead } from "@/server/contract/pictures";
 
-/** Of a conversation's images. WebP is excluded, because its size needs the whole file. */
+/** Image types that a conversation accepts. WebP is excluded, because its size needs the whole file. */
 const CUT_TYPES = ["image/png", "image/jpeg"];
 
 /** Images up to this many base64 characters are sent unchanged. */

@@ -2,7 +2,7 @@ import type { ReactNode } from "react";
 import type { Failure } from "@/components/trpc";
 import { Notice } from "@/components/ui/notice";
 
-/** Why a run was refused, and what to do; `children` adds details. */
+/** The reason why a run was refused, and the next step; `children` adds details. */
 export function Refused({
   failure,
   fieldsRefused,

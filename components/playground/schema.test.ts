@@ -65,7 +65,7 @@ test("a value's variant is found by its shape", () => {
 });
 
 test("adapters of a picture are a list of an alias or an id, and a weight", () => {
-  const schema = z.toJSONSchema(ImageInput, { io: "input" }) as Schema; // as it is published
+  const schema = z.toJSONSchema(ImageInput, { io: "input" }) as Schema; // as in the published schema
   const field = fieldOf("adapters", schema.properties?.adapters ?? {}, schema);
   if (field.kind !== "list") throw new Error(`became ${field.kind}`);
   const entry = fieldOf("adapter", field.items, schema);

@@ -7,8 +7,8 @@ import { isFileMissing, missingIn } from "./missing";
 import type { Input } from "./schema";
 
 /**
- * The values a form's input lacks, shown at the fields once the reader has tried to submit. An incomplete form is not
- * sent.
+ * The required values that a form's input lacks, shown at the fields once the reader has tried to submit. An incomplete form
+ * is not sent.
  */
 export function useMissing(
   input: Input,
@@ -22,11 +22,11 @@ export function useMissing(
   return {
     shown: wasTried ? missing : [],
     isFile: isFileMissing(missing),
-    /** Whether the form may be sent. If not, focuses the first empty field. */
+    /** True if the form may be sent; otherwise focuses the first empty field. */
     isWhole(form: HTMLFormElement): boolean {
       if (missing.length === 0) return true;
       setTried(true);
-      requestAnimationFrame(() => focusWrong(form)); // once they are marked as invalid
+      requestAnimationFrame(() => focusWrong(form)); // after the fields are marked as invalid
       return false;
     },
   };

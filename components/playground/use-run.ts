@@ -25,8 +25,8 @@ export type Run = {
 };
 
 /**
- * One run of a capability: synchronous, streamed, or a durable job. Its record is the job in every mode. After a reload
- * or a lost connection the run is found again and followed.
+ * One run of a capability: synchronous, streamed, or a durable job. In every mode the job is its record. After a reload or a
+ * lost connection the run is found and followed again.
  */
 export function useRun(projectId: string, capabilityKey: string): Run {
   const trpc = useTRPC();
@@ -36,7 +36,7 @@ export function useRun(projectId: string, capabilityKey: string): Run {
   const { text, isStreaming, follow, leave, clear } = useFrames();
   const keep = (run: KeptRun | null) => keepRun(projectId, capabilityKey, run);
 
-  /** Follow this job from now on. */
+  /** Follows this job from now on. */
   function take(id: string, run: Pick<KeptRun, "mode" | "idempotencyKey">) {
     keep({ mode: run.mode, idempotencyKey: run.idempotencyKey, jobId: id });
     setJobId(id);
@@ -49,7 +49,7 @@ export function useRun(projectId: string, capabilityKey: string): Run {
         send(client, { projectId, capabilityKey }, request),
       onError(error, { mode, idempotencyKey }) {
         if (isUnanswered(error)) return lookFor({ mode, idempotencyKey, jobId: null });
-        // A refusal after admission names its record.
+        // A failure after admission names the execution.
         const { executionId } = toFailure(error).details;
         if (typeof executionId === "string") setJobId(executionId);
       },
@@ -59,7 +59,7 @@ export function useRun(projectId: string, capabilityKey: string): Run {
 
   const { lookFor, isLooking } = useLookFor(projectId, (id, run) => {
     if (id === null) return keep(null);
-    sending.reset(); // its failure was the connection's
+    sending.reset(); // the request failed only because of the connection
     take(id, run);
   });
 
@@ -117,8 +117,8 @@ const LOOK_MS = 1000;
 const MOST_LOOKS = 15;
 
 /**
- * Finds the job of a run whose response was lost, by the run's idempotency key, and passes on the job's id. Passes on
- * null when no job appears after a while: the request never arrived, or was refused.
+ * Finds the job of a run whose response was lost, by the run's idempotency key, and passes its id to `onFound`. Passes null
+ * if no job appears after a while, because the request never arrived or was refused.
  */
 function useLookFor(projectId: string, onFound: (jobId: string | null, run: KeptRun) => void) {
   const trpc = useTRPC();
@@ -170,7 +170,7 @@ async function send(
   return (await client.catalog.invoke.mutate(request)).executionId;
 }
 
-/** The text of a streamed execution as it comes. */
+/** The text of a streamed execution as it arrives. */
 function useFrames() {
   const trpc = useTRPC();
   const client = useTRPCClient();
@@ -208,7 +208,7 @@ function useFrames() {
   return { text, isStreaming, follow, leave, clear };
 }
 
-/** The job, read again until it has ended, and its cancel. */
+/** The job, polled until it has ended, and a function to cancel it. */
 function useWatchedJob(jobId: string | null) {
   const trpc = useTRPC();
   const queryClient = useQueryClient();

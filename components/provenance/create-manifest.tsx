@@ -17,7 +17,7 @@ export function CreateManifest({
   trigger,
 }: {
   projectId: string;
-  /** Already selected; more can be pasted. */
+  /** The ids that are already selected; more can be pasted. */
   receiptIds?: string[];
   /** The button that opens it. */
   trigger: ReactElement;

@@ -19,7 +19,7 @@ import type { LockfileVerification } from "@/server/contract/provenance";
 
 type CheckName = LockfileVerification["checks"][number]["name"];
 
-/** Each check as a person reads it. */
+/** A question in plain words for each check. */
 const QUESTIONS: Record<CheckName, string> = {
   pin_resolves: "The pinned model is still available",
   native_api_supported: "Its API is still supported",

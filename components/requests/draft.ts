@@ -40,14 +40,14 @@ export function toDraft(content: RequestRevision["content"]): Draft {
 
 const jsonText = (value: unknown) => (value == null ? "" : JSON.stringify(value, null, 2));
 
-/** A member of a field that is typed as JSON, as text; null while no text can be put there. */
+/** The text of a member of a JSON field. Null if the JSON is invalid or not an object, or the member is not a plain value. */
 export function memberText(json: string, member: string): string | null {
   const { value = {}, problem } = readJson(json);
   const found = isObject(value) ? (value[member] ?? "") : null;
   return problem || found === null || typeof found === "object" ? null : String(found);
 }
 
-/** The same field with another value of the member, or without it. */
+/** The JSON of the field with another value of the member, or without the member. */
 export function withMember(json: string, member: string, value: string | number): string {
   const { value: before } = readJson(json);
   const { [member]: _, ...others } = isObject(before) ? before : {};
@@ -61,7 +61,9 @@ const isExample = (each: unknown): each is Example =>
   Object.keys(each).every((name) => name === "input" || name === "expected") &&
   [each.input, each.expected].every((side) => typeof side === "string");
 
-/** Acceptance cases in words; null where one is more than two texts, which only JSON shows. */
+/**
+ * Acceptance cases as pairs of texts. Null if the JSON is invalid, or a case has other members, which only the JSON shows.
+ */
 export function examplesOf(json: string): Example[] | null {
   const { value = [], problem } = readJson(json);
   return !problem && Array.isArray(value) && value.every(isExample) ? value : null;
@@ -71,7 +73,7 @@ export const fromExamples = (examples: Example[]) => (examples.length > 0 ? json
 
 export type Body = z.input<typeof CapabilityRequestBody>;
 
-/** A draft's request body, or what of it is no JSON, by field. The rest is the server's to refuse. */
+/** The request body of a draft, or the JSON errors by field. The server checks everything else. */
 export function readDraft(draft: Draft): { body: Body | null; problems: Problems } {
   const problems: Problems = {};
   const { value: own, problem } = readOthers(draft.others);

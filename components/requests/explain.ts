@@ -1,6 +1,6 @@
 import type { CapabilityRequest } from "@/server/contract/requests";
 
-/** What a state means, what comes next, and whose turn it is: the members', the operator's, or no one's. */
+/** An explanation of a state: its meaning, the next step, and whose turn it is: the members', the operator's, or no one's. */
 export type Explanation = { text: string; turn: "members" | "operator" | "none" };
 
 const TEXTS: Record<CapabilityRequest["status"], [turn: Explanation["turn"], text: string]> = {
@@ -36,7 +36,7 @@ const TEXTS: Record<CapabilityRequest["status"], [turn: Explanation["turn"], tex
   refunded: ["none", "The commission was refunded in full, and the request is closed."],
 };
 
-/** Explains a request's state in a sentence. `quoteExpiresAt`: of its quote, if it has one. */
+/** Explains a request's state in a sentence. `quoteExpiresAt` is the expiry of its quote, if it has one. */
 export function explain(
   { status }: Pick<CapabilityRequest, "status">,
   quoteExpiresAt: string | null,

@@ -22,7 +22,7 @@ import {
 } from "./draft";
 import { Folded } from "./wording";
 
-/** Members that have a field of their own; the JSON below has them, too. */
+/** Members that also have a field of their own, besides the JSON below. */
 const MEMBERS: { field: JsonField; member: string; label: string; placeholder: string; type?: "number" }[] = [
   {
     field: "constraints",
@@ -62,7 +62,7 @@ export function RequestForm({
   onSend,
 }: {
   initial: Draft;
-  /** Once it is done, its page is about to open. */
+  /** After success the request's page is about to open. */
   action: FormAction & { isSuccess: boolean };
   submit: string;
   backHref: string;
@@ -155,7 +155,7 @@ export function RequestForm({
   );
 }
 
-/** What shows that the capability works, in words. */
+/** Acceptance cases as pairs of texts. */
 function Examples({ json, onChange }: { json: string; onChange(json: string): void }) {
   const examples = examplesOf(json);
   if (!examples)

@@ -95,13 +95,15 @@ function Header({ projectId, request }: { projectId: string; request: Capability
 
 type WithQuote = { request: CapabilityRequest; quoteId: string };
 
-/** Whether the payment is being refunded comes with the quote, too. */
+/** The badge of a request. Its quote shows whether the payment is being refunded. */
 function BadgeWithQuote({ request: { status }, quoteId }: WithQuote) {
   const { data } = useSuspenseQuery(useTRPC().requests.commission.queryOptions({ quoteId }));
   return <RequestStatusBadge status={status} refund={payingPayment(data.payments)?.refund?.state ?? null} />;
 }
 
-/** Whether a quote can still be paid, or is being refunded, is the server's decision and comes with the quote. */
+/**
+ * The explanation of a request. The server decides whether a quote can be paid or is being refunded, so the quote is fetched.
+ */
 function ExplainedWithQuote({ request, quoteId }: WithQuote) {
   const { data } = useSuspenseQuery(useTRPC().requests.commission.queryOptions({ quoteId }));
   const { expiresAt, status } = data.quote;
@@ -160,11 +162,11 @@ function Acts({ projectId, request }: { projectId: string; request: CapabilityRe
 }
 
 const EARLIER = "Last message from the operator";
-/** `later`: the title once the request has moved on. */
+/** Titles for the operator's message by state; `later` is the title once the request has moved on. */
 const FEEDBACK = {
   needs_information: { title: "Question from the operator", tone: "warn", later: EARLIER },
   declined: { title: "Reason for declining", tone: "bad", later: EARLIER },
-  // Its refund failed in the end: it is paid again, or shipped.
+  // Its refund has failed for good, so the request is paid or shipped again.
   refunded: { title: "Reason for the refund", tone: "busy", later: "Reason for the failed refund" },
 } as const;
 
@@ -257,7 +259,7 @@ function RequestThread({ request }: { request: CapabilityRequest }) {
   return <EventList events={events} />;
 }
 
-/** The revisions before the current one, newest first; nothing when there are none. */
+/** The revisions before the current one, newest first; renders nothing if there are none. */
 function EarlierRevisions({ request }: { request: CapabilityRequest }) {
   const { data: revisions } = useSuspenseQuery(
     useTRPC().requests.revisions.queryOptions({ request_id: request.id }),

@@ -28,7 +28,7 @@ export function lookOf(status: RequestStatus, refund: RefundState | null): Look 
   return refund === "failed" ? RETURNING.failed : RETURNING.underWay;
 }
 
-/** Whether the look shows the refund rather than the state. */
+/** True if the look shows the refund rather than the state. */
 export const isRefundShown = (status: RequestStatus, refund: RefundState | null): boolean =>
   refund !== null && (status === "paid" || status === "fulfilled");
 

@@ -4,7 +4,7 @@ import { useAction } from "@/components/blocks/data/use-action";
 import { useTRPC } from "@/components/trpc";
 import { requestHref } from "./list-state";
 
-/** What an action on a request may change. */
+/** The queries that an action on a request may change. */
 function useShownRequests() {
   const trpc = useTRPC();
   return [trpc.requests.pathKey(), trpc.approvals.pathKey()];

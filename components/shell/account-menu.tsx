@@ -6,7 +6,7 @@ import { onDemand } from "@/components/ui/on-demand";
 const { part, prepare } = onDemand(() => import("./account-list"));
 const List = part((code) => code.AccountList);
 
-/** Who is signed in, with links to their account, the theme, the operator pages and sign-out. */
+/** The signed-in person's menu: their account, the theme, the operator pages and sign-out. */
 export function AccountMenu({ email, isOperator }: { email: string; isOperator: boolean }) {
   return (
     <MenuButton

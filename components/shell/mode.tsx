@@ -5,13 +5,13 @@ import { type Mode, modeCookie } from "./mode-cookie";
 
 const WORDS: Record<Mode, string> = { test: "Test", live: "Live" };
 
-/** Choices of this visit: a frame that the browser kept from before a choice starts with them. */
+/** Choices of this visit. A frame that the browser restores from before a choice starts with them. */
 const chosen = new Map<string, Mode>();
 
 type State = { mode: Mode; choose(mode: Mode): void };
 const ModeContext = createContext<State>({ mode: "live", choose: () => {} });
 
-/** Keeps whether a project's pages show live or test money. A choice is remembered per project. */
+/** Provides whether a project's pages show live or test money. A choice is remembered per project. */
 export function ModeProvider({
   projectId,
   initial,
@@ -31,7 +31,7 @@ export function ModeProvider({
   return <ModeContext value={{ mode, choose }}>{children}</ModeContext>;
 }
 
-/** Whether the project's pages show test money, in place of live money: all of them the same. */
+/** True if the project's pages show test money instead of live money. */
 export const useIsTest = (): boolean => useContext(ModeContext).mode === "test";
 
 /** The switch between test and live money, in the header of the pages that follow it. */
@@ -60,7 +60,7 @@ export function ModeSwitch() {
   );
 }
 
-/** Says that the mode that is not shown has something too, and leads there; nothing when it has nothing. */
+/** A link to the other mode if it has items, too; otherwise renders nothing. */
 export function OtherMode({ has, children }: { has: boolean; children: (mode: string) => string }) {
   const { mode, choose } = useContext(ModeContext);
   if (!has) return null;

@@ -13,7 +13,7 @@ export function PageHeader({
   actions,
   foot,
 }: {
-  /** From an item to its list. */
+  /** The link from an item to its list. */
   back?: { href: string; label: string };
   title: ReactNode;
   /** An item's state. */

@@ -21,13 +21,13 @@ import {
 } from "lucide-react";
 
 export type Page = {
-  /** The last part of its address. */
+  /** The last segment of its path. */
   room: string;
   label: string;
   icon: LucideIcon;
-  /** It shows live or test money, as the header's switch says. */
+  /** True if it shows live or test money, by the header's switch. */
   hasMode?: true;
-  /** It belongs to the organization and has no project in its address. */
+  /** True if it belongs to the organization and has no project in its path. */
   isShared?: true;
 };
 
@@ -71,7 +71,7 @@ export const GROUPS: { title: string | null; pages: Page[] }[] = [
   },
 ];
 
-/** Those below the groups. */
+/** The pages below the groups. */
 export const FOOT: Page[] = [
   { room: "settings", label: "Settings", icon: Settings2 },
   { room: "organization", label: "Organization", icon: Building2 },
@@ -82,7 +82,7 @@ export const pageHref = (projectId: string, { room, isShared }: Page) =>
 
 const ALL = [...GROUPS.flatMap(({ pages }) => pages), ...FOOT];
 
-/** The page that an address belongs to, also from below it; undefined for a person's own pages. */
+/** The page of a path or of a path below it; undefined for a person's own pages. */
 export function pageAt(projectId: string | null, pathname: string): (Page & { href: string }) | undefined {
   const [, first, id = "", room] = pathname.split("/");
   const page = ALL.find((each) =>

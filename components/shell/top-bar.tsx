@@ -4,7 +4,7 @@ import Link from "@/components/ui/link";
 import { ModeSwitch } from "./mode";
 import { pageAt } from "./pages";
 
-/** Where the reader is: the project, and the page, which is a link on the pages below it. */
+/** The reader's location: the project, and the page, which is a link on the pages below it. */
 export function Crumbs({ projectId, project }: { projectId: string; project: string }) {
   const pathname = usePathname();
   const page = pageAt(projectId, pathname);
@@ -39,7 +39,7 @@ export function Crumbs({ projectId, project }: { projectId: string; project: str
   );
 }
 
-/** The switch of the mode, on the pages that follow it. */
+/** The mode switch, on pages that show money by mode. */
 export function PageMode() {
   return pageAt(null, usePathname())?.hasMode ? <ModeSwitch /> : null;
 }

@@ -1,7 +1,7 @@
 import { UNREACHABLE } from "@/components/unreachable";
 /**
- * Why a sign-in was refused, for the reader. `publicUrl` is this installation's configured address. Never reveals
- * whether the email or the password was wrong.
+ * The message for a refused sign-in. `publicUrl` is this installation's configured address. It never reveals whether the
+ * email or the password was wrong.
  */
 export function signInMessage(error: string, publicUrl: string): string {
   if (error === "CrossSiteRequest")
@@ -17,7 +17,7 @@ export function signInMessage(error: string, publicUrl: string): string {
   );
 }
 
-/** The same for the second step. */
+/** The message for a refused second step. */
 export function codeMessage(error: string, publicUrl: string): string {
   if (error === "CredentialsSignin") return "This code is wrong or was already used. Enter the current code.";
   return signInMessage(error, publicUrl);

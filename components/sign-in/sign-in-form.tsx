@@ -19,7 +19,7 @@ export function SignInForm({
 }: {
   /** The page to show afterwards: one of our own paths. */
   next: string;
-  /** Why an earlier attempt returned here. */
+  /** The error code of an earlier attempt that returned here. */
   error: string | null;
   providers: IdentityProvider[];
   /** This installation's configured address. */
@@ -41,8 +41,7 @@ export function SignInForm({
       redirect: false,
     }).catch(() => ({ ok: false, error: "Unreachable" }));
     if (answer?.ok && !answer.error) {
-      // Load this page again, which may ask for a code. A full load, so that nothing of an earlier reader stays in
-      // memory.
+      // Loads this page again, which may ask for a code. A full load keeps nothing of an earlier reader in memory.
       window.location.assign(`/sign-in?${new URLSearchParams({ callbackUrl: next })}`);
       return;
     }

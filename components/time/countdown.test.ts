@@ -20,16 +20,16 @@ test.each([
   [59_001, "1 min 00 s"],
   [59_000, "59 s"],
   [1, "1 s"],
-])("%d ms before the end it reads %s", (ms, words) => {
+])("%d ms before the end the text is %s", (ms, words) => {
   expect(formatRemaining(ms)).toBe(words);
 });
 
-test.each([0, -1, -DAY])("%d ms before the end nothing is left, and nothing changes again", (ms) => {
+test.each([0, -1, -DAY])("%d ms before the end no time is left, and the text never changes again", (ms) => {
   expect(formatRemaining(ms)).toBeNull();
   expect(nextTickMs(ms)).toBeNull();
 });
 
-test("it changes every minute while more than an hour is left, and every second after that", () => {
+test("the text changes every minute while more than an hour is left, and every second after that", () => {
   expect(nextTickMs(2 * HOUR + 12_345)).toBe(12_345);
   expect(nextTickMs(2 * HOUR)).toBe(60_000);
   expect(nextTickMs(HOUR + 1)).toBe(1);

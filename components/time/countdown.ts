@@ -4,8 +4,8 @@ const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 
 /**
- * The time left until a moment, in units that still matter: minutes in the last two days, seconds in the last hour.
- * Rounded up, so that nothing reads as expired too early. Null: no time is left.
+ * The time left, in the units that still matter: minutes in the last two days, seconds in the last hour. Rounded up, so that
+ * nothing reads as expired too early. Null if no time is left.
  */
 export function formatRemaining(ms: number): string | null {
   if (ms <= 0) return null;
@@ -26,7 +26,10 @@ export function formatRemaining(ms: number): string | null {
 
 const two = (n: number) => String(n).padStart(2, "0");
 
-/** When the text of `formatRemaining` changes next: every second in the last hour, else every minute. Null: never. */
+/**
+ * Milliseconds until the text of `formatRemaining` changes: it changes every second in the last hour, else every minute. Null
+ * if it never changes again.
+ */
 export function nextTickMs(remainingMs: number): number | null {
   if (remainingMs <= 0) return null;
   const unit = remainingMs > HOUR ? MINUTE : SECOND;

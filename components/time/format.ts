@@ -1,6 +1,6 @@
 const MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
 
-/** `Nov 21, 04:16:22` in the reader's time zone, or in UTC where the zone is unknown (on the server). */
+/** A time such as `Nov 21, 04:16:22`, in the reader's time zone, or in UTC if the zone is unknown (on the server). */
 export function formatMoment(iso: string, zone: "local" | "utc"): string {
   const date = new Date(iso);
   const shifted = zone === "utc" ? date : new Date(date.getTime() - date.getTimezoneOffset() * 60_000);
@@ -11,7 +11,7 @@ export function formatMoment(iso: string, zone: "local" | "utc"): string {
   return `${words}${year === thisYear ? "" : ` ${year}`}, ${time.slice(0, 8)}`;
 }
 
-/** How long ago, in the largest unit that says enough: `just now`, `42 s ago`, `3 min ago`, `2 d ago`. */
+/** The time since a moment, in the largest sufficient unit: `just now`, `42 s ago`, `3 min ago`, `2 d ago`. */
 export function formatAgo(iso: string, nowMs: number): string {
   const seconds = Math.round((nowMs - new Date(iso).getTime()) / 1000);
   if (Math.abs(seconds) < 3) return "just now";
@@ -27,7 +27,7 @@ export function formatAgo(iso: string, nowMs: number): string {
   return seconds >= 0 ? `${words} ago` : `in ${words}`;
 }
 
-/** A length of time: `42 ms`, `3.27 s`, `2 min 05 s`, `1 h 12 min`. */
+/** A duration: `42 ms`, `3.27 s`, `2 min 05 s`, `1 h 12 min`. */
 export function formatDuration(ms: number): string {
   if (ms < 0) return "0 ms";
   if (ms < 1000) return `${Math.round(ms)} ms`;

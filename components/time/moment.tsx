@@ -7,7 +7,7 @@ const TICK_MS = 1000;
 const listeners = new Set<() => void>();
 let timer: ReturnType<typeof setInterval> | undefined;
 
-/** One clock for every counter of the page; it stops while there is none. */
+/** One timer for every counter of the page; it stops while there is none. */
 function everySecond(onTick: () => void) {
   listeners.add(onTick);
   timer ??= setInterval(() => {
@@ -23,7 +23,7 @@ function everySecond(onTick: () => void) {
 const never = () => () => {};
 const wholeSecond = () => Math.floor(Date.now() / TICK_MS) * TICK_MS;
 
-/** What follows from the current time, which is drawn again only when it changes. */
+/** A value that follows from the current time; the component renders again only when the value changes. */
 function useByTime<Value extends string | number>(read: (nowMs: number) => Value, isRunning = true): Value {
   const now = () => read(wholeSecond());
   return useSyncExternalStore(isRunning ? everySecond : never, now, now);
@@ -52,7 +52,7 @@ export function Ago({ at }: { at: string }) {
   );
 }
 
-/** The time now in milliseconds, each second anew while `isRunning`. It pauses while the connection is lost. */
+/** The current time in milliseconds, updated each second while `isRunning`. It pauses while the connection is lost. */
 export function useNow(isRunning = true): number {
   const now = useByTime((nowMs) => nowMs, isRunning);
   const isLost = useConnectionLost();
@@ -71,7 +71,7 @@ export function Elapsed({ since }: { since: string }) {
   );
 }
 
-/** How long something took, or has taken so far. */
+/** The duration of something, or its duration so far. */
 export function Took({ from, to }: { from: string; to: string | null }) {
   const ms = msBetween(from, to);
   return ms === null ? <Elapsed since={from} /> : formatDuration(ms);

@@ -18,7 +18,7 @@ export function Confirm({
   description: ReactNode;
   /** The label of the confirming button. */
   action: string;
-  /** Primary where the action is not destructive. */
+  /** Use "primary" for an action that is not destructive. */
   actionVariant?: "danger" | "primary";
   keep?: string;
   onConfirm: () => void;

@@ -2,7 +2,7 @@ const WRITTEN = /^(?=.*\d)(\d*)(?:\.(\d*))?$/;
 const MICRO_DIGITS = 6;
 
 export type Amount = { micros: number; problem: null } | { micros: null; problem: string };
-/** An amount's bounds. `decimals` is 2 where only whole cents are accepted. */
+/** An amount's bounds. `decimals` is 2 if only whole cents are accepted. */
 export type Bounds = { leastMicros: number; mostMicros: number; decimals: 2 | 6 };
 
 /**
@@ -27,16 +27,16 @@ const refuse = (problem: string): Amount => ({ micros: null, problem });
 /** An amount as text that parses back to the same amount. */
 export const toText = (micros: number) => String(micros / 1_000_000);
 
-/** A submitted form's amount; null where the field is empty. */
+/** The amount of a submitted form; null if the field is empty. */
 export function sentAmount(fields: FormData, name: string): number | null {
   const text = String(fields.get(name) ?? "");
   if (text === "") return null;
   const { micros, problem } = readAmount(text, ANY_AMOUNT);
-  if (problem !== null) throw new Error(problem); // its field refuses this before the form is sent
+  if (problem !== null) throw new Error(problem); // the field itself refuses this before the form is submitted
   return micros;
 }
 
-/** The same for a required field. */
+/** The amount of a required field; throws if it is empty. */
 export function requiredAmount(fields: FormData, name: string): number {
   const micros = sentAmount(fields, name);
   if (micros === null) throw new Error(`The form was sent without an amount in "${name}".`);

@@ -40,7 +40,7 @@ export function CardBody({ className, ...rest }: ComponentProps<"div">) {
 type SectionProps = Header &
   Omit<ComponentProps<"section">, keyof Header> & {
     bodyClassName?: string;
-    /** Its content has its own edges, as a table has. */
+    /** True if the content reaches the card's edges, like a table. */
     isFlush?: boolean;
   };
 

@@ -3,9 +3,7 @@ import { Checkbox } from "./checkbox";
 import { cn } from "./class-names";
 import { Label } from "./label";
 
-/**
- * Checkboxes in two columns where there is room, sent with their form as `name`. `words` gives display names.
- */
+/** Checkboxes in two columns if there is room, submitted with their form as `name`. `words` gives display names. */
 export function CheckList<Name extends string>({
   name: list,
   names,

@@ -15,7 +15,7 @@ export function CodeBlock({
   what: string;
   wrap?: boolean;
   className?: string | undefined;
-  /** The same text, coloured. */
+  /** The same text with syntax colours. */
   children?: ReactNode;
 }) {
   return (

@@ -19,7 +19,8 @@ export function CopyButton({
   variant?: ButtonProps["variant"];
 }) {
   const [state, setState] = useState<"idle" | "copied" | "failed">("idle");
-  // A live region in the page keeps what is around it from being hidden below a dialog, so there is none before it is needed.
+  // An open dialog hides its surroundings from screen readers unless they contain a live region, so the region is added only
+  // when needed.
   const [isNear, setNear] = useState(false);
 
   async function copy() {

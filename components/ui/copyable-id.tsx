@@ -9,7 +9,7 @@ export function CopyableId({
   className,
 }: {
   id: string;
-  /** What the id names, for the button: "job id". */
+  /** The kind of id, for the button's label: "job id". */
   what: string;
   short?: boolean;
   className?: string;
@@ -24,7 +24,10 @@ export function CopyableId({
   );
 }
 
-/** `wfr_01k9…7f3q2x`, `sha256:fc03…a1b2c3`: the prefix shows the kind, the tail distinguishes two. */
+/**
+ * A shortened id, such as `wfr_01k9…7f3q2x` or `sha256:fc03…a1b2c3`: the prefix shows the kind, the end distinguishes two
+ * ids.
+ */
 export function shortId(id: string): string {
   const kind = /^[a-z\d]{1,12}[_:]/.exec(id)?.[0].length ?? 0;
   return id.length <= 20 ? id : `${id.slice(0, kind + 4)}…${id.slice(-6)}`;

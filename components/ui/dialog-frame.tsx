@@ -5,14 +5,17 @@ import { type ComponentProps, type ReactNode, useRef } from "react";
 import { Button } from "./button";
 import { cn } from "./class-names";
 
-/* What `dialog` loads when something opens. */
+/* The code that `dialog` loads when a dialog first opens. */
 
 export const DialogFrame = Primitive.Root;
 export const DialogClose = Primitive.Close;
 
 const stay = (event: Event) => event.preventDefault();
 
-/** Puts the focus on what is marked as first, and gives it back to what opened the dialog, which the primitive does only for a trigger of its own. */
+/**
+ * Moves the focus to the element marked as first, and back to the element that opened the dialog, which the primitive does
+ * only for its own trigger.
+ */
 function useFocusBack() {
   const opener = useRef<Element>(null);
   return {
@@ -43,7 +46,7 @@ export function DialogContent({
 }: Omit<ComponentProps<typeof Primitive.Content>, "title"> & {
   title: ReactNode;
   description?: ReactNode;
-  /** How it closes: by Escape and its own buttons, or, where it shows a secret once, only by its button. */
+  /** The ways to close it: by Escape and its own buttons, or only by its button if it shows a secret once. */
   ways?: "any" | "keys" | "button";
 }) {
   return (
@@ -73,7 +76,7 @@ export function DialogContent({
         )}
         <div className="mt-4">{children}</div>
         {ways === "any" && (
-          // Last in the order of focus, so that a form's first field has it first.
+          // Last in the focus order, so that a form's first field gets the focus.
           <div className="sticky top-0 z-20 -order-1 h-0 shrink-0 self-end">
             <Primitive.Close asChild>
               <Button

@@ -11,7 +11,7 @@ export const Sheet = part((code) => code.Sheet);
 export const prepareDialog = prepare;
 
 /**
- * A dialog, by itself or behind a button, whose code is loaded once the button is pointed at or focused. Its content is a
+ * A dialog, controlled or behind a button. Its code is loaded once the button is hovered or focused. Its content is a
  * `DialogContent` or a `Sheet`.
  */
 export function Dialog({
@@ -55,7 +55,7 @@ export function Dialog({
   );
 }
 
-/** The foot of a dialog, in sight however far its body scrolls. */
+/** The foot of a dialog, which stays visible while its body scrolls. */
 export const DialogActions = ({ children }: { children: ReactNode }) => (
   <div className="sticky -bottom-5 z-10 -mx-5 mt-5 -mb-5 flex min-h-14 flex-wrap items-center justify-end gap-2 border-t border-line-soft bg-surface px-5 py-2.5 first:mt-0">
     {children}

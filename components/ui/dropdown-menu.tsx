@@ -7,7 +7,7 @@ import type { MenuProps } from "./menu-button";
 
 export const DropdownMenuRadioGroup = Primitive.RadioGroup;
 
-/** The menu of a `MenuButton`, which opens as it is loaded. */
+/** The menu of a `MenuButton`; it opens when its code is loaded. */
 export function DropdownMenu({
   trigger,
   asked,
@@ -18,7 +18,7 @@ export function DropdownMenu({
   useEffect(() => {
     if (asked === "pointer") return;
     button.current?.focus();
-    // The primitive moves the focus to the first item only for a key that it saw itself.
+    // The primitive focuses the first item only for a key press that it received itself.
     button.current?.dispatchEvent(new KeyboardEvent("keydown", { key: "ArrowDown", bubbles: true }));
   }, [asked]);
   return (

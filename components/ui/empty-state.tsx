@@ -24,7 +24,7 @@ export function EmptyState({
   );
 }
 
-/** Shown where content could not load: what happened, what to do, and the request id to report. */
+/** Shown if content could not load: what happened, what to do, and the request id to report. */
 export function ErrorState({ requestId, children, ...state }: State & { requestId?: string | undefined }) {
   return (
     <div role="alert">

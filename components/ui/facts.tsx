@@ -8,7 +8,7 @@ export function Facts({ className, children }: { className?: string; children: R
   return <dl className={cn("grid gap-x-6 gap-y-2 text-sm", className)}>{children}</dl>;
 }
 
-/** One fact. Without a value (`false`, null or undefined) it is not shown, nor is its name. */
+/** One fact. Without a value (`false`, null or undefined) neither the value nor the name is shown. */
 export function Fact({ name, children }: { name: string; children: ReactNode }) {
   if (children === null || children === undefined || children === false) return null;
   return (
@@ -21,7 +21,7 @@ export function Fact({ name, children }: { name: string; children: ReactNode }) 
   );
 }
 
-/** What was used, by name. */
+/** Usage figures by name. */
 export function UsageFacts({ usage }: { usage: Record<string, unknown> | null | undefined }) {
   return Object.entries(usage ?? {}).map(([name, value]) => (
     <Fact key={name} name={spaced(name)}>
@@ -30,7 +30,7 @@ export function UsageFacts({ usage }: { usage: Record<string, unknown> | null | 
   ));
 }
 
-/** A titled group of facts, in two columns where there is room. */
+/** A titled group of facts, in two columns if there is room. */
 export function FactGroup({
   title,
   wide = false,

@@ -12,7 +12,7 @@ export function Figures({ children }: { children: ReactNode }) {
 
 type FigureProps = { name: string; isWide?: boolean; note?: ReactNode; children: ReactNode };
 
-/** One figure, with a note on it; on a phone two are side by side, but for a wide one. */
+/** One figure with a note. On a phone two are side by side, except a wide one. */
 export function Figure({ name, isWide, note, children }: FigureProps) {
   return (
     <div className={cn("bg-surface px-4 py-2.5 max-sm:odd:last:col-span-2", isWide && "max-sm:col-span-2")}>
@@ -25,7 +25,7 @@ export function Figure({ name, isWide, note, children }: FigureProps) {
   );
 }
 
-/** The figure does not exist. */
+/** Marks a figure that does not exist. */
 export function None() {
   return <span className="text-muted">–</span>;
 }

@@ -8,7 +8,7 @@ export function HiddenContent({
   pending,
   onShow,
 }: {
-  /** What is marked as private: "job". */
+  /** The kind of item whose content is private, such as "job". */
   of: string;
   pending?: boolean;
   onShow(): void;

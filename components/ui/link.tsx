@@ -3,8 +3,8 @@ import NextLink from "next/link";
 import { type ComponentProps, useState } from "react";
 
 /**
- * A link to one of our pages. What it needs is fetched once the reader points at it or reaches it by keyboard; Next would
- * fetch for every link in view, which is 60 requests on a list.
+ * A link to one of our pages. The page's data is prefetched once the reader hovers or focuses the link; Next would prefetch
+ * every visible link, which is 60 requests on a list.
  */
 export default function Link({ onMouseEnter, onFocus, ...rest }: ComponentProps<typeof NextLink>) {
   const [isNear, setNear] = useState(false);

@@ -1,11 +1,11 @@
 "use client";
 import { cloneElement, type ReactElement, type ReactNode, useState } from "react";
 
-/** How a menu was asked for: by keyboard, its first item has the focus. */
+/** How a menu was opened; if by keyboard, its first item gets the focus. */
 export type Asked = "pointer" | "key";
 export type MenuProps = { trigger: ReactElement; asked: Asked };
 
-/** A button whose menu is loaded when it is first asked for; the menu then brings the button along. */
+/** A button whose menu is loaded when it is first opened; the loaded menu renders the button, too. */
 export function MenuButton({
   className,
   children,

@@ -19,7 +19,7 @@ const style = cva(
 );
 const ICONS = { busy: Info, good: CircleCheck, warn: TriangleAlert, bad: CircleAlert };
 
-/** A persistent message beside what it concerns. */
+/** A persistent message beside the item that it is about. */
 export function Notice({
   tone,
   title,

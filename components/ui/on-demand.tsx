@@ -5,7 +5,7 @@ const RETRY_MS = 3000;
 
 type Source<Code> = { code?: Code; fetch(): Promise<unknown> };
 
-/** The code once it is there. While the server cannot be reached it is asked for again. */
+/** The loaded code, or undefined until then. While the server cannot be reached, loading is retried. */
 function useCode<Code>(source: Source<Code>): Code | undefined {
   const [isHere, setHere] = useState(source.code !== undefined);
   useEffect(() => {
@@ -29,8 +29,8 @@ function useCode<Code>(source: Source<Code>): Code | undefined {
 }
 
 /**
- * Code that is loaded when a component of it is first shown, or ahead by `prepare`. `part` makes such a component, in whose
- * place its `fallback` is shown until then. The parts of one code come together, as the focus of a dialog needs.
+ * Code that is loaded when one of its components is first shown, or earlier by `prepare`. `part` makes such a component,
+ * which shows its `fallback` until then. All parts load together, because the focus of a dialog needs all of them.
  */
 export function onDemand<Code>(load: () => Promise<Code>) {
   const source: Source<Code> = {

@@ -19,7 +19,7 @@ export function Pagination<State extends Place>({
   /** The cursor of the next page; absent on the last page. */
   nextCursor: string | null | undefined;
   hrefOf(state: State): string;
-  /** The names of the two directions. */
+  /** The labels of the links to newer and older items. */
   back?: string;
   on?: string;
   className?: string;

@@ -4,7 +4,7 @@ import { Select as Primitive } from "radix-ui";
 import type { ReactNode } from "react";
 import { SelectIcon, type SelectProps, triggerStyle } from "./select";
 
-/** What `select` loads when it is first opened, and opens. */
+/** The code that `select` loads when it is first opened, and then opens. */
 export function SelectList({
   name,
   value,

@@ -8,9 +8,9 @@ import { onDemand } from "./on-demand";
 export type Option = { value: string; label: string };
 
 export type SelectProps = {
-  /** Its name in a form. */
+  /** The select's name in a form. */
   name?: string;
-  /** With it, its owner decides what is chosen. */
+  /** The chosen value, if the owner controls the choice. */
   value?: string;
   defaultValue?: string;
   options: readonly Option[];
@@ -24,7 +24,7 @@ export type SelectProps = {
 const { part, prepare } = onDemand(() => import("./select-list"));
 const List = part((code) => code.SelectList);
 
-/** How a select looks while it is closed, before and after its list is loaded. */
+/** The style of a closed select, before and after its list is loaded. */
 export const triggerStyle = (className: string | undefined) =>
   cn(
     fieldStyle,
@@ -38,7 +38,7 @@ export function SelectIcon() {
 
 const OPENING_KEYS = ["ArrowDown", "ArrowUp"];
 
-/** A select. Until it is first opened it is only a button, since its list is loaded then. */
+/** A select. It is only a button until it is first opened, because its list is loaded then. */
 export function Select(props: SelectProps) {
   const [isAsked, setAsked] = useState(false);
   const { name, value, defaultValue, options, placeholder, className, onValueChange: _, ...button } = props;

@@ -3,10 +3,10 @@ import { useTheme } from "next-themes";
 import { useEffect } from "react";
 import { Toaster, toast } from "sonner";
 
-/** Screen readers announce only what enters a region that they know already. */
+/** Screen readers announce only text that enters a region they already know. */
 const KNOWN_AFTER_MS = 100;
 
-/** What `toaster` loads for the first message. */
+/** The code that `toaster` loads for the first message. */
 export function ToasterFrame({ onReady }: { onReady(shown: typeof toast): void }) {
   const { resolvedTheme } = useTheme();
   useEffect(() => {

@@ -16,18 +16,18 @@ function act(next: (loaded: typeof shown) => void) {
   void messages.then(next);
 }
 
-/** Short messages. What shows them is loaded with the first. */
+/** Short messages. The code that shows them is loaded with the first one. */
 export const toast = {
   success: (text: string) => act((loaded) => loaded.success(text)),
   error: (text: string, more?: Pick<ExternalToast, "description">) =>
     act((loaded) => loaded.error(text, more)),
-  /** One that its sender can take away again. */
+  /** Shows a message that its sender can dismiss by id. */
   show: (text: string, more: Pick<ExternalToast, "duration" | "action"> & { id: string }) =>
     act((loaded) => loaded(text, more)),
   dismiss: (id: string) => act((loaded) => loaded.dismiss(id)),
 };
 
-/** Where short messages appear; announced politely. */
+/** The place of short messages; they are announced politely. */
 export function Toaster() {
   const [isAsked, setAsked] = useState(false);
   useEffect(() => {

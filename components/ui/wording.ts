@@ -9,6 +9,9 @@ export function spaced(name: string): string {
   return lower.charAt(0).toUpperCase() + lower.slice(1);
 }
 
-/** `key.rotated` as `Key rotated`, `BudgetExceeded` as `Budget exceeded`: the code of an event, an act or an error, for reading. */
+/**
+ * The code of an event, an action or an error in plain words: `key.rotated` becomes `Key rotated`, `BudgetExceeded` becomes
+ * `Budget exceeded`.
+ */
 export const wordsOfCode = (code: string): string =>
   spaced((code === code.toUpperCase() ? code.toLowerCase() : code).replaceAll(/[._]/g, " "));

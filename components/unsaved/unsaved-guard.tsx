@@ -15,7 +15,7 @@ import {
   useStanding,
 } from "./unsaved-work";
 
-/** Asks before leaving a page with unsaved input, and reports when the session has ended meanwhile. */
+/** Asks before the reader leaves a page with unsaved input, and reports when the session has ended. */
 export function UnsavedGuard() {
   useAskedBefore();
   const { question, isSignedOut } = useStanding();
@@ -58,7 +58,7 @@ const QUESTIONS = {
   },
 } as const;
 
-/** Before one of our links is followed, and before the browser closes or reloads the page. */
+/** Asks before one of our links is followed, and before the browser closes or reloads the page. */
 function useAskedBefore() {
   const router = useRouter();
   const follow = useEffectEvent((link: HTMLAnchorElement) => {
@@ -77,7 +77,7 @@ function useAskedBefore() {
     }
     window.addEventListener("click", click, { capture: true });
     window.addEventListener("beforeunload", unload);
-    // The questions are there by the time the server may be out of reach.
+    // The dialog's code is loaded before the server may be out of reach.
     window.addEventListener("input", prepareDialog, { once: true });
     return () => {
       window.removeEventListener("input", prepareDialog);
@@ -87,19 +87,22 @@ function useAskedBefore() {
   }, []);
 }
 
-/** Our link by which this click leaves the page, if any. A link marked `data-takes-along` carries the input along. */
+/**
+ * The link by which this click leaves the page; null if there is none. A link marked `data-takes-along` carries the input
+ * along.
+ */
 function linkOf(event: MouseEvent): HTMLAnchorElement | null {
   if (event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return null;
   const link = event.target instanceof Element ? event.target.closest("a[href]") : null;
   if (!(link instanceof HTMLAnchorElement)) return null;
   if (link.target === "_blank" || link.hasAttribute("download") || "takesAlong" in link.dataset) return null;
   const { origin, pathname, search } = new URL(link.href);
-  if (origin !== window.location.origin) return null; // the browser asks itself
+  if (origin !== window.location.origin) return null; // the browser asks before it leaves for another origin
   const isHere = pathname === window.location.pathname && search === window.location.search;
   return isHere ? null : link;
 }
 
-/** Once the reader is back and signed in, all data is fetched again and the input can be submitted. */
+/** Once the reader has signed in again, all data is fetched again and the input can be submitted. */
 function useReturn(isSignedOut: boolean) {
   const client = useTRPCClient();
   const queryClient = useQueryClient();

@@ -1,10 +1,7 @@
 "use client";
 import { useEffect, useSyncExternalStore } from "react";
 
-/*
- * Input that is not saved yet. While there is any, leaving the page asks first, and an ended session does not navigate
- * away.
- */
+/* Tracks unsaved input. While there is any, leaving the page asks first, and an ended session does not navigate away. */
 
 type Question = { kind: "leave" | "discard"; go: () => void } | { kind: "signIn" };
 /** Signed out: the session has ended, and the input is kept until the reader signs in again. */
@@ -44,8 +41,8 @@ export function leaveUnsaved(go: () => void): void {
 export const discardTyped = (go: () => void): void => update({ question: { kind: "discard", go } });
 
 /**
- * Asks the reader to sign in again in another tab where this page has unsaved input; returns false where it has none.
- * Asks once, and again whenever they try to submit something (`isAct`).
+ * Asks the reader to sign in again in another tab if this page has unsaved input; returns false if it has none. Asks once,
+ * and again whenever they try to submit something (`isAct`).
  */
 export function signInBeside({ isAct }: { isAct: boolean }): boolean {
   if (!isAnythingUnsaved()) return false;

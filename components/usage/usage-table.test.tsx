@@ -11,7 +11,7 @@ const group = (key: string, figures: Partial<typeof NOTHING>) => ({
   byDay: new Map(),
 });
 
-/** The rows of the table as they are read, by the names of their columns; the last one is the total. */
+/** The rows of the table as read, by their columns' names; the last one is the total. */
 function readRows(html: string): Record<string, string>[] {
   const table = /<table.*?<\/table>/s.exec(html)?.[0] ?? "";
   const cellsOf = (row: string) =>

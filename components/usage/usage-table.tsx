@@ -15,7 +15,7 @@ function providerCost({ providerCostMicros, unknownCosts }: UsageFigures) {
   return <Amount of={providerCostMicros} note={unknownCosts > 0 && `+ ${count(unknownCosts)} unknown`} />;
 }
 
-/** To the micro, so that what is shown adds up as it does in the books. */
+/** Amounts have six decimals, so that they add up as in the ledger. */
 const COLUMNS: [name: string, of: (figures: UsageFigures) => ReactNode, card?: Column<never>["card"]][] = [
   ["Executions", ({ executions }) => count(executions), "fact"],
   ["Failed", ({ failed }) => count(failed), "fact"],

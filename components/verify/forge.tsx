@@ -8,7 +8,7 @@ import { Textarea } from "@/components/ui/textarea";
 import { firstForgery, linesChanged } from "./forgery";
 import { Checks, useVerified } from "./verify-here";
 
-/** A copy of a document to change, with one digit already changed: what the check says of it, and which lines differ. */
+/** An editable copy of a document with one digit already changed: shows the check's result and the lines that differ. */
 export default function Forge({
   what,
   original,

@@ -10,7 +10,7 @@ test("the first forgery changes the last digit of an amount, else of a number, a
   expect(firstForgery('{"name": "none"}')).toBe('{"name": "none"}');
 });
 
-test("changed lines are named by their number, with what they were", () => {
+test("changed lines are reported by number, with their old text", () => {
   const was = lines("{", '  "a": 1,', '  "b": 2', "}");
   expect(linesChanged(was, was)).toEqual([]);
   expect(linesChanged(was, was.replace("2", "3"))).toEqual([{ number: 3, was: '  "b": 2', is: '  "b": 3' }]);

@@ -1,8 +1,8 @@
-/** The last digit of an amount in micros, else of the first number after a colon: what a forger would change. */
+/** The last digit of an amount in micros, else of the first number after a colon: the digit that a forger would change. */
 const AMOUNT = /"\w*Micros": \d*(\d)/;
 const ANY = /: -?\d*(\d)/;
 
-/** A document's text with one digit changed; as it is where it has none. */
+/** A document's text with one digit changed; unchanged if it has none. */
 export function firstForgery(text: string): string {
   const found = AMOUNT.exec(text) ?? ANY.exec(text);
   if (!found) return text;
@@ -12,7 +12,7 @@ export function firstForgery(text: string): string {
 
 const MOST_LINES = 5;
 
-/** The lines, counted from 1, that are not as they were: the first five. A moved end of lines is one change. */
+/** The first five lines that differ, counted from 1. If the number of lines differs, only the first one. */
 export function linesChanged(was: string, is: string): { number: number; was: string; is: string }[] {
   const [before, after] = [was.split("\n"), is.split("\n")];
   const differs = (at: number) => before[at] !== after[at];

@@ -19,7 +19,7 @@ export function VerifyHere({
   /** The kind of document: "receipt". */
   what: string;
   document: unknown;
-  /** Offers a copy to change. */
+  /** Offers an editable copy. */
   canForge?: boolean;
 }) {
   const text = useMemo(() => JSON.stringify(document, null, 2), [document]);
@@ -58,7 +58,7 @@ export function VerifyHere({
   );
 }
 
-/** What the check of this text says, with the time it took. Undefined: it is still to come. */
+/** The result of the check of this text, with its duration. Undefined until it is known. */
 export function useVerified(what: string, text: string | undefined) {
   return useQuery({
     queryKey: ["verified in this browser", what, text],
@@ -78,7 +78,7 @@ const RINGS = {
   unknown: "text-warn",
 };
 
-/** A ring that turns while the document is checked, closes when it is authentic, and breaks open when it is not. */
+/** A ring that turns while the document is checked, closes if it is authentic, and breaks open if it is not. */
 function Seal({ state }: { state: keyof typeof RINGS }) {
   return (
     <svg
@@ -108,7 +108,7 @@ function Seal({ state }: { state: keyof typeof RINGS }) {
   );
 }
 
-/** What a check means where it passed, and where it did not. */
+/** The meaning of each check when it passed, and when it failed. */
 const WORDS: Record<string, [string, string]> = {
   form: ["The document is complete", "The document is not complete"],
   hash_matches: ["Nothing in it was changed", "Its content was changed"],
@@ -140,7 +140,7 @@ async function verifyHere(what: string, text: string): Promise<Checked & { ms: n
   const { verifyText } = await import("@/server/verify");
   const answer = await fetch("/.well-known/jwks.json", { cache: "no-store" });
   if (!answer.ok) throw new Error(`Could not read the published keys (HTTP ${answer.status}).`);
-  const keys: KeySet = await answer.json(); // our own document; the verifier trusts nothing
+  const keys: KeySet = await answer.json(); // the response is our own document, and the verifier does not trust it
   const from = performance.now();
   try {
     const found = await verifyText(text, keys);

@@ -45,7 +45,7 @@ export function DeliveryLog({ projectId, state }: Props) {
     trpc.webhooks.endpoints.queryOptions({ project_id: projectId }),
   );
   const { may } = useProject(projectId);
-  /** Opened here and not in its row, which a refresh may take away. */
+  /** Opened here and not in its row, because a refresh may remove the row. */
   const [opened, setOpened] = useState<Delivery | null>(null);
   const urlOf = new Map(endpoints.map((endpoint) => [endpoint.endpointId, endpoint.url]));
   const urls = endpoints.map(({ endpointId, url }) => ({ value: endpointId, label: url }));
@@ -259,7 +259,7 @@ const { StatusBadge, options } = defineStatus<DeliveryState>({
   disabled: { label: "Disabled", icon: Ban },
 });
 
-/** One that waits after a failed try says so: it is no longer only waiting for its turn. */
+/** The badge of a delivery. One that waits for a retry differs from one that waits for its first attempt. */
 function DeliveryStateBadge({ state, attempts }: Pick<Delivery, "state" | "attempts">) {
   if (state === "pending" && attempts > 0)
     return <LookBadge data-status={state} look={{ label: "Retrying", icon: RotateCw, tone: "warn" }} />;

@@ -38,8 +38,8 @@ function makeSecret(): string {
 }
 
 /**
- * A dialog that creates an endpoint, or edits the given one, and shows once a generated secret, or an entered text in the
- * form that receivers' libraries take. It is rendered beside the list, not inside it, so that it survives the list's first
+ * A dialog that creates an endpoint, or edits the given one. Afterwards it shows once a generated secret, or an entered
+ * secret in the form that receivers' libraries accept. It is rendered beside the list, so that it survives the list's first
  * refresh.
  */
 export function EndpointDialog({

@@ -8,7 +8,7 @@ import { PROGRAMS } from "@/testing/setup/programs";
 import { createWorld, mail, soon, type World } from "../test/world";
 
 const { RUNS, KILLS } = campaign.size({ small: { RUNS: 40, KILLS: 2 }, full: { RUNS: 300, KILLS: 12 } });
-/** What may be at work of one limit, by `mailDue`, and how many runs one worker takes at once. */
+/** The limit of concurrent runs under `mailDue`, and the number of runs that one worker takes at once. */
 const [PLACES, TAKEN] = [4, 10];
 
 let world: World;
@@ -31,7 +31,7 @@ async function startWorker(): Promise<ChildProcess> {
     stdio: ["ignore", "pipe", "inherit"],
   });
   workers.add(worker);
-  await once(worker.stdout!, "data"); // it says that it is ready
+  await once(worker.stdout!, "data"); // the worker prints a line when it is ready
   return worker;
 }
 
@@ -46,7 +46,7 @@ async function kill(worker: ChildProcess): Promise<void> {
 const ended = async () =>
   (await world.pool.query("select count(*)::int as count from effect where step = 'end'")).rows[0].count;
 
-test("workers killed at random under a full limit: every run ends, no limit is exceeded, and nothing is left", {
+test("every run ends, no limit is exceeded and nothing is left when workers are killed at random under a full limit", {
   timeout: 120_000,
 }, async () => {
   await world.send(...Array.from({ length: RUNS }, (_, n) => mail(n)));
@@ -57,7 +57,7 @@ test("workers killed at random under a full limit: every run ends, no limit is e
     await soon(ended).toBeGreaterThanOrEqual(target);
     await kill(round % 2 ? other : steady);
     if (round % 2 === 0) steady = other;
-    for (let n = 0; n < RUNS; n += 10) await world.send(mail(n)); // sent again while they are wherever they are
+    for (let n = 0; n < RUNS; n += 10) await world.send(mail(n)); // sent again while the runs are at any stage
   }
   await soon(ended).toBe(RUNS);
   await world.idle();
@@ -68,7 +68,7 @@ test("workers killed at random under a full limit: every run ends, no limit is e
 
   const { rows: most } = await world.pool.query("select max(count)::int as most from seen_at_work");
   expect(most[0].most).toBeLessThanOrEqual(PLACES);
-  // At least once: a step runs again for a retry, a nap, a wake that was sent again, and for each kill that caught its run.
+  // Steps run at least once: one runs again for a retry, a nap, a repeated wake, and for each kill that hit its run.
   const { rows } = await world.pool.query(
     "select max(times)::int as most, sum(times)::int as total from effect where step = 'first'",
   );

@@ -14,42 +14,45 @@ export type EngineOptions = {
   flows: readonly Flow[];
   /** Shared with the product; keep at least 4 connections for the engine. */
   pool: Pool;
-  /** Runs at work in this process at once. */
+  /** The most runs at work in this process at once. */
   concurrency?: number;
   log: QueueLog;
-  /** A worker that is silent for this long loses its jobs to the others. */
+  /** A worker that is silent for this long loses its jobs to other workers. */
   leaseMs?: number;
-  /** How long `stop` lets steps in flight go on. */
+  /** The time that `stop` gives steps in flight to finish. */
   stopMs?: number;
-  /** Pause before a retry; 1 is the first. */
+  /** The pause before a retry; the first retry is 1. */
   backoffMs?: (retry: number) => number;
 };
 
-/** A run that sleeps for longer gives up its turn, and its job goes back into the queue. */
+/** A run that sleeps for longer gives up its turn, and its job returns to the queue. */
 const SHORT_MS = 250;
 const TIDY_MS = 60_000;
 const LONGEST_TIMER_MS = HOUR_MS;
-/** What throws is repeated after these pauses, before the flow's own retries: a broken connection costs moments. */
+/** A failing call is repeated after these pauses, before the flow's own retries: a broken connection lasts moments. */
 const REPEAT_AFTER_MS = [50, 250, 1_000];
 
 type Payload = Wake["payload"] & { hasTurn?: true };
 
-/** Starts a worker: takes woken runs from the queue and runs their flows until `stop`. `migrateEngine` has been called before. */
+/**
+ * Starts a worker, which takes woken runs from the queue and runs their flows until `stop`. `migrateEngine` must have been
+ * called before.
+ */
 export async function startEngine(options: EngineOptions): Promise<{ stop(): Promise<void> }> {
   const { flows, pool, log, concurrency = 100, leaseMs = 6_000, stopMs = 10_000 } = options;
   const { backoffMs = defaultBackoffMs } = options;
   const stopping = new AbortController();
   setMaxListeners(0, stopping.signal);
   const timers = new Set<NodeJS.Timeout>();
-  const atWork = new Set<string>(); // ids of jobs
+  const atWork = new Set<string>(); // ids of the queue's jobs
   let queue: Queue | undefined;
   let worker = "";
   const again = <T>(work: () => Promise<T>) => repeated(work, log);
 
-  /** One turn of a run: until it ends, sleeps for long, or throws. */
+  /** One turn of a run, until the run ends, sleeps for long, or throws. */
   async function work(flow: Flow, { data, retries = 0, hasTurn }: Payload, job: Job): Promise<void> {
     const wake = toWake({ name: flow.event.name, data });
-    // The first delivery of a woken run has a turn. A run that slept takes one, as does one whose worker has died.
+    // The first delivery of a woken run has a turn. A run that slept takes one, and so does a run whose worker died.
     if (!(hasTurn && job.attempts === 1) && !(await again(() => takeTurn(pool, wake)))) return;
     let afterMs: number | null;
     try {
@@ -64,7 +67,7 @@ export async function startEngine(options: EngineOptions): Promise<{ stop(): Pro
     if (afterMs !== null) lookAgainIn(afterMs);
   }
 
-  /** The queue finds jobs that have become due within a second; a timer of this worker makes it look at once. */
+  /** The queue finds jobs that have become due within a second; this timer makes it look at once. */
   function lookAgainIn(ms: number): void {
     if (ms > LONGEST_TIMER_MS || stopping.signal.aborted) return;
     const timer = setTimeout(() => {
@@ -120,15 +123,15 @@ export async function startEngine(options: EngineOptions): Promise<{ stop(): Pro
   };
 }
 
-/** 15 s, doubling up to an hour, plus up to 30 % of jitter. */
+/** The default pause before a retry: 15 s, doubling up to an hour, plus up to 30 % of jitter. */
 function defaultBackoffMs(retry: number): number {
   return Math.min(15_000 * 2 ** (retry - 1), HOUR_MS) * (1 + Math.random() * 0.3);
 }
 
-/** Runs a flow until it ends (null) or gives up its turn: for how many milliseconds. */
+/** Runs a flow until it ends (null), or gives up its turn for the returned number of milliseconds. */
 function drive(flow: Flow, { key, payload }: Wake, stopping: AbortSignal): Promise<number | null> {
   return new Promise((resolve, reject) => {
-    // A run that gives up its turn waits here for ever, and begins again from its rows: no `catch` of a flow sees it.
+    // A run that gives up its turn waits here forever and starts again from its rows, so no `catch` of a flow sees it.
     const leave = (ms: number) => {
       resolve(ms);
       return new Promise<never>(() => {});
@@ -163,7 +166,7 @@ async function takeTurn(pool: Pool, wake: Wake): Promise<boolean> {
     text: "SELECT capstan_take_turn($1) AS taken",
     values: [JSON.stringify(wake)],
   });
-  return rows[0]!.taken; // a function answers one row
+  return rows[0]!.taken; // the function returns one row
 }
 
 async function endTurn(pool: Pool, wake: Wake, afterMs: number | null): Promise<void> {
@@ -178,7 +181,7 @@ async function tidy(pool: Pool, worker: string, atWork: Set<string>): Promise<vo
   await pool.query("SELECT capstan_tidy_turns($1, $2)", [worker, [...atWork]]);
 }
 
-/** Reports that this worker lives, and frees the jobs of those that no longer do. */
+/** Reports that this worker is alive, and frees the jobs of workers that are not. */
 async function beat(pool: Pool, worker: string, leaseMs: number): Promise<void> {
   await pool.query({
     name: "engine-beat",
@@ -195,7 +198,7 @@ async function beat(pool: Pool, worker: string, leaseMs: number): Promise<void> 
   });
 }
 
-/** Takes the worker out of the table, and frees the jobs of steps that did not end in time. */
+/** Removes the worker from the table, and frees the jobs of steps that did not end in time. */
 async function leave(pool: Pool, worker: string): Promise<void> {
   await pool.query("SELECT graphile_worker.force_unlock_workers(ARRAY[$1])", [worker]);
   await pool.query("DELETE FROM engine_worker WHERE id = $1", [worker]);

@@ -2,10 +2,10 @@ import type { Pool } from "pg";
 import { type OutgoingEvent, type WakeEvent, wakeEvents } from "@/inngest/client";
 import { relaxedPool } from "@/server/platform/db";
 
-/** What runs one statement: a pool, or a client inside a transaction of the caller. */
+/** Runs one statement: a pool, or a client inside a transaction of the caller. */
 export type Queryable = Pick<Pool, "query">;
 
-/** A run to wake, in the columns of `run_slot`; `payload` is what its job in the queue carries. */
+/** A run to wake, with the columns of `run_slot`; `payload` is the payload of its job in the queue. */
 export type Wake = {
   key: string;
   limit_key: string;
@@ -14,9 +14,9 @@ export type Wake = {
   payload: { data: OutgoingEvent["data"]; retries?: number };
 };
 
-const known = new Map(wakeEvents.map((event) => [event.name, event as WakeEvent])); // its keys are of its own data
+const known = new Map(wakeEvents.map((event) => [event.name, event as WakeEvent])); // the keys of each event are of its own data
 
-/** The run that an event wakes, and the limit that it runs under. */
+/** The run that an event wakes, and the run's limit. */
 export function toWake({ name, data }: Pick<OutgoingEvent, "name" | "data">): Wake {
   const event = known.get(name);
   if (!event) throw new Error(`No flow is woken by "${name}"`);

@@ -9,9 +9,9 @@ import { createTestDatabase } from "../test/database";
 import { onBulk, onMail, quiet, soon } from "../test/world";
 import { startEngine } from "./engine";
 
-/* A database whose engine kept runs and steps of its own becomes one of this engine, and loses no event. */
+/* A database of the engine that stored runs and steps itself is migrated to this engine without losing an event. */
 
-test("events that no run had ended wake their flows after the migration; what the engine before had is gone", async () => {
+test("events that no run had finished wake their flows after the migration, and the old engine's tables are gone", async () => {
   const folder = mkdtempSync(join(tmpdir(), "capstan-hand-over-"));
   mkdirSync(join(folder, "0001_init"));
   cpSync("prisma/migrations/0001_init", join(folder, "0001_init"), { recursive: true });

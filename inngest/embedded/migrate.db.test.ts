@@ -20,7 +20,7 @@ afterAll(async () => {
 const LOCK = "select pg_advisory_lock(hashtext('capstan-engine-migrations'))";
 const UNLOCK = "select pg_advisory_unlock_all()";
 
-test("a process that has to wait for another one's migration says so first, and goes on when that has ended", async () => {
+test("a process that must wait for another one's migration logs it first, and continues when that has ended", async () => {
   await other.query(LOCK);
   const warned = vi.spyOn(log, "warn").mockImplementation(() => void other.query(UNLOCK));
   await migrateEngine(database.url);
@@ -32,7 +32,7 @@ test("a process that has to wait for another one's migration says so first, and 
   expect(warned).not.toHaveBeenCalled();
 });
 
-test("one that waits too long fails with what it waited for and what to do", async () => {
+test("a process that waits too long fails with the cause and the remedy", async () => {
   vi.spyOn(log, "warn").mockReturnValue();
   await other.query(LOCK);
   const sentence =

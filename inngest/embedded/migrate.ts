@@ -2,14 +2,14 @@ import { Logger, runMigrations } from "graphile-worker";
 import { Client, type DatabaseError, Pool } from "pg";
 import { log } from "@/server/platform/log/log";
 
-/** How long a start may wait for a lock of another process's migration or transaction. */
+/** The longest wait of a start for a lock of another process's migration or transaction. */
 const LOCK_WAIT_MS = 60_000;
 const LOCK_NOT_AVAILABLE = "55P03";
 const KEY = "hashtext('capstan-engine-migrations')";
 
 /**
- * Prepares a database for the engine: the queue's own schema, beside the tables and functions of the product's migrations.
- * Running it again changes nothing. Throws when it has waited too long for a lock of another process.
+ * Prepares a database for the engine: the queue's own schema, in addition to the tables and functions of the product's
+ * migrations. Running it again changes nothing. Throws after waiting too long for a lock of another process.
  */
 export async function migrateEngine(
   connectionString = process.env.DATABASE_URL,
@@ -18,9 +18,10 @@ export async function migrateEngine(
   if (!connectionString) throw new Error("migrateEngine needs a connection string, or DATABASE_URL");
   const options = `-c lock_timeout=${lockWaitMs} -c idle_in_transaction_session_timeout=0`;
   const client = new Client({ connectionString, options });
-  // The queue's migrations run on a connection of their own, and wait no longer than ours.
+  // The queue's migrations use their own connections, with the same lock timeout.
   const pgPool = new Pool({ connectionString, options, max: 2 });
-  // graphile-worker wants listeners on the pool and its connections; a lost connection fails the statement itself.
+  // graphile-worker requires listeners on the pool and its connections. A lost connection fails the statement, so nothing is
+  // handled here.
   pgPool.on("error", () => {}).on("connect", (client) => client.on("error", () => {}));
   await client.connect();
   try {
@@ -29,7 +30,7 @@ export async function migrateEngine(
     await runMigrations({ pgPool, logger: new Logger(() => () => {}) });
     await client.query("COMMIT");
   } catch (error) {
-    if ((error as DatabaseError).code !== LOCK_NOT_AVAILABLE) throw error; // only a database names this code
+    if ((error as DatabaseError).code !== LOCK_NOT_AVAILABLE) throw error; // only a database error has this code
     throw new Error(
       `Another process has held a lock that the engine's tables need for ${lockWaitMs / 1000} seconds. Look for it in pg_stat_activity, end it if it hangs, and start again.`,
       { cause: error },
@@ -39,7 +40,7 @@ export async function migrateEngine(
   }
 }
 
-/** Several processes may start at once; the lock ends with the transaction, however that ends. */
+/** Several processes may start at once. The lock ends with the transaction, however that ends. */
 async function takeLock(client: Client): Promise<void> {
   const { rows } = await client.query<{ taken: boolean }>(
     `SELECT pg_try_advisory_xact_lock(${KEY}) AS taken`,

@@ -11,16 +11,16 @@ type QueueOptions = {
   tasks: { name: string; work: (payload: unknown, job: Job) => Promise<void> }[];
   concurrency: number;
   stopMs: number;
-  /** Called before the queue takes jobs in a new name: a name that is silent loses what it has locked. */
+  /** Called before the queue takes jobs under a new name. A name that stays silent loses its locked jobs. */
   newName: () => Promise<string>;
 };
 
 export type Queue = Awaited<ReturnType<typeof startQueue>>;
 
-/** Jobs that are done are deleted together. */
+/** Finished jobs are deleted in batches, this long after the first. */
 const COMPLETE_AFTER_MS = 10;
 const RESTART_MS = 500;
-/** A full worker gives the jobs that it has fetched and not begun back to the others. */
+/** A full worker returns jobs that it has fetched and not begun after this time. */
 const KEEP_MS = 500;
 const POLL_MS = 1_000;
 
@@ -59,7 +59,7 @@ export async function startQueue({ pool, log, tasks, concurrency, stopMs, newNam
           concurrentJobs: concurrency,
           localQueue: { size: concurrency, ttl: KEEP_MS },
           completeJobBatchDelay: COMPLETE_AFTER_MS,
-          failJobBatchDelay: COMPLETE_AFTER_MS, // else no one handles that this fails, and the process ends
+          failJobBatchDelay: COMPLETE_AFTER_MS, // an unhandled failure of this deletion would end the process
           pollInterval: POLL_MS,
         },
       },
@@ -72,7 +72,7 @@ export async function startQueue({ pool, log, tasks, concurrency, stopMs, newNam
   async function restart(previous?: Runner): Promise<void> {
     if (stopping) return;
     log.error({}, "The queue has stopped and is started again");
-    previous?.stop().catch(() => {}); // it may have stopped already
+    previous?.stop().catch(() => {}); // it may have stopped itself
     await pause(RESTART_MS);
     if (stopping) return;
     await start().catch((err) => {
@@ -81,17 +81,17 @@ export async function startQueue({ pool, log, tasks, concurrency, stopMs, newNam
     });
   }
 
-  // A connection that breaks while it is in use must not end the process.
+  // A connection that breaks during use must not end the process.
   const onConnect = (client: PoolClient) =>
     client.on("error", (err) => log.warn({ err }, "A connection broke"));
   pool.on("connect", onConnect);
   await start();
   return {
-    /** Looks for jobs now. */
+    /** Makes the queue look for jobs now. */
     nudge(): void {
       if (!stopping) jobs?.nudge(1);
     },
-    /** Takes nothing new and waits for the jobs in hand, up to `stopMs`. */
+    /** Takes nothing new and waits up to `stopMs` for the jobs at work. */
     async stop(): Promise<void> {
       stopping = true;
       const late = pause(stopMs, undefined, { ref: false });

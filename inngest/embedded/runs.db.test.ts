@@ -5,7 +5,7 @@ import { bulk, gate, mail, NOTHING, onBulk, onMail, soon, withWorld, world } fro
 withWorld();
 
 describe("a wake", () => {
-  test("runs the flow of its event, once, and leaves nothing behind", async () => {
+  test("a wake runs the flow of its event once, and leaves nothing behind", async () => {
     const ran: string[] = [];
     await world.start([
       onBulk(async (id, step) => step.run("work", async () => ran.push(`bulk ${id}`))),
@@ -16,18 +16,18 @@ describe("a wake", () => {
     expect(ran.toSorted()).toEqual(["bulk 1", "bulk 3", "mail 2"]);
   });
 
-  test("that is sent twice before its run has begun runs it once", async () => {
+  test("a wake that is sent twice before its run has begun runs it once", async () => {
     const ran: string[] = [];
     await world.send(bulk(1), bulk(1));
     for (let n = 0; n < 3; n++) await world.send(bulk(1));
     expect(await world.left()).toEqual({ ...NOTHING, slots: 1, jobs: 1 });
-    await world.pool.query("update run_slot set again = false"); // sent again while it waited for a worker
+    await world.pool.query("update run_slot set again = false"); // as if sent only once while it waited for a worker
     await world.start([onBulk(async (id) => void ran.push(id))]);
     await world.idle();
     expect(ran).toEqual(["1"]);
   });
 
-  test("that comes while its run is at work begins it again afterwards, never beside it", async () => {
+  test("a wake that comes while its run is at work starts it again afterwards, never concurrently", async () => {
     const [started, hold] = [gate(), gate()];
     let most = 0;
     let atWork = 0;
@@ -50,7 +50,7 @@ describe("a wake", () => {
     expect({ begun, most }).toEqual({ begun: 2, most: 1 });
   });
 
-  test("of an event that no flow knows is refused", async () => {
+  test("a wake of an event without a flow is refused", async () => {
     await expect(world.send({ name: "unknown/event", data: {} })).rejects.toThrow(
       'No flow is woken by "unknown/event"',
     );
@@ -58,7 +58,7 @@ describe("a wake", () => {
 });
 
 describe("a run that throws", () => {
-  test("is repeated at once, then retried until it succeeds", { tags: "long" }, async () => {
+  test("it is repeated at once, then retried until it succeeds", { tags: "long" }, async () => {
     let tries = 0;
     const pauses: number[] = [];
     const backoffMs = (retry: number) => pauses.push(retry) && 0;
@@ -68,10 +68,10 @@ describe("a run that throws", () => {
     await world.start([flow], { backoffMs });
     await world.send(bulk(1));
     await world.idle();
-    expect({ tries, pauses }).toEqual({ tries: 6, pauses: [1] }); // four tries of a turn, a pause, two more
+    expect({ tries, pauses }).toEqual({ tries: 6, pauses: [1] }); // four attempts in one turn, a pause, two more
   });
 
-  test("is given up after its retries; a new wake runs it again", { tags: "long" }, async () => {
+  test("it is given up after its retries, and a new wake runs it again", { tags: "long" }, async () => {
     let tries = 0;
     const flow = onBulk(async () => {
       tries++;
@@ -86,7 +86,7 @@ describe("a run that throws", () => {
     expect(tries).toBe(16);
   });
 
-  test("gives up its turn between retries", { tags: "long" }, async () => {
+  test("it gives up its turn between retries", { tags: "long" }, async () => {
     const ran: string[] = [];
     const flow = onMail(async (id) => {
       ran.push(id);
@@ -101,7 +101,7 @@ describe("a run that throws", () => {
 });
 
 describe("a run that sleeps", () => {
-  test("for a moment goes on in place, with what it knows", async () => {
+  test("a short sleep continues in place, with the run's variables", async () => {
     const at: number[] = [];
     await world.start([
       onBulk(async (_, step) => {
@@ -116,7 +116,7 @@ describe("a run that sleeps", () => {
     expect(at[1]! - at[0]!).toBeGreaterThanOrEqual(98);
   });
 
-  test("for longer gives up its turn, and begins again on time under the same run id", async () => {
+  test("a longer sleep gives up its turn, and the run starts again on time under the same run id", async () => {
     const begun: { id: string; at: number }[] = [];
     await world.start([
       onBulk(async (_, step) => {
@@ -133,7 +133,7 @@ describe("a run that sleeps", () => {
     expect(slept).toBeLessThan(1_500);
   });
 
-  test("for very long survives a change of worker, and a wake begins it at once", async () => {
+  test("a very long sleep survives a change of worker, and a wake starts the run at once", async () => {
     let begun = 0;
     const flow = onBulk(async (_, step) => {
       if (++begun < 3) await step.sleep("long", 51 * HOUR_MS);
@@ -156,7 +156,7 @@ describe("a run that sleeps", () => {
     expect(begun).toBe(3);
   });
 
-  test("and was woken before that begins again at once", async () => {
+  test("a run that was woken before it sleeps starts again at once", async () => {
     let begun = 0;
     await world.start([
       onBulk(async (id, step) => {
@@ -170,7 +170,7 @@ describe("a run that sleeps", () => {
     expect(begun).toBe(2);
   });
 
-  test("is not seen by the flow's own error handling", async () => {
+  test("a sleep is not seen by the flow's own error handling", async () => {
     const seen: string[] = [];
     await world.start([
       onBulk(async (_, step) => {

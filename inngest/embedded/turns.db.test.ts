@@ -4,7 +4,7 @@ import { bulk, gate, mail, NOTHING, onBulk, onMail, soon, withWorld, world } fro
 
 withWorld();
 
-/** A flow whose runs work until they are let go; what ran in which order, and how many at once. */
+/** A flow whose runs work until they are released; records their order and the most at once. */
 function held() {
   const seen = { order: [] as string[], now: new Map<string, number>(), most: new Map<string, number>() };
   let waiting: (() => void)[] = [];
@@ -19,7 +19,7 @@ function held() {
   return {
     flow,
     seen,
-    /** Lets those at work go, and all that follow unless only those. */
+    /** Releases the runs at work, and by default all that follow. */
     open(isForAll = true) {
       isOpen = isForAll;
       for (const go of waiting.splice(0)) go();
@@ -28,7 +28,7 @@ function held() {
   };
 }
 
-test("a limit holds over all workers, for each key separately; what waits is rows, not jobs", {
+test("a limit holds over all workers, for each key separately, and waiting runs are rows without jobs", {
   tags: "long",
 }, async () => {
   const { flow, seen, open } = held();
@@ -38,14 +38,14 @@ test("a limit holds over all workers, for each key separately; what waits is row
   await soon(() => seen.now.get("p")).toBe(4);
   await world.send(bulk("other", "q"));
   await soon(() => seen.now.get("q")).toBe(1);
-  expect(seen.order).toHaveLength(5); // before any of the others has given up its turn
+  expect(seen.order).toHaveLength(5); // before any other has given up its turn
   open();
   await world.idle();
   expect(seen.order).toHaveLength(201);
   expect([seen.most.get("p"), seen.most.get("q")]).toEqual([4, 1]);
 });
 
-test("turns go to the runs that have waited longest, whichever worker ends one", async () => {
+test("turns go to the runs that have waited longest, whichever worker frees one", async () => {
   const { flow, seen, open } = held();
   await Promise.all([world.start([flow]), world.start([flow])]);
   const ids = Array.from({ length: 24 }, (_, n) => String(100 + n));
@@ -58,12 +58,12 @@ test("turns go to the runs that have waited longest, whichever worker ends one",
   }
   open();
   await world.idle();
-  // Four at once begin in any order among themselves.
+  // Each four start together, in any order among themselves.
   for (let n = 0; n < ids.length; n += 4)
     expect(seen.order.slice(n, n + 4).toSorted()).toEqual(ids.slice(n, n + 4));
 });
 
-test("a limit without a key holds for all runs of the event", async () => {
+test("a limit without a key covers all runs of the event", async () => {
   const hold = gate();
   let atWork = 0;
   await world.start([
@@ -80,7 +80,7 @@ test("a limit without a key holds for all runs of the event", async () => {
   expect(atWork).toBe(9);
 });
 
-test("a run that sleeps holds no turn, and takes one before it goes on", { tags: "long" }, async () => {
+test("a run that sleeps holds no turn, and takes one before it continues", { tags: "long" }, async () => {
   const begun: string[] = [];
   const hold = gate();
   await world.start([
@@ -103,7 +103,7 @@ test("a run that sleeps holds no turn, and takes one before it goes on", { tags:
   expect(begun).toHaveLength(20);
 });
 
-test("a wake does not put off a run that waits for its turn, nor does the end of one that was given up", async () => {
+test("a wake does not postpone a run that waits for its turn, nor does the end of a run that was given up", async () => {
   const { flow, open } = held();
   await world.start([flow]);
   await world.send(...[0, 1, 2, 3, 4].map((n) => bulk(n)));
@@ -122,7 +122,7 @@ test("a wake does not put off a run that waits for its turn, nor does the end of
   await world.idle();
 });
 
-test("a place whose job was lost is free again, and what a dead worker left behind is removed", async () => {
+test("a turn whose job was lost is free again, and rows of a dead worker are removed", async () => {
   const { flow, seen, open } = held();
   open();
   await world.send(...Array.from({ length: 5 }, (_, n) => bulk(n)));
@@ -138,7 +138,7 @@ test("a place whose job was lost is free again, and what a dead worker left behi
   expect(rowCount).toBe(0);
 });
 
-test("a run whose end the database forgot in a crash is run again, and one at work is left alone", async () => {
+test("a run whose end was lost in a database crash runs again, and one at work is left alone", async () => {
   const { flow, seen, open } = held();
   open();
   await world.start([flow]);
@@ -151,7 +151,7 @@ test("a run whose end the database forgot in a crash is run again, and one at wo
       [ago],
     );
   const tidy = (atWork: string[]) => world.pool.query("select capstan_tidy_turns('this one', $1)", [atWork]);
-  await lock("59 seconds"); // perhaps about to be reported
+  await lock("59 seconds"); // its end may be about to be reported
   await tidy([]);
   const { rows } = await lock("61 seconds");
   await tidy([rows[0].id]);

@@ -5,7 +5,7 @@ import { bulk, gate, mail, onBulk, onMail, quiet, soon, withWorld, world } from 
 
 withWorld();
 
-test("a worker that stops hands its runs over after the step in flight", async () => {
+test("a worker that stops hands over its runs after the step in flight", async () => {
   const ran: string[] = [];
   const [started, hold] = [gate(), gate()];
   const flow = onBulk(async (_, step) => {
@@ -31,7 +31,7 @@ test("a worker that stops hands its runs over after the step in flight", async (
   expect(ran).toEqual(["first", "first", "second"]);
 });
 
-test("a worker that stops leaves a step that does not end in time to another one", async () => {
+test("a worker that stops leaves an unfinished step to another worker", async () => {
   const by: string[] = [];
   const [started, hold] = [gate(), gate()];
   const flow = (name: string) =>
@@ -51,7 +51,7 @@ test("a worker that stops leaves a step that does not end in time to another one
   await world.idle();
 });
 
-test("a full worker leaves jobs to those that have room", async () => {
+test("a full worker leaves jobs to workers with room", async () => {
   const by: string[] = [];
   const [started, hold] = [gate(), gate()];
   const flow = (name: string) =>
@@ -71,7 +71,7 @@ test("a full worker leaves jobs to those that have room", async () => {
   await world.idle();
 });
 
-test("a worker that is silent loses its runs, with their turns; its late end changes nothing", async () => {
+test("a silent worker loses its runs and their turns, and its late end changes nothing", async () => {
   const [started, hold] = [gate(), gate()];
   const by: string[] = [];
   const flow = (name: string) =>
@@ -80,7 +80,7 @@ test("a worker that is silent loses its runs, with their turns; its late end cha
       if (name === "silent" && by.length === 4) started.open();
       if (name === "silent") await hold.passed;
     });
-  // Beats too rarely to be heard of again, and is full.
+  // Beats so rarely that it counts as silent, and is full.
   const silent = await world.start([flow("silent")], { leaseMs: HOUR_MS, concurrency: 4 });
   await world.send(...[0, 1, 2, 3].map(mail));
   await started.passed;
@@ -97,7 +97,7 @@ test("a worker that is silent loses its runs, with their turns; its late end cha
   await world.idle();
 });
 
-test("runs end although every database connection is cut now and then", { tags: "long" }, async () => {
+test("runs end even if database connections are cut now and then", { tags: "long" }, async () => {
   const ended = new Set<string>();
   const slept = new Set<string>();
   const flow = onBulk(async (id, step) => {
@@ -124,7 +124,7 @@ test("runs end although every database connection is cut now and then", { tags: 
   await soon(() => world.left().catch(() => null)).toMatchObject({ slots: 0, waiting: 0 });
 });
 
-/** Has the database do this before jobs are deleted, until the test ends; `n` is the number of the mail. */
+/** Makes the database run this before jobs are deleted, until the test ends; `n` is the mail's number. */
 async function interfere(body: string) {
   await world.pool.query(`create sequence times;
     create function meanwhile() returns trigger language plpgsql as $$
@@ -135,7 +135,7 @@ async function interfere(body: string) {
   });
 }
 
-test("an engine that could not report a job as done while others were being reported goes on taking jobs", {
+test("an engine that could not report a job as done, while it reported others, continues to take jobs", {
   tags: "long",
 }, async () => {
   await interfere(

@@ -2,7 +2,7 @@ import { bulkAccepted } from "@/inngest/client";
 import { flow } from "@/inngest/flow";
 import * as pins from "@/server/domain/pins";
 
-/** Runs an accepted bulk, all of its items in one run. */
+/** Runs an accepted bulk, with all items in one run. */
 export default flow({
   id: "run-bulk",
   event: bulkAccepted,

@@ -8,11 +8,11 @@ import { migrateEngine } from "../embedded/migrate";
 export type TestDatabase = { url: string; close(): Promise<void> };
 
 /**
- * A migrated database of one's own on the server of DATABASE_URL. An engine takes every event of its database, so
- * tests that start one must not share theirs.
+ * Creates a migrated database on the server of DATABASE_URL. An engine takes every event of its database, so tests that start
+ * one must not share theirs.
  */
 export async function createTestDatabase(migrations = "prisma/migrations"): Promise<TestDatabase> {
-  // Both set by the tests' global setup; the product's own role may not create databases.
+  // The tests' global setup sets both variables; the product's own role may not create databases.
   const address = new URL(process.env.DATABASE_URL!);
   const password = readFileSync(join(process.env.CAPSTAN_DATA_DIR!, "postgres.password"), "utf8").trim();
   const { hostname: host, port, username } = address;

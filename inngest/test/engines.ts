@@ -37,7 +37,7 @@ async function startEmbedded(flows: Flow[]): Promise<EngineUnderTest> {
   };
 }
 
-/** An Inngest server's side, on the SDK's public HTTP handler. It skips time. */
+/** The side of an Inngest server, on the SDK's public HTTP handler. Time is skipped. */
 const served =
   (checkpointing: boolean): Start =>
   async (flows, { losesAnswer } = {}) => {
@@ -54,7 +54,7 @@ const served =
       await server.close();
     });
     const functions = flows.map(toInngest);
-    // As in a process that starts with this environment. The handlers' own request type is wider than needed.
+    // Read anew, as in a process that starts with this environment. The handlers' own request type is wider than needed.
     const handlers = serve({ client: inngest.setEnvVars(), functions }) as unknown as Handlers;
     await server.register(handlers);
     return {
@@ -68,7 +68,7 @@ const served =
 
 export const startServed = served(false);
 
-/** Both engines, the second with and without what the SDK calls checkpoints. */
+/** Both engines; the Inngest server with and without the SDK's checkpoints. */
 export const ENGINES: { name: string; start: Start; isEmbedded: boolean }[] = [
   { name: "the embedded engine", start: startEmbedded, isEmbedded: true },
   { name: "an Inngest server, through the SDK's HTTP handler", start: startServed, isEmbedded: false },

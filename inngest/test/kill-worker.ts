@@ -3,13 +3,13 @@ import { mailDue } from "../client";
 import { startEngine } from "../embedded/engine";
 import { type Flow, flow } from "../flow";
 
-// A worker to be killed: started by crash.isolated.test.ts as a process of its own. Each step counts in a row how often it
-// ran; a run begins again until its row says that it has ended.
+// A worker that crash.isolated.test.ts starts as a process and kills. Each step counts its runs in a row, and a run starts
+// again until its row shows that it has ended.
 const pool = new Pool({ connectionString: process.env.DATABASE_URL, max: 12 });
 pool.on("error", () => {});
 pool.on("connect", (client) => client.on("error", () => {}));
 
-/** How often this step of this run has run, this time included. */
+/** Counts this run of the step, and returns how often it has run. */
 async function effect(run: string, step: string): Promise<number> {
   const { rows } = await pool.query(
     `insert into effect (run, step, times) values ($1, $2, 1)
@@ -19,14 +19,14 @@ async function effect(run: string, step: string): Promise<number> {
   return rows[0].times;
 }
 
-/** Works as long as its row in `at_work` lives: what counts how many are at work at once, killed workers left out. */
+/** Holds an advisory lock while it works and records how many are held, so that killed workers do not count. */
 const fragile: Flow = flow({
   id: "fragile",
   event: mailDue,
   retries: 2,
   heldAs: "mails",
   async run(_, { mailId }, step) {
-    const client = await pool.connect(); // its advisory lock goes with its process
+    const client = await pool.connect(); // its advisory lock ends with its process
     try {
       await client.query("select pg_advisory_lock_shared(4711, hashtext($1))", [mailId]);
       await client.query(

@@ -2,7 +2,7 @@ import { createHash, createHmac, randomUUID } from "node:crypto";
 import { createServer, type IncomingMessage } from "node:http";
 import canonicalize from "canonicalize";
 
-/** The handlers of app/api/inngest/route.ts, or of any other `serve()`. */
+/** The handlers of app/api/inngest/route.ts, or of another `serve()`. */
 export type Handlers = Record<"GET" | "POST" | "PUT", (request: Request) => Promise<Response>>;
 
 export type ProtocolEvent = { id?: string; name: string; data: Record<string, unknown>; ts?: number };
@@ -11,13 +11,13 @@ export type ProtocolRun = {
   event: ProtocolEvent;
   status: "completed" | "failed";
   output: unknown;
-  /** Calls of the handler that it took. */
+  /** The number of calls of the handler. */
   calls: number;
 };
 
 export type ProtocolClient = Awaited<ReturnType<typeof startProtocolClient>>;
 
-/** A function as the SDK registers it, and what a step reports; as far as our functions use them. */
+/** The parts of a function's registration and of a step's report that our functions use. */
 export type FunctionConfig = {
   id: string;
   triggers: ({ event: string } | { cron: string })[];
@@ -43,7 +43,7 @@ export async function startProtocolClient(options: {
 }) {
   const { signingKey, checkpointing = false, losesAnswer = () => false } = options;
   const url = "http://capstan.test/api/inngest";
-  const sent: ProtocolEvent[] = []; // by functions, over the event API
+  const sent: ProtocolEvent[] = []; // sent by functions, through the event API
   const checkpoints = new Map<string, Op[]>();
   const registrations: { authorization: string | undefined; functions: FunctionConfig[] }[] = [];
   let functions: FunctionConfig[] = [];
@@ -82,7 +82,7 @@ export async function startProtocolClient(options: {
     return `t=${time}&s=${mac.update(body).update(time).digest("hex")}`;
   }
 
-  /** One call of a handler, signed unless told otherwise. */
+  /** Calls a handler, signed by default. */
   async function call(
     handlers: Handlers,
     method: keyof Handlers,
@@ -96,7 +96,7 @@ export async function startProtocolClient(options: {
     const target = new URL(url);
     for (const [key, value] of Object.entries(request.query ?? {})) target.searchParams.set(key, value);
     const body = request.body === undefined ? undefined : JSON.stringify(request.body);
-    // Signed over the canonical form (RFC 8785) of what the other side parses; nothing at all when there is no body.
+    // Signs the canonical form (RFC 8785) of the parsed body, and the empty text if there is no body.
     const signature = sign(request.body === undefined ? "" : (canonicalize(request.body) ?? ""));
     const response = await handlers[method](
       new Request(target, {
@@ -208,7 +208,7 @@ export async function startProtocolClient(options: {
     registrations,
     call,
     run,
-    /** What the SDK must present when it registers. */
+    /** The header that the SDK must send when it registers. */
     authorization: `Bearer ${signingKey.replace(/^(signkey-\w+-)?(.*)$/, (_, prefix = "", key) => prefix + createHash("sha256").update(Buffer.from(key, "hex")).digest("hex"))}`,
     /** Asks the app to register itself, as a deploy does, and returns what it registered. */
     async register(handlers: Handlers): Promise<FunctionConfig[]> {
@@ -216,7 +216,7 @@ export async function startProtocolClient(options: {
       if (answer.status !== 200) throw new Error(`Registration was refused: ${JSON.stringify(answer.body)}`);
       return functions;
     },
-    /** Sends an event: runs every registered function that it triggers. */
+    /** Sends an event and runs every registered function that the event triggers. */
     async send(handlers: Handlers, event: ProtocolEvent, runId?: string): Promise<ProtocolRun[]> {
       const runs: ProtocolRun[] = [];
       for (const config of functions.filter((candidate) => isTriggered(candidate, event)))

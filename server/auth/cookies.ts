@@ -2,7 +2,7 @@ import type { CookiesOptions } from "next-auth";
 import { publicUrl } from "@/server/platform/settings/env";
 
 const isSecure = publicUrl.startsWith("https://");
-/** With this prefix a browser on https refuses such a cookie from a subdomain, for a path or over plain http. */
+/** A browser on https refuses a cookie with this prefix from a subdomain, for a path or over plain http. */
 const prefix = isSecure ? "__Host-" : "";
 const options = { httpOnly: true, sameSite: "lax", path: "/", secure: isSecure } as const;
 

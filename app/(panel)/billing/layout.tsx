@@ -7,7 +7,7 @@ import { findPerson } from "@/server/auth/session";
 import { panelRead } from "@/server/trpc/prefetch";
 import { PanelFrame } from "../frame";
 
-/** The frame of an organization's pages: that of the project last opened. */
+/** The frame of an organization's pages: the same as that of the last opened project. */
 export default async function BillingLayout({ children }: { children: ReactNode }) {
   const person = await findPerson();
   if (!person) return children;

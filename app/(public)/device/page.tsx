@@ -8,7 +8,7 @@ export const metadata: Metadata = { title: "Sign in a device", referrer: "no-ref
 
 type Props = { searchParams: Promise<{ code?: string | string[] }> };
 
-/** Where a person approves a device that shows a code. A link may contain the code, but the person decides. */
+/** The page where a person approves a device that shows a code. A link may contain the code, but the person decides. */
 export default async function Device({ searchParams }: Props) {
   const { code } = await searchParams;
   const given = typeof code === "string" ? code.slice(0, 40) : "";

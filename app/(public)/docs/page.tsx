@@ -102,7 +102,7 @@ export default function DocsPage() {
   );
 }
 
-/** A part of the reference, folded: a link to anything in it opens it, without scripts too. */
+/** A collapsed part of the reference. A link to an element inside opens the part, also without scripts. */
 function Part({
   id,
   title,

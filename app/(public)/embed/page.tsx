@@ -3,7 +3,10 @@ import { EmbeddedPanel } from "@/components/embed/panel";
 
 export const metadata: Metadata = { title: "Embed", robots: { index: false } };
 
-/** A panel to be shown in a host page's frame (docs/guides/embed-in-your-site.md); who may frame it, server/web/frames.ts says. */
+/**
+ * An embed, shown in a frame of a host page (docs/guides/embed-in-your-site.md). server/web/frames.ts decides which pages may
+ * frame it.
+ */
 export default function EmbedPage() {
   return <EmbeddedPanel />;
 }

@@ -4,7 +4,7 @@ export type Look =
   | {
       kind: "seen";
       tensors: number;
-      /** A few of their names. */
+      /** Names of a few of its tensors. */
       names: string[];
       /** The base model as named in the metadata. */
       madeFor: string | null;
@@ -20,8 +20,8 @@ const MOST_NAMES = 4;
 const MADE_FOR = ["modelspec.architecture", "ss_base_model_version", "base_model", "baseModel"];
 
 /**
- * Reads the header of a file and refuses what cannot be safetensors, before gigabytes are uploaded. It names a rule
- * (docs/reference/safetensors.md) only where the server names the same rule; the server decides everything else.
+ * Reads a file's header and refuses an invalid safetensors file before gigabytes are uploaded. It names a rule
+ * (docs/reference/safetensors.md) only if the server names the same rule for this file; the server decides everything else.
  */
 export async function lookAt(file: Blob, { fileBytes, headerBytes }: Limits): Promise<Look> {
   if (file.size > fileBytes)
@@ -55,7 +55,7 @@ function readHeader(bytes: Uint8Array): Look {
     return { kind: "unclear" };
   }
   if (typeof header !== "object" || header === null) return { kind: "unclear" };
-  const { __metadata__: metadata, ...tensors } = header as Record<string, unknown>; // JSON that begins with {
+  const { __metadata__: metadata, ...tensors } = header as Record<string, unknown>; // a JSON text that begins with { is an object
   const names = Object.keys(tensors);
   return {
     kind: "seen",

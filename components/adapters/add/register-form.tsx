@@ -51,7 +51,7 @@ export function RegisterForm({ projectId, environment, onAdded }: AddProps) {
   const recommendedWeight = readWeight(weight);
 
   function send({ text, given }: Sent) {
-    if (recommendedWeight === undefined) return; // its field says why
+    if (recommendedWeight === undefined) return; // its field shows the error
     register.mutate({
       projectId,
       environment,

@@ -2,7 +2,7 @@ import { memberOf, textIn } from "@/components/blocks/data/unknown";
 import type { FieldIssue } from "@/components/field-issue";
 import type { ModelAdapter } from "@/server/contract/adapters";
 
-/** Why an upload failed: the message, and where known the field and the rule that the file breaks. */
+/** A failed upload: the message and, if known, the field and the rule that the file breaks. */
 export class UploadRefusal extends Error {
   override readonly name = "UploadRefusal";
   readonly field: string | null;
@@ -51,7 +51,7 @@ export function sendFile({
       const body = bodyOf(request);
       const isKnown = request.status < 300 && textIn(body, "adapterId") !== undefined;
       if (isKnown)
-        resolve(body as ModelAdapter); // the adapter, as the contract has it
+        resolve(body as ModelAdapter); // the response is the adapter, as the contract defines it
       else reject(refusalOf(request));
     });
     request.addEventListener("loadend", () => signal.removeEventListener("abort", abort));
@@ -74,7 +74,7 @@ function refusalOf(request: XMLHttpRequest): UploadRefusal {
   const detail = memberOf(bodyOf(request), "detail");
   const message = textIn(detail, "message");
   if (message) return new UploadRefusal(message, { requestId });
-  const issues: FieldIssue[] = Array.isArray(detail) ? detail : []; // every refusal by field has this form
+  const issues: FieldIssue[] = Array.isArray(detail) ? detail : []; // all validation errors have this form
   const [first] = issues;
   if (!first)
     return new UploadRefusal(

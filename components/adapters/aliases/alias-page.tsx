@@ -220,7 +220,7 @@ function RecipeCard({
 }: {
   alias: AliasShown;
   versions: AliasStep[];
-  /** Why the reader may not pin a version; null where they may. */
+  /** The reason why the reader may not pin a version; null if they may. */
   whyNot: string | null;
 }) {
   const { binding, current } = alias;

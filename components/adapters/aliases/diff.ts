@@ -1,7 +1,7 @@
 import type { ModelAdapter } from "@/server/contract/adapters";
 import { ownKeys } from "@/server/contract/own-keys";
 
-/** What an alias points to, or could point to. */
+/** The adapter and weight that an alias points to, or could point to. */
 export type Target = { adapter: ModelAdapter; weight: number | null };
 
 /** One line of a diff; `before` and `after` are null when there is no value. */
@@ -15,7 +15,7 @@ export type Line = {
   removed?: string[];
 };
 
-/** What changes for a request when its alias moves from one target to the other. */
+/** The differences that a request gets when its alias moves from one target to the other. */
 export function diffOf(before: Target, after: Target): Line[] {
   const [was, is] = [factsOf(before), factsOf(after)];
   const lines = ownKeys(was).map(
@@ -36,7 +36,7 @@ export function diffOf(before: Target, after: Target): Line[] {
   return lines.toSpliced(place, 0, words);
 }
 
-/** Are the targets the same, so that promoting would create no version? */
+/** True if the targets are the same, so that promoting would create no version. */
 export const isSame = (a: Target, b: Target): boolean =>
   a.adapter.adapterId === b.adapter.adapterId && a.weight === b.weight;
 

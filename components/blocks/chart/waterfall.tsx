@@ -10,7 +10,7 @@ export type Span = {
   toMs: number;
   /** The outcome in words. */
   outcome?: string;
-  /** Absent: neither good nor bad. */
+  /** Absent if the outcome is neither good nor bad. */
   wentWell?: boolean;
 };
 

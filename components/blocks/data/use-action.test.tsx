@@ -7,7 +7,7 @@ type Hook = UseMutationResult<string, Error, string>;
 type Use = typeof useAction<string, Error, string>;
 type Asked = { input: string; end: (error?: Error) => void };
 
-/** The hook of one rendered component, and the requests it sent. */
+/** Renders the hook in a component; returns the hook's value and the requests that it sent. */
 function drawn(use: Use, options: ActionOptions<string, string> = {}, client = new QueryClient()) {
   const asked: Asked[] = [];
   const drawnAs: { hook?: Hook } = {};
@@ -96,7 +96,7 @@ test("mutations of different rows run in parallel, each once", async () => {
   expect(inputs()).toEqual(["first", "second"]);
 });
 
-test("what it may have changed is read again after a success and after a refusal, and only a success is acted on", async () => {
+test("the data that it may have changed is fetched again after success and refusal, and only success calls its handler", async () => {
   const client = new QueryClient();
   const seen: string[] = [];
   client.setQueryData(["rows"], []);

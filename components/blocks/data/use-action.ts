@@ -13,18 +13,18 @@ import { toast } from "@/components/ui/toaster";
 type Result<Output, Failure, Input, Context> = UseMutationResult<Output, Failure, Input, Context>;
 
 export type ActionOptions<Output, Input> = {
-  /** What the reader sees once it is done. */
+  /** The toast on success. */
   done?: string | ((output: Output, input: Input) => string);
-  /** What it may have changed, which is read again however it ends. */
+  /** Queries that it may have changed; they are fetched again on success and on failure. */
   refresh?: readonly QueryKey[];
   onDone?(output: Output, input: Input): unknown;
-  /** Its form shows why it was refused; else a toast does. */
+  /** Its form shows an error; otherwise a toast does. */
   isInPlace?: boolean;
 };
 
 /**
- * A change of the server's state. It runs once however often it is called while in flight: a second click may arrive before
- * its button is disabled. `reset` stops waiting for the one in flight.
+ * A change of the server's state. It runs once however often it is called while in flight, because a second click may arrive
+ * before the button is disabled. `reset` stops waiting for the call in flight.
  */
 export function useAction<Output = unknown, Failure = Error, Input = void, Context = unknown>(
   mutation: UseMutationOptions<Output, Failure, Input, Context>,
@@ -73,7 +73,7 @@ function useOnce<Output, Failure, Input, Context>(
   const { mutateAsync: start, reset: startAnew } = mutation;
   const mutateAsync = useCallback<Start>(
     (...args) => {
-      const key = kept.current(args[0] as Input); // absent only where the input is void
+      const key = kept.current(args[0] as Input); // an input is absent only if its type is void
       const before = underWay.current.get(key);
       if (before) return before;
       const begun = start(...args);

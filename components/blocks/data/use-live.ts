@@ -4,15 +4,15 @@ import { type QueryKey, type UseSuspenseQueryOptions, useSuspenseQuery } from "@
 const LIVE_MS = 2_000;
 const IDLE_MS = 15_000;
 
-/** Soon again while something changes without the reader, else now and then. */
+/** Polls often while something changes without the reader, else rarely. */
 export const soonWhile =
   <Read>(isMoving: (read: Read) => boolean) =>
   (read: Read): number =>
     isMoving(read) ? LIVE_MS : IDLE_MS;
 
 /**
- * What the server has, read again after so many milliseconds; `false`: it can no longer change. `isStale`: the last try to
- * read it again failed, so that what is shown may have changed meanwhile.
+ * A query that is refetched after this many milliseconds; `false` if its data can no longer change. `isStale` is true if the
+ * last refetch failed, so that the data may be out of date.
  */
 export function useLive<Read, Failure, Data, Key extends QueryKey>(
   options: UseSuspenseQueryOptions<Read, Failure, Data, Key>,

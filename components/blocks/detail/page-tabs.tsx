@@ -6,16 +6,16 @@ import { Tabs, TabsContent, TabsList, TabsTrigger } from "@/components/ui/tabs";
 
 const hrefOf = (id: string) => `?tab=${id}`;
 
-/** A page's parts, of which one is shown. It is in the address as `?tab=receipt`; a link with `#receipt` leads there too. */
+/** The tabs of a page. The URL names the shown one as `?tab=receipt`; a link with `#receipt` opens it, too. */
 export function PageTabs({
   label,
   aside,
   tabs,
 }: {
   label: string;
-  /** Beside the tabs, whichever is chosen. */
+  /** Content beside the tabs, whichever is chosen. */
   aside?: ReactNode;
-  /** The first is shown where the address names none. */
+  /** The first is shown if the URL names none. */
   tabs: readonly { id: string; name: string; content: ReactNode }[];
 }) {
   const asked = useSearchParams().get("tab");
@@ -25,7 +25,7 @@ export function PageTabs({
   useEffect(() => {
     const id = /^#(\w+?)(-title)?$/.exec(window.location.hash)?.[1];
     if (!id || !names.split(",").includes(id)) return;
-    // Next follows the history from its own effect on, which runs after this one.
+    // Next reads the history in an effect of its own, which runs after this one.
     const timer = setTimeout(() => window.history.replaceState(null, "", hrefOf(id)));
     return () => clearTimeout(timer);
   }, [names]);
@@ -33,7 +33,7 @@ export function PageTabs({
     <Tabs
       value={chosen?.id}
       onValueChange={(id) => {
-        // A click chooses a tab twice: as it is pressed, and as it gets the focus. Back must leave it at once.
+        // A click chooses a tab twice, on press and on focus, but must add only one entry to the history.
         const { href } = new URL(
           id === first?.id ? window.location.pathname : hrefOf(id),
           window.location.href,

@@ -1,7 +1,7 @@
 import { type ReactNode, useId } from "react";
 import { Card } from "@/components/ui/card";
 
-/** The column beside a page's main part: what is known of its item, in one card. */
+/** The column beside a page's main part, with the facts of its item in one card. */
 export function Rail({ children }: { children: ReactNode }) {
   return <Card className="divide-y divide-line-soft">{children}</Card>;
 }

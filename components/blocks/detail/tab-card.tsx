@@ -2,7 +2,7 @@ import type { ReactNode } from "react";
 import { CardBody, Section } from "@/components/ui/card";
 import { Tabs, TabsContent, TabsList, TabsTrigger } from "@/components/ui/tabs";
 
-/** One of several ways to see a card's content. A flush one has its own edges, as a table has. */
+/** One view of a card's content. A flush one reaches the card's edges, like a table. */
 export type View = { name: string; content: ReactNode; isFlush?: boolean };
 
 type Props = {
@@ -10,14 +10,14 @@ type Props = {
   icon?: ReactNode;
   title: string;
   hint?: ReactNode;
-  /** Names the choice: "Output format". */
+  /** Names the choice for screen readers, such as "Output format". */
   label: string;
-  /** The first is shown. */
+  /** The first is shown initially. */
   views: readonly View[];
   isBusy?: boolean;
 };
 
-/** A card with several views of the same thing. A single one needs no tabs. */
+/** A card with several views of the same content. A single view has no tabs. */
 export function TabCard({ id, icon, title, hint, label, views, isBusy }: Props) {
   const [first] = views;
   return (

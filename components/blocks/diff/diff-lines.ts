@@ -3,7 +3,7 @@ import { type ChangeObject, diffArrays, diffWordsWithSpace } from "diff";
 /** A part of a line, and whether it differs from the other side. */
 export type Piece = { text: string; isChanged: boolean };
 export type Line = { number: number; pieces: Piece[] };
-/** A line of the older and one of the newer text, side by side; null where a side has none. */
+/** A line of the older text beside one of the newer; null where a side has none. */
 export type Row = { kind: "same" | "changed"; older: Line | null; newer: Line | null };
 
 // Comparing two long texts with nothing in common could freeze the page: past this limit both are shown in full.
@@ -12,7 +12,7 @@ const WORDS_TIMEOUT_MS = 400;
 /** Lines that share less than this are treated as different lines, because word marks would only confuse. */
 const LEAST_ALIKE = 0.35;
 
-/** Compares two texts line by line, and changed lines word by word. Null: there is no such text. */
+/** Compares two texts line by line, and changed lines word by word. A null text has no lines. */
 export function diffLines(older: string | null, newer: string | null): Row[] {
   const [before, after] = [linesOf(older), linesOf(newer)];
   const changes = diffArrays(before, after, { timeout: LINES_TIMEOUT_MS }) ?? replaced(before, after);
@@ -87,7 +87,7 @@ function words(was: string, is: string, timeoutMs: number): [Piece[], Piece[]] {
 
 export type UnifiedLine = { sign: " " | "-" | "+"; line: Line };
 
-/** The same in one column: in each changed block the old lines, then the new. */
+/** The same rows in one column: in each changed block the old lines, then the new. */
 export function unified(rows: readonly Row[]): UnifiedLine[] {
   const lines: UnifiedLine[] = [];
   let block: Row[] = [];

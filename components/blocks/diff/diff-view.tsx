@@ -4,18 +4,18 @@ import { Button } from "@/components/ui/button";
 import { cn } from "@/components/ui/class-names";
 import { folded, type Line, type Row, type Stretch, unified } from "./diff-lines";
 
-/** More rows would make the page slow; a click shows the rest. */
+/** More rows would make the page slow; a click shows the others. */
 const MOST_ROWS = 400;
 
 type Props = {
   rows: Row[];
   isProse: boolean;
   caption: string;
-  /** Visible names of both columns where neither is older. */
+  /** Visible names of both columns, for texts of which neither is older. */
   sides?: [string, string];
 };
 
-/** A comparison: side by side where there is room, in one column on a phone. Unchanged stretches are folded. */
+/** A comparison: side by side if there is room, in one column on a phone. Unchanged stretches are folded. */
 export function DiffView({ rows, isProse, caption, sides }: Props) {
   const [shown, setShown] = useState(MOST_ROWS);
   const [open, setOpen] = useState<ReadonlySet<number>>(new Set());
@@ -115,7 +115,7 @@ function Unfold({ rows, unfold }: Stretch & { unfold: () => void }): ReactNode {
 
 type Sign = " " | "-" | "+";
 const LOOK: Record<Sign, string> = { " ": "", "-": "bg-bad-soft", "+": "bg-good-soft" };
-/** What each sign means, for screen readers. */
+/** The meaning of each sign, for screen readers. */
 type Said = Record<Sign, string>;
 const CHANGED: Said = { " ": "", "-": "Removed: ", "+": "Added: " };
 const between = ([left, right]: [string, string]): Said => ({

@@ -4,7 +4,7 @@ import type { ComponentProps } from "react";
 import { Confirm } from "@/components/ui/alert-dialog";
 import { Button, type ButtonProps } from "@/components/ui/button";
 
-/** A button that asks, then acts. */
+/** A button that asks for confirmation and then acts. */
 export function ConfirmAction({
   icon: Icon,
   label,
@@ -18,12 +18,12 @@ export function ConfirmAction({
   ...button
 }: {
   icon?: LucideIcon;
-  /** The button: a verb and at most one noun. Where that is not enough, `aria-label` names what it acts on. */
+  /** The button's label: a verb and at most one noun. If that is ambiguous, `aria-label` names the object. */
   label: string;
-  /** The button that acts, where it says more. */
+  /** The label of the confirming button, if it differs. */
   action?: string;
   isHarmless?: boolean;
-  /** False: it acts at once, as where it takes back what the other label asks about. */
+  /** False if it acts without confirmation, for instance when it only undoes the other action. */
   isAsked?: boolean;
 } & Omit<ComponentProps<typeof Confirm>, "children" | "action" | "actionVariant" | "open" | "onOpenChange"> &
   Pick<ButtonProps, "size" | "variant" | "className" | "pending" | "disabled" | "aria-label">) {

@@ -1,16 +1,18 @@
 import type { ReactNode } from "react";
 import { Notice } from "@/components/ui/notice";
 
-/** Why something ended without a result and what to do next, in the API's words, with the code to search for. */
+/**
+ * The reason why something ended without a result, and what to do next, in the API's words and with the code to search for.
+ */
 export function Failure({
   error: { code, message, resolution },
   isIntended = false,
   children,
 }: {
   error: { code: string; message: string; resolution?: string | null };
-  /** A person wanted it to end, so it is no alert. */
+  /** A person intended this end, so it is no alert. */
   isIntended?: boolean;
-  /** More that is known of it. */
+  /** Extra details. */
   children?: ReactNode;
 }) {
   return (

@@ -10,13 +10,13 @@ type Props = {
   title: string;
   action: ReactNode;
   baseUrl: string;
-  /** What the command posts, and where. */
+  /** The endpoint that the command posts to. */
   path: string;
   body: string;
   children: ReactNode;
 };
 
-/** Shown in a project that has none of something: the command that makes the first one. */
+/** Shown in a project without items of a kind: the command that creates the first one. */
 export const FirstCommand = ({ baseUrl, path, body, children, ...rest }: Props) => (
   <EmptyState {...rest}>
     <p>{children}</p>
@@ -24,7 +24,7 @@ export const FirstCommand = ({ baseUrl, path, body, children, ...rest }: Props) 
   </EmptyState>
 );
 
-/** The way to a key, which such a command needs. */
+/** A link to create the key that such a command needs. */
 export const CreateKey = ({ projectId }: { projectId: string }) => (
   <Button asChild variant="primary">
     <Link href={`/projects/${projectId}/keys`}>Create API key</Link>

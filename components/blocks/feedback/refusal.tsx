@@ -1,7 +1,7 @@
 import { sentencesOf } from "@/components/trpc";
 import { Notice } from "@/components/ui/notice";
 
-/** Why an action was refused, shown where it was asked for. */
+/** The reason why an action was refused, shown beside the action. */
 export function Refusal({ error, className }: { error: unknown; className?: string }) {
   if (!error) return null;
   return (

@@ -25,8 +25,8 @@ export function LinesField({ label, hint, problem, ...area }: Base & ComponentPr
 }
 
 /**
- * An amount of money, read in digits and never through floats; in a text field, because a number field drops what it cannot
- * parse.
+ * A field for an amount of money, parsed from digits and never through floats. It is a text field, because a number field
+ * drops text that it cannot parse.
  */
 export function MoneyField({
   label,
@@ -40,10 +40,10 @@ export function MoneyField({
   ...input
 }: Base & {
   bounds?: Bounds;
-  /** The initial value; `initial` has it as it was typed. */
+  /** The initial value; `initial` is the initial text. */
   micros?: number | null;
   initial?: string;
-  /** The value, where its form decides. */
+  /** The text, if the form controls it. */
   text?: string;
   onText?(text: string): void;
   required?: boolean;
@@ -63,7 +63,7 @@ export function MoneyField({
           inputMode="decimal"
           autoComplete="off"
           onFocus={({ currentTarget }) => currentTarget.select()} // typing replaces it
-          ref={(element) => element?.setCustomValidity(found ?? "")} // its form refuses it
+          ref={(element) => element?.setCustomValidity(found ?? "")} // makes the browser refuse to submit it
           value={value}
           onChange={({ target }) => {
             setChecked(false);
@@ -77,7 +77,7 @@ export function MoneyField({
   );
 }
 
-/** A choice of a few options. With `value` its form decides what is chosen. */
+/** A choice of a few options. With `value` the form controls it. */
 export function ChoiceField({ name, label, hint, ...select }: Base & SelectProps) {
   return (
     <Field id={useId()} label={label} hint={hint} problem={useProblem(name)}>
@@ -86,7 +86,7 @@ export function ChoiceField({ name, label, hint, ...select }: Base & SelectProps
   );
 }
 
-/** Yes or no. With `checked` its form decides. */
+/** A checkbox. With `checked` the form controls it. */
 export function CheckField({
   label,
   onChange,
@@ -95,7 +95,7 @@ export function CheckField({
 }: {
   name: string;
   label: string;
-  /** Beside something more important. */
+  /** Less prominent than its neighbours. */
   isQuiet?: boolean;
   defaultChecked?: boolean;
   checked?: boolean;
@@ -113,7 +113,7 @@ export function CheckField({
   );
 }
 
-/** Any of several, in one list or in titled groups. */
+/** A choice of any number of options, in one list or in titled groups. */
 export function ChecksField<Name extends string>({
   name,
   label,
@@ -126,7 +126,7 @@ export function ChecksField<Name extends string>({
 }: {
   name: string;
   label: string;
-  /** False: its label is in sight already. */
+  /** False if its label is visible elsewhere. */
   isNamed?: boolean;
   hint?: ReactNode | ((chosen: number) => ReactNode);
   groups: readonly { title?: string; names: readonly Name[] }[];

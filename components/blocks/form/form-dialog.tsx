@@ -9,25 +9,27 @@ import type { Sent } from "./sent";
 export type FormDialogProps = {
   title: ReactNode;
   description?: ReactNode;
-  /** The button that opens it; without one `isOpen` does. */
+  /** The button that opens the dialog; without one `isOpen` controls it. */
   trigger?: ReactElement;
   isOpen?: boolean;
   onOpenChange?: (isOpen: boolean) => void;
   action: FormAction & { isSuccess: boolean; reset(): void };
   send(sent: Sent): void;
-  /** The button that sends it. */
+  /** The label of the submit button. */
   submit: string;
   tone?: "primary" | "danger";
   isReady?: boolean;
   isWide?: boolean;
-  /** Nothing is left to send, as where what it is about has changed; then the dialog closes. */
+  /** True once there is nothing left to submit, for instance because the item has changed; the dialog then closes. */
   hasEnded?: boolean;
-  /** Takes the form's place once it is done, for what is shown only once; else the dialog closes. */
+  /** Replaces the form after success, for content that is shown only once; without it the dialog closes. */
   after?: ReactNode;
   children?: ReactNode;
 };
 
-/** A form in a dialog. It closes once it is done, or by Cancel; any other way out asks before it discards typed text. */
+/**
+ * A form in a dialog. The dialog closes after success, or by Cancel; any other way out asks before it discards typed text.
+ */
 export function FormDialog(props: FormDialogProps) {
   const { trigger, action, after } = props;
   const [isOwnOpen, setOwnOpen] = useState(false);

@@ -13,13 +13,13 @@ import { toFailure } from "@/components/trpc";
 import { Notice } from "@/components/ui/notice";
 import { type Sent, sentOf } from "./sent";
 
-/** An action, as far as its form shows it. */
+/** The part of an action that its form shows. */
 export type FormAction = { isPending: boolean; error: unknown };
 
 type Known = { problemOf(name: string): string | undefined; fields: Set<string> };
 const Problems = createContext<Known | null>(null);
 
-/** Why the server refused a field of this form. The field's name is the contract's. */
+/** The server's error for a field of this form. The field's name is the contract's. */
 export function useProblem(name: string): string | undefined {
   const known = useContext(Problems);
   useEffect(() => {
@@ -28,7 +28,7 @@ export function useProblem(name: string): string | undefined {
   return known?.problemOf(name);
 }
 
-/** Why the browser takes a field's value for invalid, in our words and not in the words of its bubble. */
+/** The browser's reason why a field is invalid, in our words and not those of the browser's bubble. */
 function whyInvalid(field: TextField): string {
   const { validity } = field;
   if (validity.customError) return field.validationMessage;
@@ -46,7 +46,7 @@ type TextField = HTMLInputElement | HTMLTextAreaElement;
 const isField = (element: EventTarget): element is TextField =>
   element instanceof HTMLInputElement || element instanceof HTMLTextAreaElement;
 
-/** What the form's own fields refuse, by name. */
+/** The errors of the form's own fields, by name. */
 const refusedBy = (form: HTMLFormElement): Record<string, string> =>
   Object.fromEntries(
     [...form.elements]
@@ -60,7 +60,7 @@ const SHOWN_ELSEWHERE: FormAction = { isPending: false, error: null };
 export const focusWrong = (form: HTMLFormElement | null) =>
   form?.querySelector<HTMLElement>("[aria-invalid=true]")?.focus();
 
-/** A form. A refusal is shown at the fields it is about, else above them; the first of these fields gets the focus. */
+/** A form. An error is shown at its fields, else above them, and the first invalid field gets the focus. */
 export function Form({
   action = SHOWN_ELSEWHERE,
   send,
@@ -70,13 +70,13 @@ export function Form({
   onInput,
   ...rest
 }: {
-  /** None where the form is never refused, or shows it itself. */
+  /** Absent if the form is never refused, or shows errors itself. */
   action?: FormAction;
-  /** `button`: the id of the one that sent it. */
+  /** Called on submit; `button` is the id of the button that submitted the form. */
   send(sent: Sent, button: string | undefined): void;
   children: ReactNode;
   ref?: RefObject<HTMLFormElement | null>;
-  /** It checks its fields itself. */
+  /** True if the form validates its fields itself. */
   noValidate?: boolean;
 } & Omit<ComponentProps<"form">, "action" | "onSubmit" | "children" | "ref" | "noValidate">) {
   const inner = useRef<HTMLFormElement>(null);
@@ -107,7 +107,7 @@ export function Form({
       }}
       onSubmit={(event) => {
         event.preventDefault();
-        event.stopPropagation(); // a dialog's form may be a child of another form of the page
+        event.stopPropagation(); // a dialog's form may be inside another form of the page
         const { submitter } = event.nativeEvent as SubmitEvent; // React's type lacks the submitter
         const refused = noValidate ? {} : refusedBy(event.currentTarget);
         setOwn(refused);

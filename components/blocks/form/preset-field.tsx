@@ -4,7 +4,7 @@ import { ChecksField } from "./fields";
 
 export type Preset<Name extends string> = { label: string; hint: string; names: readonly Name[] };
 
-/** Which of many names: one of a few usual sets, or the reader's own, which begins with the set chosen before. */
+/** Selects some of many names: a common set, or the reader's own, which starts with the set chosen before. */
 export function PresetField<Name extends string>({
   label,
   presets,
@@ -13,9 +13,9 @@ export function PresetField<Name extends string>({
   ...checks
 }: {
   presets: readonly Preset<Name>[];
-  /** The choice that shows every name. */
+  /** The label of the choice that shows every name. */
   own: string;
-  /** False while the reader chooses and nothing is chosen. */
+  /** False while the reader selects names and none is selected. */
   onReady(isReady: boolean): void;
 } & Omit<ComponentProps<typeof ChecksField<Name>>, "onChosen">) {
   const id = useId();

@@ -5,15 +5,15 @@ import { Input } from "@/components/ui/input";
 import { useProblem } from "./form";
 
 export type Base = {
-  /** The contract's name, at which its refusals are shown. */
+  /** The contract's name of the field, to which server errors are matched. */
   name: string;
   label: string;
   hint?: ReactNode;
-  /** What its form itself found. */
+  /** An error that the form itself found. */
   problem?: string | undefined;
 };
 
-/** A line of text. Apart from the other fields, for pages that need no other. */
+/** A single-line text field, in a file of its own for pages that need no other field. */
 export function TextField({ label, hint, problem, ...input }: Base & ComponentProps<"input">) {
   const refused = useProblem(input.name);
   return (

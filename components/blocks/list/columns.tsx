@@ -13,9 +13,9 @@ const quiet = <Row,>(header: string, cell: Cell<Row>, card?: Column<Row>["card"]
   cell,
 });
 
-/** The columns that most lists have. */
+/** Columns that most lists have. */
 export const column = {
-  /** The first: it has the width that the others leave, and cuts its text there. */
+  /** The first column: it gets the remaining width and truncates its text. */
   title: <Row,>(header: string, cell: Cell<Row>): Column<Row> => ({
     header,
     card: "title",
@@ -29,8 +29,8 @@ export const column = {
     card: "amount",
     cell,
   }),
-  /** Numbers and durations. */
+  /** A column of numbers or durations. */
   quiet,
-  /** How long ago something was. */
+  /** A column of ages, such as "3 min ago". */
   ago: <Row,>(header: string, at: (row: Row) => string) => quiet<Row>(header, (row) => <Ago at={at(row)} />),
 };

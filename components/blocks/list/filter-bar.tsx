@@ -27,7 +27,7 @@ export function FilterBar<State extends Record<string, string | undefined>>({
   className,
 }: {
   label: string;
-  /** Texts to search for, and choices. A value of the URL that is not offered is offered as well. */
+  /** Text fields and choices. A value of the URL that is not an option is added as one. */
   fields: readonly FilterField<keyof State & string>[];
   state: State;
   hrefOf(state: State): string;
@@ -35,7 +35,7 @@ export function FilterBar<State extends Record<string, string | undefined>>({
 }) {
   const { wanted, isPending, show } = useAddress(state, hrefOf);
   const set = (change: Record<string, string | undefined>) =>
-    show(withFilter<State>(wanted, change as Partial<State>)); // the names of its fields
+    show(withFilter<State>(wanted, change as Partial<State>)); // the bar's fields have the state's names
   return (
     <search
       aria-label={label}

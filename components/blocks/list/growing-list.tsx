@@ -7,7 +7,7 @@ import { ErrorState } from "@/components/ui/empty-state";
 import { EndOfList } from "@/components/ui/pagination";
 import { Skeleton } from "@/components/ui/skeleton";
 
-/** Why something could not be read, with a way to try again. */
+/** A failed read, with a button to retry. */
 export function ReadFailure({ what, error, again }: { what: string; error: unknown; again(): unknown }) {
   return (
     <ErrorState
@@ -20,7 +20,7 @@ export function ReadFailure({ what, error, again }: { what: string; error: unkno
   );
 }
 
-/** A list in a card that the reader extends page by page, read once the card is shown. */
+/** A list in a card that the reader extends page by page; the first page is fetched when the card is shown. */
 export function GrowingList<Row>({
   what,
   query,
@@ -28,7 +28,7 @@ export function GrowingList<Row>({
   empty,
   children,
 }: {
-  /** "the audit log" */
+  /** The name of the list in its error, such as "the audit log". */
   what: string;
   query: {
     isPending: boolean;

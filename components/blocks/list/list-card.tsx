@@ -11,27 +11,27 @@ import { FilterBar, type FilterField } from "./filter-bar";
 import { ResourceTable, type TableProps } from "./resource-table";
 
 type CardProps<State> = {
-  /** What it lists: "jobs". */
+  /** The plural name of the items, such as "jobs". */
   noun: string;
   header?: ReactNode;
   page: { items: readonly unknown[]; nextCursor?: string | null | undefined };
   state: State;
   hrefOf(state: State): string;
-  /** The list without filters. */
+  /** The URL of the list without filters. */
   allHref?: string;
   isFiltered?: boolean;
-  /** Shown while there is nothing to list. */
+  /** Shown while the list is empty and unfiltered. */
   first: ReactNode;
-  /** Beside the links to other pages. */
+  /** Content beside the links to other pages. */
   foot?: ReactNode;
-  /** The names of the two directions. */
+  /** The labels of the links to newer and older items. */
   back?: string;
   on?: string;
   /** The rows. */
   children: ReactNode;
 };
 
-/** A list by cursor in its card: its rows, or why there are none, and the way to its other pages. */
+/** A cursor-paginated list in its card: its rows, or the reason why there are none, and links to its other pages. */
 export function ListCard<State extends Place>({
   noun,
   header,
@@ -86,7 +86,7 @@ export function ListCard<State extends Place>({
   );
 }
 
-/** A list by cursor as a table, with its filters above it. */
+/** A cursor-paginated list as a table, with its filters above it. */
 export function ListTable<Row, State extends Place>({
   filters,
   ...list

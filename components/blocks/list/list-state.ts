@@ -1,23 +1,23 @@
 import { FIRST_PAGE, type Place, type SearchParams, singleValues } from "@/components/ui/paging";
 
-/** How one value is read from an address. What it does not know counts as absent. */
+/** Parses one value of a URL. An unknown value counts as absent. */
 export type Param<Value = string | undefined> = (text: string | undefined) => Value;
 
 export const oneOf =
   <const Value extends string>(options: readonly Value[]): Param<Value | undefined> =>
   (text) =>
     options.find((each) => each === text);
-/** The same with a value that is meant where the address has none. */
+/** The same with a default value for an absent or unknown one. */
 export const oneOfOr =
   <const Value extends string>(usual: Value, options: readonly Value[]): Param<Value> =>
   (text) =>
     options.find((each) => each === text) ?? usual;
-/** Text of at most so many characters; a longer one counts as absent. */
+/** Text of at most this many characters; a longer one counts as absent. */
 export const textOf =
   (most: number): Param =>
   (text) =>
     text && text.length <= most ? text : undefined;
-/** What a person types to search: trimmed, and cut where it is too long. */
+/** A search text: trimmed, and truncated to a limit. */
 export const words =
   (most: number): Param =>
   (text) =>
@@ -26,7 +26,7 @@ export const matching =
   (form: RegExp): Param =>
   (text) =>
     text !== undefined && form.test(text) ? text : undefined;
-/** An id, by its prefix; without one, any id. */
+/** An id with this prefix; without a prefix, any id. */
 export const idOf = (prefix = "[a-z]{1,8}"): Param =>
   matching(new RegExp(`^${prefix}_[0-9a-hjkmnp-tv-z]{26}$`));
 
@@ -38,30 +38,30 @@ type Values<Filters extends Params> = {
   [Name in Optional<Filters>]?: ReturnType<Filters[Name]> | undefined;
 } & { [Name in Exclude<keyof Filters, Optional<Filters>>]: ReturnType<Filters[Name]> };
 
-/** Values that an address carries, such as the filters of a page. */
+/** The state of a page in its URL, such as its filters. */
 export function addressState<const Filters extends Params>(filters: Filters) {
   return {
     read(params: SearchParams): Values<Filters> {
       const given = singleValues(params);
       const read = Object.entries(filters).map(([name, param]) => [name, param(given[name])]);
-      return Object.fromEntries(read.filter(([, value]) => value !== undefined)); // read by its own params
+      return Object.fromEntries(read.filter(([, value]) => value !== undefined)); // each value was parsed by its own parameter
     },
   };
 }
 
-/** With other filters a list starts at its first page again. */
+/** Changes filters and returns to the list's first page. */
 export const withFilter = <State extends Place>(state: State, change: Partial<State>): State => ({
   ...state,
   ...change,
   ...FIRST_PAGE,
 });
 
-/** Filters and place of a list by cursor, as its address carries them. */
+/** The filters and the position of a cursor-paginated list in its URL. */
 export function listState<const Filters extends Params>(filters: Filters, cursor: Param) {
   type State = Values<Filters> & Place;
   const { read } = addressState({ ...filters, cursor, trail: textOf(2_000) });
   return {
-    read: (params: SearchParams) => read(params) as unknown as State, // the filters, and the place
+    read: (params: SearchParams) => read(params) as unknown as State, // the filters and the position
     isFiltered: (state: State) => Object.keys(filters).some((name) => state[name as keyof State]),
   };
 }

@@ -8,20 +8,20 @@ import Link from "@/components/ui/link";
 
 export type Column<Row> = {
   header: string;
-  /** Where two columns may share a header. */
+  /** Distinguishes columns that share a header. */
   id?: string;
   cell(row: Row): ReactNode;
-  /** Numbers and times. */
+  /** Right-aligned, for numbers and times. */
   align?: "end";
   /**
-   * Its place where there is no room for columns and a row is a card of two lines: the title and the amount, or without one
-   * the status; below them the rest, after its header where it is a "fact", and the status last.
+   * The column's place on a narrow screen, where a row becomes a card: title and amount (or status) on the first line, then
+   * the others, a "fact" after its header, and the status last.
    */
   card?: "title" | "amount" | "status" | "fact" | "hidden";
   className?: string;
 };
 
-/** Rows that the reader selects, for actions on several. */
+/** Rows that the reader selects, for bulk actions. */
 export type Selection<Row> = {
   chosen: ReadonlySet<string>;
   choose(ids: string[], isChosen: boolean): void;
@@ -43,26 +43,26 @@ const CELL =
 const ROW =
   "@max-2xl:flex @max-2xl:flex-wrap @max-2xl:items-center @max-2xl:gap-x-3 @max-2xl:gap-y-0.5 @max-2xl:px-4 @max-2xl:py-2.5 @max-2xl:before:order-[-1] @max-2xl:before:basis-full";
 
-/** A header of more characters may break. */
+/** A longer header may wrap. */
 const LONG = 20;
 
 export type TableProps<Row> = {
-  /** Names the table: "API keys, newest first". */
+  /** The accessible name of the table, such as "API keys, newest first". */
   label: string;
   rows: readonly Row[];
   idOf(row: Row): string;
   columns: readonly Column<Row>[];
-  /** Attributes by which a row is found. */
+  /** Attributes by which tests find a row. */
   marks?(row: Row): Record<`data-${string}`, string>;
   actions?: ((row: Row) => ReactNode) | undefined;
   selection?: Selection<Row> | undefined;
-  /** The last line, by column. */
+  /** The last row, with a cell for each column. */
   totals?: readonly ReactNode[];
-  /** So few short columns that it stays a table everywhere. */
+  /** True for a table of a few short columns, which never becomes cards. */
   isSmall?: boolean;
 };
 
-/** Rows of one kind as a table, and as cards of the same elements where the table has no room. */
+/** Items of one kind as a table, and as cards of the same elements if the table does not fit. */
 export function ResourceTable<Row>({
   label,
   rows,
@@ -97,7 +97,7 @@ export function ResourceTable<Row>({
     );
   };
   return (
-    // Where nothing inside takes the focus, the frame does, so that it can be scrolled by keyboard.
+    // The frame is focusable if nothing inside is, so that it can be scrolled by keyboard.
     <div
       {...(actions || selection ? {} : { role: "group", "aria-label": label, tabIndex: 0 })}
       className={cn("relative w-full overflow-x-auto", !isSmall && "@container")}
@@ -188,7 +188,7 @@ const Head = ({ className, children }: { className?: string; children: ReactNode
   </th>
 );
 
-/** A row's link: its id, or its name. It covers the whole row. */
+/** The link of a row, by id or name. It covers the whole row. */
 export function RowLink({ href, id, children }: { href: string; id: string; children?: ReactNode }) {
   return (
     <Link
@@ -205,7 +205,7 @@ export function RowLink({ href, id, children }: { href: string; id: string; chil
   );
 }
 
-/** A row's first cell: its name, and below it in a quiet line what else tells it from others. */
+/** The first cell of a row: its name, and below it in a quiet line the facts that distinguish it. */
 export const Titled = ({ title, children }: { title: ReactNode; children: ReactNode }) => (
   <span className="block min-w-0">
     <span dir="auto" className="block truncate font-medium">

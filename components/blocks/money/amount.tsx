@@ -2,7 +2,7 @@ import type { ReactNode } from "react";
 import type { Money } from "@/server/contract/common";
 import { decimalsOf, formatMoney } from "./money";
 
-/** An amount in a column: six decimals, of which the zeros that say nothing are quiet, and a note on a line of its own. */
+/** An amount in a column: six decimals with quiet trailing zeros, and a note on its own line. */
 export function Amount({ of, sign, note }: { of: AnyMoney | number; sign?: boolean; note?: ReactNode }) {
   const money = typeof of === "number" ? { amountMicros: of, currency: "USD" as const } : of;
   return (

@@ -1,7 +1,7 @@
 import type { ReactNode } from "react";
 import { dollars } from "./money";
 
-/** What is reserved is hatched, so that it differs without colour too. */
+/** Reserved funds are hatched, so that they differ without colour, too. */
 const HATCHED =
   "bg-brass bg-[repeating-linear-gradient(135deg,transparent_0_4px,color-mix(in_oklch,var(--color-surface)_45%,transparent)_4px_6px)]";
 const GHOST = "bg-primary/15 outline outline-1 -outline-offset-1 outline-dashed outline-primary";
@@ -11,11 +11,11 @@ type Props = {
   name: string;
   ceilingMicros: number;
   spend: { settledMicros: number; heldMicros: number; availableMicros: number };
-  /** What a run that is not sent yet costs at most: a ghost after what is held. */
+  /** The most that an unsent run costs, drawn as a ghost after the reserved funds. */
   estimateMicros?: number;
 };
 
-/** A budget on one bar that ends at a wall, which is its limit; with its figures. */
+/** A budget as one bar that ends at its limit, with its figures. */
 export function BudgetBar({ name, ceilingMicros, spend, estimateMicros = 0 }: Props) {
   const { settledMicros, heldMicros, availableMicros } = spend;
   const all = settledMicros + heldMicros + estimateMicros;

@@ -2,7 +2,7 @@ import type { Money } from "@/server/contract/common";
 
 const MICROS = 1_000_000;
 
-/** An amount for reading, exact: cents, and more digits only where it has them. */
+/** An exact amount for reading: two decimals, and more only if it has them. */
 export function formatMoney({ amountMicros, currency }: Pick<Money, "amountMicros" | "currency">): string {
   const size = Math.abs(amountMicros);
   const whole = Math.floor(size / MICROS).toLocaleString("en-US");
@@ -14,10 +14,10 @@ const partOf = (size: number) =>
     .padStart(6, "0")
     .replace(/0{1,4}$/, "");
 
-/** How many decimals an amount is written with. */
+/** The number of decimals in which an amount is written. */
 export const decimalsOf = (amountMicros: number) => partOf(Math.abs(amountMicros)).length;
 
 export const dollars = (amountMicros: number): string => formatMoney({ amountMicros, currency: "USD" });
 
-/** The same for an amount that the API gives in dollars, of which it keeps six decimals. */
+/** The same for an amount that the API returns in dollars, which has at most six decimals. */
 export const wholeDollars = (usd: number): string => dollars(Math.round(usd * MICROS));

@@ -19,14 +19,14 @@ export function LookBadge({
   );
 }
 
-/** How each status of a thing looks, as a badge and as the options of a filter. */
+/** Defines the look of each status, for badges and for the options of a filter. */
 export function defineStatus<const Name extends string>(looks: Record<Name, Look>) {
   return {
     // biome-ignore lint/correctness/noComponentHookFactories: it is called once for each kind of thing, as its module loads
     StatusBadge: ({ status, ...rest }: { status: Name } & ComponentProps<typeof Badge>) => (
       <LookBadge look={looks[status]} data-status={status} {...rest} />
     ),
-    /** In the order in which they are declared. */
+    /** In the order of the declaration. */
     options: Object.entries<Look>(looks).map(([value, { label }]) => ({ value, label })),
     labelOf: (status: Name): string => looks[status].label,
   };

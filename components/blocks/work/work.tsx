@@ -14,7 +14,7 @@ import type { ReactNode } from "react";
 import { Titled } from "@/components/blocks/list/resource-table";
 import type { Work } from "@/server/contract/work";
 
-/** By the first word of a capability's key. */
+/** Icons by the first word of a capability's key. */
 const GLYPHS: Record<string, LucideIcon> = {
   image: Image,
   audio: AudioLines,
@@ -27,11 +27,11 @@ const GLYPHS: Record<string, LucideIcon> = {
   domain: Globe,
 };
 
-/** What a job is called: its subject. Null where it has none. */
+/** The title of a job: its subject. Null if it has none. */
 export const workTitle = (work: Work | null) =>
   work?.isPrivate ? "Private content" : (work?.subject ?? null);
 
-/** A small picture of a job's result, or the glyph of its kind. */
+/** A thumbnail of a job's result, or the icon of its kind. */
 export function WorkPreview({ work }: { work: Work }) {
   const Glyph = GLYPHS[work.capabilityKey.split(".")[0] ?? ""] ?? Sparkles;
   const { picture } = work;
@@ -54,14 +54,14 @@ export function WorkPreview({ work }: { work: Work }) {
   );
 }
 
-/** A line's first cell: the preview, what was asked, and below it the capability and what else tells the line from others. */
+/** The first cell of a row: the preview, the subject, and below it the capability and the facts that distinguish the row. */
 export function WorkCell({
   work,
   otherwise,
   children,
 }: {
   work: Work | null;
-  /** The title of a line without a subject. */
+  /** The title of a row without a subject. */
   otherwise: string;
   children: ReactNode;
 }) {
@@ -77,5 +77,5 @@ export function WorkCell({
   );
 }
 
-/** Of the column with such cells: it has what the others leave, and cuts its text there. */
+/** The width of such a column: it gets the remaining width and truncates its text. */
 export const WORK_COLUMN = "w-2/5 max-w-0";

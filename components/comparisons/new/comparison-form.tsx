@@ -122,7 +122,7 @@ export function ComparisonForm({ projectId, capabilityKey, isCarried }: Props) {
   );
 }
 
-/** Cost and intent, what refused it, and the button that starts it. */
+/** The estimate and the intent, an error if there is one, and the start button. */
 function StartCard({
   projectId,
   capabilityKey,
@@ -179,7 +179,7 @@ function StartCard({
   );
 }
 
-/** What of a refusal is still true, by its place in the form. */
+/** The issues of a refusal that still apply, by their place in the form. */
 function useIssues(failure: Failure | null, sent: Sent | null, { input, draft }: Sent) {
   return useMemo(() => {
     const all = issuesOf(failure, sent?.input ?? null);

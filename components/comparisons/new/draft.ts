@@ -58,7 +58,7 @@ function overridesOf({ overrides }: Recipe): Json {
     overrides
       .filter(({ value, isLeftOut }) => isLeftOut || value !== undefined)
       .map(({ field, value, isLeftOut }) => [field, isLeftOut ? null : value]),
-  ) as Json; // a form over the input schema holds JSON
+  ) as Json; // the form edits an input schema, whose values are JSON
 }
 
 /** The display name of a competitor. */

@@ -101,7 +101,7 @@ function JobOutcome({ job }: { job: JobListItem }) {
 function Took({ job }: { job: JobListItem }) {
   const ms = msBetween(job.createdAt, job.completedAt);
   if (ms !== null) return formatDuration(ms);
-  // What waits, for its turn or for a person, has not taken any time yet.
+  // A job that waits for its turn or for a person has no duration yet.
   return job.status === "running" || job.status === "canceling" ? <Elapsed since={job.createdAt} /> : null;
 }
 

@@ -11,7 +11,7 @@ import type { Job } from "@/server/contract/jobs";
 import { useJobEvents } from "../job-events";
 import { spansOf } from "./spans";
 
-/** Where the event's type does not say it. */
+/** Titles of events whose type does not explain itself. */
 const TITLES: Record<string, string> = {
   "job.provider_submitted": "Submitted to provider",
   "job.reader_text": "Text delivered",
@@ -58,7 +58,7 @@ function JobWaterfall({ job, events }: { job: Job; events: readonly JobEvent[] }
   );
 }
 
-/** One event; opened, it shows its payload. */
+/** One event; when opened, it shows its payload. */
 function Entry({
   event: { type, createdAt, payload },
   before,

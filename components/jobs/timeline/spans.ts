@@ -1,7 +1,7 @@
 import type { Span } from "@/components/blocks/chart/waterfall";
 import type { JobEvent } from "@/server/contract/job-events";
 
-/** What a job does after an event. Other events lie within a phase; null: the job has ended. */
+/** The phase that starts with an event. Other events lie within a phase; null if the job has ended. */
 const PHASES: Record<string, Pick<Span, "name" | "kind"> | null> = {
   "job.queued": { name: "Queue wait", kind: "wait" },
   "job.awaiting_approval": { name: "Approval wait", kind: "wait" },
@@ -17,7 +17,7 @@ const PHASES: Record<string, Pick<Span, "name" | "kind"> | null> = {
 
 type Timed = Pick<JobEvent, "type" | "createdAt" | "payload">;
 
-/** A job's phases in order and their total; what still lasts reaches to `nowMs`. None before the first event. */
+/** A job's phases in order and their total; an unfinished one lasts until `nowMs`. Empty before the first event. */
 export function spansOf(events: readonly Timed[], nowMs: number): Span[] {
   const turns = events.filter(({ type }) => PHASES[type] !== undefined);
   const [first] = turns;

@@ -5,7 +5,7 @@ import type { RequestRevision } from "@/server/contract/requests";
 export type MemberChange = {
   member: string;
   label: string;
-  /** A person's text, or JSON. */
+  /** True for a person's text, false for JSON. */
   isProse: boolean;
   change: "same" | "changed" | "added" | "removed";
   rows: Row[];
@@ -22,7 +22,7 @@ const KNOWN = [
   ["implementationPreferences", "Implementation preferences"],
 ] as const;
 const LABELS = new Map<string, string>(KNOWN);
-/** Not part of the need: shown only where they differ. */
+/** Members that identify the request: shown only if they differ. */
 const FORMAL = new Set(["schemaVersion", "projectId"]);
 
 /** A revision's members in reading order: ours first, then the caller's own. */
@@ -35,7 +35,7 @@ export function membersOf(...contents: Content[]): string[] {
 export const labelOf = (member: string) => LABELS.get(member) ?? member;
 export const isFormal = (member: string) => FORMAL.has(member);
 
-/** A member as text: text unchanged, anything else as JSON with sorted members. Null: the member is absent. */
+/** A member as text: text unchanged, anything else as JSON with sorted members. Null if the member is absent. */
 export function textOf(value: unknown): string | null {
   if (value === undefined) return null;
   return typeof value === "string" ? value : (JSON.stringify(sorted(value), null, 2) ?? null);

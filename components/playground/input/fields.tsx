@@ -20,11 +20,11 @@ import { ArtifactField, Base64Field } from "./file-fields";
 import { type DrawnProps, Framed, Issues, issuesAt, labelFor, type Props, RequiredMark } from "./frame";
 import { ChoiceField, JsonField, NumberField, SwitchField, TextField } from "./value-fields";
 
-/** An object's fields: required ones first, then the rest, folded while none of them is set. */
+/** An object's fields: required ones first, then the others, folded while none of them is set. */
 export function ObjectFields({ form, path, schema, value }: Omit<Props, "required"> & { schema: Schema }) {
   const properties = Object.entries(schema.properties ?? {});
   const isNeeded = (name: string) => schema.required?.includes(name) ?? false;
-  const values = (value ?? {}) as Record<string, unknown>; // an object, or undefined before its first field is set
+  const values = (value ?? {}) as Record<string, unknown>; // an object, or undefined until one of its fields is set
   const needed = properties.filter(([name]) => isNeeded(name));
   const others = properties.filter(([name]) => !isNeeded(name));
   const isTouched = others.some(

@@ -30,7 +30,7 @@ async function upload(projectId: string, file: File): Promise<string> {
   throw new Error(message ?? "The file could not be uploaded. Try again.");
 }
 
-/** Types that browsers do not know. */
+/** The media types of file extensions that browsers do not know. */
 function typeByName(name: string): string {
   const ending = name.split(".").at(-1)?.toLowerCase() ?? "";
   const known: Record<string, string> = {
@@ -52,7 +52,7 @@ export function ArtifactField({
   ...aria
 }: FieldProps & {
   projectId: string | null;
-  /** The hint while it is empty. */
+  /** The hint while the field is empty. */
   hint?: string;
 }) {
   const picker = useRef<HTMLInputElement>(null);

@@ -14,7 +14,7 @@ import { Label } from "@/components/ui/label";
 /** The props that every form field shares. */
 export type Form = {
   root: Schema;
-  /** Null: uploads are not available here. */
+  /** Null if uploads are not available here. */
   projectId: string | null;
   disabled: boolean;
   issues: FieldIssue[];

@@ -26,7 +26,10 @@ export function InputForm({
   capability: CapabilityDescriptor;
   input: Input;
   disabled: boolean;
-  /** A text in it is not valid JSON. Switching views is disabled, because the other view would lose the text. */
+  /**
+   * True while a text in the form is not valid JSON. Switching views is then disabled, because the other view would lose the
+   * text.
+   */
   hasUnread: boolean;
   /** Issues by path. */
   issues: FieldIssue[];

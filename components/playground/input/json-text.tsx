@@ -21,7 +21,7 @@ export function JsonText({
   disabled: boolean;
   onChange(value: unknown): void;
   label: string;
-  /** Any value including none, or an object. */
+  /** The accepted values: any, including an empty text, or only an object. */
   holds?: "any" | "object";
   className?: string;
 }) {
@@ -77,7 +77,7 @@ export function JsonText({
   );
 }
 
-/** Why a text is not valid; null if it is. */
+/** The reason why a text is not valid; null if it is. */
 export function problemOf(text: string, holds: "any" | "object"): string | null {
   if (text.trim() === "" && holds === "any") return null;
   try {

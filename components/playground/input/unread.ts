@@ -3,10 +3,10 @@ import { createContext, useCallback, useState } from "react";
 
 type Mark = (editor: string, isUnread: boolean) => void;
 
-/** Every JSON editor reports here whether its text is invalid. */
+/** The function to which each JSON editor reports whether its text is invalid. */
 export const UnreadTexts = createContext<Mark>(() => undefined);
 
-/** For `UnreadTexts`: whether a form has invalid text, in which case it would not send what is typed. */
+/** The value of `UnreadTexts`, and whether a form has invalid text; such a form would not send what was typed. */
 export function useUnreadTexts() {
   const [editors, setEditors] = useState<ReadonlySet<string>>(new Set());
   const mark = useCallback<Mark>((editor, isUnread) => {

@@ -21,7 +21,7 @@ export async function generateMetadata(props: Props): Promise<Metadata> {
   return { title: page ? titleOf(page.text) : "Documentation" };
 }
 
-/** A page of docs/, as it is written. */
+/** A page of docs/, rendered from its Markdown. */
 export default async function WrittenPage(props: Props) {
   const page = (await find(props)) ?? notFound();
   const html = htmlOf(page.name, page.text);

@@ -6,7 +6,7 @@ export const metadata: Metadata = { title: "Search the documentation" };
 
 type Props = { searchParams: Promise<Record<string, string | string[] | undefined>> };
 
-/** The pages that have the words of `?q=`. */
+/** The pages that contain the words of `?q=`. */
 export default async function SearchPage({ searchParams }: Props) {
   const given = (await searchParams).q;
   const q = (Array.isArray(given) ? given[0] : given)?.trim() ?? "";

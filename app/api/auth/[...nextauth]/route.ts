@@ -31,7 +31,10 @@ function handle(request: NextRequest, context: Context): Promise<Response> {
 
 export { handle as GET, handle as POST };
 
-/** Where next-auth's client continues or reads the error when a request is refused. It understands no other response. */
+/**
+ * The URL to which next-auth's client goes on, or from which it reads the error, when a request is refused. The client
+ * understands no other response.
+ */
 function signInPage({ headers }: NextRequest, error: unknown): string {
   const origin = originOf({ header: (name) => headers.get(name) ?? undefined });
   const code = error instanceof Fault ? error.code : "SignInFailed";

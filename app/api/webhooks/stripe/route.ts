@@ -1,7 +1,7 @@
 import { readLimited } from "@/server/api/body";
 import { guarded } from "@/server/api/next";
 import { MOST_MESSAGE_BYTES, receiveStripeMessage } from "@/server/domain/payments";
-import "@/server/domain/requests"; // sells commissions: without it their payments could not be booked here
+import "@/server/domain/requests"; // registers commissions, whose payments could not be booked here otherwise
 
 export const dynamic = "force-dynamic"; // the configuration is read at run time, not at build time
 

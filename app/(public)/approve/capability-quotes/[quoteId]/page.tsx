@@ -11,7 +11,7 @@ export const metadata: Metadata = { title: "Approve commission", robots: { index
 
 type Props = { params: Promise<{ quoteId: string }>; searchParams: Promise<SearchParams> };
 
-/** Where a person approves and pays a commission quote. A quote of another organization looks like a missing one. */
+/** The page where a person approves and pays a commission quote. A quote of another organization looks like a missing one. */
 export default async function ApprovalPage({ params, searchParams }: Props) {
   const { quoteId } = await params;
   const returned = readReturned(await searchParams);
