@@ -74,8 +74,6 @@ export const UNPORTED: string[] = [
   "server/domain/inputs/artifacts.ts",
   "server/domain/inputs/keep.ts",
   "server/domain/inputs/payloads.ts",
-  "server/domain/invitations/accept.ts",
-  "server/domain/invitations/invite.ts",
   "server/domain/jobs/admission/admit.ts",
   "server/domain/jobs/admission/dispatch.ts",
   "server/domain/jobs/admission/repeats.ts",

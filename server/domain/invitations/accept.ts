@@ -5,26 +5,24 @@ import { changeAccessBy, isAtLeast } from "@/server/domain/access";
 import { record } from "@/server/domain/audit";
 import type { Ctx } from "@/server/domain/ctx";
 import { enforceBruteForceLimit, hashPassword } from "@/server/domain/organizations";
+import { invitation, membership, organization, userAccount } from "@/server/generated/schema";
 import { pool, type Queryable } from "@/server/platform/db";
 import { fail, ValidationFault } from "@/server/platform/errors/errors";
 import { newId } from "@/server/platform/ids";
+import { maybe, names, type Of, pick, text, timestamptz } from "@/server/sql/column";
+import { statement } from "@/server/sql/statement";
 import { lockSeat } from "./invite";
 
-type Row = {
-  id: string;
-  organization_id: string;
-  organization_name: string;
-  email: string;
-  role: string;
-  invited_by: string;
-  expires_at: Date;
-  accepted_at: Date | null;
-  withdrawn_at: Date | null;
-  inviter: string | null;
-  inviter_role: string | null;
-  inviter_is_operator: boolean | null;
-  known_id: string | null;
+const OFFERED = pick(invitation, "id organization_id email role expires_at accepted_at withdrawn_at");
+const ROW = {
+  ...OFFERED,
+  organization_name: organization.display_name,
+  inviter: maybe(userAccount.email),
+  inviter_role: maybe(membership.role),
+  inviter_is_operator: maybe(userAccount.is_operator),
+  known_id: maybe(userAccount.id),
 };
+type Row = Of<typeof ROW>;
 
 /** What the holder of a link is offered. NotFound for a token no one was given, Gone for one that no longer works. */
 export function lookAtInvitation(ctx: Ctx, token: string): Promise<OfferedPlace> {
@@ -41,6 +39,28 @@ export function lookAtInvitation(ctx: Ctx, token: string): Promise<OfferedPlace>
   });
 }
 
+const lockInviter = statement("membership.lock.inviter", {
+  params: { tokenHash: invitation.token_hash },
+  sql: `SELECT FROM membership WHERE (user_id, organization_id) =
+           (SELECT invited_by, organization_id FROM invitation WHERE token_hash = $tokenHash) FOR SHARE`,
+});
+
+const addMember = statement("membership.insert.invited", {
+  params: {
+    userId: membership.user_id,
+    organizationId: membership.organization_id,
+    role: membership.role,
+    now: timestamptz,
+  },
+  sql: `INSERT INTO membership (user_id, organization_id, role, created_at) VALUES ($userId, $organizationId, $role, $now)
+         ON CONFLICT (user_id, organization_id) DO NOTHING`,
+});
+
+const markAccepted = statement("invitation.update.accepted", {
+  params: { invitationId: text, now: timestamptz, userId: invitation.accepted_by },
+  sql: `UPDATE invitation SET accepted_at = $now, accepted_by = $userId WHERE id = $invitationId`,
+});
+
 /**
  * Takes the place an invitation offers. Who has an account signs in with the invited address first; who has none makes one
  * by a password. A token is used once: of many at once, one is served.
@@ -53,11 +73,7 @@ export function acceptInvitation(ctx: Ctx, input: AcceptInvitation): Promise<Acc
     const passwordHash = isNewcomer ? await hashPassword(input.password ?? noPassword()) : null;
     return changeAccessBy(async (client) => {
       // A concurrent removal or lowering comes before their invitation is judged, or after it was accepted.
-      await client.query(
-        `SELECT FROM membership WHERE (user_id, organization_id) =
-           (SELECT invited_by, organization_id FROM invitation WHERE token_hash = $1) FOR SHARE`,
-        [hash("sha256", input.token, "buffer")],
-      );
+      await lockInviter.run(client, { tokenHash: hash("sha256", input.token, "buffer") });
       const row = await findOpen(ctx, input.token, client);
       const userId = passwordHash
         ? await makeAccount(ctx, client, row, { passwordHash, displayName: input.displayName })
@@ -65,16 +81,13 @@ export function acceptInvitation(ctx: Ctx, input: AcceptInvitation): Promise<Acc
       const organizationId = row.organization_id;
       // The invitation has its seat; the plan may have shrunk since.
       await lockSeat(ctx, client, organizationId, row.email);
-      const { rowCount } = await client.query(
-        `INSERT INTO membership (user_id, organization_id, role, created_at) VALUES ($1, $2, $3, $4)
-         ON CONFLICT (user_id, organization_id) DO NOTHING`,
-        [userId, organizationId, row.role, ctx.now()],
-      );
-      await client.query("UPDATE invitation SET accepted_at = $2, accepted_by = $3 WHERE id = $1", [
-        row.id,
-        ctx.now(),
+      const rowCount = await addMember.count(client, {
         userId,
-      ]);
+        organizationId,
+        role: row.role,
+        now: ctx.now(),
+      });
+      await markAccepted.run(client, { invitationId: row.id, now: ctx.now(), userId });
       const isNew = passwordHash !== null;
       const details = { userId, email: row.email, role: row.role, isNew, wasMember: rowCount === 0 };
       const act = { organizationId, subject: row.id, action: "invitation.accepted", details };
@@ -84,20 +97,28 @@ export function acceptInvitation(ctx: Ctx, input: AcceptInvitation): Promise<Acc
   });
 }
 
-/** The invitation of a token that still works; locked where a transaction asks. */
-async function findOpen(ctx: Ctx, token: string, database: Queryable): Promise<Row> {
-  const { rows } = await database.query<Row>(
-    `SELECT invitation.*, organization.display_name AS organization_name, inviter.email AS inviter,
+const readByToken = (name: string, lock: "" | "FOR UPDATE OF invitation") =>
+  statement(name, {
+    params: { tokenHash: invitation.token_hash },
+    row: ROW,
+    sql: `SELECT ${names(OFFERED, "invitation")}, organization.display_name AS organization_name, inviter.email AS inviter,
        inviter.is_operator AS inviter_is_operator,
        (SELECT role FROM membership WHERE user_id = invited_by AND membership.organization_id = invitation.organization_id)
          AS inviter_role,
        (SELECT id FROM user_account WHERE user_account.email = invitation.email) AS known_id
      FROM invitation JOIN organization ON organization.id = invitation.organization_id
      LEFT JOIN user_account inviter ON inviter.id = invited_by
-     WHERE token_hash = $1 ${database === pool ? "" : "FOR UPDATE OF invitation"}`,
-    [hash("sha256", token, "buffer")],
-  );
-  const row = rows[0] ?? fail("NotFound", "There is no such invitation.");
+     WHERE token_hash = $tokenHash ${lock}`,
+  });
+const readOffered = readByToken("invitation.read.offered", "");
+const lockOffered = readByToken("invitation.lock.offered", "FOR UPDATE OF invitation");
+
+/** The invitation of a token that still works; locked where a transaction asks. */
+async function findOpen(ctx: Ctx, token: string, database: Queryable): Promise<Row> {
+  const read = database === pool ? readOffered : lockOffered;
+  const row =
+    (await read.first(database, { tokenHash: hash("sha256", token, "buffer") })) ??
+    fail("NotFound", "There is no such invitation.");
   if (row.accepted_at)
     fail("Gone", "This invitation was already accepted. Sign in instead.", { reason: "accepted" });
   if (row.withdrawn_at)
@@ -128,6 +149,18 @@ function ownAccount({ principal }: Ctx, row: Row): string {
   return fail("AuthenticationFailed", `Sign in as ${row.email} to accept.`, { email: row.email });
 }
 
+const addAccount = statement("user-account.insert.invited", {
+  params: {
+    accountId: userAccount.id,
+    email: userAccount.email,
+    displayName: userAccount.display_name,
+    passwordHash: userAccount.password_hash,
+    now: timestamptz,
+  },
+  sql: `INSERT INTO user_account (id, email, display_name, password_hash, created_at) VALUES ($accountId, $email, $displayName, $passwordHash, $now)
+     ON CONFLICT (email) DO NOTHING`,
+});
+
 async function makeAccount(
   ctx: Ctx,
   client: Queryable,
@@ -135,11 +168,13 @@ async function makeAccount(
   { passwordHash, displayName }: { passwordHash: string; displayName: string | undefined },
 ): Promise<string> {
   const id = newId("user");
-  const { rowCount } = await client.query(
-    `INSERT INTO user_account (id, email, display_name, password_hash, created_at) VALUES ($1, $2, $3, $4, $5)
-     ON CONFLICT (email) DO NOTHING`,
-    [id, email, displayName ?? email.slice(0, email.indexOf("@")), passwordHash, ctx.now()],
-  );
+  const rowCount = await addAccount.count(client, {
+    accountId: id,
+    email,
+    displayName: displayName ?? email.slice(0, email.indexOf("@")),
+    passwordHash,
+    now: ctx.now(),
+  });
   // Somebody else made the account a moment ago.
   if (rowCount === 0) fail("AuthenticationFailed", `Sign in as ${email} to accept.`, { email });
   return id;

@@ -7,10 +7,13 @@ import type { Ctx } from "@/server/domain/ctx";
 import { canWriteLetters, invitationToken, writeInvitation } from "@/server/domain/notifications";
 import { requireSeat } from "@/server/domain/organizations";
 import type { Settings } from "@/server/domain/plans";
+import { invitation, organization, userAccount } from "@/server/generated/schema";
 import { inTransaction, pool, type Transaction } from "@/server/platform/db";
 import { fail } from "@/server/platform/errors/errors";
 import { newId } from "@/server/platform/ids";
 import { DAY_MS } from "@/server/platform/time/units";
+import { column, int4, maybe, names, type Of, pick, present, text, timestamptz } from "@/server/sql/column";
+import { statement } from "@/server/sql/statement";
 
 const LIFETIME_MS = 7 * DAY_MS;
 /** An organization sends at most so many letters a day: no one's mail box is filled from here. */
@@ -18,28 +21,50 @@ const MOST_LETTERS_A_DAY = 200;
 /** And one address gets at most one so often. */
 const LETTER_EVERY_MS = 60_000;
 
-export type Row = {
-  id: string;
-  organization_id: string;
-  email: string;
-  role: string;
-  nonce: string;
-  invited_by: string;
-  inviter?: string | null;
-  sent_at: Date;
-  expires_at: Date;
-};
+const ROW = pick(invitation, "id organization_id email role nonce invited_by sent_at expires_at");
+type Row = Of<typeof ROW> & { inviter?: string | null };
+
+const listOpen = statement("invitation.list.open", {
+  params: { organizationId: text },
+  row: { ...ROW, inviter: maybe(userAccount.email) },
+  sql: `SELECT ${names(ROW, "invitation")}, (SELECT email FROM user_account WHERE id = invited_by) AS inviter FROM invitation
+     WHERE organization_id = $organizationId AND accepted_at IS NULL AND withdrawn_at IS NULL ORDER BY id DESC`,
+});
 
 /** The invitations of an organization that wait, expired ones too, newest first. For its admins. */
 export async function invitationsOf(ctx: Ctx, organizationId: string): Promise<Invitation[]> {
   access.authorize(ctx, "admin", { organizationId });
-  const { rows } = await pool.query<Row>(
-    `SELECT invitation.*, (SELECT email FROM user_account WHERE id = invited_by) AS inviter FROM invitation
-     WHERE organization_id = $1 AND accepted_at IS NULL AND withdrawn_at IS NULL ORDER BY id DESC`,
-    [organizationId],
-  );
+  const rows = await listOpen.all(pool, { organizationId });
   return rows.map((row) => toInvitation(ctx, row));
 }
+
+const findMember = statement("membership.find.email", {
+  params: { organizationId: text, email: text },
+  sql: `SELECT FROM membership JOIN user_account ON user_account.id = user_id WHERE organization_id = $organizationId AND email = $email`,
+});
+
+const findOpen = statement("invitation.find.open", {
+  params: { organizationId: text, email: text },
+  row: pick(invitation, "id"),
+  sql: `SELECT id FROM invitation WHERE organization_id = $organizationId AND email = $email AND accepted_at IS NULL AND withdrawn_at IS NULL`,
+});
+
+const addInvitation = statement("invitation.insert", {
+  params: {
+    invitationId: invitation.id,
+    organizationId: invitation.organization_id,
+    email: invitation.email,
+    role: invitation.role,
+    nonce: invitation.nonce,
+    tokenHash: invitation.token_hash,
+    principalId: invitation.invited_by,
+    now: timestamptz,
+    expiresAt: timestamptz,
+  },
+  row: ROW,
+  sql: `INSERT INTO invitation (id, organization_id, email, role, nonce, token_hash, invited_by, created_at, sent_at, expires_at)
+       VALUES ($invitationId, $organizationId, $email, $role, $nonce, $tokenHash, $principalId, $now, $now, $expiresAt) RETURNING ${names(ROW)}`,
+});
 
 /**
  * Offers an e-mail address a place in an organization, by a letter with a link that works once and for seven days. For
@@ -53,15 +78,9 @@ export async function invite(ctx: Ctx, { organizationId, email, role }: Invite):
   return inTransaction(async (client) => {
     const organizationName = await lockSeat(ctx, client, organizationId, email);
     await refuseTooMany(ctx, client, organizationId);
-    const { rows: members } = await client.query(
-      `SELECT FROM membership JOIN user_account ON user_account.id = user_id WHERE organization_id = $1 AND email = $2`,
-      [organizationId, email],
-    );
+    const members = await findMember.all(client, { organizationId, email });
     if (members.length > 0) fail("InvalidInput", "This person already belongs to the organization.");
-    const { rows: open } = await client.query<Row>(
-      `SELECT * FROM invitation WHERE organization_id = $1 AND email = $2 AND accepted_at IS NULL AND withdrawn_at IS NULL`,
-      [organizationId, email],
-    );
+    const open = await findOpen.all(client, { organizationId, email });
     if (open[0])
       fail("InvalidInput", "This address already has an invitation. Send it again, or withdraw it.", {
         invitationId: open[0].id,
@@ -69,11 +88,17 @@ export async function invite(ctx: Ctx, { organizationId, email, role }: Invite):
     const id = newId("invitation");
     const now = ctx.now();
     const { nonce, tokenHash, expiresAt } = makeToken(id, now);
-    const { rows } = await client.query<Row>(
-      `INSERT INTO invitation (id, organization_id, email, role, nonce, token_hash, invited_by, created_at, sent_at, expires_at)
-       VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $8, $9) RETURNING *`,
-      [id, organizationId, email, role, nonce, tokenHash, ctx.principal.id, now, expiresAt],
-    );
+    const rows = await addInvitation.all(client, {
+      invitationId: id,
+      organizationId,
+      email,
+      role,
+      nonce,
+      tokenHash,
+      principalId: ctx.principal.id,
+      now,
+      expiresAt,
+    });
     const row = rows[0]!; // INSERT … RETURNING of one row
     await send(ctx, client, row, organizationName);
     await record(
@@ -84,6 +109,20 @@ export async function invite(ctx: Ctx, { organizationId, email, role }: Invite):
     return toInvitation(ctx, { ...row, inviter: nameOf(ctx) });
   });
 }
+
+const renewLink = statement("invitation.update.resent", {
+  params: {
+    invitationId: text,
+    nonce: invitation.nonce,
+    tokenHash: invitation.token_hash,
+    principalId: invitation.invited_by,
+    now: timestamptz,
+    expiresAt: timestamptz,
+  },
+  row: ROW,
+  sql: `UPDATE invitation SET nonce = $nonce, token_hash = $tokenHash, invited_by = $principalId, sent_at = $now, expires_at = $expiresAt WHERE id = $invitationId
+       RETURNING ${names(ROW)}`,
+});
 
 /** Sends a new letter with a new link for another seven days; the previous link no longer works. For admins. */
 export async function resendInvitation(ctx: Ctx, invitationId: string): Promise<Invitation> {
@@ -96,11 +135,14 @@ export async function resendInvitation(ctx: Ctx, invitationId: string): Promise<
     const waitMs = before.sent_at.getTime() + LETTER_EVERY_MS - now.getTime();
     if (waitMs > 0) tooSoon("This invitation was just sent. Wait a moment before you send it again.", waitMs);
     const { nonce, tokenHash, expiresAt } = makeToken(invitationId, now);
-    const { rows } = await client.query<Row>(
-      `UPDATE invitation SET nonce = $2, token_hash = $3, invited_by = $4, sent_at = $5, expires_at = $6 WHERE id = $1
-       RETURNING *`,
-      [invitationId, nonce, tokenHash, ctx.principal.id, now, expiresAt],
-    );
+    const rows = await renewLink.all(client, {
+      invitationId,
+      nonce,
+      tokenHash,
+      principalId: ctx.principal.id,
+      now,
+      expiresAt,
+    });
     const row = rows[0]!; // it was locked above
     await send(ctx, client, row, organizationName);
     const details = { email: row.email, role: row.role };
@@ -113,21 +155,29 @@ export async function resendInvitation(ctx: Ctx, invitationId: string): Promise<
   });
 }
 
+const markWithdrawn = statement("invitation.update.withdrawn", {
+  params: { invitationId: text, now: timestamptz },
+  sql: `UPDATE invitation SET withdrawn_at = $now WHERE id = $invitationId`,
+});
+
 /** Takes an invitation back: its link no longer works, and a letter that has not left stays. For admins. */
 export async function withdrawInvitation(ctx: Ctx, invitationId: string): Promise<void> {
   await inTransaction(async (client) => {
     const { organization_id: organizationId, email, role } = await lockOpen(ctx, client, invitationId);
-    await client.query("UPDATE invitation SET withdrawn_at = $2 WHERE id = $1", [invitationId, ctx.now()]);
+    await markWithdrawn.run(client, { invitationId, now: ctx.now() });
     const act = { organizationId, subject: invitationId, action: "invitation.withdrawn" };
     await record(ctx, { ...act, details: { email, role } }, client);
   });
 }
 
+const lockInvitation = statement("invitation.lock.open", {
+  params: { invitationId: text },
+  row: ROW,
+  sql: `SELECT ${names(ROW)} FROM invitation WHERE id = $invitationId AND accepted_at IS NULL AND withdrawn_at IS NULL FOR UPDATE`,
+});
+
 async function lockOpen(ctx: Ctx, client: Transaction, invitationId: string): Promise<Row> {
-  const { rows } = await client.query<Row>(
-    `SELECT * FROM invitation WHERE id = $1 AND accepted_at IS NULL AND withdrawn_at IS NULL FOR UPDATE`,
-    [invitationId],
-  );
+  const rows = await lockInvitation.all(client, { invitationId });
   const row = rows[0];
   if (!row || !roleIn(ctx, row.organization_id)) fail("NotFound", "There is no such invitation.");
   const own = access.authorize(ctx, "admin", { organizationId: row.organization_id });
@@ -137,6 +187,21 @@ async function lockOpen(ctx: Ctx, client: Transaction, invitationId: string): Pr
     });
   return row;
 }
+
+const lockOrganization = statement("organization.lock.seats", {
+  params: { organizationId: text },
+  row: {
+    display_name: organization.display_name,
+    settings: column<Settings>("jsonb"),
+  },
+  sql: `SELECT display_name, settings FROM organization WHERE id = $organizationId FOR NO KEY UPDATE`,
+});
+
+const seatsOf = statement("organization.list.seats", {
+  params: { organizationId: text, now: timestamptz },
+  row: { email: present(text, "capstan_seats selects addresses from columns that are never null") },
+  sql: `SELECT email FROM capstan_seats($organizationId, $now) AS email`,
+});
 
 /**
  * Those who take a seat of one organization come one after the other, so that what they count holds. Refuses where its plan
@@ -148,15 +213,9 @@ export async function lockSeat(
   organizationId: string,
   email: string,
 ): Promise<string> {
-  const { rows } = await client.query<{ display_name: string; settings: Settings }>(
-    "SELECT display_name, settings FROM organization WHERE id = $1 FOR NO KEY UPDATE",
-    [organizationId],
-  );
+  const rows = await lockOrganization.all(client, { organizationId });
   const row = rows[0] ?? fail("NotFound", "There is no such organization.");
-  const { rows: seated } = await client.query<{ email: string }>(
-    "SELECT email FROM capstan_seats($1, $2) AS email",
-    [organizationId, ctx.now()],
-  );
+  const seated = await seatsOf.all(client, { organizationId, now: ctx.now() });
   requireSeat(
     row.settings,
     seated.map((each) => each.email),
@@ -164,6 +223,13 @@ export async function lockSeat(
   );
   return row.display_name;
 }
+
+const countLetters = statement("mail.count.invitations-since", {
+  params: { organizationId: text, since: timestamptz },
+  row: { count: int4, oldest: maybe(timestamptz) },
+  sql: `SELECT count(*)::int AS count, min(mail.created_at) AS oldest FROM mail JOIN invitation ON invitation.id = invitation_id
+     WHERE organization_id = $organizationId AND mail.created_at > $since`,
+});
 
 async function refuseTooMany(ctx: Ctx, client: Transaction, organizationId: string): Promise<void> {
   if (!canWriteLetters())
@@ -174,11 +240,10 @@ async function refuseTooMany(ctx: Ctx, client: Transaction, organizationId: stri
         reason: "no_mail",
       },
     );
-  const { rows } = await client.query<{ count: number; oldest: Date | null }>(
-    `SELECT count(*)::int AS count, min(mail.created_at) AS oldest FROM mail JOIN invitation ON invitation.id = invitation_id
-     WHERE organization_id = $1 AND mail.created_at > $2`,
-    [organizationId, new Date(ctx.now().getTime() - DAY_MS)],
-  );
+  const rows = await countLetters.all(client, {
+    organizationId,
+    since: new Date(ctx.now().getTime() - DAY_MS),
+  });
   const { count = 0, oldest = null } = rows[0] ?? {};
   if (count >= MOST_LETTERS_A_DAY && oldest)
     tooSoon(
