@@ -3,6 +3,8 @@ import { checkCredential, findProvider, healthOf } from "@/server/domain/connect
 import type { Ctx } from "@/server/domain/ctx";
 import { pool } from "@/server/platform/db";
 import { DAY_MS } from "@/server/platform/time/units";
+import { maybe, text, timestamptz } from "@/server/sql/column";
+import { statement } from "@/server/sql/statement";
 import { ownerOf, pageOf } from "./owner";
 import { read } from "./read";
 
@@ -77,6 +79,23 @@ const KEPT_DAYS = 30;
 /** So long after its end a session of onboarding can still be distinguished from none. */
 const SESSION_KEPT_DAYS = 7;
 
+const OLD = { params: { before: timestamptz, organizationId: maybe(text) } };
+const IS_THEIRS =
+  "($organizationId::text IS NULL OR credential_id IN (SELECT id FROM credential WHERE organization_id = $organizationId))";
+const pruneHours = statement("connection-hour.delete.old", {
+  ...OLD,
+  sql: `DELETE FROM connection_hour WHERE hour < $before AND ${IS_THEIRS}`,
+});
+const pruneChecks = statement("connection-check.delete.old", {
+  ...OLD,
+  sql: `DELETE FROM connection_check WHERE at < $before AND ${IS_THEIRS}`,
+});
+const pruneSessions = statement("onboarding-session.delete.old", {
+  ...OLD,
+  sql: `DELETE FROM onboarding_session
+    WHERE expires_at < $before AND ($organizationId::text IS NULL OR organization_id = $organizationId)`,
+});
+
 /**
  * Forgets what was met and said long ago, and sessions that ended; of one organization where it is named, else of all.
  * Safe in every process at once.
@@ -85,13 +104,11 @@ export async function prune(
   ctx: Ctx,
   { organizationId = null }: { organizationId?: string | null } = {},
 ): Promise<void> {
-  const values = (days: number) => [new Date(ctx.now().getTime() - days * DAY_MS), organizationId];
-  const theirs =
-    "($2::text IS NULL OR credential_id IN (SELECT id FROM credential WHERE organization_id = $2))";
-  await pool.query(`DELETE FROM connection_hour WHERE hour < $1 AND ${theirs}`, values(KEPT_DAYS));
-  await pool.query(`DELETE FROM connection_check WHERE at < $1 AND ${theirs}`, values(3 * KEPT_DAYS));
-  await pool.query(
-    "DELETE FROM onboarding_session WHERE expires_at < $1 AND ($2::text IS NULL OR organization_id = $2)",
-    values(SESSION_KEPT_DAYS),
-  );
+  const given = (days: number) => ({
+    before: new Date(ctx.now().getTime() - days * DAY_MS),
+    organizationId,
+  });
+  await pruneHours.run(pool, given(KEPT_DAYS));
+  await pruneChecks.run(pool, given(3 * KEPT_DAYS));
+  await pruneSessions.run(pool, given(SESSION_KEPT_DAYS));
 }

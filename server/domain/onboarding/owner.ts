@@ -1,8 +1,11 @@
 import { access, managerOf, roleIn } from "@/server/domain/access";
 import type { Ctx, Role } from "@/server/domain/ctx";
+import { credential, project } from "@/server/generated/schema";
 import { pool } from "@/server/platform/db";
 import { fail, ValidationFault } from "@/server/platform/errors/errors";
 import { publicUrl } from "@/server/platform/settings/env";
+import { maybe, text } from "@/server/sql/column";
+import { statement } from "@/server/sql/statement";
 
 /** The calling management key, if any. Any other key is refused. */
 function requireNoOtherKey(ctx: Ctx): ReturnType<typeof managerOf> {
@@ -15,12 +18,15 @@ function requireNoOtherKey(ctx: Ctx): ReturnType<typeof managerOf> {
   return manager;
 }
 
+const readOwner = statement("credential.read.owner", {
+  params: { connectionId: text },
+  row: { organization_id: credential.organization_id },
+  sql: `SELECT organization_id FROM credential WHERE id = $connectionId`,
+});
+
 /** The organization a connection belongs to, where the caller is a member or its management key; a stranger finds none. */
 export async function ownerOf(ctx: Ctx, connectionId: string): Promise<string> {
-  const { rows } = await pool.query<{ organization_id: string }>(
-    "SELECT organization_id FROM credential WHERE id = $1",
-    [connectionId],
-  );
+  const rows = await readOwner.all(pool, { connectionId });
   const organizationId = rows[0]?.organization_id;
   const manager = requireNoOtherKey(ctx);
   if (!organizationId || !(manager ? manager.organizationId === organizationId : roleIn(ctx, organizationId)))
@@ -61,16 +67,19 @@ export async function placeOf(
   return { organizationId: only, projectId: null };
 }
 
+const findProject = statement("project.find.active", {
+  params: { organizationId: text, projectId: maybe(text) },
+  row: { id: project.id },
+  sql: `SELECT id FROM project WHERE organization_id = $organizationId AND status = 'active' AND ($projectId::text IS NULL OR id = $projectId) ORDER BY id LIMIT 1`,
+});
+
 /** The panel's page of connections: of this project, or of any of the organization. */
 export async function pageOf(
   organizationId: string,
   projectId: string | null,
   query: Record<string, string>,
 ): Promise<string> {
-  const { rows } = await pool.query<{ id: string }>(
-    "SELECT id FROM project WHERE organization_id = $1 AND status = 'active' AND ($2::text IS NULL OR id = $2) ORDER BY id LIMIT 1",
-    [organizationId, projectId],
-  );
+  const rows = await findProject.all(pool, { organizationId, projectId });
   const [project] = rows;
   return project
     ? `${publicUrl}/projects/${project.id}/connections?${new URLSearchParams(query)}`

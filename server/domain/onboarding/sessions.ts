@@ -9,26 +9,43 @@ import { access, roleIn } from "@/server/domain/access";
 import { record } from "@/server/domain/audit";
 import * as credentials from "@/server/domain/connections";
 import type { Ctx } from "@/server/domain/ctx";
+import { onboardingSession } from "@/server/generated/schema";
 import { pool } from "@/server/platform/db";
 import { fail, ValidationFault } from "@/server/platform/errors/errors";
 import { newId } from "@/server/platform/ids";
 import { DAY_MS } from "@/server/platform/time/units";
+import { names, type Of, pick, text, timestamptz } from "@/server/sql/column";
+import { statement } from "@/server/sql/statement";
 import { pageOf } from "./owner";
 import { plan, planIn } from "./plan";
 
 const LASTS_MS = DAY_MS;
 
-type SessionRow = {
-  id: string;
-  organization_id: string;
-  project_id: string | null;
-  environment: string;
-  capabilities: string[];
-  account_class: string;
-  created_at: Date;
-  expires_at: Date;
-  completed_at: Date | null;
-};
+const ROW = pick(
+  onboardingSession,
+  "id organization_id project_id environment capabilities account_class created_at expires_at completed_at",
+);
+type SessionRow = Of<typeof ROW>;
+
+const addSession = statement("onboarding-session.insert", {
+  params: {
+    sessionId: onboardingSession.id,
+    organizationId: onboardingSession.organization_id,
+    principalId: onboardingSession.user_id,
+    projectId: onboardingSession.project_id,
+    environment: onboardingSession.environment,
+    capabilities: onboardingSession.capabilities,
+    accountClass: onboardingSession.account_class,
+    now: timestamptz,
+    expiresAt: timestamptz,
+    completedAt: onboardingSession.completed_at,
+    status: onboardingSession.status,
+  },
+  row: ROW,
+  sql: `INSERT INTO onboarding_session (id, organization_id, user_id, project_id, environment, capabilities, account_class,
+       created_at, expires_at, completed_at, status)
+     VALUES ($sessionId, $organizationId, $principalId, $projectId, $environment, $capabilities, $accountClass, $now, $expiresAt, $completedAt, $status) RETURNING ${names(ROW)}`,
+});
 
 /**
  * Begins a session: what is wanted is kept, and a person is sent to the page where they connect what it needs. Any member
@@ -36,24 +53,19 @@ type SessionRow = {
  */
 export async function startOnboarding(ctx: Ctx, request: OnboardingRequest): Promise<OnboardingSession> {
   const found = await plan(ctx, request);
-  const { rows } = await pool.query<SessionRow>(
-    `INSERT INTO onboarding_session (id, organization_id, user_id, project_id, environment, capabilities, account_class,
-       created_at, expires_at, completed_at, status)
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) RETURNING *`,
-    [
-      newId("onboarding"),
-      found.organizationId,
-      ctx.principal.id,
-      found.projectId,
-      found.environment,
-      found.capabilities.map(({ key }) => key),
-      found.accountClass,
-      ctx.now(),
-      new Date(ctx.now().getTime() + LASTS_MS),
-      isDone(found) ? ctx.now() : null,
-      isDone(found) ? "completed" : "open",
-    ],
-  );
+  const rows = await addSession.all(pool, {
+    sessionId: newId("onboarding"),
+    organizationId: found.organizationId,
+    principalId: ctx.principal.id,
+    projectId: found.projectId,
+    environment: found.environment,
+    capabilities: found.capabilities.map(({ key }) => key),
+    accountClass: found.accountClass,
+    now: ctx.now(),
+    expiresAt: new Date(ctx.now().getTime() + LASTS_MS),
+    completedAt: isDone(found) ? ctx.now() : null,
+    status: isDone(found) ? "completed" : "open",
+  });
   return toSession(rows[0]!, found); // INSERT … RETURNING of one row
 }
 
@@ -156,10 +168,14 @@ async function bindNewest(
     });
 }
 
+const readSession = statement("onboarding-session.read", {
+  params: { sessionId: text },
+  row: ROW,
+  sql: `SELECT ${names(ROW)} FROM onboarding_session WHERE id = $sessionId`,
+});
+
 async function find(ctx: Ctx, sessionId: string): Promise<SessionRow> {
-  const { rows } = await pool.query<SessionRow>("SELECT * FROM onboarding_session WHERE id = $1", [
-    sessionId,
-  ]);
+  const rows = await readSession.all(pool, { sessionId });
   const row = rows[0];
   if (!row || !roleIn(ctx, row.organization_id))
     return fail("NotFound", "There is no such onboarding session.");
@@ -174,13 +190,16 @@ const planOf = (ctx: Ctx, row: SessionRow) =>
     { capabilities: row.capabilities, environment: row.environment, accountClass: row.account_class },
   );
 
+const markCompleted = statement("onboarding-session.update.completed", {
+  params: { sessionId: text, now: timestamptz },
+  row: ROW,
+  sql: `UPDATE onboarding_session SET status = 'completed', completed_at = coalesce(completed_at, $now) WHERE id = $sessionId RETURNING ${names(ROW)}`,
+});
+
 /** The row, marked complete when nothing is left to do for the first time; the first reader marks it. */
 async function settled(ctx: Ctx, row: SessionRow, now: OnboardingPlan): Promise<SessionRow> {
   if (row.completed_at || !isDone(now)) return row;
-  const { rows } = await pool.query<SessionRow>(
-    `UPDATE onboarding_session SET status = 'completed', completed_at = coalesce(completed_at, $2) WHERE id = $1 RETURNING *`,
-    [row.id, ctx.now()],
-  );
+  const rows = await markCompleted.all(pool, { sessionId: row.id, now: ctx.now() });
   return rows[0] ?? row;
 }
 
