@@ -7,6 +7,8 @@ import { forgetVaultKeys, vaultKeyId, vaultKeys } from "@/server/platform/crypto
 import { inTransaction, pool } from "@/server/platform/db";
 import { fail } from "@/server/platform/errors/errors";
 import { changeStoredVaultKeys } from "@/server/platform/settings/secrets";
+import { int8, present, text } from "@/server/sql/column";
+import { statement } from "@/server/sql/statement";
 import { SEALED_COLUMNS } from "./places";
 import { type VaultProcess, vaultProcesses } from "./processes";
 
@@ -44,13 +46,18 @@ export async function vaultStatus(ctx: Ctx): Promise<VaultStatus> {
   };
 }
 
+const COUNTS = SEALED_COLUMNS.map(({ table, column, when }) =>
+  statement(`sealed.count.${table}`, {
+    row: { key_id: present(text, "a value that was sealed is a text"), count: int8 },
+    sql: `SELECT split_part(${column}, '.', 2) AS key_id, count(*) AS count FROM ${table} WHERE ${when} GROUP BY 1`,
+  }),
+);
+
 async function valuesByKey(): Promise<Map<string, number>> {
   const counts = await credentialsByVaultKey();
-  for (const { table, column, when } of SEALED_COLUMNS) {
-    const { rows } = await pool.query<{ key_id: string; count: number }>(
-      `SELECT split_part(${column}, '.', 2) AS key_id, count(*) AS count FROM ${table} WHERE ${when} GROUP BY 1`,
-    );
-    for (const { key_id, count } of rows) counts.set(key_id, (counts.get(key_id) ?? 0) + count);
+  for (const counting of COUNTS) {
+    for (const { key_id, count } of await counting.all(pool, {}))
+      counts.set(key_id, (counts.get(key_id) ?? 0) + count);
   }
   return counts;
 }

@@ -1,9 +1,12 @@
 import { randomUUID } from "node:crypto";
 import { hostname } from "node:os";
+import { vaultProcess } from "@/server/generated/schema";
 import { vaultKeys } from "@/server/platform/crypto/vault";
 import { pool } from "@/server/platform/db";
 import { fail } from "@/server/platform/errors/errors";
 import { log } from "@/server/platform/log/log";
+import { text } from "@/server/sql/column";
+import { statement } from "@/server/sql/statement";
 
 const EVERY_MS = 15_000;
 /** Who has not been heard of for so long does not live. */
@@ -11,40 +14,50 @@ const SILENT_SECONDS = 60;
 
 export type VaultProcess = { id: string; name: string; sealsWith: string; opens: string[]; seenAt: string };
 
+const reportProcess = statement("vault-process.save.report", {
+  params: {
+    id: vaultProcess.id,
+    name: vaultProcess.name,
+    sealsWith: vaultProcess.seals_with,
+    opens: vaultProcess.opens,
+  },
+  sql: `INSERT INTO vault_process (id, name, seals_with, opens, seen_at) VALUES ($id, $name, $sealsWith, $opens, now())
+       ON CONFLICT (id) DO UPDATE SET seen_at = now()`,
+});
+const forgetProcess = statement("vault-process.delete.stopped", {
+  params: { id: text },
+  sql: "DELETE FROM vault_process WHERE id = $id",
+});
+const forgetSilent = statement("vault-process.delete.silent", {
+  sql: `DELETE FROM vault_process WHERE seen_at < now() - interval '24 hours'`,
+});
+
 /** Tells which vault keys this process has, from now until it stops. */
 export async function announceVaultKeys(name: "web" | "worker"): Promise<{ stop(): Promise<void> }> {
   const id = `${name}@${hostname()}:${process.pid}:${randomUUID().slice(0, 8)}`;
   const { sealsWith, opens } = vaultKeys();
-  const tell = () =>
-    pool.query(
-      `INSERT INTO vault_process (id, name, seals_with, opens, seen_at) VALUES ($1, $2, $3, $4, now())
-       ON CONFLICT (id) DO UPDATE SET seen_at = now()`,
-      [id, name, sealsWith, opens],
-    );
+  const tell = () => reportProcess.run(pool, { id, name, sealsWith, opens });
   await tell();
-  await pool.query("DELETE FROM vault_process WHERE seen_at < now() - interval '24 hours'");
+  await forgetSilent.run(pool, {});
   const timer = setInterval(() => {
     tell().catch((error) => log.warn({ err: error }, "the vault keys of this process could not be reported"));
   }, EVERY_MS).unref();
   return {
     async stop() {
       clearInterval(timer);
-      await pool.query("DELETE FROM vault_process WHERE id = $1", [id]).catch(() => undefined); // it expires anyway
+      await forgetProcess.run(pool, { id }).catch(() => undefined); // it expires anyway
     },
   };
 }
 
+const readLive = statement("vault-process.list.live", {
+  row: vaultProcess,
+  sql: `SELECT * FROM vault_process WHERE seen_at > now() - make_interval(secs => ${SILENT_SECONDS}) ORDER BY id`,
+});
+
 /** The live processes, by their last report. */
 export async function vaultProcesses(): Promise<VaultProcess[]> {
-  const { rows } = await pool.query<{
-    id: string;
-    name: string;
-    seals_with: string;
-    opens: string[];
-    seen_at: Date;
-  }>(
-    `SELECT * FROM vault_process WHERE seen_at > now() - make_interval(secs => ${SILENT_SECONDS}) ORDER BY id`,
-  );
+  const rows = await readLive.all(pool, {});
   return rows.map(({ id, name, seals_with, opens, seen_at }) => ({
     id,
     name,

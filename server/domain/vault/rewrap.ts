@@ -5,6 +5,8 @@ import type { Ctx } from "@/server/domain/ctx";
 import { rewrapped, vaultKeys } from "@/server/platform/crypto/vault";
 import { inTransaction, pool } from "@/server/platform/db";
 import { log } from "@/server/platform/log/log";
+import { column, int4, list, present, type Shape, text, texts } from "@/server/sql/column";
+import { statement } from "@/server/sql/statement";
 import { SEALED_COLUMNS, type SealedColumn } from "./places";
 import { requireReaders } from "./processes";
 
@@ -21,7 +23,7 @@ export async function rewrapAll(ctx: Ctx): Promise<Rewrapped> {
   access.authorize(ctx, "operator");
   await requireReaders();
   const total = { rewrapped: 0, unopenable: 0 };
-  for (const part of [...SEALED_COLUMNS.map((place) => () => rewrapColumn(place)), rewrapCredentials]) {
+  for (const part of [...PLACES.map((each) => () => rewrapColumn(each)), rewrapCredentials]) {
     const done = await part();
     total.rewrapped += done.rewrapped;
     total.unopenable += done.unopenable;
@@ -32,59 +34,79 @@ export async function rewrapAll(ctx: Ctx): Promise<Rewrapped> {
   return { keyId, ...total };
 }
 
-async function rewrapColumn(place: SealedColumn): Promise<Omit<Rewrapped, "keyId">> {
+async function rewrapColumn({
+  place,
+  readFirst,
+  readNext,
+  change,
+}: (typeof PLACES)[number]): Promise<Omit<Rewrapped, "keyId">> {
+  const { sealsWith } = vaultKeys();
   const done = { rewrapped: 0, unopenable: 0 };
-  for (let after: unknown[] | null = null; ; ) {
-    const rows: Record<string, unknown>[] = await nextRows(place, after);
-    const last = rows.at(-1);
+  const keys = Object.keys(place.key);
+  const keyOf = (row: Row) => Object.fromEntries(keys.map((name) => [name, row[name]]));
+  for (let last: Row | undefined; ; ) {
+    const rows: Row[] = last
+      ? await readNext.all(pool, { sealsWith, ...keyOf(last) })
+      : await readFirst.all(pool, { sealsWith });
+    last = rows.at(-1);
     if (!last) return done;
-    after = keyOf(place, last);
     const changes = rows.flatMap((row) => {
       try {
-        return [{ key: keyOf(place, row), old: row.sealed, fresh: rewrapped(String(row.sealed)) }];
+        return [{ row, old: row.sealed, fresh: rewrapped(row.sealed) }];
       } catch (error) {
         log.error(
-          { err: error, table: place.table, row: keyOf(place, row) },
+          { err: error, table: place.table, row: keyOf(row) },
           "an encrypted value cannot be decrypted",
         );
         done.unopenable++;
         return [];
       }
     });
-    done.rewrapped += await writeChanges(place, changes);
+    done.rewrapped += await change.count(pool, {
+      ...Object.fromEntries(keys.map((name) => [name, changes.map(({ row }) => row[name])])),
+      old: changes.map(({ old }) => old),
+      fresh: changes.map(({ fresh }) => fresh),
+    });
   }
 }
 
-const keyOf = ({ key }: SealedColumn, row: Record<string, unknown>) =>
-  Object.keys(key).map((name) => row[name]);
+type Row = { sealed: string; [key: string]: unknown };
 
-async function nextRows({ table, column, key, when }: SealedColumn, after: unknown[] | null) {
+function pageStatement({ table, column, key, when }: SealedColumn, isFirst: boolean) {
   const names = Object.keys(key).join(", ");
-  const places = Object.values(key).map((type, index) => `$${index + 2}::${type}`);
-  const { rows } = await pool.query(
-    `SELECT ${names}, ${column} AS sealed FROM ${table}
-     WHERE ${when} AND split_part(${column}, '.', 2) <> $1 ${after ? `AND (${names}) > (${places})` : ""}
-     ORDER BY ${names} LIMIT ${BATCH}`,
-    [vaultKeys().sealsWith, ...(after ?? [])],
+  const after = Object.entries(key).map(([name, type]) => `$${name}::${type}`);
+  const columns: Shape = Object.fromEntries(
+    Object.entries(key).map(([name, type]) => [name, type === "int" ? int4 : text]),
   );
-  return rows;
+  return statement(`sealed.list.${table}${isFirst ? "" : "-after"}`, {
+    params: { sealsWith: text, ...(isFirst ? {} : columns) },
+    row: { ...columns, sealed: present(text, "a value that was sealed is a text") },
+    sql: `SELECT ${names}, ${column} AS sealed FROM ${table}
+     WHERE ${when} AND split_part(${column}, '.', 2) <> $sealsWith ${isFirst ? "" : `AND (${names}) > (${after})`}
+     ORDER BY ${names} LIMIT ${BATCH}`,
+  });
 }
 
-async function writeChanges(
-  { table, column, key }: SealedColumn,
-  changes: { key: unknown[]; old: unknown; fresh: string | null }[],
-): Promise<number> {
+/** Null for a value under the current key, which no page contains. */
+const FRESH = column<(string | null)[]>("text[]");
+
+function changeStatement({ table, column, key }: SealedColumn) {
   const names = Object.keys(key);
-  const arrays = [...Object.values(key), "text", "text"].map((type, index) => `$${index + 1}::${type}[]`);
-  const { rowCount } = await pool.query(
-    `UPDATE ${table} SET ${column} = change.fresh
-     FROM unnest(${arrays.join(", ")}) AS change(${names.join(", ")}, old, fresh)
-     WHERE ${names.map((name) => `${table}.${name} = change.${name}`).join(" AND ")} AND ${table}.${column} = change.old`,
-    [
-      ...names.map((_, index) => changes.map((change) => change.key[index])),
-      changes.map(({ old }) => old),
-      changes.map(({ fresh }) => fresh),
-    ],
+  const lists = Object.entries(key).map(([name, type]) => `$${name}::${type}[]`);
+  const keys: Shape = Object.fromEntries(
+    Object.entries(key).map(([name, type]) => [name, type === "int" ? list<number>("int4[]") : texts]),
   );
-  return rowCount ?? 0;
+  return statement(`sealed.update.${table}`, {
+    params: { ...keys, old: texts, fresh: FRESH },
+    sql: `UPDATE ${table} SET ${column} = change.fresh
+     FROM unnest(${lists.join(", ")}, $old::text[], $fresh::text[]) AS change(${names.join(", ")}, old, fresh)
+     WHERE ${names.map((name) => `${table}.${name} = change.${name}`).join(" AND ")} AND ${table}.${column} = change.old`,
+  });
 }
+
+const PLACES = SEALED_COLUMNS.map((place) => ({
+  place,
+  readFirst: pageStatement(place, true),
+  readNext: pageStatement(place, false),
+  change: changeStatement(place),
+}));
