@@ -155,8 +155,6 @@ export const UNPORTED: string[] = [
   "server/domain/requests/rows.ts",
   "server/domain/requests/sweep.ts",
   "server/domain/requests/transitions.ts",
-  "server/domain/restores/held.ts",
-  "server/domain/restores/release.ts",
   "server/domain/signing/keys.ts",
   "server/domain/usage/cost.ts",
   "server/domain/usage/export.ts",

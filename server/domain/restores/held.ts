@@ -1,5 +1,7 @@
 import { ownKeys } from "@/server/contract/own-keys";
 import { pool, type Queryable } from "@/server/platform/db";
+import { bool, text, texts } from "@/server/sql/column";
+import { statement } from "@/server/sql/statement";
 
 /*
  * The original may have done since the backup what was unfinished then. So nothing that existed at the restore is worked on
@@ -26,6 +28,15 @@ export const HELD = {
 export type HeldKind = keyof typeof HELD;
 export const HELD_KINDS = ownKeys(HELD);
 
+/** One of something for each kind. */
+export const forEachKind = <T>(make: (kind: HeldKind) => T): Record<HeldKind, T> => ({
+  jobs: make("jobs"),
+  bulks: make("bulks"),
+  deliveries: make("deliveries"),
+  mails: make("mails"),
+  refunds: make("refunds"),
+});
+
 /**
  * A condition for statements that find work: true of rows that are not held. `createdAt` is their column. Read once for a
  * statement, from a table that is empty unless this installation was restored.
@@ -33,13 +44,24 @@ export const HELD_KINDS = ownKeys(HELD);
 export const notHeld = (kind: HeldKind, createdAt = "created_at"): string =>
   `${createdAt} > coalesce((SELECT before FROM restore_hold WHERE kind = '${kind}'), '-infinity')`;
 
+const findLiveProcess = statement("vault-process.find.live", {
+  sql: `SELECT FROM vault_process WHERE seen_at > clock_timestamp() - interval '1 minute'`,
+});
+
 /** Does a process use this database, or did one within the last minute? It would not notice that work is held. */
 export async function isInUse(db: Queryable): Promise<boolean> {
-  const { rowCount } = await db.query(
-    "SELECT FROM vault_process WHERE seen_at > clock_timestamp() - interval '1 minute'",
-  );
+  const rowCount = await findLiveProcess.count(db, {});
   return rowCount !== 0;
 }
+
+const findHeldOf = (kind: HeldKind) =>
+  statement(`restore-hold.find.${kind}`, {
+    params: { id: text },
+    row: { any: bool, held: bool },
+    sql: `SELECT EXISTS (SELECT FROM restore_hold) AS any,
+       EXISTS (SELECT FROM ${HELD[kind].woken} WHERE id = $id AND NOT (${notHeld(kind)})) AS held`,
+  });
+const findHeld = forEachKind(findHeldOf);
 
 let isNothingHeld = false;
 
@@ -49,34 +71,58 @@ let isNothingHeld = false;
  */
 export async function isHeld(kind: HeldKind, id: string): Promise<boolean> {
   if (isNothingHeld) return false;
-  const { rows } = await pool.query<{ any: boolean; held: boolean }>(
-    `SELECT EXISTS (SELECT FROM restore_hold) AS any,
-       EXISTS (SELECT FROM ${HELD[kind].woken} WHERE id = $1 AND NOT (${notHeld(kind)})) AS held`,
-    [id],
-  );
-  isNothingHeld = rows[0]?.any === false;
-  return rows[0]?.held === true;
+  const found = await findHeld[kind].first(pool, { id });
+  isNothingHeld = found?.any === false;
+  return found?.held === true;
 }
+
+const newest = [
+  "job",
+  "pinned_bulk",
+  "pinned_execution",
+  "delivery",
+  "mail",
+  "payment",
+  "payment_refund",
+].map((table) => `(SELECT max(created_at) FROM ${table})`);
+const holdKinds = statement("restore-hold.save.all", {
+  params: { kinds: texts },
+  sql: `INSERT INTO restore_hold (kind, before)
+     SELECT kind, newest.at FROM unnest($kinds::text[]) AS kind,
+       (SELECT date_trunc('milliseconds', greatest(now(), ${newest.join(", ")})) + interval '1 millisecond') AS newest(at)
+     ON CONFLICT (kind) DO UPDATE SET before = excluded.before`,
+});
+
+const forgetSlots = statement("run-slot.delete.all", {
+  sql: `DELETE FROM run_slot`,
+});
+
+const forgetWorkers = statement("engine-worker.delete.all", {
+  sql: `DELETE FROM engine_worker`,
+});
+
+const forgetProcesses = statement("vault-process.delete.all", {
+  sql: `DELETE FROM vault_process`,
+});
+
+const findEngine = statement("engine.find", {
+  row: { exists: bool },
+  sql: `SELECT to_regclass('graphile_worker._private_jobs') IS NOT NULL AS exists`,
+});
+
+const forgetWakes = statement("engine.delete.wakes", {
+  sql: `DELETE FROM graphile_worker._private_jobs`,
+});
 
 /**
  * Holds everything there is, in the caller's transaction, and forgets the runs and processes of the original, which are not
  * here. Rows of an original whose clock was ahead are held, too.
  */
 export async function holdAll(client: Queryable): Promise<void> {
-  const tables = ["job", "pinned_bulk", "pinned_execution", "delivery", "mail", "payment", "payment_refund"];
-  const newest = tables.map((table) => `(SELECT max(created_at) FROM ${table})`);
-  await client.query(
-    `INSERT INTO restore_hold (kind, before)
-     SELECT kind, newest.at FROM unnest($1::text[]) AS kind,
-       (SELECT date_trunc('milliseconds', greatest(now(), ${newest.join(", ")})) + interval '1 millisecond') AS newest(at)
-     ON CONFLICT (kind) DO UPDATE SET before = excluded.before`,
-    [HELD_KINDS],
-  );
-  await client.query("DELETE FROM run_slot");
-  await client.query("DELETE FROM engine_worker");
-  await client.query("DELETE FROM vault_process");
-  const { rows } = await client.query(
-    "SELECT to_regclass('graphile_worker._private_jobs') IS NOT NULL AS exists",
-  );
-  if (rows[0].exists) await client.query("DELETE FROM graphile_worker._private_jobs");
+  await holdKinds.run(client, { kinds: HELD_KINDS });
+  await forgetSlots.run(client, {});
+  await forgetWorkers.run(client, {});
+  await forgetProcesses.run(client, {});
+  const engine = await findEngine.first(client, {});
+  if (engine?.exists) await forgetWakes.run(client, {});
 }

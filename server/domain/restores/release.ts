@@ -1,9 +1,12 @@
 import { access } from "@/server/domain/access";
 import { INSTALLATION, record } from "@/server/domain/audit";
 import type { Ctx } from "@/server/domain/ctx";
+import { restoreHold } from "@/server/generated/schema";
 import { inTransaction, pool } from "@/server/platform/db";
 import { fail } from "@/server/platform/errors/errors";
-import { HELD, HELD_KINDS, type HeldKind, holdAll, isInUse } from "./held";
+import { int8, text, timestamptz } from "@/server/sql/column";
+import { statement } from "@/server/sql/statement";
+import { forEachKind, HELD, HELD_KINDS, type HeldKind, holdAll, isInUse } from "./held";
 
 export type HeldWork = {
   kind: HeldKind;
@@ -13,12 +16,15 @@ export type HeldWork = {
   before: string;
 };
 
+const listHolds = statement("restore-hold.list", {
+  row: restoreHold,
+  sql: `SELECT kind, before FROM restore_hold`,
+});
+
 /** What this installation holds since it was restored, with counts. For operators. */
 export async function heldWork(ctx: Ctx): Promise<HeldWork[]> {
   access.authorize(ctx, "operator");
-  const { rows } = await pool.query<{ kind: HeldKind; before: Date }>(
-    "SELECT kind, before FROM restore_hold",
-  );
+  const rows = await listHolds.all(pool, {});
   const kinds = rows.toSorted((one, other) => HELD_KINDS.indexOf(one.kind) - HELD_KINDS.indexOf(other.kind));
   return Promise.all(
     kinds.map(async ({ kind, before }) => ({
@@ -29,13 +35,23 @@ export async function heldWork(ctx: Ctx): Promise<HeldWork[]> {
   );
 }
 
+const countUnfinished = forEachKind((kind) =>
+  statement(`restore-hold.count.${kind}`, {
+    params: { before: timestamptz },
+    row: { count: int8 },
+    sql: `SELECT count(*) AS count FROM ${HELD[kind].table} WHERE ${HELD[kind].unfinished} AND created_at <= $before`,
+  }),
+);
+
 async function unfinished(kind: HeldKind, before: Date): Promise<number> {
-  const { rows } = await pool.query<{ count: number }>(
-    `SELECT count(*) AS count FROM ${HELD[kind].table} WHERE ${HELD[kind].unfinished} AND created_at <= $1`,
-    [before],
-  );
-  return rows[0]?.count ?? 0;
+  const counted = await countUnfinished[kind].first(pool, { before });
+  return counted?.count ?? 0;
 }
+
+const endHold = statement("restore-hold.delete.released", {
+  params: { kind: text },
+  sql: `DELETE FROM restore_hold WHERE kind = $kind`,
+});
 
 /**
  * Lets these kinds of work go on, and answers what was held of them; kinds that are not held are left out. The processes take
@@ -45,7 +61,7 @@ export async function releaseHeld(ctx: Ctx, kinds: readonly HeldKind[]): Promise
   const released = (await heldWork(ctx)).filter(({ kind }) => kinds.includes(kind));
   await inTransaction(async (client) => {
     for (const { kind, ...details } of released) {
-      await client.query("DELETE FROM restore_hold WHERE kind = $1", [kind]);
+      await endHold.run(client, { kind });
       const act = { organizationId: INSTALLATION, action: "restore.released", subject: kind, details };
       await record(ctx, act, client);
     }
