@@ -1,4 +1,6 @@
 import { pool } from "@/server/platform/db";
+import { column, int8 } from "@/server/sql/column";
+import { statement } from "@/server/sql/statement";
 
 const PATIENCE_MS = 2_000;
 
@@ -13,9 +15,11 @@ async function inTime<Answer>(asked: Promise<Answer>): Promise<Answer | null> {
   return answer;
 }
 
+const probeTables = statement("database.probe", { sql: "SELECT FROM api_key LIMIT 1" });
+
 /** Does the database answer, with our tables in it? False after two seconds. */
 export async function isDatabaseReady(): Promise<boolean> {
-  return (await inTime(pool.query("SELECT 1 FROM api_key LIMIT 1"))) !== null;
+  return (await inTime(probeTables.all(pool, {}))) !== null;
 }
 
 /** What waits and what is under way, of all organizations together. */
@@ -44,10 +48,22 @@ export function backlog(): Promise<Backlog | null> {
   return counting;
 }
 
-async function countBacklog(): Promise<Backlog | null> {
-  const { rows } = await pool.query<Backlog>({
-    name: "backlog",
-    text: `SELECT queued.count AS "queuedJobs", queued.oldest AS "oldestQueuedSeconds",
+const readBacklog = statement("backlog", {
+  row: {
+    queuedJobs: int8,
+    oldestQueuedSeconds: column<number>("float8"),
+    runningJobs: int8,
+    waitingApprovals: int8,
+    waitingOperator: int8,
+    runningPins: int8,
+    openBulks: int8,
+    openDeliveries: int8,
+    openMail: int8,
+    failedMail: int8,
+    lateTasks: int8,
+    failedTasks: int8,
+  },
+  sql: `SELECT queued.count AS "queuedJobs", queued.oldest AS "oldestQueuedSeconds",
         (SELECT count(*) FROM job WHERE completed_at IS NULL AND status IN ('running', 'canceling')) AS "runningJobs",
         (SELECT count(*) FROM job WHERE (status = 'awaiting_approval') IS TRUE) AS "waitingApprovals",
         (SELECT count(*) FROM job WHERE (status = 'needs_attention') IS TRUE) AS "waitingOperator",
@@ -60,6 +76,10 @@ async function countBacklog(): Promise<Backlog | null> {
         (SELECT count(*) FROM periodic_task WHERE outcome = 'failed') AS "failedTasks"
       FROM (SELECT count(*) AS count, coalesce(greatest(extract(epoch FROM now() - min(created_at)), 0), 0)::float8 AS oldest
         FROM job WHERE (status = 'queued') IS TRUE) queued`,
-  });
+  prepared: true,
+});
+
+async function countBacklog(): Promise<Backlog | null> {
+  const rows = await readBacklog.all(pool, {});
   return rows[0] ?? null;
 }

@@ -69,7 +69,6 @@ export const UNPORTED: string[] = [
   "server/domain/embeds/rows.ts",
   "server/domain/embeds/sessions.ts",
   "server/domain/executions/leases.ts",
-  "server/domain/health.ts",
   "server/domain/inputs/artifact-row.ts",
   "server/domain/inputs/artifacts.ts",
   "server/domain/inputs/keep.ts",
