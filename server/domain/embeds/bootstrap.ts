@@ -2,12 +2,15 @@ import { JsonObject } from "@/server/contract/common";
 import type { EmbedBootstrap } from "@/server/contract/embeds";
 import { describeCapability, getCapability } from "@/server/domain/catalog";
 import type { Ctx } from "@/server/domain/ctx";
+import { panelSession } from "@/server/generated/schema";
 import { pool } from "@/server/platform/db";
 import { fail } from "@/server/platform/errors/errors";
+import { text } from "@/server/sql/column";
+import { statement } from "@/server/sql/statement";
 import {
+  definitionsWhere,
   noSuchSession,
-  readDefinitions,
-  readSessions,
+  readSession,
   toSession,
   USUAL_POLICY,
   USUAL_PRESENTATION,
@@ -17,7 +20,7 @@ import {
 export async function bootstrap(ctx: Ctx): Promise<EmbedBootstrap> {
   if (ctx.principal.kind !== "panel_session")
     fail("AuthorizationFailed", "This endpoint is for embed sessions only.");
-  const [row] = await readSessions(pool, "s.id = $1", [ctx.principal.id]);
+  const row = await readSession.first(pool, { sessionId: ctx.principal.id });
   if (!row) return noSuchSession();
   const session = toSession(row, ctx.now());
   const { sessionId, projectId, environment, externalSubject, allowedOrigins, expiresAt } = session;
@@ -59,17 +62,26 @@ function capabilityOf(key: string): EmbedBootstrap["capability"] {
   return { key, title, description, inputSchema, executionModes, output: JsonObject.parse(output), examples };
 }
 
+const readFramers = statement("panel-framers", {
+  params: { sessionId: text },
+  row: { allowed_origins: panelSession.allowed_origins },
+  sql: `SELECT allowed_origins FROM panel_session WHERE id = $sessionId`,
+  prepared: true,
+});
+
+const readActive = definitionsWhere(
+  "embed-definition.read.active",
+  { definitionId: text },
+  "d.id = $definitionId AND d.status = 'active'",
+);
+
 /** The origins whose pages may show the page of this session or panel in a frame; none where there is no such. */
 export async function framersOf(named: { sessionId?: string; definitionId?: string }): Promise<string[]> {
   if (named.sessionId) {
-    const { rows } = await pool.query<{ allowed_origins: string[] }>({
-      name: "panel-framers",
-      text: "SELECT allowed_origins FROM panel_session WHERE id = $1",
-      values: [named.sessionId],
-    });
+    const rows = await readFramers.all(pool, { sessionId: named.sessionId });
     return rows[0]?.allowed_origins ?? [];
   }
   if (!named.definitionId) return [];
-  const [row] = await readDefinitions(pool, "d.id = $1 AND d.status = 'active'", [named.definitionId]);
+  const row = await readActive.first(pool, { definitionId: named.definitionId });
   return row?.allowed_origins ?? [];
 }

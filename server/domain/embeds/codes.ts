@@ -3,16 +3,32 @@ import type { EmbedLaunchCode, ExchangedEmbedSession } from "@/server/contract/e
 import { isTokenText, makeTokenText } from "@/server/domain/access";
 import { record } from "@/server/domain/audit";
 import type { Ctx } from "@/server/domain/ctx";
+import { panelLaunchCode, panelSession } from "@/server/generated/schema";
 import { inTransaction } from "@/server/platform/db";
 import { fail } from "@/server/platform/errors/errors";
 import { newId } from "@/server/platform/ids";
 import { publicUrl } from "@/server/platform/settings/env";
 import { MINUTE_MS } from "@/server/platform/time/units";
+import { bool, pick, text, timestamptz } from "@/server/sql/column";
+import { statement } from "@/server/sql/statement";
 import type { SessionRow } from "./rows";
 import { actOn, insertToken, mayChange, refuseEscape, requireGiven } from "./sessions";
 
 /** Long enough to open a page with it. */
 const CODE_MS = 5 * MINUTE_MS;
+
+const insertCode = statement("launch-code.insert", {
+  params: {
+    codeId: panelLaunchCode.id,
+    sessionId: panelLaunchCode.session_id,
+    hash: panelLaunchCode.hash,
+    principalId: panelLaunchCode.created_by,
+    now: timestamptz,
+    expiresAt: timestamptz,
+  },
+  sql: `INSERT INTO panel_launch_code (id, session_id, hash, created_by, created_at, expires_at)
+       VALUES ($codeId, $sessionId, $hash, $principalId, $now, $expiresAt)`,
+});
 
 /** A secret that a page exchanges once for an access token of the session. Gone where the session has ended. */
 export async function createLaunchCode(ctx: Ctx, sessionId: string): Promise<EmbedLaunchCode> {
@@ -25,11 +41,14 @@ export async function createLaunchCode(ctx: Ctx, sessionId: string): Promise<Emb
   const [id, code] = [newId("launchCode"), makeTokenText("plc")];
   const expiresAt = new Date(Math.min(now.getTime() + CODE_MS, session.expires_at.getTime()));
   await inTransaction(async (client) => {
-    await client.query(
-      `INSERT INTO panel_launch_code (id, session_id, hash, created_by, created_at, expires_at)
-       VALUES ($1, $2, $3, $4, $5, $6)`,
-      [id, sessionId, hash("sha256", code, "buffer"), ctx.principal.id, now, expiresAt],
-    );
+    await insertCode.run(client, {
+      codeId: id,
+      sessionId,
+      hash: hash("sha256", code, "buffer"),
+      principalId: ctx.principal.id,
+      now,
+      expiresAt,
+    });
     const project = { id: session.project_id, organizationId: session.organization_id };
     const act = {
       ...actOn(project, sessionId),
@@ -56,15 +75,27 @@ async function requireOwnTo(ctx: Ctx, session: SessionRow): Promise<void> {
 /** Where the page comes from that exchanges a code: of our own the frame decides who shows it. */
 export type Page = { origin: string | null; isTrusted: boolean };
 
-type CodeRow = {
-  id: string;
-  session_id: string;
-  used_at: Date | null;
-  expires_at: Date;
-  allowed_origins: string[];
-  session_expires_at: Date;
-  is_live: boolean;
-};
+const lockCode = statement("launch-code.lock.hash", {
+  params: { digest: panelLaunchCode.hash },
+  row: {
+    ...pick(panelLaunchCode, "id session_id used_at expires_at"),
+    allowed_origins: panelSession.allowed_origins,
+    session_expires_at: panelSession.expires_at,
+    is_live: bool,
+  },
+  sql: `SELECT code.id, code.session_id, code.used_at, code.expires_at, session.allowed_origins,
+         session.expires_at AS session_expires_at,
+         session.revoked_at IS NULL AND coalesce(definition.status, 'active') = 'active' AS is_live
+       FROM panel_launch_code code JOIN panel_session session ON session.id = code.session_id
+       LEFT JOIN panel_version version ON version.id = session.version_id
+       LEFT JOIN panel_definition definition ON definition.id = version.definition_id
+       WHERE code.hash = $digest FOR UPDATE OF code`,
+});
+
+const markUsed = statement("launch-code.update.used", {
+  params: { codeId: text, now: timestamptz },
+  sql: `UPDATE panel_launch_code SET used_at = $now WHERE id = $codeId`,
+});
 
 /**
  * Gives an access token for a launch code, once. It is one more token of the same session: the same caps, the same end, and
@@ -76,16 +107,7 @@ export async function exchangeLaunchCode(ctx: Ctx, code: string, page: Page): Pr
   const digest = hash("sha256", code, "buffer");
   const now = ctx.now();
   return inTransaction(async (client) => {
-    const { rows } = await client.query<CodeRow>(
-      `SELECT code.id, code.session_id, code.used_at, code.expires_at, session.allowed_origins,
-         session.expires_at AS session_expires_at,
-         session.revoked_at IS NULL AND coalesce(definition.status, 'active') = 'active' AS is_live
-       FROM panel_launch_code code JOIN panel_session session ON session.id = code.session_id
-       LEFT JOIN panel_version version ON version.id = session.version_id
-       LEFT JOIN panel_definition definition ON definition.id = version.definition_id
-       WHERE code.hash = $1 FOR UPDATE OF code`,
-      [digest],
-    );
+    const rows = await lockCode.all(client, { digest });
     const [found] = rows;
     if (!found || found.used_at || found.expires_at <= now) return gone();
     if (!found.is_live || found.session_expires_at <= now) return gone();
@@ -94,7 +116,7 @@ export async function exchangeLaunchCode(ctx: Ctx, code: string, page: Page): Pr
         "CrossSiteRequest",
         "This embed session does not allow this page's origin. Create a session with this origin.",
       );
-    await client.query("UPDATE panel_launch_code SET used_at = $2 WHERE id = $1", [found.id, now]);
+    await markUsed.run(client, { codeId: found.id, now });
     const accessToken = await insertToken(ctx, client, found.session_id);
     return {
       sessionId: found.session_id,

@@ -3,11 +3,14 @@ import { access, changeAccessBy } from "@/server/domain/access";
 import { record } from "@/server/domain/audit";
 import { getCapability, isCapability } from "@/server/domain/catalog";
 import type { Ctx } from "@/server/domain/ctx";
+import { panelDefinition, panelVersion } from "@/server/generated/schema";
 import { inTransaction, pool, type Transaction } from "@/server/platform/db";
 import { fail, ValidationFault } from "@/server/platform/errors/errors";
 import { newId } from "@/server/platform/ids";
 import { canonicalText } from "@/server/platform/text/canonical";
-import { type DefinitionRow, noSuchDefinition, readDefinitions, toDefinition } from "./rows";
+import { bool, maybe, text, texts, timestamptz } from "@/server/sql/column";
+import { statement } from "@/server/sql/statement";
+import { type DefinitionRow, definitionsWhere, noSuchDefinition, toDefinition } from "./rows";
 
 /** The rights a panel is made and looked at with. */
 export const MAKE = "capabilities:run";
@@ -19,6 +22,21 @@ const invalid = (field: string, msg: string, type = "value_error"): never => {
   throw new ValidationFault([{ loc: ["body", field], msg, type }]);
 };
 
+const insertDefinition = statement("embed-definition.insert", {
+  params: {
+    definitionId: panelDefinition.id,
+    organizationId: panelDefinition.organization_id,
+    projectId: panelDefinition.project_id,
+    key: panelDefinition.key,
+    displayName: panelDefinition.display_name,
+    origin: panelDefinition.origin,
+    principalId: panelDefinition.created_by,
+    now: timestamptz,
+  },
+  sql: `INSERT INTO panel_definition (id, organization_id, project_id, key, display_name, origin, created_by, created_at, updated_at)
+       VALUES ($definitionId, $organizationId, $projectId, $key, $displayName, $origin, $principalId, $now, $now) ON CONFLICT DO NOTHING`,
+});
+
 /** Makes a panel of a project, or of every project of an organization. Its key is one there. */
 export async function createDefinition(
   ctx: Ctx,
@@ -29,11 +47,16 @@ export async function createDefinition(
   const id = newId("panelDefinition");
   const now = ctx.now();
   return inTransaction(async (client) => {
-    const { rowCount } = await client.query(
-      `INSERT INTO panel_definition (id, organization_id, project_id, key, display_name, origin, created_by, created_at, updated_at)
-       VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $8) ON CONFLICT DO NOTHING`,
-      [id, organizationId, projectId, input.key, input.displayName, input.origin, ctx.principal.id, now],
-    );
+    const rowCount = await insertDefinition.count(client, {
+      definitionId: id,
+      organizationId,
+      projectId,
+      key: input.key,
+      displayName: input.displayName,
+      origin: input.origin,
+      principalId: ctx.principal.id,
+      now,
+    });
     if (!rowCount) invalid("key", "Another embed already has this key. Choose another.", "duplicate");
     await insertVersion(
       ctx,
@@ -60,30 +83,44 @@ type Content = Pick<
   capabilityVersion: string | null;
 };
 
+const addVersion = statement("embed-version.insert", {
+  params: {
+    versionId: panelVersion.id,
+    definitionId: panelVersion.definition_id,
+    number: panelVersion.number,
+    capabilityKey: panelVersion.capability_key,
+    capabilityVersion: panelVersion.capability_version,
+    presentation: panelVersion.presentation,
+    policy: panelVersion.policy,
+    allowedOrigins: panelVersion.allowed_origins,
+    actions: panelVersion.actions,
+    principalId: panelVersion.created_by,
+    now: timestamptz,
+  },
+  sql: `INSERT INTO panel_version (id, definition_id, number, capability_key, capability_version, presentation, policy,
+       allowed_origins, actions, created_by, created_at)
+     VALUES ($versionId, $definitionId, $number, $capabilityKey, $capabilityVersion, $presentation, $policy, $allowedOrigins, $actions, $principalId, $now)`,
+});
+
 async function insertVersion(
   ctx: Ctx,
   client: Transaction,
   { definitionId, number }: { definitionId: string; number: number },
   content: Content,
 ): Promise<void> {
-  await client.query(
-    `INSERT INTO panel_version (id, definition_id, number, capability_key, capability_version, presentation, policy,
-       allowed_origins, actions, created_by, created_at)
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`,
-    [
-      newId("panelVersion"),
-      definitionId,
-      number,
-      content.capabilityKey,
-      content.capabilityVersion,
-      JSON.stringify(content.presentation),
-      JSON.stringify(content.policy),
-      [...new Set(content.allowedOrigins)],
-      JSON.stringify(content.actions),
-      ctx.principal.id,
-      ctx.now(),
-    ],
-  );
+  await addVersion.run(client, {
+    versionId: newId("panelVersion"),
+    definitionId,
+    number,
+    capabilityKey: content.capabilityKey,
+    capabilityVersion: content.capabilityVersion,
+    presentation: content.presentation,
+    policy: content.policy,
+    allowedOrigins: [...new Set(content.allowedOrigins)],
+    actions: content.actions,
+    principalId: ctx.principal.id,
+    now: ctx.now(),
+  });
 }
 
 /** The versions of a capability are keys of their own: it ends in the one it is. */
@@ -122,9 +159,27 @@ async function placeOf(
   return { organizationId: only, projectId: null };
 }
 
-/** What of the definitions `d` the caller may see; of a key of one project, that project's and those of all. */
-export const VISIBLE = `($1::text[] IS NULL OR d.organization_id = ANY($1))
-  AND ($2::text IS NULL OR d.project_id IS NULL OR d.project_id = $2)`;
+const VISIBLE = { organizationIds: maybe(texts), projectId: maybe(text) };
+/** Condition on definitions `d` that the caller may see; for a key of one project, that project's and those of all. */
+const IS_VISIBLE = `($organizationIds::text[] IS NULL OR d.organization_id = ANY($organizationIds))
+  AND ($projectId::text IS NULL OR d.project_id IS NULL OR d.project_id = $projectId)`;
+
+const listVisible = definitionsWhere(
+  "embed-definition.list.visible",
+  { ...VISIBLE, organizationId: maybe(text), includeArchived: bool },
+  `${IS_VISIBLE} AND ($organizationId::text IS NULL OR d.organization_id = $organizationId)
+   AND ($includeArchived OR d.status <> 'archived') ORDER BY d.id DESC`,
+);
+const readVisible = definitionsWhere(
+  "embed-definition.read.visible",
+  { ...VISIBLE, definitionId: text },
+  `${IS_VISIBLE} AND d.id = $definitionId`,
+);
+const readDefinition = definitionsWhere(
+  "embed-definition.read",
+  { definitionId: text },
+  "d.id = $definitionId",
+);
 
 /** Panels of the caller's organizations; those that one project can use where it is named. Archived ones are left out. */
 export async function listDefinitions(
@@ -133,28 +188,38 @@ export async function listDefinitions(
 ): Promise<{ definitions: EmbedDefinition[] }> {
   const project = query.projectId ? await access.authorize(ctx, LOOK, { projectId: query.projectId }) : null;
   const scope = access.authorize(ctx, LOOK, "rows");
-  const rows = await readDefinitions(
-    pool,
-    `${VISIBLE} AND ($3::text IS NULL OR d.organization_id = $3) AND ($4 OR d.status <> 'archived') ORDER BY d.id DESC`,
-    [
-      scope.organizationIds,
-      project?.id ?? scope.projectId,
-      project?.organizationId ?? null,
-      query.includeArchived === true,
-    ],
-  );
+  const rows = await listVisible.all(pool, {
+    organizationIds: scope.organizationIds,
+    projectId: project?.id ?? scope.projectId,
+    organizationId: project?.organizationId,
+    includeArchived: query.includeArchived === true,
+  });
   return { definitions: rows.map(toDefinition) };
 }
 
 export async function getDefinition(ctx: Ctx, definitionId: string): Promise<EmbedDefinition> {
-  const scope = access.authorize(ctx, LOOK, "rows");
-  const [row] = await readDefinitions(pool, `${VISIBLE} AND d.id = $3`, [
-    scope.organizationIds,
-    scope.projectId,
-    definitionId,
-  ]);
+  const { organizationIds, projectId } = access.authorize(ctx, LOOK, "rows");
+  const row = await readVisible.first(pool, { organizationIds, projectId, definitionId });
   return toDefinition(row ?? noSuchDefinition());
 }
+
+const lockDefinition = statement("embed-definition.lock", {
+  params: { definitionId: text },
+  sql: `SELECT FROM panel_definition WHERE id = $definitionId FOR UPDATE`,
+});
+
+const updateDefinition = statement("embed-definition.update.given", {
+  params: {
+    definitionId: text,
+    displayName: maybe(text),
+    status: maybe(panelDefinition.status),
+    origin: maybe(panelDefinition.origin),
+    number: panelDefinition.version,
+    now: timestamptz,
+  },
+  sql: `UPDATE panel_definition SET display_name = coalesce($displayName, display_name), status = coalesce($status, status),
+         origin = coalesce($origin, origin), version = $number, updated_at = $now WHERE id = $definitionId`,
+});
 
 /**
  * Changes a panel. What changes what runs or how it looks makes a new version, for sessions made from then on; a status
@@ -170,17 +235,20 @@ export async function changeDefinition(
   const status = patch.status === known.status ? null : patch.status;
   const change = status ? changeAccessBy : inTransaction;
   return change(async (client) => {
-    await client.query("SELECT FROM panel_definition WHERE id = $1 FOR UPDATE", [definitionId]);
-    const before = (await readDefinitions(client, "d.id = $1", [definitionId]))[0] ?? noSuchDefinition();
+    await lockDefinition.run(client, { definitionId });
+    const before = (await readDefinition.first(client, { definitionId })) ?? noSuchDefinition();
     const content = contentOf(before, patch);
     const isNew = canonicalText(content) !== canonicalText(contentOf(before, {}));
     const number = before.version + (isNew ? 1 : 0);
     if (isNew) await insertVersion(ctx, client, { definitionId, number }, content);
-    await client.query(
-      `UPDATE panel_definition SET display_name = coalesce($2, display_name), status = coalesce($3, status),
-         origin = coalesce($4, origin), version = $5, updated_at = $6 WHERE id = $1`,
-      [definitionId, patch.displayName, status, patch.origin, number, ctx.now()],
-    );
+    await updateDefinition.run(client, {
+      definitionId,
+      displayName: patch.displayName,
+      status,
+      origin: patch.origin,
+      number,
+      now: ctx.now(),
+    });
     const details = { status: status ?? before.status, version: number };
     const { organization_id: organizationId, project_id: projectId } = known;
     await record(
@@ -204,11 +272,8 @@ const contentOf = (row: DefinitionRow, patch: EmbedDefinitionPatch): Content => 
 /** One that the caller sees and may change: of its project, or with a right in the whole organization. */
 async function mayChange(ctx: Ctx, definitionId: string): Promise<DefinitionRow> {
   const scope = access.authorize(ctx, toChange(ctx), "rows");
-  const [row] = await readDefinitions(pool, `${VISIBLE} AND d.id = $3`, [
-    scope.organizationIds,
-    scope.projectId,
-    definitionId,
-  ]);
+  const { organizationIds, projectId } = scope;
+  const row = await readVisible.first(pool, { organizationIds, projectId, definitionId });
   if (!row) return noSuchDefinition();
   if (row.project_id) {
     await access.authorize(ctx, MAKE, { projectId: row.project_id });
@@ -224,5 +289,5 @@ async function mayChange(ctx: Ctx, definitionId: string): Promise<DefinitionRow>
 }
 
 async function readOne(client: Transaction, id: string): Promise<EmbedDefinition> {
-  return toDefinition((await readDefinitions(client, "d.id = $1", [id]))[0] ?? noSuchDefinition());
+  return toDefinition((await readDefinition.first(client, { definitionId: id })) ?? noSuchDefinition());
 }

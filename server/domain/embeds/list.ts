@@ -3,11 +3,29 @@ import { access } from "@/server/domain/access";
 import type { Ctx } from "@/server/domain/ctx";
 import { pageOf, readCursor } from "@/server/domain/paging";
 import { pool } from "@/server/platform/db";
+import { int8, maybe, text, timestamptz } from "@/server/sql/column";
 import { LOOK } from "./definitions";
-import { readSessions, toSession } from "./rows";
+import { sessionsWhere, toSession } from "./rows";
 
 const STATUS =
-  "CASE WHEN s.revoked_at IS NOT NULL THEN 'revoked' WHEN s.expires_at <= $5 THEN 'expired' ELSE 'active' END";
+  "CASE WHEN s.revoked_at IS NOT NULL THEN 'revoked' WHEN s.expires_at <= $now THEN 'expired' ELSE 'active' END";
+
+const listOfProject = sessionsWhere(
+  "embed-session.list.project",
+  {
+    projectId: text,
+    definitionId: maybe(text),
+    externalSubject: maybe(text),
+    status: maybe(text),
+    now: timestamptz,
+    after: maybe(text),
+    limit: int8,
+  },
+  `s.project_id = $projectId AND ($definitionId::text IS NULL OR v.definition_id = $definitionId)
+   AND ($externalSubject::text IS NULL OR s.external_subject = $externalSubject)
+   AND ($status::text IS NULL OR ${STATUS} = $status) AND ($after::text IS NULL OR s.id < $after)
+   ORDER BY s.id DESC LIMIT $limit`,
+);
 
 /** Sessions of a project, newest first. */
 export async function listSessions(
@@ -17,19 +35,14 @@ export async function listSessions(
 ): Promise<EmbedSessionPage> {
   const project = await access.authorize(ctx, LOOK, { projectId });
   const now = ctx.now();
-  const rows = await readSessions(
-    pool,
-    `s.project_id = $1 AND ($2::text IS NULL OR v.definition_id = $2) AND ($3::text IS NULL OR s.external_subject = $3)
-     AND ($4::text IS NULL OR ${STATUS} = $4) AND ($6::text IS NULL OR s.id < $6) ORDER BY s.id DESC LIMIT $7`,
-    [
-      project.id,
-      query.definition_id ?? null,
-      query.external_subject ?? null,
-      query.status ?? null,
-      now,
-      readCursor("panelSession", query.cursor),
-      query.limit + 1,
-    ],
-  );
+  const rows = await listOfProject.all(pool, {
+    projectId: project.id,
+    definitionId: query.definition_id,
+    externalSubject: query.external_subject,
+    status: query.status,
+    now,
+    after: readCursor("panelSession", query.cursor),
+    limit: query.limit + 1,
+  });
   return pageOf(rows, query.limit, (row) => toSession(row, now));
 }

@@ -1,49 +1,41 @@
-import type { JsonObject } from "@/server/contract/common";
 import {
   type EmbedDefinition,
   EmbedPolicy,
   EmbedPresentation,
   type EmbedSession,
 } from "@/server/contract/embeds";
-import type { Queryable } from "@/server/platform/db";
+import { panelDefinition, panelSession, panelVersion } from "@/server/generated/schema";
 import { fail } from "@/server/platform/errors/errors";
+import { beside, int8, maybe, names, type Of, pick, type Shape, text } from "@/server/sql/column";
+import { statement } from "@/server/sql/statement";
 
-export type DefinitionRow = {
-  id: string;
-  organization_id: string;
-  project_id: string | null;
-  key: string;
-  display_name: string;
-  status: EmbedDefinition["status"];
-  origin: EmbedDefinition["origin"];
-  created_at: Date;
-  updated_at: Date;
-  version_id: string;
-  version: number;
-  capability_key: string | null;
-  capability_version: string | null;
-  presentation: EmbedDefinition["currentVersion"]["presentation"];
-  policy: EmbedDefinition["currentVersion"]["policy"];
-  allowed_origins: string[];
-  actions: EmbedDefinition["currentVersion"]["actions"];
-  version_created_at: Date;
+const DEFINITION = pick(
+  panelDefinition,
+  "id organization_id project_id key display_name status origin created_at updated_at",
+);
+const VERSION = pick(
+  panelVersion,
+  "capability_key capability_version presentation policy allowed_origins actions",
+);
+const DEFINED = {
+  ...DEFINITION,
+  ...VERSION,
+  version_id: panelVersion.id,
+  version: panelVersion.number,
+  version_created_at: panelVersion.created_at,
 };
+export type DefinitionRow = Of<typeof DEFINED>;
 
-/** Definitions `d` with their newest version, by a condition on `d`. */
-export async function readDefinitions(
-  database: Queryable,
-  condition: string,
-  values: unknown[],
-): Promise<DefinitionRow[]> {
-  const { rows } = await database.query<DefinitionRow>(
-    `SELECT d.*, v.id AS version_id, v.number AS version, v.capability_key, v.capability_version, v.presentation, v.policy,
-       v.allowed_origins, v.actions, v.created_at AS version_created_at
+/** A statement that reads definitions `d` with their newest version, by a condition on `d`. */
+export const definitionsWhere = <P extends Shape>(name: string, params: P, condition: string) =>
+  statement(name, {
+    params,
+    row: DEFINED,
+    sql: `SELECT ${names(DEFINITION, "d")}, ${names(VERSION, "v")}, v.id AS version_id, v.number AS version,
+       v.created_at AS version_created_at
      FROM panel_definition d JOIN panel_version v ON v.definition_id = d.id AND v.number = d.version
      WHERE ${condition}`,
-    values,
-  );
-  return rows;
-}
+  });
 
 /** The wire's definition. */
 export function toDefinition(row: DefinitionRow): EmbedDefinition {
@@ -72,52 +64,39 @@ export function toDefinition(row: DefinitionRow): EmbedDefinition {
   };
 }
 
-export type SessionRow = {
-  id: string;
-  organization_id: string;
-  project_id: string;
-  environment: string;
-  allowed_origins: string[];
-  external_subject: string | null;
-  max_spend_micros: number;
-  max_jobs: number;
-  admitted_jobs: number;
-  initial_inputs: JsonObject;
-  locked_inputs: JsonObject;
-  created_at: Date;
-  expires_at: Date;
-  revoked_at: Date | null;
-  definition_id: string | null;
-  definition_key: string | null;
-  display_name: string | null;
-  version: number | null;
-  capability_key: string | null;
-  presentation: EmbedPresentation | null;
-  policy: EmbedPolicy | null;
-  actions: DefinitionRow["actions"] | null;
-  live_micros: number;
-  test_micros: number;
+const SESSION = pick(
+  panelSession,
+  "id organization_id project_id environment allowed_origins external_subject max_spend_micros max_jobs",
+  "admitted_jobs initial_inputs locked_inputs created_at expires_at revoked_at",
+);
+/** What the session runs; null where it names no definition. */
+const RUNS = pick(panelVersion, "definition_id capability_key presentation policy actions");
+const OPENED = {
+  ...SESSION,
+  ...beside("", RUNS),
+  definition_key: maybe(panelDefinition.key),
+  display_name: maybe(panelDefinition.display_name),
+  version: maybe(panelVersion.number),
+  live_micros: int8,
+  test_micros: int8,
 };
+export type SessionRow = Of<typeof OPENED>;
 
 const spent = (isTest: boolean) => `coalesce((
   SELECT w.held_micros + w.settled_micros FROM budget_window w JOIN budget b ON b.id = w.budget_id
   WHERE b.organization_id = s.organization_id AND b.scope = 'principal:' || s.id AND b.period = 'total' AND w.is_test = ${isTest}), 0)::bigint`;
 
-/** Sessions `s` with what they run and what counts against their cap, by a condition on `s`. */
-export async function readSessions(
-  database: Queryable,
-  condition: string,
-  values: unknown[],
-): Promise<SessionRow[]> {
-  const { rows } = await database.query<SessionRow>(
-    `SELECT s.*, v.definition_id, d.key AS definition_key, d.display_name, v.number AS version, v.capability_key, v.presentation,
-       v.policy, v.actions, ${spent(false)} AS live_micros, ${spent(true)} AS test_micros
+/** A statement that reads sessions `s` with what they run and what counts against their cap, by a condition on `s`. */
+export const sessionsWhere = <P extends Shape>(name: string, params: P, condition: string) =>
+  statement(name, {
+    params,
+    row: OPENED,
+    sql: `SELECT ${names(SESSION, "s")}, ${names(RUNS, "v")}, d.key AS definition_key, d.display_name, v.number AS version,
+       ${spent(false)} AS live_micros, ${spent(true)} AS test_micros
      FROM panel_session s LEFT JOIN panel_version v ON v.id = s.version_id LEFT JOIN panel_definition d ON d.id = v.definition_id
      WHERE ${condition}`,
-    values,
-  );
-  return rows;
-}
+  });
+export const readSession = sessionsWhere("embed-session.read", { sessionId: text }, "s.id = $sessionId");
 
 /** The wire's session. Test money and live money are counted apart, each against the whole cap. */
 export function toSession(row: SessionRow, now: Date): EmbedSession {

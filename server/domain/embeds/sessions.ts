@@ -4,24 +4,51 @@ import { access, changeAccessBy, makeTokenText } from "@/server/domain/access";
 import { record } from "@/server/domain/audit";
 import { openCeiling } from "@/server/domain/budgets";
 import type { Ctx, Scope } from "@/server/domain/ctx";
+import { panelSession, panelToken } from "@/server/generated/schema";
 import { inTransaction, pool, type Queryable, type Transaction } from "@/server/platform/db";
 import { fail, ValidationFault } from "@/server/platform/errors/errors";
 import { newId } from "@/server/platform/ids";
 import { MINUTE_MS } from "@/server/platform/time/units";
+import { maybe, text, texts, timestamptz } from "@/server/sql/column";
+import { statement } from "@/server/sql/statement";
 import { LOOK, MAKE, toChange } from "./definitions";
 import { checkInputs } from "./inputs";
 import {
   type DefinitionRow,
+  definitionsWhere,
   noSuchSession,
-  readDefinitions,
-  readSessions,
+  readSession,
   type SessionRow,
+  sessionsWhere,
   toSession,
 } from "./rows";
 
 const invalid = (field: (string | number)[], msg: string, type = "value_error"): never => {
   throw new ValidationFault([{ loc: ["body", ...field], msg, type }]);
 };
+
+const insertSession = statement("embed-session.insert", {
+  params: {
+    sessionId: panelSession.id,
+    organizationId: panelSession.organization_id,
+    projectId: panelSession.project_id,
+    environment: panelSession.environment,
+    versionId: panelSession.version_id,
+    allowedOrigins: panelSession.allowed_origins,
+    externalSubject: panelSession.external_subject,
+    maxSpendMicros: panelSession.max_spend_micros,
+    maxJobs: panelSession.max_jobs,
+    initialInputs: panelSession.initial_inputs,
+    lockedInputs: panelSession.locked_inputs,
+    principalId: panelSession.created_by,
+    kind: panelSession.created_by_kind,
+    now: timestamptz,
+    expiresAt: timestamptz,
+  },
+  sql: `INSERT INTO panel_session (id, organization_id, project_id, environment, version_id, allowed_origins, external_subject,
+         max_spend_micros, max_jobs, initial_inputs, locked_inputs, created_by, created_by_kind, created_at, expires_at)
+       VALUES ($sessionId, $organizationId, $projectId, $environment, $versionId, $allowedOrigins, $externalSubject, $maxSpendMicros, $maxJobs, $initialInputs, $lockedInputs, $principalId, $kind, $now, $expiresAt)`,
+});
 
 /**
  * Makes a session: a right to run, watch and cancel its own jobs, for pages of its origins, until it expires. Its token is in
@@ -42,28 +69,23 @@ export async function createSession(ctx: Ctx, input: EmbedSessionCreate): Promis
   const expiresAt = new Date(now.getTime() + input.expiresInMinutes * MINUTE_MS);
   return inTransaction(async (client) => {
     await holdMaker(ctx, client, project.organizationId);
-    await client.query(
-      `INSERT INTO panel_session (id, organization_id, project_id, environment, version_id, allowed_origins, external_subject,
-         max_spend_micros, max_jobs, initial_inputs, locked_inputs, created_by, created_by_kind, created_at, expires_at)
-       VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)`,
-      [
-        id,
-        project.organizationId,
-        project.id,
-        environment,
-        definition?.version_id ?? null,
-        [...new Set(input.allowedOrigins)],
-        input.externalSubject ?? null,
-        input.maxSpendMicros,
-        input.maxJobs,
-        JSON.stringify(input.initialInputs),
-        JSON.stringify(input.lockedInputs),
-        ctx.principal.id,
-        ctx.principal.kind,
-        now,
-        expiresAt,
-      ],
-    );
+    await insertSession.run(client, {
+      sessionId: id,
+      organizationId: project.organizationId,
+      projectId: project.id,
+      environment,
+      versionId: definition?.version_id ?? null,
+      allowedOrigins: [...new Set(input.allowedOrigins)],
+      externalSubject: input.externalSubject ?? null,
+      maxSpendMicros: input.maxSpendMicros,
+      maxJobs: input.maxJobs,
+      initialInputs: input.initialInputs,
+      lockedInputs: input.lockedInputs,
+      principalId: ctx.principal.id,
+      kind: ctx.principal.kind,
+      now,
+      expiresAt,
+    });
     const ceiling = {
       organizationId: project.organizationId,
       principalId: id,
@@ -76,7 +98,7 @@ export async function createSession(ctx: Ctx, input: EmbedSessionCreate): Promis
     const { allowedOrigins, maxSpendMicros, maxJobs } = input;
     const details = { definition: definition?.id ?? null, allowedOrigins, maxSpendMicros, maxJobs };
     await record(ctx, { ...actOn(project, id), action: "panel_session.created", details }, client);
-    const [row] = await readSessions(client, "s.id = $1", [id]);
+    const row = await readSession.first(client, { sessionId: id });
     return { ...toSession(row ?? noSuchSession(), now), accessToken };
   });
 }
@@ -92,16 +114,22 @@ export const actOn = (project: { id: string; organizationId: string }, subject: 
   subject,
 });
 
+const addToken = statement("embed-token.insert", {
+  params: { hash: panelToken.hash, sessionId: panelToken.session_id, now: timestamptz },
+  sql: `INSERT INTO panel_token (hash, session_id, created_at) VALUES ($hash, $sessionId, $now)`,
+});
+
 /** A new access token of a session; of its text the row has the hash alone. */
 export async function insertToken(ctx: Ctx, client: Queryable, sessionId: string): Promise<string> {
   const token = makeTokenText("capp");
-  await client.query("INSERT INTO panel_token (hash, session_id, created_at) VALUES ($1, $2, $3)", [
-    hash("sha256", token, "buffer"),
-    sessionId,
-    ctx.now(),
-  ]);
+  await addToken.run(client, { hash: hash("sha256", token, "buffer"), sessionId, now: ctx.now() });
   return token;
 }
+
+const findCeiling = statement("budget.find.key-ceiling", {
+  params: { organizationId: text, scopes: texts, principalId: text },
+  sql: `SELECT FROM budget WHERE organization_id = $organizationId AND scope = ANY($scopes || capstan_key_successors($principalId)) AND enforcement <> 'off'`,
+});
 
 /**
  * What a session spends counts against its own cap and the person behind it, but not against a key's ceiling: neither its own
@@ -114,10 +142,11 @@ export async function refuseEscape(ctx: Ctx, organizationId: string): Promise<vo
       "AuthorizationFailed",
       "A management key created this key, and its limit would not apply to embed sessions. Use another key.",
     );
-  const { rowCount } = await pool.query(
-    `SELECT FROM budget WHERE organization_id = $1 AND scope = ANY($2 || capstan_key_successors($3)) AND enforcement <> 'off'`,
-    [organizationId, [`principal:${ctx.principal.id}`], ctx.principal.id],
-  );
+  const rowCount = await findCeiling.count(pool, {
+    organizationId,
+    scopes: [`principal:${ctx.principal.id}`],
+    principalId: ctx.principal.id,
+  });
   if (rowCount)
     fail(
       "AuthorizationFailed",
@@ -125,20 +154,33 @@ export async function refuseEscape(ctx: Ctx, organizationId: string): Promise<vo
     );
 }
 
+const holdKey = statement("api-key.lock.live", {
+  params: { keyId: text },
+  sql: "SELECT FROM api_key WHERE id = $keyId AND revoked_at IS NULL FOR SHARE",
+});
+const holdMember = statement("membership.lock.above-viewer", {
+  params: { userId: text, organizationId: text },
+  sql: `SELECT FROM membership
+    WHERE user_id = $userId AND organization_id = $organizationId AND role <> 'viewer' FOR SHARE`,
+});
+
 /** Keeps who makes a session from losing the right meanwhile: the database ends the sessions that are there then. */
 async function holdMaker({ principal }: Ctx, client: Queryable, organizationId: string): Promise<void> {
   const held =
     principal.kind === "service_principal"
-      ? await client.query("SELECT FROM api_key WHERE id = $1 AND revoked_at IS NULL FOR SHARE", [
-          principal.id,
-        ])
-      : await client.query(
-          "SELECT FROM membership WHERE user_id = $1 AND organization_id = $2 AND role <> 'viewer' FOR SHARE",
-          [principal.id, organizationId],
-        );
-  if (held.rowCount === 0)
+      ? await holdKey.count(client, { keyId: principal.id })
+      : await holdMember.count(client, { userId: principal.id, organizationId });
+  if (held === 0)
     fail("AuthenticationFailed", "This key or session is not valid. Use another key, or sign in again.");
 }
+
+const findNamed = definitionsWhere(
+  "embed-definition.find.named",
+  { organizationId: text, projectId: text, id: maybe(text), key: maybe(text) },
+  `d.organization_id = $organizationId AND (d.project_id IS NULL OR d.project_id = $projectId)
+   AND ($id::text IS NULL OR d.id = $id) AND ($key::text IS NULL OR d.key = $key)
+   ORDER BY d.project_id NULLS LAST LIMIT 1`,
+);
 
 type Named = Pick<EmbedSessionCreate, "panelDefinitionId" | "panelDefinitionKey">;
 
@@ -148,12 +190,8 @@ async function definitionFor(
   { panelDefinitionId: id, panelDefinitionKey: key }: Named,
 ): Promise<DefinitionRow | null> {
   if (!id && !key) return null;
-  const [row] = await readDefinitions(
-    pool,
-    `d.organization_id = $1 AND (d.project_id IS NULL OR d.project_id = $2) AND ($3::text IS NULL OR d.id = $3)
-     AND ($4::text IS NULL OR d.key = $4) ORDER BY d.project_id NULLS LAST LIMIT 1`,
-    [project.organizationId, project.id, id ?? null, key ?? null],
-  );
+  const { organizationId, id: projectId } = project;
+  const row = await findNamed.first(pool, { organizationId, projectId, id, key });
   const field = id ? "panelDefinitionId" : "panelDefinitionKey";
   if (!row) return invalid([field], "There is no such embed for this project.", "not_found");
   if (row.status !== "active") invalid([field], `This embed is ${row.status} and cannot be opened.`);
@@ -171,31 +209,33 @@ function refuseOtherOrigins(wanted: string[], definition: DefinitionRow | null):
     );
 }
 
-const VISIBLE = `($1::text[] IS NULL OR s.organization_id = ANY($1)) AND ($2::text IS NULL OR s.project_id = $2)`;
+const readVisible = sessionsWhere(
+  "embed-session.read.visible",
+  { sessionId: text, organizationIds: maybe(texts), projectId: maybe(text) },
+  `($organizationIds::text[] IS NULL OR s.organization_id = ANY($organizationIds))
+   AND ($projectId::text IS NULL OR s.project_id = $projectId) AND s.id = $sessionId`,
+);
 
 /** A session of the caller's projects; somebody else's and none at all are the same NotFound. */
 async function findSession(ctx: Ctx, sessionId: string, right: Scope): Promise<SessionRow> {
-  const scope = access.authorize(ctx, right, "rows");
-  const [row] = await readSessions(pool, `${VISIBLE} AND s.id = $3`, [
-    scope.organizationIds,
-    scope.projectId,
-    sessionId,
-  ]);
-  return row ?? noSuchSession();
+  const { organizationIds, projectId } = access.authorize(ctx, right, "rows");
+  return (await readVisible.first(pool, { sessionId, organizationIds, projectId })) ?? noSuchSession();
 }
 
 export async function getSession(ctx: Ctx, sessionId: string): Promise<EmbedSession> {
   return toSession(await findSession(ctx, sessionId, LOOK), ctx.now());
 }
 
+const markRevoked = statement("embed-session.update.revoked", {
+  params: { sessionId: text, now: timestamptz },
+  sql: `UPDATE panel_session SET revoked_at = $now WHERE id = $sessionId AND revoked_at IS NULL`,
+});
+
 /** Ends a session: once this has answered, no request anywhere is served by its tokens. Its jobs go on. Again changes nothing. */
 export async function revokeSession(ctx: Ctx, sessionId: string): Promise<EmbedSession> {
   const known = await mayChange(ctx, sessionId);
   const revoke = async (client: Transaction) => {
-    const { rowCount } = await client.query(
-      "UPDATE panel_session SET revoked_at = $2 WHERE id = $1 AND revoked_at IS NULL",
-      [sessionId, ctx.now()],
-    );
+    const rowCount = await markRevoked.count(client, { sessionId, now: ctx.now() });
     const project = { id: known.project_id, organizationId: known.organization_id };
     if (rowCount)
       await record(ctx, { ...actOn(project, sessionId), action: "panel_session.revoked" }, client);
