@@ -321,8 +321,8 @@ export const FAULTS: Fault[] = [
   {
     name: "mail-lease-not-checked",
     file: "server/domain/notifications/send.ts",
-    find: "AND state = 'sending' AND lease_until = $2",
-    replace: "AND state = 'sending' AND lease_until >= $2",
+    find: "AND state = 'sending' AND lease_until = $leaseUntil",
+    replace: "AND state = 'sending' AND lease_until >= $leaseUntil",
     caughtBy: "server/domain/notifications/mail-failures.db.test.ts",
   },
   {

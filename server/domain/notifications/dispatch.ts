@@ -1,15 +1,31 @@
 import { sendEvents } from "@/inngest/client";
 import type { Ctx } from "@/server/domain/ctx";
-
 import { notHeld } from "@/server/domain/restores";
+import { mail } from "@/server/generated/schema";
 import { pool } from "@/server/platform/db";
+import { maybe, text, timestamptz } from "@/server/sql/column";
 import { leaseFor } from "@/server/sql/leases";
+import { statement } from "@/server/sql/statement";
 import { findMailer } from "./mailer";
 
 /** The most emails that one pass dispatches: a backlog waits in its rows. */
 const MOST_AT_ONCE = 200;
 /** An email that was dispatched and not started is dispatched again after this. */
 export const WAKE_PATIENCE_MS = 120_000;
+
+const claimDue = statement("mail.claim.due-for-engine", {
+  params: { now: timestamptz, userId: maybe(text) },
+  row: { id: mail.id },
+  sql: `WITH due AS (
+       SELECT mail.id FROM mail
+       WHERE state IN ('pending', 'sending') AND next_attempt_at <= $now AND (lease_until IS NULL OR lease_until <= clock_timestamp())
+         AND ${notHeld("mails", "mail.created_at")}
+         AND ($userId::text IS NULL OR EXISTS (
+           SELECT FROM notification WHERE notification.id = notification_id AND user_id = $userId))
+       ORDER BY next_attempt_at LIMIT ${MOST_AT_ONCE} FOR UPDATE SKIP LOCKED
+     )
+     UPDATE mail SET state = 'pending', lease_until = ${leaseFor(WAKE_PATIENCE_MS)} FROM due WHERE mail.id = due.id RETURNING mail.id`,
+});
 
 /**
  * Dispatches due emails to the durable engine, oldest first: new ones, ones whose run was lost, and ones whose sender
@@ -18,18 +34,7 @@ export const WAKE_PATIENCE_MS = 120_000;
 export async function handOnMail(ctx: Ctx, only: { userId?: string } = {}): Promise<void> {
   if (!findMailer()) return;
   const now = ctx.now();
-  const { rows } = await pool.query<{ id: string }>(
-    `WITH due AS (
-       SELECT mail.id FROM mail
-       WHERE state IN ('pending', 'sending') AND next_attempt_at <= $1 AND (lease_until IS NULL OR lease_until <= clock_timestamp())
-         AND ${notHeld("mails", "mail.created_at")}
-         AND ($2::text IS NULL OR EXISTS (
-           SELECT FROM notification WHERE notification.id = notification_id AND user_id = $2))
-       ORDER BY next_attempt_at LIMIT ${MOST_AT_ONCE} FOR UPDATE SKIP LOCKED
-     )
-     UPDATE mail SET state = 'pending', lease_until = ${leaseFor(WAKE_PATIENCE_MS)} FROM due WHERE mail.id = due.id RETURNING mail.id`,
-    [now, only.userId ?? null],
-  );
+  const rows = await claimDue.all(pool, { now, ...only });
   await sendEvents(
     rows.map(({ id }) => ({
       // Every dispatch has its own id, so that no engine drops it as a duplicate.

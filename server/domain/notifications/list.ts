@@ -6,60 +6,79 @@ import type {
 } from "@/server/contract/notifications";
 import type { Ctx } from "@/server/domain/ctx";
 import { pageOf, readCursor } from "@/server/domain/paging";
+import { notification } from "@/server/generated/schema";
 import { pool } from "@/server/platform/db";
 import { fail } from "@/server/platform/errors/errors";
+import {
+  bool,
+  type Given,
+  int4,
+  int8,
+  maybe,
+  names,
+  type Of,
+  pick,
+  text,
+  texts,
+  timestamptz,
+} from "@/server/sql/column";
+import { statement } from "@/server/sql/statement";
 
-type Row = {
-  id: string;
-  kind: string;
-  title: string;
-  body: string;
-  href: string;
-  created_at: Date;
-  read_at: Date | null;
-};
+const ROW = pick(notification, "id kind title body href created_at read_at");
+type Row = Of<typeof ROW>;
 
-/**
- * The notifications a person may still see: of an organization they belong to, or as an operator. Uses parameters 1 to
- * 3.
- */
-const VISIBLE = `user_id = $1 AND CASE WHEN organization_id IS NULL THEN $2::boolean ELSE organization_id = ANY($3::text[]) END`;
+const READER = { userId: text, isOperator: bool, organizationIds: texts };
+/** Condition on the notifications a person may still see: of an organization they belong to, or as an operator. */
+const IS_VISIBLE = `user_id = $userId AND CASE WHEN organization_id IS NULL THEN $isOperator::boolean
+  ELSE organization_id = ANY($organizationIds::text[]) END`;
 
-function reader({ principal }: Ctx): [userId: string, isOperator: boolean, organizationIds: string[]] {
+function reader({ principal }: Ctx): Given<typeof READER> {
   if (principal.kind !== "human_session")
     fail("AuthorizationFailed", "Only a signed-in person has notifications. Sign in to the panel.");
-  return [principal.id, principal.isOperator, [...principal.memberships.keys()]];
+  const { id: userId, isOperator, memberships } = principal;
+  return { userId, isOperator, organizationIds: [...memberships.keys()] };
 }
+
+const listVisible = statement("notification.list.visible", {
+  params: { ...READER, after: maybe(text), limit: int8 },
+  row: ROW,
+  sql: `SELECT ${names(ROW)} FROM notification
+    WHERE ${IS_VISIBLE} AND ($after::text IS NULL OR id < $after) ORDER BY id DESC LIMIT $limit`,
+});
 
 /** The notifications of the signed-in person, newest first, and how many of all are unread. */
 export async function list(ctx: Ctx, { cursor, limit }: ListNotifications): Promise<NotificationPage> {
-  const who = reader(ctx);
-  const [{ rows }, unread] = await Promise.all([
-    pool.query<Row>(
-      `SELECT * FROM notification WHERE ${VISIBLE} AND ($4::text IS NULL OR id < $4) ORDER BY id DESC LIMIT $5`,
-      [...who, readCursor("notification", cursor), limit + 1],
-    ),
+  const [rows, unread] = await Promise.all([
+    listVisible.all(pool, {
+      ...reader(ctx),
+      after: readCursor("notification", cursor),
+      limit: limit + 1,
+    }),
     countUnread(ctx),
   ]);
   return { ...pageOf(rows, limit, toNotification), unread };
 }
 
+const countVisible = statement("notification.count.unread", {
+  params: READER,
+  row: { count: int4 },
+  sql: `SELECT count(*)::int AS count FROM notification WHERE ${IS_VISIBLE} AND read_at IS NULL`,
+});
+
 export async function countUnread(ctx: Ctx): Promise<number> {
-  const { rows } = await pool.query<{ count: number }>(
-    `SELECT count(*)::int AS count FROM notification WHERE ${VISIBLE} AND read_at IS NULL`,
-    reader(ctx),
-  );
-  return rows[0]?.count ?? 0;
+  return (await countVisible.first(pool, reader(ctx)))?.count ?? 0;
 }
+
+const markVisible = statement("notification.update.read", {
+  params: { ...READER, now: timestamptz, ids: maybe(texts) },
+  sql: `UPDATE notification SET read_at = $now
+    WHERE ${IS_VISIBLE} AND read_at IS NULL AND ($ids::text[] IS NULL OR id = ANY($ids))`,
+});
 
 /** Marks the named notifications, or all, of the caller as read. Returns the remaining unread count. */
 export async function markRead(ctx: Ctx, which: MarkRead): Promise<number> {
-  const who = reader(ctx);
   const ids = "ids" in which ? which.ids : null;
-  await pool.query(
-    `UPDATE notification SET read_at = $4 WHERE ${VISIBLE} AND read_at IS NULL AND ($5::text[] IS NULL OR id = ANY($5))`,
-    [...who, ctx.now(), ids],
-  );
+  await markVisible.run(pool, { ...reader(ctx), now: ctx.now(), ids });
   return countUnread(ctx);
 }
 

@@ -2,35 +2,40 @@ import type { ListOutbox, OutboxMail, OutboxMailDetail, OutboxPage } from "@/ser
 import { access } from "@/server/domain/access";
 import type { Ctx } from "@/server/domain/ctx";
 import { pageOf, readCursor } from "@/server/domain/paging";
+import { mail } from "@/server/generated/schema";
 import { pool } from "@/server/platform/db";
 import { fail } from "@/server/platform/errors/errors";
+import { int8, maybe, names, type Of, pick, text } from "@/server/sql/column";
+import { statement } from "@/server/sql/statement";
 import { withLink } from "./invitation-link";
 import { findMailer } from "./mailer";
 
-type Row = {
-  id: string;
-  recipient: string;
-  subject: string;
-  state: OutboxMail["state"];
-  attempts: number;
-  last_error: string | null;
-  next_attempt_at: Date | null;
-  created_at: Date;
-  completed_at: Date | null;
-};
-const COLUMNS =
-  "id, recipient, subject, state, attempts, last_error, next_attempt_at, created_at, completed_at";
+const ROW = pick(
+  mail,
+  "id recipient subject state attempts last_error next_attempt_at created_at completed_at",
+);
+type Row = Of<typeof ROW>;
+
+const listMails = statement("mail.list", {
+  params: { state: maybe(mail.state), after: maybe(text), limit: int8 },
+  row: ROW,
+  sql: `SELECT ${names(ROW)} FROM mail
+     WHERE ($state::text IS NULL OR state = $state::text) AND ($after::text IS NULL OR id < $after) ORDER BY id DESC LIMIT $limit`,
+});
 
 /** The installation's emails, newest first. Operators only. */
 export async function outbox(ctx: Ctx, { state, cursor, limit }: ListOutbox): Promise<OutboxPage> {
   access.authorize(ctx, "operator");
-  const { rows } = await pool.query<Row>(
-    `SELECT ${COLUMNS} FROM mail
-     WHERE ($1::text IS NULL OR state = $1::text) AND ($2::text IS NULL OR id < $2) ORDER BY id DESC LIMIT $3`,
-    [state ?? null, readCursor("mail", cursor), limit + 1],
-  );
+  const rows = await listMails.all(pool, { state, after: readCursor("mail", cursor), limit: limit + 1 });
   return { ...pageOf(rows, limit, toMail), isSending: findMailer() !== null };
 }
+
+const WHOLE = { ...ROW, ...pick(mail, "text html invitation_id invitation_nonce") };
+const readMail = statement("mail.read", {
+  params: { mailId: text },
+  row: WHOLE,
+  sql: `SELECT ${names(WHOLE)} FROM mail WHERE id = $mailId`,
+});
 
 /**
  * One email with both of its parts. Operators only. An invitation's link is shown only where no mail server sends it,
@@ -38,17 +43,7 @@ export async function outbox(ctx: Ctx, { state, cursor, limit }: ListOutbox): Pr
  */
 export async function outboxMail(ctx: Ctx, mailId: string): Promise<OutboxMailDetail> {
   access.authorize(ctx, "operator");
-  type Whole = Row & {
-    text: string;
-    html: string;
-    invitation_id: string | null;
-    invitation_nonce: string | null;
-  };
-  const { rows } = await pool.query<Whole>(
-    `SELECT ${COLUMNS}, text, html, invitation_id, invitation_nonce FROM mail WHERE id = $1`,
-    [mailId],
-  );
-  const [row] = rows;
+  const row = await readMail.first(pool, { mailId });
   if (!row) fail("NotFound", "This email does not exist.");
   const shown = (part: string) =>
     row.state === "kept" ? withLink(part, row.invitation_id, row.invitation_nonce) : part;

@@ -4,7 +4,18 @@ import { INSTALLATION, record } from "@/server/domain/audit";
 import type { Ctx } from "@/server/domain/ctx";
 import { inTransaction } from "@/server/platform/db";
 import { fail } from "@/server/platform/errors/errors";
+import { maybe, text, timestamptz } from "@/server/sql/column";
+import { statement } from "@/server/sql/statement";
 import { outboxMail } from "./outbox";
+
+const retryFailed = statement("mail.update.retried", {
+  params: { mailId: text, now: timestamptz },
+  row: { organization_id: maybe(text) },
+  sql: `UPDATE mail SET state = 'pending', attempts = 0, next_attempt_at = $now, lease_until = NULL, completed_at = NULL
+       WHERE id = $mailId AND state = 'failed'
+       RETURNING coalesce((SELECT organization_id FROM notification WHERE id = notification_id),
+         (SELECT organization_id FROM invitation WHERE id = invitation_id)) AS organization_id`,
+});
 
 /**
  * Retries an email that was given up, from its first attempt. Operators only. Whether the recipient still belongs to
@@ -14,13 +25,7 @@ export async function resendMail(ctx: Ctx, mailId: string): Promise<OutboxMail> 
   access.authorize(ctx, "operator");
   const known = await outboxMail(ctx, mailId);
   await inTransaction(async (client) => {
-    const { rows } = await client.query<{ organization_id: string | null }>(
-      `UPDATE mail SET state = 'pending', attempts = 0, next_attempt_at = $2, lease_until = NULL, completed_at = NULL
-       WHERE id = $1 AND state = 'failed'
-       RETURNING coalesce((SELECT organization_id FROM notification WHERE id = notification_id),
-         (SELECT organization_id FROM invitation WHERE id = invitation_id)) AS organization_id`,
-      [mailId, ctx.now()],
-    );
+    const rows = await retryFailed.all(client, { mailId, now: ctx.now() });
     const [again] = rows;
     if (!again) {
       if (known.state === "failed") return; // somebody else asked meanwhile

@@ -1,5 +1,5 @@
 import type { Ctx } from "@/server/domain/ctx";
-
+import { mail } from "@/server/generated/schema";
 import type { Outcome } from "@/server/mail/define";
 import { pool } from "@/server/platform/db";
 import { jittered, type RetryResult, retryUntilTerminal, whenDue } from "@/server/platform/durable/retry";
@@ -7,7 +7,9 @@ import type { Step } from "@/server/platform/durable/step";
 import { loggedCauses } from "@/server/platform/log/logged-causes";
 import { failpoint } from "@/server/platform/settings/failpoint";
 import { DAY_MS, HOUR_MS, MINUTE_MS } from "@/server/platform/time/units";
+import { bool, int4, maybe, type Of, pick, text, timestamptz } from "@/server/sql/column";
 import { leaseFor } from "@/server/sql/leases";
+import { statement } from "@/server/sql/statement";
 import { WAKE_PATIENCE_MS } from "./dispatch";
 import { withLink } from "./invitation-link";
 import { findMailer, messageDomain } from "./mailer";
@@ -33,37 +35,33 @@ export function sendMail(ctx: Ctx, mailId: string, step: Step): Promise<void> {
   return retryUntilTerminal(step, () => attemptMail(ctx, mailId));
 }
 
-type Claimed = {
-  id: string;
-  recipient: string;
-  subject: string;
-  text: string;
-  html: string;
-  attempts: number;
-  created_at: Date;
-  lease_until: Date;
-  is_wanted: boolean;
-  invitation_id: string | null;
-  invitation_nonce: string | null;
+const CLAIMED = {
+  ...pick(mail, "id recipient subject text html attempts created_at lease_until"),
+  ...pick(mail, "invitation_id invitation_nonce"),
+  is_wanted: bool,
 };
+type Claimed = Of<typeof CLAIMED>;
 
-/**
- * Claims a due email and reads whether its recipient still belongs to the audience. Null: not due, ended, or claimed by
- * another sender.
- */
-async function claim(mailId: string, now: Date): Promise<Claimed | null> {
-  const { rows } = await pool.query<Claimed>(
-    `UPDATE mail SET state = 'sending', lease_until = ${leaseFor(LEASE_MS)}
-     WHERE mail.id = $1 AND mail.state = 'pending' AND next_attempt_at <= $2
+const claimMail = statement("mail.claim.due", {
+  params: { mailId: text, now: timestamptz },
+  row: CLAIMED,
+  sql: `UPDATE mail SET state = 'sending', lease_until = ${leaseFor(LEASE_MS)}
+     WHERE mail.id = $mailId AND mail.state = 'pending' AND next_attempt_at <= $now
      RETURNING mail.id, recipient, subject, text, html, attempts, mail.created_at, lease_until, invitation_id,
        invitation_nonce, coalesce(
          (SELECT CASE WHEN notice.organization_id IS NULL THEN person.is_operator ELSE EXISTS (
             SELECT FROM membership WHERE user_id = person.id AND organization_id = notice.organization_id) END
           FROM notification notice JOIN user_account person ON person.id = notice.user_id WHERE notice.id = notification_id),
          EXISTS (SELECT FROM invitation WHERE invitation.id = invitation_id AND nonce = invitation_nonce
-           AND accepted_at IS NULL AND withdrawn_at IS NULL AND expires_at > $2)) AS is_wanted`,
-    [mailId, now],
-  );
+           AND accepted_at IS NULL AND withdrawn_at IS NULL AND expires_at > $now)) AS is_wanted`,
+});
+
+/**
+ * Claims a due email and reads whether its recipient still belongs to the audience. Null: not due, ended, or claimed by
+ * another sender.
+ */
+async function claim(mailId: string, now: Date): Promise<Claimed | null> {
+  const rows = await claimMail.all(pool, { mailId, now });
   return rows[0] ?? null;
 }
 
@@ -87,13 +85,32 @@ export async function attemptMail(ctx: Ctx, mailId: string): Promise<RetryResult
   return record(ctx, claimed, outcome);
 }
 
+const nextAttempt = statement("mail.read.next-attempt", {
+  params: { mailId: text },
+  row: pick(mail, "next_attempt_at"),
+  sql: `SELECT next_attempt_at FROM mail WHERE id = $mailId AND state = 'pending'`,
+});
+
 async function later(mailId: string, now: Date): Promise<RetryResult> {
-  const { rows } = await pool.query<{ next_attempt_at: Date }>(
-    "SELECT next_attempt_at FROM mail WHERE id = $1 AND state = 'pending'",
-    [mailId],
-  );
+  const rows = await nextAttempt.all(pool, { mailId });
   return whenDue(rows[0]?.next_attempt_at ?? null, now);
 }
+
+const recordAttempt = statement("mail.record.attempt", {
+  params: {
+    mailId: text,
+    leaseUntil: mail.lease_until,
+    state: mail.state,
+    next: maybe(timestamptz),
+    leaseMs: maybe(int4),
+    lastError: mail.last_error,
+    completedAt: maybe(timestamptz),
+  },
+  sql: `UPDATE mail SET attempts = attempts + 1, state = $state, next_attempt_at = $next,
+       lease_until = ${leaseFor("$leaseMs::int")}, last_error = $lastError,
+       completed_at = $completedAt
+     WHERE id = $mailId AND state = 'sending' AND lease_until = $leaseUntil`,
+});
 
 async function record(ctx: Ctx, claimed: Claimed, outcome: Outcome): Promise<RetryResult> {
   const now = ctx.now();
@@ -101,21 +118,15 @@ async function record(ctx: Ctx, claimed: Claimed, outcome: Outcome): Promise<Ret
   const afterMs = waitMs === undefined ? null : jittered(waitMs);
   const state = outcome.state === "accepted" ? "sent" : afterMs === null ? "failed" : "pending";
   const next = afterMs === null ? null : new Date(now.getTime() + afterMs);
-  const { rowCount } = await pool.query(
-    `UPDATE mail SET attempts = attempts + 1, state = $3, next_attempt_at = $4,
-       lease_until = ${leaseFor("$5::int")}, last_error = $6,
-       completed_at = $7
-     WHERE id = $1 AND state = 'sending' AND lease_until = $2`,
-    [
-      claimed.id,
-      claimed.lease_until,
-      state,
-      next,
-      afterMs === null ? null : afterMs + WAKE_PATIENCE_MS,
-      outcome.state === "accepted" ? null : outcome.reason,
-      next ? null : now,
-    ],
-  );
+  const rowCount = await recordAttempt.count(pool, {
+    mailId: claimed.id,
+    leaseUntil: claimed.lease_until,
+    state,
+    next,
+    leaseMs: afterMs === null ? null : afterMs + WAKE_PATIENCE_MS,
+    lastError: outcome.state === "accepted" ? null : outcome.reason,
+    completedAt: next ? null : now,
+  });
   logOutcome(ctx, claimed, outcome, state === "failed");
   return rowCount && afterMs !== null ? { state: "again", afterMs } : { state: "ended" };
 }

@@ -1,6 +1,9 @@
 import type { Ctx } from "@/server/domain/ctx";
+import { mail } from "@/server/generated/schema";
 import type { Queryable } from "@/server/platform/db";
 import { newId } from "@/server/platform/ids";
+import { timestamptz } from "@/server/sql/column";
+import { statement } from "@/server/sql/statement";
 import { invitationHref } from "./invitation-link";
 import { toMailing } from "./letter";
 import { stateOfNewMail } from "./mailer";
@@ -19,6 +22,22 @@ export type InvitationLetter = {
   invitedBy: string;
   expiresAt: Date;
 };
+
+const insertInvitation = statement("mail.insert.invitation", {
+  params: {
+    mailId: mail.id,
+    invitationId: mail.invitation_id,
+    nonce: mail.invitation_nonce,
+    email: mail.recipient,
+    subject: mail.subject,
+    text: mail.text,
+    html: mail.html,
+    state: mail.state,
+    now: timestamptz,
+  },
+  sql: `INSERT INTO mail (id, invitation_id, invitation_nonce, recipient, subject, text, html, state, next_attempt_at, created_at)
+     VALUES ($mailId, $invitationId, $nonce, $email, $subject, $text, $html, $state::text, CASE WHEN $state::text = 'pending' THEN $now::timestamptz END, $now::timestamptz)`,
+});
 
 /** Writes an invitation's email in the caller's transaction. It is sent after the commit, with its link. */
 export async function writeInvitation(client: Queryable, ctx: Ctx, of: InvitationLetter): Promise<void> {
@@ -40,19 +59,15 @@ export async function writeInvitation(client: Queryable, ctx: Ctx, of: Invitatio
     reason:
       "You receive this email because someone invited this address. If you do not know them, ignore it.",
   });
-  await client.query(
-    `INSERT INTO mail (id, invitation_id, invitation_nonce, recipient, subject, text, html, state, next_attempt_at, created_at)
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $8::text, CASE WHEN $8::text = 'pending' THEN $9::timestamptz END, $9::timestamptz)`,
-    [
-      newId("mail"),
-      of.invitationId,
-      of.nonce,
-      of.email,
-      mailing.subject,
-      mailing.text,
-      mailing.html,
-      state,
-      ctx.now(),
-    ],
-  );
+  await insertInvitation.run(client, {
+    mailId: newId("mail"),
+    invitationId: of.invitationId,
+    nonce: of.nonce,
+    email: of.email,
+    subject: mailing.subject,
+    text: mailing.text,
+    html: mailing.html,
+    state,
+    now: ctx.now(),
+  });
 }
