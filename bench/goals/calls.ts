@@ -9,10 +9,10 @@ import type { Bench } from "./context";
 
 /*
  * CPU per call of this checkout beside another one, all processes of an installation together. Ours runs twice, which is the
- * null test. The other one may be an older version, so only its launcher and /v1 are used.
+ * null test. The other one may be an older version, so only its launcher and /v1 are used. Calls follow one another: calls at
+ * the same time share statements, and how many of them do depends on how they happen to fall together.
  */
 
-const CLIENTS = 4;
 /** A round includes what is written after its last answer. */
 const SETTLE_MS = 250;
 const TOLERANCE = 0.03;
@@ -111,11 +111,7 @@ export async function measureCalls(bench: Bench, other: Checkout): Promise<void>
 async function costOf(one: Installation, { call, share }: Kind, invokes: number): Promise<Cpu> {
   const calls = Math.round(invokes * share);
   const before = one.cpu();
-  let left = calls;
-  const client = async () => {
-    while (left-- > 0) await call(one);
-  };
-  await Promise.all(Array.from({ length: CLIENTS }, client));
+  for (let made = 0; made < calls; made++) await call(one);
   await sleep(SETTLE_MS);
   const after = one.cpu();
   return {

@@ -20,7 +20,7 @@ export type Plan = {
   isTrial: boolean;
 };
 
-const USUAL = { tries: 7, samples: 60, backlog: 9_900, calls: 600, pauseMs: 0, isTrial: false };
+const USUAL = { tries: 7, samples: 60, backlog: 9_900, calls: 300, pauseMs: 0, isTrial: false };
 export const PLANS = {
   whole: { ...USUAL, rounds: 5, seconds: 3, callRounds: 9, warmUpSeconds: 20, hasLargeBodies: true },
   quick: { ...USUAL, rounds: 3, seconds: 2, callRounds: 3, warmUpSeconds: 12, hasLargeBodies: false },
