@@ -87,7 +87,7 @@ async function measureAll(world: World): Promise<boolean> {
   const { rows } = await world.database.query<{ server_version: string }>("SHOW server_version");
   const machine = machineFacts(
     rows[0]?.server_version ?? "",
-    `${plan.rounds} rounds of ${plan.seconds} s each, A B A B${options.isQuick ? "; a quick run" : ""}`,
+    `${plan.rounds} rounds of ${plan.seconds} s each${options.isQuick ? "; a quick run" : ""}`,
   );
   const all = nothing();
   writeFileSync(RESULTS, "");

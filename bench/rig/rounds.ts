@@ -30,14 +30,19 @@ export const PLANS = {
   },
 } satisfies Record<string, Plan>;
 
-/** Runs every subject in turn, round after round (A B A B …), and returns what each measured, by round. */
+/**
+ * Runs every subject in turn, round after round, and returns what each measured, by round. Each round begins with another one
+ * (A B C, B C A, …), since a subject may cost more or less by what ran before it.
+ */
 export async function alternate<Subjects extends Record<string, () => Promise<unknown>>>(
   rounds: number,
   subjects: Subjects,
 ): Promise<{ [Name in keyof Subjects]: Awaited<ReturnType<Subjects[Name]>>[] }> {
   const measured: Record<string, unknown[]> = {};
+  const all = Object.entries(subjects);
   for (let round = 0; round < rounds; round++) {
-    for (const [name, measure] of Object.entries(subjects)) {
+    const first = round % all.length;
+    for (const [name, measure] of [...all.slice(first), ...all.slice(0, first)]) {
       measured[name] ??= [];
       measured[name].push(await measure());
     }
