@@ -26,6 +26,9 @@ const MEGABYTE = 1024 * 1024;
 /** Route that a trial sends its bodies to. */
 const TRIED = "/text.reasoning.high.v1/invoke";
 
+/** How many bodies over their limits the table names, the worst ones; each is printed when it is found. */
+const SHOWN = 10;
+
 export async function measureBlocking(bench: Bench, { match }: { match?: string } = {}): Promise<void> {
   const { world, plan, say } = bench;
   const sandbox = await world.startSandbox();
@@ -79,11 +82,12 @@ export async function measureBlocking(bench: Bench, { match }: { match?: string 
     const routes = new Set(some.map(({ operation }) => operation)).size;
     bench.limits.push({
       what: `Bodies ${title}, ${some.length} bodies to ${routes} routes and capabilities: at most ${limit} ms`,
-      value: `${worst.cpuMs.toFixed(0)} ms, ${worst.operation}, ${worst.what}`,
+      value: `${worst.cpuMs.toFixed(0)} ms, ${worst.operation}, ${worst.what}; ${some.filter(isOver).length} are over`,
       holds: !some.some(isOver),
     });
   }
-  for (const row of rows.filter(isOver))
+  const over = rows.filter(isOver).sort((a, b) => b.cpuMs - a.cpuMs);
+  for (const row of over.slice(0, SHOWN))
     bench.limits.push({ what: `${row.operation}, ${row.what}`, value: line(row), holds: false });
 }
 
