@@ -39,7 +39,7 @@ describe("anthropic", () => {
     [413, "request_too_large", "refused", "The request is larger than Anthropic allows. (HTTP 413)"],
     [404, "not_found_error", "refused", "The Anthropic account has no access to this model. (HTTP 404)"],
     [500, "api_error", "failed", "The provider failed while working on the request. (HTTP 500)"],
-  ])("%i %s is %s", async (status, type, kind, message) => {
+  ])("the error %i %s is %s", async (status, type, kind, message) => {
     vendor.answer({ status, json: { type: "error", error: { type, message: "Hello is not nice" } } });
     const fault = await faultOf(submit(hello));
     expect([fault.kind, fault.submission, fault.message]).toEqual([kind, "attempted", message]);
@@ -92,7 +92,7 @@ describe("anthropic", () => {
     ["with a known format", { ...closed, properties: { a: { type: "string", format: "date" } } }, true],
     ["with a format of its own", { ...closed, properties: { a: { type: "string", format: "iban" } } }, false],
     ["that allows anything", {}, false],
-  ])("the vendor's output format and a schema that is %s", (_case, schema, expected) => {
+  ])("the output format check is right about a schema that is %s", (_case, schema, expected) => {
     expect(fitsOutputFormat(schema)).toBe(expected);
   });
 });

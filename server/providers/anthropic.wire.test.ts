@@ -190,7 +190,7 @@ const cases: Comparison[] = [
     },
     theirs: async (url) => {
       for await (const _event of await messagesAt(url).create({ ...asked, stream: true })) {
-        // Read to the end, as ours is.
+        // read to the end, like ours
       }
     },
     ours: async (url) => {
@@ -204,7 +204,7 @@ sendsWhatItsClientSends("anthropic", cases, {
   "x-stainless-*": "the client's own telemetry",
 });
 
-test("a schema we have the vendor hold its model to is one its own client sends as it is", () => {
+test("a schema within the output format is one that the vendor's client sends unchanged", () => {
   const fish: Record<string, Json> = {
     ...schema,
     properties: {
@@ -213,6 +213,6 @@ test("a schema we have the vendor hold its model to is one its own client sends 
     },
   };
   expect(fitsOutputFormat(fish)).toBe(true);
-  // Its type is the client's own, of plain JSON.
+  // The parameter's type is the client's own, for plain JSON.
   expect(transformJSONSchema(fish as Parameters<typeof transformJSONSchema>[0])).toEqual(fish);
 });

@@ -9,7 +9,7 @@ import type { Provider } from "./provider";
 import { hello } from "./testing/calls";
 import { ioFor, startVendor, type Vendor } from "./testing/vendor";
 
-/* Vendors that say what no answer can have used: their answer is taken, and the figure is not known. */
+/* Vendors that report impossible counts: the answer is accepted, and the figure is unknown. */
 
 const NO_COUNTS = [
   "1.5",
@@ -23,7 +23,7 @@ const NO_COUNTS = [
   "true",
 ];
 
-/** How each vendor writes an answer whose input was so many tokens, as JSON. */
+/** An answer of each vendor, as JSON, with the given input count. */
 const VENDORS: { provider: Provider; answer: (input: string) => string }[] = [
   {
     provider: { ...compatible, models: modelsFromSetting("priced:1:2") },
@@ -73,7 +73,7 @@ async function ask(
 
 describe.each(VENDORS)("$provider.name", ({ provider, answer }) => {
   test.each(NO_COUNTS)(
-    "tells no count with %s, and keeps its answer and its other figures",
+    "the invalid count %s is dropped, and the answer and its other figures are kept",
     async (input) => {
       const { result, usage } = await ask(provider, answer(input));
       expect(result.text).toBe("Hi");
@@ -81,14 +81,14 @@ describe.each(VENDORS)("$provider.name", ({ provider, answer }) => {
     },
   );
 
-  test("tells counts up to the most that one answer can have used", async () => {
+  test("counts up to the maximum are reported", async () => {
     const figure = String(MOST_COUNT - 1);
     const { usage } = await ask(provider, answer(figure));
     expect(usage?.outputTokens).toBe(4);
     expect([MOST_COUNT - 1, MOST_COUNT]).toContain(usage?.inputTokens);
   });
 
-  test("says nothing of what it used where that is no object", async () => {
+  test("a usage that is not an object counts as none", async () => {
     const { result, usage } = await ask(
       provider,
       answer("1").replace(/("usage(Metadata)?":)\{.*\}\s*\}$/s, '$1"much"}'),
@@ -98,13 +98,13 @@ describe.each(VENDORS)("$provider.name", ({ provider, answer }) => {
   });
 });
 
-test("a total below the input is no output", async () => {
+test("a total below the input yields no output count", async () => {
   const usage = '{"promptTokenCount":9,"totalTokenCount":4}';
   const figure = `{"candidates":[{"content":{"parts":[{"text":"Hi"}]}}],"usageMetadata":${usage}}`;
   expect((await ask(google, figure)).usage).toEqual({ inputTokens: 9 });
 });
 
 test.each([1e13, MOST_COST_MICROS / 1e6 + 0.000001, -0.01, Number.POSITIVE_INFINITY, Number.NaN, "1", null])(
-  "%s dollars are no cost of an answer",
+  "%s dollars are not a valid cost",
   (dollars) => expect(toCostMicros(dollars)).toBeNull(),
 );

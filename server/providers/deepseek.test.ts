@@ -29,7 +29,7 @@ describe("deepseek", () => {
     [422, "refused", "DeepSeek does not support one of the parameters. (HTTP 422)"],
     [429, "capacity", "DeepSeek's rate limit is reached. (HTTP 429)"],
     [503, "capacity", "DeepSeek is overloaded. (HTTP 503)"],
-  ])("%i is %s", async (status, kind, message) => {
+  ])("the status %i is %s", async (status, kind, message) => {
     vendor.answer({ status, json: { error: { message: "Hello?", type: "unknown_error" } } });
     const fault = await faultOf(submit(hello));
     expect([fault.kind, fault.submission, fault.message]).toEqual([kind, "attempted", message]);

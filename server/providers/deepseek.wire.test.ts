@@ -4,7 +4,7 @@ import type { TextCall } from "./define";
 import { ioFor } from "./testing/vendor";
 import { type Comparison, secondChatTurn, secondTurn, sendsWhatItsClientSends } from "./testing/wire";
 
-/* The vendor publishes no client of its own: its documentation has people use OpenAI's, at its own address. */
+/* The vendor publishes no client; its documentation recommends OpenAI's with another base URL. */
 
 const SECRET = "sk-wire-1";
 const model = "deepseek-flash";
@@ -38,7 +38,7 @@ const looped = {
   ...secondChatTurn(parameters),
   max_tokens: 200,
   stream: false as const,
-  // A loop that was begun thinking wants that thinking back, which is not there.
+  // A tool loop requires its earlier reasoning, which is missing here.
   ...{ thinking: { type: "disabled" } },
 };
 
@@ -59,7 +59,7 @@ const cases: Comparison[] = [
     title: "thinking",
     answer,
     theirs: (url) => {
-      // A parameter of the vendor's own, which the client sends as it is.
+      // The vendor's own field, which the client sends unchanged.
       const thinking = { thinking: { type: "enabled" } };
       return chatAt(url).create({ ...asked, ...thinking, reasoning_effort: "high" });
     },
@@ -114,7 +114,7 @@ const cases: Comparison[] = [
     theirs: async (url) => {
       const stream = { stream: true as const, stream_options: { include_usage: true } };
       for await (const _chunk of await chatAt(url).create({ ...asked, ...stream })) {
-        // Read to the end, as ours is.
+        // read to the end, like ours
       }
     },
     ours: async (url) => deepseek.text?.stream?.(ask, io(url), () => {}),

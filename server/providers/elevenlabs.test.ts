@@ -70,7 +70,7 @@ describe("elevenlabs", () => {
     [{ seed: 4_294_967_294, diverse: true }, [4_294_967_294, 4_294_967_295, 0]],
     [{ seed: 5, diverse: false }, [5, 5, 5]],
     [{}, [undefined, undefined, undefined]],
-  ])("three takes with %j are three requests, one after the other", async (more, expected) => {
+  ])("three takes with %j are three requests in sequence", async (more, expected) => {
     vendor.answer(file);
     const progress = await submit({ ...more, count: 3 });
     expect(seeds()).toEqual(expected);
@@ -84,7 +84,7 @@ describe("elevenlabs", () => {
     ["failed", { status: 500, json: {} }, null],
     ["lost", "close", null],
   ])(
-    "a second take that is %s leaves the first, and tells its cost only if it is known",
+    "a second take that is %s leaves the first one, whose usage is reported only if the cost is known",
     async (_case, second, usage) => {
       vendor.answer(file, second, file);
       const progress = await submit({ count: 3 });

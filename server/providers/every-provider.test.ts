@@ -13,13 +13,13 @@ import {
 import { answersItsPinFixtures, readPinFixtures } from "./testing/pin-fixtures";
 
 /*
- * What every provider keeps: fixtures of every port and pinned interface, a check that refuses a wrong key, and whether its
- * request left when refused, at capacity, silent or answered badly.
+ * Promises of every provider: fixtures for every port and pinned interface, a check that refuses a wrong key, and the
+ * truth about whether a request left when it was refused, at capacity, silent or answered badly.
  */
 
 const picture = { bytes: Buffer.from("89504e470d0a1a0a", "hex"), mediaType: "image/png", filename: "a.png" };
 
-/** A plain call of each port, within what the model takes. */
+/** A simple call of each port that the model accepts. */
 const CALLS: { [P in PortName]: (model: ModelFacts) => Ports[P]["call"] } = {
   text: () => ({
     messages: [{ role: "user", content: "Hello" }],
@@ -59,9 +59,9 @@ const CALLS: { [P in PortName]: (model: ModelFacts) => Ports[P]["call"] } = {
   registrar: () => ({ kind: "availability", domain: "example.com" }),
   embedding: () => ({ texts: ["Hello"] }),
 };
-const PORTS = Object.keys(CALLS) as PortName[]; // the keys of a record by port
+const PORTS = Object.keys(CALLS) as PortName[]; // the record has every port
 
-/** The sandbox is no vendor: its own tests hold it to more. An operator's server has the models its setting lists. */
+/** The sandbox is excluded because its own tests are stricter. An operator's server gets models from a setting. */
 const vendors: Provider[] = providers
   .filter(({ name }) => name !== "sandbox")
   .map((provider: Provider) =>
@@ -80,7 +80,7 @@ describe.each(vendors.map((provider) => [provider.name, provider] as const))("%s
     ]),
   );
 
-  test("has a model and fixtures of every port it serves", () => {
+  test("every port has a model and fixtures", () => {
     expect(ports.filter((port) => !firstOf(port))).toEqual([]);
     const folder = join(import.meta.dirname, `${name}.fixtures`);
     const files = existsSync(folder) ? readdirSync(folder).filter((file) => file.endsWith(".json")) : [];
@@ -100,7 +100,7 @@ describe.each(vendors.map((provider) => [provider.name, provider] as const))("%s
   const apis = Object.keys(provider.pins ?? {});
   if (apis.length === 0) return;
   const pinned = readPinFixtures(join(import.meta.dirname, `${name}.fixtures`));
-  test("has fixtures of every interface that can be pinned, and no tier where none is deferred", () => {
+  test("every pinned interface has fixtures, and flex fixtures exist exactly if it can defer", () => {
     expect(apis.filter((api) => !pinned.some((fixture) => fixture.api === api))).toEqual([]);
     const flex = pinned.filter(({ tier }) => tier === "flex").map(({ api }) => api);
     expect([...new Set(flex)].sort()).toEqual(apis.filter((api) => provider.pins?.[api]?.canDefer).sort());

@@ -13,7 +13,7 @@ const cube: ImageCall = { ...oneCube, quality: "medium", count: 2 };
 
 const signing = keyInHeader("authorization", "Key ");
 answersItsFixtures(fal, join(import.meta.dirname, "fal.fixtures"), {
-  // The vendor's own second tries and other models are off.
+  // The vendor's retries and fallbacks are off.
   headers: {
     "content-type": "application/json",
     "x-fal-no-retry": "1",
@@ -53,7 +53,7 @@ describe("fal's queue", () => {
       { status: "IN_PROGRESS", logs: null },
       { phase: "provider", step: "generating" },
     ],
-  ])("%j is asked for again", async (json, progress) => {
+  ])("a status %j is polled again", async (json, progress) => {
     vendor.answer({ status: 202, json });
     expect(await ask.image(handle, io())).toEqual({ state: "pending", handle, pollAfterMs: 2_000, progress });
     expect(vendor.arrived).toMatchObject([
@@ -65,7 +65,7 @@ describe("fal's queue", () => {
     ]);
   });
 
-  test("when it is complete, its pictures are fetched at once and without the key", async () => {
+  test("the pictures of completed work are fetched at once and without the key", async () => {
     files.answer({ text: "one" }, { text: "two" });
     const images = [
       { url: `${files.url}/1.png`, content_type: "image/png" },
@@ -93,7 +93,7 @@ describe("fal's queue", () => {
     expect(JSON.stringify(files.arrived)).not.toContain(KEY);
   });
 
-  test("a video whose file tells no length leaves the cost unknown", async () => {
+  test("a video file without a length leaves the cost unknown", async () => {
     files.answer({ text: "no index" });
     vendor.answer(complete, { json: { video: { url: `${files.url}/a.mp4`, content_type: "video/mp4" } } });
     const done = await ask.video({ id: ID, path: "fal-ai/veo3/fast" }, io("fal-ai/veo3/fast", "video"));
@@ -104,7 +104,7 @@ describe("fal's queue", () => {
     });
   });
 
-  test("pictures its safety checker marks are left out, and all of them are a refusal that is paid for", async () => {
+  test("flagged pictures are left out, and if all are flagged the work is refused and still billed", async () => {
     files.answer({ text: "fit" });
     const images = [{ url: `${files.url}/black.png` }, { url: `${files.url}/fit.png` }];
     vendor.answer(complete, { json: { images, has_nsfw_concepts: [true, false] } });
@@ -123,7 +123,7 @@ describe("fal's queue", () => {
     ]);
   });
 
-  test("a prompt against its policy is a refusal that costs nothing", async () => {
+  test("a prompt against the policy is refused and costs nothing", async () => {
     const detail = [{ loc: ["body", "prompt"], msg: KEY, type: "content_policy_violation" }];
     vendor.answer(complete, { status: 422, json: { detail } });
     const fault = await faultOf(
@@ -141,21 +141,21 @@ describe("fal's queue", () => {
     ["a result that is gone", [complete, { status: 404, json: {} }], "refused"],
     ["a key that is not good any more", [{ status: 401, json: { detail: KEY } }], "refused"],
     ["a state that is new", [{ json: { status: "DREAMING" } }], "failed"],
-  ])("%s tells nothing of what it cost", async (_case, scripts, kind) => {
+  ])("%s reports no cost", async (_case, scripts, kind) => {
     vendor.answer(...scripts);
     const fault = await faultOf(ask.image(handle, io()));
     expect([fault.kind, fault.submission, fault.details.usage]).toEqual([kind, "attempted", undefined]);
     expect(everythingOf(fault)).not.toContain(KEY);
   });
 
-  test("a file that cannot be had right now is asked for again", async () => {
+  test("a file that is temporarily unavailable is fetched again later", async () => {
     files.answer({ status: 503, json: {} });
     vendor.answer(complete, { json: { images: [{ url: `${files.url}/1.png` }] } });
     expect((await faultOf(ask.image(handle, io()))).kind).toBe("lost");
   });
 
   test.each<Json>([{ id: "../../other", path: "fal-ai/flux/dev" }, { id: ID, path: "../x" }, { id: ID }])(
-    "a handle that is none, %j, is asked nowhere",
+    "an invalid handle %j sends no request",
     async (broken) => {
       vendor.answer({ json: {} });
       await expect(ask.image(broken, io())).rejects.toThrow();
@@ -164,14 +164,14 @@ describe("fal's queue", () => {
   );
 });
 
-describe("what a model does not do is refused before anything is sent", () => {
+describe("unsupported options", () => {
   test.each<[string, Partial<ImageCall>, string]>([
     ["a mask", { source: picture, mask: picture }, "fal-ai/flux-lora"],
     ["references", { referenceImages: [picture] }, "fal-ai/flux-lora"],
     ["nothing behind it", { transparent: true }, "fal-ai/flux-lora"],
     ["an edit", { source: picture }, "fal-ai/flux/dev"],
     ["LoRA weights", { adapters: [{ url: "https://example.com/a", weight: 1 }] }, "fal-ai/flux/dev"],
-  ])("%s", async (_case, more, model) => {
+  ])("%s is refused before anything is sent", async (_case, more, model) => {
     vendor.answer({ json: {} });
     const fault = await faultOf((async () => image.submit({ ...cube, ...more }, io(model)))());
     expect([fault.kind, fault.submission, vendor.arrived.length]).toEqual(["refused", "not_attempted", 0]);
@@ -180,21 +180,21 @@ describe("what a model does not do is refused before anything is sent", () => {
   test.each<[string, Partial<VideoCall>, string]>([
     ["references", { referenceImages: [picture] }, "fal-ai/veo3/fast"],
     ["references and six seconds", { referenceImages: [picture], durationSeconds: 6 }, "fal-ai/veo3.1"],
-  ])("a video with %s", async (_case, more, model) => {
+  ])("a video with %s is refused before anything is sent", async (_case, more, model) => {
     vendor.answer({ json: {} });
     const fault = await faultOf((async () => video.submit({ ...sea, ...more }, io(model, "video")))());
     expect([fault.kind, fault.submission, vendor.arrived.length]).toEqual(["refused", "not_attempted", 0]);
   });
 });
 
-describe("the check of an account", () => {
-  test("asks for a request that no one made: not found means that the key is good", async () => {
+describe("the account check", () => {
+  test('a good key is recognized by "not found" for an unknown request', async () => {
     vendor.answer({ status: 404, json: { status: "NOT_FOUND" } });
     await fal.check?.(io());
     expect(vendor.arrived).toMatchObject([{ method: "GET", headers: { authorization: `Key ${KEY}` } }]);
   });
 
-  test("and a wrong key is refused", async () => {
+  test("a wrong key is refused", async () => {
     vendor.answer({ status: 401, json: { detail: KEY } });
     const fault = await faultOf(fal.check?.(io()) ?? Promise.resolve());
     expect([fault.kind, fault.message]).toEqual(["refused", "fal does not accept the API key. (HTTP 401)"]);

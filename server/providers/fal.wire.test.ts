@@ -7,7 +7,7 @@ import { sendsWhatItsClientSends } from "./testing/wire";
 const SECRET = "fal-wire-1";
 const ID = "764cabcf-b745-4b3e-ae38-1200304cf45b";
 
-/** The client knows one address only: its requests are brought to the vendor of the test, and are otherwise as it makes them. */
+/** The client has a fixed URL, so its requests are redirected to the test's vendor, otherwise unchanged. */
 const clientAt = (baseUrl: string) =>
   createFalClient({
     credentials: SECRET,

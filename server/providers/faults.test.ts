@@ -10,7 +10,7 @@ import openai from "./openai";
 import { sendPin } from "./pins";
 import { everythingOf, faultOf, ioFor, pinApi } from "./testing/vendor";
 
-/* One submission against a server of the Responses protocol that fails in every way we know: its report is exact. */
+/* Submits to a Responses server that fails in every known way, and checks that each report is exact. */
 
 const SECRET = "sk-canary-0a9b8c7d6e5f4a3b2c1d";
 
@@ -46,7 +46,7 @@ const EXPECTED: Record<ScriptName, Kind> = {
   "a body without an end": "failed/attempted",
   chunks: "answered",
   "no length, ended by closing": "answered",
-  // No one asked for leave to send: the client takes it for no answer, and hangs up.
+  // The client did not ask to continue, so it treats this as no answer and hangs up.
   "100 before the answer": "lost/ambiguous",
   "100 twenty times": "lost/ambiguous",
   "hints before the answer": "answered",
@@ -122,40 +122,43 @@ afterAll(async () => {
 
 const api = pinApi(openai, "responses");
 
-test.each(Object.entries(EXPECTED) as [ScriptName, Kind][])("%s: %s", async (name, expected) => {
-  const patience = new AbortController();
-  const io = ioFor(openai, "gpt-5.6-luna", "text", {
-    baseUrl: await server.open(name, SCRIPTS[name]),
-    credentials: { apiKey: SECRET },
-    signal: patience.signal,
-    tier: name.includes("flex") ? "flex" : "standard",
-  });
-  const call = { input: "Name a fish. ".repeat(2_000), sampling: {} };
-  const bytes = Buffer.from(JSON.stringify(api.body(call, io.model, io.tier)));
-  const sending = sendPin(api, bytes, io);
-  if (name.includes("silen")) {
-    sending.catch(() => {}); // looked at below
-    await expect.poll(() => server.arrived(name).length, { interval: 5, timeout: 10_000 }).toBe(1);
-    await new Promise((passed) => setTimeout(passed, 20)); // whatever is still said arrives
-    patience.abort();
-  }
-  if (expected === "answered") {
-    expect(await sending).toMatchObject({ providerRequestId: "resp_0a1b2c", status: 200 });
-  } else {
-    const fault = await faultOf(sending);
-    expect(`${fault.kind}/${fault.submission}`).toBe(expected);
-    expect(everythingOf(fault)).not.toContain(SECRET.slice(0, 12));
-  }
-  const arrived = server.arrived(name);
-  expect(arrived).toHaveLength(name === "accepts and closes" ? 0 : 1);
-  expect(server.connections(name)).toBe(1);
-  for (const { attemptId, sha256 } of arrived) {
-    expect(attemptId).toBe(io.attemptId);
-    if (sha256 !== null) expect(sha256).toBe(sha256Hex(bytes));
-  }
-});
+test.each(Object.entries(EXPECTED) as [ScriptName, Kind][])(
+  'a server with "%s" is reported as %s',
+  async (name, expected) => {
+    const patience = new AbortController();
+    const io = ioFor(openai, "gpt-5.6-luna", "text", {
+      baseUrl: await server.open(name, SCRIPTS[name]),
+      credentials: { apiKey: SECRET },
+      signal: patience.signal,
+      tier: name.includes("flex") ? "flex" : "standard",
+    });
+    const call = { input: "Name a fish. ".repeat(2_000), sampling: {} };
+    const bytes = Buffer.from(JSON.stringify(api.body(call, io.model, io.tier)));
+    const sending = sendPin(api, bytes, io);
+    if (name.includes("silen")) {
+      sending.catch(() => {}); // awaited below
+      await expect.poll(() => server.arrived(name).length, { interval: 5, timeout: 10_000 }).toBe(1);
+      await new Promise((passed) => setTimeout(passed, 20)); // lets bytes that are still on their way arrive
+      patience.abort();
+    }
+    if (expected === "answered") {
+      expect(await sending).toMatchObject({ providerRequestId: "resp_0a1b2c", status: 200 });
+    } else {
+      const fault = await faultOf(sending);
+      expect(`${fault.kind}/${fault.submission}`).toBe(expected);
+      expect(everythingOf(fault)).not.toContain(SECRET.slice(0, 12));
+    }
+    const arrived = server.arrived(name);
+    expect(arrived).toHaveLength(name === "accepts and closes" ? 0 : 1);
+    expect(server.connections(name)).toBe(1);
+    for (const { attemptId, sha256 } of arrived) {
+      expect(attemptId).toBe(io.attemptId);
+      if (sha256 !== null) expect(sha256).toBe(sha256Hex(bytes));
+    }
+  },
+);
 
-test("a door that is closed, and one that speaks no TLS, are not attempted", async () => {
+test("a refused connection and a server without TLS are not attempted", async () => {
   const plain = (await server.open("no TLS", SCRIPTS["speaks no HTTP"])).replace("http:", "https:");
   for (const url of ["http://127.0.0.1:1", plain]) {
     const io = ioFor(openai, "gpt-5.6-luna", "text", { baseUrl: url, credentials: { apiKey: SECRET } });

@@ -22,7 +22,7 @@ const outcomeOf = async (call: Promise<unknown>) => {
   return `${kind}/${submission}`;
 };
 
-test("a file comes whole, with its type and without a word of who asks", async () => {
+test("a file arrives with its type, and the request carries no credentials", async () => {
   vendor.answer({ headers: { "content-type": "Image/PNG; charset=binary" }, text: "PNG!" });
   const file = await fetchFile("/a/b.png?signature=1%2B2");
   expect([Buffer.from(file.bytes).toString(), file.mediaType, file.status]).toEqual([
@@ -36,14 +36,14 @@ test("a file comes whole, with its type and without a word of who asks", async (
     expect(sent?.headers[name]).toBeUndefined();
 });
 
-test("a file that comes compressed is decoded, up to the limit", async () => {
+test("a compressed file is decoded up to the size limit", async () => {
   vendor.answer({ headers: { "content-encoding": "gzip" }, bytes: gzipSync("PNG!".repeat(1_000)) });
   expect((await fetchFile()).bytes.byteLength).toBe(4_000);
   const limited = getFile(`${vendor.url}/a`, io(), { maxResponseBytes: 3_999 });
   expect(await outcomeOf(limited)).toBe("failed/attempted");
 });
 
-describe("where a file may not be had from", () => {
+describe("forbidden addresses", () => {
   test.each([
     "http://127.0.0.1:9/a",
     "https://127.0.0.1:9/a",
@@ -63,11 +63,11 @@ describe("where a file may not be had from", () => {
     "https://user:word@example.com/a",
     "no address",
     "",
-  ])("%s is refused for good, and no one is asked", async (address) => {
+  ])("%s is refused without a request", async (address) => {
     expect(await outcomeOf(getFile(address, io(false)))).toBe("failed/attempted");
   });
 
-  test("our own network is asked nothing where it is not allowed", async () => {
+  test("a private address is not requested if private addresses are forbidden", async () => {
     vendor.answer({ text: "secret" });
     expect(await outcomeOf(getFile(`${vendor.url}/a`, io(false)))).toBe("failed/attempted");
     expect(vendor.arrived).toEqual([]);
@@ -75,30 +75,33 @@ describe("where a file may not be had from", () => {
 });
 
 describe("redirects", () => {
-  test.each([301, 302, 303, 307, 308])("%i leads on, to another origin too", async (status) => {
-    vendor.answer(to(`${elsewhere.url}/there?x=1`, status));
-    elsewhere.answer({ text: "moved" });
-    const { bytes } = await fetchFile();
-    expect(Buffer.from(bytes).toString()).toBe("moved");
-    expect(elsewhere.arrived.map(({ path, headers }) => [path, headers.authorization])).toEqual([
-      ["/there?x=1", undefined],
-    ]);
-  });
+  test.each([301, 302, 303, 307, 308])(
+    "the status %i is followed, also to another origin",
+    async (status) => {
+      vendor.answer(to(`${elsewhere.url}/there?x=1`, status));
+      elsewhere.answer({ text: "moved" });
+      const { bytes } = await fetchFile();
+      expect(Buffer.from(bytes).toString()).toBe("moved");
+      expect(elsewhere.arrived.map(({ path, headers }) => [path, headers.authorization])).toEqual([
+        ["/there?x=1", undefined],
+      ]);
+    },
+  );
 
-  test("three are followed, relative ones as well", async () => {
+  test("three redirects are followed, including relative ones", async () => {
     vendor.answer(to("/1"), to("2"), to("?q=3"), { text: "found" });
     expect(Buffer.from((await fetchFile()).bytes).toString()).toBe("found");
     expect(vendor.arrived.map(({ path }) => path)).toEqual(["/file", "/1", "/2", "/2?q=3"]);
   });
 
-  test("a fourth is not", async () => {
+  test("a fourth redirect is not followed", async () => {
     vendor.answer(to("/again"));
     expect(await outcomeOf(fetchFile())).toBe("failed/attempted");
     expect(vendor.arrived).toHaveLength(4);
   });
 
   test.each(["ftp://example.com/a", "file:///etc/passwd", "https://user:word@example.com/", "http://["])(
-    "to %s is not followed",
+    "a redirect to %s is not followed",
     async (location) => {
       vendor.answer(to(location));
       expect(await outcomeOf(fetchFile())).toBe("failed/attempted");
@@ -107,7 +110,7 @@ describe("redirects", () => {
   );
 });
 
-describe("what may pass is lost, and only a definite no is a failure", () => {
+describe("failed downloads", () => {
   test.each<[string, Script, string]>([
     ["gone", { status: 404, json: {} }, "failed/attempted"],
     ["forbidden", { status: 403, json: {} }, "failed/attempted"],
@@ -123,17 +126,17 @@ describe("what may pass is lost, and only a definite no is a failure", () => {
       { headers: { "content-encoding": "gzip" }, text: "x" },
       "failed/attempted",
     ],
-  ])("%s", async (_case, script, expected) => {
+  ])("a file that is %s has the right fault", async (_case, script, expected) => {
     vendor.answer(script);
     expect(await outcomeOf(fetchFile())).toBe(expected);
     expect(vendor.arrived).toHaveLength(1);
   });
 
-  test("a closed door", async () => {
+  test("a refused connection is lost", async () => {
     expect(await outcomeOf(getFile("http://127.0.0.1:1/a", io()))).toBe("lost/ambiguous");
   });
 
-  test("our own signal", async () => {
+  test("our own signal is reported as aborted", async () => {
     vendor.answer("silent");
     const stop = new AbortController();
     const call = faultOf(getFile(`${vendor.url}/a`, io(true, stop.signal)));
@@ -144,8 +147,8 @@ describe("what may pass is lost, and only a definite no is a failure", () => {
   });
 });
 
-describe("size", () => {
-  test("a file of just the limit is taken, one byte more is refused", async () => {
+describe("size limits", () => {
+  test("a file of exactly the limit is accepted, one byte more is refused", async () => {
     vendor.answer({ text: "12345678" });
     expect((await getFile(`${vendor.url}/a`, io(), { maxResponseBytes: 8 })).bytes).toHaveLength(8);
     expect(await outcomeOf(getFile(`${vendor.url}/a`, io(), { maxResponseBytes: 7 }))).toBe(
@@ -153,7 +156,7 @@ describe("size", () => {
     );
   });
 
-  test("one without an end is cut off at the limit", async () => {
+  test("an endless file is cut off at the limit", async () => {
     vendor.answer("endless");
     expect(await outcomeOf(getFile(`${vendor.url}/a`, io(), { maxResponseBytes: 1_000_000 }))).toBe(
       "failed/attempted",

@@ -54,7 +54,7 @@ describe("google", () => {
     [429, "RESOURCE_EXHAUSTED", [], "capacity", "Google's rate limit or quota is reached. (HTTP 429)"],
     [503, "UNAVAILABLE", [], "capacity", "Google has no capacity for this model right now. (HTTP 503)"],
     [500, "INTERNAL", [], "failed", "The provider failed while working on the request. (HTTP 500)"],
-  ])("%i %s %j is %s", async (status, word, details, kind, message) => {
+  ])("the error %i %s %j is %s", async (status, word, details, kind, message) => {
     vendor.answer({ status, json: { error: { code: status, message: "Hello?", status: word, details } } });
     const fault = await faultOf(submit(hello));
     expect([fault.kind, fault.submission, fault.message]).toEqual([kind, "attempted", message]);
@@ -81,7 +81,7 @@ describe("google", () => {
   });
   const used = (images: number) => ({ inputTokens: 9 * images, outputTokens: 1120 * images, images });
 
-  test("several pictures are as many requests, one after the other, with the sum of their usage", async () => {
+  test("several pictures are requested in sequence, and their usage is summed", async () => {
     vendor.answer(picture("AAAA"), picture("BBBB"), picture("CCCC"));
     const progress = await draw({ ...cube, count: 3 });
     expect(progress).toMatchObject({ result: { images: [{}, {}, {}] }, usage: used(3) });
@@ -93,7 +93,7 @@ describe("google", () => {
     ["refusal, which costs nothing", { status: 400, json: {} }, used(1)],
     ["failure, which may have cost something", { status: 500, json: {} }, null],
     ["silence, which may have cost something", "close", null],
-  ])("the first %s ends it: what was made is the result", async (_case, script, usage) => {
+  ])("the first %s ends the sequence, and earlier pictures are the result", async (_case, script, usage) => {
     vendor.answer(picture("AAAA"), script);
     const progress = await draw({ ...cube, count: 3 });
     expect(progress).toMatchObject({ state: "done", result: { images: [{}] } });
@@ -106,7 +106,7 @@ describe("google", () => {
     ["a blocked picture", { candidates: [{ finishReason: "IMAGE_SAFETY" }], usageMetadata }, "refused"],
     ["no picture", { candidates: [{ finishReason: "NO_IMAGE" }], usageMetadata }, "failed"],
     ["words alone", { candidates: [{ content: { parts: [{ text: "No." }] } }], usageMetadata }, "failed"],
-  ])("%s is no picture, and keeps what it used", async (_case, json, kind) => {
+  ])("%s is reported without a picture, with its usage", async (_case, json, kind) => {
     vendor.answer({ json });
     const fault = await faultOf(draw(cube));
     expect([fault.kind, fault.submission, fault.details.usage]).toEqual([
@@ -116,7 +116,7 @@ describe("google", () => {
     ]);
   });
 
-  test("a size the vendor does not draw is refused before anything is sent", async () => {
+  test("a size that the vendor does not draw is refused before anything is sent", async () => {
     vendor.answer({ json: {} });
     const fault = await faultOf(draw({ ...cube, width: 1000 }));
     expect([fault.kind, fault.submission]).toEqual(["refused", "not_attempted"]);

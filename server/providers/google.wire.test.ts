@@ -36,7 +36,7 @@ const schema = {
   required: ["fish"],
 };
 const loop: TextCall = { ...ask, ...secondTurn(schema) };
-/** What models of this generation want with a call whose thinking is not there: the vendor's own word for it. */
+/** The vendor's documented placeholder, which models of this generation require for a call without its reasoning. */
 const thoughtSignature = "skip_thought_signature_validator";
 const looped = {
   model,
@@ -207,7 +207,7 @@ const cases: Comparison[] = [
     },
     theirs: async (url) => {
       for await (const _piece of await modelsAt(url).generateContentStream({ model, contents, config })) {
-        // Read to the end, as ours is.
+        // read to the end, like ours
       }
     },
     ours: async (url) =>

@@ -30,7 +30,7 @@ const ask = (more: Partial<HttpIo> = {}) =>
 const verdict = ({ kind, submission }: ProviderFault) => `${kind}/${submission}`;
 
 describe("an answered request", () => {
-  test("arrives once, as it was given, and asks for no compression", async () => {
+  test("it arrives once, unchanged, and asks for no compression", async () => {
     vendor.answer({ json: { ok: true }, headers: { "x-request-id": "req_1" } });
     const reply = await ask();
     expect(reply.body).toEqual({ ok: true });
@@ -54,7 +54,7 @@ describe("an answered request", () => {
     ]);
   });
 
-  test("keeps the path prefix and the query of the base URL", async () => {
+  test("its URL keeps the path prefix and the query of the base URL", async () => {
     vendor.answer({ json: {} });
     await getJson(io({ baseUrl: `${vendor.url}/tenant/v1/?api-version=2` }), "/jobs/7", { headers: {} });
     expect(vendor.arrived.map(({ method, path }) => `${method} ${path}`)).toEqual([
@@ -62,7 +62,7 @@ describe("an answered request", () => {
     ]);
   });
 
-  test("uses one connection again for calls one after another", async () => {
+  test("sequential requests reuse one connection", async () => {
     vendor.answer({ json: {} });
     await ask();
     const before = vendor.connections();
@@ -70,7 +70,7 @@ describe("an answered request", () => {
     expect(vendor.connections() - before).toBeLessThanOrEqual(1);
   });
 
-  test("is one request per call, also when the vendor closes connections as it pleases", async () => {
+  test("each call is one request, even if the vendor closes connections at will", async () => {
     vendor.answer(
       ...Array.from({ length: 60 }, (_, index) => ({
         json: {},
@@ -83,7 +83,7 @@ describe("an answered request", () => {
   });
 });
 
-describe("a request that never left is not_attempted", () => {
+describe("a request that never left", () => {
   test.each([
     ["no one listens", () => ({ baseUrl: "http://127.0.0.1:1" })],
     ["the name does not exist", () => ({ baseUrl: "http://nothing.invalid" })],
@@ -92,7 +92,7 @@ describe("a request that never left is not_attempted", () => {
     ["the base URL carries credentials", () => ({ baseUrl: `http://user:pass@127.0.0.1:${vendor.port}` })],
     ["the base URL is not https", () => ({ baseUrl: "http://example.com", allowPrivateAddresses: false })],
     ["the scheme is another one", () => ({ baseUrl: "ftp://example.com" })],
-  ])("%s", async (_case, more) => {
+  ])("it is not attempted if %s", async (_case, more) => {
     vendor.answer({ json: {} });
     const fault = await faultOf(ask(more()));
     expect(verdict(fault)).toBe("unreachable/not_attempted");
@@ -111,7 +111,7 @@ describe("a request that never left is not_attempted", () => {
     "https://[2002:7f00:1::]",
     "https://[fd00::1]",
     "https://localhost",
-  ])("a private address: %s", async (origin) => {
+  ])("it is not attempted to the private address %s", async (origin) => {
     const before = vendor.connections();
     const fault = await faultOf(ask({ baseUrl: `${origin}:${vendor.port}`, allowPrivateAddresses: false }));
     expect(verdict(fault)).toBe("unreachable/not_attempted");
@@ -119,20 +119,20 @@ describe("a request that never left is not_attempted", () => {
     expect(vendor.connections()).toBe(before);
   });
 
-  test("without TLS, and says what would allow it", async () => {
+  test("it is not attempted without TLS, and the message names the setting that allows it", async () => {
     const plain = await faultOf(ask({ baseUrl: "http://model.example", allowPrivateAddresses: false }));
     expect(plain.message).toContain("https");
     expect(plain.message).toContain("ALLOW_PRIVATE_ADDRESSES=1");
   });
 
-  test("a connection made for one address rule never serves the other", async () => {
+  test("connections are not shared between calls with different address rules", async () => {
     vendor.answer({ json: {} });
     await ask();
     const fault = await faultOf(ask({ allowPrivateAddresses: false }));
     expect(verdict(fault)).toBe("unreachable/not_attempted");
   });
 
-  test("the signal had ended before", async () => {
+  test("it is not attempted if the signal has already ended", async () => {
     vendor.answer({ json: {} });
     const fault = await faultOf(ask({ signal: AbortSignal.abort() }));
     expect(verdict(fault)).toBe("unreachable/not_attempted");
@@ -140,8 +140,8 @@ describe("a request that never left is not_attempted", () => {
     expect(vendor.arrived).toEqual([]);
   });
 
-  test("the signal ends while the connection is still being made", async () => {
-    // Accepts and says nothing: the TLS handshake waits.
+  test("it is not attempted if the signal ends while connecting", async () => {
+    // The server accepts and sends nothing, so the TLS handshake waits.
     let connected = () => {};
     const opened = new Promise<void>((resolve) => {
       connected = resolve;
@@ -166,9 +166,9 @@ describe("a request that never left is not_attempted", () => {
   });
 });
 
-describe("silence after sending is ambiguous", () => {
+describe("a request without an answer", () => {
   test.each(["close", "reset", "cut"] as const)(
-    "the vendor takes the request and then: %s",
+    "it is ambiguous if the vendor reads it and then does: %s",
     async (script) => {
       vendor.answer(script);
       const fault = await faultOf(ask());
@@ -178,7 +178,7 @@ describe("silence after sending is ambiguous", () => {
     },
   );
 
-  test("our own signal ends the wait, and the fault says so", async () => {
+  test("it is ambiguous if our own signal ends it, and the fault reports the abort", async () => {
     vendor.answer("silent");
     const stop = new AbortController();
     const call = faultOf(ask({ signal: stop.signal }));
@@ -190,7 +190,7 @@ describe("silence after sending is ambiguous", () => {
   });
 });
 
-describe("an error answer is attempted", () => {
+describe("an error answer", () => {
   test.each([
     [400, {}, {}, "refused"],
     [401, {}, {}, "refused"],
@@ -207,7 +207,7 @@ describe("an error answer is attempted", () => {
     [500, {}, {}, "failed"],
     [502, {}, {}, "failed"],
     [504, {}, {}, "failed"],
-  ])("%i %j %j is %s", async (status, json, headers, kind) => {
+  ])("the error %i %j %j is %s", async (status, json, headers, kind) => {
     vendor.answer({ status, json, headers: { "x-request-id": "req_9", ...headers } });
     const fault = await faultOf(ask());
     expect(verdict(fault)).toBe(`${kind}/attempted`);
@@ -221,12 +221,12 @@ describe("an error answer is attempted", () => {
     [{ "retry-after": "86400" }, 24 * HOUR_MS],
     [{ "retry-after": "soon" }, undefined],
     [{ "retry-after": "Wed, 21 Oct 2015 07:28:00 GMT" }, 0],
-  ])("429 with %j waits %s ms", async (headers, expected) => {
+  ])("429 with %j requests a wait of %s ms", async (headers, expected) => {
     vendor.answer({ status: 429, headers });
     expect((await faultOf(ask())).details.retryAfterMs).toBe(expected);
   });
 
-  test("a redirect is not followed, wherever it points, and nothing ran", async () => {
+  test("a redirect is refused and not followed", async () => {
     const other = await startVendor();
     vendor.answer({ status: 307, headers: { location: `${other.url}/v1/text` } });
     expect(verdict(await faultOf(ask()))).toBe("refused/attempted");
@@ -240,19 +240,19 @@ describe("an error answer is attempted", () => {
     ["JSON that is not in the coding it names", { json: {}, headers: { "content-encoding": "gzip" } }],
     ["JSON in a coding that is not known", { json: {}, headers: { "content-encoding": "zstd" } }],
     ["events though no one reads them", { text: "data: {}\n\n" }],
-  ])("a success with %s has failed", async (_case, script) => {
+  ])("a success with %s is a failure", async (_case, script) => {
     vendor.answer(script);
     expect(verdict(await faultOf(ask()))).toBe("failed/attempted");
   });
 
-  test("an answer larger than the cap is cut off and has failed", async () => {
+  test("an answer above the size limit is cut off and is a failure", async () => {
     vendor.answer("endless");
     const fault = await faultOf(postJson(io(), "/", { body: {}, headers: {}, maxResponseBytes: 1_000_000 }));
     expect(verdict(fault)).toBe("failed/attempted");
     expect(fault.message).toContain("1000000");
   });
 
-  test("an answer that inflates beyond the cap is cut off and has failed, an error keeps its status", async () => {
+  test("an answer that decompresses beyond the limit is a failure, and an error keeps its status", async () => {
     const headers = { "content-encoding": "br" };
     const bytes = brotliCompressSync(`{"a":"${"a".repeat(2_000_000)}"}`);
     vendor.answer({ headers, bytes });
@@ -265,7 +265,7 @@ describe("an error answer is attempted", () => {
     expect((await faultOf(ask())).details).toMatchObject({ status: 400, vendor: null });
   });
 
-  test("an error that comes compressed says what it says", async () => {
+  test("the text of a compressed error is read", async () => {
     const error = { error: { code: "bad_model", message: "No such model." } };
     const bytes = gzipSync(JSON.stringify(error));
     vendor.answer({ status: 400, headers: { "content-encoding": "gzip" }, bytes });
@@ -275,7 +275,7 @@ describe("an error answer is attempted", () => {
     expect((await faultOf(ask())).details).toMatchObject({ status: 400, vendor: null });
   });
 
-  test("a provider may explain its vendor's answer in words of its own", async () => {
+  test("a provider can replace kind and message of its vendor's error", async () => {
     vendor.answer({ status: 429, json: { error: { code: "insufficient_quota" } } });
     const fault = await faultOf(
       postJson(io(), "/", {
@@ -289,8 +289,8 @@ describe("an error answer is attempted", () => {
   });
 });
 
-describe("what a vendor says is not trusted", () => {
-  test.each([400, 401, 429, 500, 503])("a %i that echoes the key shows it nowhere", async (status) => {
+describe("an untrusted answer", () => {
+  test.each([400, 401, 429, 500, 503])("a %i that echoes the key is reported without it", async (status) => {
     const echo = `Incorrect key: Bearer ${SECRET}`;
     vendor.answer({
       status,
@@ -302,12 +302,12 @@ describe("what a vendor says is not trusted", () => {
     expect(everythingOf(fault)).not.toContain(SECRET.slice(-12));
   });
 
-  test("neither does a success that is no JSON", async () => {
+  test("an answer that is not JSON is reported without the key", async () => {
     vendor.answer({ text: `Bearer ${SECRET}` });
     expect(everythingOf(await faultOf(ask()))).not.toContain(SECRET.slice(0, 12));
   });
 
-  test("nor a success that is JSON, whose other words pass", async () => {
+  test("a JSON answer is returned with the key redacted", async () => {
     vendor.answer({ json: { text: `I heard ${SECRET}.`, [SECRET]: [SECRET] } });
     const expected = { text: "I heard [redacted].", "[redacted]": ["[redacted]"] };
     expect(await ask()).toMatchObject({ body: expected, hadCredential: true });
@@ -317,7 +317,7 @@ describe("what a vendor says is not trusted", () => {
     expect((await ask()).hadCredential).toBeUndefined();
   });
 
-  test("nor an event of a stream", async () => {
+  test("an event of a stream is passed on with the key redacted", async () => {
     const texts: string[] = [];
     vendor.answer({
       headers: { "content-type": "text/event-stream" },
@@ -334,7 +334,7 @@ describe("what a vendor says is not trusted", () => {
     expect(texts).toEqual(["I heard [redacted].", "That is all."]);
   });
 
-  test("an error that comes as an event says what the event says", async () => {
+  test("the error text of an event is reported", async () => {
     vendor.answer({
       headers: { "content-type": "text/event-stream" },
       text: `data: {"error":{"type":"overloaded_error","message":"Busy, ${SECRET}."}}\n\n`,
@@ -347,14 +347,14 @@ describe("what a vendor says is not trusted", () => {
     expect(fault.details.vendor).toEqual({ code: "overloaded_error", message: "Busy, [redacted]." });
   });
 
-  test("a credential too short to be one is taken for anybody's word", async () => {
+  test("a very short credential is not redacted", async () => {
     vendor.answer({ json: { text: "a local model" } });
     expect((await ask({ credentials: toSecrets({ apiKey: "local" }) })).body).toEqual({
       text: "a local model",
     });
   });
 
-  test("short words pass, parts of a credential and sentences do not", () => {
+  test("short words are safe, sentences and parts of a credential are not", () => {
     const guard = { credentials: toSecrets({ apiKey: SECRET }) };
     expect(safeWord("req_0123abc", guard)).toBe("req_0123abc");
     expect(safeWord("models/gpt-5.6-luna:free", guard)).toBe("models/gpt-5.6-luna:free");

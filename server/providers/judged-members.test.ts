@@ -10,25 +10,25 @@ import type { Provider } from "./provider";
 import { ioFor, startVendor, type Vendor } from "./testing/vendor";
 
 /*
- * Each member of a sent request, and what it does to the price. A member that is not in this table fails: judge it first, and count
- * it in the bound (server/domain/quotes/tokens.ts, estimate.ts) or do not send it.
+ * Classifies each member of a sent request by its effect on the price. A member missing here fails the test: classify
+ * it first, and count it in the bound (server/domain/quotes/tokens.ts, estimate.ts) or do not send it.
  */
 
 const SENT = {
-  /** Counted in the prompt: the conversation, tools, the form of the answer, and members that are passed on. */
+  /** Counted as prompt: the conversation, tools, the answer format, and members that are passed through. */
   input: [
     ...["messages", "input", "instructions", "contents", "systemInstruction", "system", "tools", "top_k"],
     ...["response_format", "text.format", "output_config.format", "generationConfig.responseJsonSchema"],
   ],
-  /** The limit of output covers it: reasoning is part of it, and it is counted for each of several answers. */
+  /** Covered by the output limit, which includes reasoning and is counted once per answer. */
   output: [
     ...["max_tokens", "max_completion_tokens", "max_output_tokens", "generationConfig.maxOutputTokens", "n"],
     ...["reasoning_effort", "reasoning.effort", "output_config.effort", "thinking"],
     "generationConfig.thinkingConfig",
   ],
-  /** The estimate is made for the tier, and the hold for the dearest. */
+  /** The estimate assumes the requested tier, and the hold the dearest one. */
   tier: ["service_tier"],
-  /** No vendor prices it. */
+  /** No vendor charges for it. */
   free: [
     ...["model", "temperature", "top_p", "stop", "stop_sequences", "seed", "frequency_penalty"],
     ...["presence_penalty", "tool_choice", "parallel_tool_calls", "toolConfig", "stream", "stream_options"],
@@ -38,16 +38,19 @@ const SENT = {
   ],
 };
 const JUDGED = new Set(Object.values(SENT).flat());
-/** Members whose own members are judged one by one. */
+/** Members whose nested members are classified one by one. */
 const WITHIN = ["text", "output_config", "generationConfig", "reasoning"];
 
 const SETTINGS: Required<Omit<TextSettings, "members">> = {
   ...{ topP: 0.5, stop: ["x"], seed: 1, frequencyPenalty: 0.5, presencePenalty: 0.5, choices: 2 },
 };
 
-/** Everything that a model takes, at once; with and without reasoning, before which some vendors take no settings. */
+/**
+ * A call with everything that a model accepts, with or without reasoning, since some vendors refuse settings while they
+ * reason.
+ */
 function fullest({ supports, takes = [], members }: ModelFacts, reasons: boolean): TextCall {
-  const settings = Object.fromEntries(takes.map((name) => [name, SETTINGS[name]])) as TextSettings; // its own
+  const settings = Object.fromEntries(takes.map((name) => [name, SETTINGS[name]])) as TextSettings; // the names are the model's own settings
   const asked = { type: "text" as const, text: "JSON, please." };
   const picture = { type: "image" as const, mediaType: "image/png", bytes: Buffer.from("x") };
   return {
@@ -85,9 +88,9 @@ const namesIn = (body: Record<string, unknown>): string[] =>
     WITHIN.includes(name) ? Object.keys(value as object).map((inner) => `${name}.${inner}`) : [name],
   );
 
-describe("each member that is sent is judged", () => {
+describe("sent members", () => {
   test.each(PROVIDERS.map((provider) => [provider.name, provider] as const))(
-    "by %s",
+    "every member that %s receives is classified",
     async (_name, provider) => {
       for (const model of provider.models.filter(({ port }) => port === "text")) {
         vendor.answer({ json: {} });
@@ -97,7 +100,7 @@ describe("each member that is sent is judged", () => {
         });
         for (const reasons of [true, false]) {
           const call = fullest(model, reasons);
-          // The answer has no content, and only the request is of interest.
+          // The answer is empty; only the request matters.
           await provider.text?.submit(call, { ...io, tier: "flex" }).catch(() => {});
           await provider.text?.stream?.(call, io, () => {}).catch(() => {});
         }
@@ -113,7 +116,7 @@ describe("each member that is sent is judged", () => {
   );
 });
 
-test("members that servers are passed by default do nothing to a price but be read", () => {
+test("the usual members have no price beyond their tokens", () => {
   expect(USUAL_MEMBERS).toEqual([
     ...["top_k", "min_p", "repetition_penalty", "guided_*", "chat_template_kwargs", "logit_bias"],
   ]);
@@ -132,4 +135,4 @@ test.each([
     "audio",
   ],
   ...["Best_Of", "search_parameters", "extra_body"],
-])("%s is beyond any bound", (name) => expect(isBeyondBounds(name)).toBe(true));
+])("%s is beyond every price bound", (name) => expect(isBeyondBounds(name)).toBe(true));

@@ -12,7 +12,7 @@ test.each<[string, Partial<Tag>]>([
   ["an id of a message whose reasoning has the other name", { reasoning: "reasoning_content", number: 12 }],
   ["an id with signs of its own", { id: "functions.get_weather:0\n_cpt_" }],
   ["an id that looks like a tagged one", { id: tagged(tag) }],
-])("the tag of %s is read back whole", (_case, more) => {
+])("the tag of %s is read back unchanged", (_case, more) => {
   const written = { ...tag, ...more };
   expect(tagOf(tagged(written))).toEqual(written);
 });
@@ -30,7 +30,7 @@ test.each([
   expect(tagOf(id)).toBeNull();
 });
 
-test("makers differ by connection, by provider and by model", () => {
+test("makers differ by connection, provider and model", () => {
   const makers = [
     { credentialId: "cred_1", provider: "openai-compatible", model: "kimi" },
     { credentialId: "cred_2", provider: "openai-compatible", model: "kimi" },

@@ -27,7 +27,7 @@ const io = (more: Partial<ProviderIo> = {}) =>
   ioFor(meshy, "meshy-6", "mesh", {
     baseUrl: vendor.url,
     credentials: { apiKey: KEY },
-    ...(more as object), // no test of these changes the credentials
+    ...(more as object), // none of these tests changes the credentials
   });
 const { mesh } = meshy;
 if (!mesh?.poll) throw new Error("no mesh port that is asked again");
@@ -39,7 +39,7 @@ describe("meshy's tasks", () => {
     ["PENDING", 0, { phase: "provider", step: "queued", percent: 0 }],
     ["IN_PROGRESS", 41.7, { phase: "provider", step: "generating", percent: 41 }],
     ["IN_PROGRESS", null, { phase: "provider", step: "generating" }],
-  ])("%s at %s is asked for again", async (status, progress, reported) => {
+  ])("a task that is %s at %s is polled again", async (status, progress, reported) => {
     vendor.answer({ json: { id: ID, status, progress } });
     expect(await poll(handle, io())).toEqual({
       state: "pending",
@@ -52,7 +52,7 @@ describe("meshy's tasks", () => {
     ]);
   });
 
-  test("SUCCEEDED: the GLB is fetched at once, without the key", async () => {
+  test("the GLB of a SUCCEEDED task is fetched at once, without the key", async () => {
     files.answer({ text: "glTF...", headers: { "content-type": "application/octet-stream" } });
     const glb = `${files.url}/task/model.glb?Signature=abc`;
     vendor.answer({
@@ -70,7 +70,7 @@ describe("meshy's tasks", () => {
     expect(JSON.stringify(files.arrived)).not.toContain(KEY);
   });
 
-  test("a file that cannot be had right now is asked for again; one that is gone is a failure", async () => {
+  test("a temporarily unavailable file is fetched again later, and a missing one is a failure", async () => {
     const glb = `${files.url}/model.glb`;
     vendor.answer({ json: { status: "SUCCEEDED", model_urls: { glb } } });
     files.answer({ status: 503, json: {} });
@@ -87,7 +87,7 @@ describe("meshy's tasks", () => {
     ["EXPIRED", null, /expired/],
     ["SUCCEEDED", null, /without a GLB/],
     ["DREAMING", null, /documented format/],
-  ])("%s %j is a failure in our own words", async (status, task_error, message) => {
+  ])("a task that ends as %s %j has a message in our own words", async (status, task_error, message) => {
     vendor.answer({ json: { id: ID, status, task_error } });
     const fault = await faultOf(poll(handle, io()));
     expect([fault.kind, fault.submission]).toEqual(["failed", "attempted"]);
@@ -97,7 +97,7 @@ describe("meshy's tasks", () => {
     expect(everythingOf(fault)).not.toContain(KEY);
   });
 
-  test("an account without credits is a refusal", async () => {
+  test("an account without credits is refused", async () => {
     vendor.answer({ status: 402, json: { message: "Insufficient credits" } });
     const fault = await faultOf(submit(bare, io()));
     expect([fault.kind, fault.submission, fault.message]).toEqual([
@@ -120,14 +120,14 @@ describe("meshy's tasks", () => {
   });
 });
 
-describe("the check of an account", () => {
-  test("reads the balance, and nothing else", async () => {
+describe("the account check", () => {
+  test("it reads only the balance", async () => {
     vendor.answer({ json: { balance: 1000 } });
     await meshy.check?.(io());
     expect(vendor.arrived).toMatchObject([{ method: "GET", path: "/openapi/v1/balance" }]);
   });
 
-  test("a wrong key is a refusal", async () => {
+  test("a wrong key is refused", async () => {
     vendor.answer({ status: 401, json: { message: KEY } });
     const fault = await faultOf(meshy.check?.(io()) ?? Promise.resolve());
     expect([fault.kind, fault.message]).toEqual(["refused", "Meshy does not accept the API key. (HTTP 401)"]);

@@ -7,7 +7,7 @@ import openai from "./openai";
 import type { Provider } from "./provider";
 import { ioFor, startVendor, type Vendor } from "./testing/vendor";
 
-/* Each vendor gets back, in the next turn, the members that its answer with a tool call had. */
+/* Each vendor receives, in the next turn, the members that its answer with a tool call had. */
 
 let vendor: Vendor;
 beforeAll(async () => {
@@ -116,13 +116,13 @@ const callOf = (more: { opaque?: Opaque | undefined; toolCalls: ToolCall[] }): T
 const ask = async ({ provider, model, answer }: Case, call: TextCall) => {
   vendor.answer({ json: answer });
   const io = ioFor(provider, model, "text", { baseUrl: vendor.url, credentials: { apiKey: "sk-1" } });
-  const progress = await provider.text!.submit(call, io); // each of them serves text
+  const progress = await provider.text!.submit(call, io); // each of them has a text port
   if (progress.state !== "done") throw new Error("the answer is whole");
   const body = JSON.parse(vendor.arrived[0]?.body ?? "null");
   return { result: progress.result, body, turns: body.messages ?? body.input ?? body.contents };
 };
 
-test.each(CASES)("%s is read, and goes back as it came", async (_name, played) => {
+test.each(CASES)("%s is read and sent back unchanged", async (_name, played) => {
   const { opaque, ofCall, back } = played;
   const { result } = await ask(played, callOf({ toolCalls: [CALL] }));
   const read = ofCall ? { ...CALL, opaque: ofCall } : CALL;
@@ -132,7 +132,7 @@ test.each(CASES)("%s is read, and goes back as it came", async (_name, played) =
   expect(turns[1]).toEqual(back);
 });
 
-test("a member that is not what the vendor gives is not sent to it", async () => {
+test("a malformed opaque member is not sent to the vendor", async () => {
   const picture = { type: "image", source: { type: "url", url: "https://a.test/b.png" } };
   for (const [name, opaque] of [
     ["Claude's signed thinking", { thinking_blocks: [picture, { type: "thinking", thinking: "Hm." }] }],
@@ -142,15 +142,15 @@ test("a member that is not what the vendor gives is not sent to it", async () =>
     ],
     ["Gemini's signature", { extra_content: { google: { thought_signature: 7 } } }],
   ] as [string, Opaque][]) {
-    const [, played] = CASES.find(([each]) => each === name)!; // it is listed
+    const [, played] = CASES.find(([each]) => each === name)!; // the case is listed
     const { turns } = await ask(played, callOf({ opaque, toolCalls: [{ ...CALL, opaque }] }));
     const { turns: bare } = await ask(played, callOf({ toolCalls: [CALL] }));
     expect(turns).toEqual(bare);
   }
 });
 
-test("DeepSeek thinks in a loop of tools that brings all its thinking back, and in no other", async () => {
-  const [, played] = CASES.find(([name]) => name === "DeepSeek's reasoning")!; // it is listed
+test("DeepSeek reasons in a tool loop only if the conversation has all its reasoning", async () => {
+  const [, played] = CASES.find(([name]) => name === "DeepSeek's reasoning")!; // the case is listed
   const thinkingOf = async (call: TextCall) => (await ask(played, call)).body.thinking;
   const whole = callOf({ opaque: { reasoning_content: "" }, toolCalls: [CALL] });
   expect(await thinkingOf(whole)).toEqual({ type: "enabled" });
@@ -159,8 +159,8 @@ test("DeepSeek thinks in a loop of tools that brings all its thinking back, and 
   expect(await thinkingOf(ended)).toEqual({ type: "disabled" });
 });
 
-test("Claude thinks by its budget in a loop of tools that brings its thinking back, and in no other", async () => {
-  const [, played] = CASES.find(([name]) => name === "Claude's signed thinking")!; // it is listed
+test("Claude reasons within a budget in a tool loop only if the conversation has its reasoning", async () => {
+  const [, played] = CASES.find(([name]) => name === "Claude's signed thinking")!; // the case is listed
   const thinkingOf = async (call: TextCall) =>
     (await ask({ ...played, model: "claude-haiku-4-5" }, call)).body.thinking;
   const opaque = { thinking_blocks: [THINKING] };

@@ -12,7 +12,7 @@ answersItsFixtures(provider, join(import.meta.dirname, "openai-compatible.fixtur
 });
 tellsTheTruthAboutSubmission(provider, { port: "text", model: "llama3:8b", call: hello });
 
-test("a server without keys is sent none", async () => {
+test("a connection without a key sends none", async () => {
   const vendor = await startVendor();
   vendor.answer({ json: { choices: [{ message: { content: "Hi" } }] } });
   await provider.text?.submit(hello, ioFor(provider, "llama3:8b", "text", { baseUrl: vendor.url }));
@@ -20,7 +20,7 @@ test("a server without keys is sent none", async () => {
   await vendor.stop();
 });
 
-test("what another server refuses is not said to be of OpenAI", async () => {
+test("errors of other servers do not mention OpenAI", async () => {
   const vendor = await startVendor();
   const io = ioFor(provider, "llama3:8b", "text", { baseUrl: vendor.url });
   for (const [status, code, message] of [
@@ -46,7 +46,7 @@ test.each<[unknown, number | undefined]>([
   [null, undefined],
   [-1, undefined],
   ["0.01", undefined],
-])("a cost of %j in the usage is %j micros by the provider's own word", async (cost, micros) => {
+])("a cost of %j in the usage is reported as %j micros", async (cost, micros) => {
   const vendor = await startVendor();
   const usage = { prompt_tokens: 3, completion_tokens: 4, cost };
   vendor.answer({ json: { choices: [{ message: { content: "Hi" } }], usage } });
@@ -65,7 +65,7 @@ test.each<[unknown, number | undefined]>([
   if (micros === undefined) expect(progress).not.toHaveProperty("usage.reportedCostMicros");
 });
 
-test("models come from a setting, prices in dollars per million tokens, ids with colons and slashes", () => {
+test("models are read from a setting, with prices per million tokens and ids that contain colons and slashes", () => {
   expect(
     modelsFromSetting(" llama3:8b:0.05:0.08, org/model:1:2.5,").map(({ id, price }) => [id, price]),
   ).toEqual([
@@ -75,14 +75,14 @@ test("models come from a setting, prices in dollars per million tokens, ids with
   expect(modelsFromSetting(undefined)).toEqual([]);
 });
 
-test("a model that makes vectors says so in the place of its price of output", () => {
+test("an embedding model is declared in place of the output price", () => {
   expect(modelsFromSetting("nomic:latest:0.02:embeddings")).toMatchObject([
     { id: "nomic:latest", port: "embedding", price: { per: "million_tokens", input: 20_000, output: 0 } },
   ]);
   expect(() => modelsFromSetting("nomic:embeddings")).toThrow("nomic:embeddings");
 });
 
-test("a model that reads pictures says so behind its prices, with the most tokens of one where its owner knows them", () => {
+test("a model that reads pictures is declared after its prices, with an optional token maximum", () => {
   const read = (entry: string) =>
     modelsFromSetting(entry).map(({ id, supports, imageTokens }) => [id, supports.vision, imageTokens]);
   expect(read("qwen:vl:1:2:pictures")).toEqual([["qwen:vl", true, 16_384]]);
@@ -102,7 +102,7 @@ test.each([
     "m:1:pictures",
     "m:1:embeddings:pictures",
   ],
-])("a model of the form %s is refused with the forms that are taken", (setting) =>
+])("the form %s is refused with the list of valid forms", (setting) =>
   expect(() => modelsFromSetting(setting)).toThrow(
     `"${setting}" is not of the form id:in:out, id:in:out:pictures`,
   ),

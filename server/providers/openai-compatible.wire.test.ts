@@ -4,7 +4,7 @@ import openaiCompatible from "./openai-compatible";
 import { ioFor } from "./testing/vendor";
 import { type Comparison, secondChatTurn, secondTurn, sendsWhatItsClientSends } from "./testing/wire";
 
-/* Servers that speak chat completions are asked with OpenAI's client, at their own address. */
+/* Chat completions servers are called with OpenAI's client and another base URL. */
 
 const SECRET = "sk-wire-1";
 const model = "acme-small";
@@ -19,7 +19,7 @@ const parameters = { type: "object", properties: { river: { type: "string" } } }
 const loop: TextCall = { ...secondTurn(parameters, ""), responseFormat: { type: "text" } };
 const looped = { model, ...secondChatTurn(parameters, null), stream: false as const };
 
-/** Members that OpenAI's interface does not have, which the client sends as they are. */
+/** Members outside OpenAI's interface, which the client sends unchanged. */
 const members = { top_k: 5, chat_template_kwargs: { enable_thinking: false } };
 
 const cases: Comparison[] = [
@@ -70,7 +70,7 @@ const cases: Comparison[] = [
       const stream = { stream: true as const, stream_options: { include_usage: true } };
       const tool_choice = { type: "function" as const, function: { name: "width_of" } };
       for await (const _chunk of await chatAt(url).create({ ...looped, ...stream, tool_choice })) {
-        // Read to the end, as ours is.
+        // read to the end, like ours
       }
     },
     ours: async (url) =>

@@ -38,7 +38,7 @@ describe("openai", () => {
     );
   };
 
-  test("an account without credit is a refusal, not a full house", async () => {
+  test("an account without credit is refused and not a lack of capacity", async () => {
     vendor.answer({
       status: 429,
       json: { error: { code: "insufficient_quota", type: "insufficient_quota" } },
@@ -57,7 +57,7 @@ describe("openai", () => {
     ["flex", null, undefined],
     ["standard", "default", "standard"],
     ["standard", null, undefined],
-  ])("asked for %s and answered %s, it ran on %s", async (tier, reported, ran) => {
+  ])("a request for %s that is answered with %s ran on %s", async (tier, reported, ran) => {
     vendor.answer({ json: { id: "resp_4", status: "completed", output: [], service_tier: reported } });
     const io = ioFor(openai, "gpt-5.6-luna", "text", {
       baseUrl: vendor.url,
@@ -72,7 +72,7 @@ describe("openai", () => {
     expect("service_tier" in sent).toBe(tier === "flex");
   });
 
-  test("pictures go as data addresses in high detail, beside the words", async () => {
+  test("pictures are sent as data URLs in high detail, next to the text", async () => {
     vendor.answer({ json: { id: "resp_5", status: "completed", output: [] } });
     const picture = { type: "image" as const, mediaType: "image/png", bytes: Buffer.from("PNG!") };
     const content = [{ type: "text" as const, text: "What is this?" }, picture];
@@ -88,7 +88,7 @@ describe("openai", () => {
     ]);
   });
 
-  test("a response that failed keeps what it used", async () => {
+  test("a failed response keeps its usage", async () => {
     vendor.answer({
       json: {
         id: "resp_3",
@@ -119,7 +119,7 @@ describe("openai", () => {
     expect(vendor.arrived).toEqual([]);
   });
 
-  test("reference images go as a form to the edits endpoint", async () => {
+  test("reference images are posted as a form to the edits endpoint", async () => {
     vendor.answer({ json: { data: [{ b64_json: "iVBORw0K" }] } });
     const io = ioFor(openai, "gpt-image-1", "image", {
       baseUrl: vendor.url,
@@ -149,7 +149,7 @@ describe("openai", () => {
     });
   });
 
-  test("a source goes first, its mask under its own name, with references behind it", async () => {
+  test("the form has the source first, then references, then the mask under its own name", async () => {
     vendor.answer({ json: { data: [{ b64_json: "iVBORw0K" }] } });
     const io = ioFor(openai, "gpt-image-2", "image", {
       baseUrl: vendor.url,
@@ -194,7 +194,7 @@ describe("openai", () => {
     ["with an open object inside", { ...closed, properties: { a: { type: "object" } } }, false],
     ["with a keyword beyond the subset", { ...closed, properties: { a: { not: { type: "null" } } } }, false],
     ["a list at the root", { type: "array", items: closed }, false],
-  ])("strict mode and a schema that is %s", (_case, schema, expected) => {
+  ])("the strict mode check is right about a schema that is %s", (_case, schema, expected) => {
     expect(fitsStrictSchema(schema)).toBe(expected);
   });
 });

@@ -52,7 +52,7 @@ const looped = {
   tools: ["depth_of", "width_of"].map((name) => ({ type: "function" as const, name, parameters: schema })),
   include: ["reasoning.encrypted_content"],
   store: false,
-} as unknown as OpenAI.Responses.ResponseCreateParamsNonStreaming; // a tool without `strict`, which the client sends as it is
+} as unknown as OpenAI.Responses.ResponseCreateParamsNonStreaming; // a tool without `strict`, which the client sends unchanged
 const drawn: ImageCall = {
   prompt: "A red cube",
   width: 1024,
@@ -167,7 +167,7 @@ const cases: Comparison[] = [
     },
     theirs: async (url) => {
       for await (const _event of await clientAt(url).responses.create({ ...asked, stream: true })) {
-        // Read to the end, as ours is.
+        // read to the end, like ours
       }
     },
     ours: async (url) => openai.text?.stream?.(ask, textIo(url), () => {}),

@@ -4,13 +4,13 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { postJson } from "./http";
 import { startVendor, type Vendor } from "./testing/vendor";
 
-/* The client under ours has clocks of its own, and gives up after five minutes where no one tells it not to. */
+/* The HTTP client that ours is built on has timeouts of its own, and gives up after five minutes by default. */
 
-/** The client's own clock, which its own tests move as well. */
+/** The client's own clock, which its own tests advance as well. */
 const { tick } = createRequire(import.meta.url)("undici/lib/util/timers.js") as {
   tick(ms: number): void;
 };
-/** It looks at what is due only at a tick after the one that started it. */
+/** The clock checks for due timers only at a tick after the one that started them. */
 const pass = (seconds: number) => {
   for (let passed = 0; passed < seconds; passed += 1) tick(1_000);
 };
@@ -21,7 +21,7 @@ beforeAll(async () => {
 });
 afterAll(() => vendor.stop());
 
-test("a client left to itself gives up after five minutes", async () => {
+test("the default client times out after five minutes", async () => {
   vendor.answer("silent");
   const pool = new Pool(vendor.url);
   const waiting = pool.request({ path: "/", method: "POST", body: "{}" });
@@ -32,7 +32,7 @@ test("a client left to itself gives up after five minutes", async () => {
   await pool.destroy();
 });
 
-test("ours waits for ten minutes and more, for the first byte and between two, until its caller has had enough", async () => {
+test("our client waits until its caller aborts, both for the first byte and between bytes", async () => {
   for (const script of ["silent", "begun"] as const) {
     vendor.answer(script);
     const stop = new AbortController();
@@ -43,7 +43,7 @@ test("ours waits for ten minutes and more, for the first byte and between two, u
       (fault) => settled.push(fault.kind),
     );
     await expect.poll(() => vendor.arrived.length, { timeout: 10_000 }).toBe(1);
-    await new Promise((passed) => setTimeout(passed, 20)); // what the vendor has said is there
+    await new Promise((passed) => setTimeout(passed, 20)); // lets the vendor's bytes arrive
     pass(900);
     await new Promise((passed) => setTimeout(passed, 20));
     expect([script, settled]).toEqual([script, []]);

@@ -6,7 +6,9 @@ import openai from "./openai";
 import { modelsFromSetting } from "./openai-compatible";
 import { pictureTokensAtMost } from "./pictures";
 
-/* Vendors' published figures: Claude's patches of 28 pixels, OpenAI's of 32 with a factor, Gemini's one figure for all. */
+/*
+ * Vendors' published figures: Claude's patches of 28 pixels, OpenAI's of 32 with a factor, and Gemini's single figure.
+ */
 
 const modelOf = ({ models }: { models: ModelFacts[] }, id: string) =>
   models.find((model) => model.id === id)!;
@@ -30,11 +32,11 @@ test.each<[string, ModelFacts, [number, number], number]>([
   // Together counts 6,404 for Llama 3.2.
   ["a server of one's own", modelsFromSetting("m:1:2:pictures")[0]!, [561, 561], 8_192],
   ["one whose owner knows it", modelsFromSetting("m:1:2:pictures=700")[0]!, [8_000, 5_000], 700],
-])("a picture for %s (%#) counts its patches, up to the most", (_name, model, [width, height], tokens) => {
+])("a picture for %s (%#) counts its patches, up to the maximum", (_name, model, [width, height], tokens) => {
   expect(pictureTokensAtMost(model, { width, height })).toBe(tokens);
 });
 
-test("a picture whose size is not known counts the most, and a model without a bound has none", () => {
+test("a picture of unknown size counts the maximum, and a model without one has no bound", () => {
   expect(pictureTokensAtMost({ imageTokens: 3_000, imagePatch: { edge: 32 } }, {})).toBe(3_000);
   expect(pictureTokensAtMost({}, { width: 1, height: 1 })).toBeNaN();
 });

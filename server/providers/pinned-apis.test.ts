@@ -9,7 +9,7 @@ import { modelsFromSetting } from "./openai-compatible";
 import { type PinApi, type PinCall, PinRefusal } from "./pins";
 import { providers } from "./registry.gen";
 
-/* The table of docs/reference/pinned-interfaces.md is what the interfaces do. */
+/* Checks the table in docs/reference/pinned-interfaces.md against the interfaces. */
 
 const VALUES: Required<PinCall["sampling"]> = {
   temperature: 0.25,
@@ -35,7 +35,7 @@ const pinned = providers.flatMap((provider) => {
   return Object.entries(pins).map(([api, pin]) => [`${name}/${api}`, pin, texts] as const);
 });
 
-/** The cells of the table, by interface and field, without their quotes. */
+/** The table's cells by interface and field, without backquotes. */
 function cellsOf(): Map<string, Record<string, string>> {
   const page = readFileSync(join(import.meta.dirname, "../../docs/reference/pinned-interfaces.md"), "utf8");
   const rows = page.split("\n").filter((line) => line.startsWith("|"));
@@ -56,7 +56,7 @@ const at = (body: Json, path: string): Json | undefined =>
     return isObject(inner) ? inner[member] : undefined;
   }, body);
 
-/** The body for one field and no other but what the interface demands, or the field it refuses. */
+/** The body for one field, plus an output limit if the interface requires one; or the refusal of the field. */
 function ask(api: PinApi, model: ModelFacts, field: Field): Json | PinRefusal {
   const call = (sampling: PinCall["sampling"]): PinCall => ({ input: "Name a fish.", sampling });
   const only = { [field]: VALUES[field] };
@@ -71,7 +71,7 @@ function ask(api: PinApi, model: ModelFacts, field: Field): Json | PinRefusal {
   throw new Error("A limit is wanted where there is one.");
 }
 
-test("the table has every interface and every field of sampling", () => {
+test("the table has every interface and every sampling field", () => {
   const cells = cellsOf();
   expect([...cells.keys()].sort()).toEqual(pinned.map(([name]) => name).sort());
   expect(FIELDS.sort()).toEqual(Object.keys(PinnedSampling.shape).sort());
@@ -79,7 +79,7 @@ test("the table has every interface and every field of sampling", () => {
 });
 
 test.each(pinned)(
-  "%s says each field of sampling as the table does, or refuses it by name",
+  "%s sends each sampling field as documented, or refuses it by name",
   (name, api, models) => {
     const found = Object.fromEntries(
       FIELDS.map((field) => {
@@ -87,7 +87,7 @@ test.each(pinned)(
         const answers = models.map((model) => ask(api, model, field));
         for (const answer of answers)
           if (answer instanceof PinRefusal) expect(answer.field).toBe(`sampling.${field}`);
-        const bodies = answers.filter((answer) => !(answer instanceof PinRefusal)) as Json[]; // what is left are bodies
+        const bodies = answers.filter((answer) => !(answer instanceof PinRefusal)) as Json[]; // the filter leaves only bodies
         if (bodies.length === 0) return [field, "refused"];
         const isSent = bodies.every(
           (body) => JSON.stringify(at(body, documented)) === JSON.stringify(VALUES[field]),

@@ -11,7 +11,7 @@ import type { Provider } from "./provider";
 import { ioFor, pinApi } from "./testing/vendor";
 import { sendsWhatItsClientSends } from "./testing/wire";
 
-/* What a pin sends, beside what the vendor's own client sends when it is asked the same: no member differs. */
+/* Compares a pin's request with that of the vendor's own client for the same call: no member may differ. */
 
 const SECRET = "sk-wire-1";
 const parameters = {
@@ -146,7 +146,7 @@ sendsWhatItsClientSends(
       title: "chat completions",
       answer: { json: {} },
       theirs: (url) => {
-        const thinking = { thinking: { type: "disabled" } }; // the vendor's own, which the client sends as it is
+        const thinking = { thinking: { type: "disabled" } }; // the vendor's own field, which the client sends unchanged
         return openaiAt(url).chat.completions.create({
           model: "deepseek-flash",
           messages: [

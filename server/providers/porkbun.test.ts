@@ -33,7 +33,7 @@ test.each<[string[], object]>([
   [["org", "com"], { kind: "pricing", tlds: [{ tld: "org" }, { tld: "com", firstYearMicros: 9_680_000 }] }],
   [[], { kind: "pricing", tlds: [{ tld: "com", transferMicros: null }, { tld: "org" }] }],
   [["com", "constructor"], { kind: "unsupported", tld: "constructor" }],
-])("prices of %j are asked for without a key", async (tlds, result) => {
+])("prices of %j are requested without a key", async (tlds, result) => {
   const pricing = {
     org: { registration: "6.88", renewal: "10.74", transfer: "10.74" },
     com: { registration: "9.68", renewal: "11.08", transfer: "n/a" },

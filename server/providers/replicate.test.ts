@@ -37,7 +37,7 @@ const prediction = (more: object) => ({
   json: { id: ID, model: LORA, error: null, logs: "", output: null, ...more },
 });
 
-test("no connection is held: nothing is asked to wait", async () => {
+test("a submission asks for no wait, so that no connection is held", async () => {
   vendor.answer({ status: 201, json: { id: ID, status: "starting" } });
   await image.submit(cube, io());
   expect(vendor.arrived[0]?.headers.prefer).toBeUndefined();
@@ -52,7 +52,7 @@ describe("replicate's predictions", () => {
       "  4%|▎   | 1/28\r 57%|█████▋    | 16/28 [00:02<00:01]",
       { phase: "provider", step: "generating", percent: 57 },
     ],
-  ])("%s, its log %j, is asked for again", async (status, logs, progress) => {
+  ])("a prediction that is %s with the log %j is polled again", async (status, logs, progress) => {
     vendor.answer(prediction({ status, logs }));
     expect(await ask.image(handle, io())).toEqual({ state: "pending", handle, pollAfterMs: 2_000, progress });
     expect(vendor.arrived).toMatchObject([
@@ -60,7 +60,7 @@ describe("replicate's predictions", () => {
     ]);
   });
 
-  test("succeeded: its files are fetched at once and without the token", async () => {
+  test("the files of a prediction that succeeded are fetched at once and without the token", async () => {
     files.answer({ text: "one", headers: { "content-type": "image/png" } });
     const output = [`${files.url}/1.png`, `${files.url}/2.png`];
     vendor.answer(prediction({ status: "succeeded", output, metrics: { predict_time: 2.1 } }));
@@ -81,7 +81,7 @@ describe("replicate's predictions", () => {
     expect(JSON.stringify(files.arrived)).not.toContain(KEY);
   });
 
-  test("a video is one address, and paid for by the length its file has", async () => {
+  test("a video is billed by the length in its file", async () => {
     const sample = { unit: Buffer.from("e"), isWhole: true };
     const bytes = muxMp4({
       width: 16,
@@ -89,7 +89,7 @@ describe("replicate's predictions", () => {
       framesPerSecond: 24,
       sequence: Buffer.from("gBAK"),
       picture: Buffer.from("h"),
-      samples: Array.from({ length: 49 }, () => sample), // a picture more than two seconds
+      samples: Array.from({ length: 49 }, () => sample), // one frame more than two seconds
     });
     files.answer({ bytes, headers: { "content-type": "video/mp4" } });
     vendor.answer(prediction({ status: "succeeded", output: `${files.url}/a.mp4`, model: VIDEO }));
@@ -101,7 +101,7 @@ describe("replicate's predictions", () => {
     });
   });
 
-  test("an unfit request is a refusal that costs nothing", async () => {
+  test("a request that the safety check rejects is refused and costs nothing", async () => {
     const error = `NSFW content detected in ${KEY}. Try a different prompt.`;
     vendor.answer(prediction({ status: "failed", error }));
     const fault = await faultOf(ask.image(handle, io()));
@@ -124,21 +124,21 @@ describe("replicate's predictions", () => {
     ["a state that is new", [prediction({ status: "dreaming" })], "failed"],
     ["a prediction that is gone", [{ status: 404, json: { detail: "not found" } }], "refused"],
     ["a token that is not good any more", [{ status: 401, json: { detail: KEY } }], "refused"],
-  ])("%s tells nothing of what it cost", async (_case, scripts, kind) => {
+  ])("%s reports no cost", async (_case, scripts, kind) => {
     vendor.answer(...scripts);
     const fault = await faultOf(ask.image(handle, io()));
     expect([fault.kind, fault.submission, fault.details.usage]).toEqual([kind, "attempted", undefined]);
     expect(everythingOf(fault)).not.toContain(KEY);
   });
 
-  test("a file that cannot be had right now is asked for again", async () => {
+  test("a file that is temporarily unavailable is fetched again later", async () => {
     files.answer({ status: 503, json: {} });
     vendor.answer(prediction({ status: "succeeded", output: [`${files.url}/1.png`] }));
     expect((await faultOf(ask.image(handle, io()))).kind).toBe("lost");
   });
 
   test.each<Json>([{ id: "../account" }, { id: "" }, {}])(
-    "a handle that is none, %j, is asked nowhere",
+    "an invalid handle %j sends no request",
     async (broken) => {
       vendor.answer({ json: {} });
       await expect(ask.image(broken, io())).rejects.toThrow();
@@ -164,7 +164,7 @@ test.each<[string, Partial<ImageCall>, string]>([
   expect([fault.kind, fault.submission, vendor.arrived.length]).toEqual(["refused", "not_attempted", 0]);
 });
 
-test("the check of an account reads whose the token is, and a wrong one is refused", async () => {
+test("the account check reads the token's owner, and a wrong token is refused", async () => {
   vendor.answer({ json: { type: "organization", username: "acme", name: "Acme" } });
   await replicate.check?.(io());
   expect(vendor.arrived).toMatchObject([{ method: "GET", path: "/account" }]);

@@ -27,9 +27,9 @@ test.each<[Record<string, string>, number | undefined]>([
   [{ "x-ratelimit-reset": "1795780810000" }, 10_000],
   [{ "anthropic-ratelimit-tokens-reset": "2026-11-27T12:00:09Z" }, 9_000],
   [{ "anthropic-ratelimit-unified-reset": "1795780860" }, 60_000],
-])("an answer with %j asks for %s ms", (headers, expected) => expect(waitOf(headers)).toBe(expected));
+])("the headers %j request %s ms", (headers, expected) => expect(waitOf(headers)).toBe(expected));
 
-test("of several limits the one that is used up counts, and the soonest where none says so", () => {
+test("the latest exhausted limit counts, or the earliest reset if none is exhausted", () => {
   const both = { "x-ratelimit-reset-requests": "6m0s", "x-ratelimit-reset-tokens": "2s" };
   expect(waitOf(both)).toBe(2_000);
   expect(
@@ -45,9 +45,9 @@ test.each<[unknown, number]>([
   [{ error: { message: "Limit reached. Please try again in 1m5.289s. Visit us." } }, 65_289],
   [{ error: { message: "Limit reached, please try again after 1 seconds" } }, 1_000],
   [{ error: { message: "Please retry in 58.934310785s." } }, 58_935],
-])("a body of %j asks for %s ms", (body, expected) => expect(waitOf({}, body)).toBe(expected));
+])("the body %j requests %s ms", (body, expected) => expect(waitOf({}, body)).toBe(expected));
 
-test("a sentence without a duration asks for nothing", () => {
+test("a sentence without a duration requests no wait", () => {
   for (const message of ["Please try again in a while.", "Try again in 5 apples.", "Retry.", 7])
     expect(waitOf({}, { error: { message } })).toBeUndefined();
 });
@@ -55,7 +55,7 @@ test("a sentence without a duration asks for nothing", () => {
 const faultOf = (status: number, body: unknown, headers: Record<string, string> = {}) =>
   faultOfAnswer({ status, header: (name) => headers[name] ?? null }, body, { credentials: {} });
 
-test("a limit that every answer reports makes no outage a lack of capacity", () => {
+test("a limit that every answer reports does not turn an outage into a lack of capacity", () => {
   expect(faultOf(503, {}, { "x-ratelimit-reset-requests": "1s" }).kind).toBe("failed");
   expect(faultOf(503, {}, { "retry-after": "1" }).kind).toBe("capacity");
 });
@@ -67,7 +67,7 @@ test.each([
   [429, [{ error: { code: "insufficient_quota" } }]],
   [400, { code: "Arrearage", message: "Access denied." }],
   [402, {}],
-])("an account without credit (%i %j) is a refusal, for which no wait helps", (status, body) => {
+])("an account without credit (%i %j) is refused without a wait", (status, body) => {
   const { kind, details, message } = faultOf(status, body, { "retry-after": "1" });
   expect(kind).toBe("refused");
   expect(details.retryAfterMs).toBeUndefined();

@@ -43,7 +43,7 @@ describe("the sandbox provider and its server", () => {
     return port === "text" ? sandbox.text.submit(call, io) : sandbox.image.submit(sea, io);
   };
 
-  /** Streams one call and keeps its pieces. */
+  /** Streams one call and collects its pieces. */
   function stream(model: string) {
     const pieces: string[] = [];
     const adapter = sandbox.text?.stream;
@@ -54,34 +54,37 @@ describe("the sandbox provider and its server", () => {
     return { pieces, ended };
   }
 
-  test.each(["sandbox-1", "sandbox-2", "sandbox-slow"])("%s streams the same as at once", async (model) => {
-    const { pieces, ended } = stream(model);
-    const io = ioFor(sandbox, model, "text", { baseUrl: server.url });
-    const atOnce = await sandbox.text?.submit(hello, io);
-    expect(await ended).toEqual({ ...atOnce, providerRequestId: expect.stringMatching(/^sbx_/) });
-    expect(pieces.length).toBeGreaterThan(3);
-    expect(atOnce).toMatchObject({ result: { text: pieces.join("") } });
-  });
+  test.each(["sandbox-1", "sandbox-2", "sandbox-slow"])(
+    "%s streams the same answer as without a stream",
+    async (model) => {
+      const { pieces, ended } = stream(model);
+      const io = ioFor(sandbox, model, "text", { baseUrl: server.url });
+      const atOnce = await sandbox.text?.submit(hello, io);
+      expect(await ended).toEqual({ ...atOnce, providerRequestId: expect.stringMatching(/^sbx_/) });
+      expect(pieces.length).toBeGreaterThan(3);
+      expect(atOnce).toMatchObject({ result: { text: pieces.join("") } });
+    },
+  );
 
   test.each([
     ["sandbox-refuse", "refused", "attempted"],
     ["sandbox-busy", "capacity", "attempted"],
     ["sandbox-fail", "failed", "attempted"],
     ["sandbox-lost", "lost", "ambiguous"],
-  ])("%s, streamed, is %s", async (model, kind, submission) => {
+  ])("the stream of %s is %s", async (model, kind, submission) => {
     const { pieces, ended } = stream(model);
     const fault = await faultOf(ended);
     expect([fault.kind, fault.submission]).toEqual([kind, submission]);
     expect(pieces.length > 0).toBe(model === "sandbox-lost");
   });
 
-  test("sandbox-empty streams nothing", async () => {
+  test("the stream of sandbox-empty has no text", async () => {
     const { pieces, ended } = stream("sandbox-empty");
     expect(await ended).toMatchObject({ result: { text: "" } });
     expect(pieces).toEqual([]);
   });
 
-  test.each(["sandbox-1", "sandbox-2", "sandbox-slow"])("%s answers both ports", async (model) => {
+  test.each(["sandbox-1", "sandbox-2", "sandbox-slow"])("%s answers on both ports", async (model) => {
     expect(await submit("text", model, `ok-${model}`)).toMatchObject({
       state: "done",
       result: { text: expect.stringMatching(/\w/), finishReason: "stop", toolCalls: [] },
@@ -109,7 +112,7 @@ describe("the sandbox provider and its server", () => {
     }
   });
 
-  test("the tier is asked for only where it is flex, and the answer says which one ran", async () => {
+  test("only the flex tier is sent, and the answer names the tier that ran", async () => {
     const tierOf = async (model: string, tier: Tier) => {
       const io = ioFor(sandbox, model, "text", {
         baseUrl: server.url,
@@ -130,12 +133,12 @@ describe("the sandbox provider and its server", () => {
     expect(await tierOf("sandbox-flexbusy", "standard")).toBe("standard");
   });
 
-  test("sandbox-empty succeeds with nothing in it", async () => {
+  test("sandbox-empty succeeds with empty output", async () => {
     expect(await submit("text", "sandbox-empty", "empty")).toMatchObject({ result: { text: "" } });
     expect(await submit("image", "sandbox-empty", "empty")).toMatchObject({ result: { images: [] } });
   });
 
-  test("a schema it cannot satisfy is refused in its own words", async () => {
+  test("an unsatisfiable schema is refused in our own words", async () => {
     const fault = await faultOf(
       submit("text", "sandbox-1", "schema", {
         ...hello,
@@ -152,7 +155,7 @@ describe("the sandbox provider and its server", () => {
     ]);
   });
 
-  describe("under a pin", () => {
+  describe("pins", () => {
     const api = pinApi(sandbox, "responses");
     const ask: PinCall = { input: "Name three rivers of Europe.", sampling: {} };
     const send = (model: string, attemptId: string, call = ask, tier: Tier = "standard") => {
@@ -161,7 +164,7 @@ describe("the sandbox provider and its server", () => {
     };
 
     test.each(["sandbox-1", "sandbox-2", "sandbox-slow"])(
-      "%s answers with all its evidence",
+      "%s answers with complete evidence",
       async (model) => {
         const sent = await send(model, `pin-${model}`);
         expect(sent).toMatchObject({
@@ -188,7 +191,7 @@ describe("the sandbox provider and its server", () => {
       expect(`${fault.kind}/${fault.submission}`).toBe(expected);
     });
 
-    test("the flex tier runs, is refused, is full, or is not what ran, by the model", async () => {
+    test("the flex tier runs, is refused, has no capacity or is replaced, depending on the model", async () => {
       const flex = (model: string, attemptId: string) => send(model, attemptId, ask, "flex");
       expect((await flex("sandbox-1", "pin-flex")).tier).toBe("flex");
       expect((await flex("sandbox-flexquiet", "pin-quiet")).tier).toBe("standard");
@@ -197,7 +200,7 @@ describe("the sandbox provider and its server", () => {
       expect((await send("sandbox-empty", "pin-empty")).text).toBe("");
     });
 
-    test("the bytes that were given are the bytes that arrived, and the log has their hash", async () => {
+    test("the bytes arrive unchanged, and the log has their hash", async () => {
       const call: PinCall = {
         ...ask,
         instructions: "Überlege.",
@@ -213,7 +216,7 @@ describe("the sandbox provider and its server", () => {
       expect(log).toMatchObject({ count: 1, submissions: [{ sha256: sha256Hex(bytes) }] });
     });
 
-    test("says exactly the request; what it has no word for is refused by name", () => {
+    test("the body has exactly the request, and an unknown field is refused by name", () => {
       const body = (call: PinCall, model = "sandbox-1") => api.body(call, modelOf(model), "standard");
       expect(body(ask)).toEqual({
         model: "sandbox-1",
@@ -234,7 +237,7 @@ describe("the sandbox provider and its server", () => {
       );
     });
 
-    test("settings are what is left without model, prompt, format and tools", () => {
+    test("settings are the body without model, prompt, format and tools", () => {
       const call: PinCall = {
         ...ask,
         sampling: { seed: 7 },
@@ -249,7 +252,7 @@ describe("the sandbox provider and its server", () => {
       });
     });
 
-    test("a tool that was chosen is called, none where none is wanted", async () => {
+    test('the chosen tool is called, and none is called for the choice "none"', async () => {
       const tools = ["find", "keep"].map((name) => ({ type: "function", name }));
       const toolsCalled = async (toolChoice: Json) =>
         (await send("sandbox-1", "pin-tools", { ...ask, tools, toolChoice })).toolCalls.map(
@@ -260,7 +263,7 @@ describe("the sandbox provider and its server", () => {
       expect(await toolsCalled("none")).toEqual([]);
     });
 
-    test("another seed gives other words, and a stop ends them", async () => {
+    test("seeds change the text, and a stop text ends it", async () => {
       const textOf = async (sampling: PinCall["sampling"]) =>
         (await send("sandbox-1", "pin-seeds", { ...ask, sampling })).text;
       const texts = await Promise.all([1, 2, 3, 4].map((seed) => textOf({ seed })));
@@ -270,7 +273,7 @@ describe("the sandbox provider and its server", () => {
     });
   });
 
-  test("every name serves both ports, but three that spoil images and nine particular about text; misbehaving ones and slow ones are only taken by name", () => {
+  test("only sandbox-1 and sandbox-2 are chosen automatically, and each port has its own set of misbehaving models", () => {
     const names = (port: PortName, onlyByName: boolean) =>
       sandbox.models
         .filter((model) => model.port === port && Boolean(model.onlyByName) === onlyByName)

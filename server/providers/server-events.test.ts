@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { eventReader, type ServerEvent } from "./server-events";
 
-describe("the reader of events", () => {
+describe("the event reader", () => {
   const text = ": hi\n\nevent: one\ndata: a\ndata: b\n\ndata:é€😀\r\n\r\nid: 7\n\ndata: last\r\rdata: cut";
   const expected: ServerEvent[] = [
     { event: "one", data: "a\nb" },
@@ -9,7 +9,7 @@ describe("the reader of events", () => {
     { event: "", data: "last" },
   ];
 
-  test("tells the same events however the bytes are cut, and never half of one", () => {
+  test("events are the same however the bytes are cut, and incomplete ones are dropped", () => {
     const bytes = Buffer.from(text);
     for (let size = 1; size <= bytes.length; size++) {
       const seen: ServerEvent[] = [];
@@ -19,7 +19,7 @@ describe("the reader of events", () => {
     }
   });
 
-  test("tells nothing after the last one", () => {
+  test("nothing is read after the reader has enough", () => {
     const seen: ServerEvent[] = [];
     const read = eventReader((event) => (seen.push(event) === 2 ? "enough" : "more"));
     expect(read(Buffer.from(text))).toBe("enough");
@@ -27,7 +27,7 @@ describe("the reader of events", () => {
   });
 });
 
-describe("an error in a stream without the framing of events", () => {
+describe("an error outside the framing of events", () => {
   const HELLO = 'data: {"text":"Hello"}\n\n';
   const ERROR = { error: { code: 429, message: "Quota exceeded.", status: "RESOURCE_EXHAUSTED" } };
   const read = (text: string, size = text.length) => {
@@ -47,11 +47,11 @@ describe("an error in a stream without the framing of events", () => {
     ["after JSON that says nothing", `${HELLO}{"id":1}\n${JSON.stringify(ERROR)}\n`],
     ["in data of an event that had not ended", `${HELLO}data: {"tex\ndata: ${JSON.stringify(ERROR)}\n\n`],
     ["after data of an event that had not ended", `${HELLO}data: {"tex\n${JSON.stringify(ERROR)}\n`],
-  ])("is passed on as an event %s, however the bytes are cut", (_, text) => {
+  ])("it is passed on as an event %s, however the bytes are cut", (_, text) => {
     for (const size of [text.length, 1, 7]) expect(read(text, size)).toEqual([{ text: "Hello" }, ERROR]);
   });
 
-  test("what seems to end at each line is not read again with each", { timeout: 20_000 }, () => {
+  test("JSON that seems to end at each line is parsed a limited number of times", { timeout: 20_000 }, () => {
     const endless = `{"a":[{}\n${",{}\n".repeat(16_000)}`;
     expect(read(`${endless.repeat(40)}${HELLO}${JSON.stringify(ERROR)}\n`)).toEqual([
       { text: "Hello" },
@@ -63,7 +63,7 @@ describe("an error in a stream without the framing of events", () => {
     ["JSON that is no error", `${HELLO}{"text":"lo"}\n\n${HELLO}`],
     ["an error of which the end is missing", `${HELLO}${JSON.stringify(ERROR).slice(0, -1)}\n\n${HELLO}`],
     ["an error that is too long", `${HELLO}{"error":{\n${'"a":1,\n'.repeat(20_000)}"b":1}}\n${HELLO}`],
-  ])("%s is passed over", (_, text) => {
+  ])("%s is skipped", (_, text) => {
     expect(read(text)).toEqual([{ text: "Hello" }, { text: "Hello" }]);
   });
 });

@@ -17,7 +17,7 @@ const events = (...data: unknown[]): Script => ({
   text: data.map((each) => `data: ${typeof each === "string" ? each : JSON.stringify(each)}\n\n`).join(""),
 });
 
-/** Streams one call and keeps its pieces. */
+/** Streams one call and collects its pieces. */
 async function stream(provider: Provider, model: string, baseUrl = vendor.url, call = hello) {
   const pieces: string[] = [];
   const adapter = provider.text?.stream;
@@ -38,7 +38,7 @@ describe("openai streams", () => {
     ...more,
   });
 
-  test("the text piece by piece, then result, usage and names as without a stream", async () => {
+  test("the text arrives in pieces, then result, usage and names as without a stream", async () => {
     vendor.answer(
       events({ type: "response.created", response: { id: "resp_1" } }, delta("Hel"), delta("lo"), {
         type: "response.completed",
@@ -57,14 +57,14 @@ describe("openai streams", () => {
     expect(JSON.parse(vendor.arrived[0]!.body)).toMatchObject({ stream: true, store: false });
   });
 
-  test("an answer at its limit says so", async () => {
+  test("an answer at its limit has the finish reason length", async () => {
     const whole = response("incomplete", "Hel", { incomplete_details: { reason: "max_output_tokens" } });
     vendor.answer(events(delta("Hel"), { type: "response.incomplete", response: whole }));
     const { ended } = await stream(openai, "gpt-5.6-luna");
     expect(await ended).toMatchObject({ result: { finishReason: "length" } });
   });
 
-  test("a refusal in words is passed on when it is known to be the whole answer", async () => {
+  test("a refusal is passed on once it is known to be the whole answer", async () => {
     const whole = response("completed", "", {
       output: [{ type: "message", content: [{ type: "refusal", refusal: "No." }] }],
     });
@@ -79,13 +79,13 @@ describe("openai streams", () => {
     expect(pieces).toEqual(["No."]);
   });
 
-  test("a stream without its end is lost, whatever came before", async () => {
+  test("a stream without its end is lost", async () => {
     vendor.answer(events(delta("Hel")));
     const fault = await faultOf((await stream(openai, "gpt-5.6-luna")).ended);
     expect([fault.kind, fault.submission]).toEqual(["lost", "ambiguous"]);
   });
 
-  test("what fails inside the stream has failed and keeps its usage; it is no refusal once text was streamed", async () => {
+  test("an error inside the stream is a failure with its usage, and a refusal only before any text", async () => {
     vendor.answer(events(delta("Hel"), { type: "response.failed", response: response("failed", "") }));
     const failed = await faultOf((await stream(openai, "gpt-5.6-luna")).ended);
     expect([failed.kind, failed.submission, failed.details.usage]).toEqual([
@@ -99,14 +99,14 @@ describe("openai streams", () => {
     expect((await faultOf((await stream(openai, "gpt-5.6-luna")).ended)).kind).toBe("failed");
   });
 
-  test("a status that refuses is reported as without a stream", async () => {
+  test("an error status is reported as without a stream", async () => {
     vendor.answer({ status: 429, json: { error: { code: "rate_limit_exceeded" } } });
     expect((await faultOf((await stream(openai, "gpt-5.6-luna")).ended)).kind).toBe("capacity");
     vendor.answer({ status: 401, json: { error: { code: "invalid_api_key" } } });
     expect((await faultOf((await stream(openai, "gpt-5.6-luna")).ended)).kind).toBe("refused");
   });
 
-  test("an event whose JSON is broken is a provider that failed, and is not quoted", async () => {
+  test("an event with malformed JSON is a failure and is not quoted", async () => {
     vendor.answer(events('{"sk-1 is your key'));
     const fault = await faultOf((await stream(openai, "gpt-5.6-luna")).ended);
     expect([fault.kind, fault.submission]).toEqual(["failed", "attempted"]);
@@ -115,7 +115,7 @@ describe("openai streams", () => {
 });
 
 describe("anthropic streams", () => {
-  /** As the vendor names its events: by their type. */
+  /** The vendor names its events by their type. */
   const scriptOf = (...data: { type: string }[]): Script => ({
     headers: { "content-type": "text/event-stream" },
     text: data.map((each) => `event: ${each.type}\ndata: ${JSON.stringify(each)}\n\n`).join(""),
@@ -141,7 +141,7 @@ describe("anthropic streams", () => {
     { type: "message_stop" },
   ];
 
-  test("text, tool calls and usage are gathered; thinking, signatures, citations and pings tell nothing", async () => {
+  test("text, tool calls and usage are gathered, and other events have no effect", async () => {
     vendor.answer(
       scriptOf(
         start,
@@ -187,14 +187,14 @@ describe("anthropic streams", () => {
   test.each([
     ["max_tokens", "length"],
     ["refusal", "content_filter"],
-  ])("one that stops for %s keeps its pieces", async (reason, finishReason) => {
+  ])("a stream that stops for %s keeps its pieces", async (reason, finishReason) => {
     vendor.answer(scriptOf(start, block(0, { type: "text", text: "He" }), text(0, "l"), ...end(reason)));
     const { pieces, ended } = await stream(anthropic, "claude-opus-5-5");
     expect(await ended).toMatchObject({ result: { text: "Hel", finishReason } });
     expect(pieces.join("")).toBe("Hel");
   });
 
-  test("a tool whose arguments broke off at the answer's length is called with what there is of them", async () => {
+  test("a tool call cut off by the output limit keeps the arguments so far", async () => {
     const tool = block(0, { type: "tool_use", id: "toolu_1", name: "find", input: {} });
     const part = delta(0, { type: "input_json_delta", partial_json: '{"q":"x' });
     vendor.answer(scriptOf(start, tool, part, ...end("max_tokens")));
@@ -205,7 +205,7 @@ describe("anthropic streams", () => {
     });
   });
 
-  test("arguments too deep for any record are an answer that failed, not one that was lost", async () => {
+  test("arguments that are nested too deeply are a failure and not lost", async () => {
     const tool = block(0, { type: "tool_use", id: "toolu_1", name: "find", input: {} });
     const deep = `${"[".repeat(9_000)}${"]".repeat(9_000)}`;
     vendor.answer(
@@ -215,13 +215,13 @@ describe("anthropic streams", () => {
     expect([fault.kind, fault.submission]).toEqual(["failed", "attempted"]);
   });
 
-  test("one without its end is lost, whatever came before", async () => {
+  test("a stream without its end is lost", async () => {
     vendor.answer(scriptOf(start, block(0, { type: "text", text: "" }), text(0, "Hel")));
     const fault = await faultOf((await stream(anthropic, "claude-opus-5-5")).ended);
     expect([fault.kind, fault.submission]).toEqual(["lost", "ambiguous"]);
   });
 
-  test("overload inside is no capacity, unless text was streamed", async () => {
+  test("an overload inside the stream is a lack of capacity only before any text", async () => {
     const overload = { type: "error", error: { type: "overloaded_error", message: "sk-1" } };
     vendor.answer(scriptOf(start, overload));
     const full = await faultOf((await stream(anthropic, "claude-opus-5-5")).ended);
@@ -234,7 +234,7 @@ describe("anthropic streams", () => {
     expect((await faultOf((await stream(anthropic, "claude-opus-5-5")).ended)).kind).toBe("failed");
   });
 
-  test("a server that knows no streams answers whole", async () => {
+  test("a server without streaming answers in one piece", async () => {
     vendor.answer({ json: { content: [{ type: "text", text: "Hi" }], stop_reason: "end_turn" } });
     const { pieces, ended } = await stream(anthropic, "claude-opus-5-5");
     expect(await ended).toMatchObject({ result: { text: "Hi", finishReason: "stop" } });
@@ -254,7 +254,7 @@ describe("google streams", () => {
     usageMetadata: { promptTokenCount: 10, candidatesTokenCount: 9, totalTokenCount: 19 },
   });
 
-  test("text and tool calls are gathered, thoughts tell nothing, and the last usage counts", async () => {
+  test("text and tool calls are gathered, thoughts are left out, and the last usage counts", async () => {
     vendor.answer(
       events(
         piece([{ text: "Hmm.", thought: true }]),
@@ -283,14 +283,14 @@ describe("google streams", () => {
   test.each([
     ["MAX_TOKENS", "length"],
     ["SAFETY", "content_filter"],
-  ])("one that stops for %s keeps its pieces", async (reason, finishReason) => {
+  ])("a stream that stops for %s keeps its pieces", async (reason, finishReason) => {
     vendor.answer(events(piece([{ text: "He" }]), last([{ text: "l" }], reason)));
     const { pieces, ended } = await stream(google, "gemini-3.8-flash");
     expect(await ended).toMatchObject({ result: { text: "Hel", finishReason } });
     expect(pieces.join("")).toBe("Hel");
   });
 
-  test("a blocked prompt is an answer without words", async () => {
+  test("a blocked prompt is an answer without text", async () => {
     vendor.answer(
       events({ promptFeedback: { blockReason: "SAFETY" }, usageMetadata: { totalTokenCount: 4 } }),
     );
@@ -299,7 +299,7 @@ describe("google streams", () => {
     expect(pieces).toEqual([]);
   });
 
-  test("one without its end is lost; an error inside it has failed once something was streamed", async () => {
+  test("a stream without its end is lost, and an error after text is a failure", async () => {
     vendor.answer(events(piece([{ text: "Hel" }])));
     const lost = await faultOf((await stream(google, "gemini-3.8-flash")).ended);
     expect([lost.kind, lost.submission]).toEqual(["lost", "ambiguous"]);
@@ -320,10 +320,10 @@ const chunkOf =
     choices: [{ index: 0, delta, finish_reason }],
   });
 
-describe("chat completions stream", () => {
+describe("chat completions streams", () => {
   const chunk = chunkOf("llama3:8b");
 
-  test("text, tool calls and usage are gathered from the chunks", async () => {
+  test("text, tool calls and usage are gathered from chunks", async () => {
     const call = (part: object) => chunk({ tool_calls: [{ index: 0, ...part }] });
     vendor.answer(
       events(
@@ -353,19 +353,19 @@ describe("chat completions stream", () => {
     expect(JSON.parse(vendor.arrived[0]!.body)).toMatchObject(asked);
   });
 
-  test("a server that reports no usage has none, not zero", async () => {
+  test("a server without usage reports has none, not zero", async () => {
     vendor.answer(events(chunk({ content: "Hi" }, "stop"), "[DONE]"));
     expect(await (await stream(chat, "llama3:8b")).ended).toMatchObject({ usage: null });
   });
 
-  test("a server that knows no streams answers whole", async () => {
+  test("a server without streaming answers in one piece", async () => {
     vendor.answer({ json: { choices: [{ message: { content: "Hi" } }] } });
     const { pieces, ended } = await stream(chat, "llama3:8b");
     expect(await ended).toMatchObject({ result: { text: "Hi" } });
     expect(pieces).toEqual(["Hi"]);
   });
 
-  test("a stream without its end is lost; an error inside it has failed", async () => {
+  test("a stream without its end is lost, and an error after text is a failure", async () => {
     vendor.answer(events(chunk({ content: "Hi" })));
     const lost = await faultOf((await stream(chat, "llama3:8b")).ended);
     expect([lost.kind, lost.submission]).toEqual(["lost", "ambiguous"]);
@@ -374,7 +374,7 @@ describe("chat completions stream", () => {
   });
 });
 
-test("deepseek streams as chat completions do; its thinking tells nothing, and its cache is counted", async () => {
+test("deepseek streams leave out reasoning and count cache hits", async () => {
   const piece = chunkOf("deepseek-flash");
   vendor.answer(
     events(

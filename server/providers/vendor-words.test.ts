@@ -7,7 +7,7 @@ const io = { credentials: toSecrets({ apiKey: KEY }) };
 const wordsOf = (body: unknown) => vendorWords(body, io);
 const messageOf = (message: string) => wordsOf({ error: { message } })?.message;
 
-describe("the words are found as each vendor writes them", () => {
+describe("error texts", () => {
   test.each([
     ["OpenAI", { error: { message: "No.", type: "invalid_request_error", code: "bad" } }, "bad", "No."],
     [
@@ -39,11 +39,11 @@ describe("the words are found as each vendor writes them", () => {
     ["Meshy", { message: "No such task" }, null, "No such task"],
     ["a plain text", "boom", null, "boom"],
     ["one string", { error: "model 'x' not found" }, null, "model 'x' not found"],
-  ])("%s", (_vendor, body, code, message) => {
+  ])("code and message of %s are found", (_vendor, body, code, message) => {
     expect(wordsOf(body)).toEqual({ code, message });
   });
 
-  test("a page for browsers, nothing, and what is no error at all say nothing", () => {
+  test("an HTML page, an empty body and a body without an error have no text", () => {
     for (const body of [
       "<html><title>502</title></html>",
       "",
@@ -59,14 +59,14 @@ describe("the words are found as each vendor writes them", () => {
   });
 });
 
-describe("the words are fit to be shown", () => {
-  test("at most 500 characters, in one line, without control characters and halves of characters", () => {
+describe("texts for display", () => {
+  test("a message has at most 500 characters in one line, without control characters and half characters", () => {
     expect(messageOf("a ".repeat(400))).toHaveLength(500);
     expect(messageOf("a ".repeat(400))?.endsWith("…")).toBe(true);
     expect(messageOf("one\r\n\ttwo\u0000three\u202efour\ud800")).toBe("one two three four");
   });
 
-  test("neither the account's credentials nor a part of one are in them", () => {
+  test("a message contains neither the account's credentials nor parts of them", () => {
     expect(messageOf(`Incorrect API key ${KEY}!`)).toBe("Incorrect API key [redacted]!");
     expect(messageOf(`Incorrect ${KEY.slice(0, 16)}…`)).toBe("Incorrect [redacted]…");
     expect(messageOf(`Seen: ${Buffer.from(KEY).toString("base64")}.`)).not.toContain("YWNtZS");
@@ -89,7 +89,7 @@ describe("the words are fit to be shown", () => {
       "request 0f8fad5b-d9cb-469f-a165-70867728950e failed",
       "request 0f8fad5b-d9cb-469f-a165-70867728950e failed",
     ],
-  ])("%s", (said, shown) => {
+  ])('the message "%s" is redacted as expected', (said, shown) => {
     expect(messageOf(said)).toBe(shown);
   });
 });

@@ -4,7 +4,7 @@ import type { ModelFacts, TextCall, TextMessage } from "../define";
 import { ioFor } from "../testing/vendor";
 import { toMessagesRequest } from "./request";
 
-/* The marks of a caller in the body that is sent to Claude. */
+/* Cache marks in the request body for Claude. */
 
 const MARK = { cache_control: { type: "ephemeral" } };
 const HOUR = { cache_control: { type: "ephemeral", ttl: "1h" } };
@@ -15,8 +15,8 @@ const bodyOf = (messages: TextMessage[], more: Partial<TextCall> = {}, model?: P
     { ...io, model: { ...io.model, ...model } },
   );
 
-describe("a mark of the caller", () => {
-  test("on a message is on its block, and other messages stay as they are", () => {
+describe("cache marks", () => {
+  test("a mark of a message is on its block, and unmarked messages stay as they are", () => {
     const { system, messages } = bodyOf([
       { role: "system", content: "A long book.", cache: [{ ttl: "1h" }] },
       { role: "system", content: "Be short." },
@@ -33,7 +33,7 @@ describe("a mark of the caller", () => {
     ]);
   });
 
-  test("on a part that became a line ends a block there, without the line break", () => {
+  test("a mark inside a text ends a block there, without the line break", () => {
     const { messages } = bodyOf([
       { role: "user", content: "The book.\nA question?\nMore.", cache: [{ end: 9 }] },
     ]);
@@ -48,7 +48,7 @@ describe("a mark of the caller", () => {
     ]);
   });
 
-  test("on a picture is on its block", () => {
+  test("a mark of a picture is on its block", () => {
     const picture = { type: "image" as const, mediaType: "image/png", bytes: Buffer.from("x") };
     const { messages } = bodyOf([
       { role: "user", content: [picture, { type: "text", text: "What is it?" }], cache: [{ part: 0 }] },
@@ -58,7 +58,7 @@ describe("a mark of the caller", () => {
     expect(second).toEqual({ type: "text", text: "What is it?" });
   });
 
-  test("on a call, its result and a tool is on theirs", () => {
+  test("marks of a call, a result and a tool are on theirs", () => {
     const tool = { type: "function", name: "look", parameters: { type: "object" } };
     const { messages, tools } = bodyOf(
       [
@@ -84,7 +84,7 @@ describe("a mark of the caller", () => {
     ]);
   });
 
-  test("on the only message, which is a system message, moves with it into the turn", () => {
+  test("the mark of a system message moves with it into the user turn", () => {
     const { system, messages } = bodyOf([
       { role: "system", content: "One" },
       { role: "system", content: "Two", cache: [{}] },
@@ -93,14 +93,14 @@ describe("a mark of the caller", () => {
     expect(messages).toEqual([{ role: "user", content: [{ type: "text", text: "One\n\nTwo", ...MARK }] }]);
   });
 
-  test("on white space goes to the block before it, as the vendor takes no blank one", () => {
+  test("a mark on white space goes to the block before", () => {
     const { messages } = bodyOf([{ role: "user", content: "Book\n  ", cache: [{ end: 7 }] }]);
     expect(messages).toEqual([{ role: "user", content: [{ type: "text", text: "Book\n  ", ...MARK }] }]);
     const twice = bodyOf([{ role: "user", content: "Book\n  ", cache: [{ end: 4 }, { end: 7, ttl: "1h" }] }]);
     expect(twice.messages).toEqual([{ role: "user", content: [{ type: "text", text: "Book", ...HOUR }] }]);
   });
 
-  test("is not sent to a model whose price states no cache writes", () => {
+  test("a model whose price states no cache writes receives no marks", () => {
     const { messages } = bodyOf(
       [{ role: "user", content: "Hello", cache: [{}] }],
       {},
@@ -109,7 +109,7 @@ describe("a mark of the caller", () => {
     expect(messages).toEqual([{ role: "user", content: "Hello" }]);
   });
 
-  test("for an hour after one for five minutes is refused before anything is sent", () => {
+  test("a mark of an hour after one of five minutes is refused before anything is sent", () => {
     const ask = (first: "5m" | "1h" | undefined, second: "5m" | "1h") =>
       bodyOf([
         { role: "user", content: "Hello", cache: [{ ...(first ? { ttl: first } : {}) }] },

@@ -1,9 +1,9 @@
 import { cacheEnds, toCacheControl } from "../cache-marks";
 import { type CacheMark, type CacheTtl, refuseCall, type TextCall, type TextMessage } from "../define";
 
-/* The caller's marks of what the vendor caches, as members of blocks. */
+/* Writes the caller's cache marks into the blocks of a request. */
 
-/** A message without its marks, for models that are not sent any. */
+/** A message without its marks, for models that receive none. */
 export const withoutMarks = ({ cache: _cache, ...message }: TextMessage): TextMessage => message;
 
 export const controlOf = (mark: { ttl?: CacheTtl } | null | undefined) => (mark ? toCacheControl(mark) : {});
@@ -11,7 +11,7 @@ export const controlOf = (mark: { ttl?: CacheTtl } | null | undefined) => (mark 
 export const markOfTool = ({ toolCache = [] }: TextCall, place: number) =>
   toolCache.find(({ at }) => at === place) ?? null;
 
-/** Blocks with the marks of their parts; a mark of the message is at its last block. */
+/** Adds the marks of parts to their blocks; a mark of the whole message goes to the last block. */
 export const markedBy =
   (cache: readonly CacheMark[] = []) =>
   (block: object, place: number, { length }: { length: number }) => ({
@@ -19,7 +19,10 @@ export const markedBy =
     ...controlOf(cache.find(({ part = length - 1 }) => part === place)),
   });
 
-/** A text as blocks that end at its marks. The vendor takes no block without a letter: its mark goes to the block before. */
+/**
+ * Splits a text into blocks that end at its marks. The vendor refuses a block of white space only, so its mark goes to
+ * the block before.
+ */
 export function toTextBlocks(text: string, marks: readonly { end: number; ttl?: CacheTtl }[]): object[] {
   const blocks: object[] = [];
   let start = 0;
@@ -27,13 +30,16 @@ export function toTextBlocks(text: string, marks: readonly { end: number; ttl?: 
     const words = text.slice(start, mark?.end);
     if (words.trim() !== "") blocks.push({ type: "text", text: words, ...controlOf(mark) });
     else if (mark && blocks.length > 0) blocks.push({ ...blocks.pop(), ...controlOf(mark) });
-    // The line break that joins two parts is in neither.
+    // The line break that joins two parts belongs to neither block.
     if (mark) start = text[mark.end] === "\n" ? mark.end + 1 : Math.max(start, mark.end);
   }
   return blocks;
 }
 
-/** The system prompt: one text, or blocks where the caller marks a part of it. `texts` are its messages and what is added here. */
+/**
+ * The system prompt: one text, or blocks if the caller marked a part of it. `texts` are its messages and the
+ * instructions added here.
+ */
 export function toSystem(messages: TextMessage[], texts: string[]): string | object[] {
   const spoken = messages.filter(({ role }) => role === "system");
   const isTurn = spoken.length === messages.length;
@@ -46,7 +52,10 @@ export function toSystem(messages: TextMessage[], texts: string[]): string | obj
 
 type Marked = { cache_control?: { ttl?: CacheTtl } };
 
-/** The vendor refuses a part that is kept for an hour after one that is kept for five minutes; tools come first, then the system prompt. */
+/**
+ * Throws for an order of marks that the vendor refuses: one hour after five minutes. Tools come first, then the system
+ * prompt, then messages.
+ */
 export function requireOrder({
   tools = [],
   system = [],
@@ -60,7 +69,7 @@ export function requireOrder({
     ...tools,
     ...[system].flat(),
     ...messages.flatMap((message) => ("content" in message ? [message.content].flat() : [])),
-  ] as (Marked | string)[]; // tools and blocks that are made here, or plain text
+  ] as (Marked | string)[]; // tools and blocks built here, or plain text
   const ttls = blocks.flatMap((block) =>
     typeof block === "string" || !block.cache_control ? [] : [block.cache_control.ttl ?? "5m"],
   );

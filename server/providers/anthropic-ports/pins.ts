@@ -8,7 +8,7 @@ import { THINKS_BY_BUDGET } from "./request";
 
 /* Pins of the Messages API. */
 
-/** The pin, given the headers every request to the vendor carries. */
+/** The pin; `headers` are those of every request to the vendor. */
 export const pinsWith = (headers: (io: ProviderIo) => Record<string, string>): PinApis => ({
   messages: {
     path: () => "/v1/messages",
@@ -53,7 +53,7 @@ export const pinsWith = (headers: (io: ProviderIo) => Record<string, string>): P
   },
 });
 
-/** The older generation thinks by a budget of tokens; all later ones decide themselves, guided by an effort. */
+/** Older models reason within a token budget; later ones decide for themselves, guided by an effort. */
 function thinkingOf({ sampling }: PinCall, { id }: ModelFacts): Json | undefined {
   const { thinking, thinkingBudgetTokens: budget, reasoningEffort } = sampling;
   const byBudget = THINKS_BY_BUDGET.has(id);
@@ -76,14 +76,16 @@ function thinkingOf({ sampling }: PinCall, { id }: ModelFacts): Json | undefined
   return thinking && { type: thinking === "enabled" ? "adaptive" : thinking };
 }
 
-/** The vendor wants a schema with every tool, even of one that takes nothing; where it has one by the vendor's name, it stays. */
+/**
+ * The vendor requires a schema for every tool, even one without arguments. A schema under the vendor's own name stays.
+ */
 function toTool(tool: Record<string, Json>): Record<string, Json> {
   if (tool.input_schema !== undefined) return tool;
   const { parameters = { type: "object" }, ...rest } = tool;
   return { ...rest, input_schema: parameters };
 }
 
-/** The vendor knows schemas alone, without a name, and always holds its models to them. */
+/** The vendor supports only schemas, has no name for them and always enforces them. */
 function formatOf({ responseFormat }: PinCall): Json | undefined {
   if (responseFormat?.type === "json_object")
     throw new PinRefusal(["responseFormat"], "This interface does not support the format json_object.");

@@ -6,7 +6,7 @@ import { type Explanation, type HttpReply, parseAnswer, safeWord } from "../http
 import { toArguments } from "../text-call";
 
 export const Figures = CountsOf({
-  /** Without those that were written to or read from a cache. */
+  /** Without tokens that were written to or read from a cache. */
   input_tokens: Count,
   cache_creation_input_tokens: Count,
   cache_creation: CountsOf({ ephemeral_1h_input_tokens: Count }),
@@ -18,7 +18,7 @@ export const Block = z.object({
   type: z.string(),
   text: z.string().nullish(),
   thinking: z.string().nullish(),
-  /** Signature of a thinking block, and its encrypted data if the thinking is not shown. */
+  /** Signature of a thinking block, and its encrypted data if the thinking is hidden. */
   signature: z.string().nullish(),
   data: z.string().nullish(),
   id: Id.nullish(),
@@ -29,7 +29,7 @@ export const Block = z.object({
 export const Message = z.object({
   id: Id.nullish(),
   model: z.string().nullish(),
-  /** Some gateways write plain text. */
+  /** Some gateways send plain text. */
   content: z
     .union([
       z.array(Block),
@@ -53,7 +53,7 @@ const REASONS: Record<string, Explanation> = {
 
 const ErrorReply = z.object({ error: z.object({ type: z.string().nullish() }) });
 
-/** The vendor's error types in our words; its own text may quote the request. */
+/** Our texts for the vendor's error types; the vendor's own text may quote the request. */
 export function explainAnthropicError({ body }: { body: unknown }): Explanation | undefined {
   const parsed = ErrorReply.safeParse(body);
   return parsed.success ? REASONS[parsed.data.error.type ?? ""] : undefined;
@@ -81,17 +81,17 @@ function readResult(
   return { result: { text, ...finish, toolCalls, ...opaque }, ...reported(before) };
 }
 
-/** Thinking as the vendor wants it back: signed, or encrypted. */
+/** Thinking in the form that the vendor wants back: signed or encrypted. */
 const Thinking = z.union([
   z.object({ type: z.literal("thinking"), thinking: z.string(), signature: z.string().min(1) }),
   z.object({ type: z.literal("redacted_thinking"), data: z.string().min(1) }),
 ]);
 
-/** The blocks of thinking among others. */
+/** The thinking blocks among others. */
 export const thinkingIn = (blocks: unknown): z.output<typeof Thinking>[] =>
   (Array.isArray(blocks) ? blocks : []).flatMap((block) => Thinking.safeParse(block).data ?? []);
 
-/** The figures that an answer or an event gave, by short names. */
+/** Figures of an answer or an event. */
 export type Told = {
   fresh?: number;
   written?: number;
@@ -115,7 +115,7 @@ export function toldIn(usage: z.output<typeof Figures>): Told | null {
   return Object.fromEntries(Object.entries(figures).filter(([, value]) => typeof value === "number"));
 }
 
-/** Cached tokens are part of our input, as everywhere here; thinking is part of the output. */
+/** Cached tokens count as input and thinking counts as output, as for every provider here. */
 export function toUsage(told: Told | null): Usage | null {
   if (!told) return null;
   const { fresh, written, writtenForAnHour, read, output, thinking } = told;
@@ -129,7 +129,9 @@ export function toUsage(told: Told | null): Usage | null {
   });
 }
 
-/** Reads a whole message; of a stream, `gathered` is what its events reported and whether its last one came. */
+/**
+ * Reads a complete message. For a stream, `gathered` has the usage from its events and whether the last one arrived.
+ */
 export function toProgress(
   reply: HttpReply,
   io: ProviderIo,

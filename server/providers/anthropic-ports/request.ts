@@ -27,13 +27,13 @@ import { controlOf, markedBy, markOfTool, requireOrder, toSystem, toTextBlocks, 
 import { thinkingIn } from "./reply";
 
 const EFFORTS = { economy: "low", balanced: "medium", deep: "high", maximum: "max" } as const;
-/** Of the output, for models that think by a budget of tokens: the rest is for the answer. */
+/** Share of the output limit for models that reason within a token budget; the rest is for the answer. */
 const SHARES = { economy: 1 / 8, balanced: 1 / 4, deep: 1 / 2, maximum: 3 / 4 } as const;
 const LEAST_BUDGET = 1_024;
-/** The last generation that thinks by budget; all later ones decide themselves, guided by an effort. */
+/** The last models that reason within a budget; later ones decide for themselves, guided by an effort. */
 export const THINKS_BY_BUDGET = new Set(["claude-haiku-4-5"]);
 
-/** The body of `POST /v1/messages`. */
+/** The body of `POST /v1/messages`. Throws for options that the model does not support. */
 export function toMessagesRequest(call: TextCall, { model }: ProviderIo): Record<string, unknown> {
   requireSupported(call, model);
   const isCached = writesCache(call, model);
@@ -47,7 +47,8 @@ export function toMessagesRequest(call: TextCall, { model }: ProviderIo): Record
   const maxTokens = call.maxOutputTokens ?? model.maxOutputTokens ?? LEAST_BUDGET;
   const byBudget = THINKS_BY_BUDGET.has(model.id);
   const choice = toChoice(call);
-  // By budget, such a model wants its own thinking back inside a loop of tools, and thinks before no forced call.
+  // A model that reasons within a budget needs its earlier reasoning inside a tool loop, and cannot reason before a
+  // forced call.
   const mayThink = !byBudget || (!isForced(call) && (!isInLoop(turns) || bringsThinking(turns)));
   const thinks = reasoningIntent !== "omit" && mayThink;
   const outputConfig = {
@@ -73,7 +74,7 @@ export function toMessagesRequest(call: TextCall, { model }: ProviderIo): Record
   };
 }
 
-/** Does the answer that called the last tools come with its thinking? */
+/** Does the answer with the last tool calls come with its reasoning? */
 function bringsThinking(turns: TextMessage[]): boolean {
   const last = turns.findLast(({ role }) => role === "assistant");
   return last?.role === "assistant" && thinkingIn(last.opaque?.thinking_blocks).length > 0;
@@ -81,7 +82,7 @@ function bringsThinking(turns: TextMessage[]): boolean {
 
 const CALL_ID = /^[a-zA-Z0-9_-]{1,64}$/;
 
-/** One message, or the results of tools, which the vendor takes as one message of the user. */
+/** One message, or a group of tool results, which the vendor expects as one user message. */
 function toTurn(group: TextMessage[]): object {
   const [message] = group;
   if (message?.role === "tool")
@@ -94,13 +95,13 @@ function toTurn(group: TextMessage[]): object {
         ...controlOf(each.cache?.at(-1)),
       })),
     };
-  const { role, content } = message!; // a group has one message at least
+  const { role, content } = message!; // a group has at least one message
   if (message?.role === "assistant" && (message.toolCalls || message.opaque)) {
     const said = textOf(message);
     const { toolCalls = [] } = message;
     const thinking = thinkingIn(message.opaque?.thinking_blocks);
     const last = toolCalls.length - 1;
-    // A mark of the whole message is at its last call, if it has one; one of its text is there.
+    // A mark of the whole message goes to its last call, if it has one; marks of its text stay with the text.
     const mark =
       last < 0 ? undefined : message.cache?.find(({ end, part }) => end === undefined && part === undefined);
     const calls = toolCalls.map((call, place) => ({
@@ -126,7 +127,10 @@ function toChoice({ toolChoice, parallelToolCalls, tools }: TextCall): object | 
   return { type: "tool", name: toolChoice.name, ...alone };
 }
 
-/** A budget counts toward the output and must leave some; the vendor takes no smaller one than 1,024. */
+/**
+ * A budget counts toward the output and must leave some of it; the vendor's minimum is 1,024. Throws if the limit is
+ * too low.
+ */
 function byTokens(intent: Exclude<ReasoningIntent, "omit">, maxTokens: number): object {
   const budget = Math.max(LEAST_BUDGET, Math.floor(maxTokens * SHARES[intent]));
   if (budget < maxTokens) return { type: "enabled", budget_tokens: budget };
@@ -159,12 +163,12 @@ const KNOWN = new Set([
 const FORMATS = new Set([
   ...["date-time", "time", "date", "duration", "email", "hostname", "uri", "ipv4", "ipv6", "uuid"],
 ]);
-/** What the vendor allows in one schema. */
+/** Maximum optional properties in one schema at the vendor. */
 const MOST_OPTIONAL = 24;
 
 /**
- * Does a schema stay inside what the vendor holds its models to: closed objects and plain keywords, as its own client keeps
- * them? References are left out: they may be recursive, which it refuses.
+ * Can the vendor enforce this schema? It needs closed objects and simple keywords, as the vendor's own client requires.
+ * References are excluded, because recursive ones are refused.
  */
 export function fitsOutputFormat(schema: Json): boolean {
   let optional = 0;

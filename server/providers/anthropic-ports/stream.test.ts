@@ -3,7 +3,7 @@ import { gatherMessage } from "./stream";
 
 type Event = { type: string; [member: string]: unknown };
 
-/** The result of these events, and the text as it was passed on. */
+/** The message gathered from these events, and the text that was passed on. */
 function gather(...events: Event[]) {
   const pieces: string[] = [];
   const gathered = gatherMessage((text) => pieces.push(text));
@@ -30,7 +30,7 @@ const CALL = { type: "tool_use", id: "toolu_1", name: "find", input: { q: "x" } 
 
 describe("the vendor's own tools", () => {
   test.each(["server_tool_use", "mcp_tool_use", "a_later_tool"])(
-    "pieces of a %s are no call of the caller's tools",
+    "pieces of a %s are not a call of the caller's tools",
     (type) => {
       const { message } = gather(
         start(),
@@ -50,7 +50,7 @@ describe("the vendor's own tools", () => {
 describe("an answer whose first event has its whole content", () => {
   const content = [{ type: "text", text: "Rolling." }, CALL];
 
-  test("is read from there, with its text passed on once", () => {
+  test("its text is read from that event and passed on once", () => {
     for (const rest of [[STOP], []]) {
       const { pieces, message } = gather(start(content, "tool_use"), ...rest);
       expect(message).toMatchObject({ stop_reason: "tool_use", content });
@@ -58,7 +58,7 @@ describe("an answer whose first event has its whole content", () => {
     }
   });
 
-  test("and announces its blocks is read from the blocks alone", () => {
+  test("its announced blocks replace the content of that event", () => {
     const { pieces, message } = gather(
       start(content, "tool_use"),
       block(0, { type: "text", text: "Rolling." }),

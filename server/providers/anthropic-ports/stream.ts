@@ -9,7 +9,7 @@ import { Block, Figures, Message, type Told, toldIn, toUsage } from "./reply";
 
 const Text = z.string().nullish().catch(null);
 
-/** Of all kinds of events those members that say something of the message. */
+/** Fields of any event type that describe the message. */
 const MessageEvent = z.object({
   type: Text,
   index: z.int().nullish().catch(null),
@@ -31,7 +31,7 @@ const MessageEvent = z.object({
 type Delta = NonNullable<z.output<typeof MessageEvent>["delta"]>;
 type Gathered = z.output<typeof Block> & { json: string };
 
-/** The kind of block that a piece belongs to, for servers that do not announce their blocks. */
+/** The type of block that a piece belongs to, for servers that do not announce their blocks. */
 const BLOCK_OF: Record<string, string> = {
   text_delta: "text",
   thinking_delta: "thinking",
@@ -40,7 +40,7 @@ const BLOCK_OF: Record<string, string> = {
 };
 const KINDS = new Set(Object.values(BLOCK_OF));
 
-/** The whole message, gathered from its events, in the form it has without a stream. */
+/** Gathers a message from its events, in the form that it has without a stream. */
 export function gatherMessage(onText: (text: string) => void = () => {}) {
   const blocks = gatherBlocks(onText);
   const verdict = verdicts();
@@ -48,7 +48,7 @@ export function gatherMessage(onText: (text: string) => void = () => {}) {
   let told: Told | null = null;
   let isReported = false;
   let hasEnded = false;
-  // The first event counts the output before there is any: alone it says nothing of how much was written.
+  // The output count of the first event is made before any output, so alone it does not tell how much was written.
   const usage = (): Usage | null => {
     const reported = toUsage(told);
     if (isReported || !reported) return reported;
@@ -57,7 +57,7 @@ export function gatherMessage(onText: (text: string) => void = () => {}) {
   };
 
   return {
-    /** Takes one event. Citations and pings say nothing of the text. */
+    /** Takes one event. Citations and pings have no effect on the text. */
     take(each: ServerEvent): EventWish {
       const body = jsonIn(each);
       if (body === undefined) return "more";
@@ -81,7 +81,7 @@ export function gatherMessage(onText: (text: string) => void = () => {}) {
       const isWhole = Boolean(message.stop_reason) && isReported;
       return verdict({ isWhole, hasContent: type === "content_block_delta" });
     },
-    /** Null: it broke off. */
+    /** The message so far; null if it broke off. */
     whole(): { message: Message; usage: Usage | null; hasEnded: boolean } | null {
       if (!hasEnded && !message.stop_reason) return null;
       blocks.beginUnannounced(message.content);
@@ -90,7 +90,7 @@ export function gatherMessage(onText: (text: string) => void = () => {}) {
   };
 }
 
-/** The blocks of a message, by their places. */
+/** Gathers the blocks of a message by their index. */
 function gatherBlocks(onText: (text: string) => void) {
   const blocks = new Map<number, Gathered>();
   const delivered: Delivered = { text: "", reasoning: "", calls: "" };
@@ -105,8 +105,8 @@ function gatherBlocks(onText: (text: string) => void) {
     return gathered;
   };
   /**
-   * The block of a piece: at its place, else the last one, else one that was not announced. Pieces of a call also belong to
-   * blocks of other kinds: the vendor's own tools are called so.
+   * The block that a piece belongs to: the one at its index or else the last one; if its type does not fit, a new one.
+   * Pieces of tool input also belong to blocks of other types, because the vendor's own tools use them.
    */
   const blockOf = (index: number | null, kind: string): Gathered => {
     const found = index === null ? [...blocks.values()].at(-1) : blocks.get(index);
@@ -121,7 +121,7 @@ function gatherBlocks(onText: (text: string) => void) {
   return {
     delivered,
     begin,
-    /** An answer that goes on with an earlier call has its whole content in the first event, and announces none of it. */
+    /** An answer that continues an earlier call has its whole content in the first event and announces no blocks. */
     beginUnannounced(content: Message["content"]) {
       if (blocks.size === 0) for (const block of content ?? []) begin(null, block);
     },
@@ -144,7 +144,7 @@ function gatherBlocks(onText: (text: string) => void) {
   };
 }
 
-/** A value, or the text of one that broke off. */
+/** The parsed value, or the text of a value that broke off. */
 function asWritten(json: string): unknown {
   try {
     return JSON.parse(json);

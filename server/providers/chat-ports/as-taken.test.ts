@@ -22,7 +22,7 @@ const streams: Script = {
   text: `data: ${JSON.stringify({ choices: [{ delta: { content: "Hi" }, finish_reason: "stop" }] })}\n\ndata: [DONE]\n\n`,
 };
 
-/** Sends one call to a server that answers so, and says what it received and what was learned. */
+/** Sends one call to a server with these answers; returns the members it received and the rules learned. */
 async function sendTo(
   scripts: Script[],
   { rules, isStream = false }: { rules?: RequestRules; isStream?: boolean } = {},
@@ -49,7 +49,7 @@ async function sendTo(
   return { outcome, learned, members, bodies };
 }
 
-test("a refused limit is sent again by its other name, and this is learned", async () => {
+test("a refused limit is sent again under its other name, which is learned", async () => {
   const { outcome, learned, members, bodies } = await sendTo([refuses("max_tokens"), answers]);
   expect(outcome).toBeNull();
   expect(members).toEqual([["max_tokens"], ["max_completion_tokens"]]);
@@ -57,13 +57,13 @@ test("a refused limit is sent again by its other name, and this is learned", asy
   expect(learned).toEqual([{ outputLimit: "max_completion_tokens" }]);
 });
 
-test("what was learned is sent at once, and nothing is learned again", async () => {
+test("a learned rule applies to the first request and is not learned again", async () => {
   const { learned, members } = await sendTo([answers], { rules: { outputLimit: "max_completion_tokens" } });
   expect(members).toEqual([["max_completion_tokens"]]);
   expect(learned).toEqual([]);
 });
 
-test("a server that takes the older name again is learned anew", async () => {
+test("a server that accepts the older name again replaces the learned rule", async () => {
   const { outcome, learned, members } = await sendTo([refuses("max_completion_tokens", 422), answers], {
     rules: { outputLimit: "max_completion_tokens" },
   });
@@ -72,7 +72,7 @@ test("a server that takes the older name again is learned anew", async () => {
   expect(learned).toEqual([{ outputLimit: "max_tokens" }]);
 });
 
-test("each member is changed once: a server that takes neither name is a refusal, and nothing is learned", async () => {
+test("a server that refuses both names ends the call after one try each, and nothing is learned", async () => {
   const { outcome, learned, members } = await sendTo([
     refuses("max_tokens"),
     refuses("max_completion_tokens"),
@@ -83,7 +83,7 @@ test("each member is changed once: a server that takes neither name is a refusal
   expect(learned).toEqual([]);
 });
 
-test("stream_options are left out of a stream that is refused for them", async () => {
+test("a stream refused for stream_options is sent again without them", async () => {
   const { outcome, learned, members } = await sendTo([refuses("stream_options", 422), streams], {
     isStream: true,
   });
@@ -92,7 +92,7 @@ test("stream_options are left out of a stream that is refused for them", async (
   expect(learned).toEqual([{ streamOptions: false }]);
 });
 
-test("two members may be refused one after the other", async () => {
+test("two members can be refused one after the other", async () => {
   const { outcome, learned, members } = await sendTo(
     [refuses("max_tokens"), refuses("stream_options"), streams],
     { isStream: true },
@@ -102,7 +102,7 @@ test("two members may be refused one after the other", async () => {
   expect(learned).toEqual([{ outputLimit: "max_completion_tokens", streamOptions: false }]);
 });
 
-test("an error with status 200 that refuses a member is one as well", async () => {
+test("a refused member in an error with status 200 is replaced as well", async () => {
   const said = { error: { message: "Unsupported parameter: 'max_tokens'", code: 400 } };
   const whole = await sendTo([{ json: said }, answers]);
   expect([whole.outcome, whole.learned]).toEqual([null, [{ outputLimit: "max_completion_tokens" }]]);
@@ -128,7 +128,7 @@ test.each<[string, Script, string]>([
   expect(learned).toEqual([]);
 });
 
-test("a second request that gets no answer ends as lost", async () => {
+test("a lost second request ends the call as lost", async () => {
   const { outcome, learned, members } = await sendTo([refuses("max_tokens"), "reset"]);
   expect(outcome).toMatchObject({ kind: "lost", submission: "ambiguous" });
   expect(members).toHaveLength(2);

@@ -3,14 +3,15 @@ import type { Explain } from "../faults";
 import { LIMIT_MEMBERS, type RequestRules } from "../request-rules";
 import { type Member, refusedMembers } from "./refused-members";
 
-/* Servers take different members of one interface, and say which only by refusing the other. */
+/* Servers accept different members of the same interface, and reveal which only by refusing the others. */
 
 type Body = Record<string, unknown>;
 export type Sent = { body: Body; explain: Explain };
 
 /**
- * Sends a request as its server takes it. A refusal that names one of the members below came before any work: the request is sent
- * again in this call with the other member, or without it, once for each. What was answered is kept for later calls.
+ * Sends a request with the members that its server accepts. A refusal that names one of the members below happens
+ * before any work, so the request is sent again with the other member or without it, once for each. The learned rules
+ * are stored for later calls.
  */
 export async function asTaken<R>(
   io: Pick<ProviderIo, "rules" | "learn">,
@@ -38,7 +39,7 @@ export async function asTaken<R>(
   }
 }
 
-/** Nothing ran: the server answered no, and delivered nothing before. */
+/** A refusal without output, so nothing ran. */
 const isRefusal = (cause: unknown) =>
   cause instanceof ProviderFault && cause.kind === "refused" && cause.submission === "attempted";
 
@@ -51,7 +52,7 @@ function inRules(request: Body, { outputLimit = "max_tokens", streamOptions }: R
   };
 }
 
-/** Rules that replace the members that were sent and refused. */
+/** Rules that replace members that were sent and refused. */
 function rulesAfter(refused: ReadonlySet<Member>, body: Body): RequestRules {
   const limit = LIMIT_MEMBERS.find((member) => member in body && refused.has(member));
   const outputLimit = limit && LIMIT_MEMBERS.find((member) => member !== limit);

@@ -12,22 +12,20 @@ import {
 import { type PinApi, type PinCall, toPinAnswer } from "../pins";
 import { readChat, readEvidence } from "./reply";
 
-/* Pins of chat completions, as each vendor speaks them. */
-
-/** What a vendor does its own way. */
+/** The differences between vendors. */
 type Dialect = {
   explain: NonNullable<HttpOptions["explain"]>;
   headers: PinApi["headers"];
-  /** Who speaks the instructions. */
+  /** Role of the instructions. */
   role: "system" | "developer";
   sampling: SamplingMembers;
   /** Members that every request needs. */
   always?: Record<string, Json>;
-  /** What no one knows of the models: it is sent as asked. */
+  /** Features that are unknown for this vendor's models; they are sent as requested. */
   unknown?: Feature[];
 };
 
-/** The pin of a vendor that speaks chat completions. */
+/** The pin of a vendor with chat completions. */
 export const pinChat = ({ explain, headers, role, sampling, always, unknown = [] }: Dialect): PinApi => ({
   path: () => "/chat/completions",
   content: ["model", "messages", "tools", "response_format"],

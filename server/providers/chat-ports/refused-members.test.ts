@@ -135,6 +135,6 @@ test.each<[string, unknown]>([
   ["a long text", `Unsupported parameter: ${"a, ".repeat(30_000)}`],
   ["a thousand texts", { errors: Array(1_000).fill(`unknown field ${"(".repeat(4_000)}`) }],
   ["many quotes", `does not support ${"'[".repeat(30_000)}`],
-])("a refusal of %s names none", (_what, body) => {
+])("a refusal of %s names no member", (_what, body) => {
   expect(refusedMembers({ status: 400, body })).toEqual([]);
 });

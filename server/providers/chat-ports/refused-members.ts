@@ -1,22 +1,22 @@
 import { isObject } from "@/server/platform/text/json";
 import { LIMIT_MEMBERS } from "../request-rules";
 
-/* Which members of a request a server refuses because it does not know them, by its own words. */
+/* Reads from a server's error which members of a request it does not know. */
 
 const MEMBERS = [...LIMIT_MEMBERS, "stream_options"] as const;
 export type Member = (typeof MEMBERS)[number];
 
-/** Errors are in each other, and in texts that are JSON, at most this deep. */
+/** Maximum nesting of errors within each other and within texts that are JSON. */
 const DEEPEST = 6;
-/** Member in which pydantic repeats the caller's own words. */
+/** The field in which pydantic repeats the caller's own values. */
 const ECHO = "input";
-/** More of a text than this is not looked at, and no more texts: an error inside an answer can be as long as an answer. */
+/** Limits of what is examined, because an error inside an answer can be as long as an answer. */
 const MOST_READ = 4_000;
 const MOST_TEXTS = 256;
 
 /**
- * The members that a refusal names as unknown or unsupported. A complaint about a value (`max_tokens is too large`) names none: the
- * other member could then be passed over, and the output would have no limit.
+ * The members that a refusal names as unknown or unsupported. A complaint about a value (`max_tokens is too large`)
+ * names none: with the other member, a server might ignore the limit and the output would have none.
  */
 export function refusedMembers({ status, body }: { status: number; body: unknown }): Member[] {
   if (status !== 400 && status !== 422) return [];
@@ -31,12 +31,12 @@ export function refusedMembers({ status, body }: { status: number; body: unknown
 
 type Said = { texts: string[]; entries: Record<string, unknown>[] };
 
-/** Every text and every object of an error. */
+/** All texts and objects of an error. */
 function saidIn(value: unknown, depth: number): Said {
   if (depth > DEEPEST) return { texts: [], entries: [] };
   if (typeof value === "string") {
     const text = value.slice(0, MOST_READ).replaceAll(/\s+/g, " ");
-    // Proxies put the error of their upstream in as a text.
+    // Proxies embed the error of their upstream as a text.
     const inner = /^\s*[{[]/.test(value) ? saidIn(jsonIn(value), depth + 1) : null;
     return { texts: [text, ...(inner?.texts ?? [])], entries: inner?.entries ?? [] };
   }
@@ -58,7 +58,7 @@ function jsonIn(text: string): unknown {
   }
 }
 
-/** An error in fields: pydantic's `loc` with its type, or OpenAI's `param` with its code. */
+/** A structured error: pydantic's `loc` with its type, or OpenAI's `param` with its code. */
 function isEntryOf({ loc, type, msg, param, code }: Record<string, unknown>, member: Member): boolean {
   if (Array.isArray(loc)) {
     const path = loc[0] === "body" ? loc.slice(1) : loc;
@@ -70,22 +70,25 @@ function isEntryOf({ loc, type, msg, param, code }: Record<string, unknown>, mem
 
 const UNKNOWN = "(?:unsupported|unrecogni[sz]ed|unknown|unexpected|extra|extraneous|additional|disallowed)";
 const NOUN = "(?:parameter|argument|field|property|key|name|member|option|input)s?";
-/** The marks before a name. Their number has an end: where two such runs meet, they could share a long one in too many ways. */
+/**
+ * Punctuation before a name. Its length is bounded, because two adjacent unbounded runs would backtrack quadratically.
+ */
 const OPEN = "(?:[ \"'`\u2018\u201c[(:=#/$.]|body[./]){0,16}";
-/** Other members that are named before one. */
+/** Other members named before this one. */
 const LIST = "[ :[(]{0,8}(?:[\"'`]?\\w+[\"'`]?, *)*";
-/** Words after a member that say that its value is wrong. */
+/** Words after a member that complain about its value. */
 const BOUND =
   "above|over|beyond|exceeding|greater|larger|higher|longer|bigger|more|below|under|less|lower|smaller|fewer|outside|between";
 const CLOSE = "[\"'`\u2019\u201d\\])]*";
 
-/** The sentences of servers that do not know a member; each names the member next to what is wrong with it. */
+/** Patterns of error sentences about an unknown member; each has the member next to the complaint. */
 function formsOf(member: Member): RegExp[] {
   const named = `${OPEN}\\b${member}\\b(?:\\.\\w+)?${CLOSE}`;
   const others = LIMIT_MEMBERS.filter((each) => each !== member).join("|");
   const form = (pattern: string) => new RegExp(pattern, "i");
   return [
-    // Unsupported parameter: 'max_tokens'. Unrecognized request argument supplied: stream_options. Unknown name "x": Cannot find field.
+    // Unsupported parameter: 'max_tokens'. Unrecognized request argument supplied: stream_options. Unknown name "x":
+    // Cannot find field.
     form(
       `\\b${UNKNOWN}(?: request| json| body)? ${NOUN}(?: supplied| provided)?(?:: ${NOUN})?${LIST}${named}`,
     ),
@@ -97,7 +100,7 @@ function formsOf(member: Member): RegExp[] {
     form(
       `\\b(?:does not|doesn't|do not|cannot) (?:support|accept|take|allow|recogni[sz]e)(?: the)?(?: ${NOUN})?${named}(?!${CLOSE}\\s*(?:[<>=\\d]|(?:of|values?|${BOUND})\\b))`,
     ),
-    // pydantic's list as Python writes it.
+    // pydantic's list in Python notation.
     form(`extra_forbidden["'], *["']loc["']: *[[(]["']body["'], *["']${member}["']`),
     ...(member === "stream_options"
       ? []
@@ -111,4 +114,4 @@ function formsOf(member: Member): RegExp[] {
 const FORMS = Object.fromEntries(MEMBERS.map((member) => [member, formsOf(member)])) as Record<
   Member,
   RegExp[]
->; // one for each member
+>; // one entry per member

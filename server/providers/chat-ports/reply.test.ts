@@ -4,7 +4,7 @@ import { keptParts } from "./reply";
 const THOUGHT = { type: "thinking", thinking: [{ type: "text", text: "Hm." }], closed: true };
 const SAID = { type: "text", text: "Hello" };
 
-test("content goes back in the parts that it came in, without marks for a cache", () => {
+test("content is sent back in its original parts, without cache marks", () => {
   const cache_control = { type: "ephemeral", ttl: "1h" };
   expect(keptParts([THOUGHT, SAID], "Hello")).toEqual([THOUGHT, SAID]);
   expect(

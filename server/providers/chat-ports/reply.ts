@@ -9,11 +9,11 @@ import { opaqueOfCall, opaqueOfMessage } from "../opaque";
 import { toTier } from "../openai-ports/common";
 import { wordsOrRefusal } from "../text-call";
 
-/* What a server that speaks chat completions answers; unknown fields are passed over. */
+/* Reads answers of servers with chat completions; unknown fields are ignored. */
 
 const Text = z.string().nullish();
 
-/** Text, or a list of parts of which some are text; Mistral writes its thinking as parts, too. */
+/** A text, or a list of parts. Mistral sends its reasoning as parts too. */
 const Content = z
   .union([
     z.string(),
@@ -27,7 +27,7 @@ const Content = z
   .nullish();
 export type Content = z.output<typeof Content>;
 
-/** A call of a tool. Its arguments are JSON text, or the value itself from some servers. */
+/** A tool call. Its arguments are JSON text; some servers send the value itself. */
 const Call = z.looseObject({
   id: Id.nullish(),
   index: z.int().nullish(),
@@ -35,11 +35,11 @@ const Call = z.looseObject({
 });
 export type Call = z.output<typeof Call>;
 
-/** What a model wrote, whole or as a piece of a stream. */
+/** A message, complete or as a piece of a stream. */
 export const Message = z.looseObject({
   content: Content,
   refusal: Text,
-  /** Reasoning under the names of DeepSeek and of OpenRouter. */
+  /** Reasoning, under DeepSeek's name and under OpenRouter's. */
   reasoning_content: Text,
   reasoning: Text,
   tool_calls: z.array(Call).nullish(),
@@ -53,7 +53,7 @@ export const ChatReply = z.object({
 });
 export type ChatReply = z.output<typeof ChatReply>;
 
-/** The text parts of a content, joined, and its thinking apart from them. */
+/** The joined text parts of a content, and its reasoning separately. */
 export function partsOf(content: Content): { text: string; reasoning: string } {
   if (typeof content === "string") return { text: content, reasoning: "" };
   const said = { text: "", reasoning: "" };
@@ -72,13 +72,13 @@ function wordsIn(value: unknown): string {
   return parts.success ? parts.data.map(({ text }) => text).join("") : "";
 }
 
-/** Arguments as JSON text: an object is written as one, and none are an empty object. */
+/** Arguments as JSON text. An object is serialized, and missing arguments become an empty object. */
 export const argumentsText = (given: unknown): string =>
   typeof given === "string" ? given.trim() || "{}" : JSON.stringify(given ?? {});
 
 type Before = { usage: Usage | null; hasEnded: boolean };
 
-/** The answers in their order, and all that was written in them. */
+/** The answers by index, and everything that was written in them. */
 function readResult({ choices }: ChatReply, { usage, hasEnded }: Before): Reported {
   const inOrder = choices.toSorted((one, other) => (one.index ?? 0) - (other.index ?? 0)).map(written);
   const all = (kind: keyof Delivered) => inOrder.map(({ delivered }) => delivered[kind]).join("");
@@ -89,7 +89,7 @@ function readResult({ choices }: ChatReply, { usage, hasEnded }: Before): Report
     const finish = finishOf({ word, hasEnded, hasContent }, before);
     return { ...wordsOrRefusal(text, refusal, toolCalls), ...finish, toolCalls, ...(opaque && { opaque }) };
   });
-  if (!first) throw new Error("a reply has a choice"); // by its schema
+  if (!first) throw new Error("a reply has a choice"); // the schema requires one
   return { result: { ...first, ...(others.length > 0 ? { others } : {}) }, ...reported(before) };
 }
 
@@ -109,18 +109,18 @@ function written({ message, finish_reason }: ChatReply["choices"][number]) {
   return { word: finish_reason ?? null, text, refusal, toolCalls, opaque, delivered };
 }
 
-/** The content itself, where it is more than text: Mistral wants its thinking back inside it. */
+/** Keeps the content as parts if it has more than text, because Mistral wants its reasoning back inside it. */
 const partsToKeep = (content: Content): { content_parts?: unknown } =>
   isWords(content) && content.some((part) => part.type === "thinking") ? { content_parts: content } : {};
 
-/** Nothing but words: no picture, and nothing that a server would fetch. */
+/** Does the content have only text and reasoning, so no picture and nothing that a server would fetch? */
 const isWords = (content: Content): content is Exclude<NonNullable<Content>[number], string>[] =>
   Array.isArray(content) &&
   content.every((part) => typeof part !== "string" && /^(text|thinking)$/.test(part.type ?? ""));
 
 /**
- * The content that an answer of this text had as parts; null: it had none, or they say something else. A mark for the server's
- * cache is no part of an answer, and what it writes there is outside every bound of price.
+ * The parts of an earlier answer with this text; null if it had none or they differ from the text. Cache marks are
+ * removed, because their price has no bound.
  */
 export function keptParts(parts: unknown, text: string): Content {
   const content = Content.safeParse(parts).data;
@@ -136,25 +136,28 @@ const UsageReply = CountsOf({
   total_tokens: Count,
   prompt_tokens_details: CountsOf({ cached_tokens: Count }),
   completion_tokens_details: CountsOf({ reasoning_tokens: Count }),
-  /** Perplexity counts it beside the output. */
+  /** Perplexity counts it separately from the output. */
   reasoning_tokens: Count,
-  /** Where DeepSeek and Moonshot report what came from their caches. */
+  /** DeepSeek and Moonshot report cache hits here. */
   prompt_cache_hit_tokens: Count,
   cached_tokens: Count,
-  /** The names of Anthropic and of the Responses API. */
+  /** Names of Anthropic and of the Responses API. */
   input_tokens: Count,
   output_tokens: Count,
   cache_creation_input_tokens: Count,
   cache_read_input_tokens: Count,
   input_tokens_details: CountsOf({ cached_tokens: Count }),
   output_tokens_details: CountsOf({ reasoning_tokens: Count }),
-  /** The names of Gemini. */
+  /** Names of Gemini. */
   promptTokenCount: Count,
   candidatesTokenCount: Count,
   thoughtsTokenCount: Count,
   cachedContentTokenCount: Count,
   totalTokenCount: Count,
-  /** In US dollars, or its parts with their total. With a key of the caller's own the upstream's cost is beside it. */
+  /**
+   * In US dollars, or parts with their total. With the caller's own upstream key, the upstream's cost is reported
+   * beside it.
+   */
   cost: z.unknown().optional(),
   is_byok: z.unknown().optional(),
   cost_details: z.object({ upstream_inference_cost: z.unknown().optional() }).nullish().catch(null),
@@ -170,7 +173,7 @@ const Places = z.object({
     .catch(null),
 });
 
-/** The usage that a whole answer or a chunk reports, at every place where servers put it. */
+/** The usage in a complete answer or a chunk, from every place where servers put it. Null if there is none. */
 export function readUsage(body: unknown): Usage | null {
   const found = Places.safeParse(body);
   if (!found.success) return null;
@@ -182,7 +185,7 @@ export function readUsage(body: unknown): Usage | null {
 
 function toUsage(usage: z.output<typeof UsageReply>): Usage | null {
   if (!usage) return null;
-  // Anthropic's input is without what its cache wrote and read.
+  // Anthropic's input count excludes tokens that its cache wrote and read.
   const anthropics = isCount(usage.input_tokens)
     ? sumOf(usage.input_tokens, usage.cache_creation_input_tokens, usage.cache_read_input_tokens)
     : undefined;
@@ -210,7 +213,7 @@ function toUsage(usage: z.output<typeof UsageReply>): Usage | null {
   return Object.keys(reported).length === 0 ? null : reported;
 }
 
-/** What the gateway bills and, with a key of the caller's own, what its upstream bills the caller. */
+/** The gateway's bill plus, with the caller's own upstream key, the upstream's bill; null if neither is reported. */
 function costOf({ cost, is_byok, cost_details }: NonNullable<z.output<typeof UsageReply>>): number | null {
   const billed = toCostMicros(isObject(cost) ? cost.total_cost : cost);
   const upstream = toCostMicros(cost_details?.upstream_inference_cost);
@@ -218,15 +221,18 @@ function costOf({ cost, is_byok, cost_details }: NonNullable<z.output<typeof Usa
   return is_byok === true || !billed ? (billed ?? 0) + upstream : billed;
 }
 
-// ---- the whole answer
+// ---- complete answers
 
-/** Reads an answer, for the text port and for pins. */
+/** Reads a complete answer, for the text port and for pins. */
 export function readChat(reply: HttpReply, io: ProviderIo, explain?: Explain) {
   const answer = parseAnswer(ChatReply, reply, io, explain);
   return toProgress({ answer, usage: readUsage(reply.body), hasEnded: true }, reply, io);
 }
 
-/** An answer with its usage as the progress of a call; without the end of its dialect its own reason has to be known. */
+/**
+ * Turns an answer and its usage into a call's progress. Without the protocol's end mark, its finish reason must be a
+ * known one.
+ */
 export function toProgress(
   { answer, ...before }: Before & { answer: ChatReply },
   { header, status }: Pick<HttpReply, "header" | "status">,
@@ -242,13 +248,13 @@ export function toProgress(
 }
 
 const Evidence = z.object({
-  /** The configuration that answered. */
+  /** Fingerprint of the configuration that answered. */
   system_fingerprint: z.string().nullish(),
-  /** The tier that was used, whatever was asked for. */
+  /** The tier that ran, whichever was requested. */
   service_tier: z.string().nullish(),
 });
 
-/** What an answer says of how it was made, which only pins keep. */
+/** Fields about how the answer was made; only pins store them. */
 export function readEvidence(reply: HttpReply, io: ProviderIo) {
   const { system_fingerprint, service_tier } = parseReply(Evidence, reply, io);
   return { fingerprint: safeWord(system_fingerprint, io), ...toTier(service_tier) };

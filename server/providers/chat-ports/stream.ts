@@ -18,7 +18,7 @@ const ChatChunk = z.object({
         index: z.int().nullish(),
         finish_reason: z.string().nullish(),
         delta: Message.partial().nullish(),
-        // Some servers end a stream with a whole message, or write each piece as one.
+        // Some servers end a stream with a complete message, or send each piece as one.
         message: Message.partial().nullish(),
       }),
     )
@@ -27,7 +27,7 @@ const ChatChunk = z.object({
 
 type Gathered = { id: string; name: string; arguments: string; members: Record<string, unknown> };
 
-/** The whole answer, gathered from its chunks, in the form it has without a stream. */
+/** Gathers the answer from its chunks, in the form that it has without a stream. */
 export function gatherChat(onText: OnText = () => {}) {
   let [id, model, word]: (string | null)[] = [null, null, null];
   let usage: Usage | null = null;
@@ -49,10 +49,10 @@ export function gatherChat(onText: OnText = () => {}) {
     const said = errorIn(body, each.event);
     if (said) throw new ReportedError(said, { usage, delivered: deliveredOf(delivered) });
     const chunk = ChatChunk.parse(body);
-    // Azure begins with a chunk of its filter, whose words are empty.
+    // Azure begins with a chunk of its content filter, in which id and model are empty.
     id ||= chunk.id ?? null;
     model ||= chunk.model ?? null;
-    // A server may stream several answers though no stream was requested; the first one is read.
+    // A server may stream several answers even to a request without streaming; the first one is read.
     const choice = chunk.choices?.find(({ index }) => !index);
     const delta = choice?.delta ?? choice?.message;
     const { text, reasoning } = partsOf(delta?.content);
@@ -72,7 +72,7 @@ export function gatherChat(onText: OnText = () => {}) {
 
   return {
     take,
-    /** The answer so far, and whether the end of the dialect came. */
+    /** The answer so far, and whether the end mark arrived. */
     whole(): { answer: ChatReply; usage: Usage | null; hasEnded: boolean } {
       const message = Message.parse({ ...members, content: content.whole(), tool_calls: calls.all() });
       const { refusal } = message;
@@ -84,14 +84,14 @@ export function gatherChat(onText: OnText = () => {}) {
 }
 
 /**
- * Calls of tools, gathered from their pieces: kept apart by index, id and name, whichever is missing or repeated. A new id or,
- * without ids, a name after arguments begins another call, since some servers give every call the index 0.
+ * Gathers tool calls from their pieces, by index, id and name, any of which can be missing or repeated. A new id begins
+ * another call; without ids a new name after arguments does, because some servers give every call the index 0.
  */
 function gatherCalls() {
   const calls: Gathered[] = [];
   const lastAt = new Map<number | null, Gathered>();
   return {
-    /** The text that a piece adds. */
+    /** Adds a piece and returns its text. */
     take({ index = null, id, function: call, ...members }: Call): string {
       const name = call?.name ?? "";
       const given = call?.arguments ?? "";
@@ -107,7 +107,7 @@ function gatherCalls() {
         lastAt.set(index, begun);
       } else {
         known.id ||= id ?? "";
-        // The name comes whole, in pieces, or again with each piece.
+        // The name arrives whole, in pieces, or again with each piece.
         if (name !== "" && name !== known.name) known.name += name;
         known.arguments += text;
         joinMembers(known.members, members);
@@ -125,7 +125,9 @@ function gatherCalls() {
 
 type Part = Record<string, unknown> & { type?: string | null | undefined };
 
-/** The content, gathered from pieces that are texts or lists of parts: parts only where there was more than text. */
+/**
+ * Gathers content from pieces that are texts or lists of parts. The result has parts only if there was more than text.
+ */
 function gatherContent() {
   const parts: Part[] = [];
   const add = ({ ...part }: Part): void => {
@@ -148,7 +150,9 @@ function gatherContent() {
 
 const JustText = z.tuple([z.strictObject({ type: z.literal("text"), text: z.string() })]);
 
-/** Thinking is a text, or a list of texts of which each piece has the next; a list that is there is added to. */
+/**
+ * Joins reasoning, which is a text or a list of texts that continues with each piece. A known list is changed in place.
+ */
 function joinThinking(known: unknown, piece: unknown): unknown {
   if (typeof known === "string" && typeof piece === "string") return known + piece;
   if (!Array.isArray(known) || !Array.isArray(piece)) return piece ?? known;

@@ -19,9 +19,12 @@ import { asTaken, type Sent } from "./as-taken";
 import { keptParts, readChat, toProgress } from "./reply";
 import { gatherChat } from "./stream";
 
-/* Text by chat completions, as many vendors and servers speak them. */
+/* Text through chat completions, as many vendors and servers implement them. */
 
-/** High detail, unless low is requested, is what the bound of a picture's tokens is for; servers that know none pass it over. */
+/**
+ * Sends high detail unless low is requested, because a picture's token bound assumes it; servers without the setting
+ * ignore it.
+ */
 function toMessage(message: TextMessage) {
   const { role, content } = message;
   if (message.role === "tool") return { role, tool_call_id: message.toolCallId, content };
@@ -39,7 +42,7 @@ function toMessage(message: TextMessage) {
   };
 }
 
-/** An earlier answer of the model, with what its server wants back of it. */
+/** An earlier answer of the model, with the members that its server wants back. */
 function toAnswer(message: Extract<TextMessage, { role: "assistant" }>) {
   const text = textOf(message);
   const { content_parts: parts, ...members } = message.opaque ?? {};
@@ -52,7 +55,10 @@ function toAnswer(message: Extract<TextMessage, { role: "assistant" }>) {
   };
 }
 
-/** Servers that read arguments fail on what is no JSON, now and in every later turn (ggml-org/llama.cpp#11992). */
+/**
+ * Replaces arguments that are not JSON: a server that parses them would fail now and in every later turn
+ * (ggml-org/llama.cpp#11992).
+ */
 const toToolCall = ({ id, name, arguments: text, opaque = {} }: ToolCall) => ({
   ...opaqueOfCall(opaque),
   id,
@@ -67,7 +73,7 @@ function toChatRequest(call: TextCall, model: ModelFacts): Record<string, unknow
     ...members,
     model: model.id,
     messages: call.messages.map(toMessage),
-    // Renamed where the server takes the newer name.
+    // Renamed later if the server accepts only the newer name.
     ...(call.maxOutputTokens === undefined ? {} : { max_tokens: call.maxOutputTokens }),
     ...(call.responseFormat.type === "text" ? {} : { response_format: toFormat(call.responseFormat) }),
     ...(call.temperature === undefined ? {} : { temperature: call.temperature }),
@@ -83,7 +89,7 @@ function toChatRequest(call: TextCall, model: ModelFacts): Record<string, unknow
 const toChoice = (choice: ToolChoice) =>
   typeof choice === "string" ? choice : { type: "function", function: { name: choice.name } };
 
-/** Chat completions nest what the Responses API keeps flat; both spellings are taken. */
+/** Chat completions nest what the Responses API keeps flat; both forms are accepted. */
 function toFunctionTool(tool: Record<string, Json>): Record<string, Json> {
   if (tool.function !== undefined) return tool;
   const { type: _type, ...inner } = tool;
@@ -101,14 +107,14 @@ export const headersOf = ({
 }: Pick<ProviderAccount, "credentials">): Record<string, string> =>
   apiKey ? { authorization: `Bearer ${apiKey.reveal()}` } : {};
 
-/** What a vendor does its own way: the words for its errors, and what it wants of a request beyond the usual. */
+/** The differences between vendors: the explanation of errors, and changes to the request. */
 type Dialect = {
   explain: NonNullable<HttpOptions["explain"]>;
-  /** The last word on a request, streamed or not: what the vendor names otherwise, refuses or needs. */
+  /** Makes the vendor's last changes to a request, streamed or not: other names, fields it refuses, fields it needs. */
   adapt?(sent: Record<string, unknown>, call: TextCall): Record<string, unknown>;
 };
 
-/** The text port of a vendor that speaks chat completions. */
+/** The text port of a vendor with chat completions. */
 export function chatCompletions({ explain, adapt = (sent) => sent }: Dialect): PortAdapter<"text"> {
   const toRequest = (call: TextCall, io: ProviderIo, more: Record<string, unknown> = {}) =>
     adapt({ ...toChatRequest(call, io.model), ...more }, call);
@@ -133,7 +139,7 @@ export function chatCompletions({ explain, adapt = (sent) => sent }: Dialect): P
         const gathered = gatherChat(onText);
         const reply = await postForEvents(io, "/chat/completions", posted(io, sent, gathered));
         if (reply.body === undefined) return toProgress(gathered.whole(), reply, io);
-        // A server that knows no streams answers whole.
+        // A server without streaming answers in one piece.
         const progress = readChat(reply, io, sent.explain);
         passOn(progress.result, onText);
         return progress;

@@ -4,12 +4,12 @@ import { requireFile } from "../file-answer";
 import { type Explanation, type FileReply, postForFile, safeWord } from "../http";
 import { addUsages, inTurn } from "../takes";
 
-/* What the three ports of ElevenLabs share: one request is one take, and the answer is the file itself. */
+/* Parts that ElevenLabs' three ports share: one request makes one take, and the answer is the file. */
 
 const Word = z.string().nullish();
 const ErrorReply = z.object({ detail: z.object({ status: Word, code: Word, type: Word }) });
 
-/** The vendor's words for what is wrong in ours; its own text may quote the request. */
+/** Our texts for the vendor's error codes; its own text may quote the request. */
 const REASONS: Record<string, Explanation> = {
   invalid_api_key: { message: "ElevenLabs does not accept the API key." },
   missing_permissions: { message: "The ElevenLabs API key lacks a permission that this needs." },
@@ -45,7 +45,7 @@ export const headers = (io: Pick<ProviderIo, "credentials">) => ({
 
 const MOST_FILE_BYTES = 96 * 1024 * 1024;
 
-/** One request a take; the body of each is made when its turn comes. */
+/** Makes one request per take; the body of each is built when its turn comes. */
 export function recordTakes(
   io: ProviderIo,
   path: string,
@@ -78,7 +78,7 @@ export function recordTakes(
   return inTurn(count, take, join, addUsages);
 }
 
-/** What a take cost in the vendor's credits; null where it does not say. */
+/** Cost of a take in the vendor's credits; null if the answer does not report it. */
 export function creditsOf(reply: FileReply): number | null {
   const credits = Number(reply.header("character-cost") ?? Number.NaN);
   return Number.isFinite(credits) && credits >= 0 ? credits : null;

@@ -1,7 +1,7 @@
 import type { ModelFacts, PortAdapter } from "../define";
 import { recordTakes } from "./common";
 
-/* Music. It is billed by the length that was ordered. */
+/* Music, billed by the requested length. */
 
 const FORMATS = { ogg: "opus_48000_96", mp3: "mp3_44100_128" } as const;
 

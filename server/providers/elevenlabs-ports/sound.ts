@@ -1,7 +1,7 @@
 import type { ModelFacts, PortAdapter } from "../define";
 import { recordTakes } from "./common";
 
-/* Sound effects, each of which costs the same. */
+/* Sound effects, which all cost the same. */
 
 const FORMATS = { ogg: "opus_48000_96", mp3: "mp3_44100_128" } as const;
 

@@ -2,8 +2,6 @@ import { isCount } from "../counts";
 import type { ModelFacts, PortAdapter, SpeechCall } from "../define";
 import { creditsOf, recordTakes } from "./common";
 
-/* Text to speech. */
-
 const OPUS = ["opus_48000_32", "opus_48000_64", "opus_48000_96", "opus_48000_128", "opus_48000_192"];
 const MP3 = [
   "mp3_22050_32",
@@ -14,10 +12,13 @@ const MP3 = [
   "mp3_44100_128",
   "mp3_44100_192",
 ];
-/** Opus comes in Ogg. */
+/** Opus arrives in an Ogg container. */
 const DEFAULTS = { ogg: "opus_48000_96", mp3: "mp3_44100_128" } as const;
 
-/** `enable_logging: false` keeps nothing at the vendor; it serves that on enterprise plans only. */
+/**
+ * `enable_logging: false` makes the vendor store nothing; only enterprise plans support it. The vendor takes it as a
+ * query parameter.
+ */
 const QUERY = ["enable_logging"];
 const AUDIO: ModelFacts["audio"] = {
   settings: ["stability", "similarityBoost", "style", "speed", "useSpeakerBoost"],
@@ -33,7 +34,7 @@ const AUDIO: ModelFacts["audio"] = {
   },
 };
 
-/** List prices of the API by model, in US dollars for a million characters, and credits a character costs. */
+/** API list prices by model, in US dollars per million characters, with the credits per character. */
 const MODELS = [
   { id: "eleven_multilingual_v2", title: "Eleven Multilingual v2", dollars: 100, credits: 1, most: 10_000 },
   { id: "eleven_flash_v2_5", title: "Eleven Flash v2.5", dollars: 50, credits: 0.5, most: 40_000 },
@@ -61,7 +62,7 @@ function toBody(call: SpeechCall, modelId: string, take: number) {
     text,
     model_id: modelId,
     ...(settings ? { voice_settings: toSettings(settings) } : {}),
-    // The same seed gives the same take, so takes that are to differ have one of their own each.
+    // Equal seeds make equal takes, so takes that should differ each get a seed of their own.
     ...(seed === undefined ? {} : { seed: diverse ? (seed + take) % SEEDS : seed }),
     ...Object.fromEntries(extensions),
   };
@@ -95,7 +96,7 @@ export const speech: PortAdapter<"speech"> = {
       count: call.count,
       bodyOf: (take) => toBody(call, io.model.id, take),
       usageOf: (reply) => {
-        // Some voices cost a multiple, which the credits tell: so many characters at the list price.
+        // Some voices cost a multiple. The credits include it, so they are converted to characters at the list price.
         const credits = creditsOf(reply);
         const characters = credits === null ? null : Math.ceil(credits / perCharacter);
         return isCount(characters) ? { characters } : null;

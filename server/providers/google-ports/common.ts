@@ -3,13 +3,13 @@ import { Count, CountsOf, figures, Id, outputOf, sumOf } from "../counts";
 import type { Opaque, ProviderIo, Usage } from "../define";
 import { type Explanation, type HttpReply, parseAnswer, safeWord } from "../http";
 
-/* What the ports of Google share: who asks, what an answer looks like, what it used, what went wrong. */
+/* Parts that Google's ports share: headers, answers, usage and errors. */
 
 const Part = z.object({
   text: z.string().nullish(),
-  /** The model's thinking, which is not its answer. */
+  /** True for the model's reasoning, which is not part of the answer. */
   thought: z.boolean().nullish(),
-  /** Wanted back with its part. */
+  /** Google wants it back with its part. */
   thoughtSignature: z.string().nullish(),
   functionCall: z
     .object({ id: Id.nullish(), name: z.string().nullish(), args: z.unknown().optional() })
@@ -40,7 +40,7 @@ export const Generated = z.object({
 });
 export type Generated = z.output<typeof Generated>;
 
-/** Reads an answer: it has candidates, or says why there are none or what it used. */
+/** Reads an answer. It must have candidates, or a reason for having none, or a usage. */
 export function parseGenerated(reply: HttpReply, io: ProviderIo): Generated {
   const Answer = Generated.refine(
     ({ candidates, promptFeedback, usageMetadata }) => candidates ?? promptFeedback ?? usageMetadata,
@@ -52,7 +52,7 @@ export function parseGenerated(reply: HttpReply, io: ProviderIo): Generated {
 export const isBlocked = ({ promptFeedback }: Generated) =>
   Boolean(promptFeedback?.blockReason) && promptFeedback?.blockReason !== "BLOCK_REASON_UNSPECIFIED";
 
-/** The key goes in a header, never in the address, which is written into logs on the way. */
+/** Sends the key in a header, because URLs are written into logs on the way. */
 export const headers = ({ credentials }: Pick<ProviderIo, "credentials">) => ({
   "x-goog-api-key": credentials.apiKey?.reveal() ?? "",
 });
@@ -60,7 +60,7 @@ export const headers = ({ credentials }: Pick<ProviderIo, "credentials">) => ({
 export const pathOf = ({ model }: Pick<ProviderIo, "model">, verb: string) =>
   `/v1beta/models/${encodeURIComponent(model.id)}:${verb}`;
 
-/** Thinking is part of our output, as everywhere here. A count that is zero is left out on the wire: the total tells it. */
+/** Reasoning counts as output, as for every provider here. Google omits counts of zero, so the total completes them. */
 export function toUsage(usage: Generated["usageMetadata"]): Usage | null {
   if (!usage) return null;
   const input = sumOf(usage.promptTokenCount, usage.toolUsePromptTokenCount);
@@ -73,7 +73,7 @@ export function toUsage(usage: Generated["usageMetadata"]): Usage | null {
   });
 }
 
-/** A signature among the opaque members, at the place that Google's own chat completions have for it. */
+/** A thought signature as opaque member, where Google's own chat completions put it. */
 export const toOpaque = (signature: string | null | undefined): { opaque?: Opaque } =>
   signature ? { opaque: { extra_content: { google: { thought_signature: signature } } } } : {};
 
@@ -103,7 +103,7 @@ const REASONS: Record<string, Explanation> = {
   FAILED_PRECONDITION: { message: "The Google account is not set up for this (region or billing)." },
 };
 
-/** The vendor's codes in our words; its own text may quote the request. */
+/** Our texts for the vendor's codes; the vendor's own text may quote the request. */
 export function explainGoogleError({ body }: { body: unknown }): Explanation | undefined {
   const parsed = ErrorReply.safeParse(body);
   if (!parsed.success) return undefined;

@@ -6,12 +6,12 @@ import { parseAnswer, postJson } from "../http";
 import { addUsages, inTurn } from "../takes";
 import { explainGoogleError, headers, pathOf } from "./common";
 
-/* Embeddings by batchEmbedContents, which takes 100 texts at once. */
+/* Embeddings through batchEmbedContents, which accepts 100 texts per request. */
 
 const AT_ONCE = 100;
 const EmbeddingReply = z.object({
   embeddings: z.array(z.object({ values: z.array(z.number().nullable()) })),
-  /** Not of every model. */
+  /** Only some models report it. */
   usageMetadata: CountsOf({ promptTokenCount: Count }),
 });
 
@@ -22,7 +22,7 @@ export const embeddingModels: ModelFacts[] = [
     title: "Gemini Embedding 001",
     price: { per: "million_tokens", input: 150_000, output: 0 },
     contextWindow: 2_048,
-    // The vendor cuts what is longer without a word; four characters are a token of most texts.
+    // The vendor silently truncates longer texts. Four characters per token is the usual ratio.
     maxCharacters: 8_192,
     embedding: { dimensions: 3_072, leastDimensions: 128 },
     supports: {},

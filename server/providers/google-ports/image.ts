@@ -13,9 +13,9 @@ import { postJson } from "../http";
 import { addUsages, inTurn } from "../takes";
 import { explainGoogleError, headers, isBlocked, namesOf, parseGenerated, pathOf, toUsage } from "./common";
 
-/* Pictures by generateContent: drawn anew, after others, or of one that is to be changed. One request makes one. */
+/* Pictures through generateContent: new ones, with references, or edits of a source. One request makes one picture. */
 
-/** What the vendor draws at its size 1K, by aspect ratio; at 2K both edges are twice as long. */
+/** The vendor's sizes at 1K, by aspect ratio; at 2K both edges are twice as long. */
 const RATIOS: Record<string, [number, number]> = {
   "1:1": [1024, 1024],
   "2:3": [848, 1264],
@@ -52,7 +52,7 @@ const toPart = ({ bytes, mediaType }: NamedFile) => ({
   inlineData: { mimeType: mediaType, data: Buffer.from(bytes).toString("base64") },
 });
 
-/** The picture to be changed comes first, as the vendor's examples have it. */
+/** The source comes first, as in the vendor's examples. */
 function toRequest(call: ImageCall): Record<string, unknown> {
   const pictures = [...(call.source ? [call.source] : []), ...call.referenceImages];
   return {
@@ -70,7 +70,7 @@ async function submitOne(request: Record<string, unknown>, io: ProviderIo) {
   });
   const answer = parseGenerated(reply, io);
   const candidate = answer.candidates?.[0];
-  // Of a model that thinks, earlier drafts are thoughts.
+  // A reasoning model marks earlier drafts as thoughts.
   const images = (candidate?.content?.parts ?? []).flatMap(({ inlineData, thought }) =>
     inlineData?.data && !thought
       ? [{ bytes: Buffer.from(inlineData.data, "base64"), mediaType: inlineData.mimeType ?? "image/png" }]
@@ -102,7 +102,7 @@ async function submit(call: ImageCall, io: ProviderIo) {
   return inTurn(call.count, () => submitOne(request, io), join, addUsages);
 }
 
-/** Every size costs the same; the vendor knows no quality. What the words of the prompt cost is not in it. */
+/** All sizes cost the same, and the vendor has no quality setting. The price of the prompt's tokens is not included. */
 function modelOf(id: string, title: string, scales: Scale[], micros: number): ModelFacts {
   const sizes = sizesOf(scales).map(({ width, height }) => ({ width, height }));
   const largest = Math.max(...sizes.map(({ width, height }) => width * height));
@@ -130,7 +130,7 @@ function modelOf(id: string, title: string, scales: Scale[], micros: number): Mo
   };
 }
 
-/* Prices of one picture: 1,120 tokens at 1K and 2K, by the vendor's price of a million (30 and 120 US dollars). */
+/* Price of one picture: 1,120 tokens at 1K and 2K, at the vendor's price per million (30 and 120 US dollars). */
 export const imageModels: ModelFacts[] = [
   modelOf("gemini-nano-banana-2.1", "Nano Banana 2.1", ["1K"], 33_600),
   modelOf("gemini-3-pro-image", "Nano Banana Pro", ["1K", "2K"], 134_400),

@@ -12,8 +12,6 @@ import { type PinApis, type PinCall, PinRefusal, toPinAnswer } from "../pins";
 import { explainGoogleError, headers, pathOf } from "./common";
 import { readText } from "./text";
 
-/* Pins of generateContent. */
-
 const SAMPLING: SamplingMembers = {
   temperature: "generationConfig.temperature",
   topP: "generationConfig.topP",
@@ -60,14 +58,14 @@ export const pins: PinApis = {
   },
 };
 
-/** Where a schema has the vendor's name already, it stays. */
+/** A schema under the vendor's own name stays. */
 function toDeclaration(tool: Record<string, Json>): Record<string, Json> {
   if (tool.parametersJsonSchema !== undefined) return tool;
   const { parameters, ...rest } = tool;
   return { ...rest, ...present({ parametersJsonSchema: parameters }) };
 }
 
-/** The vendor knows media types and schemas, the latter without a name, and always holds its models to them. */
+/** The vendor supports media types and schemas, has no name for schemas and always enforces them. */
 function formatOf({ responseFormat }: PinCall): Record<string, Json> {
   if (!responseFormat) return {};
   if (responseFormat.type === "text") return { responseMimeType: "text/plain" };

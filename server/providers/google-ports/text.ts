@@ -49,9 +49,9 @@ import {
   toUsage,
 } from "./common";
 
-/* Text by generateContent, and as a stream by streamGenerateContent. */
+/* Text through generateContent, and as a stream through streamGenerateContent. */
 
-/** The vendor's highest level is what its models do at most. */
+/** The vendor's highest level is the most that its models do. */
 const LEVELS = { economy: "LOW", balanced: "MEDIUM", deep: "HIGH", maximum: "HIGH" } as const;
 const explained = { explain: explainGoogleError };
 
@@ -77,7 +77,7 @@ function toRequest(call: TextCall, { model }: ProviderIo): Record<string, unknow
   };
 }
 
-/** The turns; results of tools that follow each other are one, and name the function as its call did. */
+/** The turns. Consecutive tool results form one turn, and each names the function of its call. */
 function toContents(turns: TextMessage[]): object[] {
   const names = new Map<string, string>();
   for (const turn of turns)
@@ -89,8 +89,8 @@ function toContents(turns: TextMessage[]): object[] {
 }
 
 /**
- * Models of this generation refuse calls without the signature of the thinking before them. A conversation that does not bring
- * it back gets the vendor's documented word for that.
+ * Models of this generation refuse a tool call without the signature of the reasoning before it. A conversation that
+ * lacks it sends the vendor's documented placeholder.
  */
 const NO_SIGNATURE = "skip_thought_signature_validator";
 
@@ -118,7 +118,7 @@ function toAnswer(message: Extract<TextMessage, { role: "assistant" }>): object[
 const signed = (thoughtSignature: string | undefined) =>
   thoughtSignature === undefined ? {} : { thoughtSignature };
 
-/** The vendor wants an object; what is none is under the name it has for that. */
+/** Gemini requires an object: any other value goes under `output`. */
 function toResponse(content: string): object {
   const value = readJson(content);
   return isObject(value) ? value : { output: value ?? content };
@@ -155,7 +155,7 @@ const reasoningOf = (answer: Generated) =>
     .map(({ text, thought }) => (thought ? (text ?? "") : ""))
     .join("");
 
-/** What the parts of an answer deliver. */
+/** The output in the parts of an answer. */
 const deliveredIn = (answer: Generated): Delivered => ({
   text: wordsOf(answer),
   reasoning: reasoningOf(answer),
@@ -164,7 +164,7 @@ const deliveredIn = (answer: Generated): Delivered => ({
     .join(""),
 });
 
-/** A blocked prompt is an answer without words, for the reason of policy. */
+/** A blocked prompt becomes an answer without text, with the reason of a content filter. */
 function readResult(answer: Generated, usage: Usage | null): Reported {
   const toolCalls = partsOf(answer).flatMap(({ functionCall: call, thoughtSignature }): ToolCall[] => {
     if (!call) return [];
@@ -192,7 +192,7 @@ function readResult(answer: Generated, usage: Usage | null): Reported {
   };
 }
 
-/** Reads an answer, for the text port and for pins. */
+/** Reads a complete answer, for the text port and for pins. */
 export function readText(reply: HttpReply, io: ProviderIo, gathered?: Usage | null) {
   const answer = parseGenerated(reply, io);
   const usage = gathered === undefined ? toUsage(answer.usageMetadata) : gathered;
@@ -221,7 +221,7 @@ function gatheredText({ whole }: ReturnType<typeof gather>, reply: HttpReply, io
   return readText({ ...reply, body: found.answer }, io, found.usage);
 }
 
-/** The whole answer, gathered from its pieces, each of which has the form of an answer. */
+/** Gathers the answer from its pieces, each of which has the form of an answer. */
 function gather(onText: (text: string) => void = () => {}) {
   let whole: Generated = {};
   let usage: Usage | null = null;
@@ -244,11 +244,11 @@ function gather(onText: (text: string) => void = () => {}) {
       finishReason = piece.candidates?.[0]?.finishReason || finishReason;
       const words = wordsOf(piece);
       if (words !== "") onText(words);
-      // The last one says so only by being followed by nothing.
+      // The last piece is only recognizable by the silence after it.
       const isWhole = Boolean(knownReason(finishReason ?? "")) && usage !== null;
       return verdict({ isWhole, hasContent: partsOf(piece).length > 0 });
     },
-    /** Null: it broke off. */
+    /** The answer so far; null if it broke off. */
     whole(): { answer: Generated; usage: Usage | null } | null {
       return finishReason === null && !isBlocked(whole) ? null : { answer: soFar(), usage };
     },

@@ -3,7 +3,7 @@ import { Count, CountsOf, figures, outputOf } from "../counts";
 import type { ProviderIo, Tier } from "../define";
 import { bearer, type Explanation, type HttpReply, safeWord } from "../http";
 
-/* What every port of OpenAI shares: who asks, what it says went wrong, what it says it used. */
+/* Parts that OpenAI's ports share: headers, errors and usage. */
 
 export const TokenUsage = CountsOf({
   input_tokens: Count,
@@ -18,7 +18,7 @@ const ErrorReply = z.object({
   error: z.object({ code: z.string().nullish(), type: z.string().nullish() }),
 });
 
-/** The error codes of a server that answers as OpenAI does, in our words; its own text may quote the request or the key. */
+/** Our texts for the error codes of a server with OpenAI's format; its own text may quote the request or the key. */
 function reasonsOf(server: string, account: string): Record<string, Explanation> {
   return {
     invalid_api_key: { message: `${server} does not accept the API key.` },
@@ -49,7 +49,7 @@ const explainBy =
 
 export const explainOpenAiError = explainBy(REASONS);
 
-/** The same error bodies of a server whose name is not known here. */
+/** The same for a server whose name is unknown. */
 export const explainCompatibleError = explainBy(reasonsOf("The provider", "The provider's account"));
 
 export const headers = (io: ProviderIo) => ({
@@ -57,7 +57,7 @@ export const headers = (io: ProviderIo) => ({
   "x-client-request-id": io.attemptId,
 });
 
-/** Figures the vendor gave, none it did not. Cached tokens are part of input, reasoning tokens part of output. */
+/** The figures that the vendor reported. Cached tokens are part of input, reasoning tokens part of output. */
 export function toUsage(usage: TokenUsage) {
   if (!usage) return null;
   const { input_tokens: input, output_tokens: output, total_tokens: total } = usage;
@@ -72,11 +72,11 @@ export function toUsage(usage: TokenUsage) {
 
 export const requestIdOf = (reply: HttpReply, io: ProviderIo) => safeWord(reply.header("x-request-id"), io);
 
-/** Only what the vendor calls flex has the price of flex. */
+/** The tier that ran. Only the vendor's word `flex` means the flex price; `auto` or no word means unknown. */
 export function toTier(word: string | null | undefined): { tier?: Tier } {
   if (!word || word === "auto") return {};
   return { tier: word === "flex" ? "flex" : "standard" };
 }
 
-/** Efforts of reasoning as OpenAI spells them. */
+/** Reasoning efforts as OpenAI spells them. */
 export const EFFORTS = { economy: "low", balanced: "medium", deep: "high", maximum: "xhigh" } as const;

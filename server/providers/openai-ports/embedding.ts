@@ -2,7 +2,7 @@ import type { ModelFacts } from "../define";
 import { embeddings } from "../embedding";
 import { explainOpenAiError, headers } from "./common";
 
-/* Embeddings. A text has at most 8,192 tokens; one with more characters than those could hold is refused here. */
+/* Embeddings. A text can have at most 8,192 tokens; one with more characters than those can hold is refused here. */
 
 const MOST_CHARACTERS = 49_152;
 

@@ -13,7 +13,7 @@ import { type HttpReply, parseAnswer, postBytes, postJson } from "../http";
 import { fetchImages } from "../made-files";
 import { explainOpenAiError, headers, requestIdOf, toUsage } from "./common";
 
-/* Images by the Images API: drawn anew, or made of given pictures. */
+/* Images through the Images API: new ones, or made from given pictures. */
 
 const ImagesReply = z.object({
   data: z.array(z.object({ b64_json: z.string().nullish(), url: z.string().nullish() })),
@@ -62,7 +62,7 @@ async function submitImage(call: ImageCall, io: ProviderIo) {
   };
 }
 
-/** A picture in base64, as a data URL in either member, or by its address. None is there where neither is. */
+/** A picture in base64, as a data URL in either field, or by its URL. Empty if both fields are missing. */
 async function toPicture(
   { b64_json: base64, url }: z.output<typeof ImagesReply>["data"][number],
   { output_format: format }: z.output<typeof ImagesReply>,
@@ -76,7 +76,7 @@ async function toPicture(
   return [{ bytes, mediaType: data?.[1] || `image/${format ?? "png"}` }];
 }
 
-/** The first picture is the one that is changed, and the one the mask is of; the others are looked at. */
+/** The first picture is the one to edit, and the mask belongs to it; the others are references. */
 function toParts({ source, mask, referenceImages }: ImageCall): [name: string, file: NamedFile][] {
   const pictures = [...(source ? [source] : []), ...referenceImages];
   return [
@@ -85,7 +85,7 @@ function toParts({ source, mask, referenceImages }: ImageCall): [name: string, f
   ];
 }
 
-/** A multipart form with its files. The boundary is the attempt's, so equal calls send equal bytes. */
+/** A multipart form with files. The attempt id is the boundary, so equal calls send equal bytes. */
 function toForm(
   fields: Record<string, string | number>,
   files: [name: string, file: NamedFile][],
@@ -108,7 +108,7 @@ function toForm(
   return { body: Buffer.concat(chunks), mediaType: `multipart/form-data; boundary=${boundary}` };
 }
 
-/** The published table of one image model; the two oblong sizes cost the same, and `standard` is sent as medium. */
+/** The published prices of one image model. Both oblong sizes cost the same, and `standard` is sent as medium. */
 function imagePrice(square: [number, number, number], oblong: [number, number, number]): Price {
   const toMicros = ([low, medium, high]: [number, number, number]) => ({
     low,

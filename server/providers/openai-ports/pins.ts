@@ -23,7 +23,7 @@ const RESPONSES_SAMPLING: SamplingMembers = {
   verbosity: "text.verbosity",
 };
 
-/** What a vendor that speaks the Responses API does its own way. */
+/** The differences between vendors of the Responses API. */
 type Dialect = {
   vendor: string;
   headers: PinApi["headers"];
@@ -34,7 +34,7 @@ type Dialect = {
   canDefer?: boolean;
 };
 
-/** The pin of a vendor that speaks the Responses API. */
+/** The pin of a vendor with the Responses API. */
 export const pinResponses = ({
   vendor,
   headers,
@@ -69,7 +69,7 @@ export const pinResponses = ({
   read: (reply, io) => toPinAnswer(readResponse(reply, io, { vendor, explain })),
 });
 
-/** The vendor keeps flat what is ours already. */
+/** Our format is already the vendor's flat one. */
 const formatOf = ({ responseFormat }: PinCall): Json | undefined =>
   responseFormat && present({ ...responseFormat });
 

@@ -9,13 +9,13 @@ import { wordsOrRefusal } from "../text-call";
 import { vendorWords } from "../vendor-words";
 import { requestIdOf, TokenUsage, toTier, toUsage } from "./common";
 
-/* What the Responses API answers; unknown fields are passed over. */
+/* Reads answers of the Responses API; unknown fields are ignored. */
 
 const ResponsesReply = z.object({
   id: Id,
   model: z.string().nullish(),
   status: z.string().nullish(),
-  /** The tier that was used, whatever was asked for. */
+  /** The tier that ran, whichever was requested. */
   service_tier: z.string().nullish(),
   incomplete_details: z.object({ reason: z.string().nullish() }).nullish(),
   error: z.unknown().optional(),
@@ -25,7 +25,7 @@ const ResponsesReply = z.object({
       content: z
         .array(z.object({ type: z.string(), text: z.string().nullish(), refusal: z.string().nullish() }))
         .nullish(),
-      /** Of reasoning, in words. */
+      /** Summary of the reasoning, as text. */
       summary: z.array(z.looseObject({ text: z.string().nullish() })).nullish(),
       id: z.unknown().optional(),
       encrypted_content: z.unknown().optional(),
@@ -65,7 +65,7 @@ function readResult(reply: ResponsesReply, { delivered: streamed }: Reading, usa
   return { result, ...reported(before) };
 }
 
-/** Reasoning as the vendor wants it back where it keeps none of it. */
+/** Reasoning in the form that the vendor wants back when it stores nothing. */
 const Reasoning = z.object({
   type: z.literal("reasoning"),
   id: z.string().optional(),
@@ -73,31 +73,33 @@ const Reasoning = z.object({
   encrypted_content: z.string().min(1),
 });
 
-/** The items of reasoning among others. */
+/** The reasoning items among others. */
 export const reasoningIn = (items: unknown): z.output<typeof Reasoning>[] =>
   (Array.isArray(items) ? items : []).flatMap((item) => Reasoning.safeParse(item).data ?? []);
 
-/** The reason why a response ended: its status, or why it is incomplete. */
+/** The reason why a response ended: its status, or why it is incomplete. Null if it has neither. */
 function wordOf({ status, incomplete_details }: ResponsesReply, calledTools: boolean): string | null {
   if (status === "completed") return calledTools ? "tool_calls" : "stop";
   return incomplete_details?.reason || (status ?? null);
 }
 
-/** States of a response that is not made yet, which is no answer to a request that waits for one. */
+/** States of a response that is not finished, which are an error for a request that waits for it. */
 const UNMADE = ["queued", "in_progress"];
 
 type Reading = {
-  /** Who failed, should the answer say so. */
+  /** Name of the vendor in error messages. */
   vendor?: string;
   explain?: Explain;
-  /** What a stream delivered before its end. */
+  /** Output of a stream before its end. */
   delivered?: Delivered | null;
 };
 
-/** Reads an answer of the Responses API, for the text port and for pins. */
+/**
+ * Reads an answer of the Responses API, for the text port and for pins. Throws ProviderFault if it reports an error.
+ */
 export function readResponse(reply: HttpReply, io: ProviderIo, reading: Reading) {
   const { vendor = "OpenAI", explain, delivered = null } = reading;
-  // A response carries its own error beside its usage.
+  // A response has its own error next to its usage.
   const isResponse = typeof reply.body === "object" && reply.body !== null && "output" in reply.body;
   const read = isResponse ? parseReply : parseAnswer;
   const answer = read(ResponsesReply, reply, io, explain);
@@ -105,7 +107,7 @@ export function readResponse(reply: HttpReply, io: ProviderIo, reading: Reading)
   const providerRequestId = requestIdOf(reply, io) ?? safeWord(answer.id, io);
   const said = errorIn(reply.body);
   const fault = said && faultOfSaid(said, reply, io, { explain, usage, delivered });
-  // Before anything was made it is the error that its words say, such as a full house.
+  // Without any output, it is the error that its code reports, such as a lack of capacity.
   if (fault && fault.kind !== "failed" && !usage?.outputTokens) throw fault;
   if (said || UNMADE.includes(answer.status ?? "") || saysFailure(answer.status ?? ""))
     throw new ProviderFault("failed", "attempted", `${vendor} could not complete the response.`, {

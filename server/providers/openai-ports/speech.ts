@@ -4,7 +4,10 @@ import { postForFile, safeWord } from "../http";
 import { addUsages, inTurn } from "../takes";
 import { explainOpenAiError, headers } from "./common";
 
-/* Speech by the Audio API: one request is one take, and the answer is the file itself. Opus comes in Ogg. */
+/*
+ * Speech through the Audio API: one request makes one take, and the answer is the file. Opus arrives in an Ogg
+ * container.
+ */
 
 const VOICES = ["alloy", "ash", "coral", "echo", "fable", "nova", "onyx", "sage", "shimmer"];
 const FORMATS = { ogg: "opus", mp3: "mp3" } as const;
@@ -43,7 +46,7 @@ export const speech: PortAdapter<"speech"> = {
       return {
         state: "done" as const,
         result: { takes: [{ bytes, mediaType }] },
-        // Nothing is reported: what is billed is the characters that were sent.
+        // The vendor reports no usage and bills the characters sent.
         usage: { characters: [...text].length },
         providerRequestId: safeWord(reply.header("x-request-id"), io),
         providerModel: null,

@@ -7,7 +7,7 @@ import { type EventWish, jsonIn, type ServerEvent } from "../server-events";
 
 const Words = z.string().nullish().catch(null);
 
-/** Of the vendor's events those members that say something of the text or the end; all others are passed over. */
+/** Fields of the vendor's events that describe the text or the end; all others are ignored. */
 const ResponsesEvent = z.object({
   type: Words,
   delta: Words,
@@ -18,7 +18,7 @@ const ResponsesEvent = z.object({
 const ENDS = /^response\.(completed|incomplete|done)$/;
 const FAILURES = /^response\.(failed|error|cancell?ed)$/;
 
-/** The whole response, gathered from its events, in the form it has without a stream. */
+/** Gathers a response from its events, in the form that it has without a stream. */
 export function gatherResponse(onText: (text: string) => void = () => {}) {
   let last: Record<string, unknown> | null = null;
   const items: object[] = [];
@@ -46,14 +46,14 @@ export function gatherResponse(onText: (text: string) => void = () => {}) {
       if (said) throw new ReportedError(said, { usage: null, delivered: deliveredOf(delivered) });
       return "more";
     },
-    /** What was streamed; null: nothing was. */
+    /** The streamed output; null if there was none. */
     delivered: () => deliveredOf(delivered),
-    /** The last event's response; what it leaves out of its output is that of the events before it. Null: it broke off. */
+    /** The response of the last event, completed with output from earlier events. Null if the stream broke off. */
     whole(): Record<string, unknown> | null {
       if (!last) return null;
       const said = last.output;
       const output: unknown[] = Array.isArray(said) && said.length > 0 ? said : items;
-      const isWritten = output.some((item) => (item as { type?: unknown } | null)?.type === "message"); // of JSON
+      const isWritten = output.some((item) => (item as { type?: unknown } | null)?.type === "message"); // an item is parsed JSON
       if (isWritten || delivered.text === "") return { ...last, output };
       const content = [{ type: "output_text", text: delivered.text }];
       return { ...last, output: [{ type: "message", content }, ...output] };

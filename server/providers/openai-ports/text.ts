@@ -21,9 +21,9 @@ import { EFFORTS, explainOpenAiError, headers } from "./common";
 import { readResponse, reasoningIn } from "./reply";
 import { gatherResponse } from "./stream";
 
-/* Text by the Responses API. Nothing is stored at the vendor. */
+/* Text through the Responses API. Nothing is stored at the vendor. */
 
-/** High detail unless low is requested: the bound of tokens is the one the models list for it. */
+/** Sends high detail unless low is requested, because the models' token bound assumes it. */
 function toInput(message: TextMessage): object[] {
   if (message.role === "tool")
     return [{ type: "function_call_output", call_id: message.toolCallId, output: message.content }];
@@ -54,7 +54,7 @@ function toSpoken({ role, content }: TextMessage) {
 function toResponsesRequest(call: TextCall, { model, tier }: ProviderIo): Record<string, unknown> {
   requireSupported(call, model);
   const firstTurn = call.messages.findIndex(({ role }) => role !== "system");
-  // Leading system messages are the instructions; a conversation of nothing else stays as it is.
+  // Leading system messages become the instructions, unless the conversation has nothing else.
   const leading = firstTurn > 0 ? call.messages.slice(0, firstTurn) : [];
   const turns = call.messages.slice(leading.length);
   const instructions = leading.map(textOf);
@@ -78,7 +78,7 @@ function toResponsesRequest(call: TextCall, { model, tier }: ProviderIo): Record
     ...(call.temperature === undefined ? {} : { temperature: call.temperature }),
     ...(call.settings?.topP === undefined ? {} : { top_p: call.settings.topP }),
     ...(call.tools === undefined ? {} : { tools: call.tools.map(toFunctionTool) }),
-    // Between the calls of tools it goes on with its own reasoning, which the conversation brings back.
+    // Between tool calls the model continues its own reasoning, which the conversation sends back.
     ...(call.tools && model.supports.reasoning ? { include: ["reasoning.encrypted_content"] } : {}),
     ...(call.toolChoice === undefined ? {} : { tool_choice: toChoice(call.toolChoice) }),
     ...(call.parallelToolCalls === undefined ? {} : { parallel_tool_calls: call.parallelToolCalls }),
@@ -90,7 +90,7 @@ function toResponsesRequest(call: TextCall, { model, tier }: ProviderIo): Record
 const toChoice = (choice: ToolChoice) =>
   typeof choice === "string" ? choice : { type: "function", name: choice.name };
 
-/** The vendor takes ids of calls of at most 64 characters. */
+/** The vendor accepts call ids of at most 64 characters. */
 const withShortIds = (turns: TextMessage[]) => withCallIds(turns, /^.{1,64}$/s);
 
 function toFormat(format: Exclude<ResponseFormat, { type: "text" }>): object {
@@ -99,12 +99,12 @@ function toFormat(format: Exclude<ResponseFormat, { type: "text" }>): object {
     type: "json_schema",
     name: format.name,
     schema: format.schema,
-    // A schema outside the vendor's subset is refused as strict; its answer is held to it here all the same.
+    // The vendor would refuse a strict schema outside its subset; the answer is validated here in any case.
     strict: format.strict !== false && fitsStrictSchema(format.schema),
   };
 }
 
-/** Function tools in either usual spelling become the flat one; the vendor's own tools are not passed on. */
+/** Flattens function tools in either common spelling. Throws for a vendor's own tools. */
 function toFunctionTool(tool: Record<string, Json>): Record<string, Json> {
   const inner = tool.function;
   const flat = isObject(inner) ? { ...inner, type: "function" } : tool;
@@ -120,7 +120,7 @@ const BEYOND_STRICT = [
   ...["prefixItems", "contains", "uniqueItems"],
 ];
 
-/** Does a schema stay inside the vendor's strict subset: closed objects, every property required, plain keywords? */
+/** Is a schema inside the vendor's strict subset: closed objects, every property required, simple keywords? */
 export function fitsStrictSchema(schema: Json, isRoot = true): boolean {
   if (!isObject(schema)) return false;
   if (BEYOND_STRICT.some((keyword) => schema[keyword] !== undefined)) return false;
@@ -153,7 +153,7 @@ async function ask(call: TextCall, io: ProviderIo, onText?: OnText) {
     explain: explainOpenAiError,
     delivered,
   });
-  // A refusal in words becomes the text only when nothing else was written, which is known at the end.
+  // A refusal becomes the text only if nothing else was written, which is known at the end.
   if (onText && !delivered?.text) passOn(progress.result, onText);
   return progress;
 }

@@ -4,7 +4,7 @@ import type { AnyCall, AudioResult, ModelFacts, PortAdapter, Price, Progress, Pr
 import { parseReply, postJson, safeWord } from "../http";
 import { explain, headers, MAX_FILES_BYTES, MODELS } from "./common";
 
-/* Speech, music and sound effects: synthesised by the sandbox, the same for the same call. */
+/* Speech, music and sound effects that the sandbox synthesizes; equal calls give equal sounds. */
 
 const AudioReply = z.object({
   id: z.string(),
@@ -13,7 +13,10 @@ const AudioReply = z.object({
   usage: CountsOf({ characters: Count, durationMs: Count }),
 });
 
-/** Particular about files: one take fewer than asked, and takes no player understands. */
+/**
+ * Models that misbehave about files: `partial` returns one take fewer than requested, `garbled` returns unplayable
+ * takes.
+ */
 const AUDIO_MODELS: typeof MODELS = [
   ...MODELS,
   ...["partial", "garbled"].map((behaviour) => ({

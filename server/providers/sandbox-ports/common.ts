@@ -17,23 +17,23 @@ const REASONS: Record<string, string> = {
   failed: "This sandbox model fails every request.",
 };
 
-/** The sandbox's error answers in our own words. */
+/** Our texts for the sandbox's errors. */
 export function explain({ body }: { body: unknown }): Explanation | undefined {
   const problem = Problem.safeParse(body);
   const message = problem.success ? REASONS[problem.data.error.code] : undefined;
   return message ? { message } : undefined;
 }
 
-/** What every request carries: the sandbox's log counts by it. */
+/** The header of every request, by which the sandbox's log counts. */
 export const headers = (io: Pick<ProviderIo, "attemptId">) => ({ "x-attempt-id": io.attemptId });
 
-/** Answers with files in base64 may be this long. */
+/** Maximum size of an answer with files in base64. */
 export const MAX_FILES_BYTES = 192 * 1024 * 1024;
 
-/** Misbehaving models, served by every port under one name and chosen by name only. */
+/** Misbehaving models, which every port has under the same name; they are used only if requested by name. */
 export const BEHAVIOURS = ["slow", "refuse", "busy", "lost", "empty", "fail"] as const;
 
-/** Two models that work, then one for each behaviour. */
+/** Two models that work, then one for each misbehavior. */
 export const MODELS: { id: string; title: string; onlyByName?: true }[] = [
   { id: "sandbox-1", title: "Sandbox 1" },
   { id: "sandbox-2", title: "Sandbox 2" },

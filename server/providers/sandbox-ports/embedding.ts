@@ -5,7 +5,7 @@ import { requireDimensions, toVector, usageOf } from "../embedding";
 import { parseReply, postJson, safeWord } from "../http";
 import { explain, headers, MAX_FILES_BYTES, MODELS } from "./common";
 
-/* Embeddings: texts that share words are near each other. */
+/* Embeddings: texts that share words are close to each other. */
 
 const EmbeddingReply = z.object({
   id: z.string(),

@@ -12,7 +12,10 @@ const ImageReply = z.object({
   usage: CountsOf({ images: Count }),
 });
 
-/** Particular about images: one fewer than asked, files that cannot be read, and sheets with a gap and a fragment. */
+/**
+ * Models that misbehave about images: `partial` returns one fewer than requested, `garbled` returns unreadable files,
+ * `gappy` returns sheets with a gap and a fragment.
+ */
 const IMAGE_MODELS: typeof MODELS = [
   ...MODELS,
   ...["partial", "garbled", "gappy"].map((behaviour) => ({

@@ -3,7 +3,7 @@ import { type PinApis, toPinAnswer } from "../pins";
 import { explain, headers } from "./common";
 import { readText } from "./text";
 
-/* Pins of the sandbox: the words of its text interface are ours, but for the effort of reasoning. */
+/* Pins of the sandbox. Its text interface uses our names, except for the reasoning effort. */
 
 export const pins: PinApis = {
   responses: {

@@ -3,8 +3,6 @@ import type { ModelFacts, PortAdapter } from "../define";
 import { parseReply, postJson, safeWord } from "../http";
 import { explain, headers, MODELS } from "./common";
 
-/* The sandbox's registrar. */
-
 const Micros = z.int().nullable();
 const Prices = z.object({ firstYearMicros: Micros, renewalMicros: Micros, transferMicros: Micros });
 const RegistrarReply = z.object({

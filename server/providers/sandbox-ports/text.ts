@@ -13,7 +13,7 @@ import { type HttpReply, parseReply, postForEvents, postJson, safeWord } from ".
 import { jsonIn } from "../server-events";
 import { explain, headers, MODELS } from "./common";
 
-/* Its tokens are UTF-8 bytes divided by four, rounded up. */
+/* Text of the sandbox. Its tokens are UTF-8 bytes divided by four, rounded up. */
 
 const Choice = z.object({
   text: z.string(),
@@ -29,13 +29,13 @@ const TextReply = Choice.extend({
 });
 type TextReply = z.output<typeof TextReply>;
 
-/** Its streamed answer: pieces of text, then the same reply as without a stream. */
+/** An event of its stream: pieces of text, then the same reply as without a stream. */
 const TextEvent = z.discriminatedUnion("type", [
   z.object({ type: z.literal("delta"), text: z.string() }),
   z.object({ type: z.literal("done"), reply: TextReply }),
 ]);
 
-/** As many for each picture. */
+/** Tokens per picture. */
 const IMAGE_TOKENS = 256;
 
 const TOKENS = { input: 150_000, cachedInput: 75_000, output: 600_000 };
@@ -45,17 +45,21 @@ const PRICES: Record<string, typeof TOKENS> = {
 const DEFERRED = ["sandbox-1", "sandbox-2", "sandbox-flexless", "sandbox-flexbusy", "sandbox-flexquiet"];
 
 /**
- * Particular about the tier flex: one refuses it, one has no capacity on it twice, one takes it and serves standard. On
- * standard they answer.
+ * Models that misbehave about the flex tier: one refuses it, one has no capacity on it twice, one accepts it and serves
+ * standard. They answer on standard.
  */
 const FLEX_MODELS = ["flexless", "flexbusy", "flexquiet"];
 /**
- * Particular about JSON, which they have to be asked for in words: one gets it right when asked again, one never, one only thinks.
+ * Models without JSON support, which need an instruction: one answers correctly on the second try, one never does, one
+ * only reasons.
  */
 const WORDY_MODELS = ["malformed", "stubborn", "thinker"];
-/** They promise JSON by schema, and give what does not fit, or what has nothing in it. */
+/** Models that promise JSON by schema, and return an answer that does not fit or is empty. */
 const LOOSE_MODELS = ["careless", "hollow"];
-/** Does as each question says: `[slow 300]`, `[busy 3]`, `[lost]` …; for bulks, whose items share a model. */
+/**
+ * A model that follows commands in each question: `[slow 300]`, `[busy 3]`, `[lost]` and so on; for bulks, whose items
+ * share a model.
+ */
 const SCRIPTED_MODELS = ["mixed"];
 
 const TEXT_MODELS: typeof MODELS = [
@@ -96,10 +100,10 @@ export const textModels = TEXT_MODELS.map(
   }),
 );
 
-/** Pictures travel as base64. */
+/** Encodes pictures as base64. */
 const toMessage = ({ content, cache: _cache, ...message }: TextMessage) => ({
   ...message,
-  opaque: undefined, // It makes no such members.
+  opaque: undefined, // The sandbox makes no opaque members.
   content:
     typeof content === "string"
       ? content
@@ -139,7 +143,7 @@ function toTextProgress(
   };
 }
 
-/** Reads its answer, for the port and for pins. */
+/** Reads its answer, for the text port and for pins. */
 export const readText = (reply: HttpReply, io: ProviderIo) =>
   toTextProgress(parseReply(TextReply, reply, io), reply.status, io);
 

@@ -4,7 +4,7 @@ import { type Progress, ProviderFault, type ProviderIo, type Usage } from "../de
 import { getJson, parseReply, postJson, safeWord } from "../http";
 import { explain, headers, MAX_FILES_BYTES } from "./common";
 
-/* Ports of the sandbox that take work now and answer later. */
+/* Ports of the sandbox that accept work and answer later. */
 
 const POLL_MS = 1_000;
 
@@ -16,7 +16,6 @@ const Standing = z.discriminatedUnion("status", [
   z.looseObject({ status: z.literal("done"), id: z.string(), model: z.string() }),
 ]);
 
-/** Hands the work in. */
 export async function submitWork(path: string, call: object, io: ProviderIo): Promise<Progress<never>> {
   const reply = await postJson(io, path, {
     body: { model: io.model.id, ...call },
@@ -27,7 +26,10 @@ export async function submitWork(path: string, call: object, io: ProviderIo): Pr
   return { state: "pending", handle: { id }, pollAfterMs: POLL_MS };
 }
 
-/** Asks for the work's status; `read` makes the result of a whole answer, with what was used. */
+/**
+ * Polls the work's status; `read` makes result and usage from a complete answer. Throws ProviderFault if the work
+ * failed.
+ */
 export async function pollWork<T, R>(
   handle: Json,
   io: ProviderIo,

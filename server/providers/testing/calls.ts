@@ -1,6 +1,6 @@
 import type { ImageCall, TextCall, VideoCall } from "../define";
 
-/* Calls that tests of providers make. */
+/* Calls that provider tests share. */
 
 export const hello: TextCall = {
   messages: [{ role: "user", content: "Hello" }],

@@ -18,15 +18,17 @@ import {
 } from "./vendor";
 import { readSent } from "./wire";
 
-/* What every provider must keep, whatever its vendor: its fixtures, and the truth about what left. */
+/*
+ * Tests that every provider must pass, whatever its vendor: its fixtures, and the truth about whether a request left.
+ */
 
 const SECRET = "sk-canary-0a9b8c7d6e5f4a3b2c1d";
 
-/** How a vendor wants its credentials: the fields of the connection, and the headers they are sent in. */
+/** How a vendor expects its credentials: the fields of the connection, and the headers that carry them. */
 export type Signing = { credentials: Record<string, string>; headers: Record<string, string> };
-/** What most vendors want: one key, as a bearer token. */
+/** The usual case: one key, as a bearer token. */
 const BEARER: Signing = { credentials: { apiKey: SECRET }, headers: { authorization: `Bearer ${SECRET}` } };
-/** One key in a header of the vendor's own, behind a word where it wants one: `Key `. */
+/** One key in a header of the vendor's own, after a prefix such as `Key ` if the vendor wants one. */
 export const keyInHeader = (name: string, word = ""): Signing => ({
   credentials: { apiKey: SECRET },
   headers: { [name]: `${word}${SECRET}` },
@@ -42,13 +44,13 @@ const Fixture = z.object({
     status: z.int(),
     headers: z.record(z.string(), z.string()).optional(),
     json: z.json().optional(),
-    /** A file instead. */
+    /** A file in place of JSON. */
     base64: z.string().optional(),
   }),
   progress: z.json(),
 });
 
-/** Submits a call that comes from a fixture: its shape is the port's by agreement, not by type. */
+/** Submits a fixture's call. The casts rely on fixtures having the port's shape. */
 function submit(
   provider: Provider,
   port: PortName,
@@ -60,7 +62,7 @@ function submit(
   return adapter.submit(call as never, io);
 }
 
-/** Bytes as base64, so that a fixture can spell them. */
+/** Encodes bytes as base64, so that a fixture can contain them. */
 const asJson = (value: unknown): unknown =>
   JSON.parse(
     JSON.stringify(value, (_key, item) => {
@@ -72,7 +74,7 @@ const asJson = (value: unknown): unknown =>
     }),
   );
 
-/** Bytes a fixture spells as `{"base64": "…"}`, anywhere in a call, become bytes. */
+/** Decodes bytes that a fixture writes as `{"base64": "…"}`, anywhere in a call. */
 const withBytes = (call: unknown): unknown =>
   JSON.parse(JSON.stringify(call), (_key, item) => {
     if (typeof item !== "object" || item === null || typeof item.base64 !== "string") return item;
@@ -81,8 +83,8 @@ const withBytes = (call: unknown): unknown =>
   });
 
 /**
- * Plays every fixture of a folder against a local vendor and asserts the exact request on the wire: its method, path,
- * headers and body, which is JSON or, of a multipart form, the list of its parts (see wire.ts).
+ * Plays every fixture of a folder against a local vendor and asserts the exact request on the wire: method, path,
+ * headers and body. The body is JSON, or the list of a multipart form's parts (see wire.ts).
  */
 export function answersItsFixtures(
   provider: Provider,
@@ -110,14 +112,17 @@ export function answersItsFixtures(
       const sent = await Promise.all(vendor.arrived.map(readSent));
       expect(sent.map(({ method, path, body }) => ({ method, path, body }))).toEqual([fixture.sent]);
       expect(vendor.arrived[0]?.headers).toMatchObject({ ...wire.headers, ...signing.headers });
-      // A key is for a header: addresses are written into logs on the way.
+      // A key belongs in a header, because URLs are written into logs on the way.
       expect(vendor.arrived[0]?.path).not.toContain(SECRET);
       expect(asJson(progress)).toEqual(fixture.progress);
     });
   });
 }
 
-/** A refusal, a full house, a silence after send, a closed door and a bad answer give what define.ts says. */
+/**
+ * Checks that a refusal, a lack of capacity, silence after sending, a refused connection and a bad answer have the
+ * kinds that define.ts documents.
+ */
 export function tellsTheTruthAboutSubmission(
   provider: Provider,
   {
@@ -132,7 +137,7 @@ export function tellsTheTruthAboutSubmission(
   );
 }
 
-/** The same of one of its interfaces under a pin. */
+/** The same for one of its interfaces under a pin. */
 export function tellsTheTruthAboutPins(
   provider: Provider,
   api: string,
@@ -173,7 +178,7 @@ function tellsTheTruth(
       ["silence after sending", "close", "lost/ambiguous"],
       ["a reset after sending", "reset", "lost/ambiguous"],
       ["half an answer", "cut", "lost/ambiguous"],
-    ])("%s", async (_case, script, expected) => {
+    ])("%s has the right kind and submission", async (_case, script, expected) => {
       vendor.answer(script);
       const found = await fault();
       expect(`${found.kind}/${found.submission}`).toBe(expected);
@@ -182,12 +187,12 @@ function tellsTheTruth(
       if (found.kind === "capacity") expect(found.details.retryAfterMs).toBe(2_000);
     });
 
-    test("a closed door", async () => {
+    test("a refused connection is not attempted", async () => {
       const found = await fault("http://127.0.0.1:1");
       expect(`${found.kind}/${found.submission}`).toBe("unreachable/not_attempted");
     });
 
-    test("our signal after sending", async () => {
+    test("our own signal after sending is ambiguous and reported as aborted", async () => {
       vendor.answer("silent");
       const stop = new AbortController();
       const call = fault(vendor.url, { signal: stop.signal });
@@ -200,7 +205,7 @@ function tellsTheTruth(
   });
 }
 
-/** The check of an account: one free request, authenticated, in the vendor's own words. */
+/** Tests an account's check: one free, authenticated request in the vendor's format. */
 export function checksCredentials(
   provider: Provider,
   expected: { path: string; answer: unknown; signing?: Signing; method?: string },
@@ -213,7 +218,7 @@ export function checksCredentials(
     });
     afterAll(() => vendor.stop());
 
-    test("good ones pass", async () => {
+    test("a good key passes", async () => {
       vendor.answer({ json: expected.answer });
       await check(provider, vendor.url, signing);
       const { method = "GET", path } = expected;
@@ -229,7 +234,7 @@ async function check(provider: Provider, baseUrl: string, { credentials }: Signi
   await provider.check({ ...account, signal: new AbortController().signal });
 }
 
-/** A check passes only an account the vendor confirmed, asks once, and reveals no secret. */
+/** Tests that a check passes only an account that the vendor confirmed, sends one request, and reveals no secret. */
 export function refusesWrongCredentials(provider: Provider, signing: Signing): void {
   const secrets = Object.values(signing.credentials);
   describe(`${provider.name} lets no wrong credentials pass`, () => {
@@ -247,7 +252,7 @@ export function refusesWrongCredentials(provider: Provider, signing: Signing): v
       ["a full house", { status: 429, json: echo }, "capacity"],
       ["a failure", { status: 500, json: echo }, "failed"],
       ["no answer", "close", "lost"],
-    ])("%s", async (_case, script, kind) => {
+    ])("%s does not pass", async (_case, script, kind) => {
       vendor.answer(script);
       const found = await fault();
       expect(found.kind).toBe(kind);
@@ -258,7 +263,7 @@ export function refusesWrongCredentials(provider: Provider, signing: Signing): v
       }
     });
 
-    test("a closed door", async () => {
+    test("a refused connection is unreachable", async () => {
       expect((await fault("http://127.0.0.1:1")).kind).toBe("unreachable");
     });
   });

@@ -8,8 +8,8 @@ import type { Signing } from "./fixtures";
 import { everythingOf, faultOf, ioFor, pinApi, startVendor, type Vendor } from "./vendor";
 
 /*
- * Fixtures of pins, in the folder `pins` of a provider's fixtures: a call, the whole body it becomes, the
- * settings in it, an answer of the vendor's, and its reading.
+ * Fixtures of pins, in the folder `pins` of a provider's fixtures: a call, the complete body for it, the settings
+ * within that body, a vendor's answer, and its reading.
  */
 
 const PinFixture = z.object({
@@ -24,19 +24,21 @@ const PinFixture = z.object({
     headers: z.record(z.string(), z.string()).optional(),
     json: z.record(z.string(), z.json()),
   }),
-  /** All but the status and the native response. */
+  /** The reading without status and native response. */
   read: z.record(z.string(), z.json()),
 });
 export type PinFixture = z.output<typeof PinFixture>;
 
-/** The fixtures of a provider's pins. */
 export function readPinFixtures(folder: string): PinFixture[] {
   const path = join(folder, "pins");
   const files = existsSync(path) ? readdirSync(path).filter((file) => file.endsWith(".json")) : [];
   return files.map((file) => PinFixture.parse(JSON.parse(readFileSync(join(path, file), "utf8"))));
 }
 
-/** Plays them: the bytes are the caller's own, and an answer without evidence or with a key in it is none. */
+/**
+ * Plays the fixtures. The bytes sent must be the caller's own, and an answer that lacks evidence or contains a key must
+ * fail.
+ */
 export function answersItsPinFixtures(provider: Provider, fixtures: PinFixture[], signing: Signing): void {
   const [secret = ""] = Object.values(signing.credentials);
   describe(`${provider.name} answers the fixtures of its pins`, () => {
@@ -52,7 +54,7 @@ export function answersItsPinFixtures(provider: Provider, fixtures: PinFixture[]
         const api = pinApi(provider, each.api);
         const { credentials } = signing;
         const io = ioFor(provider, each.model, "text", { baseUrl: vendor.url, credentials, tier: each.tier });
-        const body = api.body(each.call as PinCall, io.model, io.tier); // its shape is a pin's by agreement
+        const body = api.body(each.call as PinCall, io.model, io.tier); // fixtures have the shape of a pin
         expect(body).toEqual(each.sent.body);
         expect(settingsOf(api, body)).toEqual(each.settings);
 

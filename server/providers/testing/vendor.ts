@@ -6,7 +6,7 @@ import { ProviderFault } from "../define";
 import type { PinApi } from "../pins";
 import type { Provider } from "../provider";
 
-/* A vendor for tests: a real HTTP server on this machine with scripted answers that keeps what arrived. */
+/* A vendor for tests: a local HTTP server with scripted answers that records requests. */
 
 export type Arrived = {
   method: string;
@@ -18,15 +18,15 @@ export type Arrived = {
 
 export type Script =
   | { status?: number; headers?: Record<string, string>; json?: unknown; text?: string; bytes?: Uint8Array }
-  /** Takes the whole request, then closes the connection without a word. */
+  /** Reads the whole request, then closes the connection. */
   | "close"
-  /** Takes the whole request, then resets the connection. */
+  /** Reads the whole request, then resets the connection. */
   | "reset"
   /** Sends headers and half a body, then closes. */
   | "cut"
-  /** Takes the request and never answers. */
+  /** Reads the request and never answers. */
   | "silent"
-  /** Sends headers and half a body, and nothing more. */
+  /** Sends headers and half a body, then nothing more. */
   | "begun"
   /** Sends a body without end. */
   | "endless";
@@ -36,7 +36,7 @@ export type Vendor = {
   port: number;
   arrived: Arrived[];
   connections(): number;
-  /** How every following request is answered, or the answers in turn; the last one stays. */
+  /** Sets the answers to the following requests, in turn; the last one repeats. */
   answer(...scripts: Script[]): void;
   stop(): Promise<void>;
 };
@@ -80,7 +80,7 @@ function play(script: Script, response: ServerResponse): void {
     const chunk = Buffer.alloc(64 * 1024, 0x20);
     const more = () => {
       while (!response.destroyed && response.write(chunk)) {
-        // Until the other side has enough in hand.
+        // until the receiver's buffer is full
       }
       response.once("drain", more);
     };
@@ -92,10 +92,10 @@ function play(script: Script, response: ServerResponse): void {
   }
 }
 
-/** The parts of a ProviderIo a test sets, credentials in plain words. */
+/** The parts of a ProviderIo that a test sets, with credentials as plain text. */
 export type PlainIo = Partial<Omit<ProviderIo, "credentials">> & { credentials?: Record<string, string> };
 
-/** What a provider gets for one call of a test. */
+/** The context of one call in a test. */
 export function ioFor(
   provider: Provider,
   modelId: string,
@@ -116,14 +116,14 @@ export function ioFor(
   };
 }
 
-/** One of a provider's interfaces that can be pinned. */
+/** One of a provider's interfaces for pins. Throws if there is none of that name. */
 export function pinApi(provider: Provider, name: string): PinApi {
   const api = provider.pins?.[name];
   if (!api) throw new Error(`${provider.name}/${name} cannot be pinned`);
   return api;
 }
 
-/** The fault of a call that must fail. */
+/** The fault of a call that must fail. Throws any other error, or if the call succeeds. */
 export async function faultOf(call: Promise<unknown>): Promise<ProviderFault> {
   try {
     await call;
@@ -134,7 +134,7 @@ export async function faultOf(call: Promise<unknown>): Promise<ProviderFault> {
   throw new Error("The call succeeded.");
 }
 
-/** Everything of an error that a log, a receipt or an answer could carry. */
+/** Everything of an error that a log, a receipt or an answer could contain. */
 export function everythingOf(error: Error): string {
   const cause = error.cause instanceof Error ? everythingOf(error.cause) : String(error.cause ?? "");
   return [

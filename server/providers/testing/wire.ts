@@ -5,22 +5,25 @@ import type { TextCall } from "../define";
 import { type Arrived, type Script, startVendor, type Vendor } from "./vendor";
 
 /*
- * Compares the request of a vendor's own client with ours for the same call. Where a vendor publishes an npm client, add it
- * as a dev dependency and write `<provider>.wire.test.ts` with `sendsWhatItsClientSends`.
+ * Compares the request of a vendor's own client with ours for the same call. If a vendor publishes an npm client, add
+ * it as a dev dependency and write `<provider>.wire.test.ts` with `sendsWhatItsClientSends`.
  */
 
-/** One request in a form two clients' requests can be compared in. */
+/** One request, in a form that makes two clients comparable. */
 export type Sent = {
   method: string;
   path: string;
   headers: Record<string, string>;
-  /** Parsed JSON; of a multipart form the list of its parts, sorted by name; null without a body; any other as text. */
+  /**
+   * Parsed JSON; for a multipart form the list of its parts, sorted by name; null without a body; any other body as
+   * text.
+   */
   body: unknown;
 };
 
 type Part = { name: string; value: string } | { name: string; file: string; type: string; base64: string };
 
-/** Reads what arrived; forms become lists of parts, so that their boundaries and order do not count. */
+/** Reads a recorded request. Forms become lists of parts, so their boundaries and order do not matter. */
 export async function readSent({ method, path, headers, body, bytes }: Arrived): Promise<Sent> {
   const type = headers["content-type"] ?? "";
   const words = Object.entries(headers).map(([name, value]) => [name, String(value)]);
@@ -41,7 +44,7 @@ async function toPart([name, value]: [string, FormDataEntryValue]): Promise<Part
   return { name, file: value.name, type: value.type, base64 };
 }
 
-/** Headers of the connection and of who calls, which say nothing of the call. Names may end in `*`. */
+/** Headers of the connection and of the client, which do not depend on the call. Names can end in `*`. */
 const NEVER_COMPARED = [
   ...["host", "connection", "content-length", "transfer-encoding", "accept-encoding", "accept-language"],
   ...["accept", "user-agent", "sec-fetch-mode", "priority"],
@@ -49,23 +52,23 @@ const NEVER_COMPARED = [
 
 export type Comparison = {
   title: string;
-  /** What the vendor answers both. */
+  /** The vendor's answer to both. */
   answer: Script;
-  /** The same call by the vendor's own client, and by ours. Whether they like the answer does not matter. */
+  /** The same call by the vendor's own client, and by ours. Their results do not matter. */
   theirs(baseUrl: string): Promise<unknown>;
   ours(baseUrl: string): Promise<unknown>;
   /**
-   * Where the two bodies differ, by path (`store`, `text.format.strict`; `image.filename` of a form's part), and why that
-   * is right. One that does not differ any more fails the test.
+   * Differences between the two bodies, by path (`store`, `text.format.strict`; `image.filename` for a form's part),
+   * each with its reason. A listed path that no longer differs fails the test.
    */
   bodyDiffers?: Record<string, string>;
 };
 
-/** One test a case: method, path, headers and body are the same, but for what is named. */
+/** Defines one test per case: method, path, headers and body must be equal, except for listed differences. */
 export function sendsWhatItsClientSends(
   name: string,
   cases: Comparison[],
-  /** Headers only one of the two sends, and why; names may end in `*`. */
+  /** Headers that only one of the two sends, with the reason; names can end in `*`. */
   headersDiffer: Record<string, string> = {},
 ): void {
   describe(`${name} sends what the vendor's own client sends`, () => {
@@ -107,7 +110,7 @@ function withoutHeaders(headers: Record<string, string>, names: string[]): Recor
   return Object.fromEntries(Object.entries(headers).filter(([header]) => !isNamed(header)));
 }
 
-/** The value at a path; of a form, the first word is the name of a part. */
+/** The value at a path; for a form, the first segment is the name of a part. */
 function at(body: unknown, path: string): unknown {
   const [first = "", ...rest] = path.split(".");
   if (!Array.isArray(body)) return rest.reduce(child, child(body, first));
@@ -135,7 +138,7 @@ const ASKED = [
 ];
 const TOOLS = ["depth_of", "width_of"];
 
-/** A loop's second turn: two tools were called at once, and here are their results. */
+/** The second turn of a tool loop: the results of two tools that were called together. */
 export const secondTurn = (
   parameters: Json,
   words = "I will look.",
@@ -149,7 +152,7 @@ export const secondTurn = (
   tools: TOOLS.map((name) => ({ type: "function", name, parameters })),
 });
 
-/** The same as chat completions have it. */
+/** The same in the form of chat completions. */
 export const secondChatTurn = (
   parameters: Record<string, unknown>,
   content: string | null = "I will look.",
