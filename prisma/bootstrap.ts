@@ -20,7 +20,7 @@ import { publicUrl } from "@/server/platform/settings/env";
 const Account = z.object({ email: z.string(), password: z.string() });
 type Account = z.output<typeof Account>;
 
-/** What bootstrap.json says. */
+/** The content of bootstrap.json. */
 const Bootstrap = z.object({
   baseUrl: z.string(),
   organizationId: z.string(),
@@ -32,7 +32,10 @@ const Bootstrap = z.object({
 });
 type Bootstrap = z.output<typeof Bootstrap>;
 
-/** What an earlier run wrote that was killed before it made people; one that cannot be read is no reason to fail. */
+/**
+ * The file of an earlier run that was killed before it created people; null if it cannot be read, which is not an
+ * error.
+ */
 function readKnown(file: string): Partial<Bootstrap> | null {
   try {
     return Bootstrap.partial().parse(JSON.parse(readFileSync(file, "utf8")));
@@ -41,13 +44,13 @@ function readKnown(file: string): Partial<Bootstrap> | null {
   }
 }
 
-/** The organization of before, else the oldest, else a new one. */
+/** The known organization, or the oldest one, or a new one. */
 async function keepOrganization(ctx: Ctx, known: string | undefined): Promise<string> {
   const organizations = await listOrganizations(ctx);
   const kept = organizations.find(({ organizationId }) => organizationId === known) ?? organizations[0];
   if (kept) return kept.organizationId;
   const { organizationId } = await createOrganization(ctx, { name: "Capstan" });
-  // So that whoever tries it does not stop at the end of the allowance. Of the sandbox only: nothing of it is real.
+  // Keeps trials from stopping at the end of the allowance. The money is for the sandbox only, where nothing is real.
   const amountMicros = 1_000_000_000;
   await credit(ctx, { organizationId, amountMicros, isTest: true, reason: "Test money to start with" });
   return organizationId;
@@ -73,7 +76,7 @@ async function keepKey(
   return (await createKey(ctx, { ...key, environment: "development" })).apiKey;
 }
 
-/** Whether somebody has an account: what there is belongs to them from then on. */
+/** Does anyone have an account? The installation belongs to people from then on. */
 async function isInUse(): Promise<boolean> {
   return (await withSystem((tx) => tx.user.findFirst({ select: { id: true } }))) !== null;
 }
@@ -83,7 +86,7 @@ const accountOf = (name: string): Account => ({
   password: makePassword(),
 });
 
-/** Whole or not at all, readable by its owner only. */
+/** Writes the file atomically, readable by its owner only. */
 function write(file: string, bootstrap: Bootstrap): void {
   mkdirSync(dirname(file), { recursive: true });
   const temporary = `${file}.${process.pid}.tmp`;
@@ -92,9 +95,10 @@ function write(file: string, bootstrap: Bootstrap): void {
 }
 
 /**
- * Makes what a new installation needs to be used: an organization, a project, two people and two keys, and writes them into
- * the data directory's bootstrap.json. Where somebody has an account nothing is made or changed: a start depends on nothing
- * that people set, and brings back nothing that they revoked. Machines that start at once over one database take turns.
+ * Creates what a new installation needs: an organization, a project, two people and two keys, and writes them to
+ * bootstrap.json in the data directory. If anyone has an account, nothing is created or changed, so that a start
+ * neither depends on people's settings nor restores what they revoked. Machines that start at the same time over one
+ * database take turns.
  */
 export async function seed(dataDir: string): Promise<{ isNew: boolean }> {
   const client = await pool.connect();
@@ -121,7 +125,7 @@ async function make(ctx: Ctx, file: string): Promise<void> {
     member: known?.member ?? accountOf("member"),
     operator: known?.operator ?? accountOf("operator"),
   };
-  write(file, bootstrap); // before the people: they end the making
+  write(file, bootstrap); // before the people, whose existence ends the setup
   const { member, operator } = bootstrap;
   await createUser(ctx, { ...operator, organizationId, role: "owner" });
   await grantOperator(ctx, { email: operator.email });

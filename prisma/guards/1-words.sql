@@ -1,6 +1,6 @@
 -- Words and numbers a column may hold. -------------------------------------------------------------------
--- Domains, and not CHECK constraints of the tables: PostgreSQL reads the text of every CHECK of a table again for each
--- statement that writes to it, which was a seventh of what an admission costs; a domain's is kept.
+-- Domains instead of CHECK constraints on tables: PostgreSQL parses every CHECK of a table again for each statement
+-- that writes to it, which took a seventh of the time of an admission. A domain's check is cached.
 
 CREATE FUNCTION capstan_restrict(column_name text, domain_name text) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
@@ -13,7 +13,7 @@ CREATE DOMAIN "amount_of_bytes" AS bigint CONSTRAINT "bytes_not_negative" CHECK 
 CREATE DOMAIN "ordinal" AS integer CONSTRAINT "ordinal_positive" CHECK (VALUE > 0);
 CREATE DOMAIN "sha256_hex" AS text CONSTRAINT "sha256_form" CHECK (VALUE ~ '^[0-9a-f]{64}$');
 CREATE DOMAIN "currency_code" AS text CONSTRAINT "currency_form" CHECK (VALUE ~ '^[A-Z]{3}$');
--- A transaction of the ledger: what it takes from one account it gives to others, in each currency.
+-- Checks a ledger transaction: its amounts sum to zero in each currency.
 CREATE FUNCTION capstan_is_balanced(postings jsonb) RETURNS boolean LANGUAGE plpgsql IMMUTABLE AS $$
 BEGIN
   RETURN jsonb_array_length(postings) BETWEEN 2 AND 64 AND NOT EXISTS (
@@ -111,11 +111,12 @@ SELECT capstan_restrict(column_name, domain_name) FROM (VALUES
   ('panel_session.max_spend_micros', 'amount_micros'), ('panel_session.created_by_kind', 'principal_kind')
 ) AS restricted(column_name, domain_name);
 
--- What concerns two columns, or is seldom written, stays a CHECK.
+-- Rules about two columns, or about rows that are rarely written, stay CHECK constraints.
 ALTER TABLE "job" ADD CONSTRAINT "job_completed_when_terminal" CHECK
   ("completed_at" IS NOT NULL OR "status" NOT IN ('succeeded', 'failed', 'canceled'));
 ALTER TABLE "api_key" ADD CONSTRAINT "api_key_hash_is_sha256" CHECK (octet_length("hash") = 32);
--- A management key ends, is bound to no project, and was created by a person; a key that it created is bound to a project.
+-- A management key expires, is bound to no project, and was created by a person; a key that it created is bound to a
+-- project.
 ALTER TABLE "api_key" ADD CONSTRAINT "management_key_is_bounded" CHECK ("management" IS NULL OR
   ("project_id" IS NULL AND "made_by_key" IS NULL AND "expires_at" <= "created_at" + interval '2160 hours') IS TRUE);
 ALTER TABLE "api_key" ADD CONSTRAINT "made_key_is_bound" CHECK ("made_by_key" IS NULL OR "project_id" IS NOT NULL);
@@ -127,23 +128,24 @@ ALTER TABLE "device_login" ADD CONSTRAINT "device_login_is_decided_by_somebody" 
   (num_nonnulls("decision", "decided_by", "version") IN (0, 3) AND ("used_at" IS NULL OR "decision" IS NOT DISTINCT FROM 'approved'));
 ALTER TABLE "user_account" ADD CONSTRAINT "second_factor_has_secret" CHECK
   ("second_factor_at" IS NULL OR "second_factor_secret" IS NOT NULL);
--- capstan_count_panel_jobs counts them.
+-- Counted by capstan_count_panel_jobs.
 ALTER TABLE "panel_session" ADD CONSTRAINT "panel_session_jobs_within_cap" CHECK ("admitted_jobs" BETWEEN 0 AND "max_jobs");
 ALTER TABLE "panel_token" ADD CONSTRAINT "panel_token_hash_is_sha256" CHECK (octet_length("hash") = 32);
 ALTER TABLE "panel_launch_code" ADD CONSTRAINT "panel_launch_code_hash_is_sha256" CHECK (octet_length("hash") = 32);
 ALTER TABLE "mail" ADD CONSTRAINT "mail_tells_of_one_thing" CHECK
   (num_nonnulls("notification_id", "invitation_id") = 1 AND ("invitation_id" IS NULL) = ("invitation_nonce" IS NULL));
 
--- Rows of a few kilobytes stay as they are: compressing them was a fifth of the work of an execution.
+-- Rows of a few kilobytes are not compressed, because compressing them was a fifth of the work of an execution.
 ALTER TABLE "job" SET (toast_tuple_target = 8160);
 ALTER TABLE "attempt" SET (toast_tuple_target = 8160);
 ALTER TABLE "payload" SET (toast_tuple_target = 8160);
 ALTER TABLE "receipt" SET (toast_tuple_target = 8160);
 ALTER TABLE "pinned_record" SET (toast_tuple_target = 8160);
--- Two rows of a page leave room for a third, the next version of one of them. An update on the same page logs only what lies
--- between the first and the last changed column, so the sealed quote, most of the row, is the last (a migration moved it).
+-- Two rows per page leave room for a third, the next version of one of them. An update on the same page logs only the
+-- range between the first and the last changed column, so the sealed quote, most of the row, is the last column (a
+-- migration moved it).
 ALTER TABLE "job" SET (fillfactor = 65);
--- The hold of a pinned execution is written once more, when it ends.
+-- The hold of a pinned execution is updated once, when it ends.
 ALTER TABLE "pinned_hold" SET (fillfactor = 70);
--- Each transaction of the ledger leaves room for the numbers of its postings.
+-- Each ledger transaction reserves the numbers of its postings.
 ALTER SEQUENCE "ledger_transaction_id_seq" INCREMENT BY 64;

@@ -1,6 +1,7 @@
 -- Statistics. --------------------------------------------------------------------------------------------
--- Each execution adds to these tables, so they are analyzed again and again, of a large one a second of a core each time. A
--- quarter of the usual sample is enough to choose between their indexes, and what no statement looks for needs none at all.
+-- Each execution adds to these tables, so they are analyzed again and again, which takes a second of CPU time per large
+-- table. A quarter of the usual sample is enough to choose between their indexes, and columns that no statement filters
+-- by need no statistics.
 DO $$
 DECLARE
   sampled record;

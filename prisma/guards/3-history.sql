@@ -7,7 +7,7 @@ END $$;
 
 CREATE TRIGGER "event_append_only" BEFORE UPDATE OR DELETE OR TRUNCATE ON "event"
   FOR EACH STATEMENT EXECUTE FUNCTION capstan_refuse_change();
--- What was admitted never changes, and with it what is held.
+-- The admission of a job never changes, including its hold.
 CREATE TRIGGER "job_admission_stays" BEFORE UPDATE OF "admitted_events", "id", "organization_id", "project_id", "principal_id",
     "submitted_by", "billing_mode", "credential_ids", "provider", "maximum_micros", "created_at" OR DELETE OR TRUNCATE ON "job"
   FOR EACH STATEMENT EXECUTE FUNCTION capstan_refuse_change();
@@ -25,7 +25,7 @@ CREATE TRIGGER "pinned_attempt_never_deleted" BEFORE DELETE OR TRUNCATE ON "pinn
   FOR EACH STATEMENT EXECUTE FUNCTION capstan_refuse_change();
 CREATE TRIGGER "pinned_bulk_never_deleted" BEFORE DELETE OR TRUNCATE ON "pinned_bulk"
   FOR EACH STATEMENT EXECUTE FUNCTION capstan_refuse_change();
--- What has ended is a record of evidence: no column of it changes any more.
+-- An ended row is evidence, so none of its columns changes.
 CREATE FUNCTION capstan_refuse_change_of_ended() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   -- The key of a pinned execution that was never sent is free again, and nothing else of its row changes.
@@ -42,7 +42,7 @@ CREATE TRIGGER "pinned_attempt_end_stays" BEFORE UPDATE ON "pinned_attempt" FOR 
   WHEN (OLD."ended_at" IS NOT NULL) EXECUTE FUNCTION capstan_refuse_change_of_ended();
 CREATE TRIGGER "pinned_bulk_end_stays" BEFORE UPDATE ON "pinned_bulk" FOR EACH ROW
   WHEN (OLD."status" IN ('succeeded', 'partial', 'failed')) EXECUTE FUNCTION capstan_refuse_change_of_ended();
--- Of a request, at most one commission quote can be paid, and what it says never changes.
+-- A request has at most one commission quote that can be paid, and the quote's terms never change.
 CREATE UNIQUE INDEX "commission_quote_one_active" ON "commission_quote" ("request_id") WHERE "state" = 'active';
 CREATE UNIQUE INDEX "commission_quote_one_paid" ON "commission_quote" ("request_id") WHERE "state" = 'paid';
 CREATE FUNCTION capstan_guard_commission_quote() RETURNS trigger LANGUAGE plpgsql AS $$
@@ -67,12 +67,12 @@ CREATE TRIGGER "capability_request_revision_append_only" BEFORE UPDATE OR DELETE
   FOR EACH STATEMENT EXECUTE FUNCTION capstan_refuse_change();
 CREATE TRIGGER "capability_request_event_append_only" BEFORE UPDATE OR DELETE OR TRUNCATE ON "capability_request_event"
   FOR EACH STATEMENT EXECUTE FUNCTION capstan_refuse_change();
--- A commission has one checkout at a time: whoever else wants to pay it joins that one.
+-- A commission has one checkout at a time; anyone else who wants to pay joins it.
 CREATE UNIQUE INDEX "payment_one_open_commission" ON "payment" ("subject_id") WHERE "kind" = 'commission' AND "state" = 'open';
 CREATE INDEX "payment_by_commission" ON "payment" ("subject_id") WHERE "kind" = 'commission';
 CREATE INDEX "payment_to_close" ON "payment" ("close_at") WHERE "close_at" IS NOT NULL;
 CREATE INDEX "commission_quote_to_remind" ON "commission_quote" ("expires_at") WHERE "state" = 'active' AND "reminded_at" IS NULL;
--- A name is one adapter of a project and environment at a time.
+-- A name belongs to one adapter per project and environment at a time.
 CREATE UNIQUE INDEX "model_adapter_one_name" ON "model_adapter" ("project_id", "environment", "name_key") WHERE "deleted_at" IS NULL;
 CREATE TRIGGER "adapter_alias_version_append_only" BEFORE UPDATE OR DELETE OR TRUNCATE ON "adapter_alias_version"
   FOR EACH STATEMENT EXECUTE FUNCTION capstan_refuse_change();
@@ -80,7 +80,7 @@ CREATE TRIGGER "comparison_entry_append_only" BEFORE UPDATE OR DELETE OR TRUNCAT
   FOR EACH STATEMENT EXECUTE FUNCTION capstan_refuse_change();
 CREATE TRIGGER "comparison_never_deleted" BEFORE DELETE OR TRUNCATE ON "comparison"
   FOR EACH STATEMENT EXECUTE FUNCTION capstan_refuse_change();
--- A comparison is judged once; nothing else of it changes.
+-- A comparison is judged once; nothing else about it changes.
 CREATE FUNCTION capstan_guard_comparison() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   IF OLD."decision" IS NOT NULL OR NEW."decision" IS NULL
@@ -93,11 +93,11 @@ BEGIN
   RETURN NEW;
 END $$;
 CREATE TRIGGER "comparison_stays" BEFORE UPDATE ON "comparison" FOR EACH ROW EXECUTE FUNCTION capstan_guard_comparison();
--- The jobs of a panel session are found by it; those of others never are.
+-- Finds the jobs of a panel session; other principals are never looked up this way.
 CREATE INDEX "job_of_panel" ON "job" ("principal_id") WHERE "principal_kind" = 'panel_session';
 CREATE TRIGGER "model_adapter_never_deleted" BEFORE DELETE OR TRUNCATE ON "model_adapter"
   FOR EACH STATEMENT EXECUTE FUNCTION capstan_refuse_change();
--- The source of an adapter never changes; its description, the health of its source and that it was put away may.
+-- The source of an adapter never changes; its description, the health of its source and its deletion may.
 CREATE FUNCTION capstan_guard_adapter() RETURNS trigger LANGUAGE plpgsql AS $$
 DECLARE
   may_change CONSTANT text[] := ARRAY['display_name', 'name_key', 'base_model_family', 'compatible_models', 'trigger_words',
@@ -110,11 +110,11 @@ BEGIN
   RETURN NEW;
 END $$;
 CREATE TRIGGER "model_adapter_stays" BEFORE UPDATE ON "model_adapter" FOR EACH ROW EXECUTE FUNCTION capstan_guard_adapter();
--- A key names one panel of a project, or of the organization as a whole.
+-- A key identifies one embed within a project, or within the organization as a whole.
 CREATE UNIQUE INDEX "panel_definition_one_key" ON "panel_definition" ("organization_id", coalesce("project_id", ''), "key");
 CREATE TRIGGER "panel_version_append_only" BEFORE UPDATE OR DELETE OR TRUNCATE ON "panel_version"
   FOR EACH STATEMENT EXECUTE FUNCTION capstan_refuse_change();
--- One key signs; those before it stay.
+-- Exactly one key signs; earlier ones stay.
 CREATE UNIQUE INDEX "signing_key_one_active" ON "signing_key" (("retired_at" IS NULL)) WHERE "retired_at" IS NULL;
 CREATE TRIGGER "delivery_attempt_append_only" BEFORE UPDATE OR DELETE OR TRUNCATE ON "delivery_attempt"
   FOR EACH STATEMENT EXECUTE FUNCTION capstan_refuse_change();
@@ -129,9 +129,9 @@ CREATE TRIGGER "payment_event_append_only" BEFORE UPDATE OR DELETE OR TRUNCATE O
 CREATE TRIGGER "pinned_hold_never_deleted" BEFORE DELETE OR TRUNCATE ON "pinned_hold"
   FOR EACH STATEMENT EXECUTE FUNCTION capstan_refuse_change();
 
--- A hold ends once, and never changes what it holds.
--- Said by conditions and columns, so that no function is called where there is nothing to refuse: every execution ends a hold.
--- A condition is read from its text for each statement, a list of columns is not.
+-- A hold ends once, and the facts of the hold never change. Conditions and column lists express this without calling a
+-- function in the normal case, because every execution ends a hold. A condition is parsed again for each statement; a
+-- column list is not.
 CREATE FUNCTION capstan_refuse_hold() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   RAISE EXCEPTION 'the hold of % (%): %', OLD."execution_id", OLD."state", TG_ARGV[0] USING ERRCODE = 'integrity_constraint_violation';
@@ -144,7 +144,7 @@ CREATE TRIGGER "job_hold_end_stays" BEFORE UPDATE OF "hold_state" ON "job" FOR E
   WHEN (OLD."hold_state" <> 'open' AND (OLD."hold_state" <> 'ambiguous' OR NEW."hold_state" = 'open')
     OR (OLD."hold_state" IS NULL) <> (NEW."hold_state" IS NULL))
   EXECUTE FUNCTION capstan_refuse_job_hold('it has ended already, or would open again');
--- Admission says what pays: the balance, or else the allowance.
+-- Admission decides the funding: the balance, or else the allowance.
 CREATE TRIGGER "job_hold_keeps_what_pays" BEFORE UPDATE OF "hold_funding" ON "job" FOR EACH ROW
   WHEN (OLD."hold_funding" IS DISTINCT FROM 'wallet' OR OLD."hold_state" <> 'open' OR NEW."hold_funding" IS DISTINCT FROM 'allowance')
   EXECUTE FUNCTION capstan_refuse_job_hold('only its state may change');
@@ -155,8 +155,8 @@ CREATE TRIGGER "pinned_hold_keeps_what_it_holds" BEFORE UPDATE OF "id", "organiz
     "principal_id", "person_id", "billing_mode", "credential_ids", "is_test", "funding", "amount_micros", "created_at" ON "pinned_hold"
   FOR EACH ROW EXECUTE FUNCTION capstan_refuse_hold('only its state may change');
 
--- Few holds are ambiguous, and many end each second: no index has the others. A BRIN index finds those of a period, and costs
--- an execution nothing.
+-- Few holds are ambiguous and many end each second, so the index has only the ambiguous ones. The BRIN index finds
+-- holds of a period and costs an execution almost nothing.
 CREATE INDEX "job_hold_ambiguous" ON "job" ("created_at") WHERE "hold_state" = 'ambiguous' OR "hold_resolution" = 'written_off';
 CREATE INDEX "job_by_time" ON "job" USING brin ("created_at");
 CREATE INDEX "pinned_hold_ambiguous" ON "pinned_hold" USING brin ("created_at") WHERE "state" = 'ambiguous' OR "resolution" = 'written_off';

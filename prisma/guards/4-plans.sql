@@ -1,11 +1,11 @@
 -- Limits of plans. ----------------------------------------------------------------------------------------
--- A limit is held by the statement that admits what it counts: who counts holds the organization's lock until the end of the
--- transaction, so that any number at once do not overrun it. Without limits none of this is called.
+-- The statement that admits an execution also checks its limit: it holds the organization's lock until the end of the
+-- transaction, so concurrent admissions cannot exceed it. Without limits none of this is called.
 
 CREATE TYPE "plan_taking" AS ("organization_id" text, "id" text, "most_active" integer, "most_inferences" integer,
   "wanted" integer, "created_at" timestamptz);
 
--- Who takes a seat, by e-mail address: members, and whom an open invitation waits for.
+-- Email addresses that take a seat: members, and open invitations.
 CREATE FUNCTION capstan_seats(organization text, moment timestamptz) RETURNS SETOF text LANGUAGE sql STABLE
 BEGIN ATOMIC
   SELECT email FROM membership JOIN user_account ON user_account.id = user_id WHERE organization_id = organization
@@ -13,7 +13,8 @@ BEGIN ATOMIC
   WHERE organization_id = organization AND accepted_at IS NULL AND withdrawn_at IS NULL AND expires_at > moment;
 END;
 
--- Durable jobs of an organization that have not ended. By project, whose index leads to them.
+-- Durable jobs of an organization that have not ended. The query goes through projects because their index finds the
+-- jobs.
 CREATE FUNCTION capstan_active(organization text) RETURNS integer LANGUAGE sql VOLATILE
 RETURN (SELECT count(*)::int FROM job JOIN project ON project.id = job.project_id
   WHERE project.organization_id = organization AND operation = 'jobs' AND job.completed_at IS NULL);
@@ -23,8 +24,9 @@ RETURN (SELECT count(*)::int FROM job JOIN project ON project.id = job.project_i
   WHERE project.organization_id = organization AND operation = 'jobs' AND job.completed_at IS NULL
     AND job.status IN ('running', 'canceling'));
 
--- Takes what these admissions, whose jobs are written already by the same statement, need of their plans; CB429 where there
--- is not enough. One order of locks everywhere: organizations by id, first their jobs, then their hour.
+-- Reserves the plan limits for these admissions, whose jobs the same statement has already written; raises CB429 if a
+-- limit is exceeded. Locks are always taken in one order: organizations by id, first for their jobs, then for their
+-- hour.
 CREATE FUNCTION capstan_take(items plan_taking[]) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
   due record;
@@ -63,7 +65,8 @@ BEGIN
   END LOOP;
 END $$;
 
--- How many more jobs of each of these organizations may start now; whoever is told so starts them in the same transaction.
+-- Number of further jobs that each of these organizations can start now. The caller must start them in the same
+-- transaction.
 CREATE FUNCTION capstan_rooms(organizations text[], limits integer[])
 RETURNS TABLE ("organization_id" text, "room" integer) LANGUAGE plpgsql ROWS 2 AS $$
 DECLARE
@@ -79,9 +82,9 @@ BEGIN
   END LOOP;
 END $$;
 
--- Counts jobs that are being admitted, one for each time its session is named; above a session's cap CB402, and nothing is
--- written. Sessions are the last that an admission locks, in the order of their ids, and whoever ends a job locks none: so
--- nobody who holds one waits for what another has.
+-- Counts jobs that are being admitted, one per mention of their session; raises CB402 above a session's limit, and
+-- nothing is written. An admission locks sessions last, in the order of their ids, and ending a job locks none, so no
+-- deadlock is possible.
 CREATE FUNCTION capstan_count_panel_jobs(sessions text[]) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
   due record;

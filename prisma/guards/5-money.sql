@@ -1,10 +1,12 @@
 -- Money. -------------------------------------------------------------------------------------------------
--- Reservations move with holds: the statement that makes or ends holds calls one of these two functions with them. What
--- counts against a ceiling follows from the hold alone (its organization, project, principal, person, billing mode and day),
--- so nothing has to be remembered. Everybody locks in one order: organization, project and principal windows, then wallets.
--- A budget is set under an exclusive lock of its organization, which waits for every reservation under way.
+-- Reservations follow holds: the statement that creates or ends holds calls one of these two functions with them. The
+-- ceilings that a hold counts against follow from the hold alone (its organization, project, principal, person, billing
+-- mode and day), so they are not stored. Locks are always taken in one order: organization, project and principal
+-- windows, then wallets. Setting a budget takes an exclusive lock of its organization, which waits for all reservations
+-- in progress.
 
--- `enforcement` is what the call itself asks for: it can make a ceiling that warns prevent, and never the other way.
+-- `enforcement` is the enforcement that the call requests: it can turn a warning ceiling into a preventing one, never
+-- the reverse.
 CREATE TYPE "reservation" AS ("execution_id" text, "organization_id" text, "project_id" text,
   "principal_id" text, "person_id" text, "billing_mode" text, "credential_ids" text[], "is_test" boolean, "amount_micros" bigint,
   "enforcement" text, "created_at" timestamptz);
@@ -16,8 +18,8 @@ CREATE FUNCTION capstan_period_start(period text, moment timestamptz) RETURNS ti
 RETURN CASE period WHEN 'day' THEN date_trunc('day', moment, 'UTC') WHEN 'month' THEN date_trunc('month', moment, 'UTC')
   ELSE 'epoch'::timestamptz END;
 
--- The keys that replaced this one, as budgets name them. A rotated key's budget is its successor's, and what the old key
--- spent, or still spends while both work, counts against it.
+-- The keys that replaced this one, as budget scopes. A rotated key's budget belongs to its successor, and the old key's
+-- spend, past and present, counts against it.
 CREATE FUNCTION capstan_key_successors(key text) RETURNS text[] LANGUAGE sql STABLE
 RETURN ARRAY(
   WITH RECURSIVE successor AS (
@@ -25,7 +27,8 @@ RETURN ARRAY(
     UNION SELECT api_key.replaced_by FROM successor JOIN api_key ON api_key.id = successor.id WHERE api_key.replaced_by IS NOT NULL
   ) SELECT 'principal:' || id FROM successor);
 
--- Gives a key's budgets to its successor, with all that counts against them, while nobody reserves or settles.
+-- Moves a key's budgets, with the spend that counts against them, to its successor, under a lock that excludes
+-- reservations and settlements.
 CREATE FUNCTION capstan_transfer_budgets(organization text, old_key text, new_key text, moment timestamptz) RETURNS integer LANGUAGE plpgsql AS $$
 DECLARE
   passed integer;
@@ -37,9 +40,10 @@ BEGIN
   RETURN passed;
 END $$;
 
--- Whose ceilings an execution counts against. `guardrail` is the organization's own, of what runs on its own accounts;
--- `connection` is one of these accounts: an execution of several calls counts in full against each that it may run on. What a
--- key spends that a management key created counts against the management key as well, so all its keys share one ceiling.
+-- The scopes whose ceilings an execution counts against. `guardrail` is the organization's ceiling for its own
+-- accounts, and `connection` is one of these accounts; an execution of several calls counts in full against each
+-- account that it may use. Spend of a key that a management key created also counts against the management key, so all
+-- its keys share one ceiling.
 CREATE FUNCTION capstan_scopes(organization text, project text, principal text, person text, billing_mode text, credentials text[])
 RETURNS text[] LANGUAGE sql STABLE
 RETURN ARRAY['organization:' || organization, 'project:' || project, 'principal:' || principal, 'principal:' || person,
@@ -48,8 +52,8 @@ RETURN ARRAY['organization:' || organization, 'project:' || project, 'principal:
     || ARRAY(SELECT 'principal:' || made_by_key FROM api_key WHERE id = principal AND made_by_key IS NOT NULL) END
   || CASE WHEN cardinality(credentials) > 0 THEN ARRAY(SELECT 'connection:' || id FROM unnest(credentials) AS id) END;
 
--- The cap of one panel session. There are as many as sessions, to be used up: nobody is told of them as of budgets, and who
--- is no panel session is not to look through them.
+-- The limit of one embed session. There are as many as sessions and they are meant to be used up, so they send no
+-- alerts, and other principals skip them.
 CREATE FUNCTION capstan_is_of_panel(scope text) RETURNS boolean LANGUAGE sql IMMUTABLE
 RETURN starts_with(scope, 'principal:pses_');
 CREATE INDEX "budget_of_no_panel" ON "budget" ("organization_id") WHERE NOT capstan_is_of_panel("scope");
@@ -57,13 +61,14 @@ CREATE INDEX "budget_of_no_panel" ON "budget" ("organization_id") WHERE NOT caps
 CREATE FUNCTION capstan_scope_rank(scope text) RETURNS integer LANGUAGE sql IMMUTABLE
 RETURN CASE split_part(scope, ':', 1) WHEN 'organization' THEN 1 WHEN 'project' THEN 2 ELSE 3 END;
 
--- The key of the lock between setting a budget and counting against it.
+-- Key of the lock between setting a budget and counting against it.
 CREATE FUNCTION capstan_budget_lock(organization text) RETURNS bigint LANGUAGE sql IMMUTABLE
 RETURN hashtextextended('budget ' || organization, 0);
 
--- Sets money aside for new holds, and says what pays for each (of a job also by its row, where that is not the balance), and which ceilings that only warn it goes above: told by
--- the row of the job or pinned execution, and by a job's events, as well. SQLSTATE CB402: a ceiling that prevents would be passed; CB403: the organization has not
--- the funds. Both with a DETAIL in JSON, and nothing written.
+-- Reserves money for new holds. Returns what pays for each (also written to the job's row if it is not the balance),
+-- and the warning ceilings that are exceeded, which are also written to the row of the job or pinned execution and to
+-- the job's events. Raises SQLSTATE CB402 if a preventing ceiling would be exceeded, and CB403 if the organization
+-- lacks the funds. Both have a DETAIL in JSON, and nothing is written.
 CREATE FUNCTION capstan_reserve(items reservation[], allowance bigint, trial_ceiling bigint)
 RETURNS TABLE ("execution_id" text, "funding" text, "warnings" jsonb) LANGUAGE plpgsql STRICT ROWS 1 AS $$
 DECLARE
@@ -211,12 +216,13 @@ BEGIN
   END LOOP;
 END $$;
 
--- The highest of 50, 80 and 100 % that this much has reached; 0: none.
+-- The highest of 50, 80 and 100 % that this spend has reached; 0 if none.
 CREATE FUNCTION capstan_reached(spent bigint, ceiling bigint) RETURNS integer LANGUAGE sql IMMUTABLE
 RETURN CASE WHEN spent = 0 THEN 0 WHEN spent >= ceiling THEN 100 WHEN spent * 10 >= ceiling * 8 THEN 80
   WHEN spent * 2 >= ceiling THEN 50 ELSE 0 END;
 
--- Tells of each of 50, 80 and 100 % that what is settled and held has reached and was not told of in this period.
+-- Creates an alert for each of 50, 80 and 100 % that settled and held amounts have reached and that was not reported in
+-- this period.
 CREATE FUNCTION capstan_alert(budget text, start timestamptz, test boolean, ceiling bigint, settled bigint, held bigint,
   alerted integer, moment timestamptz) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
@@ -233,7 +239,7 @@ BEGIN
   WHERE b.id = budget AND step.percent > alerted AND step.percent <= reached AND NOT capstan_is_of_panel(b.scope);
 END $$;
 
--- `evt_` and a ULID: the moment in milliseconds, then chance; ids of one call in the order of `step`.
+-- `evt_` and a ULID: the time in milliseconds, then random bits. Ids of one call sort by `step`.
 CREATE FUNCTION capstan_event_id(moment timestamptz, step integer) RETURNS text LANGUAGE plpgsql VOLATILE AS $$
 DECLARE
   alphabet constant text := '0123456789abcdefghjkmnpqrstvwxyz';
@@ -254,7 +260,7 @@ BEGIN
   RETURN 'evt_' || made;
 END $$;
 
--- Moves what was held for these holds, now that they have ended: freed, and counted as spent where they were settled.
+-- Releases the reservations of holds that have ended, and counts settled ones as spent.
 CREATE FUNCTION capstan_resolve(items resolution[], moment timestamptz) RETURNS void LANGUAGE plpgsql STRICT AS $$
 DECLARE
   item resolution := items[1];
@@ -314,9 +320,9 @@ BEGIN
   END LOOP;
 END $$;
 
--- Counts a budget anew from the holds, for one that is new or says something else from now on: its current period, those
--- that a clock a little off or a hold that has not ended may still touch, and every one it has counted before. Tells of the
--- steps that are reached under what it says now. The caller holds the exclusive lock of its organization.
+-- Recounts a new or changed budget from the holds: its current period, periods that a small clock difference or an
+-- unfinished hold can still touch, and every period counted before. Creates alerts for the steps reached under its new
+-- terms. The caller holds the exclusive lock of its organization.
 CREATE FUNCTION capstan_recount_budget(budget text, moment timestamptz) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
   b budget;

@@ -1,5 +1,6 @@
--- Nobody's sessions outlive their right to make any: with a key that is revoked, and with a member who leaves or may only look
--- from now on, the panel sessions they made end. Who makes one holds that row until the session is there (`sessions.ts`).
+-- Embed sessions end with the right to create them: if a key is revoked, or a member leaves or becomes a viewer, the
+-- sessions they created end. Creating a session locks that key or membership until the session is stored
+-- (`sessions.ts`).
 CREATE FUNCTION capstan_end_panel_sessions(organization text, maker text, moment timestamptz) RETURNS void LANGUAGE sql
 BEGIN ATOMIC
   UPDATE panel_session SET revoked_at = moment
@@ -24,7 +25,7 @@ CREATE TRIGGER "membership_ends_its_sessions" AFTER DELETE ON "membership"
 CREATE TRIGGER "lowered_membership_ends_its_sessions" AFTER UPDATE OF "role" ON "membership"
   FOR EACH ROW WHEN (NEW."role" = 'viewer') EXECUTE FUNCTION capstan_end_sessions_of_member();
 
--- What is no more has no ceiling: whoever deletes a connection, its guardrail stays as history that nobody counts against.
+-- A deleted connection has no ceiling: its guardrail stays as history that nothing counts against.
 CREATE FUNCTION capstan_end_guardrail() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   UPDATE budget SET enforcement = 'off' WHERE organization_id = OLD."organization_id" AND scope = 'connection:' || OLD."id";

@@ -1,8 +1,8 @@
 -- Executions. --------------------------------------------------------------------------------------------
--- What reservations, the ledger and usage know of an execution, be it a job or pinned: said here once. Ids of one kind sort
--- by time, so a range of ids reads one table by its index and finds none in the other.
+-- One view of an execution, job or pinned, for reservations, the ledger and usage. Ids of one kind sort by time, so a
+-- range of ids reads one table by its index and finds nothing in the other.
 
--- What was fixed at admission, of an item by its bulk.
+-- The choices fixed at admission; an item takes them from its bulk.
 CREATE FUNCTION capstan_pinned_plan(pinned pinned_execution) RETURNS jsonb LANGUAGE sql STABLE
 RETURN coalesce(pinned.plan, (SELECT b.plan FROM pinned_bulk b WHERE b.id = pinned.bulk_id));
 
@@ -30,14 +30,14 @@ SELECT p.id, NULL, p.id, p.project_id, p.organization_id, p.environment, '', p.p
   p.created_at, p.completed_at, p.estimated_micros::bigint, p.actual_micros::bigint, p.receipt_id, p.usage, 0, 0::bigint, p.id
 FROM pinned_execution p;
 
--- Comparisons in the books. The sums of wallet, budgets and usage are exact at any moment. What a comparison has reserved and
--- cost is one line that names the comparison until it is judged, so that nobody who is to judge it reads a competitor's price.
+-- Comparisons in the ledger. The sums of wallet, budgets and usage are always exact. Until a comparison is judged, its
+-- reservations and costs are one line under the comparison's id, so that judges cannot see a competitor's price.
 
--- The jobs that are still blind are few, and found by this alone.
+-- Only few jobs are still blind, and this index alone finds them.
 CREATE INDEX "job_blind" ON "job" ("organization_id", "project_id", "comparison_id") WHERE "is_blind";
 
--- All holds: a job's is in its own row. Its id is its job's, but for the prefix. A join with many executions says LATERAL and
--- OFFSET 0, so that each is looked for by its id.
+-- All holds. A job's hold is in the job's row, and its id is the job's id with another prefix. A join with many
+-- executions uses LATERAL and OFFSET 0, so that each hold is found by its id.
 CREATE FUNCTION capstan_hold_id(execution text) RETURNS text LANGUAGE sql IMMUTABLE
 RETURN 'hold_' || right(execution, 26);
 CREATE VIEW "hold" WITH (security_invoker = true) AS
@@ -51,8 +51,8 @@ SELECT p.id, p.organization_id, p.project_id, p.execution_id, p.principal_id, p.
   p.funding, p.amount_micros, p.state, p.settled_micros, p.created_at, p.resolved_at, p.resolved_by, p.note, p.resolution
 FROM pinned_hold p;
 
--- Holds that have not ended, as lists have them: those of a comparison that is not judged are one, under its id. Of jobs they
--- are looked for among those that have not ended, or are ambiguous: both have an index.
+-- Open and ambiguous holds, for lists. Those of a comparison that is not judged form one line under its id. Jobs are
+-- searched among unfinished and ambiguous ones, which both have an index.
 CREATE VIEW "hold_line" WITH (security_invoker = true) AS
 SELECT h.*, x.capability_key, x.status
 FROM (
@@ -69,14 +69,14 @@ FROM job j JOIN LATERAL (SELECT * FROM hold WHERE hold.execution_id = j.id OFFSE
 WHERE j.is_blind
 GROUP BY h.organization_id, h.project_id, j.comparison_id, h.principal_id, h.person_id, h.billing_mode, h.is_test, j.capability_key;
 
--- The ledger, one row a posting.
+-- The ledger with one row per posting.
 CREATE VIEW "ledger_entry" WITH (security_invoker = true) AS
 SELECT coalesce((p.value->>'id')::bigint, t.id + p.position - 1) AS id, t.transaction_id, t.organization_id, t.project_id, t.job_id,
   t.hold_id, t.payment_id, p.value->>'account' AS account, (p.value->>'amount_micros')::bigint AS amount_micros,
   coalesce(p.value->>'currency', 'USD') AS currency, p.value->>'kind' AS kind, t.pricing_version, t.is_test, t.created_at
 FROM ledger_transaction t, jsonb_array_elements(t.postings) WITH ORDINALITY AS p(value, position);
 
--- What moved wallets and allowances, as lists have it. A comparison's line is where its first charge is, in one of the two.
+-- Movements of wallets and allowances, for lists. A comparison's line is in the account of its first charge.
 CREATE VIEW "account_line" WITH (security_invoker = true) AS
 SELECT t.id, t.transaction_id, t.organization_id, t.project_id, t.job_id, NULL AS comparison_id, t.payment_id, t.account,
   (t.postings->0->>'amount_micros')::bigint AS amount_micros, coalesce(t.postings->0->>'currency', 'USD') AS currency,
@@ -90,7 +90,7 @@ FROM job j JOIN ledger_transaction t ON t.hold_id = capstan_hold_id(j.id) AND t.
 WHERE j.is_blind
 GROUP BY j.comparison_id, j.organization_id, j.project_id, t.is_test;
 
--- All events of a job: each is in the row that its statement wrote anyway, or in one of its own.
+-- All events of a job. Each is stored in the row that its statement wrote anyway, or in a row of its own.
 CREATE VIEW "job_event" WITH (security_invoker = true) AS
 SELECT project_id, job_id, id::integer AS id, type, payload, created_at FROM event
 UNION ALL
@@ -101,9 +101,9 @@ SELECT r.project_id, r.job_id, r.last_event - jsonb_array_length(r.events) + e.p
   e.value->'payload', r.created_at
 FROM receipt r, jsonb_array_elements(r.events) WITH ORDINALITY AS e(value, position);
 
--- Takes up the next items of a bulk for its worker. The lease is as long as `until` is after `moment`, both by the caller's
--- clock, and begins by the clock of the database. Under the lock of the bulk and counted after it is held, so that never
--- more are under way than its lanes, however many processes ask at once; after a cancel there are none.
+-- Claims the next items of a bulk for its worker. The lease lasts from the database's current time for `until` minus
+-- `moment`, both of which are the caller's times. The count is made under the bulk's lock, so that the items in
+-- progress never exceed its lanes, however many processes claim at once; after a cancel there are none.
 CREATE FUNCTION capstan_claim_items(bulk text, bulk_fence integer, owner text, wanted integer, until timestamptz, moment timestamptz)
 RETURNS SETOF pinned_execution LANGUAGE plpgsql VOLATILE AS $$
 DECLARE
@@ -124,10 +124,11 @@ END $$;
 
 -- Repeats of requests without an idempotency key (server/domain/jobs/admission/repeats.ts).
 
--- The execution that a request joins instead of beginning one; null: none. From now on it is the one that waits for it, so that
--- each is joined by one repeat, and by another only when that one is lost in turn; an ambiguous outcome is anyone's who repeats.
--- A request whose lease has not been renewed for so long as to end `stalled` is lost where nobody can know whether its process
--- lives. What `stalled` is after `moment` counts, as both are by the caller's clock and leases by that of the database.
+-- Finds the execution that a request joins in place of starting one; null if there is none. The request then becomes
+-- its waiter, so that each execution is joined by one repeat, and by another only if that one is lost in turn; an
+-- ambiguous outcome can be joined by any repeat. A request is lost if its lease ends before `stalled` and nobody can
+-- tell whether its process lives. Only the difference between `stalled` and `moment` counts, because both are the
+-- caller's times and leases use the database's.
 CREATE FUNCTION capstan_join(hash text, request text, process bigint, retries integer, awaits_end boolean, moment timestamptz,
   stalled timestamptz, guard_ms bigint) RETURNS text LANGUAGE plpgsql VOLATILE AS $$
 DECLARE

@@ -1,13 +1,13 @@
 -- Run slots: the turns of the embedded engine (inngest/embedded). --------------------------------------------
--- A run has a key, which is also the key of its job in graphile-worker. Whoever changes the runs of a limit holds the limit's
--- advisory lock, so no place is given twice. Limits are locked in their order, so no two transactions wait for each other.
+-- A run has a key, which is also the key of its job in graphile-worker. Any change to the runs of a limit holds the
+-- limit's advisory lock, so that no place is given twice. Limits are locked in sorted order, which prevents deadlocks.
 CREATE FUNCTION capstan_lock_limits(p_limits text[]) RETURNS void LANGUAGE sql AS $$
   SELECT pg_advisory_xact_lock(hashtextextended('run_slot ' || name, 0))
   FROM (SELECT DISTINCT name FROM unnest(p_limits) name ORDER BY 1) limits
 $$;
 
--- Gives the free places under each limit to the runs that have waited longest, and wakes them. The caller holds the locks. The
--- planner is not asked: it may have last seen few rows, and would read them all.
+-- Gives the free places under each limit to the runs that have waited longest, and wakes them. The caller holds the
+-- locks. Sequential and bitmap scans are off, because a planner that last saw few rows would read all of them.
 CREATE FUNCTION capstan_grant_turns(p_limits text[]) RETURNS void LANGUAGE plpgsql SET enable_seqscan = off SET enable_bitmapscan = off AS $$
 DECLARE v_limit text; v_granted text[];
 BEGIN
@@ -27,8 +27,8 @@ BEGIN
   END LOOP;
 END $$;
 
--- Wakes runs, [{key, limit_key, places, task, payload}], each key once. A run that waits for its turn is not woken twice; one
--- that is at work begins again after it.
+-- Wakes runs, [{key, limit_key, places, task, payload}], with each key once. A run that waits for its turn is not woken
+-- twice; an active run starts again afterwards.
 CREATE FUNCTION capstan_wake(p_wakes jsonb) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE v_limits text[] := ARRAY(SELECT DISTINCT wake->>'limit_key' FROM jsonb_array_elements(p_wakes) wake);
 BEGIN
@@ -39,7 +39,8 @@ BEGIN
   PERFORM capstan_grant_turns(v_limits);
 END $$;
 
--- Takes a turn for a run that may have none: one that slept, or whose worker died. False: it waits for one now.
+-- Takes a turn for a run that may have none because it slept or its worker died. Returns false if the run now waits for
+-- a turn.
 CREATE FUNCTION capstan_take_turn(p_wake jsonb) RETURNS boolean LANGUAGE plpgsql AS $$
 DECLARE w run_slot := jsonb_populate_record(NULL::run_slot, p_wake);
 BEGIN
@@ -52,8 +53,8 @@ BEGIN
   RETURN (SELECT has_turn FROM run_slot WHERE key = w.key);
 END $$;
 
--- Ends a run's turn: its place goes to the run that has waited longest. Woken meanwhile, it waits for another turn; else, with a
--- delay, its job is put back for then, unless another wake has been here.
+-- Ends a run's turn and gives its place to the run that has waited longest. A run that was woken during its turn waits
+-- for another one; otherwise, with a delay, its job is queued for that time unless another wake has already queued it.
 CREATE FUNCTION capstan_end_turn(p_wake jsonb, p_after_ms float8) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE w run_slot := jsonb_populate_record(NULL::run_slot, p_wake);
 BEGIN
@@ -68,8 +69,9 @@ BEGIN
   PERFORM capstan_grant_turns(ARRAY[w.limit_key]);
 END $$;
 
--- Makes up for crashes. Jobs that this worker has locked and is not at work on are free again: the database forgot their end.
--- Runs without a job lose their place, and jobs that were replaced while a worker that died had them are removed.
+-- Repairs the state after crashes. Jobs that this worker has locked but does not run are unlocked, because the database
+-- lost their end. Runs without a job lose their place, and jobs that were replaced while a dead worker had them are
+-- removed.
 CREATE FUNCTION capstan_tidy_turns(p_worker text, p_at_work bigint[]) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE v_limits text[] := ARRAY(SELECT DISTINCT limit_key FROM run_slot);
 BEGIN

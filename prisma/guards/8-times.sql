@@ -1,23 +1,24 @@
 -- Times that an earlier version stored in a zone that is not UTC. ------------------------------------------
 
--- The moment in an id, whose ULID begins with the milliseconds since 1970. Null: it is no such id.
+-- The time in an id, whose ULID begins with milliseconds since 1970. Null for other ids.
 CREATE FUNCTION capstan_time_of_id(id text) RETURNS timestamptz LANGUAGE sql IMMUTABLE STRICT
 RETURN (
   SELECT to_timestamp(sum((strpos('0123456789abcdefghjkmnpqrstvwxyz', digit) - 1)::bigint << (50 - 5 * place::integer)) / 1000.0)
   FROM unnest(string_to_array(left(right(id, 26), 10), NULL)) WITH ORDINALITY AS digits(digit, place)
   WHERE id ~ '_[0-9a-hjkmnp-tv-z]{26}$');
 
--- How many seconds a zone has made a stored time too late, given the true time to the minute: a whole quarter of an hour, as
--- between UTC-12 and UTC+14. Null: the time was stored in UTC.
+-- Seconds by which a time zone made a stored time too late, given the true time to the minute: a multiple of a quarter
+-- of an hour, between UTC-12 and UTC+14. Null if the time was stored in UTC.
 CREATE FUNCTION capstan_zone_error(stored timestamptz, real_time timestamptz) RETURNS integer LANGUAGE sql IMMUTABLE
 RETURN (
   SELECT (900 * quarters)::integer FROM (SELECT extract(epoch FROM stored - real_time) AS seconds) AS difference,
     LATERAL (SELECT round(seconds / 900) AS quarters) AS rounded
   WHERE quarters <> 0 AND quarters BETWEEN -56 AND 48 AND abs(seconds - 900 * quarters) < 60);
 
--- Moves to UTC what Prisma wrote on connections of another zone; statements of our own have always stored the right time.
--- `zone` is that zone if it is known: an end on the other side of a clock change is then moved by its own offset. Running it
--- again moves nothing twice. Each moved row is in corrected_time, and their counts are reported.
+-- Moves times to UTC that Prisma wrote on connections in another time zone; statements of our own have always stored
+-- the right time. `zone` is that time zone if known, so that an end on the other side of a clock change is moved by its
+-- own offset. A second run moves nothing twice. Each moved row is recorded in corrected_time, and the counts are
+-- reported.
 CREATE FUNCTION capstan_correct_times(zone text DEFAULT 'UTC') RETURNS void LANGUAGE plpgsql
 SET TimeZone = 'UTC' AS $$
 DECLARE

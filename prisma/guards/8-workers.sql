@@ -1,12 +1,12 @@
 -- What the workers ask all the time. ---------------------------------------------------------------------
--- Every execution writes to each index of its tables. One whose predicate a statement repeats may be read whole for a single
--- row, with those that have just left it, when the planner last saw few rows in it. IS TRUE keeps an index to the statements
--- that say so too, which want all rows of that state, from those that name a row and the state it must be in. None says of a
--- hold that it is open.
+-- Every execution writes to each index of its tables. If a statement repeats an index's predicate and the planner last
+-- saw few rows in that index, it may read the whole index for a single row, including rows that have just left it. IS
+-- TRUE reserves an index for statements that write it too, which want all rows of that state; statements that name a
+-- row and its required state do not. No predicate mentions that a hold is open.
 
 CREATE INDEX "job_to_dispatch" ON "job" ("dispatch_after") WHERE ("dispatch_state" = 'pending') IS TRUE;
--- Lists by status, and the leases of what runs: an execution is written to one of them once, and a successful one leaves no
--- entry at its end. No index names the lease, so that renewing it writes to none.
+-- Indexes for lists by status, and for the leases of running jobs. An execution is written to one of them once, and a
+-- successful one leaves no entry at its end. No index includes the lease, so renewing it updates none.
 CREATE INDEX "job_unfinished" ON "job" ("project_id", "status", "id" DESC) WHERE "completed_at" IS NULL;
 CREATE INDEX "job_unsuccessful" ON "job" ("project_id", "status", "id" DESC) WHERE "status" IN ('failed', 'canceled');
 CREATE INDEX "job_queue_deadlines" ON "job" ("queue_deadline_at") WHERE ("status" = 'queued') IS TRUE;
@@ -14,7 +14,7 @@ CREATE INDEX "job_tags" ON "job" USING gin ("tags") WHERE "tags" <> '{}';
 CREATE INDEX "job_approval_deadlines" ON "job" ("approval_deadline_at") WHERE ("status" = 'awaiting_approval') IS TRUE;
 CREATE INDEX "job_needs_attention" ON "job" ("id") WHERE ("status" = 'needs_attention') IS TRUE;
 CREATE INDEX "job_repeats" ON "job" ("repeat_hash") WHERE "repeat_hash" IS NOT NULL;
--- A column of its own: an index that names the newest event would be written to, as all others then, with each event.
+-- A separate column, because an index on the newest event, and with it all others, would be updated with each event.
 ALTER TABLE "job" ADD COLUMN "webhook_behind" boolean GENERATED ALWAYS AS ("webhook_event" < "last_event") STORED;
 CREATE INDEX "job_webhook_behind" ON "job" ("id") WHERE "webhook_behind";
 CREATE UNIQUE INDEX "pinned_execution_key" ON "pinned_execution" ("project_id", "idempotency_key")
@@ -26,7 +26,7 @@ CREATE INDEX "pinned_execution_waiting" ON "pinned_execution" ("bulk_id", "posit
 CREATE INDEX "pinned_execution_leases" ON "pinned_execution" ("lease_until") WHERE ("status" = 'running') IS TRUE;
 CREATE INDEX "pinned_execution_under_way" ON "pinned_execution" ("bulk_id") WHERE ("status" = 'running') IS TRUE;
 CREATE INDEX "pinned_bulk_leases" ON "pinned_bulk" ("lease_until") WHERE ("status" IN ('accepted', 'running')) IS TRUE;
--- One open invitation of an address to an organization.
+-- One open invitation per address and organization.
 CREATE UNIQUE INDEX "invitation_open" ON "invitation" ("organization_id", "email")
   WHERE "accepted_at" IS NULL AND "withdrawn_at" IS NULL;
 CREATE INDEX "payload_of_pinned" ON "payload" ("pinned_id", "kind") WHERE "pinned_id" IS NOT NULL;
@@ -37,7 +37,7 @@ CREATE INDEX "artifact_expiries" ON "artifact" ("expires_at") WHERE "pruned_at" 
 CREATE INDEX "artifact_bytes" ON "artifact" ("sha256") WHERE "pruned_at" IS NULL;
 CREATE INDEX "delivery_bodies" ON "delivery" ("job_id") WHERE "body" IS NOT NULL AND "job_id" IS NOT NULL;
 CREATE INDEX "event_text_expiries" ON "event_text" ("expires_at") WHERE "expires_at" IS NOT NULL;
--- A payment is counted once: its transactions are named by it and by what they bring it to.
+-- A payment is counted once, because its transactions are named by the payment and by the total they raise it to.
 CREATE UNIQUE INDEX "ledger_transaction_of_payment" ON "ledger_transaction" ("transaction_id") WHERE "payment_id" IS NOT NULL;
 CREATE INDEX "job_hold_corrected" ON "job" ("organization_id") WHERE "hold_resolved_by" IS NOT NULL;
 CREATE INDEX "pinned_hold_corrected" ON "pinned_hold" ("organization_id") WHERE "resolved_by" IS NOT NULL;

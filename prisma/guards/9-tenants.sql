@@ -1,7 +1,7 @@
 -- Tenants. -----------------------------------------------------------------------------------------------
--- Every table with a project_id shows rows of the project named by the setting capstan.project_id only, or all
--- rows for '*' (the system). Unset shows nothing. Every migration made by `npm run migrate -- dev` ends with this
--- call, so a new table cannot be forgotten.
+-- Every table with a project_id shows only rows of the project in the setting capstan.project_id, or all rows for '*'
+-- (the system). Without the setting it shows nothing. Every migration made by `npm run migrate -- dev` ends with this
+-- call, so that no new table is forgotten.
 
 CREATE FUNCTION capstan_guard_tenants() RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
