@@ -92,7 +92,7 @@ export default defineCapability<MeshInput, MeshOutput, Material>({
     accepts: acceptsTexture,
     call(input, _options, _model, { images, besides }) {
       const { profile, texture } = meshSettingsOf(input);
-      // The concept is used only without a texture reference and a texture prompt.
+      // The concept is used only if there is neither a texture reference nor a texture prompt.
       const picture = textureReferenceOf(input) || !texture?.prompt ? besides[0] : undefined;
       return { images, profile, texture: texture && { ...texture, ...(picture ? { image: picture } : {}) } };
     },

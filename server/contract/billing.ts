@@ -29,7 +29,7 @@ export type ScaledFxRate = z.output<typeof ScaledFxRate>;
 
 export const WalletMoney = z
   .object({
-    /** The prepaid balance minus reservations. A refund of money that is already spent makes it negative. */
+    /** The prepaid balance minus reservations. A refund of money that is already spent can make it negative. */
     available: Money,
     /** Reserved from balance and allowance for executions that have not ended. */
     reserved: Money,
