@@ -44,7 +44,7 @@ for (const [what, fits, exceeds, at] of LIMITS) {
   });
 }
 
-test("a deployment may lower the ceilings; values out of range count as the published ones", () => {
+test("a deployment can lower the ceilings, and a value out of range counts as the published one", () => {
   setSettings({
     TAGS_MAX: 1,
     TAG_MAX_LENGTH: 3,

@@ -1,4 +1,4 @@
-/** Fields without those that are null or absent, which mean the same. */
+/** Returns the fields that are neither null nor absent, since both mean the same. */
 export function given(fields: Record<string, unknown>): Record<string, unknown> {
   const kept: Record<string, unknown> = {};
   for (const name in fields) {
@@ -7,8 +7,8 @@ export function given(fields: Record<string, unknown>): Record<string, unknown> 
   return kept;
 }
 
-/** An object that says nothing is none. */
+/** Returns the given fields of an object, or null if none is given. */
 export function said<Fields extends object>(fields: Fields | null | undefined): Fields | null {
   const kept = given({ ...fields });
-  return Object.keys(kept).length > 0 ? (kept as Fields) : null; // what was left out was optional
+  return Object.keys(kept).length > 0 ? (kept as Fields) : null; // only optional fields may be null or absent, so the rest is still complete
 }

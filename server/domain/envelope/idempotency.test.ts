@@ -7,7 +7,7 @@ const asked = { key: { key: "k" }, hash: "v1:a", environment: "staging" };
 const OTHER = { ...FIRST, id: "job_0", environment: "production" };
 const refused = () => Promise.reject(new Error("refused now"));
 
-test("a key that belongs to something is answered with it, and nothing is admitted", async () => {
+test("a key that belongs to a resource returns it, and nothing is admitted", async () => {
   const admitted = await admitOnce(
     asked,
     async () => [FIRST],
@@ -24,14 +24,14 @@ test.each([
   expect(await admitOnce({ ...asked, hash }, async () => [first], refused)).toEqual({ first });
 });
 
-test("another request under the key is a conflict that names the first one", async () => {
+test("another request under the key is a conflict that names the first resource", async () => {
   const conflict = admitOnce({ ...asked, hash: "v1:b", what: "bulk" }, async () => [FIRST], refused);
   const cause = await conflict.catch((error) => error);
   expect(cause).toMatchObject({ code: "IdempotencyConflict", details: { jobId: "job_1" } });
   expect(cause.message).toMatch(/^This idempotency key was already used for a different bulk\./);
 });
 
-test("what was admitted meanwhile is answered, whether the key was taken or the request is refused now", async () => {
+test("a resource that was admitted meanwhile is returned, whether the key was taken or the request is now refused", async () => {
   for (const admit of [async () => null, refused]) {
     let looked = 0;
     const admitted = await admitOnce(asked, async () => (looked++ === 0 ? [] : [FIRST]), admit);
@@ -39,13 +39,13 @@ test("what was admitted meanwhile is answered, whether the key was taken or the 
   }
 });
 
-test("a refusal stays one where the key is free, and without a key nothing is looked for", async () => {
+test("a refusal with a free key stays a refusal, and a request without a key looks nothing up", async () => {
   await expect(admitOnce(asked, async () => [], refused)).rejects.toThrow("refused now");
   const find = () => Promise.reject(new Error("looked"));
   expect(await admitOnce({ ...asked, key: null }, find, async () => 1)).toEqual({ fresh: 1 });
 });
 
-test("a key that another environment has is admitted under a spelling of its own, also where it was taken meanwhile", async () => {
+test("a key that another environment has is admitted under its own spelling, even if it was taken meanwhile", async () => {
   const [plain, own] = spellingsOf(asked.key, asked.environment);
   for (const isTaken of [true, false]) {
     const tried: (string | null)[] = [];
@@ -59,7 +59,7 @@ test("a key that another environment has is admitted under a spelling of its own
   }
 });
 
-test("a row of another environment is not answered with, and its spelling alone is no reason to admit twice", async () => {
+test("a row of another environment is never returned, and its spelling alone does not admit a request twice", async () => {
   await expect(admitOnce(asked, async () => [OTHER], refused)).rejects.toThrow("refused now");
   await expect(
     admitOnce(

@@ -2,17 +2,20 @@ import { fail } from "@/server/platform/errors/errors";
 import { isSameDigest } from "@/server/verify";
 import { type Holder, holderOf, type SentKey, spellingsOf } from "./key-spellings";
 
-/** What an idempotency key belongs to, with the hash of its first request. */
+/** The resource that an idempotency key belongs to, and the hash of its first request. */
 export type First = { id: string; hash: string | null };
 
-/** The hash of a request, or each one that it may be stored with. */
+/** The hash of a request, or every hash that it may be stored with. */
 type Hashes = string | readonly string[];
 
-/** Is it the same request? Hashes are stored with `v1:` before them, or without. */
+/** Tells whether the first request had one of these hashes. A stored hash may lack the prefix `v1:`. */
 export const isSameRequest = (first: First, hashes: Hashes) =>
   [hashes].flat().some((hash) => isSameDigest(first.hash, hash));
 
-/** The first one, where its request had this hash. For another request the key is IdempotencyConflict with the first one's id. */
+/**
+ * Returns the first resource if its request had one of these hashes. Throws `IdempotencyConflict` with its id for any
+ * other request.
+ */
 export function sameFirst<F extends First>(first: F, hashes: Hashes, what = "request"): F {
   if (isSameRequest(first, hashes)) return first;
   fail("IdempotencyConflict", `This idempotency key was already used for a different ${what}.`, {
@@ -21,9 +24,10 @@ export function sameFirst<F extends First>(first: F, hashes: Hashes, what = "req
 }
 
 /**
- * Admits a request once: what its key belongs to already, else what `admit` makes under the spelling it is given, which answers
- * null where that was taken meanwhile. What was admitted once stays admitted, whatever would refuse it now. Without a key
- * nothing is looked for. `environment`: null for what has none.
+ * Admits a request once. Returns the resource that its key already belongs to, or else what `admit` creates under the
+ * given spelling of the key; `admit` returns null if that spelling was taken meanwhile. A resource that was admitted
+ * once is returned even if the request would now be refused. Without a key nothing is looked up. `environment` is null
+ * for resources that belong to none.
  */
 export async function admitOnce<H extends First & Holder, Fresh>(
   {
@@ -41,7 +45,8 @@ export async function admitOnce<H extends First & Holder, Fresh>(
       : holderOf(await find(spellingsOf(key, environment)), key, environment);
   let refusal: unknown = new Error("an idempotency key is taken, but what it belongs to does not exist");
   const tried: (string | null)[] = [];
-  // A second time where another environment took the key meanwhile.
+  // A key that was taken meanwhile is looked up again. If another environment took it, the request is admitted under the
+  // spelling of its own environment.
   for (;;) {
     const { first, spelling } = await look();
     if (first) return { first: sameFirst(first, hash, what) };

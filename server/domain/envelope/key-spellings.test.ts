@@ -18,7 +18,7 @@ test("the spelling of an environment is longer than any key, and no two keys sha
   }
 });
 
-test("a key goes to the row of its own environment, under the new spelling first", () => {
+test("a key belongs to the row of its own environment, and the new spelling comes first", () => {
   const sent = { key: "clé", former: "clÃ©" };
   const row = (spelling: string, environment: string) => ({ spelling, environment });
   const [, own = ""] = spellingsOf(sent, "staging");
@@ -31,7 +31,7 @@ test("a key goes to the row of its own environment, under the new spelling first
   expect(find(row("clÃ©", "production"))).toEqual({ first: null, spelling: "clé" });
 });
 
-test("a key is sought as 0.2.0 read it in a header, too, and in each environment", () => {
+test("a key is also sought as 0.2.0 read it from a header, and in each environment", () => {
   expect(soughtSpellings("k", [])).toEqual(["k", '"k"']);
   const [, own = ""] = spellingsOf({ key: "clé" }, "a");
   expect(soughtSpellings("clé", ["a"])).toEqual(["clé", "clÃ©", '"clÃ©"', '"clé"', own]);

@@ -1,32 +1,32 @@
 import { charactersOf } from "@/server/platform/text/characters";
 
 /*
- * A key belongs to an operation of a project in one environment. The unique indexes know no environment: they are those of
- * 0.2.0, whose processes write them too. So a key is stored as it was sent, and where a row of another environment has it, under
- * a spelling of its own environment that no caller can send. No row gives its key back: a key that clashed once clashes again,
- * and is found then.
+ * A key belongs to an operation of a project in one environment. The unique indexes do not include the environment,
+ * because they are those of 0.2.0, whose processes write to them too. So a key is stored as it was sent, or, if a row
+ * of another environment has it, under a spelling of its own environment that no caller can send. No row ever gives up
+ * its key, so a repeated request looks for the same spelling and finds its row.
  */
 
-/** As `IdempotencyKey` of the contract has it. */
+/** The limit of `IdempotencyKey` in the contract. */
 export const MOST_KEY_CHARACTERS = 255;
 
-/** A key as its caller spells it. */
+/** A key in its caller's spelling. */
 export type SentKey = {
   key: string;
-  /** How 0.2.0 stored the header that it came in, where that differs. */
+  /** The spelling that 0.2.0 stored for the header with this key, if it differs. */
   former?: string;
 };
 
 /**
- * The spelling of a key that is stored where a row of another environment has the key: longer than a caller's may be. Blanks
- * fill it up, since no key ends with one.
+ * Returns the spelling for a key that a row of another environment already has. It is longer than a caller's key may
+ * be; blanks fill it up, because no key ends with one.
  */
 function spellingIn(environment: string, key: string): string {
   const named = `${environment}/${key}`;
   return named + " ".repeat(Math.max(0, MOST_KEY_CHARACTERS + 1 - charactersOf(named)));
 }
 
-/** The key of a row as its caller sent it. */
+/** Returns the key of a row as its caller sent it. */
 export function callersKey(environment: string, stored: string): string {
   const prefix = `${environment}/`;
   return stored.startsWith(prefix) && charactersOf(stored) > MOST_KEY_CHARACTERS
@@ -34,7 +34,7 @@ export function callersKey(environment: string, stored: string): string {
     : stored;
 }
 
-/** Under what a key may be stored, the most likely first. */
+/** Returns the spellings that a key may be stored under, the most likely first. */
 export function spellingsOf({ key, former }: SentKey, environment: string | null): string[] {
   return [
     key,
@@ -43,17 +43,20 @@ export function spellingsOf({ key, former }: SentKey, environment: string | null
   ];
 }
 
-/** Under what jobs of these environments have a key that is looked for: also as 0.2.0 read it from a header in UTF-8 or in quotes. */
+/**
+ * Returns every spelling that a sought key may have in jobs of these environments, including those that 0.2.0 read from
+ * a header in UTF-8 or in quotes.
+ */
 export function soughtSpellings(key: string, environments: readonly string[]): string[] {
   const quoted = `"${key}"`;
   const former = [key, quoted].map((text) => Buffer.from(text, "utf8").toString("latin1").trim());
   return [...new Set([key, ...former, quoted, ...environments.map((each) => spellingIn(each, key))])];
 }
 
-/** A row that has one of the spellings of a key; `environment`: null where its kind has none. */
+/** A row with one of the spellings of a key. `environment` is null if rows of its kind have none. */
 export type Holder = { spelling: string; environment: string | null };
 
-/** Which of these rows a key belongs to in this environment, and under which spelling it is stored if none. */
+/** Returns the row that the key belongs to in this environment, or null, and the spelling to store the key under. */
 export function holderOf<H extends Holder>(
   holders: readonly H[],
   sent: SentKey,

@@ -2,7 +2,7 @@ import { Fault, ValidationFault } from "@/server/platform/errors/errors";
 
 export const input = { messages: [{ role: "user", content: "Hello" }] };
 
-/** What a normalization refuses, in few words. */
+/** Returns the main members of the error that the normalization throws. Throws if there is none. */
 export function refusal(work: () => unknown): Record<string, unknown> {
   try {
     work();

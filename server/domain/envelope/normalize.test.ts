@@ -115,7 +115,7 @@ for (const kind of KINDS) {
     const { supported } = refusal(() => normalizeEnvelope(kind, { input, preferedModel: "x" })) as {
       supported: string[];
     };
-    // What is said to be supported here is.
+    // Every field listed as supported is really accepted.
     const known: RawEnvelope = { ...CONSTRAINTS, ...OPTIONS, estimateId: "quote_1", timeoutSeconds: 30 };
     for (const name of supported)
       normalizeEnvelope(kind, { input, ...(name in known ? { [name]: known[name]! } : {}) });
@@ -205,7 +205,7 @@ for (const kind of KINDS) {
   });
 }
 
-/** Names an envelope keeps for itself in some spelling. */
+/** The names, in either spelling, that an envelope uses itself. */
 const RESERVED = new Set(
   [
     ...["externalRef", "tags", "metadata", "responseSchema", "toolSchemas", "sampling", "readerDelivery"],
@@ -217,7 +217,7 @@ const RESERVED = new Set(
   ].flatMap((name) => [name, snake(name)]),
 );
 
-test("a missing, a wrong and an out-of-range value say so in the words clients read", () => {
+test("missing, wrong and out-of-range values have the error types that clients read", () => {
   const body = {
     input,
     tags: "x",
@@ -245,7 +245,7 @@ test("a missing, a wrong and an out-of-range value say so in the words clients r
   }
 });
 
-test("provider/model as the provider is the provider and the model", () => {
+test("a providerPin of provider/model is split into provider and model", () => {
   const constraints = (more: object) =>
     normalizeEnvelope("jobs", { input, ...more }).execution.executionConstraints;
   expect(constraints({ providerPin: "sandbox/a/b" })).toEqual(
@@ -256,7 +256,7 @@ test("provider/model as the provider is the provider and the model", () => {
   );
 });
 
-test("unknown fields of sampling and budget are named", () => {
+test("unknown fields of sampling and budget are named in the error", () => {
   expect(refusal(() => normalizeEnvelope("jobs", { input, sampling: { temprature: 1 } }))).toMatchObject({
     code: "UNKNOWN_EXECUTION_FIELD",
     path: "sampling.temprature",
@@ -268,7 +268,7 @@ test("unknown fields of sampling and budget are named", () => {
   });
 });
 
-test("executionMode is a field of invoke only", () => {
+test("executionMode is a field of invoke alone", () => {
   expect(normalizeEnvelope("invoke", { input, executionMode: "RequestResponse" }).executionMode).toBe(
     "RequestResponse",
   );
@@ -278,7 +278,7 @@ test("executionMode is a field of invoke only", () => {
   });
 });
 
-test("budget modes are trimmed and lower-cased; the empty one is none", () => {
+test("budget modes are trimmed and lower-cased, and an empty mode is absent", () => {
   const enforcement = (mode: string) =>
     normalizeEnvelope("jobs", { input, execution: { executionConstraints: { budgetEnforcement: mode } } })
       .execution.executionConstraints.budgetEnforcement;
@@ -289,7 +289,7 @@ test("budget modes are trimmed and lower-cased; the empty one is none", () => {
   });
 });
 
-test("a quote takes model and options as parts of the input, bare or wrapped, and refuses a contradiction", () => {
+test("a quote accepts model and options as parts of the input, bare or wrapped, and refuses a contradiction", () => {
   const wanted = normalizeEnvelope("quote", { input: { prompt: "x", model: "auto", quality: "low" } });
   expect(normalizeEnvelope("quote", { prompt: "x", model: "auto", options: { quality: "low" } })).toEqual(
     wanted,
@@ -302,14 +302,14 @@ test("a quote takes model and options as parts of the input, bare or wrapped, an
   ).toMatchObject({ at: "body.options.model" });
 });
 
-test("a quote is closed: nothing but context, input and execution", () => {
+test("a quote accepts no fields besides context, input and execution", () => {
   expect(refusal(() => normalizeEnvelope("quote", { input, tags: ["x"] }))).toMatchObject({
     code: "UNKNOWN_EXECUTION_FIELD",
     path: "tags",
   });
 });
 
-test("an idempotency key is the body's or the header's; blank is absent", () => {
+test("an idempotency key comes from the body or the header, and a blank one is absent", () => {
   expect(settleKey("a", undefined)).toEqual({ key: "a" });
   expect(settleKey(undefined, "b")).toEqual({ key: "b" });
   expect(settleKey("a", "a")).toEqual({ key: "a" });

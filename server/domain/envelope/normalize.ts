@@ -33,7 +33,7 @@ const CONSTRAINT_FIELDS = [
   "maxDurationSeconds",
   "timeoutSeconds",
 ];
-/** Older spellings of a quote's input. */
+/** The older spellings of a quote's input. */
 const QUOTE_SHIMS = ["options", "model"];
 const ENVELOPES = { jobs: JobRequest, invoke: InvokeRequest, quote: QuoteRequest };
 export type EnvelopeKind = keyof typeof ENVELOPES;
@@ -46,10 +46,10 @@ const invalid = (loc: (string | number)[], msg: string, type = "value_error"): n
 };
 
 /**
- * Brings every accepted spelling of a request into one shape: options and constraints given at the root move to
- * their place, a bare body becomes `input`, aliases are folded. So one request has one hash under its idempotency
- * key, however a client writes it.
- * Throws UNKNOWN_EXECUTION_FIELD, CONFLICTING_EXECUTION_CONSTRAINT or a list of field errors.
+ * Converts every accepted spelling of a request to one shape: options and constraints at the root move to their places,
+ * a bare body becomes `input`, and aliases are resolved. A request therefore has the same hash under its idempotency
+ * key however a client writes it. Throws `UNKNOWN_EXECUTION_FIELD`, `CONFLICTING_EXECUTION_CONSTRAINT`,
+ * `ESTIMATE_MISMATCH` or a `ValidationFault`.
  */
 export function normalizeEnvelope<K extends EnvelopeKind>(kind: K, raw: RawEnvelope): Envelope<K> {
   const body: Fields = { ...raw };
@@ -103,7 +103,7 @@ export function normalizeEnvelope<K extends EnvelopeKind>(kind: K, raw: RawEnvel
   return envelope;
 }
 
-/** Options that ask for nothing are left out, and traits are in one order: the same request, however it is written. */
+/** Removes options that ask for nothing, and sorts the traits, so that equal requests have equal hashes. */
 function leaveOutUnsaid(envelope: Envelope<"jobs">): void {
   if (envelope.sampling) envelope.sampling = said(envelope.sampling);
   if (envelope.budget) envelope.budget = said(envelope.budget);
@@ -112,13 +112,13 @@ function leaveOutUnsaid(envelope: Envelope<"jobs">): void {
     envelope.matureContentTraits = [...new Set(envelope.matureContentTraits)].sort();
 }
 
-/** A key for a submission that was given none. */
+/** Makes a key for a submission that was sent without one. */
 export const mintKey = (kind: "jobs" | "invoke") =>
   `${kind === "jobs" ? "job" : "run"}-${randomBytes(16).toString("hex")}`;
 
 /**
- * The key that is given, in the body or in the header; both given must agree. A caller whose header 0.2.0 read as the body
- * has it still agrees.
+ * Returns the key of the body or the header, or undefined if there is none. Throws a `ValidationFault` if both are
+ * given and differ. The body's key may also be the one that 0.2.0 read from the header.
  */
 export function settleKey(
   inBody: string | null | undefined,
@@ -143,7 +143,10 @@ export function settleKey(
   return key === fromHeader && sent ? sent : { key };
 }
 
-/** What a schema found wrong with a body, or with its part at this path. Parse with `reportInput`. */
+/**
+ * Converts the errors of a schema to field errors of the body, or of its part at this path. The schema must be parsed
+ * with `reportInput`.
+ */
 export function toIssues(error: z.ZodError, at: string[] = []): ValidationIssue[] {
   return toWireIssues(
     error.issues.map((issue) => ({ ...issue, path: [...at, ...issue.path] })),
@@ -158,7 +161,7 @@ function objectAt(parent: Fields, name: string, path: string[] = []): Fields {
   return { ...value };
 }
 
-/** Moves one root field (camelCase or snake_case) to its place; the same field with two values is a conflict. */
+/** Moves a root field in camelCase or snake_case to its place. Throws if the field has two different values. */
 function lift(body: Fields, target: Fields, name: string, what: "option" | "constraint") {
   for (const spelling of [name, snakeCase(name)]) {
     const value = body[spelling];
@@ -192,7 +195,7 @@ function foldQuoteShims(body: Fields) {
   body.input = input;
 }
 
-/** One of the two names of a quote fills the other. */
+/** Copies a quote's id to the other of its two names. Throws `ESTIMATE_MISMATCH` if they differ. */
 function foldQuoteIds(execution: Fields) {
   const [quoteId, estimateId] = [execution.quoteId ?? undefined, execution.estimateId ?? undefined];
   if (typeof quoteId === "string" && typeof estimateId === "string" && quoteId !== estimateId)
@@ -232,7 +235,9 @@ function foldTimeout(constraints: Fields) {
   delete constraints.timeoutSeconds;
 }
 
-/** `provider/model` as the provider is the provider and the model: refusals list routes in this form. */
+/**
+ * Splits a `provider/model` in `providerPin` into provider and model, because error details list routes in this form.
+ */
 function splitPin(constraints: Fields) {
   const { providerPin, preferredModel } = constraints;
   if (typeof providerPin !== "string") return;
@@ -251,12 +256,15 @@ function splitPin(constraints: Fields) {
   Object.assign(constraints, { providerPin: provider, preferredModel: model });
 }
 
-/** Ceilings of caller data: the published ones, or lower ones of this deployment (a value out of range counts as the published). */
+/**
+ * Returns the deployment's ceiling for caller data if it is lower than the published one. A value out of range counts
+ * as the published one.
+ */
 function ceiling(configured: number, published: number) {
   return configured < 1 || configured > published ? published : configured;
 }
 
-/** Holds what callers write beside their request to the ceilings of this deployment. */
+/** Throws a `ValidationFault` if the caller's own fields exceed the ceilings of this deployment. */
 export function checkCallerFields(envelope: Pick<Envelope<"jobs">, "externalRef" | "tags" | "metadata">) {
   const issues: ValidationIssue[] = [];
   const add = (loc: (string | number)[], msg: string) =>
@@ -273,7 +281,7 @@ export function checkCallerFields(envelope: Pick<Envelope<"jobs">, "externalRef"
   if (issues.length > 0) throw new ValidationFault(issues);
 }
 
-/** Holds an object of the caller's own, at this place of the body, to the ceilings of metadata. */
+/** Throws a `ValidationFault` if a caller's object at this place of the body exceeds the ceilings of metadata. */
 export function checkCallerObject(value: Fields, at: string[]) {
   const issues = issuesOfObject(value, at);
   if (issues.length > 0) throw new ValidationFault(issues);

@@ -6,8 +6,9 @@ import { DAY_MS } from "@/server/platform/time/units";
 const Shortened = z.partialRecord(RetentionRequirement, z.number().positive());
 
 /**
- * How long content is kept, in milliseconds; null: until it is deleted. A project's settings may shorten it, and so does the
- * history of its organization's plan, except for what is kept until it is deleted.
+ * Returns how long content is kept, in milliseconds, or null if it is kept until it is deleted. A project's settings
+ * may shorten the time. The history of the organization's plan shortens it too, unless the content is kept until it is
+ * deleted.
  */
 export function keptMs(
   retentionRequirement: string,
@@ -26,6 +27,6 @@ const Requirement = RetentionRequirement.catch("Transient");
 const Readable = Shortened.catch({});
 const readShortened = (value: Json) => Readable.parse(value);
 
-/** When content that is kept this long and stored now may be removed; null: never automatically. */
+/** Returns the time from which content stored now may be removed, or null if it is never removed automatically. */
 export const keptUntil = (ms: number | null, now: Date) =>
   ms === null ? null : new Date(now.getTime() + ms);

@@ -21,17 +21,17 @@ test.each([
   [{ execution: { idempotencyKey: "x" } }, "idempotencyKey", ""],
   [{ billing: "byok" }, "billingMode", "execution."],
   [{ labels: [] }, "tags", ""],
-])("what is called otherwise elsewhere is named with its place: %j", (more, didYouMean, place) => {
+])("a name from another interface is suggested with its place: %j", (more, didYouMean, place) => {
   const details = expect.objectContaining({ didYouMean, didYouMeanPath: `${place}${didYouMean}` });
   expect(send("jobs", more)).toThrow(expect.objectContaining({ code: "UNKNOWN_EXECUTION_FIELD", details }));
 });
 
-test("no field is suggested that the request does not take", () => {
+test("a field that the request does not accept is never suggested", () => {
   const details = expect.objectContaining({ didYouMean: null, didYouMeanPath: null });
   expect(send("quote", { temperature: 1 })).toThrow(expect.objectContaining({ details }));
 });
 
-test("a guess is near the word, or there is none", () => {
+test("a suggestion is near the word, or there is none", () => {
   expect(nearest("maxCostUSD", ["maxCostUsd", "preferredModel"])).toBe("maxCostUsd");
   expect(nearest("maxcost", ["maxCostUsd"])).toBe("maxCostUsd");
   expect(nearest("colour", ["maxCostUsd", "preferredModel"])).toBeNull();

@@ -1,12 +1,15 @@
 import type { z } from "zod";
 import { fail } from "@/server/platform/errors/errors";
 
-/** The fields that a request takes, by the path of the object that has them: `execution.`; the body's own have "". */
+/**
+ * The fields that a request accepts, by the path of their object, such as `execution.`. The path of the body itself is
+ * "".
+ */
 export type Places = Record<string, string[]>;
 
 /**
- * What agents send that know other interfaces, and what it is called here: without case, `_` and `-`. Only names that the
- * request takes are suggested.
+ * Names from other interfaces that agents send, under our own name for them, without case, `_` and `-`. Only names that
+ * the request accepts are suggested.
  */
 const SYNONYMS: Record<string, string[]> = {
   preferredModel: ["model", "modelid", "modelname", "modelpin", "pinmodel", "usemodel", "targetmodel"],
@@ -39,8 +42,8 @@ const SYNONYMS: Record<string, string[]> = {
 const plain = (name: string) => name.toLowerCase().replaceAll(/[_-]/g, "");
 
 /**
- * Refuses the first field that this object of a request does not take, with what was probably meant. `lifted`: what is taken
- * at the root and belongs elsewhere.
+ * Throws `UNKNOWN_EXECUTION_FIELD` for the first field that this object does not accept, with a suggestion. `lifted`
+ * lists fields that are accepted at the root and belong elsewhere.
  */
 export function refuseUnknown(
   fields: Record<string, z.core.util.JSONType>,
@@ -64,7 +67,9 @@ export function refuseUnknown(
   }
 }
 
-/** A name like it that is taken here; else the same name elsewhere in the request; else what other interfaces call so. */
+/**
+ * Looks for a similar name that is accepted here, then for the same name elsewhere in the request, then for a synonym.
+ */
 function meantBy(name: string, here: string[], everywhere: string[]): string | null {
   const likely = nearest(name, here);
   if (likely) return likely;
@@ -78,7 +83,10 @@ function meantBy(name: string, here: string[], everywhere: string[]): string | n
 const placeOf = (name: string | null, places: Places): string =>
   Object.keys(places).find((path) => name !== null && places[path]?.includes(name)) ?? "";
 
-/** The known word within a third of its length of edits, or null. */
+/**
+ * Returns the known word with the fewest edits, at most two or a third of its length. Returns null if none is that
+ * near.
+ */
 export function nearest(word: string, known: string[]): string | null {
   let best: { name: string; distance: number } | null = null;
   for (const name of known) {
@@ -89,7 +97,7 @@ export function nearest(word: string, known: string[]): string | null {
   return best?.name ?? null;
 }
 
-/** Those words, the one that takes the fewest edits first. */
+/** Sorts the words by the fewest edits of any of their spellings. */
 export function byNearness<T>(word: string, known: readonly T[], spellings: (each: T) => string[]): T[] {
   const distances = new Map(
     known.map((each) => [

@@ -11,7 +11,7 @@ import { campaign } from "@/testing/campaign";
 import type { ReceiptFacts } from "./facts";
 import { pricing } from "./pricing";
 
-/* Whatever a vendor tells: the receipt keeps to its contract, which is what its readers are given. */
+/* Whatever usage a vendor reports, its receipt keeps to the contract. */
 
 const MODELS: ModelFacts[] = [
   ...new Set(allCapabilities.flatMap((capability) => targetsOfPort(capability).map(({ model }) => model))),
@@ -47,7 +47,7 @@ const counts = fc.record({
 });
 const dollars = fc.oneof(count, fc.constantFrom(1e13, MOST_COST_MICROS / 1e6));
 
-/** What a receipt says of money, of so many calls that all used this, and their cost is known or not. */
+/** Returns the pricing of a receipt for this many calls that each had this usage, at its list price. */
 function sealed(model: ModelFacts, usage: Usage, calls: number) {
   const price = priceOf(model.price, usage, { width: 1024, height: 1024 });
   const costMicros = price === null ? null : price * calls;
@@ -71,7 +71,7 @@ function sealed(model: ModelFacts, usage: Usage, calls: number) {
     maximumUpstreamMicros: 100,
     expectedMicros: 106,
     maximumMicros: 106,
-  } as unknown as Estimate; // what money is made of
+  } as unknown as Estimate; // only the members that the calculation of money reads
   const settlement = costMicros === null ? "hold" : "cost";
   const { chargedMicros, feeMicros } = moneyOf(estimate, [
     { provider: "any", settlement, costMicros, usage },
@@ -91,7 +91,7 @@ function sealed(model: ModelFacts, usage: Usage, calls: number) {
   return pricing(facts as unknown as ReceiptFacts);
 }
 
-test("no usage that a port can make breaks a receipt, at any price, nor that of several calls together", () => {
+test("a receipt keeps to its contract for any usage that a port can report, at any price and over several calls", () => {
   fc.assert(
     fc.property(
       fc.constantFrom(...MODELS),
@@ -108,7 +108,7 @@ test("no usage that a port can make breaks a receipt, at any price, nor that of 
   );
 });
 
-test("nor does the most of everything that a model can have used", () => {
+test("a receipt keeps to its contract for the highest usage of every model", () => {
   const most = {
     inputTokens: MOST_COUNT,
     outputTokens: MOST_COUNT,

@@ -19,14 +19,14 @@ async function runJob(
   return jobs.receipt(ctx, jobId);
 }
 
-/** As anybody can: the receipt less the hash it carries, in canonical form. */
+/** Computes the hash as any reader can: of the receipt in canonical form, without its hash and signature. */
 function hashAgain(receipt: Receipt): string {
   const { provenance, signature: _signature, ...rest } = JSON.parse(JSON.stringify(receipt));
   const { receiptHash: _hash, ...sealed } = provenance;
   return sha256Hex(canonicalText({ ...rest, provenance: sealed } as Json));
 }
 
-test("a receipt's hash can be computed again from the receipt, and any change shows", async () => {
+test("a receipt's hash can be computed again from the receipt, and any change alters the hash", async () => {
   const world = await makeProject();
   const receipts = [
     await runJob(world, TEXT, { input: { messages }, metadata: { b: 1, a: "é" }, tags: ["x"] }),
@@ -57,7 +57,7 @@ test("a receipt cannot be changed or removed", async () => {
   await expect(pool.query("DELETE FROM receipt WHERE id = $1", [receipt.receiptId])).rejects.toThrow();
 });
 
-test("a receipt says who asked for what, which route took it, what came back and what it cost", async () => {
+test("a receipt tells who asked for what, which route took it, what came back and what it cost", async () => {
   const world = await makeProject();
   const receipt = await runJob(world, TEXT, {
     input: { messages },
@@ -113,7 +113,7 @@ test("a receipt holds hashes and figures, never the content", async () => {
   expect(text).not.toContain((typedOutput as { content: string }).content);
 });
 
-test("the same input has the same hash however it was run", async () => {
+test("an input has the same hash in every kind of execution", async () => {
   const world = await makeProject();
   const durable = await runJob(world, TEXT, { input: { messages } });
   const { executionId } = await jobs.invoke(world.ctx, TEXT, { input: { messages } });
@@ -124,7 +124,7 @@ test("the same input has the same hash however it was run", async () => {
   }
 });
 
-test("a model asked for by name is on the receipt, and another one in its place is called a substitute", async () => {
+test("a receipt names the model that was requested, and marks any other model as a substitute", async () => {
   const world = await makeProject();
   const routing = async (body: Parameters<typeof jobs.submit>[2]) =>
     (await runJob(world, TEXT, { input: { messages }, ...body })).targetRouting;
@@ -148,7 +148,7 @@ test("a model asked for by name is on the receipt, and another one in its place 
   });
 });
 
-test("a cost no one observed is null, never zero; of a failure nothing is charged for it", async () => {
+test("a cost that no one observed is null instead of zero, and a failure is charged nothing", async () => {
   const world = await makeProject();
   const failed = await runJob(world, TEXT, { input: { messages }, preferredModel: "sandbox-fail" });
   expect(failed).toMatchObject({
@@ -174,11 +174,11 @@ test("a cost no one observed is null, never zero; of a failure nothing is charge
   });
 });
 
-test("an observed cost is the list price of the usage on the tier that ran, the fee once on top", async () => {
+test("an observed cost is the list price of the usage on the tier that ran, with the fee added once", async () => {
   const receipt = await runJob(await makeProject(), TEXT, { input: { messages }, billingMode: "managed" });
   const usage = receipt.usage as { inputTokens: number; outputTokens: number };
   const list = usage.inputTokens * 150_000 + usage.outputTokens * 600_000;
-  const upstream = Math.ceil(list / 2 / 1_000_000); // durable text is deferred: half of the token rates
+  const upstream = Math.ceil(list / 2 / 1_000_000); // durable text is deferred, which halves the token rates
   const fee = Math.round(upstream * 0.06);
   expect(receipt).toMatchObject({
     actualCost: (upstream + fee) / 1_000_000,
@@ -199,7 +199,7 @@ test("an observed cost is the list price of the usage on the tier that ran, the 
   });
 });
 
-test("on the caller's own account 0 is owed, and the list price is the provider's cost", async () => {
+test("an execution on the caller's own account owes 0 and shows the list price as the provider's cost", async () => {
   const receipt = await runJob(await makeProject(), TEXT, { input: { messages }, billingMode: "byok" });
   const zero = { amountMicros: 0 };
   expect(receipt).toMatchObject({
@@ -223,7 +223,7 @@ test("on the caller's own account 0 is owed, and the list price is the provider'
   expect(quote?.customerTotal?.amountMicros).toBeGreaterThan(0);
 });
 
-test("an execution that never reached its provider says so and cost nothing", async () => {
+test("an execution that never reached its provider is shown as not attempted and costs nothing", async () => {
   const { ctx } = await makeProject();
   const { jobId } = await jobs.submit(ctx, TEXT, { input: { messages } });
   await jobs.cancel(ctx, jobId);
@@ -239,7 +239,7 @@ test("an execution that never reached its provider says so and cost nothing", as
   });
 });
 
-test("work done here names its engine and no provider", async () => {
+test("a receipt of local work names its engine and no provider", async () => {
   const { ctx } = await makeProject();
   const { executionId } = await jobs.invoke(ctx, "compute.evaluate.v1", { expression: "1 + 1" });
   expect(await jobs.receipt(ctx, executionId)).toMatchObject({
@@ -251,7 +251,7 @@ test("work done here names its engine and no provider", async () => {
   });
 });
 
-test("there is no receipt before the end, whatever the job waits for", async () => {
+test("a job in any unfinished status has no receipt", async () => {
   const { ctx } = await makeProject();
   const { jobId } = await jobs.submit(ctx, TEXT, { input: { messages } });
   for (const status of ["queued", "running", "awaiting_approval", "canceling", "needs_attention"]) {

@@ -23,7 +23,7 @@ type Unsealed = Omit<Receipt, "signature" | "provenance"> & {
   provenance: Omit<Receipt["provenance"], "receiptHash">;
 };
 
-/** The model requested by name and the one taken; another model only where the caller allowed it. */
+/** Returns the target requested by name and the one taken. They differ only if the caller allowed a substitute. */
 function targetRoutingOf({ requestedTarget, route }: Estimate): Receipt["targetRouting"] {
   const isTaken = requestedTarget === route?.key || requestedTarget === route?.model;
   return {
@@ -54,7 +54,10 @@ function routingOf({ estimate, attempt, tier }: ReceiptFacts): Receipt["routing"
   };
 }
 
-/** Of the rules this execution was held to; each of them is on the receipt, so anybody can hash them again. */
+/**
+ * Hashes the rules that this execution was subject to. All of them are on the receipt, so that anyone can compute the
+ * hash again.
+ */
 function policyHashOf(facts: ReceiptFacts): string {
   const { job, estimate } = facts;
   return sha256Hex(
@@ -70,7 +73,7 @@ function policyHashOf(facts: ReceiptFacts): string {
   );
 }
 
-/** What came back, by its kind: figures, never content. */
+/** Returns figures on the output by its kind, and never its content. */
 function outcomeOf(facts: ReceiptFacts): Pick<Receipt, "text" | "media"> {
   const { job, estimate, usage, artifacts } = facts;
   if (!estimate.route) return { text: null, media: null };
@@ -88,7 +91,7 @@ function outcomeOf(facts: ReceiptFacts): Pick<Receipt, "text" | "media"> {
       },
     };
   }
-  // Looked up: nothing was written and nothing made.
+  // A capability that is billed by request only looks something up, so no text or media was made.
   if (bounds.requests !== undefined) return { text: null, media: null };
   if (bounds.images !== undefined) {
     return {
@@ -122,7 +125,7 @@ function outcomeOf(facts: ReceiptFacts): Pick<Receipt, "text" | "media"> {
       finishReason: facts.finishReason,
       inputTokens: usage?.inputTokens ?? null,
       outputTokens: usage?.outputTokens ?? null,
-      // Of one answer; the estimate bounds what may be all of them.
+      // This is the limit of one answer, whereas the estimate bounds all answers together.
       maxOutputTokens:
         estimate.bounds.outputTokens === undefined
           ? null
@@ -131,12 +134,12 @@ function outcomeOf(facts: ReceiptFacts): Pick<Receipt, "text" | "media"> {
   };
 }
 
-/** The receipt of an execution, to be sealed as it is. */
+/** Composes the receipt of an execution that ended. The receipt is sealed unchanged. */
 export function composeReceipt(facts: ReceiptFacts): Unsealed {
   const { job, estimate, attempt } = facts;
   const isProvider = facts.provider !== null;
   const attempts = everyAttempt(facts);
-  // What an earlier call did stays done.
+  // An earlier call remains attempted even if the last one never left.
   const last = attempt ? submissionOf(attempt) : "not_attempted";
   const submission = facts.earlier.length > 0 && last === "not_attempted" ? "attempted" : last;
   const priced = pricing(facts);

@@ -11,7 +11,7 @@ import type { Of } from "@/server/sql/column";
 
 type ReceiptAttempt = Receipt["attempts"][number];
 
-/** What a receipt says of the request, as the row of its job has it. */
+/** The columns of the job that describe the request on a receipt. */
 type ReceiptJob = Pick<
   Of<typeof job>,
   | "id"
@@ -41,11 +41,14 @@ type ReceiptJob = Pick<
   | "requested_variants"
 >;
 
-/** Everything a receipt says, gathered by the execution that ends. Content stays outside: hashes and figures only. */
+/**
+ * Everything that a receipt is composed from, gathered when its execution ends. Content is present only as hashes and
+ * figures.
+ */
 export type ReceiptFacts = {
   job: ReceiptJob;
   status: JobStatus;
-  /** Null: unknown, where the request was not kept. */
+  /** Null if the request was not kept, so that its hash is unknown. */
   inputHash: string | null;
   outputHash: string | null;
   provider: string | null;
@@ -62,41 +65,41 @@ export type ReceiptFacts = {
     providerModel: string | null;
     httpStatus: number | null;
     errorCode: string | null;
-    /** Requests the provider may have taken on; 2 where an unfit answer was given back. */
+    /** The requests that the provider may have accepted; 2 if an unusable answer was sent back to be corrected. */
     submissions: number;
     capacityRejections: number;
-    /** The tier that is asked for by now, and the one that was refused before. */
+    /** `tier` is the tier asked for now, and `tierRefusal` tells which tier was refused before. */
     tier: Tier;
     tierRefusal: ReceiptAttempt["tierRefusal"];
     startedAt: Date;
     submissionBegunAt: Date | null;
     answeredAt: Date | null;
-    /** Which call before the main one; null: the main one. */
+    /** The name of a preliminary call; null for the main call. */
     stage: string | null;
     provider: string;
     model: string;
     usage: Usage | null;
-    /** At list price; null: unknown. */
+    /** The cost at list price, in micros; null if it is unknown. */
     costMicros: Micros | null;
   } | null;
-  /** The attempts before that one, of an execution of several calls. */
+  /** The earlier attempts of an execution that makes several calls. */
   earlier: NonNullable<ReceiptFacts["attempt"]>[];
-  /** The tier that ran; null: no answer tells. */
+  /** The tier that ran; null if no answer told it. */
   tier: Tier | null;
   usage: Usage | null;
-  /** `costMicros` is an estimate of ours. */
+  /** True if `costMicros` is our own estimate. */
   isEstimated?: boolean;
   finishReason: string | null;
-  /** How the files were made: the method of transparency, how a sheet was cut. */
+  /** Details on how the files were made, such as the method of transparency or the cuts of a sheet. */
   media: Record<string, Json> | null;
   error: { code: string; message: string } | null;
-  /** What the provider's work cost at list price; null: unknown. */
+  /** The provider's cost at list price, in micros; null if it is unknown. */
   costMicros: Micros | null;
-  /** What the customer pays, and the fee included. */
+  /** The amount that the customer is charged. It includes `feeMicros`. */
   charge: Charge;
   feeMicros: Micros;
   holdState: "settled" | "released" | "ambiguous" | null;
-  /** What pays, copied from the admission. */
+  /** The source of the money, copied from the admission. */
   funding: Funding;
   isTest: boolean;
 };

@@ -18,7 +18,7 @@ async function runJob(
   return jobs.receipt(ctx, jobId);
 }
 
-test("a succeeded execution: every field, with its route, its figures and its quote", async () => {
+test("a succeeded execution has every field, with its route, its figures and its quote", async () => {
   const world = await makeProject();
   const quoted = await quotes.quote(world.ctx, TEXT, { input, billingMode: "managed" });
   const receipt = await runJob(world, TEXT, { input, billingMode: "managed", quoteId: quoted.quoteId });
@@ -61,11 +61,11 @@ test("a succeeded execution: every field, with its route, its figures and its qu
     },
   });
   expect(receipt.routing?.eligiblePlanIds[0]).toBe("sandbox/sandbox-1");
-  // Clients count a missing estimateId as the quoteId: it is dropped where they are the same.
+  // Clients treat a missing `estimateId` as the `quoteId`, so it is left out if they are the same.
   expect(receipt.pricing).not.toHaveProperty("estimateId");
 });
 
-test("a refused execution: every field, and nothing charged", async () => {
+test("a refused execution has every field, and nothing is charged", async () => {
   const receipt = await runJob(await makeProject(), TEXT, { input, preferredModel: "sandbox-refuse" });
   checkWhole(receipt);
   expect(receipt).toMatchObject({
@@ -83,7 +83,7 @@ test("a refused execution: every field, and nothing charged", async () => {
   });
 });
 
-test("an ambiguous execution: every field, and what no one knows is null or unknown, never zero", async () => {
+test("an ambiguous execution has every field, and unknown figures are null or unknown instead of zero", async () => {
   const receipt = await runJob(await makeProject(), TEXT, { input, preferredModel: "sandbox-lost" });
   checkWhole(receipt);
   expect(receipt).toMatchObject({
@@ -108,7 +108,7 @@ test("an ambiguous execution: every field, and what no one knows is null or unkn
   });
 });
 
-test("a canceled execution: every field, and no provider was asked", async () => {
+test("a canceled execution has every field, and no provider was asked", async () => {
   const { ctx } = await makeProject();
   const { jobId } = await jobs.submit(ctx, TEXT, { input });
   await jobs.cancel(ctx, jobId);
@@ -124,7 +124,7 @@ test("a canceled execution: every field, and no provider was asked", async () =>
   });
 });
 
-test("work done here: every field, no route and no provider's figures", async () => {
+test("local work has every field, without a route or a provider's figures", async () => {
   const { ctx } = await makeProject();
   const { executionId } = await jobs.invoke(ctx, "compute.evaluate.v1", { expression: "1 + 1" });
   const receipt = await jobs.receipt(ctx, executionId);
@@ -148,7 +148,7 @@ test("work done here: every field, no route and no provider's figures", async ()
 });
 
 test.each([20_000, 1_000_000])(
-  "a hint of %d output tokens is brought to the model's most, and the receipt says so",
+  "a hint of %d output tokens is reduced to the model's limit, and the receipt tells so",
   async (asked) => {
     const world = await makeProject();
     const request = { input: { ...input, maxOutputTokens: asked } };
@@ -172,7 +172,7 @@ test.each([20_000, 1_000_000])(
   },
 );
 
-test("images: every field, each artifact with its hash", async () => {
+test("an image execution has every field, and each artifact its hash", async () => {
   const world = await makeProject();
   const receipt = await runJob(world, "image.generate.v1", {
     input: { prompt: "A kite", variantCount: 2, height: 630 },
@@ -203,7 +203,7 @@ test("images: every field, each artifact with its hash", async () => {
   });
 });
 
-test("refusals for want of capacity are counted as submissions of one attempt", async () => {
+test("refusals for lack of capacity count as submissions of one attempt", async () => {
   const receipt = await runJob(await makeProject(), TEXT, { input, preferredModel: "sandbox-busy" });
   checkWhole(receipt);
   expect(receipt).toMatchObject({ logicalAttempts: 1, providerSubmissions: 3, capacityRejections: 2 });

@@ -3,8 +3,8 @@ import type { Receipt } from "@/server/contract/receipts";
 import { isObject } from "@/server/platform/text/json";
 
 /*
- * The receipt as its specification lists it, written out here and not derived from our own schema: every field is
- * there, of its type, on receipts of every kind of end. `?` after a type: null where it is not known.
+ * The fields of a receipt as its specification lists them, independent of our own schema. Every receipt has each of
+ * them with this type, however its execution ended. A `?` after a type means that the value is null if it is unknown.
  */
 
 type Shape = { [field: string]: string | Shape };
@@ -119,7 +119,7 @@ const RECEIPT: Shape = {
   },
 };
 
-/** Of groups that are null on some receipts: their fields where they are there. */
+/** The fields of groups that are null on some receipts. */
 const WHEN_PRESENT: Record<string, Shape> = {
   routing: {
     routingPolicy: "string",
@@ -168,9 +168,9 @@ const isType: Record<string, (value: unknown) => boolean> = {
   date: (value) => typeof value === "string" && new Date(value).toISOString() === value,
 };
 
-/** The fields that are missing or of another type, by their path. */
+/** Returns a line for each field that is missing or has another type, with its path. */
 function faultsOf(value: unknown, shape: Shape, path = ""): string[] {
-  const holder = value as Record<string, unknown>; // checked by the caller's own shape
+  const holder = value as Record<string, unknown>; // the caller's own shape has checked it
   return Object.entries(shape).flatMap(([field, wanted]) => {
     const at = path ? `${path}.${field}` : field;
     const found = holder[field];
@@ -197,7 +197,7 @@ export function checkWhole(receipt: Receipt): void {
   for (const item of customerCharge?.lineItems ?? [])
     faults.push(...faultsOf(item, LINE_ITEM, "lineItems[]"));
   expect(faults).toEqual([]);
-  // The lines of a charge add up to it, and it to its parts.
+  // The lines of a charge add up to its parts, and the parts to its total.
   if (customerCharge) {
     const sum = (name: "upstreamMicros" | "serviceFeeMicros") =>
       customerCharge.lineItems.reduce((total, item) => total + item[name], 0);

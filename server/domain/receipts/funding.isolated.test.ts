@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { setSettings } from "@/testing/settings";
 
-// Read when the provider loads.
+// The provider reads this setting when it loads.
 vi.hoisted(() => {
   process.env.OPENAI_COMPATIBLE_MODELS = "priced:1000:2000";
 });
@@ -13,11 +13,14 @@ import { env } from "@/server/platform/settings/env";
 import { startVendor, type Vendor } from "@/server/providers/testing/vendor";
 import { inlineStep, makeProject, rowsOf, type TestProject } from "@/testing/world";
 
-/* Receipts of work over real accounts: where the money came from, and what the provider says it cost. */
+/*
+ * These receipts are of work over real accounts. They show where the money came from and what the provider reports as
+ * its cost.
+ */
 
 const TEXT = "text.general.fast.v1";
 const input = { messages: [{ role: "user", content: "Hi" }], maxOutputTokens: 4 };
-/** At 1,000 and 2,000 dollars per million tokens: 2 × 1,000 + 3 × 2,000 micros. */
+/** At 1,000 and 2,000 dollars per million tokens, this costs 2 × 1,000 + 3 × 2,000 micros. */
 const USAGE = { prompt_tokens: 2, completion_tokens: 3 };
 const UPSTREAM = 8_000;
 const CHARGE = UPSTREAM + 480;
@@ -48,14 +51,14 @@ async function run({ ctx, clock }: TestProject, target = "openai-compatible/pric
   return { jobId, receipt, pricing: receipt.pricing };
 }
 
-/** An organization that has paid nothing yet. */
+/** Makes a project whose organization has paid nothing yet. */
 async function onTrial(): Promise<TestProject> {
   const world = await makeProject();
   await pool.query("DELETE FROM wallet WHERE organization_id = $1", [world.organizationId]);
   return world;
 }
 
-test("the prepaid balance pays: charged, fee included, and the allowance pays nothing", async () => {
+test("the prepaid balance is charged with the fee, and the allowance pays nothing", async () => {
   answers(USAGE);
   const { receipt, pricing, jobId } = await run(await makeProject());
   expect(receipt).toMatchObject({ status: "succeeded", isTest: false, actualCost: CHARGE / 1_000_000 });
@@ -71,7 +74,7 @@ test("the prepaid balance pays: charged, fee included, and the allowance pays no
   expect((await rowsOf(jobId)).hold).toMatchObject({ funding: "wallet", settled_micros: CHARGE });
 });
 
-test("the first-use allowance pays: covered, and the customer is charged nothing", async () => {
+test("the first-use allowance covers the cost, and the customer is charged nothing", async () => {
   answers(USAGE);
   const { receipt, pricing, jobId } = await run(await onTrial());
   expect(pricing).toMatchObject({
@@ -91,7 +94,7 @@ test("the first-use allowance pays: covered, and the customer is charged nothing
   expect((await rowsOf(jobId)).hold).toMatchObject({ funding: "allowance", settled_micros: CHARGE });
 });
 
-test("a price of the provider's own is reported beside the list price, which is charged", async () => {
+test("the provider's own price is reported beside the list price, which is charged", async () => {
   answers({ ...USAGE, cost: 0.0123 });
   const { pricing } = await run(await makeProject());
   expect(pricing).toMatchObject({
@@ -108,7 +111,7 @@ test("a price of the provider's own is reported beside the list price, which is 
   });
 });
 
-test("without usage the cost is unknown and the whole reservation is charged; a reported price is still shown", async () => {
+test("missing usage makes the cost unknown and charges the whole reservation, and a reported price is still shown", async () => {
   answers(undefined);
   const unknown = await run(await makeProject());
   const { hold } = await rowsOf(unknown.jobId);
@@ -130,7 +133,7 @@ describe("members that are named after the amount they hold", () => {
   const request = { input, pin: { target: "openai-compatible/priced" } };
   const lineOf = async ({ ctx }: TestProject) => (await jobs.mine(ctx, { limit: 1 })).items[0];
 
-  test("a cost that is not known is null in each of them, beside what was charged", async () => {
+  test("an unknown cost is null in each of them, beside the charge", async () => {
     answers(undefined);
     const project = await makeProject();
     const done = await jobs.invoke(project.ctx, TEXT, { ...request, idempotencyKey: "unknown" });
@@ -147,7 +150,7 @@ describe("members that are named after the amount they hold", () => {
     expect(await lineOf(project)).toMatchObject({ providerCostMicros: null, charge: done.charge });
   });
 
-  test("a known one is the provider's without the fee, and the charge is with it, in every view", async () => {
+  test("a known cost excludes the fee and the charge includes it, in every view", async () => {
     answers(USAGE);
     const project = await makeProject();
     const { executionId, ...done } = await jobs.invoke(project.ctx, TEXT, request);
@@ -169,7 +172,7 @@ describe("members that are named after the amount they hold", () => {
   });
 });
 
-test("what no one knows the end of is unsettled; a refusal costs nothing", async () => {
+test("an execution with an unknown end is unsettled, and a refused one costs nothing", async () => {
   vendor.answer("close");
   expect((await run(await makeProject())).pricing).toMatchObject({
     chargeState: "unsettled",
@@ -186,7 +189,7 @@ test("what no one knows the end of is unsettled; a refusal costs nothing", async
   });
 });
 
-test("over OpenAI: flex is asked for on the wire, refused with 400, and asked for once more without it", async () => {
+test("an OpenAI request that asks for flex and is refused with 400 is sent once more without it", async () => {
   const done = {
     id: "resp_1",
     status: "completed",
@@ -218,7 +221,7 @@ test("over OpenAI: flex is asked for on the wire, refused with 400, and asked fo
   });
 });
 
-test("an organization billed in Canadian dollars is shown them beside, by the rate of the admission", async () => {
+test("an organization billed in Canadian dollars sees them beside US dollars, at the rate of the admission", async () => {
   answers(USAGE);
   const world = await makeProject();
   const setCurrency = (currency: string) =>

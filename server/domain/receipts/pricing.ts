@@ -6,15 +6,15 @@ import { type Micros, toMoney } from "@/server/platform/money";
 import type { ReceiptFacts } from "./facts";
 
 type Charged = {
-  /** What the customer was charged, in real or in test money: 0 where the service covers it. */
+  /** The customer's charge in real or test money; 0 if the service covers it. */
   customer: Micros;
-  /** Null: nothing tells what paid. */
+  /** Null if the source of the money is unknown. */
   trialCovered: Micros | null;
-  /** Out of the prepaid balance, in real money. */
+  /** The part that was taken from the prepaid balance, in real money. Null if the source of the money is unknown. */
   debited: Micros | null;
 };
 
-/** Who pays the provider, and where the money comes from: copied from the admission, else unknown. */
+/** Tells where the money comes from, as copied from the admission, and who pays the provider. */
 function fundingOf({ isTest, provider, estimate, funding }: ReceiptFacts): {
   source: "sandbox" | "none" | "customer" | "managed_trial" | "managed_wallet" | "unknown";
   bearer: "none" | "customer" | "service";
@@ -29,7 +29,7 @@ function fundingOf({ isTest, provider, estimate, funding }: ReceiptFacts): {
 
 type FundingSource = ReturnType<typeof fundingOf>["source"];
 
-/** What an amount that left the reservation took from whom. */
+/** Splits a charged amount by who paid it. */
 function chargedTo(source: FundingSource, charged: Micros): Charged {
   if (charged === 0) return NOTHING;
   switch (source) {
@@ -40,19 +40,22 @@ function chargedTo(source: FundingSource, charged: Micros): Charged {
     case "unknown":
       return { customer: charged, trialCovered: null, debited: null };
     default:
-      // Test money: nothing real was taken.
+      // Nothing real is taken for test money.
       return { customer: charged, trialCovered: 0, debited: 0 };
   }
 }
 
 const NOTHING: Charged = { customer: 0, trialCovered: 0, debited: 0 };
 
-/** Where nothing was charged, a receipt says that it is covered. */
+/** A receipt shows every other state as `covered`, because the customer was charged nothing. */
 function chargeStateOf({ state }: Charge): Receipt["pricing"]["chargeState"] {
   return state === "charged" || state === "byok" || state === "unsettled" ? state : "covered";
 }
 
-/** What the provider's work cost: by its own word where it gave one, else at list price. The list price is charged. */
+/**
+ * Returns the provider's cost: the amount that the provider reported, or otherwise the list price. A reported amount
+ * does not change the charge, which follows the list price.
+ */
 function providerCostOf({
   estimate,
   costMicros,
@@ -68,13 +71,13 @@ function providerCostOf({
   return { amount: toMoney(costMicros), status: "computed", basis, priceScheduleId };
 }
 
-/** What it was to cost, what it did, and who was charged what. */
+/** Returns the expected and actual costs of an execution, and who was charged how much. */
 export function pricing(facts: ReceiptFacts): Receipt["pricing"] {
   const { estimate, costMicros: cost } = facts;
   const fee = facts.feeMicros;
   const { chargedMicros } = facts.charge;
   const isByok = facts.charge.state === "byok";
-  // The customer pays at most what is charged: nothing on their own account, and nothing above the hold.
+  // The customer never pays more than the charge: nothing on their own account, and nothing above the hold.
   const basis = cost === null && !isByok ? null : Math.min(cost ?? 0, chargedMicros ?? 0);
   const funding = fundingOf(facts);
   const charged = chargedMicros === null ? null : chargedTo(funding.source, chargedMicros);
@@ -116,7 +119,7 @@ export function pricing(facts: ReceiptFacts): Receipt["pricing"] {
     providerUsage: { reportedCost: money(reported), costBearer: funding.bearer },
     providerReportedCostMicros: reported,
     providerCost: providerCostOf(facts),
-    // What was charged, not what was expected.
+    // The converted amount is the charge, not the estimate.
     presentation: estimate.fx && charged ? present(charged.customer, estimate.fx) : null,
     basisActual: money(cost),
     discountedUpstreamBasisMicros: facts.tier === "flex" ? cost : null,

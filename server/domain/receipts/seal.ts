@@ -6,11 +6,13 @@ import { plainJson } from "@/server/platform/text/json";
 import { composeReceipt } from "./compose";
 import type { ReceiptFacts } from "./facts";
 
-/** A document of evidence as its row keeps it: canonical text, its SHA-256, and who signed it. */
+/** A document of evidence as its row stores it: the canonical text, its SHA-256 in hex, and the key and signature. */
 export type Sealed = { body: string; hash: string } & Signed;
 export type SealedReceipt = { id: string } & Sealed;
 
-/** Brings a document into canonical form, hashes that and signs it: receipts, records, manifests, lockfiles alike. */
+/**
+ * Seals a receipt, record, manifest or lockfile: converts the document to canonical text, hashes the text and signs it.
+ */
 export async function sealDocument(document: { [member: string]: Json }): Promise<Sealed> {
   const body = canonicalText(document);
   return { body, hash: sha256Hex(body), ...(await signBody(body)) };
@@ -19,20 +21,20 @@ export async function sealDocument(document: { [member: string]: Json }): Promis
 /** Composes a receipt and seals it. */
 export async function sealReceipt(facts: ReceiptFacts): Promise<SealedReceipt> {
   const receipt = composeReceipt(facts);
-  // Sound: every member is a string, a number, a list of them, or JSON that was parsed before.
+  // Safe: every member is a string, a number, a boolean, null, or JSON that was parsed before.
   return { id: receipt.receiptId, ...(await sealDocument(plainJson(receipt) as { [member: string]: Json })) };
 }
 
-/** A signature as documents carry it. */
+/** Returns a signature in the form that documents carry. */
 export const signatureOf = ({ keyId, signature }: Signed): Receipt["signature"] => ({
   alg: "EdDSA",
   keyId,
   value: signature,
 });
 
-/** A sealed receipt as it is shown: the body as it was signed, with its hash and its signature beside. */
+/** Returns a sealed receipt as clients see it: the signed body with its hash and its signature added. */
 export function toReceipt({ body, hash, ...signed }: Sealed): Receipt {
-  const sealed: Omit<Receipt, "signature"> = JSON.parse(body); // written by composeReceipt
+  const sealed: Omit<Receipt, "signature"> = JSON.parse(body); // the body was written by `composeReceipt`
   return {
     ...sealed,
     provenance: { ...sealed.provenance, receiptHash: hash },

@@ -4,7 +4,7 @@ import { toMoney } from "@/server/platform/money";
 import type { Tier } from "@/server/providers/define";
 import type { ReceiptFacts } from "./facts";
 
-/** The tier of the last request that left; null: none did. */
+/** Returns the tier of the last request that left, or null if none did. */
 export function tierAskedLast(attempt: ReceiptFacts["attempt"]): Tier | null {
   if (!attempt) return null;
   const { submission, tier, tierRefusal, capacityRejections } = attempt;
@@ -12,11 +12,14 @@ export function tierAskedLast(attempt: ReceiptFacts["attempt"]): Tier | null {
   return tierRefusal?.tier ?? null;
 }
 
-/** The tier that an execution begins with. */
+/** Returns the tier that an execution begins with. */
 export const tierAskedFirst = (processing: Estimate["processing"]): Tier =>
   processing === "deferred" ? "flex" : "standard";
 
-/** Which tier was asked for, which one ran, and why they differ. */
+/**
+ * Tells which tier was asked for, which one ran, and why they differ. A member that is unknown, or does not apply to
+ * local work, is null.
+ */
 export function processingOf({
   provider,
   estimate,
@@ -48,13 +51,16 @@ export function processingOf({
   };
 }
 
-/** In the order in which they were made. */
+/** Returns all attempts in the order in which they were made. */
 export const everyAttempt = ({ earlier, attempt }: ReceiptFacts) => [
   ...earlier,
   ...(attempt ? [attempt] : []),
 ];
 
-/** Of an execution of several calls: whom each went to, what it used, and what that cost. */
+/**
+ * Tells for each call of an execution of several calls which provider took it, its usage and its cost. Returns no
+ * `stages` for an execution of one call.
+ */
 export function stagesOf(facts: ReceiptFacts): Pick<Receipt, "stages"> {
   if (!facts.estimate.stages) return {};
   return {
@@ -69,7 +75,7 @@ export function stagesOf(facts: ReceiptFacts): Pick<Receipt, "stages"> {
   };
 }
 
-/** Each attempt: what became of its request, never what was in it. */
+/** Describes what became of each attempt's requests, without their content. */
 export function attemptsOf(facts: ReceiptFacts): Receipt["attempts"] {
   return everyAttempt(facts).map((attempt) => ({
     attemptId: attempt.attemptId,
@@ -89,12 +95,15 @@ export function attemptsOf(facts: ReceiptFacts): Receipt["attempts"] {
   }));
 }
 
-/** What became of its requests: one that was definitely refused had left, though the attempt may be submitted again. */
+/**
+ * A request that was definitely refused still left, so it counts as attempted, although the attempt may be submitted
+ * again.
+ */
 export function submissionOf(attempt: NonNullable<ReceiptFacts["attempt"]>): Receipt["providerSubmission"] {
   const { submission } = attempt;
   return submission === "not_attempted" && submissionsOf(attempt) > 0 ? "attempted" : submission;
 }
 
-/** How often a request left for a provider under one attempt. */
+/** Counts the requests that left for a provider in one attempt. */
 export const submissionsOf = (attempt: NonNullable<ReceiptFacts["attempt"]>) =>
   attempt.capacityRejections + (attempt.tierRefusal ? 1 : 0) + attempt.submissions;
