@@ -11,8 +11,8 @@ import { type Offer, offersOf, SANDBOX, SHUT, targetsOfPort } from "./targets";
 import { type Viewer, viewerOf } from "./viewer";
 
 /**
- * May this caller run the capability, could it run now, and if not, what a person would have to do about it. Null for
- * callers no one knows. Looking reserves nothing.
+ * Decides whether this caller may run the capability, whether it could run now, and if not, what a person would have to
+ * do. Returns null for a caller that is not signed in. Nothing is reserved.
  */
 export async function accessDecisionFor(
   ctx: Ctx,
@@ -48,17 +48,20 @@ export async function accessDecisionFor(
   };
 }
 
-/** Why this caller runs nothing where they are, whatever it is; null: nothing forbids it. */
+/** Returns why this caller can run nothing at all here, or null if nothing forbids it. */
 export function refusalOf({ mayRun, archived }: Viewer): string | null {
   if (!mayRun) return "not_permitted";
   return archived && `${archived}_archived`;
 }
 
-/** Would what names no model go to a provider? It stays where only the sandbox serves, or no one has paid for the operator's. */
+/**
+ * Tells whether a request that names no model would leave for a provider. It stays here if the sandbox is offered and
+ * no other source could pay.
+ */
 const isLeaving = (offers: Offer[], funding: string[]): boolean =>
   funding.some((source) => source !== "sandbox") || !offers.some(({ account }) => account === "sandbox");
 
-/** What a person would have to do about it. */
+/** Returns the action that a person would have to take, or null if there is none. */
 function toDo(obstacle: string, capability: Capability, viewer: Viewer): JsonObject | null {
   if (obstacle === SHUT)
     return viewer.project && { kind: "enable_external_actions", url: externalSwitchOf(viewer.project.id) };
@@ -67,7 +70,10 @@ function toDo(obstacle: string, capability: Capability, viewer: Viewer): JsonObj
 
 const TO_FUND: JsonObject = { kind: "add_funds", url: `${publicUrl}/billing` };
 
-/** What could pay now: the customer's own account at the provider, money of the organization, test money in the sandbox. */
+/**
+ * Returns the sources that could pay now: the customer's own account at the provider, money of the organization, and
+ * test money in the sandbox.
+ */
 async function fundingSourcesOf({ organizationId }: Viewer, offers: Offer[]): Promise<string[]> {
   const has = (wanted: Offer["account"]) => offers.some(({ account }) => account === wanted);
   const own = offers.some(({ account }) => typeof account === "object") ? ["customer"] : [];
@@ -82,7 +88,7 @@ async function fundingSourcesOf({ organizationId }: Viewer, offers: Offer[]): Pr
   ];
 }
 
-/** The form of the first provider that could serve; null where no one can be connected. */
+/** Returns the link to the form of the first provider that could serve, or null if none can be connected. */
 function toConnect(capability: Capability, { project, environment }: Viewer): JsonObject | null {
   const missing = targetsOfPort(capability).find(
     ({ provider }) => provider.name !== SANDBOX && isConnectable(provider),

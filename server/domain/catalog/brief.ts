@@ -7,12 +7,13 @@ import { describeCapability, toSummary } from "./describe";
 import { pricingContract } from "./pricing/pricing";
 import { publish } from "./schema";
 
-/** The most bytes of a brief description as JSON. */
+/** The largest size of a brief description as JSON, in bytes. */
 export const MOST_BRIEF_BYTES = 4_000;
 
 /**
- * What an agent needs to run a capability: the same for every caller, in under `MOST_BRIEF_BYTES`. Where the schema is too
- * large for that, it loses its descriptions, then what is inside its inner objects; `more.openapi` has it whole.
+ * Returns what an agent needs to run a capability, the same for every caller. If it exceeds `MOST_BRIEF_BYTES`, the
+ * schema loses its descriptions, then the content of its larger fields, and then everything except names.
+ * `more.openapi` links to the whole schema.
  */
 export function briefOf(capability: Capability): CapabilityBrief {
   const schema = publish(capability.input, "input");
@@ -59,21 +60,21 @@ function around(capability: Capability, inputSchema: JsonObject): CapabilityBrie
 }
 
 function deadlines(durable: unknown): JsonObject {
-  const { maxQueueDeadlineSeconds, maxExecutionDeadlineSeconds } = (durable ?? {}) as JsonObject; // of this module's siblings
+  const { maxQueueDeadlineSeconds, maxExecutionDeadlineSeconds } = (durable ?? {}) as JsonObject; // a sibling module writes this object
   return JsonObject.parse(
     maxExecutionDeadlineSeconds === undefined ? {} : { maxQueueDeadlineSeconds, maxExecutionDeadlineSeconds },
   );
 }
 
-/** Durable work of models that may wait is deferred unless its text is delivered in pieces. */
+/** Durable work is deferred by default if its model can wait and its text is not delivered in pieces. */
 function processingOf(deferred: unknown): { processing?: string } {
-  const { available, discountBps } = (deferred ?? {}) as JsonObject; // of this module's siblings
+  const { available, discountBps } = (deferred ?? {}) as JsonObject; // a sibling module writes this object
   if (!available) return {};
   const processing = `Deferred by default where the model can wait: ${Number(discountBps) / 100} % off its token rates, and it may wait for capacity. Invoke, streams and readerDelivery run at standard rates.`;
   return { processing };
 }
 
-/** The shortest of its examples. */
+/** Returns the shortest of the capability's examples. */
 function exampleOf({ examples }: Capability): JsonObject {
   const [shortest] = examples.map(({ input }) => input).sort((a, b) => bytesOf(a) - bytesOf(b));
   return JsonObject.parse(shortest ?? {});
@@ -106,13 +107,15 @@ function runBy(mode: Capability["modes"][number], path: string, capability: Capa
 }
 
 type Json = JsonObject[string];
-/** The schema without descriptions. A property of that name stays: it is an object, never a string. */
+/**
+ * Returns the schema without descriptions. A property with that name stays, because it is an object and not a string.
+ */
 const withoutWords = (schema: JsonObject): JsonObject =>
   JSON.parse(JSON.stringify(schema), (key, value) =>
     key === "description" && typeof value === "string" ? undefined : value,
   );
 
-/** The schema with its own fields alone: of inner objects only that they are ones. */
+/** Returns the schema's own fields. A field of more than 200 bytes keeps only its type. */
 function flat(schema: JsonObject): JsonObject {
   const { $defs: _, properties, ...rest } = schema;
   const fields = Object.entries(isObject(properties) ? properties : {}).map(([name, field]) => [
@@ -122,7 +125,7 @@ function flat(schema: JsonObject): JsonObject {
   return { ...rest, properties: Object.fromEntries(fields) };
 }
 
-/** The names of the fields alone. */
+/** Returns a schema with only the names of the fields. */
 const names = ({ type, properties, required }: JsonObject): JsonObject =>
   JsonObject.parse({
     type,

@@ -41,7 +41,7 @@ const PRICING_FIELDS = [
   ...["billable", "quote"],
 ];
 
-test("what is drawn of a mesh is geometry and generation, and what is read of a document text and generation", () => {
+test("work drawn from a mesh is geometry and generation, and work read from a document text and generation", () => {
   const kindOf = (key: string) => {
     const { family, category } = getCapability(key);
     return `${family}/${category}`;
@@ -52,7 +52,7 @@ test("what is drawn of a mesh is geometry and generation, and what is read of a 
 
 type Edge = { description?: string; minimum?: number; maximum?: number };
 
-/** The schemas of limited widths and heights, wherever they are in a schema. */
+/** Returns the schemas of limited widths and heights, at any depth of a schema. */
 function edgesIn(schema: unknown): Edge[] {
   if (typeof schema !== "object" || schema === null) return [];
   return Object.entries(schema).flatMap(([name, inner]: [string, Edge]) =>
@@ -60,7 +60,7 @@ function edgesIn(schema: unknown): Edge[] {
   );
 }
 
-test("a width is found where it is limited", () => {
+test("a width is found wherever it is limited", () => {
   const { inputSchema } = describeCapability(getCapability("image.generate.v1"), false);
   expect(edgesIn(inputSchema).length).toBeGreaterThanOrEqual(4);
 });
@@ -163,7 +163,7 @@ for (const capability of allCapabilities) {
   });
 }
 
-test("priced capabilities name both billing modes, with the fee on managed; free ones name none", () => {
+test("priced capabilities name both billing modes, with the fee on managed, and free ones name none", () => {
   const text = describeCapability(getCapability("text.general.fast.v1"), false);
   expect(text.billingModes).toMatchObject({
     byok: {
@@ -198,7 +198,7 @@ test("priced capabilities name both billing modes, with the fee on managed; free
   });
 });
 
-test("features and constraints say what interface clients ask for", () => {
+test("features and constraints contain what interface clients need", () => {
   const text = describeCapability(getCapability("text.general.fast.v1"), false);
   expect(text.inputConstraints).toEqual({
     messages: { measurement: "tokens", max: 128_000, overflow: "reject", semantic: true },
@@ -228,13 +228,13 @@ test("features and constraints say what interface clients ask for", () => {
   expect(image.inputConstraints.prompt).toMatchObject({ measurement: "characters", max: 32_000 });
 });
 
-test("a signed-in caller gets the order of a form's fields and prices of an account", () => {
+test("a signed-in caller gets the order of a form's fields and the prices of an account", () => {
   const described = describeCapability(getCapability("image.generate.v1"), true);
   expect(described.uiSchema).toEqual({ order: expect.arrayContaining(["prompt", "width", "variantCount"]) });
   expect(described.pricing.pricingContext).toBe("account");
 });
 
-test("the catalog lists everything by key; a summary has six fields", () => {
+test("the catalog lists everything by key, and a summary has six fields", () => {
   const keys = allCapabilities.map((capability) => capability.key);
   expect(list({}, false).capabilities.map(({ key }) => key)).toEqual([...keys].sort());
   for (const line of list({ view: "summary" }, false).capabilities) {
@@ -244,7 +244,7 @@ test("the catalog lists everything by key; a summary has six fields", () => {
   }
 });
 
-test("a task's words find their capability first, and words no one uses find nothing", () => {
+test("the words of a task find their capability first, and words that no one uses find nothing", () => {
   const first = (q: string) => list({ q, view: "summary" }, false).capabilities[0]?.key;
   expect(first("summarise an e-mail")).toBe("text.general.fast.v1");
   expect(first("draw a picture of a lighthouse")).toBe("image.generate.v1");
@@ -255,7 +255,7 @@ test("a task's words find their capability first, and words no one uses find not
   expect(list({ q: "  " }, false).capabilities).toHaveLength(allCapabilities.length);
 });
 
-test("an unknown key names its nearest matches", () => {
+test("an unknown key is refused with its nearest matches", () => {
   const refused = (key: string) => {
     try {
       getCapability(key);
@@ -315,7 +315,7 @@ for (const capability of allCapabilities) {
   });
 }
 
-test("a hint for the length of an answer goes before equals, never before an account, and refuses nothing but a pin", () => {
+test("a hint for the length of an answer goes before equals, never before an account, and refuses only a pin", () => {
   setSettings({ OPENAI_API_KEY: "a key" });
   const capability = getCapability("text.general.fast.v1");
   const { input: given } = capability.examples[0]!;
@@ -337,7 +337,7 @@ test("a hint for the length of an answer goes before equals, never before an acc
   const isBehind = ({ model }: { model: { id: string } }) => model.id === plain.model.id;
   expect(choose(undefined, { isBehind }).model.id).not.toBe(plain.model.id);
   expect(choose(100_000, { isBehind }).model.maxOutputTokens).toBeGreaterThanOrEqual(100_000);
-  // No one has paid for the operator's account: a longer answer is no reason to ask for money.
+  // No one has paid for the operator's account, and a longer answer is no reason to ask for money.
   expect(choose(100_000, { isFunded: false }).provider.name).toBe("sandbox");
 });
 
@@ -359,7 +359,7 @@ for (const { capability, path, max } of constrained)
     expect(error?.issues.filter(({ code }) => code === "too_big") ?? []).toEqual([]);
   });
 
-test("what may wait is said to be for pins wherever a model that may wait has an interface whose pins may", () => {
+test("deferred processing is offered to pins wherever a deferrable model has an interface whose pins can defer", () => {
   const said = allCapabilities.flatMap((capability) => {
     const { deferredProcessing } = describeCapability(capability, false).features as {
       deferredProcessing?: { available: boolean; appliesTo: string[]; optInFor?: string };

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { getCapability, needsOf } from ".";
 import { connectableProviders } from "./connectable";
 
-/* What an account unlocks is what its models can do, not which ports its provider serves. */
+/* An account unlocks what its models can do, not every port that its provider serves. */
 
 const unlockedBy = (name: string) =>
   connectableProviders()
@@ -11,13 +11,13 @@ const unlockedBy = (name: string) =>
 
 const VISION = "text.vision.structured.v1";
 
-test("an account unlocks vision where one of its models reads pictures", () => {
+test("an account unlocks vision if one of its models reads pictures", () => {
   expect(unlockedBy("openai")).toContain(VISION);
   expect(unlockedBy("deepseek")).toContain("text.general.fast.v1");
   expect(unlockedBy("deepseek")).not.toContain(VISION);
 });
 
-test("a server of one's own unlocks what a model can do of which only its price is known", () => {
+test("an own server unlocks only what any model listed with nothing but a price can do", () => {
   expect(unlockedBy("openai-compatible")).toContain("text.general.fast.v1");
   expect(unlockedBy("openai-compatible")).not.toContain(VISION);
   const servers = needsOf(getCapability(VISION)).flatMap(({ providers }) =>
@@ -28,7 +28,7 @@ test("a server of one's own unlocks what a model can do of which only its price 
   expect(servers).not.toContain("deepseek");
 });
 
-test("picture editing is unlocked by models that change pictures", () => {
+test("models that change pictures unlock picture editing", () => {
   expect(unlockedBy("openai")).toContain("image.edit.v1");
   expect(unlockedBy("elevenlabs")).toContain("audio.voice.generate.v1");
   expect(unlockedBy("elevenlabs")).not.toContain("image.edit.v1");

@@ -6,7 +6,10 @@ import { providers } from "@/server/providers/registry.gen";
 import { allCapabilities } from "./registry";
 import { couldServe } from "./targets";
 
-/** The providers whose accounts can be connected: what their form asks for, and what they can do then. */
+/**
+ * Returns the providers whose accounts can be connected, with the fields of their forms and the capabilities that an
+ * account unlocks.
+ */
 export function connectableProviders(): ConnectableProvider[] {
   return providers.filter(isConnectable).map((provider) => ({
     name: provider.name,

@@ -33,10 +33,10 @@ export function toSummary(capability: Capability) {
   };
 }
 
-/** What a project is connected to; null: no one's in particular, so it has what this deployment offers. */
+/** A project's connections; null describes what this deployment offers to anyone. */
 type Connected = readonly Connection[] | null;
 
-/** Which ways of paying there are: for a project those it can use now, else those it could have here. */
+/** Tells which billing modes a project can use now, or without a project, which ones it could have here. */
 function offersTo(capability: Capability, connections: Connected) {
   const targets = targetsOfPort(capability, connections ?? []);
   const modes = new Set(targets.flatMap((target) => availabilityOf(target, connections ?? []).billingModes));
@@ -44,7 +44,7 @@ function offersTo(capability: Capability, connections: Connected) {
   return { managed: modes.has("managed"), byok: modes.has("byok") || (!connections && couldConnect) };
 }
 
-/** What a request may limit or choose, whatever the capability. */
+/** The constraints that a request may set for any capability. */
 const CONSTRAINTS = {
   maxCostUsd: true,
   providerPin: true,
@@ -54,8 +54,8 @@ const CONSTRAINTS = {
 };
 
 /**
- * The whole published description of a capability. `signedIn` adds what only the panel needs; with connections it is
- * true for the project that has them, and tells where its executions may not leave for providers.
+ * Returns the whole published description of a capability. `signedIn` adds what only the panel needs. With connections
+ * the description is that of their project, and it tells if its executions may not leave for providers.
  */
 export function describeCapability(
   capability: Capability,
@@ -150,7 +150,7 @@ export function describeCapability(
   };
 }
 
-/** The same as an item of the list, where each way of paying has its price examples as well. */
+/** Returns the descriptor as an item of the list, where each billing mode also has its price examples. */
 export function toListed(capability: Capability, descriptor: CapabilityDescriptor): CapabilityDescriptor {
   const { kind, endpoint, exampleInput } = descriptor.nextAction;
   const { byok, managed } = descriptor.billingModes ?? {};
@@ -172,7 +172,7 @@ const withExamples = <M extends { pricing: object }, E>(mode: M, examples: E) =>
   pricing: { ...mode.pricing, examples },
 });
 
-/** Partial output is of durable jobs that write plain text, over models whose text can be followed. */
+/** Partial output exists only for durable jobs that write plain text on a model that can stream. */
 function readerDeliveryOf(capability: Capability, target: Parameters<typeof canStream>[0]) {
   const isText = capability.key.startsWith("text.") && capability.outputKind === "text";
   if (!isText || !capability.modes.includes("job_async"))
@@ -182,7 +182,7 @@ function readerDeliveryOf(capability: Capability, target: Parameters<typeof canS
     : { supported: false, reason: "not_offered_by_route" };
 }
 
-/** The deadlines of durable runs, beside what the capability itself says of them. */
+/** Returns the deadlines of durable runs, with what the capability itself states about them. */
 function durableFeature({ durable, features }: Capability): JsonObject {
   if (!durable) return { durableJob: { supported: false } };
   return {
@@ -197,7 +197,7 @@ function durableFeature({ durable, features }: Capability): JsonObject {
   };
 }
 
-/** How adapters are named, with the registration that lets the capability's example run. */
+/** Returns how adapters are named, with the registration that lets the capability's example run. */
 const adaptersFeature = ({ adapters, features }: Capability): JsonObject =>
   adapters
     ? JsonObject.parse({ adapters: { ...(features.adapters as object), ...registerInSandbox() } })
@@ -217,7 +217,9 @@ function readerFeature(capability: Capability): JsonObject {
   };
 }
 
-/** Half of the token rates for work that may wait: what durable jobs get unasked, and pins ask for. */
+/**
+ * Describes the discount on token rates for work that may wait. Durable jobs get it by default, and pins on request.
+ */
 function deferredFeature(capability: Capability): JsonObject {
   if (isLocal(capability)) return {};
   const able = targetsOfPort(capability).filter((target) => discountOf(capability, target) > 0);
@@ -236,14 +238,14 @@ function deferredFeature(capability: Capability): JsonObject {
   };
 }
 
-/** What waiting takes off the token rates of one target, in basis points; 0: it cannot wait. */
+/** Returns the discount of one target for waiting, in basis points; 0 if it cannot wait. */
 function discountOf(capability: Capability, target: Parameters<typeof canStream>[0]): number {
   const { price } = target.model;
   if (!canDefer(capability, target) || price.per !== "million_tokens") return 0;
   return price.flexDiscountBps ?? 0;
 }
 
-/** What serves a request that names no model. */
+/** Returns the offer that serves a request that names no model. */
 export const firstOffer = (targets: Target[], reach: readonly Connection[]) =>
   targets
     .filter(({ model }) => !model.onlyByName)
@@ -251,8 +253,8 @@ export const firstOffer = (targets: Target[], reach: readonly Connection[]) =>
     .sort((a, b) => placeOfAccount(a.account) - placeOfAccount(b.account))[0];
 
 /**
- * The models that can do a capability; with connections, as they are reached by the project that has them. Where its
- * executions may not leave, those of providers are there and cannot be used.
+ * Returns the models that can do a capability. With connections they are listed as their project reaches them. If its
+ * executions may not leave, providers' models are listed as unavailable.
  */
 export function executionTargets(
   capability: Capability,

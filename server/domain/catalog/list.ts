@@ -4,13 +4,19 @@ import { PRICING_VERSION } from "./pricing/pricing";
 import { allCapabilities } from "./registry";
 import { hasWords, search } from "./search";
 
-/** The capabilities a task text is about, best first; all of them, in the order of their keys, without any word. */
+/**
+ * Returns the capabilities that match a task text, best first, or all of them by key if the text has no word to search
+ * for.
+ */
 export function matching(q: string | undefined): readonly Capability[] {
   if (!hasWords(q ?? "")) return allCapabilities;
   return search(q ?? "").hits.map(({ capability }) => capability);
 }
 
-/** The catalog: whole descriptors, or with `view: summary` six fields each; with `q` only matches, best first. */
+/**
+ * Returns the catalog as whole descriptors, or as six fields each with `view: summary`. With `q` it has only the
+ * matches, best first.
+ */
 export function list(query: { q?: string | undefined; view?: string | undefined }, signedIn: boolean) {
   return {
     capabilities: matching(query.q).map((capability) =>

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { namedBy } from "./routes";
 import type { Target } from "./targets";
 
-/** As much of a model of a provider as its name is. */
+/** Returns as much of a target as its names need. */
 const target = (provider: string, id: string) => ({ provider: { name: provider }, model: { id } }) as Target;
 
 const TARGETS = [
@@ -14,7 +14,7 @@ const TARGETS = [
 const named = (wish: Parameters<typeof namedBy>[0], targets = TARGETS) =>
   namedBy(wish, targets).map(({ provider, model }) => `${provider.name} ${model.id}`);
 
-test("a preferred model is called by its id, else as provider/model", () => {
+test("a preferred model is matched by its id, and otherwise as provider/model", () => {
   expect(named({ preferredModel: "gpt-5" })).toEqual(["openai gpt-5"]);
   expect(named({ preferredModel: "openai-compatible:gpu-lab/llama-3" })).toEqual([
     "openai-compatible:gpu-lab llama-3",

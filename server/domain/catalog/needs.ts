@@ -4,15 +4,21 @@ import type { Provider } from "@/server/providers/provider";
 import { providers } from "@/server/providers/registry.gen";
 import { couldServe, SANDBOX, targetsAbleTo } from "./targets";
 
-/** One call a capability may make, and who could answer it whose accounts can be connected: in the order of routing. */
+/**
+ * A kind of call that a capability may make, with the connectable providers that could answer it, in the order of
+ * routing.
+ */
 export type Need = {
   what: string;
   providers: Provider[];
-  /** Of these connections, the ones that could answer it now. */
+  /** The given connections that can answer it now, by `credentialId`. */
   servedBy: string[];
 };
 
-/** The calls a capability may make, judged by its first example. None: it runs here. */
+/**
+ * Returns the kinds of calls that a capability may make, judged by its first example. The list is empty if the
+ * capability runs locally.
+ */
 export function needsOf(capability: Capability, connections: readonly Connection[] = []): Need[] {
   const { execute, input, examples } = capability;
   if ("local" in execute) return [];
@@ -22,7 +28,7 @@ export function needsOf(capability: Capability, connections: readonly Connection
     needOf(execute.port, capability, connections),
     ...stages.map((stage) => needOf(stage.execute.port, stageAsCapability(capability, stage), connections)),
   ];
-  // Four views that are drawn one by one are one need.
+  // Several stages with the same need, such as four views drawn one by one, are listed once.
   const names = new Map(all.map((need) => [`${need.what} ${need.providers.map(({ name }) => name)}`, need]));
   return [...names.values()];
 }

@@ -9,7 +9,7 @@ import {
   publishedTargets,
 } from ".";
 
-/** As no one in particular sees it, signed in or not. */
+/** Returns a viewer without an organization or connections. */
 const seen = (signedIn: boolean) => ({ signedIn, organizationId: null, connections: null, mayLeave: true });
 const read = ({ body }: { body: Uint8Array }) => JSON.parse(Buffer.from(body).toString("utf8"));
 const plain = (value: unknown) => JSON.parse(JSON.stringify(value));
@@ -29,12 +29,12 @@ for (const signedIn of [false, true]) {
   });
 }
 
-test("ready targets say what the catalog says", () => {
+test("ready targets equal those of the catalog", () => {
   for (const capability of allCapabilities)
     expect(read(publishedTargets(capability.key, seen(false)))).toEqual(plain(executionTargets(capability)));
 });
 
-test("the same answer has the same tag, another answer another one", () => {
+test("equal answers have the same tag, and different answers different ones", () => {
   expect(publishedList({}, seen(false)).etag).toBe(publishedList({}, seen(false)).etag);
   const tags = [
     publishedList({}, seen(false)),
@@ -45,7 +45,7 @@ test("the same answer has the same tag, another answer another one", () => {
   expect(new Set(tags).size).toBe(tags.length);
 });
 
-test("a search keeps nothing: its words are the caller's", { tags: "long" }, () => {
+test("a search is not cached, because its words are the caller's", { tags: "long" }, () => {
   const [one, other] = [
     publishedList({ q: "picture" }, seen(false)),
     publishedList({ q: "picture" }, seen(false)),

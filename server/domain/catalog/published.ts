@@ -14,14 +14,14 @@ import { PRICING_VERSION } from "./pricing/pricing";
 import { allCapabilities, getCapability } from "./registry";
 import type { Viewer } from "./viewer";
 
-/** A catalog answer ready to be sent: JSON text in UTF-8, and the strong tag of exactly these bytes. */
+/** A catalog answer that is ready to send: JSON text in UTF-8, and the strong ETag of exactly these bytes. */
 export type Published = { body: Uint8Array; etag: string };
 
-// The catalog is made of this build's code and this process's settings, so what was made once stays true. Each text is
-// checked against its contract when it is made, since no one looks at it again.
+// The catalog depends only on this build's code and this process's settings, so an answer stays valid once it is made.
+// Each text is checked against its contract when it is made, since nothing checks it later.
 const ready = new Map<string, unknown>();
 
-/** Of what projects are connected to there are many kinds: then all is made anew. */
+/** Projects have many combinations of connections, so the cache is emptied when it holds this many answers. */
 const MOST_READY = 5_000;
 
 function once<T>(name: string, make: () => T): T {
@@ -29,10 +29,10 @@ function once<T>(name: string, make: () => T): T {
     if (ready.size >= MOST_READY) ready.clear();
     ready.set(name, make());
   }
-  return ready.get(name) as T; // each name has one maker
+  return ready.get(name) as T; // each name has only one maker
 }
 
-/** A text with its tag. */
+/** Returns a text as bytes, with its ETag. */
 export function toPublished(json: string): Published {
   return { body: Buffer.from(json), etag: `"${sha256Hex(json).slice(0, 32)}"` };
 }
@@ -40,7 +40,10 @@ export function toPublished(json: string): Published {
 const summaryText = (key: string) =>
   once(`summary ${key}`, () => JSON.stringify(CapabilitySummary.parse(toSummary(getCapability(key)))));
 
-/** What the answers for a project depend on; the same for all that are connected alike. */
+/**
+ * Returns a name for everything that the answers for a viewer depend on. Viewers with the same kinds of connections
+ * share it.
+ */
 function nameOf({ signedIn, connections, mayLeave }: Seen): string {
   if (!connections) return `${signedIn}`;
   const each = connections.map(({ provider, models }) =>
@@ -67,7 +70,7 @@ function listText(keys: string[], view: string | undefined, seen: Seen): string 
   return `{"capabilities":[${items.join(",")}],"pricingVersion":${JSON.stringify(PRICING_VERSION)}}`;
 }
 
-/** What `list` answers, as bytes. A search is put together from ready pieces. */
+/** Returns the answer of `list` as bytes. A search is composed of cached pieces and is not cached itself. */
 export function publishedList(
   query: { q?: string | undefined; view?: string | undefined },
   seen: Seen,
@@ -80,8 +83,8 @@ export function publishedList(
 }
 
 /**
- * What `describeCapability` answers, as bytes; for a caller of an organization with what would pay for it now.
- * UNKNOWN_CAPABILITY for a key that is not there.
+ * Returns the answer of `describeCapability` as bytes. For a caller of an organization, it also tells what would pay
+ * now. Throws `UNKNOWN_CAPABILITY` for an unknown key.
  */
 export async function publishedDescriptor(
   key: string,
@@ -99,7 +102,10 @@ export async function publishedDescriptor(
   return toPublished(JSON.stringify({ ...descriptor, funding }));
 }
 
-/** What `briefOf` answers, as bytes: the same for every caller. UNKNOWN_CAPABILITY for a key that is not there. */
+/**
+ * Returns the answer of `briefOf` as bytes, which is the same for every caller. Throws `UNKNOWN_CAPABILITY` for an
+ * unknown key.
+ */
 export function publishedBrief(key: string): Published {
   const capability = getCapability(key);
   return once(`brief ${capability.key}`, () =>
@@ -107,7 +113,7 @@ export function publishedBrief(key: string): Published {
   );
 }
 
-/** What `executionTargets` answers, as bytes. UNKNOWN_CAPABILITY for a key that is not there. */
+/** Returns the answer of `executionTargets` as bytes. Throws `UNKNOWN_CAPABILITY` for an unknown key. */
 export function publishedTargets(key: string, seen: Seen, view?: "brief"): Published {
   const capability = getCapability(key);
   return once(`targets ${view ?? ""} ${capability.key} ${nameOf(seen)}`, () => {

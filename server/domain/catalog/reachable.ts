@@ -3,10 +3,10 @@ import { firstOffer } from "./describe";
 import { offersOf, SANDBOX, type Target, targetsAbleTo } from "./targets";
 import type { Viewer } from "./viewer";
 
-/** What a caller can run of a capability now: its models, and the one that a request takes which names none. */
+/** The models of a capability that a caller can run now, and the one that serves a request that names none. */
 export type Reachable = { targets: Target[]; first: Target | null };
 
-/** The models of a capability that an account reaches now, once each, in the order of routing. */
+/** Returns the models of a capability that an account reaches now, each once, in the order of routing. */
 export function reachableNow(
   capability: Capability,
   { connections, mayLeave }: Pick<Viewer, "connections" | "mayLeave">,

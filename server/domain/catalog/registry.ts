@@ -9,7 +9,7 @@ export const allCapabilities: readonly Capability[] = [...byKey.values()].sort((
   a.key.localeCompare(b.key),
 );
 
-/** The capability of this key; UNKNOWN_CAPABILITY with the nearest keys otherwise. */
+/** Returns the capability with this key. Throws `UNKNOWN_CAPABILITY` with the nearest keys for an unknown one. */
 export function getCapability(key: string): Capability {
   const capability = byKey.get(key);
   if (capability) return capability;
@@ -18,12 +18,12 @@ export function getCapability(key: string): Capability {
 
 export const isCapability = (key: string): boolean => byKey.has(key);
 
-/** Does a model do its work, as its descriptor says? A provider may look something up without one. */
+/** Tells whether a model does the work, as the descriptor states. A provider may look something up without a model. */
 export const isModelBacked = (key: string): boolean => byKey.get(key)?.features.modelBacked !== false;
 
 export const noCapability = (key: string): string => `There is no capability ${key.slice(0, 128)}.`;
 
-/** The keys somebody may have meant who wrote this one. */
+/** Returns up to five keys that the writer of this one may have meant, the likeliest first. */
 export function nearestKeys(key: string): string[] {
   const guess = nearest(key, [...byKey.keys()]);
   const family = key.split(".")[0];

@@ -54,17 +54,17 @@ test("a brief answer has titles in place of prices and requests", async () => {
   });
 });
 
-test("a mistyped word is found all the same", async () => {
+test("a mistyped word still finds its capability", async () => {
   expect((await ask("genrate a pciture")).matches[0]?.capabilityKey).toBe("image.generate.v1");
 });
 
-test("a capability asked for by its key is certain", async () => {
+test("a capability requested by its key has a confidence of 1", async () => {
   expect((await ask("compute.evaluate.v1")).matches).toEqual([
     expect.objectContaining({ capabilityKey: "compute.evaluate.v1", confidence: 1 }),
   ]);
 });
 
-test("what is not there may be requested, and the answer says where", async () => {
+test("a missing capability can be requested, and the answer tells where", async () => {
   expect(await ask("transcribe a phone call")).toEqual({
     resolution: "no_match_requestable",
     matches: [],
@@ -82,22 +82,25 @@ test.each([
   "pay my rent",
   "Please buy me a ticket to Rome",
   "kaufe mir ein Fahrrad",
-])("%j means nothing or is an act this service does for no one: not requestable", async (intent) => {
-  expect(await ask(intent)).toMatchObject({
-    resolution: "no_match_not_requestable",
-    matches: [],
-    nextAction: null,
-  });
-});
+])(
+  "the intent %j means nothing or is an act that this service never does, so it cannot be requested",
+  async (intent) => {
+    expect(await ask(intent)).toMatchObject({
+      resolution: "no_match_not_requestable",
+      matches: [],
+      nextAction: null,
+    });
+  },
+);
 
 test.each(["a book cover with a ship", "order these sentences by length", "call for papers poster"])(
-  "%j only has the noun of such an act",
+  "the intent %j only has the noun of such an act",
   async (intent) => {
     expect((await ask(intent)).resolution).not.toBe("no_match_not_requestable");
   },
 );
 
-test("a requirement leaves the matches that satisfy it", async () => {
+test("a requirement keeps only the matches that satisfy it", async () => {
   const { matches, requirementsSatisfied } = await ask("answer with a json object", {
     executionMode: "invoke_sync",
     modality: "text",
@@ -106,7 +109,7 @@ test("a requirement leaves the matches that satisfy it", async () => {
   expect(matches[0]?.capabilityKey).toBe("text.structured.generation.v1");
 });
 
-test("where no match satisfies what is required, the matches stay and the requirement is named", async () => {
+test("an unsatisfiable requirement is named, and the matches stay", async () => {
   expect(
     await ask("compute.evaluate.v1", { executionMode: "invoke_stream", modality: "video" }),
   ).toMatchObject({
@@ -117,7 +120,7 @@ test("where no match satisfies what is required, the matches stay and the requir
   });
 });
 
-test("what runs now is judged for who signed in, and not for callers no one knows", async () => {
+test("runnability now is judged for a signed-in caller, and not for an unknown one", async () => {
   const { organizationId } = await makeTenant();
   const { ctx } = await makePerson(organizationId, "member");
   const wanted = { runnableNow: true };
@@ -126,7 +129,7 @@ test("what runs now is judged for who signed in, and not for callers no one know
   expect((await ask("image.generate.v1", {}, ctx)).matches[0]?.pricing?.pricingContext).toBe("account");
 });
 
-test("the request is closed, and its words have bounds", () => {
+test("the request is closed, and its words are bounded", () => {
   for (const body of [
     {},
     { intent: 1 },

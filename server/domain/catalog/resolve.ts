@@ -13,9 +13,9 @@ import { type Viewer, viewerOf } from "./viewer";
 type Requirements = ResolutionRequest["requirements"];
 
 /**
- * Finds the capabilities for an intended outcome, best first. Requirements leave the matches that satisfy all of them; where
- * no match does, all stay and what they do not satisfy is named. What is not there may be requested, unless nothing is
- * meant or it is an act this service does for no one. `brief`: without prices and requests.
+ * Finds the capabilities for an intended outcome, best first. Only matches that satisfy all requirements are returned.
+ * If none does, all matches are returned, with the unmet requirements. A missing capability can be requested, unless
+ * the intent means nothing or is an act that this service never does. The view `brief` leaves out prices and requests.
  */
 export async function resolve(
   ctx: Ctx,
@@ -42,7 +42,7 @@ export async function resolve(
       accessDecision: decision,
     })),
     requirementsSatisfied: isSatisfied,
-    // Of the best match: what is nearest to being satisfied.
+    // These are the unmet requirements of the best match.
     unmetRequirements: isSatisfied || !judged[0] ? [] : unmet(judged[0], requirements),
     nextAction:
       resolution === "no_match_requestable"
@@ -58,7 +58,10 @@ async function judge(ctx: Ctx, hit: Match, viewer: Viewer): Promise<Judged> {
   return { hit, decision, isRunnable: decision?.runnable ?? null };
 }
 
-/** Which requirements a match does not satisfy; what cannot be judged for this caller is none of them. */
+/**
+ * Returns the requirements that a match does not satisfy. A requirement that cannot be judged for this caller counts as
+ * satisfied.
+ */
 function unmet({ hit: { capability }, isRunnable }: Judged, requirements: Requirements): string[] {
   const { modality, executionMode, runnableNow } = requirements;
   return [

@@ -19,10 +19,10 @@ import {
   targetsOfPort,
 } from "./targets";
 
-/** One way to run a capability: a model of a provider, and the account that pays. */
+/** A way to run a capability: a provider's model and the account that pays. */
 export type Route = Target & { billingMode: BillingMode; account: Account; choice: RouteChoice };
 
-/** Why this route: the rule that chose it, and what else the rule allowed. For the receipt. */
+/** The rule that chose a route, and the other routes that the rule allowed. The receipt shows it. */
 export type RouteChoice = {
   policy: "exact_pin" | "named_model" | "named_provider" | "automatic";
   reason:
@@ -32,47 +32,56 @@ export type RouteChoice = {
     | "model_in_input"
     | "first_of_provider"
     | "first_eligible"
-    /** Those before it have kept failing lately. */
+    /** An earlier route in the order has kept failing lately. */
     | "first_healthy";
-  /** Every route the rule allowed at that moment, the chosen one first. */
+  /** Every route that the rule allowed at that time, the chosen one first. */
   eligible: string[];
 };
 
-/** The rules of chooseRoute. A change of what they choose is another version. */
+/** The version of the rules of `chooseRoute`. It changes whenever they may choose differently. */
 export const ROUTING_POLICY_VERSION = "routing_2026_11_3";
 
 export type RouteWish = {
   billingMode?: BillingMode | null | undefined;
-  /** `provider/model`, exactly, never substituted */
+  /** Exactly this `provider/model`, which is never substituted. */
   pin?: string | null | undefined;
   providerPin?: string | null | undefined;
   preferredModel?: string | null | undefined;
   autoSelect?: boolean;
-  /** Models whose provider's policy is lower are not chosen. */
+  /** A model whose provider allows only a lower rating is not chosen. */
   maturity?: MaturityRating | null;
-  /** Does the model support what the request sets beside the input? One that does goes first among its equals. */
+  /**
+   * Tells whether the model supports the settings that the request has beside its input. Among equals, a model that
+   * supports them goes first.
+   */
   supports?(model: ModelFacts): boolean;
-  /** Only models whose text can be followed as it is written. */
+  /** If true, only models whose text can be streamed are chosen. */
   streams?: boolean;
-  /** What the project is connected to. */
+  /** The project's connections. */
   connections?: readonly Connection[];
-  /** Has this route kept failing lately with this account? It goes behind its equals then; it is never left out. */
+  /**
+   * Tells whether this route has kept failing lately with this account. Such a route goes behind its equals and is
+   * never left out.
+   */
   isBehind?(offer: Offer): boolean;
-  /** Only the sandbox, or never it: one execution is paid with one kind of money. */
+  /** True allows only the sandbox, and false excludes it, because one execution is paid with one kind of money. */
   isSandbox?: boolean;
-  /** Only these, `provider/model`, and why no other: what the request sets beside the input may leave few. */
+  /**
+   * If set, only these `provider/model` routes are chosen. Other fields of the request may leave few routes, and
+   * `because` tells why.
+   */
   only?: { models: readonly string[]; because: string } | null;
-  /** false: no one has paid for the operator's accounts, so the sandbox goes first where it is on. */
+  /** If false, no one has paid for the operator's accounts, so the sandbox goes before them if it is on. */
   isFunded?: boolean | undefined;
 };
 
-/** Some inputs have a field for the model; `auto` leaves the choice to us. */
+/** Tells whether the input names a model. The value `auto` leaves the choice to us. */
 function isNamedIn(input: unknown): boolean {
   const { model, modelId } = input as { model?: unknown; modelId?: unknown }; // every input is an object
   return [model, modelId].some((named) => typeof named === "string" && named !== "auto");
 }
 
-/** The rule a wish falls under. */
+/** Returns the rule that applies to a wish. */
 function ruleOf(
   wish: RouteWish,
   input: unknown,
@@ -87,12 +96,12 @@ function ruleOf(
 }
 
 /**
- * Chooses the route of an execution. A pin is taken exactly or refused; a provider or model asked for is taken or
- * refused, unless autoSelect allows another when the preferred model is not there. Otherwise: the project's own accounts
- * first, then the operator's where the organization is funded, then the sandbox when it is on; among those the models that
- * follow the input's hints whole, healthy ones first, in the order their provider lists them.
- * Throws ROUTE_UNAVAILABLE with alternates, CONNECTION_REQUIRED when only an account is missing (and the model is not
- * pinned), or PolicyRejected when no route that is left may be asked for content this mature.
+ * Chooses the route of an execution. A pin is taken exactly or refused. A requested provider or model is taken or
+ * refused, unless `autoSelect` allows another if the preferred model is unavailable. Otherwise the order is: the
+ * project's own accounts, then the operator's if the organization is funded, then the sandbox if it is on. Within an
+ * account, models that satisfy the whole request go first, then healthy ones, in the order in which their provider
+ * lists them. Throws `ROUTE_UNAVAILABLE` with alternates, `CONNECTION_REQUIRED` if only an account is missing and no
+ * model is pinned, or `PolicyRejected` if no remaining route allows content of this rating.
  */
 export function chooseRoute(
   capability: Capability,
@@ -134,7 +143,7 @@ export function chooseRoute(
 
   const place = placeOf(wish, fits);
   const preference = ({ model }: Target) => execution.prefers?.(input, model) ?? 0;
-  // A route requested by name is taken as it is, however it has done lately.
+  // A route requested by name is taken even if it has failed lately.
   const behind = (offer: Offer) => Number(!isNamed && (wish.isBehind?.(offer) ?? false));
   const order = (health: (offer: Offer) => number) =>
     candidates.toSorted(
@@ -167,7 +176,7 @@ export function chooseRoute(
     if (missing) connectionRequired(connectUrl, missing, only);
     if (targets.length > 0 && reachable.length === 0) connectionRequired(connectUrl, null, only);
   }
-  // Without an offer of the provider asked for, no model could help: the provider's field is named.
+  // If the requested provider has no offer, no other model could help, so the error names the provider's field.
   const isProviderMissing = Boolean(wish.providerPin) && !reachable.some(isOfProvider);
   routeUnavailable(
     modelIds(reachable.filter(isDefault)),
@@ -176,8 +185,8 @@ export function chooseRoute(
 }
 
 /**
- * What a wish names; all of them where it names nothing. A preferred model is called by its id, else as refusals list it,
- * `provider/model`: an id may have that form, too.
+ * Returns the candidates that a wish names, or all of them if it names none. A preferred model is matched by its id,
+ * and otherwise as the `provider/model` that refusals list, since an id may also have that form.
  */
 export function namedBy<T extends Target>(
   { pin, providerPin, preferredModel }: Pick<RouteWish, "pin" | "providerPin" | "preferredModel">,
@@ -191,7 +200,10 @@ export function namedBy<T extends Target>(
   return byId.length > 0 ? byId : of.filter((target) => routeKey(target) === preferredModel);
 }
 
-/** Whose account goes first, among its models those that do all that is asked, and of them those that need not be asked for less. */
+/**
+ * Ranks an offer by its account, then by whether the model supports all settings, then by whether it needs no reduced
+ * hint.
+ */
 function placeOf(
   { isFunded, supports }: RouteWish,
   fits: (target: Target) => boolean,
@@ -216,7 +228,7 @@ function tooMature(asked: MaturityRating, refused: Target[], alternates: Target[
   );
 }
 
-/** Leads a person to the form of the provider that is missing. */
+/** Throws `CONNECTION_REQUIRED` with a link to the form of the missing provider. */
 function connectionRequired(connectUrl: string, missing: Target | null, only: RouteWish["only"]): never {
   if (!missing) {
     const message = withReason(
@@ -237,7 +249,7 @@ function connectionRequired(connectUrl: string, missing: Target | null, only: Ro
   );
 }
 
-/** The route requested by name does not exist; nothing else is taken in its place. */
+/** Throws `ROUTE_UNAVAILABLE` for a route requested by name that does not exist. Nothing else is taken in its place. */
 export function routeUnavailable(
   alternates: string[],
   {

@@ -6,7 +6,7 @@ import { clientCodeOf } from "@/server/contract/snippets";
 import { publicUrl } from "@/server/platform/settings/env";
 import { requiredInputs } from "./schema";
 
-/** How to run a capability, with its first example. */
+/** Returns the ways to run a capability, with its first example as input. */
 export function runHintOf(capability: Capability): RunHint {
   const isJob = !capability.modes.includes("invoke_sync");
   const path = `/v1/capabilities/${capability.key}/${isJob ? "jobs" : "invoke"}`;

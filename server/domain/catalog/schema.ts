@@ -2,7 +2,7 @@ import { z } from "zod";
 import type { Capability } from "@/server/capabilities/define";
 import { JsonObject } from "@/server/contract/common";
 
-/** A schema as published: outputs stay open, so that an added field breaks no client. */
+/** Returns a schema as it is published. Outputs stay open, so that an added field breaks no client. */
 export function publish(schema: z.ZodType, io: "input" | "output"): JsonObject {
   const { $schema: _dialect, ...rest } = z.toJSONSchema(schema, {
     io,
@@ -15,7 +15,7 @@ export function publish(schema: z.ZodType, io: "input" | "output"): JsonObject {
   return JsonObject.parse(rest);
 }
 
-/** The fields of its input a request cannot do without, as JSON pointers. */
+/** Returns the required fields of the input, as JSON pointers. */
 export function requiredInputs({ input }: Pick<Capability, "input">): string[] {
   const { required } = publish(input, "input");
   return Array.isArray(required) ? required.map((field) => `/input/${String(field)}`) : [];

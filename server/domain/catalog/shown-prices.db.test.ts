@@ -63,7 +63,7 @@ for (const capability of allCapabilities) {
           expect(example.billingMode).toBe(billingMode);
           return upstream + serviceFee(upstream, bps);
         });
-      // What an example is of is one unit, or several: ten seconds, a thousand characters.
+      // An example shows one unit or several, such as ten seconds or a thousand characters.
       const units = {
         image: 1,
         mesh: 1,
@@ -93,7 +93,7 @@ function split({ quality, width, height, textured, ...usage }: Record<string, nu
   return { usage: usage as Usage, terms: { quality, width, height, textured } as PriceTerms };
 }
 
-test("a price is of the models that can be reached, real ones before the sandbox", () => {
+test("a price is that of the reachable models, with real ones before the sandbox", () => {
   const image = getCapability("image.generate.v1");
   const text = getCapability("text.general.fast.v1");
   const here = describeCapability(image, false).billingModes;
@@ -118,7 +118,7 @@ test("a price is of the models that can be reached, real ones before the sandbox
   );
 });
 
-test("the factors of a price name what it depends on", () => {
+test("the factors of a price name everything it depends on", () => {
   const factors = (key: string) =>
     describeCapability(getCapability(key), false).pricing.pricingFactors.map(
       ({ key: name, kind, requiredForEstimate }) => [name, kind, requiredForEstimate],

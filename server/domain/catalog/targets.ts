@@ -12,37 +12,48 @@ import type { Provider } from "@/server/providers/provider";
 import { providers } from "@/server/providers/registry.gen";
 
 export const SANDBOX = "sandbox";
-/** Why an account is not used that is there: the organization has switched executions off that leave for providers. */
+/**
+ * The reason an available account is not used: the organization has switched off executions that leave for providers.
+ */
 export const SHUT = "external_actions_disabled";
 
-/** A model that can do a capability. */
+/** A model that can serve a capability. */
 export type Target = {
   provider: Provider;
   model: ModelFacts;
-  /** The connection whose owner lists this model: it is on their server, and no one else's account reaches it. */
+  /** The connection whose owner lists this model. The model is on their server, so no other account reaches it. */
   listedBy?: string;
 };
 
-/** operator: the deployment's own account. sandbox: no account at all. Else a connection of the project. */
+/**
+ * `operator` is the deployment's own account, and `sandbox` needs none. Any other account is a connection of the
+ * project.
+ */
 export type Account = "operator" | "sandbox" | { credentialId: string };
-/** Whose account goes first: the project's own, the operator's (last where no one has paid for it), the sandbox. */
+/**
+ * Ranks accounts; the lowest goes first: the project's own, the operator's, the sandbox. If no one has paid for the
+ * operator's account, it goes last.
+ */
 export function placeOfAccount(account: Account, isFunded?: boolean): number {
   if (account === "sandbox") return 2;
   if (account === "operator") return isFunded === false ? 3 : 1;
   return 0;
 }
 
-/** A model with an account that reaches it now, and the ways to pay which that account allows. */
+/** A model with an account that reaches it now, and the billing modes that the account allows. */
 export type Offer = Target & { account: Account; billingModes: BillingMode[] };
 
 export const routeKey = ({ provider, model }: Pick<Target, "provider" | "model">) =>
   `${provider.name}/${model.id}`;
-/** Each of them once, in their order. */
+/** Returns each route key once, in order. */
 export const modelIds = (models: readonly Target[]) => [...new Set(models.map(routeKey))];
 
 const NONE: readonly Connection[] = [];
 
-/** Every model that serves the capability's port, whether or not an account is there; also those on a project's own servers. */
+/**
+ * Returns every model that serves the capability's port, with or without an account, including those on the project's
+ * own servers.
+ */
 export function targetsOfPort(capability: Capability, connections = NONE): Target[] {
   const { execute } = capability;
   if ("local" in execute) return [];
@@ -64,7 +75,7 @@ export function targetsOfPort(capability: Capability, connections = NONE): Targe
   return [...theirs, ...ours];
 }
 
-/** The accounts that reach a model now: the project's own first. */
+/** Returns the accounts that reach a model now, the project's own first. */
 export function offersOf(target: Target, connections = NONE): Offer[] {
   const { provider, listedBy } = target;
   if (provider.name === SANDBOX) {
@@ -78,11 +89,11 @@ export function offersOf(target: Target, connections = NONE): Offer[] {
   return isOperators ? [...own, { ...target, account: "operator", billingModes: ["managed"] }] : own;
 }
 
-/** A connection that names its own server serves the models of that server alone. */
+/** A connection that names its own server serves only the models that it lists. */
 const isOf = (provider: Provider, connection: Connection) =>
   connection.provider === provider.name && !provider.modelsFrom;
 
-/** How a target can be reached now, or why not. */
+/** Tells how a target can be reached now, or the reason why not. */
 export function availabilityOf(
   target: Target,
   connections = NONE,
@@ -99,7 +110,10 @@ function whyNot({ provider }: Target): string {
   return provider.name === SANDBOX ? "sandbox_off" : "connection_required";
 }
 
-/** The model an execution was planned on, as its record has it; null: this installation no longer has it. */
+/**
+ * Returns the model that an execution was planned on, as its record names it. `listed` is the model as its owner listed
+ * it then. Returns null if this installation no longer has the model.
+ */
 export function targetOf(
   capability: Capability,
   provider: string,
@@ -116,7 +130,7 @@ export function targetOf(
   );
 }
 
-/** Can a model do the capability's first example? */
+/** Tells whether a model can do the capability's first example. */
 function ableFor(capability: Capability): (model: ModelFacts) => boolean {
   const { execute, input, examples } = capability;
   if ("local" in execute) return () => false;
@@ -126,15 +140,17 @@ function ableFor(capability: Capability): (model: ModelFacts) => boolean {
 }
 
 /**
- * Could an account at this provider serve the capability, by what its models can do? Of a server whose models its owner
- * lists, only that list is known.
+ * Tells whether an account at this provider could serve the capability, judged by what its models can do. For a server
+ * whose models its owner lists, an example of such a list is judged.
  */
 export function couldServe(provider: Provider, capability: Capability): boolean {
   const { models, modelsFrom, modelsExample = "" } = provider;
   return [...models, ...(modelsFrom?.(modelsExample) ?? [])].some(ableFor(capability));
 }
 
-/** Models able to do the capability's first example, in the order in which an unpinned request takes them. */
+/**
+ * Returns the models that can do the capability's first example, in the order in which an unpinned request tries them.
+ */
 export function targetsAbleTo(capability: Capability, connections = NONE): Target[] {
   const { execute, input, examples } = capability;
   const example = examples[0] && input.safeParse(examples[0].input);
@@ -146,12 +162,12 @@ export function targetsAbleTo(capability: Capability, connections = NONE): Targe
   return able.sort((a, b) => isSandbox(a) - isSandbox(b) || preference(b) - preference(a));
 }
 
-/** Can this model's text be followed as it is written? */
+/** Tells whether this model's text can be streamed while it is written. */
 export function canStream({ provider, model }: Target): boolean {
   return (model.supports.stream ?? false) && provider[model.port]?.stream !== undefined;
 }
 
-/** May durable work of this capability wait for the model's cheaper tier? */
+/** Tells whether durable work of this capability may wait for the model's cheaper tier. */
 export function canDefer(capability: Capability, { model }: Pick<Target, "model">): boolean {
   const { execute, modes } = capability;
   const isText = "port" in execute && execute.port === "text";
@@ -159,8 +175,8 @@ export function canDefer(capability: Capability, { model }: Pick<Target, "model"
 }
 
 /**
- * Would it change the route whether the organization has funds? Only where both the operator's account and the sandbox could
- * serve; everywhere else no one has to look.
+ * Tells whether the organization's funds could change the route. They can only if both the operator's account and the
+ * sandbox could serve, so no other case needs to read them.
  */
 export function dependsOnFunds(capability: Capability): boolean {
   if (!isSandboxOn) return false;
@@ -168,7 +184,7 @@ export function dependsOnFunds(capability: Capability): boolean {
   return accounts.includes("operator") && accounts.includes("sandbox");
 }
 
-/** The highest rating of content a model may be asked for. */
+/** Returns the highest maturity rating that a model may be asked for. */
 export const maturityAllowed = ({ provider, model }: Target): MaturityRating =>
   model.maturity ?? provider.maturity;
 

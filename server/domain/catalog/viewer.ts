@@ -3,20 +3,20 @@ import { type Connection, connectionsOf } from "@/server/domain/connections";
 import type { Ctx } from "@/server/domain/ctx";
 import { allowsExternal } from "@/server/domain/plans";
 
-/** For whom the catalog is described. */
+/** The caller that the catalog is described for. */
 export type Viewer = {
   signedIn: boolean;
-  /** Null: of no organization in particular. */
+  /** Null if the caller acts for no particular organization. */
   organizationId: string | null;
   project: ProjectAccess | null;
   environment: string | null;
-  /** What the project is connected to; null without a project: then what this deployment offers. */
+  /** The project's connections. Null without a project; the description then shows what this deployment offers. */
   connections: readonly Connection[] | null;
-  /** Has the caller the scope or role to run anything? */
+  /** True if the caller's scope or role allows running anything. */
   mayRun: boolean;
-  /** What is archived of the caller's project and environment, and so runs nothing for anybody. */
+  /** Tells which part of the caller's project and environment is archived, so that nothing runs there for anyone. */
   archived: ProjectAccess["archived"];
-  /** May executions leave for providers? They may unless the project's organization has switched that off. */
+  /** False if the project's organization has switched off executions that leave for providers. */
   mayLeave: boolean;
 };
 
@@ -30,8 +30,8 @@ const WITHOUT_PROJECT = {
 };
 
 /**
- * Who looks at the catalog: a key or panel session with its own project, anybody else with the project they name.
- * AuthorizationFailed for a project that is not theirs.
+ * Returns the viewer: a key or a panel session sees its own project, and any other caller the project that it names.
+ * Throws `AuthorizationFailed` for a project that is not the caller's.
  */
 export async function viewerOf(
   ctx: Ctx,

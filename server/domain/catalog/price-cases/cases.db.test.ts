@@ -19,11 +19,11 @@ const read = (name: string) =>
 const cases: Case[] = read("cases");
 const { prices, serviceFeeBps } = priceList();
 
-test("the prices the table was made from are the catalog's: `npm run prices` and cases.py after a change", () => {
+test("the table's prices equal those of the catalog (after a change run `npm run prices` and cases.py)", () => {
   expect(read("prices")).toEqual(priceList());
 });
 
-test("the table has every kind of price, both tiers, bounds, and what is unknown", () => {
+test("the table has every kind of price, both tiers, bounds and unknown prices", () => {
   expect(cases.length).toBeGreaterThan(120);
   const kinds = new Set(cases.map(({ price }) => prices[price]?.per));
   expect([...kinds].sort()).toEqual([

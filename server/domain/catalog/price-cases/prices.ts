@@ -2,7 +2,7 @@ import { PRICING_VERSION, SERVICE_FEE_BPS } from "@/server/domain/catalog/pricin
 import type { Price } from "@/server/providers/define";
 import { providers } from "@/server/providers/registry.gen";
 
-/** Prices of kinds that no listed model has yet, so that their arithmetic is held to the same table. */
+/** Prices of kinds that no listed model has yet, so that the same table checks their arithmetic. */
 const SAMPLES = {
   "sample/reasoning-apart": {
     per: "million_tokens",
@@ -28,10 +28,10 @@ const SAMPLES = {
   "sample/request": { per: "request", micros: 1_500 },
 } satisfies Record<string, Price>;
 
-/** Every price as plain data, by `provider/model/port`: all that the script of the price cases reads. */
+/** Returns every price as plain data, by `provider/model/port`. The script of the price cases reads nothing else. */
 export function priceList() {
   const listed = providers
-    .filter(({ name }) => name !== "openai-compatible") // the operator's own, from the environment
+    .filter(({ name }) => name !== "openai-compatible") // these are the operator's own prices, from the environment
     .flatMap(({ name, models }) =>
       models.map(({ id, port, price }) => [`${name}/${id}/${port}`, price] as const),
     );

@@ -5,7 +5,7 @@ import { PRICING_VERSION } from "./pricing";
 
 let made: { version: string; hash: string } | undefined;
 
-/** The routes and prices of this build, named and hashed: what an execution was routed and priced by. */
+/** Returns the name and hash of this build's routes and prices. Receipts show which ones applied. */
 export function routeBundle(): { version: string; hash: string } {
   if (!made) {
     const routes = providers.map((provider) => ({
@@ -13,7 +13,7 @@ export function routeBundle(): { version: string; hash: string } {
       apis: Object.fromEntries(provider.models.map(({ port }) => [port, provider[port]?.api])),
       models: provider.models,
     }));
-    // Facts of models are plain data; members that are undefined are left out.
+    // Facts of models are plain data, and undefined members are left out.
     made = { version: PRICING_VERSION, hash: sha256Hex(canonicalText(plainJson(routes))) };
   }
   return made;

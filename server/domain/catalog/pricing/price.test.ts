@@ -14,7 +14,7 @@ const image = (id: string) => {
     priceOf(model.price, { images }, { quality, width, height });
 };
 
-test("images of a listed size cost what the vendor's table says, by size and quality", () => {
+test("images of a listed size cost what the vendor's table states, by size and quality", () => {
   const first = image("gpt-image-1");
   expect(["low", "medium", "high", "standard", "auto"].map((quality) => first(quality, 1024, 1024))).toEqual([
     11_000, 42_000, 167_000, 42_000, 167_000,
@@ -30,7 +30,7 @@ test("images of a listed size cost what the vendor's table says, by size and qua
   ]);
 });
 
-test("a size that is not listed costs by area, never less than any that is, and never less for being larger", () => {
+test("an unlisted size is priced by area, never below any listed size, and never lower for a larger one", () => {
   const price = openai.models.find(({ id }) => id === "gpt-image-2")!.price;
   const edge = fc.integer({ min: 256, max: 3840 });
   fc.assert(
@@ -60,7 +60,7 @@ test("a size that is not listed costs by area, never less than any that is, and 
   expect(image("gpt-image-2")("medium", 2048, 2048)).toBe(212_000);
 });
 
-test("as many images as were drawn are priced, rounded once", () => {
+test("the images that were drawn are priced, with one rounding", () => {
   const price = { per: "image", sizes: [{ width: 10, height: 10, micros: { low: 10, high: 40 } }] } as const;
   const of = (usage: Usage, terms: PriceTerms) => priceOf(price as unknown as Price, usage, terms);
   expect(of({ images: 3 }, { quality: "low", width: 25, height: 10 })).toBe(75);
@@ -69,7 +69,7 @@ test("as many images as were drawn are priced, rounded once", () => {
   expect(of({}, { quality: "low" })).toBeNull();
 });
 
-test("tokens: cached and reasoning are parts, priced apart where the vendor does", () => {
+test("cached and reasoning tokens are parts of the whole, and have their own rates if the vendor lists them", () => {
   const price: Price = { per: "million_tokens", input: 1_000_000, cachedInput: 100_000, output: 6_000_000 };
   expect(priceOf(price, { inputTokens: 1_000, outputTokens: 500 })).toBe(4_000);
   expect(
@@ -81,7 +81,7 @@ test("tokens: cached and reasoning are parts, priced apart where the vendor does
   ).toBe(2_100);
 });
 
-test("tokens written to a cache have the rate of their time, and are input where the vendor has none", () => {
+test("tokens written to a cache have the rate of their time, or the input rate if the vendor lists none", () => {
   const price: Price = {
     per: "million_tokens",
     input: 1_000_000,
@@ -94,13 +94,13 @@ test("tokens written to a cache have the rate of their time, and are input where
   expect(priceOf(price, usage)).toBe(300 + 40 + 375);
   expect(priceOf(price, { ...usage, cacheWriteHourTokens: 100 })).toBe(300 + 40 + 250 + 200);
   expect(priceOf(plain, { ...usage, cacheWriteHourTokens: 100 })).toBe(640);
-  // Never more than there is.
+  // The parts never exceed the whole.
   expect(priceOf(price, { ...usage, cacheWriteTokens: 9_999, cacheWriteHourTokens: 99_999 })).toBe(
     40 + 1_200,
   );
 });
 
-test("what may be written to a cache is bounded at the dearest rate", () => {
+test("tokens that may be written to a cache are bounded at the dearest rate", () => {
   const price: Price = {
     per: "million_tokens",
     input: 1_000_000,
@@ -111,7 +111,7 @@ test("what may be written to a cache is bounded at the dearest rate", () => {
   expect(priceAtMost(price, { inputTokens: 1_000, cacheWriteTokens: 1_000, outputTokens: 0 })).toBe(2_000);
 });
 
-test("flex is half of every token rate, rounded once, and known only where it is listed", () => {
+test("flex halves every token rate with one rounding, and is known only if it is listed", () => {
   const price: Price = { per: "million_tokens", input: 3, cachedInput: 1, output: 7, flexDiscountBps: 5_000 };
   const usage = { inputTokens: 333_333, cachedInputTokens: 111_111, outputTokens: 99_999 };
   const list = 222_222 * 3 + 111_111 + 99_999 * 7;
@@ -122,7 +122,7 @@ test("flex is half of every token rate, rounded once, and known only where it is
   expect(priceOf({ per: "mesh", micros: 1 }, { meshes: 1 }, { tier: "flex" })).toBeNull();
 });
 
-test("seconds, characters and meshes", () => {
+test("seconds, characters and meshes are priced by the unit", () => {
   expect(priceOf({ per: "second", micros: 400_000 }, { durationMs: 7_500 })).toBe(3_000_000);
   expect(priceOf({ per: "second", micros: 1_667 }, { durationMs: 1 })).toBe(2);
   expect(priceOf({ per: "million_characters", micros: 15_000_000 }, { characters: 41 })).toBe(615);
@@ -136,7 +136,7 @@ test("seconds, characters and meshes", () => {
     expect(priceOf(price, { inputTokens: 1, outputTokens: 1, images: 1 })).toBeNull();
 });
 
-test("what a vendor reports that is no count is not taken for one", () => {
+test("a reported value that is no count gives no price", () => {
   const price: Price = { per: "million_tokens", input: 1, output: 1 };
   for (const wrong of [-1, 0.5, Number.NaN, 2 ** 53])
     for (const field of [
@@ -195,7 +195,7 @@ test("no usage inside its bounds costs more than the bound, at either tier", () 
   );
 });
 
-test("every price of the catalog is in whole micros, and a model with a flex tier says so", () => {
+test("every price of the catalog is in whole micros, and exactly the deferrable models have a flex discount", () => {
   const numbers = (value: unknown): number[] =>
     typeof value === "number"
       ? [value]
@@ -203,10 +203,10 @@ test("every price of the catalog is in whole micros, and a model with a flex tie
         ? Object.values(value).flatMap(numbers)
         : [];
   for (const { price, supports, port } of models) {
-    // Vectors have no tokens: nothing is asked for output.
+    // Embedding models output no tokens, so their output costs nothing.
     const all = numbers(price).filter((number) => number !== 0 || port !== "embedding");
     expect(all.length).toBeGreaterThan(0);
-    // Only a look-up may be had for nothing: work without a price would be a price that is missing.
+    // Only a look-up may cost nothing. A price of 0 for other work would be a missing price.
     const least = price.per === "request" ? 0 : 1;
     for (const number of all) expect(Number.isSafeInteger(number) && number >= least).toBe(true);
     expect(price.per === "million_tokens" && price.flexDiscountBps === 5_000).toBe(

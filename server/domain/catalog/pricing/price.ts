@@ -2,25 +2,28 @@ import type { Micros } from "@/server/platform/money";
 import type { ImageSizePrice, Price, Tier, Usage } from "@/server/providers/define";
 
 /*
- * What a usage costs at a list price. Counted in whole numbers of any length; one rounding at the end, up to a whole
- * micro, for the whole execution. The service fee is the only other rounding: half up, once, on that total.
+ * This module prices usage at list prices, in whole numbers of any size. It rounds once, at the end, up to a whole
+ * micro for the whole execution. The service fee is the only other rounding: once, half up, on that total.
  */
 
 const TOKENS = 1_000_000n;
 const ALL_BPS = 10_000n;
 
-/** What the price depends on beside the usage. */
+/** The terms that a price depends on besides the usage. */
 export type PriceTerms = {
   tier?: Tier;
-  /** Of an image, as it was asked for. */
+  /** The quality of an image, as it was requested. */
   quality?: string;
   width?: number;
   height?: number;
-  /** Of a mesh. */
+  /** Applies to a mesh. */
   textured?: boolean;
 };
 
-/** Micros for this usage at a list price. Null: the price is not known, or the usage does not tell enough. */
+/**
+ * Returns the price of this usage at a list price, in micros. Returns null if the price is unknown or the usage does
+ * not suffice to compute it.
+ */
 export function priceOf(price: Price, usage: Usage, terms: PriceTerms = {}): Micros | null {
   if (terms.tier === "flex" && price.per !== "million_tokens") return null;
   switch (price.per) {
@@ -40,8 +43,8 @@ export function priceOf(price: Price, usage: Usage, terms: PriceTerms = {}): Mic
 }
 
 /**
- * The most that work inside these bounds may cost: any part of the input may turn out to be cached, any part that may be
- * written to a cache to be written for whichever time, and any part of the output to be reasoning, whichever is dearer.
+ * Returns the highest price of work inside these bounds, in micros. Any part of the input may turn out to be cached or
+ * written to a cache for either time, and any part of the output to be reasoning, so the dearest combination counts.
  */
 export function priceAtMost(price: Price, bounds: Usage, terms: PriceTerms = {}): Micros | null {
   const { inputTokens, outputTokens } = bounds;
@@ -65,7 +68,7 @@ const writesOf = (cacheWriteTokens: number): Usage[] => [
   { cacheWriteTokens, cacheWriteHourTokens: cacheWriteTokens },
 ];
 
-/** Is this the vendor's listed price, or our bound of one that is not listed? */
+/** Tells whether this is the vendor's listed price, and not our bound for an unlisted one. */
 export function isListed(price: Price, { quality, width, height }: PriceTerms): boolean {
   if (price.per !== "image") return true;
   const size = price.sizes.find((each) => each.width === width && each.height === height);
@@ -88,7 +91,7 @@ function priceOfTokens(
   } = usage;
   if (discount === undefined || !isCount(input) || !isCount(output)) return null;
   if (![cached, cacheWriteTokens, cacheWriteHourTokens, reasoningTokens].every(isCount)) return null;
-  // Cached tokens are part of the input and reasoning is part of the output: never more than there is.
+  // Cached tokens are part of the input and reasoning is part of the output, so neither may exceed the whole.
   const cheap = Math.min(cached, input);
   const written = Math.min(cacheWriteTokens, input - cheap);
   const forAnHour = Math.min(cacheWriteHourTokens, written);
@@ -105,8 +108,8 @@ function priceOfTokens(
 }
 
 /**
- * Images of one size and quality. A size that is not listed costs as the dearest listed one by area, and never less
- * than any listed one; a quality that is not listed, or left to the model, as the dearest.
+ * Prices images of one size and quality, in micros. An unlisted size is priced by area like the dearest listed one, and
+ * never below any listed one. An unlisted quality, or one left to the model, is priced as the dearest.
  */
 function priceOfImages(
   sizes: ImageSizePrice[],
@@ -136,17 +139,17 @@ function perUnit(amount: number | undefined, micros: Micros, unit: bigint): Micr
   return isCount(amount) ? toMicros(times(amount, micros), unit) : null;
 }
 
-/** Vendors report usage: what is no count is not taken for one. */
+/** Vendors report usage, so a value that is no valid count is not used as one. */
 const isCount = (value: number | undefined): value is number =>
   value !== undefined && Number.isSafeInteger(value) && value >= 0;
 
 const times = (count: number, micros: Micros): bigint => BigInt(count) * BigInt(micros);
 
-/** Rounded up to a whole micro. */
+/** Rounds up to a whole micro. */
 const toMicros = (numerator: bigint, denominator: bigint): Micros =>
   Number((numerator + denominator - 1n) / denominator);
 
-/** Service fee on an upstream amount: basis points, rounded half up once, on the total. */
+/** Returns the service fee on an upstream amount, in micros: basis points of the total, rounded half up once. */
 export function serviceFee(upstreamMicros: Micros, bps: number): Micros {
   return Number((BigInt(upstreamMicros) * BigInt(bps) + ALL_BPS / 2n) / ALL_BPS);
 }

@@ -11,7 +11,7 @@ import { type PriceTerms, priceOf, serviceFee } from "./price";
 export const PRICING_VERSION = "price_2026_08_1";
 export const SERVICE_FEE_BPS = 600;
 
-/** The fee of a way of paying: only what goes through our own accounts bears one. */
+/** Returns the fee of a billing mode, in basis points. Only work on our own accounts has one. */
 export const feeBpsOf = (billingMode: BillingMode) => (billingMode === "managed" ? SERVICE_FEE_BPS : 0);
 
 const usd = (micros: Micros) => {
@@ -28,13 +28,13 @@ const factor = (key: string, display: string, kind: Factor["kind"], requiredForE
   requiredForEstimate,
 });
 
-/** An estimate is always of one model: the one that was named, or the one that would be taken. */
+/** An estimate always concerns one model: the one that was named, or the one that would be chosen. */
 const MODEL = factor("model", "Model", "selection", true);
 
-/** Of a capability whose main call others come before; a quote is of all of them. */
+/** Applies to a capability with calls before the main one. A quote includes all of them. */
 const STAGES = factor("stages", "Earlier calls, such as views drawn first", "selection");
 
-/** What a price of each kind depends on. */
+/** The factors that each kind of price depends on. */
 const FACTORS: Record<Price["per"], Factor[]> = {
   million_tokens: [
     MODEL,
@@ -57,7 +57,7 @@ const FACTORS: Record<Price["per"], Factor[]> = {
   request: [MODEL],
 };
 
-/** What the examples of a kind of price are of; images are shown in their first listed size. */
+/** The usage that the examples of each kind of price show. Images are shown in their first listed size. */
 const SHOWN: Record<Price["per"], { title: string; usage: Usage }> = {
   million_tokens: {
     title: "1,000 tokens in, 500 tokens out",
@@ -70,20 +70,23 @@ const SHOWN: Record<Price["per"], { title: string; usage: Usage }> = {
   request: { title: "One request", usage: { requests: 1 } },
 };
 
-/** Vectors have no tokens: only what goes in has a price. */
+/** Embedding models output vectors instead of tokens, so only the input has a price. */
 const makesVectors = (model: ModelFacts | undefined) => model?.port === "embedding";
 
-/** What a price depends on. */
+/** Returns the factors that a model's price depends on. */
 const factorsOf = (model: ModelFacts) =>
   FACTORS[model.price.per].filter(({ key }) => !(makesVectors(model) && key === "maxOutputTokens"));
 
-/** What an example is of. */
+/** Returns the usage that a model's price example shows. */
 const shownOf = (model: ModelFacts) =>
   makesVectors(model)
     ? { title: "1,000 tokens in", usage: { inputTokens: 1_000, outputTokens: 0 } }
     : SHOWN[model.price.per];
 
-/** The models a request may be given without naming one, as they are reachable here: real ones before the sandbox. */
+/**
+ * Returns the models that a request may get without naming one, as far as they are reachable here. Real models go
+ * before the sandbox.
+ */
 function offered(capability: Capability): Target[] {
   const targets = targetsOfPort(capability).filter(({ model }) => !model.onlyByName);
   const real = targets.filter(({ provider }) => provider.name !== SANDBOX);
@@ -91,7 +94,10 @@ function offered(capability: Capability): Target[] {
   return [real.filter(reachable), targets.filter(reachable), real].find((some) => some.length > 0) ?? targets;
 }
 
-/** What an execution costs on one target, with the fee of this way of paying. */
+/**
+ * Returns the cost of an execution on one target, with the fee of this billing mode. Returns null if the price is
+ * unknown.
+ */
 function costOf({ model }: Target, usage: Usage, terms: PriceTerms, billingMode: BillingMode) {
   const upstream = priceOf(model.price, usage, terms);
   if (upstream === null) return null;
@@ -99,7 +105,10 @@ function costOf({ model }: Target, usage: Usage, terms: PriceTerms, billingMode:
   return { upstream, fee, total: upstream + fee };
 }
 
-/** Everything a model lists a price of: of images every size and quality, of meshes bare and textured, else the one there is. */
+/**
+ * Returns the terms of every price that a model lists: each size and quality of images, meshes with and without
+ * texture, or a single one.
+ */
 function listedTerms(price: Price): PriceTerms[] {
   if (price.per === "mesh" && price.texturedMicros !== undefined)
     return [{ textured: false }, { textured: true }];
@@ -134,7 +143,10 @@ function examplesOf(target: Target, billingMode: BillingMode): Record<string, Js
   });
 }
 
-/** The least any of these targets can cost for one unit; null where a price has several parts. */
+/**
+ * Returns the lowest price of one unit on any of these targets, in micros. Returns null if prices are by token, which
+ * have several parts.
+ */
 function startingAt(targets: Target[], billingMode: BillingMode): Micros | null {
   const totals = targets.flatMap((target) => {
     const { price } = target.model;
@@ -169,17 +181,17 @@ function displayOf(targets: Target[], billingMode: BillingMode): string {
   return `from ${usd(cheapest.input)} in${out} per million tokens${plus}`;
 }
 
-/** Does no one ask anything for it: work done here, or look-ups that cost nothing anywhere? */
+/** Tells whether the capability is free: it runs locally, or it only looks things up that cost nothing anywhere. */
 const isFree = (capability: Capability) =>
   targetsOfPort(capability).every(({ model: { price } }) => price.per === "request" && price.micros === 0);
 
-/** What this costs on each model it is offered on, for usual requests; none where it is free. */
+/** Returns the price of usual requests on each offered model. The list is empty for a free capability. */
 export const priceExamples = (capability: Capability, billingMode: BillingMode = "managed") =>
   isFree(capability) ? [] : offered(capability).flatMap((target) => examplesOf(target, billingMode));
 
 /**
- * The published price of a capability paid this way, without its examples (`priceExamples`), worked out from the prices beside its models; anonymous and not
- * authoritative: a quote is.
+ * Returns the published price of a capability in a billing mode, without its examples (`priceExamples`), computed from
+ * the prices beside its models. The price is anonymous and not authoritative; a quote is.
  */
 export function pricingContract(
   capability: Capability,

@@ -1,6 +1,6 @@
 /**
- * Words and phrases of one meaning, as people ask for it: English first, the commonest words of some other languages with it.
- * General language only; what a single capability is called is in its own file.
+ * Words and phrases with one meaning, as people use them: English first, with the commonest words of some other
+ * languages. This is general language only; the names of a single capability are in its own file.
  */
 export const CONCEPTS: Readonly<Record<string, string>> = {
   image:

@@ -4,21 +4,21 @@ import { isActOutside, isMeaningless } from "./outside";
 export type Resolution = "supported" | "no_match_requestable" | "no_match_not_requestable";
 export type Match = Hit & { confidence: number };
 
-/** Below this a word fits by chance. */
+/** Below this score a word matches by chance. */
 const LEAST_SCORE = 30;
-/** The score at which a match is as likely as not. */
+/** A match with this score has a confidence of one half. */
 const EVEN_SCORE = 20;
-/** Matches far behind the best are other subjects. */
+/** A match whose score is a smaller share of the best one is about another subject. */
 const LEAST_SHARE = 0.4;
 const MOST_MATCHES = 5;
 
-/** 0 to 1, rising with the score; 1 for a capability requested by its name. */
+/** Returns a confidence from 0 to 1 that rises with the score. A capability requested by its name has 1. */
 const confidenceOf = (score: number) =>
   score === Number.MAX_SAFE_INTEGER ? 1 : Math.round((score / (score + EVEN_SCORE)) * 1000) / 1000;
 
 /**
- * What an intent resolves to: capabilities that fit, best first; or none, which may be requested; or none that ever will be,
- * because nothing is meant or because it is an act this service does for no one.
+ * Resolves an intent: to the capabilities that fit, best first, to none, which can be requested, or to none that ever
+ * will be, because the intent means nothing or is an act that this service never does.
  */
 export function resolutionOf(intent: string): { resolution: Resolution; hits: Match[] } {
   if (isMeaningless(intent) || isActOutside(intent))

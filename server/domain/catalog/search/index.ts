@@ -6,7 +6,7 @@ import { respell } from "./respell";
 import { termsOf, wordsOf } from "./words";
 
 const FIELDS = ["title", "key", "synonyms", "tags", "intents", "description"] as const;
-/** What a field's word is worth: what a capability calls itself says more than what its description mentions. */
+/** The weight of each field: a capability's own names count for more than words that its description mentions. */
 const BOOST = { title: 4, key: 2, synonyms: 4, tags: 2, intents: 3, description: 1 };
 
 type Document = { id: string } & Record<(typeof FIELDS)[number], string>;
@@ -21,7 +21,7 @@ const toDocument = (capability: Capability): Document => ({
   description: capability.description,
 });
 
-/** Neighbours are in the index under names no capability can have. */
+/** Neighbours are indexed under names that no capability can have. */
 const NEIGHBOUR = "beside the catalog: ";
 const isNeighbour = (id: string) => id.startsWith(NEIGHBOUR);
 
@@ -52,20 +52,26 @@ const byKey = new Map(allCapabilities.map((capability) => [capability.key, capab
 
 export type Hit = { capability: Capability; score: number };
 export type Found = {
-  /** Best first. */
+  /** The matches, best first. */
   hits: Hit[];
-  /** How well something fits that no capability does; 0: nothing of the kind. */
+  /** The score of the best match that is outside the catalog; 0 if there is none. */
   besideScore: number;
 };
 
-/** A whole key, or the beginning of one, is asked for by name. */
+/** Returns the capabilities whose key is this text, with or without its version. */
 const named = (text: string) =>
   allCapabilities.filter(({ key }) => key === text || key.replace(/\.v\d+$/, "") === text);
 
-/** "3.7 * 12.9" says in signs that it is to be calculated. A date or "24/7" does not: those have no spaces. */
+/**
+ * An expression such as "3.7 * 12.9" asks for a calculation by its signs. A date or "24/7" does not, because it has no
+ * spaces around the sign.
+ */
 const EXPRESSION = /\d\s*[*+^×÷]\s*\(?\d|\d\s+[-−/]\s+\(?\d/u;
 
-/** What a text is about: capabilities by how well they fit (BM25 over their words), and what lies beside them. */
+/**
+ * Searches the capabilities that a text is about, scored by BM25 over their words, and the subjects outside the
+ * catalog.
+ */
 export function search(text: string): Found {
   const exact = named(text.trim().toLowerCase());
   if (exact.length > 0)
@@ -84,5 +90,5 @@ export function search(text: string): Found {
   };
 }
 
-/** Is there anything in it to search for? */
+/** Tells whether the text has any word to search for. */
 export const hasWords = (text: string) => wordsOf(text).length > 0;

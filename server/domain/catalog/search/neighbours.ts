@@ -1,7 +1,7 @@
 /**
- * Things that people look for and no capability does. They compete in the search, so that a near word ("text", "image",
- * "audio") does not pass for the thing; when one wins, the answer is that there is no match, and it may be requested.
- * A test refuses a phrase by which a capability of the catalog calls itself.
+ * Subjects that people look for and no capability covers. They compete in the search, so that a near word ("text",
+ * "image", "audio") is not mistaken for the subject. If one of them wins, the answer is that nothing matches and a
+ * capability can be requested. A test refuses a phrase that is a name of a capability of the catalog.
  */
 export const NEIGHBOURS: readonly { name: string; words: string }[] = [
   {

@@ -1,8 +1,8 @@
 import { normalize } from "./words";
 
 /**
- * Acting in the world on somebody's behalf is never done and may not be requested. An intent asks for it by beginning with
- * such a verb about a thing ("pay my bill"), not by using its noun ("a book cover").
+ * The service never acts in the world on someone's behalf, and such an act cannot be requested. An intent asks for one
+ * if it begins with such a verb followed by a thing ("pay my bill"), but not if it uses the noun ("a book cover").
  */
 const ACTS =
   "pay|buy|purchase|order|book|reserve|rent|sell|trade|invest|donate|tip|transfer|wire|withdraw|deposit|refund|subscribe|unsubscribe|register|cancel|renew|hire|send|mail|email|forward|post|tweet|publish|call|phone|dial|message|sms|invite|delete|deactivate|close|log|sign|unlock|install|deploy|ship|deliver|vote|apply";
@@ -15,7 +15,7 @@ const THING =
 const WITH_PREPOSITION =
   "(?:pay|apply|register|vote|donate|subscribe|unsubscribe) (?:for|to|from) |(?:sign|log) (?:up|in|into|out|me) ";
 const INTENT = new RegExp(`^ ${POLITE}(?:(?:${ACTS}) ${THING}|${WITH_PREPOSITION}|(?:${FOREIGN}) )`, "u");
-/** Putting things in order is not ordering them. */
+/** An intent that puts things in order does not order them. */
 const RANKING = /^ (?:\w+ ){0,4}order .*\b(?:by|from|according|ascending|descending|relevance|rank)/u;
 
 export function isActOutside(intent: string): boolean {
@@ -25,7 +25,10 @@ export function isActOutside(intent: string): boolean {
 
 const KEYBOARD = ["qwertyuiop", "asdfghjkl", "zxcvbnm", "qwertzuiop", "yxcvbnm", "azertyuiop"];
 
-/** Could this be a word of some language? Runs of a keyboard and heaps of consonants are none; other scripts are taken as they are. */
+/**
+ * Tells whether this could be a word of some language. Runs of keys and long runs of consonants are not, and words in
+ * other scripts are accepted.
+ */
 function isReadable(word: string): boolean {
   if (/\d/.test(word) && !/\p{L}{2}/u.test(word)) return /^\d+$/.test(word);
   if (!/^[a-z0-9]+$/.test(word)) return true;
@@ -35,7 +38,9 @@ function isReadable(word: string): boolean {
   return hasVowel ? !/[bcdfghjklmnpqrstvwxz]{6}/.test(word) : word.length <= 4;
 }
 
-/** Nothing in it that could be meant. Numbers mean something: they can be calculated with. */
+/**
+ * Tells whether the intent has nothing that could be meant. A number has a meaning, because it can be calculated with.
+ */
 export function isMeaningless(intent: string): boolean {
   return !normalize(intent)
     .trim()

@@ -2,14 +2,14 @@ import { allCapabilities } from "../registry";
 import { NEIGHBOURS } from "./neighbours";
 import { conceptWords, normalize, stopWords, wordsOf } from "./words";
 
-/** Shorter words are too near to each other to be guessed. */
+/** Shorter words are too similar to each other to guess. */
 const SHORTEST = 5;
 /** "Prose" is not a mistyped "prove", nor "court" a mistyped "count". */
 const SHORTEST_WITH_ANOTHER_LETTER = 7;
 
 let known: Set<string> | undefined;
 
-/** Every word the search knows as it is written. */
+/** Returns every word that the search knows, as it is written. */
 function knownWords(): Set<string> {
   known ??= new Set([
     ...conceptWords,
@@ -29,7 +29,10 @@ function knownWords(): Set<string> {
   return known;
 }
 
-/** The text with words that are one slip away from a known word set right: a letter more, less, other, or two exchanged. */
+/**
+ * Corrects words that are one slip away from a known word: one letter more, less or different, or two neighbours
+ * exchanged.
+ */
 export function respell(text: string): string {
   const words = knownWords();
   return normalize(text)
@@ -44,7 +47,7 @@ export function respell(text: string): string {
     .join(" ");
 }
 
-/** Endings are the stemmer's business. */
+/** Tells whether a word is a known word with an ending, which the stemmer handles. */
 const isInflected = (word: string, words: Set<string>) =>
   ["s", "es", "d", "ed", "ing", "er", "ly"].some((ending) => {
     if (!word.endsWith(ending)) return false;
@@ -52,7 +55,10 @@ const isInflected = (word: string, words: Set<string>) =>
     return words.has(base) || words.has(`${base}e`);
   });
 
-/** One letter more, less or other, or two neighbours exchanged; the first letter is seldom wrong. */
+/**
+ * Tells whether two words differ by one letter more, less or different, or by two exchanged neighbours. The first
+ * letter must be the same, since it is seldom wrong.
+ */
 function isOneSlip(a: string, b: string): boolean {
   if (b.length < SHORTEST || a[0] !== b[0] || Math.abs(a.length - b.length) > 1) return false;
   let at = 0;

@@ -9,15 +9,15 @@ import { normalize } from "./words";
 
 const NO_MATCH = ["no_match_requestable", "no_match_not_requestable"];
 
-/** What the search makes of an intent, in the words of the labels. */
+/** Returns the result of the search for an intent in the vocabulary of the labels. */
 function answerTo(intent: string): string {
   const { resolution, hits } = resolutionOf(intent);
   return resolution === "supported" ? (hits[0]?.capability.key ?? "") : resolution;
 }
 
 /**
- * The words were chosen on the training intents and on the first half of the labelled ones, by place; of the second half
- * nothing is printed but its figure.
+ * The words were tuned on the training intents and on every second labelled intent. For the other half, only the
+ * accuracy is printed.
  */
 const sets = {
   training,
@@ -36,14 +36,14 @@ test("the labels name every capability and both ways of finding none", () => {
   expect(labels).toEqual(new Set([...NO_MATCH, ...allCapabilities.map(({ key }) => key)]));
 });
 
-test("no intent is trained on that accuracy is measured by", () => {
+test("no intent that measures accuracy is a training intent", () => {
   const measured = new Set(intents.map(({ intent }) => intent.toLowerCase()));
   expect(training.some(({ intent }) => measured.has(intent.toLowerCase()))).toBe(false);
 });
 
 const stemsOf = (phrase: string) => normalize(phrase).trim().split(" ").map(stemmer).join(" ");
 
-test("no rule for a missing capability has a phrase by which a capability calls itself", () => {
+test("no rule for a missing capability has a phrase that is a capability's own name", () => {
   const named = new Map(
     allCapabilities.flatMap(({ key, title, synonyms, taskTags }) =>
       [title, key.replace(/\.v\d+$/, ""), ...synonyms, ...taskTags].map(
@@ -81,7 +81,7 @@ test.each([
   expect(answerTo(intent)).toBe(wanted);
 });
 
-test("of the intents no one tuned for, nine of ten find their capability, or that there is none", {
+test("nine of ten untuned intents find their capability, or that there is none", {
   tags: "long",
 }, () => {
   for (const name of ["training", "tuned"] as const)

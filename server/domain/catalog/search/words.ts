@@ -2,7 +2,7 @@ import { stemmer } from "stemmer";
 import { CONCEPTS } from "./concepts";
 import { NEIGHBOURS } from "./neighbours";
 
-/** Words that say nothing of the task: of English, and the commonest of German, French, Spanish and Italian. */
+/** Words that tell nothing about a task, in English, and the commonest in German, French, Spanish and Italian. */
 const STOP = new Set(
   `a an the this that these those of in on at by for from with to into onto about as is are was were be been being am do does
   did can could would should will shall may might must i me my mine we us our you your he she it its they them their his her
@@ -17,7 +17,10 @@ const STOP = new Set(
     .filter(Boolean),
 );
 
-/** Lower case, without accents, words parted by single spaces, with a space before and after. */
+/**
+ * Returns the text in lower case and without accents, its words separated by single spaces, with a space before and
+ * after.
+ */
 export function normalize(text: string): string {
   const plain = text.normalize("NFKD").replace(/\p{M}/gu, "").toLowerCase().replace(/ß/g, "ss");
   return ` ${plain
@@ -27,20 +30,20 @@ export function normalize(text: string): string {
     .join(" ")} `;
 }
 
-/** The words of a text that may say what it is about, as they are written. */
+/** Returns the words of a text that may tell its subject, as they are written. */
 export const wordsOf = (text: string): string[] =>
   normalize(text)
     .split(" ")
     .filter((word) => word !== "" && !STOP.has(word));
 
-/** Concepts by the stem of a single word, and by phrase. */
+/** The concepts by the stem of a single word, and by phrase. */
 const ofStem = new Map<string, string[]>();
 const ofPhrase: [phrase: string, concept: string][] = [];
 for (const [concept, list] of Object.entries(CONCEPTS)) {
   for (const term of list.split(",").map((each) => normalize(each))) {
     const stem = stemmer(term.trim());
     if (term.trim().includes(" ")) ofPhrase.push([term, `~${concept}`]);
-    // "price" and "prices" are one word, and count once.
+    // "price" and "prices" have one stem, so the concept counts once.
     else ofStem.set(stem, [...new Set([...(ofStem.get(stem) ?? []), `~${concept}`])]);
   }
 }
@@ -48,7 +51,7 @@ for (const { name, words } of NEIGHBOURS)
   for (const phrase of words.split(",").map((each) => normalize(each)))
     if (phrase.trim().includes(" ")) ofPhrase.push([phrase, `~beside ${name}`]);
 
-/** What is indexed and asked for: the stems of the words, and the concepts of words and phrases. */
+/** Returns the terms that are indexed and searched: the stems of the words, and the concepts of words and phrases. */
 export function termsOf(text: string): string[] {
   const plain = normalize(text);
   const phrases = ofPhrase.filter(([phrase]) => plain.includes(phrase)).map(([, concept]) => concept);
@@ -60,7 +63,7 @@ const termsOfWord = (word: string): string[] => {
   return [stem, ...(ofStem.get(stem) ?? [])];
 };
 
-/** Every single word the concepts know, for setting right what was mistyped. */
+/** Every single word of the concepts, for correcting mistyped words. */
 export const conceptWords: readonly string[] = Object.values(CONCEPTS).flatMap((list) =>
   list.split(",").flatMap((term) => wordsOf(term)),
 );
