@@ -26,7 +26,10 @@ const readSignIn = statement("user_account.read.sign_in_methods", {
      FROM user_account WHERE id = $userId`,
 });
 
-/** Who the caller is, and how they prove it. */
+/**
+ * Returns the caller's account and the ways in which they sign in. Throws `AuthorizationFailed` unless a person is
+ * signed in.
+ */
 export async function readAccount(ctx: Ctx): Promise<Account> {
   const userId = ownId(ctx);
   const rows = await readSignIn.all(pool, { userId, askedBy: askedBy(ctx) });
@@ -48,7 +51,7 @@ export async function readAccount(ctx: Ctx): Promise<Account> {
   };
 }
 
-/** The organizations the caller has no rights in until they have a second factor. */
+/** Returns the organizations that give the caller no rights until they have a second factor. */
 export function askedBy({ principal }: Pick<Ctx, "principal">): string[] {
   const closed = principal.kind === "human_session" ? [...(principal.closedOrganizations ?? [])] : [];
   return closed.flatMap(([organizationId, because]) => (because === "second_factor" ? organizationId : []));

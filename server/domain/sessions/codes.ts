@@ -7,16 +7,16 @@ import { column, text } from "@/server/sql/column";
 import { statement } from "@/server/sql/statement";
 
 const STEP_SECONDS = 30;
-/** As RFC 4226 advises for SHA-1. */
+/** RFC 4226 advises this length for SHA-1. */
 const SECRET_BYTES = 20;
 const RECOVERY_CODES = 10;
 
 const placeOf = (userId: string) => `user_account|${userId}|second_factor_secret`;
-// What every authenticator understands; some ignore the parameters of the address and take these.
+// Every authenticator supports these parameters, and some use them whatever the address states.
 const totpOf = (secret: Secret, label = "") =>
   new TOTP({ issuer: "Capstan", label, algorithm: "SHA1", digits: 6, period: STEP_SECONDS, secret });
 
-/** A new secret of an authenticator: as text, as the address of its QR code, and sealed for this person's row. */
+/** Makes a secret for an authenticator: as text, as the address in its QR code, and sealed for this person's row. */
 export function makeSecret(userId: string, email: string): { secret: string; uri: string; sealed: string } {
   const secret = new Secret({ buffer: new Uint8Array(randomBytes(SECRET_BYTES)).buffer });
   return {
@@ -34,8 +34,9 @@ const takeStep = statement("user_account.take.time_step", {
 });
 
 /**
- * Takes a code of the authenticator with this sealed secret. The step before and after count too, for clocks that differ; of
- * each step one code, and none before the last taken: who looks over a shoulder comes too late.
+ * Accepts a code of the authenticator with this sealed secret. Codes of the previous and the next step count too, since
+ * clocks differ. Each step is accepted once, and none before the last accepted one, so that an onlooker cannot reuse a
+ * code.
  */
 export async function takeTimeCode(
   database: Queryable,
@@ -47,12 +48,13 @@ export async function takeTimeCode(
   const delta = totp.validate({ token, timestamp: now.getTime(), window: 1 });
   if (delta === null) return false;
   const step = Math.floor(now.getTime() / 1000 / STEP_SECONDS) + delta;
-  // Of this very secret: its text is compared without the wrapping, which a rotation of the vault key changes.
+  // The update requires this very secret. It compares the ciphertext and not the wrapped key, which a rotation of the
+  // vault key changes.
   const rowCount = await takeStep.count(database, { userId, step, sealed });
   return rowCount === 1;
 }
 
-/** What a code turned out to be: `null` is none of this person's. */
+/** The kind of an accepted code; `null` means that the code is none of this person's. */
 export type TakenCode = "time" | "recovery" | null;
 
 const readSecret = statement("user_account.read.second_factor_secret", {
@@ -67,7 +69,10 @@ const takeRecoveryCode = statement("user_account.take.recovery_code", {
      WHERE id = $userId AND second_factor_at IS NOT NULL AND $hash = ANY(recovery_hashes)`,
 });
 
-/** Takes a code of a person whose second factor is on: one of the authenticator or a recovery code, either of them once. */
+/**
+ * Accepts a code of a person whose second factor is on: a code of the authenticator or a recovery code. Each is
+ * accepted once.
+ */
 export async function takeCode(userId: string, code: string, now: Date): Promise<TakenCode> {
   const rows = await readSecret.all(pool, { userId });
   if (!rows[0]) return null;
@@ -77,7 +82,7 @@ export async function takeCode(userId: string, code: string, now: Date): Promise
 }
 
 const LETTERS = "0123456789abcdefghjkmnpqrstvwxyz"; // Crockford's base 32
-/** Recovery codes, and what is kept of them. */
+/** Makes recovery codes, and the hashes of them that are stored. */
 export function makeRecoveryCodes(): { codes: string[]; hashes: Buffer[] } {
   const codes = Array.from({ length: RECOVERY_CODES }, () => {
     const text = Array.from(randomBytes(15), (byte) => LETTERS[byte & 31]).join("");
@@ -86,7 +91,7 @@ export function makeRecoveryCodes(): { codes: string[]; hashes: Buffer[] } {
   return { codes, hashes: codes.map(hashOf) };
 }
 
-/** 75 random bits need no slow hash. */
+/** A code has 75 random bits, so it needs no slow hash. */
 function hashOf(code: string): Buffer {
   return hash("sha256", code.toLowerCase().replaceAll(/[\s\p{Pd}]/gu, ""), "buffer");
 }

@@ -15,13 +15,16 @@ import { statement } from "@/server/sql/statement";
 import { currentId, ownId, recordOwn } from "./own";
 import { makeUserCode, readUserCode, showUserCode } from "./user-code";
 
-/** How long a person has to enter the code. */
+/** A person has this long to enter the code. */
 const CODE_SECONDS = 15 * 60;
-/** How long a device waits before it asks for its token again. */
+/** A device waits this long before it asks for its token again. */
 const INTERVAL_SECONDS = 2;
-/** How long an approved device stays signed in, unless an organization of the person asks for less. */
+/** An approved device stays signed in this long, unless an organization of the person requires less. */
 const DEVICE_SECONDS = 30 * DAY_SECONDS;
-/** So many logins may be begun from one address while a code lives: more waiting ones make guessing easier. */
+/**
+ * At most this many sign-ins can begin from one address while a code is valid, because more waiting ones make guessing
+ * easier.
+ */
 const MOST_STARTED = 30;
 
 const insertLogin = statement("device_login.insert", {
@@ -41,7 +44,10 @@ const insertLogin = statement("device_login.insert", {
             WHERE address = $address AND created_at > $now::timestamptz - make_interval(secs => $seconds)) < $limit`,
 });
 
-/** Begins the sign-in of a device: it shows the user code to its person, and asks for its token with the device code. */
+/**
+ * Begins the sign-in of a device. The device shows the user code to its person and asks for its token with the device
+ * code. Throws `RateLimited` if too many sign-ins began from this address.
+ */
 export async function startDevice(ctx: Ctx, clientName = "A device"): Promise<DeviceStarted> {
   const [deviceCode, userCode, now] = [randomBytes(32).toString("base64url"), makeUserCode(), ctx.now()];
   const rowCount = await insertLogin.count(pool, {
@@ -87,7 +93,10 @@ const findUndecided = statement("device_login.find.user_code", {
      WHERE user_code = $userCode AND decision IS NULL AND expires_at > $now`,
 });
 
-/** What asks with this code. NotFound for a code no one waits with; guesses are counted by person and by address. */
+/**
+ * Returns the device that waits with this code. Throws `NotFound` if none does. Guesses are limited by person and by
+ * address.
+ */
 export function lookAtDevice(ctx: Ctx, userCode: string): Promise<WaitingDevice> {
   ownId(ctx);
   return enforceBruteForceLimit(ctx, "device", async () => {
@@ -112,7 +121,10 @@ const decideLogin = statement("device_login.decide", {
          RETURNING device_login.id, client_name, device_login.address`,
 });
 
-/** Lets a waiting device in as the caller, or turns it away; once. For browsers: a device signs in no other device. */
+/**
+ * Approves or denies a waiting device, once. An approved device is signed in as the caller. Only a session of a browser
+ * can decide, so a device signs in no other device. Throws `NotFound` if no device waits with this code.
+ */
 export function decideDevice(
   ctx: Ctx,
   { userCode, decision }: { userCode: string; decision: "approved" | "denied" },
@@ -159,14 +171,14 @@ const insertDeviceSession = statement("session.insert.device", {
 });
 
 /**
- * The session of an approved device, once. AuthorizationPending until somebody decided; Gone for a code that is used, denied
- * or too old.
+ * Starts the session of an approved device, once. Throws `AuthorizationPending` until a person has decided, and `Gone`
+ * for a code that is used, denied or expired.
  */
 export async function redeemDevice(ctx: Ctx, deviceCode: string): Promise<DeviceToken> {
   const codeHash = hash("sha256", deviceCode, "buffer");
   const [sessionToken, sessionId, now] = [makeTokenText("caps"), newId("session"), ctx.now()];
   const begun = await inTransaction(async (client) => {
-    // Who moves used_at is the one who gets the session. An approval of before a password change is none.
+    // The call that sets `used_at` gets the session. An approval from before a password change does not count.
     const rows = await insertDeviceSession.all(client, {
       codeHash,
       now,

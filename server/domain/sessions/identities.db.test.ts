@@ -28,7 +28,7 @@ const identityOf = (verifiedEmail: string | null, subject: string = randomUUID()
   verifiedEmail,
 });
 
-test("of many sign-ins of one new identity at once each gets the account, and it is linked once", async () => {
+test("simultaneous sign-ins of one new identity all get the account, and the identity is linked once", async () => {
   const { organizationId } = await makeTenant();
   const { userId, email } = await makePerson(organizationId, "member");
   const identity = identityOf(email);
@@ -38,7 +38,7 @@ test("of many sign-ins of one new identity at once each gets the account, and it
   expect(rowCount).toBe(1);
 });
 
-test("of many new identities with one e-mail at once, one gets the account", async () => {
+test("only one of many simultaneous identities with one e-mail gets the account", async () => {
   const { organizationId } = await makeTenant();
   const { userId, email } = await makePerson(organizationId, "member");
   const found = await Promise.all(Array.from({ length: 10 }, () => identify(system, identityOf(email))));
@@ -46,7 +46,7 @@ test("of many new identities with one e-mail at once, one gets the account", asy
   expect(found.filter((each) => "refused" in each && each.refused === "IdentityTaken")).toHaveLength(9);
 });
 
-test("the same subject of another provider is somebody else", async () => {
+test("the same subject at another provider is another person", async () => {
   const { organizationId } = await makeTenant();
   const { email } = await makePerson(organizationId, "member");
   const identity = identityOf(email);
@@ -55,7 +55,7 @@ test("the same subject of another provider is somebody else", async () => {
   expect(await identify(system, other)).toEqual({ refused: "EmailNotVerified" });
 });
 
-test("a person reads which providers sign them in, by name and since when, and no one else's", async () => {
+test("a person reads only their own providers, by name and with the time of linking", async () => {
   const { organizationId } = await makeTenant();
   const { ctx, email } = await makePerson(organizationId, "member");
   const { ctx: other } = await makePerson(organizationId, "member");
@@ -68,7 +68,7 @@ test("a person reads which providers sign them in, by name and since when, and n
   expect((await readAccount(other)).identities).toEqual([]);
 });
 
-describe("disconnecting one", () => {
+describe("disconnecting an identity", () => {
   const configured = ["GITHUB_ID", "GITHUB_SECRET", "GOOGLE_CLIENT_ID", "GOOGLE_CLIENT_SECRET"] as const;
   const before = configured.map((name) => [name, env[name]]);
   afterEach(() => void setSettings(Object.fromEntries(before)));
@@ -95,7 +95,7 @@ describe("disconnecting one", () => {
   const namesOf = async (ctx: Ctx) => (await readAccount(ctx)).identities.map(({ name }) => name);
   const only = <T>([first]: T[]): T => first!;
 
-  test("asks for the password; then it signs no one in, and is linked anew by the verified e-mail", async () => {
+  test("an identity is disconnected with the password, then signs no one in, and the verified e-mail links it again", async () => {
     const { ctx, password, userId, identities } = await linked(GITHUB);
     const identity = only(identities);
     const { issuer } = identity;
@@ -114,10 +114,10 @@ describe("disconnecting one", () => {
     expect(await identify(system, { ...identity, verifiedEmail: null })).toMatchObject({ userId });
   });
 
-  test("ends every other session, also one that is being begun by it, and is reported and logged", async () => {
+  test("disconnecting ends every other session, even one that is just beginning, and is reported and logged", async () => {
     const { ctx, password, userId, email, organizationId, identities } = await linked(GITHUB);
     const other = await signIn(userId);
-    const begun = (await identify(system, only(identities))) as Identified; // it is linked
+    const begun = (await identify(system, only(identities))) as Identified; // the identity is linked, so there is no refusal
     await unlinkIdentity(ctx, { issuer: GITHUB.issuer, password });
     const late = await startSession(system, { userId, version: begun.sessionVersion, userAgent: null });
     for (const ended of [other, late]) expect(await access.sessionPrincipal(ended, new Date())).toBeNull();
@@ -137,14 +137,14 @@ describe("disconnecting one", () => {
     ]);
   });
 
-  test("leaves the last way in: a password, or another provider that signs people in here", async () => {
+  test("the last way in stays, whether a password or another provider that is offered here", async () => {
     configure("GITHUB_ID", "GITHUB_SECRET");
     const { ctx, userId } = await linked(GITHUB, GOOGLE);
     expect((await readAccount(ctx)).identities.map(({ isSpare }) => isSpare)).toEqual([true, true]);
     await forgetPassword(userId);
     const spare = async () =>
       Object.fromEntries((await readAccount(ctx)).identities.map(({ name, isSpare }) => [name, isSpare]));
-    // No one signs in by Google here.
+    // Google is not configured here, so it signs no one in.
     expect(await spare()).toEqual({ GitHub: false, Google: true });
     expect(await outcome(unlinkIdentity(ctx, { issuer: GITHUB.issuer }))).toBe("InvalidInput");
     expect(await spare()).toEqual({ GitHub: false, Google: true });
@@ -155,7 +155,7 @@ describe("disconnecting one", () => {
     expect(Object.values(await spare())).toEqual([false]);
   });
 
-  test("asks who has no password to have just signed in", async () => {
+  test("a person without a password must have just signed in", async () => {
     configure(...configured);
     const { ctx, userId } = await linked(GITHUB, GOOGLE);
     await forgetPassword(userId);
@@ -164,7 +164,7 @@ describe("disconnecting one", () => {
     expect(await outcome(unlinkIdentity(later(ctx, 14 * 60), { issuer }))).toBe("done");
   });
 
-  test("is of one's own alone, and of what is connected", { tags: "long" }, async () => {
+  test("a person can disconnect only their own connected identities", { tags: "long" }, async () => {
     const { email, ctx, identities } = await linked(GITHUB);
     const stranger = await linked();
     const { password } = stranger;

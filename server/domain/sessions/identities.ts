@@ -6,28 +6,35 @@ import { bool, text, timestamptz } from "@/server/sql/column";
 import { statement } from "@/server/sql/statement";
 import { recordOwn, tellPerson } from "./own";
 
-/** Who an identity provider says somebody is. The subject is theirs for good; an email may pass to somebody else. */
+/**
+ * A person as an identity provider names them. The subject is theirs permanently, whereas an email address may pass to
+ * another person.
+ */
 export type Identity = {
   issuer: string;
-  /** What people know the provider by. */
+  /** The name that people know the provider by. */
   name: string;
   subject: string;
-  /** Null: none that the provider vouches for. */
+  /** Null if the provider vouches for no email address. */
   verifiedEmail: string | null;
 };
 
-/** Who an identity signs in; `link`: once their code was right it is to be linked to them, and until then it is not. */
+/**
+ * The person that an identity signs in. `link` is present if the identity is linked to them only after their code is
+ * accepted.
+ */
 export type Identified = SignedIn & { link?: IdentityLink };
-/** What is written down of an identity. */
+/** The stored part of an identity. */
 export type IdentityLink = Pick<Identity, "issuer" | "name" | "subject">;
 
 export type IdentityRefusal = { refused: "NoAccount" | "EmailNotVerified" | "IdentityTaken" };
 
 /**
- * The account of an identity. One that signed in before is known by its subject, whatever its email is now. At its first
- * time it is linked to the account with its verified email, unless another identity of that provider is: an address that
- * passed to somebody else takes no account with it. No one is signed up on the way. Who has a second factor is linked by
- * `linkIdentity`, after their code: a verified email alone leaves no way in behind.
+ * Returns the account of an identity. A linked identity is recognized by its subject, whatever its email address is
+ * now. An unknown one is linked to the account with its verified email address, unless another identity of that
+ * provider is linked to it, so that an address that passed to another person takes no account along. No account is
+ * created. A person with a second factor is linked by `linkIdentity` after their code, because a verified email address
+ * alone must not create a way in.
  */
 export async function identify(ctx: Ctx, identity: Identity): Promise<Identified | IdentityRefusal> {
   const known = await findLinked(identity);
@@ -44,10 +51,13 @@ export async function identify(ctx: Ctx, identity: Identity): Promise<Identified
   return isLinked ? account : { refused: "IdentityTaken" };
 }
 
-/** Links an identity to the person it signs in. False where one of that provider, or of that subject, was linked before. */
+/**
+ * Links an identity to the person that it signs in. Returns false if another identity of that provider, or another
+ * person with this one, was linked before.
+ */
 export async function linkIdentity(ctx: Ctx, identity: IdentityLink, userId: string): Promise<boolean> {
   await link(ctx, identity, userId);
-  // Of two at once, one was linked.
+  // If two calls run at once, only one of them has linked its identity.
   return (await findLinked(identity))?.userId === userId;
 }
 
@@ -76,7 +86,8 @@ const findPerson = statement("identity.find.subject", {
 });
 
 async function findLinked({ issuer, subject }: IdentityLink): Promise<SignedIn | null> {
-  // In one statement with the version: a session that begins by an identity which is taken away meanwhile never works.
+  // The statement also reads the version, so that a session begun with an identity that is removed meanwhile never
+  // works.
   const rows = await findPerson.all(pool, { issuer, subject });
   return rows[0] ?? null;
 }

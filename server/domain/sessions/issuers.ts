@@ -1,13 +1,13 @@
 import { env } from "@/server/platform/settings/env";
 
-/** The addresses providers are kept by, and what people know them by. */
+/** The issuer that each provider is stored by, and the name that people know it by. */
 export const GITHUB = { issuer: "https://github.com", name: "GitHub" };
 export const GOOGLE = { issuer: "https://accounts.google.com", name: "Google" };
 export const oidcName = () => env.OIDC_NAME ?? "single sign-on";
 
 export type Registration = { clientId: string; clientSecret: string };
 
-/** What we are registered as with providers, as far as it is configured: by these people sign in. */
+/** Returns our registrations with identity providers, as far as they are configured. People can sign in with these. */
 export function registrations(): {
   github: Registration | null;
   google: Registration | null;
@@ -24,14 +24,14 @@ export function registrations(): {
   };
 }
 
-/** Can somebody sign in by this provider now? */
+/** Tells whether people can sign in with this provider now. */
 export function isOffered(issuer: string): boolean {
   const { github, google, oidcIssuer } = registrations();
   const issuers = [github && GITHUB.issuer, google && GOOGLE.issuer, oidcIssuer];
   return issuers.includes(issuer);
 }
 
-/** What people know a provider by; one that is not configured any more, by its host. */
+/** Returns the name that people know a provider by. A provider that is no longer configured is named by its host. */
 export function issuerName(issuer: string): string {
   const known = [GITHUB, GOOGLE].find((each) => each.issuer === issuer);
   if (known) return known.name;

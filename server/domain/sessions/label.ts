@@ -1,4 +1,4 @@
-// In this order: most browsers also name those they descend from.
+// The order matters, because most browsers also name those they descend from.
 const BROWSERS: [RegExp, string][] = [
   [/\bEdg(e|A|iOS)?\//, "Edge"],
   [/\bOPR\//, "Opera"],
@@ -16,7 +16,7 @@ const SYSTEMS: [RegExp, string][] = [
   [/\bLinux\b/, "Linux"],
 ];
 
-/** What a person knows a browser by, from its User-Agent: "Firefox on Linux". */
+/** Returns a browser's name for its person from its User-Agent, such as "Firefox on Linux". */
 export function labelOf(userAgent: string | null | undefined): string {
   const find = (known: [RegExp, string][]) => known.find(([form]) => form.test(userAgent ?? ""))?.[1];
   const [browser, system] = [find(BROWSERS), find(SYSTEMS)];

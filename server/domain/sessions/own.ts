@@ -8,14 +8,14 @@ import { fail, ValidationFault } from "@/server/platform/errors/errors";
 import { maybe, text, texts } from "@/server/sql/column";
 import { statement } from "@/server/sql/statement";
 
-/** The signed-in person who asks; AuthorizationFailed for anybody else. */
+/** Returns the id of the signed-in person. Throws `AuthorizationFailed` for any other caller. */
 export function ownId(ctx: Ctx): string {
   return ctx.principal.kind === "human_session"
     ? ctx.principal.id
     : fail("AuthorizationFailed", "Only a signed-in person can do this. Sign in to the panel.");
 }
 
-/** The session this is asked by, or null. */
+/** Returns the id of the current session, or null. */
 export function currentId({ principal }: Ctx): string | null {
   return (principal.kind === "human_session" && principal.sessionId) || null;
 }
@@ -34,8 +34,8 @@ const endOthers = statement("session.end.others", {
 });
 
 /**
- * Ends every session of the caller but the one this is asked by, those that are being begun too, in the caller's transaction.
- * AuthenticationFailed where that one was ended meanwhile.
+ * Ends every session of the caller except the current one, in the caller's transaction. Sessions that are just
+ * beginning end too. Throws `AuthenticationFailed` if the current one was ended meanwhile.
  */
 export async function endOtherSessions(client: Queryable, ctx: Ctx): Promise<void> {
   const rowCount = await endOthers.count(client, { userId: ownId(ctx), sessionId: currentId(ctx) });
@@ -52,9 +52,9 @@ const readPerson = statement("user_account.read.with_organizations", {
 });
 
 /**
- * Writes down what somebody did about their own account, in the log of each organization they belong to, since it concerns
- * all of them; of who belongs to none, in that of the installation. Within the transaction of the act: neither is without
- * the other.
+ * Records what a person did to their own account in the audit log of each of their organizations, since it concerns all
+ * of them, or of the installation if they have none. The record is in the transaction of the act, so that neither
+ * exists without the other.
  */
 export async function recordOwn(
   ctx: Omit<Ctx, "principal">,
@@ -77,7 +77,10 @@ export async function recordOwn(
 
 type OwnNews = { kind: string; title: string; body: string };
 
-/** Tells the caller, in the panel and by mail, of what was done about their account: it may have been somebody else. */
+/**
+ * Notifies the caller, in the panel and by mail, about a change to their account, because another person may have made
+ * it.
+ */
 export function tellOwn(ctx: Ctx, client: Queryable, news: OwnNews): Promise<void> {
   const userId = ownId(ctx);
   return tellPerson(ctx, client, {
@@ -87,7 +90,7 @@ export function tellOwn(ctx: Ctx, client: Queryable, news: OwnNews): Promise<voi
   });
 }
 
-/** The same of who is not signed in yet. */
+/** Notifies a person who is not signed in yet, in the same way. */
 export async function tellPerson(
   ctx: Ctx,
   client: Queryable,
@@ -101,7 +104,7 @@ export async function tellPerson(
   await tell(client, ctx, { userId }, { ...news, href: "/account", letter });
 }
 
-/** Refuses one field of what was sent. */
+/** Throws a `ValidationFault` on one field of the body. */
 export function refuse(field: string, msg: string): never {
   throw new ValidationFault([{ loc: ["body", field], msg, type: "value_error" }]);
 }

@@ -19,7 +19,10 @@ const replacePassword = statement("user_account.update.password", {
   sql: `UPDATE user_account SET password_hash = $passwordHash WHERE id = $userId AND password_hash IS NOT DISTINCT FROM $present`,
 });
 
-/** Changes the caller's own password, given the present one, and ends all their other sessions. Guesses count like those at sign-in. */
+/**
+ * Changes the caller's password, given the present one, and ends all their other sessions. Guesses are limited as at
+ * sign-in. Throws a `ValidationFault` for a wrong or unsuitable password.
+ */
 export async function changePassword(ctx: Ctx, input: { present: string; next: string }): Promise<void> {
   const userId = ownId(ctx);
   const next = Password.safeParse(input.next);

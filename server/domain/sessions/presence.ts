@@ -6,7 +6,7 @@ import { int4, maybe, text, timestamptz } from "@/server/sql/column";
 import { statement } from "@/server/sql/statement";
 import { currentId, refuse } from "./own";
 
-/** How long after signing in somebody without a password counts as there. */
+/** A person without a password counts as present for this long after signing in. */
 const RECENT_MINUTES = 15;
 
 const findRecent = statement("session.find.recent", {
@@ -15,8 +15,8 @@ const findRecent = statement("session.find.recent", {
 });
 
 /**
- * Refuses who does not say their password or, without one, has not just signed in: an open browser alone must not change how
- * its owner signs in. Guesses count like those at sign-in.
+ * Throws unless the caller gives their password or, if they have none, has just signed in, because an open browser
+ * alone must not change how its owner signs in. Guesses are limited as at sign-in.
  */
 export async function requirePresence(
   ctx: Ctx,

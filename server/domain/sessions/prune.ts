@@ -12,7 +12,7 @@ const deleteDeviceLogins = statement("device_login.delete.expired", {
   sql: `DELETE FROM device_login WHERE expires_at < $now::timestamptz - interval '24 hours'`,
 });
 
-/** Deletes what no one can use any more: sessions that ended a month ago, and logins of devices of yesterday. */
+/** Deletes sessions that ended more than 30 days ago, and sign-ins of devices that expired more than a day ago. */
 export async function pruneSessions(now: Date): Promise<void> {
   await deleteEndedSessions.run(pool, { now });
   await deleteDeviceLogins.run(pool, { now });

@@ -22,9 +22,10 @@ const deleteIdentities = statement("identity.delete.person", {
 });
 
 /**
- * Takes a person's second factor and linked identities away and ends all their sessions, for who lost their authenticator with
- * the recovery codes, or has another identity at their provider. They sign in by their password, or by an identity that is
- * linked anew. Operators only: recognize the person by other means first. NotFound for no one.
+ * Removes a person's second factor and linked identities, and ends all their sessions. This is for a person who lost
+ * their authenticator and recovery codes, or has another identity at their provider. They then sign in with their
+ * password, or with an identity that is linked anew. Only operators may do this, and they must verify the person by
+ * other means first. Throws `NotFound` for an unknown address.
  */
 export async function resetSignIn(ctx: Ctx, address: string) {
   access.authorize(ctx, "operator");

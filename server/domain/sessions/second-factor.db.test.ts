@@ -19,7 +19,7 @@ const start = new Date("2026-06-01T12:00:10.000Z");
 const addressOfOwn = () => `2001:db8:${randomBytes(2).toString("hex")}:${randomBytes(2).toString("hex")}::1`;
 async function person() {
   const made = await makePerson(organizationId, "member");
-  // Sessions begin by the real clock and last two weeks: the acts have a clock of their own.
+  // Sessions use the real clock and last two weeks, whereas the acts under test use their own clock.
   return { ...made, ctx: { ...made.ctx, now: () => start } };
 }
 const outcome = (work: Promise<unknown>) =>
@@ -41,8 +41,8 @@ const newsOf = async (userId: string) => {
 };
 const wrong = (code: string) => String((Number(code) + 1) % 1_000_000).padStart(6, "0");
 
-describe("turning it on", () => {
-  test("asks for the password, then for a code; until then signing in asks for none", async () => {
+describe("turning the second factor on", () => {
+  test("turning it on needs the password and then a code, and until then signing in needs none", async () => {
     const { ctx, password, email } = await person();
     expect(await outcome(sessions.startSecondFactor(ctx))).toBe("The password is not correct.");
     expect(await outcome(sessions.startSecondFactor(ctx, "wrong"))).toBe("The password is not correct.");
@@ -70,7 +70,7 @@ describe("turning it on", () => {
     expect(await outcome(sessions.confirmSecondFactor(ctx, code))).toBe("InvalidInput");
   });
 
-  test("ends every other session, of devices too, and tells its owner", async () => {
+  test("turning it on ends every other session, on devices too, and notifies the owner", async () => {
     const { ctx, userId, password } = await person();
     const other = await signIn(userId);
     await turnOn(ctx, password);
@@ -80,7 +80,7 @@ describe("turning it on", () => {
     expect(await newsOf(userId)).toEqual(["account.second_factor_on"]);
   });
 
-  test("without a password it is for who has just signed in", async () => {
+  test("a person without a password must have just signed in", async () => {
     const { ctx, userId } = await person();
     await pool.query("UPDATE user_account SET password_hash = NULL WHERE id = $1", [userId]);
     const sinceNow = (minutes: number) => ({ ...ctx, now: () => new Date(Date.now() + minutes * 60_000) });
@@ -88,7 +88,7 @@ describe("turning it on", () => {
     expect(await outcome(sessions.startSecondFactor(sinceNow(14)))).toBe("done");
   });
 
-  test("of two who confirm at once, one turns it on", async () => {
+  test("only one of two simultaneous confirmations turns it on", async () => {
     const { ctx, password } = await person();
     const { secret } = await sessions.startSecondFactor(ctx, password);
     const confirm = () => outcome(sessions.confirmSecondFactor(ctx, codeAt(secret, start)));
@@ -96,7 +96,7 @@ describe("turning it on", () => {
     expect(both.filter((each) => each === "done")).toHaveLength(1);
   });
 
-  test("neither secret nor recovery codes are kept in the open", async () => {
+  test("neither the secret nor the recovery codes are stored in plain text", async () => {
     const { ctx, userId, password } = await person();
     const { secret, recoveryCodes } = await turnOn(ctx, password);
     const { rows } = await pool.query(
@@ -121,16 +121,16 @@ describe("signing in with a code", () => {
     return { ...made, ...factor, at, codeIn };
   }
 
-  test("a code counts for one step before and after its own, and no longer", async () => {
+  test("a code is valid for one step before and after its own, and no longer", async () => {
     const { userId, at, codeIn } = await withFactor();
-    // Confirmed at 12:00:10, in the step of :00. From :30 on there are steps of later codes.
+    // The secret was confirmed at 12:00:10, in the step of :00, so later steps begin at :30.
     expect(await enter(at(130), userId, codeIn(60))).toBe(false);
     expect(await enter(at(130), userId, codeIn(200))).toBe(false);
     expect(await enter(at(130), userId, codeIn(100))).toBe(true);
     expect(await enter(at(130), userId, codeIn(160))).toBe(true);
   });
 
-  test("no code is taken twice, nor one of before the last taken, nor the one that confirmed", async () => {
+  test("a code is refused if it was accepted, is older than the last accepted one, or confirmed the factor", async () => {
     const { userId, at, codeIn } = await withFactor();
     expect(await enter(at(5), userId, codeIn(0))).toBe(false);
     expect(await enter(at(60), userId, codeIn(60))).toBe(true);
@@ -151,7 +151,7 @@ describe("signing in with a code", () => {
     expect((await newsOf(userId)).filter((kind) => kind === "account.recovery_code_used")).toHaveLength(2);
   });
 
-  test("a code of somebody else, and one after the password was changed, is none", async () => {
+  test("another person's code is refused, and so is one whose sign-in began before the password changed", async () => {
     const [mine, theirs] = [await withFactor(), await withFactor()];
     expect(await enter(mine.at(60), mine.userId, theirs.codeIn(60))).toBe(false);
     expect(await enter(mine.at(60), mine.userId, theirs.recoveryCodes[0] ?? "")).toBe(false);
@@ -162,7 +162,7 @@ describe("signing in with a code", () => {
     expect(await enter(mine.at(60), mine.userId, mine.codeIn(60), 3)).toBe(true);
   });
 
-  test("ten wrong codes, from anywhere, and the right one waits; a right password wipes none of them", async () => {
+  test("ten wrong codes from anywhere make the right one wait, and a right password clears none of them", async () => {
     const { userId, email, password, at, codeIn } = await withFactor();
     const pass = (seconds: number) => verifySignIn(at(seconds), { email, password, address: addressOfOwn() });
     for (let n = 0; n < 10; n++) {
@@ -173,12 +173,12 @@ describe("signing in with a code", () => {
     expect(await outcome(enter(at(61), userId, codeIn(60)))).toBe("RateLimited");
     expect(await pass(60)).toMatchObject({ userId, needsCode: true });
     expect(await outcome(enter(at(62), userId, codeIn(60)))).toBe("RateLimited");
-    // Its owner is notified, once.
+    // The owner is notified only once.
     expect((await newsOf(userId)).filter((kind) => kind === "account.codes_guessed")).toHaveLength(1);
     expect(await enter(at(60 + 15 * 60), userId, codeIn(60 + 15 * 60))).toBe(true);
   });
 
-  test("wrong passwords, which anybody can send, keep no right code out", async () => {
+  test("wrong passwords, which anyone can send, block no right code", async () => {
     const { userId, email, at, codeIn } = await withFactor();
     for (let n = 0; n < 11; n++) {
       const guess = { email, password: "wrong", address: addressOfOwn() };
@@ -187,7 +187,7 @@ describe("signing in with a code", () => {
     expect(await enter(at(60), userId, codeIn(60))).toBe(true);
   });
 
-  test("ten wrong codes of one address, of many accounts, and the address waits", async () => {
+  test("ten wrong codes from one address for several accounts make the address wait", async () => {
     const [one, other] = [await withFactor(), await withFactor()];
     const from = (seconds: number) => ({ ...one.at(seconds), address: "198.51.100.200" });
     for (let n = 0; n < 5; n++)
@@ -199,8 +199,8 @@ describe("signing in with a code", () => {
   });
 });
 
-describe("what is on", () => {
-  test("is turned off by a code and not by a password, and reported", async () => {
+describe("a second factor that is on", () => {
+  test("a second factor is turned off with a code and not with a password, and this is reported", async () => {
     const { ctx, userId, email, password } = await person();
     expect(await outcome(sessions.turnOffSecondFactor(ctx, "123456"))).toBe("InvalidInput");
     const { secret } = await turnOn(ctx, password);
@@ -216,7 +216,7 @@ describe("what is on", () => {
     expect(rows).toEqual([{ second_factor_secret: null, second_factor_step: null, recovery_hashes: [] }]);
   });
 
-  test("has new recovery codes in the place of the old ones", async () => {
+  test("new recovery codes replace the old ones", async () => {
     const { ctx, userId, password } = await person();
     const { secret, recoveryCodes } = await turnOn(ctx, password);
     const after = later(ctx, 60);
@@ -227,17 +227,17 @@ describe("what is on", () => {
     expect(await enter(visitor(start, addressOfOwn()), userId, renewed.recoveryCodes[0] ?? "")).toBe(true);
   });
 
-  test("new codes that could not be written down are none: the old ones stay", async () => {
+  test("the old recovery codes stay valid if the new ones cannot be recorded", async () => {
     const { ctx, userId, password } = await person();
     const { secret } = await turnOn(ctx, password);
     const hashes = "SELECT recovery_hashes FROM user_account WHERE id = $1";
     const before = (await pool.query(hashes, [userId])).rows;
-    const after = { ...later(ctx, 60), requestId: "\0" }; // which the log cannot keep
+    const after = { ...later(ctx, 60), requestId: "\0" }; // the audit log cannot store this id
     await expect(sessions.renewRecoveryCodes(after, codeAt(secret, after.now()))).rejects.toThrow();
     expect((await pool.query(hashes, [userId])).rows).toEqual(before);
   });
 
-  test("is guarded against guesses from within a session, too", async () => {
+  test("guesses from within a session are limited too", async () => {
     const { ctx, password } = await person();
     const { secret } = await turnOn(ctx, password);
     const after = later(ctx, 60);
@@ -248,7 +248,7 @@ describe("what is on", () => {
     expect(await outcome(sessions.renewRecoveryCodes(after, right))).toBe("RateLimited");
   });
 
-  test("is for signed-in people alone", async () => {
+  test("only signed-in people can change a second factor", async () => {
     for (const work of [
       sessions.startSecondFactor(system, "x"),
       sessions.confirmSecondFactor(system, "123456"),

@@ -28,8 +28,8 @@ const storeSecret = statement("user_account.update.second_factor_secret", {
 });
 
 /**
- * Makes a secret for an authenticator, for who is there: an open browser alone must not lock its owner out. It asks for
- * nothing until its code confirms that it arrived.
+ * Makes a secret for an authenticator. The caller must be present, because an open browser alone must not lock its
+ * owner out. Signing in needs no code until `confirmSecondFactor` proves that the secret arrived.
  */
 export async function startSecondFactor(ctx: Ctx, password?: string): Promise<NewSecondFactor> {
   const userId = ownId(ctx);
@@ -48,8 +48,8 @@ const turnOn = statement("user_account.update.second_factor_on", {
 });
 
 /**
- * Turns the second factor on with a code of the new secret, and ends all other sessions: every one that goes on has passed
- * it. The recovery codes are in this answer and nowhere else.
+ * Turns the second factor on with a code of the new secret, and ends all other sessions, so that every remaining
+ * session has passed it. The recovery codes are returned only here.
  */
 export async function confirmSecondFactor(ctx: Ctx, code: string): Promise<RecoveryCodes> {
   const userId = ownId(ctx);
@@ -61,7 +61,7 @@ export async function confirmSecondFactor(ctx: Ctx, code: string): Promise<Recov
     const sealed = row.second_factor_secret;
     if (!(await takeTimeCode(client, { userId, sealed, code, now: ctx.now() }))) return false;
     const rowCount = await turnOn.count(client, { userId, now: ctx.now(), hashes });
-    if (rowCount === 0) ended(); // meanwhile, elsewhere
+    if (rowCount === 0) ended(); // another session confirmed it meanwhile
     await endOtherSessions(client, ctx);
     await recordOwn(ctx, { userId, action: "second_factor.on", subject: userId }, client);
     await tellOwn(ctx, client, {
@@ -82,7 +82,10 @@ const turnOff = statement("user_account.update.second_factor_off", {
          recovery_hashes = '{}' WHERE id = $userId`,
 });
 
-/** Turns the second factor off, given its code: the password alone is what it guards against. */
+/**
+ * Turns the second factor off, given one of its codes. A password is not enough, since the factor guards against a
+ * stolen one.
+ */
 export async function turnOffSecondFactor(ctx: Ctx, code: string): Promise<void> {
   const userId = ownId(ctx);
   await requireCode(ctx, userId, code);
@@ -102,7 +105,7 @@ const storeRecoveryCodes = statement("user_account.update.recovery_codes", {
   sql: `UPDATE user_account SET recovery_hashes = $hashes WHERE id = $userId AND second_factor_at IS NOT NULL`,
 });
 
-/** Makes new recovery codes in the place of all old ones, given a code. */
+/** Replaces all recovery codes by new ones, given a code. */
 export async function renewRecoveryCodes(ctx: Ctx, code: string): Promise<RecoveryCodes> {
   const userId = ownId(ctx);
   await requireCode(ctx, userId, code);

@@ -42,7 +42,7 @@ const actsOf = async (userId: string) => {
 };
 
 describe("sessions", () => {
-  test("a list has those that work, with what they are known by; ending one ends it alone", async () => {
+  test("a list has the valid sessions with their labels, and ending one ends no other", async () => {
     const { ctx, userId } = await person();
     const [one, over] = [
       await sessions.startSession(
@@ -71,7 +71,7 @@ describe("sessions", () => {
       expect(await codeOf(sessions.endSession(ctx, none))).toBe("NotFound");
   });
 
-  test("no one sees or ends the session of another person", async () => {
+  test("no one sees or ends another person's session", async () => {
     const [mine, theirs] = [await person(), await person()];
     const sessionId = await signIn(theirs.userId);
     expect(await codeOf(sessions.endSession(mine.ctx, sessionId))).toBe("NotFound");
@@ -80,7 +80,7 @@ describe("sessions", () => {
     expect(await codeOf(sessions.listSessions(system))).toBe("AuthorizationFailed");
   });
 
-  test("a changed password ends all others, also one that began with the old password meanwhile", async () => {
+  test("a changed password ends all other sessions, even one that began with the old password meanwhile", async () => {
     const { ctx, userId, email, password } = await person();
     const other = await signIn(userId);
     const [own] = (await sessions.listSessions(ctx)).filter(({ isCurrent }) => isCurrent);
@@ -99,7 +99,7 @@ describe("sessions", () => {
     expect(await actsOf(userId)).toContain("password.changed");
   });
 
-  test("an address is familiar to who signed in there lately, counts its own failures, and is strange to others", async () => {
+  test("an address is familiar to a person who signed in there lately, counts its own failures, and is strange to others", async () => {
     const [{ userId, email, password }, other] = [await person(), await person()];
     const [home, away] = ["2001:db8:5:6::1", "2001:db8:5:7::1"];
     const version = 1;
@@ -126,7 +126,7 @@ describe("sessions", () => {
     expect(await enter(later(31), home)).toMatchObject({ refused: "too_many" });
   });
 
-  test("an account says whether it has a password, and without one no word is the present one", async () => {
+  test("an account tells whether it has a password, and without one every present password is wrong", async () => {
     const { ctx, userId, email } = await person();
     expect(await sessions.readAccount(ctx)).toMatchObject({ email, hasPassword: true });
     await pool.query("UPDATE user_account SET password_hash = NULL WHERE id = $1", [userId]);
@@ -136,7 +136,7 @@ describe("sessions", () => {
     expect(await codeOf(sessions.readAccount(system))).toBe("AuthorizationFailed");
   });
 
-  test("guesses at the present password are limited, and at the limit the right one is refused too", async () => {
+  test("guesses at the present password are limited, and at the limit even the right one is refused", async () => {
     const { ctx, password } = await person();
     const change = (present: string) =>
       sessions.changePassword(ctx, { present, next: "another long password" });
@@ -145,7 +145,7 @@ describe("sessions", () => {
     expect(await codeOf(change(password))).toBe("RateLimited");
   });
 
-  test("signing out everywhere ends every session, of devices too", async () => {
+  test("signing out everywhere ends every session, on devices too", async () => {
     const { ctx, userId } = await person();
     const other = await signIn(userId);
     const token = await deviceOf(ctx);
@@ -155,7 +155,7 @@ describe("sessions", () => {
     expect(await actsOf(userId)).toContain("session.all_ended");
   });
 
-  test("the last use of a session is written down after a while, and never moves back", async () => {
+  test("the last use of a session is stored after a while, and never moves back", async () => {
     const { ctx, userId } = await person();
     const sessionId = await signIn(userId);
     const later = new Date(Date.now() + HOUR_MS);
@@ -191,7 +191,7 @@ describe("sessions", () => {
   ])("%s is shown as %s", (userAgent, label) => expect(labelOf(userAgent)).toBe(label));
 });
 
-/** The token of a device this person let in. */
+/** Signs a device in as this person and returns its token. */
 async function deviceOf(ctx: Ctx): Promise<string> {
   const { userCode, deviceCode } = await sessions.startDevice(anonymous(), "capstan");
   await sessions.decideDevice(ctx, { userCode, decision: "approved" });
@@ -199,7 +199,7 @@ async function deviceOf(ctx: Ctx): Promise<string> {
 }
 
 describe("sign-in of a device", () => {
-  test("a person sees what asks, however they type the code, and lets it in", async () => {
+  test("a person sees which device asks, however they type the code, and lets it in", async () => {
     const { ctx, userId } = await person();
     const { userCode, deviceCode } = await sessions.startDevice(
       anonymous("198.51.100.4"),
@@ -216,21 +216,21 @@ describe("sign-in of a device", () => {
     expect(await codeOf(sessions.lookAtDevice(ctx, userCode))).toBe("NotFound");
     const { sessionToken, sessionId } = await sessions.redeemDevice(anonymous(), deviceCode);
     expect(await access.devicePrincipal(sessionToken, new Date())).toMatchObject({ id: userId, sessionId });
-    // A device's session is no browser's: its id in a cookie opens nothing.
+    // A device's session is not a browser's, so its id in a cookie opens nothing.
     expect(await works(sessionId)).toBe(false);
     expect(await actsOf(userId)).toEqual(expect.arrayContaining(["device.approved", "session.started"]));
   });
 
-  test("a session that could not be written down has not begun, and its code can be used again", async () => {
+  test("a session that cannot be recorded does not begin, and its code can be used again", async () => {
     const { ctx } = await person();
     const { userCode, deviceCode } = await sessions.startDevice(anonymous());
     await sessions.decideDevice(ctx, { userCode, decision: "approved" });
-    const unheard = { ...anonymous(), requestId: "\0" }; // which the log cannot keep
+    const unheard = { ...anonymous(), requestId: "\0" }; // the audit log cannot store this id
     await expect(sessions.redeemDevice(unheard, deviceCode)).rejects.toThrow();
     expect(await codeOf(sessions.redeemDevice(anonymous(), deviceCode))).toBe("done");
   });
 
-  test("of twenty who ask at once with one code, one gets the session", async () => {
+  test("only one of twenty simultaneous requests with one code gets the session", async () => {
     const { ctx, userId } = await person();
     const { userCode, deviceCode } = await sessions.startDevice(anonymous());
     await sessions.decideDevice(ctx, { userCode, decision: "approved" });
@@ -245,7 +245,7 @@ describe("sign-in of a device", () => {
     expect(rowCount).toBe(1);
   });
 
-  test("a code is decided once: of an approval and a denial at once, one counts", async () => {
+  test("a code is decided once, and of a simultaneous approval and denial only one counts", async () => {
     const { ctx } = await person();
     const { userCode } = await sessions.startDevice(anonymous());
     const decide = (decision: "approved" | "denied") =>
@@ -254,7 +254,7 @@ describe("sign-in of a device", () => {
     expect(both.sort()).toEqual(["NotFound", "done"]);
   });
 
-  test("what is too old can be neither approved nor redeemed", async () => {
+  test("an expired code can be neither approved nor redeemed", async () => {
     const { ctx } = await person();
     const [waiting, approved] = [
       await sessions.startDevice(anonymous()),
@@ -270,7 +270,7 @@ describe("sign-in of a device", () => {
       expect(await codeOf(sessions.redeemDevice(at(anonymous(), 15.1), deviceCode))).toBe("Gone");
   });
 
-  test("an approval of before a sign-out everywhere, or by a session that ended, lets no one in", async () => {
+  test("an approval from before a sign-out everywhere lets no one in", async () => {
     const { ctx } = await person();
     const { userCode, deviceCode } = await sessions.startDevice(anonymous());
     await sessions.decideDevice(ctx, { userCode, decision: "approved" });
@@ -288,7 +288,7 @@ describe("sign-in of a device", () => {
     );
   });
 
-  test("guesses are limited by person, however many addresses they have, and by address, however many people", async () => {
+  test("guesses are limited by person across addresses, and by address across people", async () => {
     const [guesser, ctx] = [(await person()).ctx, (await person()).ctx];
     const guess = (who: Ctx, address: string) =>
       codeOf(sessions.lookAtDevice({ ...who, address }, "BBBB-BBBB"));
@@ -302,7 +302,7 @@ describe("sign-in of a device", () => {
     expect(await from(ctx, newId("request"))).toBe("done");
   });
 
-  test("from one address so many may wait, until their codes are too old", async () => {
+  test("a limited number of devices can wait from one address, until their codes expire", async () => {
     const crowd = anonymous();
     const codes = await Promise.all(Array.from({ length: 30 }, () => codeOf(sessions.startDevice(crowd))));
     expect(new Set(codes)).toEqual(new Set(["done"]));
@@ -310,7 +310,7 @@ describe("sign-in of a device", () => {
     expect(await codeOf(sessions.startDevice(at(crowd, 15.1)))).toBe("done");
   });
 
-  test("neither the device's code nor its token is kept", async () => {
+  test("neither the device's code nor its token is stored", async () => {
     const { ctx } = await person();
     const { userCode, deviceCode } = await sessions.startDevice(anonymous());
     await sessions.decideDevice(ctx, { userCode, decision: "approved" });
@@ -325,8 +325,9 @@ describe("sign-in of a device", () => {
       expect(kept).not.toContain(secret);
   });
 
-  // What is long over, pruned now: pruning ahead of the clock would take the sessions of tests beside this one.
-  test("what no one can use any more is pruned", async () => {
+  // The test prunes long-ended sessions at the present time. A later time would also delete the sessions of parallel
+  // tests.
+  test("unusable sessions and device sign-ins are pruned", async () => {
     const { ctx, userId } = await person();
     const daysAgo = (days: number) => at(ctx, -60 * 24 * days).now;
     const [long, lately] = [await signIn(userId, daysAgo(45)), await signIn(userId, daysAgo(40))];

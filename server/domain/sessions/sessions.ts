@@ -12,7 +12,7 @@ import { labelOf } from "./label";
 import { currentId, ownId, recordOwn } from "./own";
 
 const BROWSER_DAYS = 14;
-/** How long a browser stays signed in, unless an organization of the person asks for less. */
+/** A browser stays signed in this long, unless an organization of the person requires less. */
 export const BROWSER_SECONDS = BROWSER_DAYS * DAY_SECONDS;
 
 type Begun = Omit<Ctx, "principal">;
@@ -32,8 +32,8 @@ const insertSession = statement("session.insert.browser", {
 });
 
 /**
- * Begins the session of a browser whose person has proven who they are, under a new id. `version` is that of the person when
- * they did: one whose password was changed meanwhile has a session that never works.
+ * Begins a browser's session under a new id, for a person who has proven their identity, and returns the id. `version`
+ * is the person's version at that time, so a session whose person changed their password meanwhile never works.
  */
 export async function startSession(
   ctx: Begun,
@@ -67,7 +67,7 @@ const listOpen = statement("session.list.open", {
      WHERE user_id = $userId AND revoked_at IS NULL AND expires_at > $now ORDER BY last_seen_at DESC, session.id DESC LIMIT 200`,
 });
 
-/** Where the caller is signed in, last seen first. */
+/** Returns the caller's sessions that work, the last seen first. */
 export async function listSessions(ctx: Ctx): Promise<Session[]> {
   const rows = await listOpen.all(pool, { userId: ownId(ctx), now: ctx.now() });
   const current = currentId(ctx);
@@ -91,7 +91,10 @@ const revokeSession = statement("session.revoke.own", {
          AND revoked_at IS NULL AND expires_at > $now RETURNING label`,
 });
 
-/** Ends one session of the caller: no request is served by it once this is answered. NotFound for one that is not theirs or has ended. */
+/**
+ * Ends one session of the caller. It serves no request once this resolves. Throws `NotFound` for a session that has
+ * ended or belongs to another person.
+ */
 export async function endSession(ctx: Ctx, sessionId: string): Promise<void> {
   const userId = ownId(ctx);
   await changeAccessBy(async (client) => {
@@ -106,7 +109,7 @@ const revokeAll = statement("session.revoke.all", {
   sql: `UPDATE user_account SET session_version = session_version + 1 WHERE id = $userId`,
 });
 
-/** Ends every session of the caller, of browsers and devices. They sign in again. */
+/** Ends every session of the caller, in browsers and on devices. */
 export async function signOutEverywhere(ctx: Ctx): Promise<void> {
   const userId = ownId(ctx);
   await changeAccessBy(async (client) => {

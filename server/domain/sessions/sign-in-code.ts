@@ -14,9 +14,9 @@ const findVersion = statement("user_account.find.session_version", {
 });
 
 /**
- * The second step of a sign-in, after a password or an identity provider: a code of the person's second factor. Wrong codes
- * count by the person, apart from wrong passwords, which anybody can send, and by the address. Is it right, and do the
- * sessions of this version still count?
+ * Checks the second step of a sign-in, which follows a password or an identity provider: a code of the person's second
+ * factor. Returns true if the code is right and sessions of this version are still valid. Wrong codes are limited by
+ * address and by person, separately from wrong passwords, which anyone can send. Throws `RateLimited` above the limit.
  */
 export async function verifyCode(
   ctx: Ctx,
@@ -38,7 +38,7 @@ export async function verifyCode(
   return true;
 }
 
-/** Who guesses codes has passed the first step already: its owner is notified, once a day. */
+/** A person who guesses codes has already passed the first step, so the owner is notified, at most once a day. */
 async function warn(ctx: Ctx, userId: string): Promise<void> {
   const news = {
     kind: "account.codes_guessed",

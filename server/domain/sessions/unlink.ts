@@ -11,7 +11,10 @@ import { ended, endOtherSessions, ownId, recordOwn, tellOwn } from "./own";
 import { readPassword } from "./password";
 import { requirePresence } from "./presence";
 
-/** Is there a way in without this provider: a password, or another one that signs people in here now? */
+/**
+ * Tells whether the person can sign in without this provider: with a password, or with another provider that is offered
+ * now.
+ */
 export const isSpare = (
   issuer: string,
   { hasPassword, issuers }: { hasPassword: boolean; issuers: string[] },
@@ -35,15 +38,16 @@ const deleteIdentity = statement("identity.delete.issuer", {
 });
 
 /**
- * Takes the identity of a provider away from the caller, who has to be there, and ends all their other sessions: those that
- * began by it, too. Their last way in stays. Signing in by that provider with their verified e-mail links it again.
+ * Removes a provider's identity from the caller, who must be present, and ends all their other sessions, including any
+ * begun with that identity. The last way to sign in cannot be removed. Signing in through that provider with the
+ * caller's verified email address links it again.
  */
 export async function unlinkIdentity(ctx: Ctx, { issuer, password }: UnlinkIdentity): Promise<void> {
   const userId = ownId(ctx);
   const { password_hash: passwordHash } = (await readPassword.first(pool, { userId })) ?? ended();
   await requirePresence(ctx, { userId, passwordHash, password });
   await changeAccessBy(async (client) => {
-    // Locked, so that of two ways in, taken away at once, one stays.
+    // The lock ensures that one way in remains if two are removed at once.
     const person = (await lockPassword.first(client, { userId })) ?? ended();
     const rows = await listIssuers.all(client, { userId });
     const issuers = rows.map((row) => row.issuer);

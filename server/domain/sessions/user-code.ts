@@ -1,20 +1,20 @@
 import { randomInt } from "node:crypto";
 
-/** Consonants alone: none looks like another letter or a digit, and no word comes out. */
+/** Only consonants are used: none looks like another letter or a digit, and they form no words. */
 const LETTERS = "BCDFGHJKLMNPQRSTVWXZ";
 const LENGTH = 8;
 
-/** A code a person reads on one screen and types on another. */
+/** Makes a code that a person reads on one screen and types on another. */
 export function makeUserCode(): string {
   return Array.from({ length: LENGTH }, () => LETTERS[randomInt(LETTERS.length)]).join("");
 }
 
-/** The code somebody typed, whatever case, blanks and dashes it has. */
+/** Normalizes a typed code, whatever its case, blanks and dashes. */
 export function readUserCode(typed: string): string {
   return typed.toUpperCase().replaceAll(/[\s\p{Pd}]/gu, "");
 }
 
-/** XXXX-XXXX. */
+/** Formats a code as XXXX-XXXX. */
 export function showUserCode(code: string): string {
   return `${code.slice(0, LENGTH / 2)}-${code.slice(LENGTH / 2)}`;
 }
