@@ -2,13 +2,16 @@ import { ValidationFault } from "@/server/platform/errors/errors";
 import { refusalOfAddress } from "@/server/platform/http";
 import { env, isProduction } from "@/server/platform/settings/env";
 
-/** Where events may be posted to in this installation. */
+/** The addresses that this installation may post events to. */
 export const addressRules = () => ({
   allowHttp: !isProduction,
   allowPrivateAddresses: env.ALLOW_PRIVATE_ADDRESSES,
 });
 
-/** The URL as it is kept. Refuses, on the field `url`, what would never be sent to; names are resolved when it is sent. */
+/**
+ * Returns the URL as it is stored, without its fragment. Throws a `ValidationFault` on the field `url` for a URL that
+ * would never be sent to. A host name is not resolved until a delivery is sent.
+ */
 export function checkedUrl(text: string, rules = addressRules()): string {
   const refuse = (message: string): never => {
     throw new ValidationFault([{ loc: ["body", "url"], msg: message, type: "url_refused" }]);

@@ -20,8 +20,9 @@ const followAdmitted = statement("job.follow.admitted", {
 });
 
 /**
- * Jobs admitted while their organization had no endpoint are not followed by the fan-out. With its `first` endpoint
- * those that are under way are followed from their next event on, and those admitted since then from their first.
+ * Makes the fan-out follow jobs that were admitted while their organization had no endpoint. `first` is the creation
+ * time of its first endpoint: jobs under way at that time are followed from their next event, and jobs admitted since
+ * then from their first event.
  */
 export async function adoptJobs(db: Pool | PoolClient, organizationId: string, first: Date): Promise<void> {
   await followUnderWay.run(db, { organizationId, first });
@@ -32,7 +33,7 @@ export async function adoptJobs(db: Pool | PoolClient, organizationId: string, f
   });
 }
 
-/** How long after an endpoint was made admissions may still commit that did not see it. */
+/** An admission that did not see a new endpoint may still commit for this long after the endpoint was created. */
 const RACE_MS = 30_000;
 
 const firstEndpoints = statement("endpoint.read.first-after", {
@@ -46,8 +47,9 @@ const firstEndpoints = statement("endpoint.read.first-after", {
 });
 
 /**
- * An admission and the first endpoint of its organization may commit at the same moment without seeing each other; the
- * passes of the next seconds make that good. Costs one look at a small table while no endpoint is new.
+ * Adopts the jobs of organizations whose first endpoint is new, since an admission and that endpoint may commit at the
+ * same moment without seeing each other. While no endpoint is new, this costs one read of a small table. `projectId`
+ * limits it to endpoints of that project.
  */
 export async function adoptLate(ctx: Ctx, projectId: string | null): Promise<void> {
   const rows = await firstEndpoints.all(pool, {

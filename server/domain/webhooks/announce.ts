@@ -5,9 +5,9 @@ import { newId } from "@/server/platform/ids";
 import { column, pick, texts, timestamptz } from "@/server/sql/column";
 import { statement } from "@/server/sql/statement";
 
-/** Something that happened and belongs to no job. */
+/** An event that belongs to no job. */
 export type Announcement = {
-  /** `evt_…`: the `webhook-id` of each of its deliveries. */
+  /** The `evt_…` id, which is also the `webhook-id` of each of its deliveries. */
   id: string;
   type: string;
   organizationId: string;
@@ -32,8 +32,9 @@ const insertDeliveries = statement("delivery.insert.announced", {
 });
 
 /**
- * Makes events deliveries, in the caller's transaction: those of a project for its endpoints and those of the whole
- * organization, the others for the latter alone. The same event twice is one. The next pass hands them to the engine.
+ * Creates a delivery of each event for each enabled endpoint that wants its type, in the caller's transaction. An event
+ * of a project goes to the endpoints of that project and of its whole organization, and any other event only to the
+ * latter. An event that is announced twice is delivered once. The next pass hands the deliveries to the engine.
  */
 export async function announce(client: Queryable, events: readonly Announcement[], now: Date): Promise<void> {
   if (events.length === 0) return;

@@ -17,7 +17,10 @@ import { secretOf } from "./secrets";
 import { signedHeaders } from "./sign";
 
 const SECOND_MS = 1_000;
-/** The waits after the first, second, … failure. After the last of them and one more failure the delivery has failed. */
+/**
+ * The waits after the first, second and later failures. The failure that follows the last wait makes the delivery fail
+ * for good.
+ */
 export const WAITS_MS = [
   5 * SECOND_MS,
   30 * SECOND_MS,
@@ -28,13 +31,13 @@ export const WAITS_MS = [
   DAY_MS,
 ] as const;
 const TIMEOUT_MS = 15 * SECOND_MS;
-/** A sender that has written nothing for so long is dead, and its delivery is sent again. */
+/** A sender that has stored no outcome for this long is presumed dead, and its delivery is sent again. */
 const LEASE_MS = MINUTE_MS;
 
 /**
- * The flow of one delivery: try, wait, try again. The row decides at every step, so a second run of the same delivery
- * changes nothing, and a run that is lost is replaced by the sweeper. At least once: a sender that dies between sending
- * and writing sends again, under the same event id.
+ * Runs one delivery: try, wait and try again until it ends. The row decides at every step, so a second run of the same
+ * delivery changes nothing, and the sweeper replaces a lost run. A delivery arrives at least once: if a sender dies
+ * after sending and before storing the outcome, the event is sent again under the same id.
  */
 export function deliver(ctx: Ctx, deliveryId: string, step: Step): Promise<void> {
   return retryUntilTerminal(step, () => attempt(ctx, deliveryId));
@@ -59,13 +62,16 @@ const claimDelivery = statement("delivery.claim.due", {
      RETURNING delivery.id, endpoint_id, event_id, body, is_sealed, state, failures, delivery.created_at, lease_until, url, secret`,
 });
 
-/** Takes a due delivery; one of a disabled endpoint ends here. Null: not due, ended, or another's. */
+/**
+ * Claims a delivery that is due, or ends it if its endpoint is disabled. Returns null if the delivery is not due, has
+ * ended, or is claimed by another sender.
+ */
 async function claim(deliveryId: string, now: Date): Promise<Claimed | null> {
   const rows = await claimDelivery.all(pool, { deliveryId, now });
   return rows[0] ?? null;
 }
 
-/** One try of a delivery that is due, and what follows from it. */
+/** Tries a due delivery once and stores the outcome. The result tells whether to try again, and when. */
 export async function attempt(ctx: Ctx, deliveryId: string): Promise<RetryResult> {
   const startedAt = ctx.now();
   const claimed = await claim(deliveryId, startedAt);
@@ -170,7 +176,7 @@ async function record(ctx: Ctx, claimed: Claimed, made: Try): Promise<RetryResul
   return written?.state === "pending" && afterMs !== null ? { state: "again", afterMs } : { state: "ended" };
 }
 
-/** The job's next event for this endpoint. A wake that is lost is made good by the sweeper. */
+/** Wakes the job's next event for this endpoint. If the wake is lost, the sweeper repeats it. */
 async function wakeNext(endpointId: string, nextId: string, now: Date): Promise<void> {
   await wake([{ id: nextId, endpoint_id: endpointId }], now).catch((cause) =>
     log.warn({ err: cause, deliveryId: nextId }, "a delivery was not queued; the sweeper will queue it"),
@@ -188,7 +194,10 @@ const succeededSince = statement("delivery.find.succeeded-since", {
   sql: `SELECT FROM delivery WHERE endpoint_id = $endpointId AND state = 'succeeded' AND completed_at >= $since LIMIT 1`,
 });
 
-/** An endpoint that says it is gone, or that took nothing in all the time one delivery was tried, is switched off. */
+/**
+ * Disables an endpoint that answered 410, or that accepted no delivery between the creation and the last try of this
+ * one.
+ */
 async function disableIfDead(claimed: Claimed, status: number | null, now: Date): Promise<void> {
   if (status === GONE) return switchOff(claimed.endpoint_id, "The receiver answered HTTP 410 (gone).", now);
   if (claimed.failures < WAITS_MS.length) return;

@@ -32,7 +32,10 @@ const listDeliveries = statement("delivery.list.visible", {
      ORDER BY delivery.id DESC LIMIT $limit`,
 });
 
-/** Deliveries to the endpoints the caller may see, newest first. Lines never carry what was sent. */
+/**
+ * Returns a page of the deliveries to endpoints that the caller may see, newest first. The page never contains the
+ * bodies that were sent.
+ */
 export async function deliveries(ctx: Ctx, query: ListDeliveries): Promise<DeliveryPage> {
   const visible = visibleEndpoints(ctx, "webhooks:read");
   const project = query.projectId
@@ -57,7 +60,10 @@ const attemptsOf = statement("delivery-attempt.list.delivery", {
   sql: `SELECT ${names(ATTEMPT)} FROM delivery_attempt WHERE delivery_id = $deliveryId ORDER BY number DESC`,
 });
 
-/** One delivery with what was sent and every try. */
+/**
+ * Returns one delivery with its body and every try, newest try first. The body is null if it is no longer kept. Throws
+ * `NotFound` if the caller may not see the delivery.
+ */
 export async function delivery(ctx: Ctx, deliveryId: string): Promise<DeliveryDetail> {
   const row = await findDelivery(ctx, deliveryId, "webhooks:read");
   const rows = await attemptsOf.all(pool, { deliveryId: row.id });
@@ -81,8 +87,9 @@ const replayDelivery = statement("delivery.update.replayed", {
 });
 
 /**
- * Sends a delivery again, at once: the same event id, the same bytes, and the whole schedule of tries. One that is being
- * sent just now is left to it. Refused for a disabled endpoint, and where the body is no longer kept.
+ * Sends a delivery again at once, with the same event id, the same bytes and a full schedule of tries. A delivery that
+ * is being sent at this moment stays as it is. Throws `EndpointDisabled` for a disabled endpoint, and `Gone` if the
+ * body is no longer kept.
  */
 export async function replay(ctx: Ctx, deliveryId: string): Promise<Delivery> {
   const row = await findDelivery(ctx, deliveryId, "webhooks:write");

@@ -6,10 +6,10 @@ import { maybe, type Of, pick, text, timestamptz } from "@/server/sql/column";
 import { leaseFor } from "@/server/sql/leases";
 import { statement } from "@/server/sql/statement";
 
-/** How many deliveries of one endpoint are with the engine at once: a backlog waits in its rows. */
+/** At most this many deliveries of one endpoint are with the engine at once. The rest wait in their rows. */
 const MOST_UNDER_WAY = 100;
 const MOST_LOOKED_AT = 5_000;
-/** A delivery that was handed to the engine and not begun is handed over again after this. */
+/** A delivery that the engine has not begun within this time is handed over again. */
 export const WAKE_PATIENCE_MS = 120_000;
 
 const WAKE = pick(delivery, "id endpoint_id");
@@ -35,9 +35,9 @@ const claimDue = statement("delivery.claim.due-for-engine", {
 });
 
 /**
- * Hands due deliveries to the durable engine, oldest first, at most so many of one endpoint at once: new ones, ones
- * whose run was lost, and ones whose sender died between sending and storing the outcome. Of one job's events
- * for one endpoint only the first that was never tried is handed over; each first try hands over the next.
+ * Hands due deliveries to the durable engine, oldest first: new ones, ones whose run was lost, and ones whose sender
+ * died before storing the outcome. The number for one endpoint is limited. Of a job's untried events for one endpoint,
+ * only the first is handed over, and each first try hands over the next. Returns the number of deliveries handed over.
  */
 export async function dispatchDue(
   now: Date,
@@ -56,11 +56,11 @@ export async function dispatchDue(
 
 type Wake = Of<typeof WAKE>;
 
-/** Tells the engine of deliveries that were marked as handed over. */
+/** Tells the engine about deliveries that are already marked as handed over. */
 export function wake(rows: Wake[], now: Date): Promise<void> {
   return sendEvents(
     rows.map(({ id, endpoint_id }) => ({
-      // Every handing over has an id of its own, so that no engine takes it for a duplicate.
+      // Each handover has its own id, so that no engine drops it as a duplicate.
       id: `delivery:${id}:${now.getTime()}`,
       name: "delivery/due" as const,
       data: { deliveryId: id, endpointId: endpoint_id },

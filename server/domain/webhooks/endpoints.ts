@@ -20,10 +20,13 @@ import { type EndpointRow, findEndpoint, IS_VISIBLE, toEndpoint, VISIBLE, visibl
 import { sealed } from "./secrets";
 import { signingSecretOf } from "./sign";
 
-/** Every event is written once for each enabled endpoint, so their number is bounded. */
+/** Every event is stored once for each enabled endpoint, so the number of enabled endpoints is limited. */
 const MOST_ENABLED = 100;
 
-/** The endpoint, for who gave it this secret: a text is shown once in the form that every library takes. */
+/**
+ * Returns the endpoint to the caller who set this secret. If the secret is a plain text, the result also has its
+ * `whsec_` form, which no read returns.
+ */
 function saved(row: EndpointRow, secret: string | null | undefined): DeliveryEndpoint {
   const signingSecret = secret ? signingSecretOf(secret) : null;
   return { ...toEndpoint(row), ...(signingSecret ? { signingSecret } : {}) };
@@ -51,7 +54,11 @@ const insertEndpoint = statement("endpoint.insert", {
        VALUES ($endpointId, $organizationId, $projectId, $url, $secret, $eventTypes, $enabled, $createdBy, $now, $now) RETURNING *`,
 });
 
-/** Makes an endpoint. Events from now on are delivered to it, also those of jobs that are under way. */
+/**
+ * Creates an endpoint. It receives the events from now on, including those of jobs that are already under way. A person
+ * who names no project creates it for a whole organization. Throws a `ValidationFault` for a refused URL, or if the
+ * organization has too many enabled endpoints.
+ */
 export async function createEndpoint(ctx: Ctx, input: CreateDeliveryEndpoint): Promise<DeliveryEndpoint> {
   const { organizationId, projectId } = await ownerOf(ctx, input);
   const url = checkedUrl(input.url);
@@ -73,7 +80,7 @@ export async function createEndpoint(ctx: Ctx, input: CreateDeliveryEndpoint): P
     });
     if (others === 0) await adoptJobs(client, organizationId, now);
     await note(ctx, client, rows[0]!, { action: "endpoint.created", enabled: input.enabled });
-    return saved(rows[0]!, input.secret); // INSERT … RETURNING of one row
+    return saved(rows[0]!, input.secret); // `INSERT … RETURNING` of one row returns one row
   });
 }
 
@@ -86,7 +93,10 @@ const readEndpoints = statement("endpoint.list.visible", {
      ORDER BY endpoint.id DESC`,
 });
 
-/** Endpoints the caller may see, newest first; with a project, those that get its events. */
+/**
+ * Returns the endpoints that the caller may see, newest first. With a project, the list has only those that receive
+ * that project's events.
+ */
 export async function listEndpoints(
   ctx: Ctx,
   query: { projectId?: string | undefined },
@@ -118,7 +128,10 @@ const changeEndpoint = statement("endpoint.update.given", {
        WHERE id = $endpointId RETURNING *`,
 });
 
-/** Changes what is given. A new secret signs the next try; a new URL also takes what still waits. */
+/**
+ * Changes the given fields. The next try is signed with a new secret, and deliveries that are still waiting go to a new
+ * URL. Throws as `createEndpoint` does, and `NotFound` for an endpoint that the caller may not see.
+ */
 export async function updateEndpoint(
   ctx: Ctx,
   endpointId: string,
@@ -145,11 +158,11 @@ export async function updateEndpoint(
       changed,
       enabled: input.enabled ?? known.enabled,
     });
-    return saved(rows[0]!, input.secret); // found above, and endpoints are never deleted
+    return saved(rows[0]!, input.secret); // the endpoint was found above, and endpoints are never deleted
   });
 }
 
-/** Of an address the host alone is written down: what follows it may be a secret. */
+/** Records an action. Only the host of the URL is recorded, because the rest may contain a secret. */
 function note(
   ctx: Ctx,
   client: Transaction,
@@ -161,7 +174,10 @@ function note(
   return record(ctx, { organizationId, projectId, subject, action, details }, client);
 }
 
-/** Switches an endpoint off: nothing is sent to it any more, and what waited is `disabled`. Again changes nothing. */
+/**
+ * Disables an endpoint: nothing more is sent to it, and its waiting deliveries become `disabled`. An endpoint that is
+ * already disabled stays so.
+ */
 export function disableEndpoint(ctx: Ctx, endpointId: string): Promise<DeliveryEndpoint> {
   return updateEndpoint(ctx, endpointId, { enabled: false });
 }
@@ -171,7 +187,7 @@ const disableEnabled = statement("endpoint.disable.enabled", {
   sql: `UPDATE delivery_endpoint SET enabled = false, disabled_reason = $reason, updated_at = $now WHERE id = $endpointId AND enabled`,
 });
 
-/** Switches an endpoint off automatically, with the reason its owner will read. */
+/** Disables an endpoint automatically, and stores the reason for its owner to read. */
 export async function switchOff(endpointId: string, reason: string, now: Date): Promise<void> {
   await inTransaction(async (client) => {
     await disableEnabled.run(client, { endpointId, reason, now });
@@ -195,7 +211,10 @@ const countEnabled = statement("endpoint.count.other-enabled", {
   sql: `SELECT count(*) AS count FROM delivery_endpoint WHERE organization_id = $organizationId AND enabled AND id <> $endpointId`,
 });
 
-/** Refuses an endpoint that would be one too many. Those of an organization go one after the other, so any number at once do not overrun it. */
+/**
+ * Throws a `ValidationFault` if this endpoint would be one too many. The lock makes the callers of an organization take
+ * turns, so that simultaneous calls cannot exceed the limit.
+ */
 async function takePlace(client: Queryable, organizationId: string, endpointId: string): Promise<void> {
   await client.query("SELECT pg_advisory_xact_lock(hashtextextended('endpoints ' || $1, 0))", [
     organizationId,
@@ -213,7 +232,11 @@ async function takePlace(client: Queryable, organizationId: string, endpointId: 
 
 type Owner = { organizationId: string; projectId: string | null };
 
-/** Whose events go there: those of the project named or bound, or, for a person who names none, of an organization. */
+/**
+ * Returns the owner of a new endpoint: the project that the caller named or that its key is bound to, or, for a person
+ * who names no project, an organization. Throws `PROJECT_REQUIRED` if a person with several organizations names
+ * neither.
+ */
 async function ownerOf(ctx: Ctx, input: CreateDeliveryEndpoint): Promise<Owner> {
   const { principal } = ctx;
   if (input.projectId || principal.kind !== "human_session") {

@@ -10,7 +10,7 @@ import { hasWeakSecret } from "./secrets";
 
 export type EndpointRow = Of<typeof deliveryEndpoint>;
 
-/** What the list of deliveries says of each: not its body, which may be large. */
+/** The columns that a list of deliveries shows. The body may be large, so they exclude it. */
 export const DELIVERY = pick(
   delivery,
   "id project_id endpoint_id event_id job_id type state attempts",
@@ -20,11 +20,11 @@ type DeliveryRow = Of<typeof DELIVERY>;
 
 export type WebhookRight = Extract<ProjectRight, `webhooks:${string}`>;
 
-/** Parameters of `IS_VISIBLE`, which `visibleEndpoints` gives. */
+/** The parameters of `IS_VISIBLE`, as `visibleEndpoints` returns them. */
 export const VISIBLE = { organizationIds: maybe(texts), projectIds: maybe(texts), isKey: bool };
 /**
- * Which endpoints the caller may see, as a condition on `endpoint`. A key never sees an endpoint of the whole organization:
- * those belong to its people.
+ * A condition on `endpoint` that is true of the endpoints the caller may see. A key never sees an endpoint of the whole
+ * organization, since that belongs to its people.
  */
 export const IS_VISIBLE = `($organizationIds::text[] IS NULL OR endpoint.organization_id = ANY($organizationIds))
   AND ($projectIds::text[] IS NULL OR endpoint.project_id = ANY($projectIds))
@@ -42,7 +42,7 @@ const readEndpoint = statement("endpoint.read.visible", {
   sql: `SELECT endpoint.* FROM delivery_endpoint endpoint WHERE endpoint.id = $endpointId AND ${IS_VISIBLE}`,
 });
 
-/** An endpoint the caller may use with this right; any other is not there. */
+/** Returns an endpoint that the caller may use with this right. Throws `NotFound` for any other endpoint. */
 export async function findEndpoint(ctx: Ctx, endpointId: string, right: WebhookRight): Promise<EndpointRow> {
   const row =
     (await readEndpoint.first(pool, { endpointId, ...visibleEndpoints(ctx, right) })) ??
@@ -51,7 +51,7 @@ export async function findEndpoint(ctx: Ctx, endpointId: string, right: WebhookR
   return row;
 }
 
-/** The endpoint without its secret. */
+/** Returns the endpoint without its secret. */
 export function toEndpoint(row: EndpointRow): DeliveryEndpoint {
   return {
     endpointId: row.id,
@@ -68,7 +68,7 @@ export function toEndpoint(row: EndpointRow): DeliveryEndpoint {
   };
 }
 
-/** The delivery without its body. */
+/** Returns the delivery without its body. */
 export function toDelivery(row: DeliveryRow): Delivery {
   return {
     deliveryId: row.id,

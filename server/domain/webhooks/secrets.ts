@@ -5,23 +5,23 @@ import { pool } from "@/server/platform/db";
 import { int8, pick, text } from "@/server/sql/column";
 import { statement } from "@/server/sql/statement";
 
-/** A sealed secret and the endpoint that it belongs to. */
+/** A sealed secret and the id of its endpoint. */
 type Sealed = { id: string; secret: string };
 
-/** What a sealed secret belongs to, so that one copied to another row does not open. */
+/** The context that a secret is sealed with, so that a secret copied to another row does not open. */
 const placeOf = (endpointId: string) => `delivery_endpoint|${endpointId}|secret`;
 
 export const sealed = (secret: string, endpointId: string): string => sealSecret(secret, placeOf(endpointId));
 
-/** The secret of an endpoint, for signing. */
+/** Opens the secret of an endpoint for signing. Throws if it is damaged or belongs to another endpoint. */
 export const secretOf = ({ id, secret }: Sealed): string => openSecret(secret, placeOf(id)).toString("utf8");
 
-/** Would its secret be refused today? Earlier versions accepted any text. */
+/** Tells whether the secret would be refused today. Earlier versions accepted any text. */
 export function hasWeakSecret(endpoint: Sealed): boolean {
   try {
     return !isGoodSecret(secretOf(endpoint));
   } catch {
-    return true; // a damaged secret signs nothing, and is replaced in the same way
+    return true; // a damaged secret cannot sign, and is replaced in the same way
   }
 }
 
@@ -33,7 +33,7 @@ const pageOfEndpoints = statement("endpoint.list.secrets", {
   sql: `SELECT id, organization_id, secret FROM delivery_endpoint WHERE enabled AND id > $after ORDER BY id LIMIT $limit`,
 });
 
-/** The enabled endpoints of the whole installation whose secret is weak, for its operator. */
+/** Returns the enabled endpoints of the whole installation that have a weak secret, for its operator. */
 export async function weakEndpoints(): Promise<{ endpointId: string; organizationId: string }[]> {
   const found: { endpointId: string; organizationId: string }[] = [];
   for (let after = ""; ; ) {

@@ -1,20 +1,29 @@
 import { createHmac } from "node:crypto";
 import { BASE64, SECRET_PREFIX } from "@/server/contract/webhooks";
 
-/** The bytes of a secret: `whsec_` and base64, or the UTF-8 bytes of any other text. Null: neither. */
+/**
+ * Returns the bytes of a secret: the decoded base64 after `whsec_`, or the UTF-8 bytes of any other text. Returns null
+ * for an empty secret and for invalid base64.
+ */
 export function keyOf(secret: string): Buffer | null {
   if (!secret.startsWith(SECRET_PREFIX)) return secret === "" ? null : Buffer.from(secret, "utf8");
   const encoded = secret.slice(SECRET_PREFIX.length);
   return encoded !== "" && BASE64.test(encoded) ? Buffer.from(encoded, "base64") : null;
 }
 
-/** The secret in the form that every library takes. Null: it has that form, or cannot sign. */
+/**
+ * Returns a plain text in the `whsec_` form that every library accepts. Returns null if the secret already has that
+ * form, or is empty.
+ */
 export function signingSecretOf(secret: string): string | null {
   const key = secret.startsWith(SECRET_PREFIX) ? null : keyOf(secret);
   return key && SECRET_PREFIX + key.toString("base64");
 }
 
-/** The headers of Standard Webhooks: the event's id, the time of this try in seconds, and the signature over both and the body. */
+/**
+ * Returns the headers of Standard Webhooks: the event id, the time of this try in seconds, and the signature over both
+ * and the body. Throws if the secret cannot sign.
+ */
 export function signedHeaders(
   secret: string,
   eventId: string,

@@ -20,7 +20,7 @@ import {
   submitted,
 } from "./webhooks.fixture";
 
-// Receivers of these tests are on this machine.
+// The receivers of these tests run on this machine.
 setSettings({ ALLOW_PRIVATE_ADDRESSES: true });
 
 beforeEach(openProject);
@@ -54,7 +54,7 @@ test("a failing receiver is tried again after 5 s, 30 s, 2 min, 15 min, 1 h, 6 h
   expect(receiver.received).toHaveLength(8);
   expect(new Set(receiver.received.map(({ headers }) => headers["webhook-id"])).size).toBe(1);
   expect(new Set(receiver.received.map(({ body }) => body)).size).toBe(1);
-  // Each try is signed for its own time, so that a receiver may refuse old ones.
+  // Each try is signed with its own time, so that a receiver can refuse old ones.
   expect(new Set(receiver.received.map(({ headers }) => headers["webhook-timestamp"])).size).toBe(8);
   const detail = await webhooks.delivery(project.ctx, one!.deliveryId);
   expect(detail).toMatchObject({
@@ -66,13 +66,13 @@ test("a failing receiver is tried again after 5 s, 30 s, 2 min, 15 min, 1 h, 6 h
     completedAt: expect.any(String),
   });
   expect(detail.tries.map(({ number }) => number)).toEqual([8, 7, 6, 5, 4, 3, 2, 1]);
-  // Nothing else arrived in all that time.
+  // Every delivery in that time failed.
   expect((await webhooks.listEndpoints(project.ctx, {})).items).toMatchObject([
     { endpointId, enabled: false, disabledReason: expect.stringContaining("failed 8 times") },
   ]);
 });
 
-test("one delivery that fails for good does not disable an endpoint that took others meanwhile", async () => {
+test("a delivery that fails for good does not disable an endpoint that accepted others meanwhile", async () => {
   await endpoint();
   const jobId = await submitted();
   await announce();
@@ -103,7 +103,7 @@ test.each<[string, Reaction, string]>([
   expect(errors).toEqual([null, expect.stringContaining(words), expect.stringContaining(words)]);
 });
 
-test("410 disables the endpoint at once; what waited is disabled, and later events make no delivery", async () => {
+test("an answer of 410 disables the endpoint at once, ends its waiting deliveries as disabled, and later events create none", async () => {
   receiver.reactWith(() => 410);
   const { endpointId } = await endpoint();
   await submitted();
@@ -123,14 +123,14 @@ test("410 disables the endpoint at once; what waited is disabled, and later even
   expect(receiver.received).toHaveLength(1);
 });
 
-test("a disabled endpoint gets nothing, not even what was handed to the engine before; enabled again, it gets what comes", async () => {
+test("a disabled endpoint receives nothing, even from an earlier handover, and after it is enabled it receives later events", async () => {
   const { endpointId } = await endpoint();
   const jobId = await submitted();
   await announce();
   const [waiting] = await listed();
   await webhooks.disableEndpoint(project.ctx, endpointId);
   await webhooks.deliver(project.ctx, waiting!.deliveryId, inlineStep(project.clock));
-  // Written by a pass that began before the endpoint was disabled.
+  // A pass that began before the endpoint was disabled leaves the row like this.
   await pool.query("UPDATE delivery SET state = 'pending', next_attempt_at = created_at WHERE id = $1", [
     waiting!.deliveryId,
   ]);
@@ -149,17 +149,17 @@ test("a disabled endpoint gets nothing, not even what was handed to the engine b
   expect(bodiesOf(receiver.received).map(({ type }) => type)).not.toContain("job.queued");
 });
 
-test("a sender that dies between sending and writing sends again, under the same id", async () => {
+test("a delivery whose sender dies before storing the outcome is sent again under the same id", async () => {
   await endpoint();
   await submitted();
   await announce();
   const [one] = await listed();
-  // The first sender: its request arrives, and it never stores the outcome.
+  // The request of the first sender arrives, but the sender never stores the outcome.
   receiver.reactWith(() => "silent");
   const lost = webhooks.attempt(project.ctx, one!.deliveryId);
   await vi.waitFor(() => expect(receiver.received).toHaveLength(1), { interval: 5 });
   receiver.reactWith(() => 200);
-  // While its lease runs, no one else sends.
+  // While its lease runs, no other sender sends.
   expect(await webhooks.attempt(project.ctx, one!.deliveryId)).toEqual({ state: "ended" });
   await announce();
   expect(receiver.received).toHaveLength(1);
@@ -168,13 +168,13 @@ test("a sender that dies between sending and writing sends again, under the same
   await webhooks.deliver(project.ctx, one!.deliveryId, inlineStep(project.clock));
   expect(receiver.received.map(({ headers }) => headers["webhook-id"])).toEqual([one!.eventId, one!.eventId]);
   expect(await listed()).toMatchObject([{ state: "succeeded", attempts: 1 }]);
-  // The first one turns out to be alive after all: what it has to say changes nothing any more.
+  // The first sender is still alive, but its outcome no longer changes anything.
   await receiver.stop();
   expect(await lost).toEqual({ state: "ended" });
   expect(await listed()).toMatchObject([{ state: "succeeded", attempts: 1, lastStatus: 200 }]);
 });
 
-test("a run that was lost while it waited is handed to the engine again by the sweeper", async () => {
+test("a run that is lost while waiting is handed to the engine again by the sweeper", async () => {
   receiver.reactWith(() => 503);
   await endpoint();
   await submitted();
@@ -184,11 +184,11 @@ test("a run that was lost while it waited is handed to the engine again by the s
   expect(await webhooks.dispatchDue(project.ctx.now(), project)).toBe(0);
   await project.pass(HOUR_MS);
   expect(await webhooks.dispatchDue(project.ctx.now(), project)).toBe(1);
-  // Handed over: not again at once.
+  // A delivery that was just handed over is not handed over again at once.
   expect(await webhooks.dispatchDue(project.ctx.now(), project)).toBe(0);
 });
 
-/** A request that the receiver holds until it is told the answer. */
+/** Returns a reaction that holds the request until `answer` is called. `arrived` resolves when the request arrives. */
 function heldTry() {
   let arrive = () => {};
   let answer = (_reaction: Reaction) => {};
@@ -205,7 +205,7 @@ function heldTry() {
   return { react, arrived, answer: (reaction: Reaction) => answer(reaction) };
 }
 
-test("a sender that lost its lease writes nothing of its try, also while the next sender is at it", async () => {
+test("a sender that lost its lease stores nothing of its try, even while the next sender is sending", async () => {
   await endpoint();
   await submitted();
   await announce();
@@ -236,7 +236,7 @@ test("a sender that lost its lease writes nothing of its try, also while the nex
   expect((await webhooks.listEndpoints(project.ctx, {})).items).toMatchObject([{ enabled: true }]);
 });
 
-test("of one job's events the engine gets one after the other; a failed first try hands on the next", async () => {
+test("the events of one job are handed to the engine one after another, and a failed first try hands over the next", async () => {
   receiver.reactWith(({ body }) => (JSON.parse(body).id === "1" ? 500 : 200));
   await endpoint();
   const jobId = await ended();
@@ -251,7 +251,7 @@ test("of one job's events the engine gets one after the other; a failed first tr
   const made = await listed();
   for (const [place, { deliveryId }] of made.entries()) {
     expect(await handedOver()).toEqual([place + 1]);
-    // A pass hands over nothing out of turn.
+    // A pass hands over no event out of turn.
     expect(await webhooks.dispatchDue(project.ctx.now(), project)).toBe(0);
     await webhooks.attempt(project.ctx, deliveryId);
   }
@@ -262,7 +262,7 @@ test("of one job's events the engine gets one after the other; a failed first tr
   ]);
 });
 
-test("second runs of one delivery send nothing", async () => {
+test("repeated runs of one delivery send nothing more", async () => {
   await endpoint();
   await submitted();
   await announce();
@@ -273,7 +273,7 @@ test("second runs of one delivery send nothing", async () => {
   expect(receiver.received).toHaveLength(1);
 });
 
-test("replay sends the same bytes under the same id, with the whole schedule before it, as often as asked", async () => {
+test("each replay sends the same bytes under the same id with a full schedule of tries", async () => {
   await endpoint();
   await submitted();
   await deliverAll();
@@ -294,7 +294,7 @@ test("replay sends the same bytes under the same id, with the whole schedule bef
   expect(await listed()).toMatchObject([{ state: "succeeded", attempts: 6 }]);
 });
 
-test("of one endpoint so many deliveries at most are with the engine at once, and another endpoint's are not held up", async () => {
+test("at most a hundred deliveries of one endpoint are with the engine at once, and another endpoint's are not held up", async () => {
   const slow = await endpoint({ eventTypes: ["job.queued"] });
   const other = await endpoint({ eventTypes: ["job.canceled"] });
   const ids = await Promise.all(Array.from({ length: 120 }, () => submitted()));

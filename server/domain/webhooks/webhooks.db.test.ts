@@ -22,7 +22,7 @@ import {
   submitted,
 } from "./webhooks.fixture";
 
-// Receivers of these tests are on this machine.
+// The receivers of these tests run on this machine.
 setSettings({ ALLOW_PRIVATE_ADDRESSES: true });
 
 beforeEach(openProject);
@@ -30,7 +30,7 @@ afterEach(() => receiver.stop());
 
 const events = async (jobId: string) => (await jobs.events(project.ctx, jobId, { limit: 200 })).events;
 
-test("text of a job whose content is encrypted lies encrypted here too, and arrives as the pages have it", async () => {
+test("the text of a job with encrypted content is stored encrypted in deliveries and arrives as in the pages of events", async () => {
   await endpoint({ eventTypes: ["job.reader_text"] });
   const { jobId } = await jobs.submit(project.ctx, "text.general.fast.v1", {
     input: QUESTION,
@@ -48,7 +48,7 @@ test("text of a job whose content is encrypted lies encrypted here too, and arri
   expect(JSON.parse((await webhooks.delivery(project.ctx, first!.deliveryId)).body ?? "")).toEqual(texts[0]);
 });
 
-test("a hundred endpoints of an organization are enabled at most, however many are made or enabled at once", async () => {
+test("at most a hundred endpoints of an organization are enabled, however many are created or enabled at once", async () => {
   const first = await endpoint();
   await pool.query(
     `INSERT INTO delivery_endpoint (id, organization_id, project_id, url, secret, event_types, enabled, created_at, updated_at)
@@ -66,11 +66,11 @@ test("a hundred endpoints of an organization are enabled at most, however many a
     if (each.status === "rejected") expect(each.reason).toMatchObject({ issues: [{ type: "too_many" }] });
   const { items } = await webhooks.listEndpoints(project.ctx, {});
   expect(items.filter(({ enabled }) => enabled)).toHaveLength(100);
-  // One that is enabled already takes no further place.
+  // An endpoint that is already enabled takes no further place.
   await webhooks.updateEndpoint(project.ctx, first.endpointId, { enabled: true });
 });
 
-test("every event of a job arrives in order, with the very body of the JSON pages", async () => {
+test("every event of a job arrives in order, with exactly the body of the JSON pages", async () => {
   await endpoint();
   const jobId = await ended();
   await deliverAll();
@@ -97,7 +97,7 @@ test.each([
   ["a text of one's own", "my own words, twenty-four"],
   ["a text of one's own beyond ASCII", "schlüssel-ключ-鍵-".repeat(2)],
   ["the longest text", "😀".repeat(512)],
-])("with %s the signature is good to the package of Standard Webhooks", async (_name, secret) => {
+])("with %s the Standard Webhooks package accepts the signature", async (_name, secret) => {
   const { signingSecret, ...made } = await endpoint({ secret });
   expect(signingSecret === undefined).toBe(secret.startsWith("whsec_"));
   const verifier = new Webhook(signingSecret ?? secret);
@@ -125,7 +125,7 @@ test.each([
   ["a padded text", ` ${"a".repeat(30)}`, new Webhook(` ${"a".repeat(30)}`, { format: "raw" })],
   ["a short key", "whsec_YQ==", new Webhook("whsec_YQ==")],
 ])(
-  "%s that was stored before signs as it did, and is flagged until it is replaced",
+  "%s that was stored earlier still signs in its own form, and is flagged until it is replaced",
   async (_name, old, verifier) => {
     const { endpointId } = await endpoint();
     const stored = sealSecret(old, `delivery_endpoint|${endpointId}|secret`);
@@ -144,7 +144,7 @@ test.each([
   },
 );
 
-test("an endpoint whose secret does not open is listed, and flagged", async () => {
+test("an endpoint whose secret does not open is listed and flagged", async () => {
   const { endpointId } = await endpoint();
   const elsewhere = sealSecret(SECRET, "delivery_endpoint|whe_another|secret");
   await pool.query("UPDATE delivery_endpoint SET secret = $2 WHERE id = $1", [endpointId, elsewhere]);
@@ -153,7 +153,7 @@ test("an endpoint whose secret does not open is listed, and flagged", async () =
   ]);
 });
 
-test("a new secret signs from the next try on", async () => {
+test("a new secret signs every try from the next one on", async () => {
   const { endpointId } = await endpoint();
   await submitted();
   const next = `whsec_${randomBytes(32).toString("base64")}`;
@@ -164,14 +164,14 @@ test("a new secret signs from the next try on", async () => {
   expect(() => new Webhook(SECRET).verify(one!.body, one!.headers)).toThrow();
 });
 
-test("the secret is in no answer and, in plain, in no row", async () => {
+test("the secret is in no answer, and in no row in plain text", async () => {
   const made = await endpoint();
   const seen = [made, await webhooks.listEndpoints(project.ctx, {}), await listed()];
   const { rows } = await pool.query("SELECT * FROM delivery_endpoint WHERE id = $1", [made.endpointId]);
   for (const each of [...seen, rows]) expect(JSON.stringify(each)).not.toContain(SECRET.slice(6, 18));
 });
 
-test("an endpoint gets the types it asked for, and another project's events never", async () => {
+test("an endpoint receives only the event types it asked for, and never another project's events", async () => {
   const other = await makeProject();
   await endpoint({ eventTypes: ["job.succeeded", "job.failed"] });
   await jobs.submit(other.ctx, "text.general.fast.v1", QUESTION);
@@ -181,7 +181,7 @@ test("an endpoint gets the types it asked for, and another project's events neve
   expect(bodiesOf(receiver.received).map(({ type }) => type)).toEqual(["job.succeeded"]);
 });
 
-test("the first endpoint of an organization gets the later events of jobs that are under way, and no earlier ones", async () => {
+test("the first endpoint of an organization receives only the later events of jobs that are under way", async () => {
   const jobId = await submitted();
   const over = await ended();
   await announce();
@@ -197,13 +197,13 @@ test("the first endpoint of an organization gets the later events of jobs that a
 test("a job admitted at the same moment as the first endpoint is followed from its first event", async () => {
   await endpoint();
   const jobId = await submitted();
-  // As an admission leaves it that did not yet see the endpoint.
+  // An admission that did not yet see the endpoint leaves the job like this.
   await pool.query("UPDATE job SET webhook_event = NULL WHERE id = $1", [jobId]);
   await deliverAll();
   expect(bodiesOf(receiver.received).map(({ type }) => type)).toEqual(["job.queued"]);
 });
 
-test("passes side by side write every event once", async () => {
+test("simultaneous passes write every event once", async () => {
   await endpoint();
   const jobId = await ended();
   await Promise.all(Array.from({ length: 8 }, announce));
@@ -213,7 +213,7 @@ test("passes side by side write every event once", async () => {
   );
 });
 
-test("an organization without an endpoint costs nothing: its jobs are not followed", async () => {
+test("jobs of an organization without an endpoint are not followed", async () => {
   const jobId = await ended();
   await announce();
   expect((await rowsOf(jobId)).job.webhook_event).toBeNull();

@@ -19,7 +19,7 @@ type Wanted = { url?: string; secret?: string; eventTypes?: string[]; enabled?: 
 export function endpoint({ url = receiver.url, secret = SECRET, enabled = true, ...more }: Wanted = {}) {
   return webhooks.createEndpoint(project.ctx, { url, secret, enabled, ...more } as Parameters<
     typeof webhooks.createEndpoint
-  >[1]); // event types of a test are given as plain strings
+  >[1]); // tests give event types as plain strings
 }
 
 export async function submitted(ctx: Ctx = project.ctx): Promise<string> {
@@ -38,7 +38,7 @@ export async function listed(query: { endpointId?: string; jobId?: string } = {}
   return (await webhooks.deliveries(project.ctx, { limit: 200, ...query })).items.toReversed();
 }
 
-/** Does what the engine does: runs the flow of every delivery that was handed to it. */
+/** Runs the flow of every pending delivery, as the engine does. */
 export async function deliverAll(): Promise<void> {
   await announce();
   for (const { deliveryId, state } of await listed()) {
