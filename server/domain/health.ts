@@ -4,7 +4,7 @@ import { statement } from "@/server/sql/statement";
 
 const PATIENCE_MS = 2_000;
 
-/** What a statement answers; null where it fails, or has not answered after two seconds. */
+/** Returns the answer of a statement, or null if it fails or takes longer than two seconds. */
 async function inTime<Answer>(asked: Promise<Answer>): Promise<Answer | null> {
   let timer: NodeJS.Timeout | undefined;
   const tooLate = new Promise<null>((resolve) => {
@@ -17,12 +17,12 @@ async function inTime<Answer>(asked: Promise<Answer>): Promise<Answer | null> {
 
 const probeTables = statement("database.probe", { sql: "SELECT FROM api_key LIMIT 1" });
 
-/** Does the database answer, with our tables in it? False after two seconds. */
+/** Tells whether the database answers and has our tables. Returns false after two seconds. */
 export async function isDatabaseReady(): Promise<boolean> {
   return (await inTime(probeTables.all(pool, {}))) !== null;
 }
 
-/** What waits and what is under way, of all organizations together. */
+/** Counts of waiting and running work, over all organizations. */
 export type Backlog = {
   queuedJobs: number;
   oldestQueuedSeconds: number;
@@ -40,7 +40,10 @@ export type Backlog = {
 
 let counting: Promise<Backlog | null> | undefined;
 
-/** The backlog, by indexes that hold nothing else; who asks meanwhile shares the count. Null: the database does not answer. */
+/**
+ * Returns the backlog, counted with indexes that contain only open work. Simultaneous callers share one count. Returns
+ * null if the database does not answer.
+ */
 export function backlog(): Promise<Backlog | null> {
   counting ??= inTime(countBacklog()).finally(() => {
     counting = undefined;

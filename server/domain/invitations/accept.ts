@@ -24,7 +24,10 @@ const ROW = {
 };
 type Row = Of<typeof ROW>;
 
-/** What the holder of a link is offered. NotFound for a token no one was given, Gone for one that no longer works. */
+/**
+ * Returns the offer behind a link. Throws `NotFound` for an unknown token, and `Gone` for one that no longer works.
+ * Guesses are limited by address.
+ */
 export function lookAtInvitation(ctx: Ctx, token: string): Promise<OfferedPlace> {
   return enforceBruteForceLimit(ctx, "invitation", async () => {
     const row = await findOpen(ctx, token, pool);
@@ -62,24 +65,26 @@ const markAccepted = statement("invitation.update.accepted", {
 });
 
 /**
- * Takes the place an invitation offers. Who has an account signs in with the invited address first; who has none makes one
- * by a password. A token is used once: of many at once, one is served.
+ * Accepts an invitation. A person with an account must be signed in with the invited address, and a new person creates
+ * an account with a password. A token works once; of simultaneous calls, only one succeeds. Throws as
+ * `lookAtInvitation` does.
  */
 export function acceptInvitation(ctx: Ctx, input: AcceptInvitation): Promise<AcceptedInvitation> {
   return enforceBruteForceLimit(ctx, "invitation", async () => {
     const offered = await findOpen(ctx, input.token, pool);
-    // Hashing costs a tenth of a second: it is done for who holds a token, and outside the transaction.
+    // Hashing takes a tenth of a second, so it is done only for the holder of a token, and outside the transaction.
     const isNewcomer = offered.known_id === null && ctx.principal.kind === "anonymous";
     const passwordHash = isNewcomer ? await hashPassword(input.password ?? noPassword()) : null;
     return changeAccessBy(async (client) => {
-      // A concurrent removal or lowering comes before their invitation is judged, or after it was accepted.
+      // The lock orders this against a simultaneous removal or demotion of the inviter: it comes either before the
+      // invitation is judged or after it was accepted.
       await lockInviter.run(client, { tokenHash: hash("sha256", input.token, "buffer") });
       const row = await findOpen(ctx, input.token, client);
       const userId = passwordHash
         ? await makeAccount(ctx, client, row, { passwordHash, displayName: input.displayName })
         : ownAccount(ctx, row);
       const organizationId = row.organization_id;
-      // The invitation has its seat; the plan may have shrunk since.
+      // The invitation already has its seat, but the plan may have shrunk since.
       await lockSeat(ctx, client, organizationId, row.email);
       const rowCount = await addMember.count(client, {
         userId,
@@ -113,7 +118,7 @@ const readByToken = (name: string, lock: "" | "FOR UPDATE OF invitation") =>
 const readOffered = readByToken("invitation.read.offered", "");
 const lockOffered = readByToken("invitation.lock.offered", "FOR UPDATE OF invitation");
 
-/** The invitation of a token that still works; locked where a transaction asks. */
+/** Returns the invitation with this token. Throws if it no longer works. A transaction also locks the row. */
 async function findOpen(ctx: Ctx, token: string, database: Queryable): Promise<Row> {
   const read = database === pool ? readOffered : lockOffered;
   const row =
@@ -132,9 +137,12 @@ async function findOpen(ctx: Ctx, token: string, database: Queryable): Promise<R
   return row;
 }
 
-/** No one's invitation gives more than they could give now: one who was removed or lowered since has none. */
+/**
+ * Tells whether the inviter could still give this role. An invitation does not work if they were removed or demoted
+ * since.
+ */
 function stillMay({ inviter, inviter_is_operator, inviter_role, role }: Row): boolean {
-  if (inviter === null || inviter_is_operator) return true; // the admin command, or an operator
+  if (inviter === null || inviter_is_operator) return true; // the admin command or an operator sent it
   if (inviter_role === null) return false;
   const now = Role.parse(inviter_role);
   return isAtLeast(now, "admin") && isAtLeast(now, Role.parse(role));
@@ -175,7 +183,7 @@ async function makeAccount(
     passwordHash,
     now: ctx.now(),
   });
-  // Somebody else made the account a moment ago.
+  // Another request created the account a moment ago.
   if (rowCount === 0) fail("AuthenticationFailed", `Sign in as ${email} to accept.`, { email });
   return id;
 }
@@ -185,7 +193,9 @@ function noPassword(): never {
   throw new ValidationFault([{ loc: ["body", "password"], msg, type: "missing" }]);
 }
 
-/** The entry says who joined, also where they had no account when they asked. */
+/**
+ * Returns a context that names the person who joined as the principal, even if they had no account when they called.
+ */
 function asPerson(ctx: Ctx, userId: string, email: string): Ctx {
   if (ctx.principal.kind === "human_session") return ctx;
   const memberships = new Map();

@@ -54,7 +54,9 @@ async function codeOf(work: Promise<unknown>): Promise<string> {
   return error.details.reason ? `${error.code} ${error.details.reason}` : error.code;
 }
 
-/** The token in the last letter to an address, as the outbox of an installation without a mail server shows it. */
+/**
+ * Returns the token in the last letter to an address, as the outbox of an installation without a mail server shows it.
+ */
 async function tokenTo(email: string): Promise<string> {
   const { rows } = await pool.query<{ id: string }>(
     "SELECT id FROM mail WHERE recipient = $1 ORDER BY created_at DESC LIMIT 1",
@@ -69,8 +71,8 @@ const roleOf = async (userId: string) =>
     (each) => each.userId === userId,
   )?.role;
 
-describe("who may invite whom", () => {
-  test("admins and owners, to no role above their own; to strangers the organization is none", async () => {
+describe("sending an invitation", () => {
+  test("admins and owners invite to roles up to their own, and for strangers the organization does not exist", async () => {
     const answers: Record<string, string[]> = {};
     for (const [role, { ctx }] of Object.entries(people)) {
       answers[role] = [];
@@ -93,7 +95,7 @@ describe("who may invite whom", () => {
     expect(await codeOf(invitations.invitationsOf(people.member.ctx, tenant.organizationId))).toBe(no);
   });
 
-  test("an admin neither sends again nor takes back what offers an owner's place", async () => {
+  test("an admin can neither resend nor withdraw an invitation to an owner's role", async () => {
     const { invitationId } = await send(address(), "owner", people.owner.ctx);
     const admin = later(people.admin.ctx, 120_000);
     expect(await codeOf(invitations.resendInvitation(admin, invitationId))).toBe("AuthorizationFailed");
@@ -101,14 +103,14 @@ describe("who may invite whom", () => {
     expect(await codeOf(invitations.withdrawInvitation(people.owner.ctx, invitationId))).toBe("done");
   });
 
-  test("an address is invited once at a time, also by many at once, and no member is invited", async () => {
+  test("an address has one invitation at a time, even with simultaneous calls, and no member is invited", async () => {
     const email = address();
     const codes = await Promise.all(Array.from({ length: 8 }, () => codeOf(send(email))));
     expect(codes.sort()).toEqual([...Array(7).fill("InvalidInput"), "done"]);
     expect(await codeOf(send(people.viewer.email))).toBe("InvalidInput");
   });
 
-  test("an organization cannot fill mail boxes: a minute between letters to one address, so many letters a day", async () => {
+  test("letters are limited to one a minute per address and to a number a day per organization", async () => {
     const { organizationId } = await makeTenant();
     const { ctx } = await makePerson(organizationId, "owner");
     const { invitationId } = await invitations.invite(ctx, {
@@ -127,14 +129,14 @@ describe("who may invite whom", () => {
   });
 });
 
-test("no name that somebody chose brings the token of a letter to another address", async () => {
+test("no chosen name takes the token of a letter to another address", async () => {
   const first = address();
   await send(first);
   const { rows } = await pool.query<{ text: string; nonce: string }>(
     "SELECT text, invitation_nonce AS nonce FROM mail WHERE recipient = $1",
     [first],
   );
-  // What the last letter had in the token's place, and what ours ever had there.
+  // The name contains the placeholder of the last letter and that of earlier versions.
   const place = /\/invitation#(\S+)/.exec(rows[0]!.text)?.[1] ?? "";
   expect(place).toMatch(/^invitation-[0-9a-f]{64}$/);
   const name = `https://evil.example/?t=${place}&u=capstan-invitation-token`;
@@ -155,8 +157,8 @@ test("no name that somebody chose brings the token of a letter to another addres
   await organizations.changeOrganization(people.owner.ctx, of, { displayName: before.displayName });
 });
 
-describe("accepting", () => {
-  test("who is new makes an account by a password, and is in the organization on their next request", async () => {
+describe("accepting an invitation", () => {
+  test("a new person creates an account with a password and has the role on their next request", async () => {
     const email = address();
     await send(email, "admin");
     const token = await tokenTo(email);
@@ -178,7 +180,7 @@ describe("accepting", () => {
     expect((await personOf(userId)).memberships.get(tenant.organizationId)).toBe("admin");
   });
 
-  test("who has an account signs in with the invited address; another one is refused, and the token stays good", async () => {
+  test("a person with an account must sign in with the invited address, and a refusal leaves the token valid", async () => {
     const other = await makePerson((await makeTenant()).organizationId, "owner");
     await send(other.email, "viewer");
     const token = await tokenTo(other.email);
@@ -197,7 +199,7 @@ describe("accepting", () => {
     expect(stays).toMatchObject({ userId: other.userId });
   });
 
-  test("a token is used once, also by twenty at once", { tags: "long" }, async () => {
+  test("a token works once, even in twenty simultaneous calls", { tags: "long" }, async () => {
     const email = address();
     await send(email);
     const token = await tokenTo(email);
@@ -212,7 +214,7 @@ describe("accepting", () => {
     expect(rows).toHaveLength(1);
   });
 
-  test("a token that expired, was withdrawn or replaced by a later letter opens nothing", async () => {
+  test("an expired, withdrawn or replaced token opens nothing", async () => {
     const email = address();
     const { invitationId } = await send(email);
     const first = await tokenTo(email);
@@ -229,7 +231,7 @@ describe("accepting", () => {
     expect(await codeOf(send(email))).toBe("done");
   });
 
-  test("guesses open nothing, and after ten from one address even the right token waits", async () => {
+  test("guesses open nothing, and after ten from one address even the right token must wait", async () => {
     const email = address();
     const { invitationId } = await send(email);
     const token = await tokenTo(email);
@@ -274,7 +276,7 @@ describe("accepting", () => {
     expect(await codeOf(invitations.acceptInvitation(anybody(), take))).toBe("Gone inviter");
   });
 
-  test("who belongs already keeps their role", async () => {
+  test("an existing member keeps their role", async () => {
     const late = await makePerson((await makeTenant()).organizationId, "member");
     await send(late.email, "viewer");
     const token = await tokenTo(late.email);
@@ -288,11 +290,11 @@ describe("accepting", () => {
   });
 });
 
-describe("the letter", () => {
+describe("the letter of an invitation", () => {
   let server: MailServer;
   afterEach(() => server?.stop());
 
-  test("carries the link; no row has the token, plain or in pieces, and the outbox of a sending installation does not show it", async () => {
+  test("the letter has the link, while no row and no outbox of a sending installation has the token or a piece of it", async () => {
     server = await startMailServer();
     setSettings({ SMTP_URL: server.url, MAIL_FROM: "Capstan <no-reply@example.com>" });
     const email = address();
@@ -313,7 +315,7 @@ describe("the letter", () => {
     for (let at = 0; at + 12 <= token.length; at++) expect(shown).not.toContain(token.slice(at, at + 12));
   });
 
-  test("does not leave once the invitation was withdrawn or another letter was written", async () => {
+  test("a letter is not sent once its invitation was withdrawn or another letter was written", async () => {
     server = await startMailServer();
     setSettings({ SMTP_URL: server.url, MAIL_FROM: "Capstan <no-reply@example.com>" });
     const lettersOf = async (invitationId: string) =>
@@ -333,13 +335,13 @@ describe("the letter", () => {
     expect((await lettersOf(withdrawn.invitationId)).map(({ state }) => state)).toEqual(["failed"]);
   });
 
-  test("where no letter can be sent no one is invited, since the link would reach no one else's hands", async () => {
+  test("no one is invited if no letter can be sent, since only the letter brings the link", async () => {
     setSettings({ SMTP_URL: undefined, MAIL_FROM: undefined, CAPSTAN_ENV: "production" });
     expect(await codeOf(send(address()))).toBe("InvalidInput no_mail");
   });
 });
 
-test("every act is in the audit log, by who did it, and none says a token", async () => {
+test("every act is in the audit log with its actor, and no entry has a token", async () => {
   const email = address();
   const { invitationId } = await send(email);
   await invitations.resendInvitation(later(people.admin.ctx, 61_000), invitationId);

@@ -16,9 +16,9 @@ import { column, int4, maybe, names, type Of, pick, present, text, timestamptz }
 import { statement } from "@/server/sql/statement";
 
 const LIFETIME_MS = 7 * DAY_MS;
-/** An organization sends at most so many letters a day: no one's mail box is filled from here. */
+/** An organization may send this many letters a day, so that it cannot fill anyone's mailbox. */
 const MOST_LETTERS_A_DAY = 200;
-/** And one address gets at most one so often. */
+/** One address gets at most one letter in this time. */
 const LETTER_EVERY_MS = 60_000;
 
 const ROW = pick(invitation, "id organization_id email role nonce invited_by sent_at expires_at");
@@ -31,7 +31,9 @@ const listOpen = statement("invitation.list.open", {
      WHERE organization_id = $organizationId AND accepted_at IS NULL AND withdrawn_at IS NULL ORDER BY id DESC`,
 });
 
-/** The invitations of an organization that wait, expired ones too, newest first. For its admins. */
+/**
+ * Returns the open invitations of an organization, including expired ones, newest first. Only its admins may call this.
+ */
 export async function invitationsOf(ctx: Ctx, organizationId: string): Promise<Invitation[]> {
   access.authorize(ctx, "admin", { organizationId });
   const rows = await listOpen.all(pool, { organizationId });
@@ -67,9 +69,10 @@ const addInvitation = statement("invitation.insert", {
 });
 
 /**
- * Offers an e-mail address a place in an organization, by a letter with a link that works once and for seven days. For
- * admins; no one offers a role above their own. The link is in the letter and nowhere else, so only who reads mail at
- * that address can accept.
+ * Offers an e-mail address a place in an organization, with a link that works once and for seven days. Only admins may
+ * invite, to no role above their own. The link is only in the letter, so that no one but a reader of that mailbox can
+ * accept. Throws `InvalidInput` for a member or an address that is already invited, and `RateLimited` above the limits
+ * of letters.
  */
 export async function invite(ctx: Ctx, { organizationId, email, role }: Invite): Promise<Invitation> {
   const own = access.authorize(ctx, "admin", { organizationId });
@@ -99,7 +102,7 @@ export async function invite(ctx: Ctx, { organizationId, email, role }: Invite):
       now,
       expiresAt,
     });
-    const row = rows[0]!; // INSERT … RETURNING of one row
+    const row = rows[0]!; // `INSERT … RETURNING` of one row returns one row
     await send(ctx, client, row, organizationName);
     await record(
       ctx,
@@ -124,7 +127,10 @@ const renewLink = statement("invitation.update.resent", {
        RETURNING ${names(ROW)}`,
 });
 
-/** Sends a new letter with a new link for another seven days; the previous link no longer works. For admins. */
+/**
+ * Sends a new letter with a new link for another seven days, and the previous link stops working. Only admins may call
+ * this. Throws `RateLimited` if the last letter was just sent.
+ */
 export async function resendInvitation(ctx: Ctx, invitationId: string): Promise<Invitation> {
   return inTransaction(async (client) => {
     const before = await lockOpen(ctx, client, invitationId);
@@ -143,7 +149,7 @@ export async function resendInvitation(ctx: Ctx, invitationId: string): Promise<
       now,
       expiresAt,
     });
-    const row = rows[0]!; // it was locked above
+    const row = rows[0]!; // the row was locked above
     await send(ctx, client, row, organizationName);
     const details = { email: row.email, role: row.role };
     await record(
@@ -160,7 +166,10 @@ const markWithdrawn = statement("invitation.update.withdrawn", {
   sql: `UPDATE invitation SET withdrawn_at = $now WHERE id = $invitationId`,
 });
 
-/** Takes an invitation back: its link no longer works, and a letter that has not left stays. For admins. */
+/**
+ * Withdraws an invitation: its link stops working, and a letter that has not left is not sent. Only admins may call
+ * this.
+ */
 export async function withdrawInvitation(ctx: Ctx, invitationId: string): Promise<void> {
   await inTransaction(async (client) => {
     const { organization_id: organizationId, email, role } = await lockOpen(ctx, client, invitationId);
@@ -204,8 +213,8 @@ const seatsOf = statement("organization.list.seats", {
 });
 
 /**
- * Those who take a seat of one organization come one after the other, so that what they count holds. Refuses where its plan
- * has none left for this address.
+ * Locks the organization, so that calls that take a seat run one after another and their counts stay true. Returns its
+ * name. Throws if its plan has no seat left for this address.
  */
 export async function lockSeat(
   ctx: Ctx,

@@ -15,7 +15,7 @@ import { ownerOf, placeToManage } from "./owner";
 import { read } from "./read";
 import { secretOf } from "./spelling";
 
-/** What a create of a credential takes, of what a connection says. */
+/** Returns the input of a credential from the body of a connection. */
 function credentialOf({ provider, label, endpointUrl, models, passThrough, ...spelled }: RotateConnection) {
   return { provider, secret: secretOf(spelled), label, endpointUrl, models, passThrough };
 }
@@ -26,7 +26,7 @@ const alongside =
     if (guardrails) await writeConnectionGuardrails(ctx, client, credential, guardrails);
   };
 
-/** Where it is bound in the same step; without a project nowhere. */
+/** Returns the place to bind the connection in the same step. Without a project there is none. */
 function placesOf(
   { autoBind, environment, replaceExisting }: CreateConnection | RotateConnection,
   projectId: string | null,
@@ -34,7 +34,10 @@ function placesOf(
   return autoBind && projectId !== null ? [{ projectId, environment, replaces: replaceExisting }] : [];
 }
 
-/** Connects an account: asked about at its provider, stored, bound and given its guardrails in one step, or not at all. */
+/**
+ * Connects an account: the provider checks it, and it is stored, bound and given its guardrails in one transaction.
+ * Returns whether it replaced another connection.
+ */
 export async function connect(ctx: Ctx, input: CreateConnection): Promise<ConnectionChanged> {
   const { organizationId, projectId } = await placeToManage(ctx, input.projectId);
   const places = placesOf(input, projectId);
@@ -42,14 +45,14 @@ export async function connect(ctx: Ctx, input: CreateConnection): Promise<Connec
   const { credentialId } = await credentials.createCredential(
     ctx,
     organizationId,
-    credentialOf(input) as CreateCredential, // with the name it has by its schema
+    credentialOf(input) as CreateCredential, // the schema of a creation always gives a label
     { places, alongside: alongside(ctx, input.userGuardrails) },
   );
   const connection = await read(ctx, credentialId);
   return { connection: { ...connection, action: before ? "replaced" : "created" } };
 }
 
-/** What an environment runs on now, of this provider. */
+/** Returns the connection of this provider that the environment uses now, if any. */
 async function boundIn(organizationId: string, provider: string, place: credentials.Place | undefined) {
   if (!place) return null;
   const all = await credentials.credentialsOf(organizationId);
@@ -63,7 +66,7 @@ async function boundIn(organizationId: string, provider: string, place: credenti
   );
 }
 
-/** Puts a new secret in the place of the old one; also binds and changes guardrails where the body says so. */
+/** Replaces the secret of a connection, and binds it or changes its guardrails if the body requests it. */
 export async function rotate(
   ctx: Ctx,
   connectionId: string,
@@ -79,7 +82,7 @@ export async function rotate(
   return { connection: { ...(await read(ctx, connectionId)), action: "rotated" } };
 }
 
-/** Changes what a connection may spend. For admins of its organization. */
+/** Changes how much a connection may spend. Only admins of its organization may call this. */
 export async function setGuardrails(
   ctx: Ctx,
   connectionId: string,
@@ -98,7 +101,7 @@ export async function remove(ctx: Ctx, connectionId: string): Promise<Record<str
   return { deleted };
 }
 
-/** Lets an environment use a connection. */
+/** Binds a connection to an environment, which can then use it. */
 export async function bind(
   ctx: Ctx,
   connectionId: string,

@@ -21,7 +21,7 @@ beforeAll(async () => {
 });
 afterAll(() => close());
 
-/** A tenant with an owner, who asks as a browser does. */
+/** Makes a tenant with an owner who calls as a browser does. */
 async function makeRoom() {
   vendor.answer(MODELS);
   const tenant = await makeTenant();
@@ -40,7 +40,7 @@ async function makeRoom() {
 
 const submit = (tenant: Tenant) => tenant.post(`/v1/capabilities/${TEXT}/jobs`, { input });
 
-test("a connection is made, listed, read, bound, rotated and deleted, and is a credential all the while", async () => {
+test("a connection is made, listed, read, bound, rotated and deleted, and stays a credential throughout", async () => {
   const { tenant, headers, ask, connect } = await makeRoom();
   const secret = "sk-canary-of-a-connection";
   const made = await connect({ secret: undefined, credentials: { apiKey: secret }, label: "Team" });
@@ -79,7 +79,7 @@ test("a connection is made, listed, read, bound, rotated and deleted, and is a c
   for (const { text } of [made, read, rotated]) expect(text).not.toContain(secret);
 });
 
-test("credentials and secret are two spellings of one: the same is taken, two different ones are refused", async () => {
+test("credentials and secret may have the same value, and two different values are refused", async () => {
   const { connect } = await makeRoom();
   const secret = "sk-canary-spelled-twice";
   const same = await connect({ secret, credentials: { apiKey: secret } });
@@ -92,7 +92,7 @@ test("credentials and secret are two spellings of one: the same is taken, two di
   expect(none.json.detail[0]).toMatchObject({ loc: ["body", "secret"], type: "missing" });
 });
 
-test("what is not offered is refused by name", async () => {
+test("an option that is not offered is refused by name", async () => {
   const { connect } = await makeRoom();
   for (const [more, field, words] of [
     [{ bootstrapMode: "oauth" }, ["bootstrapMode"], "manual_api_key"],
@@ -107,7 +107,7 @@ test("what is not offered is refused by name", async () => {
   }
 });
 
-test("another connection of the provider is 409 until it is to be replaced; the one before stays, unbound", async () => {
+test("a second connection of a provider is a conflict unless it replaces the first, which stays unbound", async () => {
   const { tenant, ask, connect } = await makeRoom();
   const first = (await connect()).json.connection;
   const refused = await connect();
@@ -120,14 +120,14 @@ test("another connection of the provider is 409 until it is to be replaced; the 
   expect(loose).toMatchObject({ action: "created", bindings: [] });
 });
 
-test("of several connections at once for one environment one is made", async () => {
+test("only one of several simultaneous connections for one environment is made", async () => {
   const { connect, ask } = await makeRoom();
   const made = await Promise.all(Array.from({ length: 6 }, () => connect()));
   expect(made.map(({ status }) => status).sort()).toEqual([200, 409, 409, 409, 409, 409]);
   expect((await ask("GET", "")).json.items).toHaveLength(1);
 });
 
-test("whose connection it is follows from the project, or from the only organization; else it must be said", async () => {
+test("the owner of a connection follows from the project or the only organization, and must otherwise be named", async () => {
   const { ask, tenant } = await makeRoom();
   const alone = await ask("POST", "", { provider: "openai", secret: "sk-of-this-test-alone" });
   expect(alone.json.connection).toMatchObject({ organizationId: tenant.organizationId, bindings: [] });
@@ -150,7 +150,7 @@ test("whose connection it is follows from the project, or from the only organiza
   ).toEqual([]);
 });
 
-test("members and viewers change nothing, keys never, and strangers find nothing", {
+test("members and viewers change nothing, keys never do, and strangers find nothing", {
   tags: "long",
 }, async () => {
   const { tenant, connect } = await makeRoom();
@@ -181,7 +181,7 @@ test("members and viewers change nothing, keys never, and strangers find nothing
   }
 });
 
-test("a test tells what the provider says, keeps it, and leaves the connection as it is where no one can say", {
+test("a test stores and returns the provider's answer, and an inconclusive one leaves the connection unchanged", {
   tags: "long",
 }, async () => {
   const { ask, connect } = await makeRoom();
@@ -212,7 +212,7 @@ test("a test tells what the provider says, keeps it, and leaves the connection a
   expect(rows).toEqual([{ kept: 50 }]);
 });
 
-test("a repair says what was found, what to do, and where; a good connection has no steps", async () => {
+test("a repair states what was found, what to do and where, and a good connection has no steps", async () => {
   const { tenant, ask, connect } = await makeRoom();
   const { id } = (await connect()).json.connection;
   expect((await ask("POST", `/${id}/repair`)).json).toMatchObject({
@@ -232,7 +232,7 @@ test("a repair says what was found, what to do, and where; a good connection has
   expect((await ask("POST", `/${loose.id}/repair`)).json.steps).toMatchObject([{ code: "bind" }]);
 });
 
-test("what executions meet is counted by the hour, a refused key among the failures, and old hours are forgotten", async () => {
+test("outcomes of executions are counted by the hour, with a refused key as a failure, and old hours are deleted", async () => {
   const { tenant, ask, connect } = await makeRoom();
   const { id } = (await connect()).json.connection;
   vendor.answer(ANSWER);
@@ -246,7 +246,7 @@ test("what executions meet is counted by the hour, a refused key among the failu
   vendor.answer(MODELS);
   const repair = (await ask("POST", `/${id}/repair`)).json;
   expect(repair.steps).toMatchObject([{ code: "look_at_failures", found: expect.stringContaining("401") }]);
-  // A connection that is gone takes its outcomes along, and the others' is written all the same.
+  // The outcomes of a deleted connection are dropped, and those of others are still stored.
   credentials.recordConnectionOutcome(newId("credential"), null, new Date());
   credentials.recordConnectionOutcome(id, null, new Date());
   await credentials.writeConnectionOutcomes();
@@ -266,7 +266,7 @@ test("what executions meet is counted by the hour, a refused key among the failu
   expect(await count()).toBeNull();
 });
 
-test("the panel's list says of a connection what its health says, whatever it met", async () => {
+test("the panel's list shows the same state of a connection as its health, whatever the outcomes", async () => {
   const { tenant, headers, ask, connect } = await makeRoom();
   const { id, label } = (await connect({ label: "Team" })).json.connection;
   const said = async () => {
@@ -301,7 +301,7 @@ test("the panel's list says of a connection what its health says, whatever it me
   await pool.query("DELETE FROM connection_check WHERE credential_id = $1", [id]);
   expect(await said()).toBe("idle");
   const vault = `/v1/organizations/${tenant.organizationId}/provider-credentials`;
-  expect((await call("GET", vault, { headers })).json.items[0]).not.toHaveProperty("state"); // of the panel alone
+  expect((await call("GET", vault, { headers })).json.items[0]).not.toHaveProperty("state"); // only the panel has this member
 });
 
 test("a project's own path connects and binds its environments in one step", async () => {

@@ -1,6 +1,7 @@
 /**
- * The fewest of `candidates` that together are in every one of `needs`: of those the first in their order. Each need has
- * one of them at least. Exact: there are as many candidates as providers that can be connected.
+ * Returns the smallest choice of candidates that has one in each of the needs, and of equally small ones the first in
+ * order. Every need must have a candidate. The search is exact, since the candidates are only the connectable
+ * providers.
  */
 export function fewest(needs: readonly ReadonlySet<string>[], candidates: readonly string[]): string[] {
   const covers = (chosen: readonly string[]) => needs.every((need) => chosen.some((each) => need.has(each)));
@@ -10,13 +11,13 @@ export function fewest(needs: readonly ReadonlySet<string>[], candidates: readon
   return [...candidates];
 }
 
-/** Every choice of so many, in their order. */
+/** Yields every choice of this size, in order. */
 function* choices(candidates: readonly string[], size: number, from = 0): Generator<string[]> {
   if (size === 0) {
     yield [];
     return;
   }
   for (let place = from; place <= candidates.length - size; place++) {
-    for (const rest of choices(candidates, size - 1, place + 1)) yield [candidates[place]!, ...rest]; // within its length
+    for (const rest of choices(candidates, size - 1, place + 1)) yield [candidates[place]!, ...rest]; // the index is within its length
   }
 }

@@ -8,27 +8,27 @@ import { statement } from "@/server/sql/statement";
 import { ownerOf, pageOf } from "./owner";
 import { read } from "./read";
 
-/** Asks the provider now whether it takes the account, and keeps what it says. */
+/** Asks the provider now whether it accepts the account, and stores the answer. */
 export async function test(ctx: Ctx, connectionId: string): Promise<ConnectionTested> {
   const organizationId = await ownerOf(ctx, connectionId);
   const { outcome, message } = await checkCredential(ctx, organizationId, connectionId);
   return { connection: await read(ctx, connectionId), outcome, message, testedAt: ctx.now().toISOString() };
 }
 
-/** How a connection did over the last days. */
+/** Returns how a connection has performed over the last days. */
 export async function health(ctx: Ctx, connectionId: string): Promise<ConnectionHealth> {
   return healthOf(await read(ctx, connectionId), ctx.now());
 }
 
 type Step = ConnectionRepair["steps"][number];
 
-/** Tests again; where anything is wrong, says what was found, what to do about it, and where. */
+/** Tests the connection again. For each problem the result states what was found, what to do and where. */
 export async function repair(ctx: Ctx, connectionId: string): Promise<ConnectionRepair> {
   const tested = await test(ctx, connectionId);
   const { connection, outcome, message } = tested;
   const met = await healthOf(connection, ctx.now());
   const provider = findProvider(connection.provider)?.title ?? connection.provider;
-  // An organization may have several accounts at one provider.
+  // The label is added because an organization may have several accounts at one provider.
   const title = connection.label === "default" ? provider : `${provider} (${connection.label})`;
   const [bound] = connection.bindings;
   const url = await pageOf(
@@ -76,7 +76,7 @@ export async function repair(ctx: Ctx, connectionId: string): Promise<Connection
 }
 
 const KEPT_DAYS = 30;
-/** So long after its end a session of onboarding can still be distinguished from none. */
+/** A session is kept this long after its end, so that it can be told apart from one that never existed. */
 const SESSION_KEPT_DAYS = 7;
 
 const OLD = { params: { before: timestamptz, organizationId: maybe(text) } };
@@ -97,8 +97,8 @@ const pruneSessions = statement("onboarding-session.delete.old", {
 });
 
 /**
- * Forgets what was met and said long ago, and sessions that ended; of one organization where it is named, else of all.
- * Safe in every process at once.
+ * Deletes old outcomes, checks and sessions, of one organization if it is given and otherwise of all. Every process may
+ * run this at once.
  */
 export async function prune(
   ctx: Ctx,

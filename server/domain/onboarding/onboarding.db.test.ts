@@ -35,11 +35,11 @@ async function makeRoom() {
   return { tenant, projectId, ask, planOf, connect, headersOf };
 }
 
-test("the fewest are found exactly, and of equals the first", () => {
+test("the fewest are found exactly, and the first of equals is chosen", () => {
   const needs = [new Set(["a", "b"]), new Set(["b", "c"]), new Set(["c", "a"])];
   expect(fewest(needs, ["a", "b", "c"])).toEqual(["a", "b"]);
   expect(fewest([...needs, new Set(["d"])], ["a", "b", "c", "d"])).toEqual(["a", "b", "d"]);
-  // Who serves most is not part of the best answer here: a greedy choice would take three.
+  // The provider that serves the most needs is not in the best answer here, so a greedy choice would take three.
   const sets = [
     ["big", "left"],
     ["big", "left"],
@@ -52,7 +52,7 @@ test("the fewest are found exactly, and of equals the first", () => {
   expect(fewest([], ["a"])).toEqual([]);
 });
 
-test("a plan says who could serve each, the fewest accounts, and what is there already", async () => {
+test("a plan states who could serve each capability, the fewest accounts, and what is connected already", async () => {
   const { planOf, connect, projectId } = await makeRoom();
   const before = await planOf([TEXT, VIEWS_TO_MESH, LOCAL, TEXT]);
   expect(before).toMatchObject({
@@ -65,12 +65,12 @@ test("a plan says who could serve each, the fewest accounts, and what is there a
   expect(before.capabilities.map(({ key }: { key: string }) => key)).toEqual([TEXT, VIEWS_TO_MESH, LOCAL]);
   const [text, mesh, local] = before.capabilities;
   expect(local).toMatchObject({ ready: true, needs: [] });
-  // A picture first, then the mesh: each is a need of its own.
+  // The capability draws a picture first and then makes the mesh, so each is a separate need.
   expect(mesh.needs.map(({ what }: { what: string }) => what).sort()).toEqual(["image", "mesh"]);
   expect(text.needs[0].providers.map(({ provider }: { provider: string }) => provider)).toContain(
     "openai-compatible",
   );
-  // No one serves all three: two are the fewest, and a server of one's own is not proposed where others serve.
+  // No provider serves all three, so two are the fewest. An own server is not proposed if others can serve.
   expect(before.accounts).toHaveLength(2);
   const names = before.accounts.map(({ provider }: { provider: string }) => provider);
   expect(names).not.toContain("openai-compatible");
@@ -96,7 +96,7 @@ test("an account of the organization that serves elsewhere is bound before a new
     accounts: [{ provider: "openai", state: "bind", connectionId: id }],
   });
   expect(await planOf([TEXT], { projectId: tenant.otherProjectId })).toMatchObject({ status: "ready" });
-  // Of the organization as a whole it is there.
+  // The organization as a whole already has the account.
   expect(await planOf([TEXT], {})).toMatchObject({ projectId: null, status: "ready" });
   await pool.query("UPDATE credential SET status = 'refused' WHERE id = $1", [id]);
   expect((await planOf([TEXT], { projectId })).accounts).toMatchObject([
@@ -104,7 +104,7 @@ test("an account of the organization that serves elsewhere is bound before a new
   ]);
 });
 
-test("unknown capabilities are refused with the nearest, others' projects and unknown environments are not planned for", async () => {
+test("unknown capabilities are refused with the nearest keys, and others' projects and unknown environments are not planned for", async () => {
   const { ask, projectId, headersOf } = await makeRoom();
   const plan = (body: object) => ask("POST", "/onboarding/plan", body);
   const unknown = await plan({ capabilities: [TEXT, "text.general.fats.v1"], projectId });
@@ -125,7 +125,7 @@ test("unknown capabilities are refused with the nearest, others' projects and un
   expect(seen.status).toBe(200);
 });
 
-test("a session leads a person to the page, is completed account by account, and keeps no secret", async () => {
+test("a session leads a person to the page, is completed account by account, and stores no secret", async () => {
   const { ask, projectId, tenant, headersOf } = await makeRoom();
   const member = await headersOf("member");
   const wanted = { capabilities: [TEXT], projectId };
@@ -167,7 +167,8 @@ test("a session leads a person to the page, is completed account by account, and
   const stranger = await makeRoom();
   expect((await stranger.ask("GET", one)).status).toBe(404);
   expect((await stranger.ask("POST", `${one}/complete`, body)).status).toBe(404);
-  // What the organization has is taken without a secret; a session of what runs already is ready at once.
+  // An account that the organization has is used without a secret, and a session whose capabilities already run is
+  // ready at once.
   const again = { capabilities: [TEXT], projectId: tenant.otherProjectId };
   const second = (await ask("POST", "/onboarding/sessions", again)).json;
   const bound = await ask("POST", `/onboarding/sessions/${second.sessionId}/complete`, {

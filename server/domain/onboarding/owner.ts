@@ -7,7 +7,7 @@ import { publicUrl } from "@/server/platform/settings/env";
 import { maybe, text } from "@/server/sql/column";
 import { statement } from "@/server/sql/statement";
 
-/** The calling management key, if any. Any other key is refused. */
+/** Returns the calling management key, or null for a person. Throws `AuthorizationFailed` for any other key. */
 function requireNoOtherKey(ctx: Ctx): ReturnType<typeof managerOf> {
   const manager = managerOf(ctx);
   if (ctx.principal.kind === "service_principal" && !manager)
@@ -24,7 +24,10 @@ const readOwner = statement("credential.read.owner", {
   sql: `SELECT organization_id FROM credential WHERE id = $connectionId`,
 });
 
-/** The organization a connection belongs to, where the caller is a member or its management key; a stranger finds none. */
+/**
+ * Returns the organization of a connection. Throws `NotFound` unless the caller is a member or uses a management key of
+ * that organization.
+ */
 export async function ownerOf(ctx: Ctx, connectionId: string): Promise<string> {
   const rows = await readOwner.all(pool, { connectionId });
   const organizationId = rows[0]?.organization_id;
@@ -35,8 +38,8 @@ export async function ownerOf(ctx: Ctx, connectionId: string): Promise<string> {
 }
 
 /**
- * Where the caller manages connections: the organization of the project they name, or the only one they belong to. A
- * management key names one of its projects.
+ * Returns where the caller manages connections: the organization of the project that they name, or else the only one
+ * that they belong to. A management key must name one of its projects.
  */
 export async function placeToManage(ctx: Ctx, projectId: string | null | undefined) {
   if (!requireNoOtherKey(ctx)) return placeOf(ctx, projectId, "admin");
@@ -44,7 +47,10 @@ export async function placeToManage(ctx: Ctx, projectId: string | null | undefin
   return { organizationId: project.organizationId, projectId: project.id };
 }
 
-/** Where somebody works: the organization of the project they name, or the only one they belong to. */
+/**
+ * Returns the organization of the project that the caller names, or else the only one that they belong to. Throws a
+ * `ValidationFault` if neither determines it.
+ */
 export async function placeOf(
   ctx: Ctx,
   projectId: string | null | undefined,
@@ -73,7 +79,7 @@ const findProject = statement("project.find.active", {
   sql: `SELECT id FROM project WHERE organization_id = $organizationId AND status = 'active' AND ($projectId::text IS NULL OR id = $projectId) ORDER BY id LIMIT 1`,
 });
 
-/** The panel's page of connections: of this project, or of any of the organization. */
+/** Returns the URL of the panel's page of connections, for this project or for any active one of the organization. */
 export async function pageOf(
   organizationId: string,
   projectId: string | null,

@@ -26,8 +26,9 @@ type Place = { organizationId: string; projectId: string | null };
 type Wanted = { capability: Capability; needs: Need[] };
 
 /**
- * Which accounts the capabilities somebody wants need: who could serve each, what is connected already, and the fewest
- * accounts that unlock all that can be. For every member of the organization; writes nothing.
+ * Plans the accounts that the requested capabilities need: which providers could serve each, what is connected already,
+ * and the fewest accounts that unlock everything possible. Any member of the organization may call this. Nothing is
+ * stored.
  */
 export async function plan(ctx: Ctx, request: OnboardingRequest): Promise<OnboardingPlan> {
   const place = await placeOf(ctx, request.projectId, "viewer");
@@ -42,7 +43,7 @@ async function requireEnvironment(ctx: Ctx, projectId: string, environment: stri
   throw new ValidationFault([{ loc: ["body", "environment"], msg, type: "value_error" }]);
 }
 
-/** The capabilities of these keys, each once; an unknown one is refused at its place. */
+/** Returns the capabilities with these keys, each once. Throws a `ValidationFault` that points at each unknown key. */
 function capabilitiesOf(keys: string[]): Capability[] {
   const unknown = keys.flatMap((key, position) =>
     isCapability(key)
@@ -60,7 +61,7 @@ function capabilitiesOf(keys: string[]): Capability[] {
   return [...new Set(keys)].map(getCapability);
 }
 
-/** The same for a place that was looked up. */
+/** Plans for a place that is already authorized. */
 export async function planIn(ctx: Ctx, place: Place, request: OnboardingRequest): Promise<OnboardingPlan> {
   const ready = (await credentialsOf(place.organizationId)).filter(({ status }) => status === "ready");
   const serving = ready.filter((row) => isServing(row, place, request.environment));
@@ -115,7 +116,10 @@ const toConnection = ({ id, provider, models, pass_through }: CredentialRow) => 
   perExecutionMicros: null,
 });
 
-/** Does it serve the environment that is asked about? Without a project, being there is enough. */
+/**
+ * Tells whether the connection serves the requested environment. Without a project, any connection of the organization
+ * does.
+ */
 const isServing = ({ bindings }: CredentialRow, { projectId }: Place, environment: string) =>
   projectId === null ||
   bindings.some((binding) => binding.project_id === projectId && binding.environment === environment);
@@ -129,13 +133,13 @@ const stateIn =
         ? "bind"
         : "connect";
 
-/** Of a provider that has to do something yet: bind what the organization has, or connect. */
+/** Returns what a provider still needs: to bind a connection that the organization has, or to connect an account. */
 const chosenState = (provider: string, ready: CredentialRow[]): State =>
   ready.some((row) => row.provider === provider) ? "bind" : "connect";
 
 /**
- * The accounts that meet these needs: as few new ones as can be, then as few of the organization's own as still must be
- * bound. A server of one's own is proposed only where no one else could serve.
+ * Chooses accounts that meet these needs: as few new ones as possible, and then as few bindings of the organization's
+ * own as possible. A provider with an own server is proposed only if no other could serve.
  */
 function chooseAmong(open: Need[], ready: CredentialRow[]): string[] {
   if (open.length === 0) return [];
@@ -167,7 +171,7 @@ function candidatesOf({ providers, servedBy }: Need, ready: CredentialRow[]): st
   return [...new Set([...own, ...(listed.length > 0 ? listed : providers).map(({ name }) => name)])];
 }
 
-/** Who meets most of them first; equals as routing takes them. */
+/** Sorts providers by how many needs they meet. Equals stay in the order of routing. */
 function inOrder(open: Need[], sets: ReadonlySet<string>[]): string[] {
   const names = [...new Set(open.flatMap(({ providers }) => providers.map(({ name }) => name)))];
   const met = (name: string) => sets.filter((set) => set.has(name)).length;

@@ -12,7 +12,10 @@ import {
 import type { Ctx } from "@/server/domain/ctx";
 import { ownerOf, placeToManage } from "./owner";
 
-/** What the caller's organization has connected, newest first, or only what serves one project. Never a secret. For admins, and keys. */
+/**
+ * Returns the connections of the caller's organization, newest first, or only those that serve one project. Secrets are
+ * never included. Only admins and management keys may call this.
+ */
 export async function list(
   ctx: Ctx,
   { projectId }: { projectId?: string | undefined },
@@ -25,26 +28,26 @@ export async function list(
   return { items: await toConnections(ctx, place.organizationId, rows.filter(serves)) };
 }
 
-/** One connection with its health. */
+/** Returns one connection with its health. */
 export async function get(ctx: Ctx, connectionId: string): Promise<ConnectionDetail> {
   const connection = await read(ctx, connectionId);
   return { ...connection, health: await healthOf(connection, ctx.now()) };
 }
 
-/** One connection, for who may change it. */
+/** Returns one connection to a caller who may change it. Throws `NotFound` otherwise. */
 export async function read(ctx: Ctx, connectionId: string): Promise<Connection> {
   const organizationId = await ownerOf(ctx, connectionId);
   const row = await getCredential(ctx, organizationId, connectionId);
   const [connection] = await toConnections(ctx, organizationId, [row]);
-  return connection!; // one of one
+  return connection!; // one row gives one connection
 }
 
-/** The environments it serves. */
+/** Returns the environments that a connection serves. */
 export async function bindings(ctx: Ctx, connectionId: string): Promise<{ items: CredentialBinding[] }> {
   return { items: (await read(ctx, connectionId)).bindings };
 }
 
-/** Credentials as connections, with what they may spend. */
+/** Converts credentials to connections, with their guardrails and spend. */
 export async function toConnections(
   ctx: Ctx,
   organizationId: string,

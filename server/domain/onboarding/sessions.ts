@@ -48,8 +48,8 @@ const addSession = statement("onboarding-session.insert", {
 });
 
 /**
- * Begins a session: what is wanted is kept, and a person is sent to the page where they connect what it needs. Any member
- * may begin one; an admin connects.
+ * Begins a session. It stores what is requested and leads a person to the page where they connect the missing accounts.
+ * Any member may begin one, but only an admin can connect.
  */
 export async function startOnboarding(ctx: Ctx, request: OnboardingRequest): Promise<OnboardingSession> {
   const found = await plan(ctx, request);
@@ -66,20 +66,20 @@ export async function startOnboarding(ctx: Ctx, request: OnboardingRequest): Pro
     completedAt: isDone(found) ? ctx.now() : null,
     status: isDone(found) ? "completed" : "open",
   });
-  return toSession(rows[0]!, found); // INSERT … RETURNING of one row
+  return toSession(rows[0]!, found); // `INSERT … RETURNING` of one row returns one row
 }
 
-/** Nothing is left that a person could connect. */
+/** Tells whether nothing is left that a person could connect. */
 const isDone = ({ status }: OnboardingPlan) => status !== "interaction_required";
 
-/** A session with its plan as things are now. Gone after its end. */
+/** Returns a session with its current plan. Throws `Gone` after its end. */
 export async function getOnboarding(ctx: Ctx, sessionId: string): Promise<OnboardingSession> {
   const row = await find(ctx, sessionId);
   const now = await planOf(ctx, row);
   return toSession(await settled(ctx, row, now), now);
 }
 
-/** The outcome; `result` is null until all that can be connected is. */
+/** Returns the outcome of a session. `result` is null until everything that can be connected is. */
 export async function onboardingResult(ctx: Ctx, sessionId: string): Promise<OnboardingResult> {
   const row = await find(ctx, sessionId);
   const now = await planOf(ctx, row);
@@ -96,8 +96,8 @@ export async function onboardingResult(ctx: Ctx, sessionId: string): Promise<Onb
 }
 
 /**
- * Connects one of the accounts a session needs, or binds one the organization has. What is typed goes to the vault and
- * nowhere else.
+ * Connects an account that a session needs, or binds one that the organization has. The secret is stored only in the
+ * vault.
  */
 export async function completeOnboarding(
   ctx: Ctx,
@@ -121,7 +121,7 @@ export async function completeOnboarding(
   return getOnboarding(ctx, sessionId);
 }
 
-/** Where it is bound; in the place of one that its provider refuses. */
+/** Returns the place to bind the account in. The binding replaces one whose account its provider refuses. */
 async function placesOf(
   { project_id: projectId, environment }: SessionRow,
   { autoBind, provider }: CompleteOnboarding,
@@ -139,7 +139,7 @@ async function placesOf(
   return [{ projectId, environment, replaces }];
 }
 
-/** Without a secret: the newest connection of this provider, which its provider takes. */
+/** Binds the newest working connection of this provider, when no secret is given. */
 async function bindNewest(
   ctx: Ctx,
   organizationId: string,
@@ -196,7 +196,7 @@ const markCompleted = statement("onboarding-session.update.completed", {
   sql: `UPDATE onboarding_session SET status = 'completed', completed_at = coalesce(completed_at, $now) WHERE id = $sessionId RETURNING ${names(ROW)}`,
 });
 
-/** The row, marked complete when nothing is left to do for the first time; the first reader marks it. */
+/** Returns the row. The first reader who finds nothing left to connect marks it completed. */
 async function settled(ctx: Ctx, row: SessionRow, now: OnboardingPlan): Promise<SessionRow> {
   if (row.completed_at || !isDone(now)) return row;
   const rows = await markCompleted.all(pool, { sessionId: row.id, now: ctx.now() });

@@ -6,8 +6,8 @@ type Spelled = {
 };
 
 /**
- * The one secret that `credentials` and `secret` spell. Both are taken where they say the same; neither, or two different
- * ones, are refused, and no word of either is in the refusal.
+ * Returns the secret that `credentials` and `secret` spell. Both may be given if they mean the same. Throws a
+ * `ValidationFault`, which contains neither value, if both are missing or they differ.
  */
 export function secretOf({ credentials, secret }: Spelled): string {
   const spelled = [
@@ -28,7 +28,10 @@ export function secretOf({ credentials, secret }: Spelled): string {
   return first;
 }
 
-/** A key alone and an object with nothing but that key mean the same; so do objects in another order. */
+/**
+ * Returns a form in which equal secrets are equal texts: a key alone equals an object with only that key, and the order
+ * of fields does not matter.
+ */
 function meaningOf(text: string): string {
   const trimmed = text.trim();
   if (!trimmed.startsWith("{")) return trimmed;
@@ -36,12 +39,12 @@ function meaningOf(text: string): string {
   try {
     fields = JSON.parse(trimmed);
   } catch {
-    return trimmed; // refused where it is read
+    return trimmed; // the text is refused later, when it is read
   }
   const entries = Object.entries(fields as Record<string, unknown>).map(([name, value]) => [
     name,
     String(value).trim(),
-  ]); // it begins like an object
+  ]); // the text begins like an object
   const [only] = entries;
   return entries.length === 1 && only?.[1] !== undefined ? only[1] : JSON.stringify(entries.sort());
 }

@@ -4,19 +4,19 @@ import { bool, text, texts } from "@/server/sql/column";
 import { statement } from "@/server/sql/statement";
 
 /*
- * The original may have done since the backup what was unfinished then. So nothing that existed at the restore is worked on
- * or sent until an operator releases its kind.
+ * After the backup, the original may have done what was unfinished in it. So after a restore, nothing that existed then
+ * is worked on or sent until an operator releases its kind.
  */
 
 type Held = {
-  /** The rows that are counted, where they are unfinished. */
+  /** The table and the condition of the unfinished rows, which are counted. */
   table: string;
   unfinished: string;
-  /** The rows that flows are woken for. */
+  /** The table whose rows flows are woken for. */
   woken: string;
 };
 
-/** What is held apart, in the order in which it is shown. */
+/** The kinds of work that are held separately, in the order in which they are shown. */
 export const HELD = {
   jobs: { table: "job", unfinished: "completed_at IS NULL", woken: "job" },
   bulks: { table: "pinned_execution", unfinished: "status IN ('queued', 'running')", woken: "pinned_bulk" },
@@ -28,7 +28,7 @@ export const HELD = {
 export type HeldKind = keyof typeof HELD;
 export const HELD_KINDS = ownKeys(HELD);
 
-/** One of something for each kind. */
+/** Makes a value for each kind. */
 export const forEachKind = <T>(make: (kind: HeldKind) => T): Record<HeldKind, T> => ({
   jobs: make("jobs"),
   bulks: make("bulks"),
@@ -38,8 +38,9 @@ export const forEachKind = <T>(make: (kind: HeldKind) => T): Record<HeldKind, T>
 });
 
 /**
- * A condition for statements that find work: true of rows that are not held. `createdAt` is their column. Read once for a
- * statement, from a table that is empty unless this installation was restored.
+ * Returns a condition that is true of rows that are not held, for statements that find work. `createdAt` is the column
+ * with their creation time. The subquery runs once per statement, on a table that is empty unless this installation was
+ * restored.
  */
 export const notHeld = (kind: HeldKind, createdAt = "created_at"): string =>
   `${createdAt} > coalesce((SELECT before FROM restore_hold WHERE kind = '${kind}'), '-infinity')`;
@@ -48,7 +49,10 @@ const findLiveProcess = statement("vault-process.find.live", {
   sql: `SELECT FROM vault_process WHERE seen_at > clock_timestamp() - interval '1 minute'`,
 });
 
-/** Does a process use this database, or did one within the last minute? It would not notice that work is held. */
+/**
+ * Tells whether a process uses this database or used it within the last minute. Such a process would not notice that
+ * work is held.
+ */
 export async function isInUse(db: Queryable): Promise<boolean> {
   const rowCount = await findLiveProcess.count(db, {});
   return rowCount !== 0;
@@ -66,8 +70,8 @@ const findHeld = forEachKind(findHeldOf);
 let isNothingHeld = false;
 
 /**
- * Is the row that a flow was woken for held? Its sweeper does not send it, but a person's decision or a stale wake may. Holds
- * are made while no process runs, so a process that finds none does not look again.
+ * Tells whether the row that a flow was woken for is held. Sweepers skip held rows, but a person's decision or an old
+ * wake may still start a flow. Holds are made while no process runs, so a process that finds none does not look again.
  */
 export async function isHeld(kind: HeldKind, id: string): Promise<boolean> {
   if (isNothingHeld) return false;
@@ -115,8 +119,8 @@ const forgetWakes = statement("engine.delete.wakes", {
 });
 
 /**
- * Holds everything there is, in the caller's transaction, and forgets the runs and processes of the original, which are not
- * here. Rows of an original whose clock was ahead are held, too.
+ * Holds everything that exists, in the caller's transaction, and deletes the run slots, workers, processes and wakes of
+ * the original, which do not exist here. Rows are also held if the clock of the original was ahead.
  */
 export async function holdAll(client: Queryable): Promise<void> {
   await holdKinds.run(client, { kinds: HELD_KINDS });

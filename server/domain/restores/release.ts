@@ -10,9 +10,9 @@ import { forEachKind, HELD, HELD_KINDS, type HeldKind, holdAll, isInUse } from "
 
 export type HeldWork = {
   kind: HeldKind;
-  /** Not finished, of what is held. */
+  /** The number of unfinished rows that are held. */
   unfinished: number;
-  /** What was created until then is held. */
+  /** Rows created up to this time are held. */
   before: string;
 };
 
@@ -21,7 +21,7 @@ const listHolds = statement("restore-hold.list", {
   sql: `SELECT kind, before FROM restore_hold`,
 });
 
-/** What this installation holds since it was restored, with counts. For operators. */
+/** Returns the work that is held since this installation was restored, with counts. Only operators may call this. */
 export async function heldWork(ctx: Ctx): Promise<HeldWork[]> {
   access.authorize(ctx, "operator");
   const rows = await listHolds.all(pool, {});
@@ -54,8 +54,9 @@ const endHold = statement("restore-hold.delete.released", {
 });
 
 /**
- * Lets these kinds of work go on, and answers what was held of them; kinds that are not held are left out. The processes take
- * it up within seconds, or when what the original handed over has timed out, minutes after the snapshot. For operators.
+ * Releases these kinds of work, and returns what was held of them; kinds that are not held are left out. Processes
+ * resume the work within seconds, or some minutes after the snapshot if a handover by the original must time out first.
+ * Only operators may call this.
  */
 export async function releaseHeld(ctx: Ctx, kinds: readonly HeldKind[]): Promise<HeldWork[]> {
   const released = (await heldWork(ctx)).filter(({ kind }) => kinds.includes(kind));
@@ -70,8 +71,8 @@ export async function releaseHeld(ctx: Ctx, kinds: readonly HeldKind[]): Promise
 }
 
 /**
- * Holds all that is unfinished in a database that was restored by other means than ours. For operators; PolicyRejected while
- * a process uses the database, which would not notice.
+ * Holds all unfinished work in a database that was restored by other means. Only operators may call this. Throws
+ * `PolicyRejected` while a process uses the database, since it would not notice.
  */
 export async function holdRestored(ctx: Ctx): Promise<HeldWork[]> {
   access.authorize(ctx, "operator");

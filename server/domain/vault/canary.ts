@@ -23,8 +23,8 @@ const newestSealed = statement("sealed.read.newest", {
 });
 
 /**
- * Throws a Refusal where the vault key of this process is not the one of the database. The canary decides; an installation
- * that has none yet is judged by the newest sealed value of each table.
+ * Throws a `Refusal` if this process does not have the vault key of the database. The canary decides. Without one, the
+ * newest sealed value of each table is checked.
  */
 export async function checkVaultKey(db: Queryable): Promise<void> {
   const canary = await readCanary.all(db, {});
@@ -42,7 +42,10 @@ const insertCanary = statement("vault-canary.insert", {
   sql: `INSERT INTO vault_canary (id, sealed) VALUES (1, $sealed) ON CONFLICT DO NOTHING`,
 });
 
-/** Seals the canary where there is none. Call it after checkVaultKey; throws its Refusal where another process was first. */
+/**
+ * Seals the canary if there is none. Must be called after `checkVaultKey`. Throws its `Refusal` if another process with
+ * another key was first.
+ */
 export async function plantCanary(db: Queryable): Promise<void> {
   await insertCanary.run(db, { sealed: sealSecret("canary", "vault_canary|1|sealed") });
   await checkVaultKey(db);

@@ -13,21 +13,21 @@ import { SEALED_COLUMNS } from "./places";
 import { type VaultProcess, vaultProcesses } from "./processes";
 
 export type VaultStatus = {
-  /** The key that seals. */
+  /** The key that seals new values. */
   keyId: string;
   keys: {
     keyId: string;
-    /** Sealed values under it. */
+    /** The number of values sealed under this key. */
     values: number;
-    /** Is it here? Values under one that is not do not open. */
+    /** True if this process has the key. Otherwise, values under it cannot be opened. */
     isHere: boolean;
-    /** Nothing is under it and no process seals with it: it can be taken away. */
+    /** True if no value is sealed under this key and no process seals with it, so that it can be removed. */
     canGo: boolean;
   }[];
   processes: VaultProcess[];
 };
 
-/** Which vault keys seal what, and who has them. For operators. */
+/** Returns which vault keys seal how many values, and which processes have them. Only operators may call this. */
 export async function vaultStatus(ctx: Ctx): Promise<VaultStatus> {
   access.authorize(ctx, "operator");
   const { sealsWith, opens } = vaultKeys();
@@ -63,8 +63,8 @@ async function valuesByKey(): Promise<Map<string, number>> {
 }
 
 /**
- * Makes a new vault key in the data directory; the one before still opens. Processes have it from their next start.
- * PolicyRejected where the keys are settings of the environment.
+ * Makes a new vault key in the data directory; the previous one still opens values. Processes use the new key after
+ * their next start. Throws `PolicyRejected` if the keys are set in the environment.
  */
 export async function rotateKey(ctx: Ctx): Promise<{ keyId: string; before: string }> {
   access.authorize(ctx, "operator");
@@ -78,7 +78,7 @@ export async function rotateKey(ctx: Ctx): Promise<{ keyId: string; before: stri
   return { keyId, before };
 }
 
-/** Takes the old keys out of the data directory that nothing needs any more. PolicyRejected where something still does. */
+/** Removes the old keys from the data directory. Throws `PolicyRejected` if any of them is still needed. */
 export async function dropOldKeys(ctx: Ctx): Promise<{ keyId: string; dropped: string[] }> {
   const { keyId, keys } = await vaultStatus(ctx);
   const needed = keys.filter((key) => key.isHere && key.keyId !== keyId && !key.canGo);
@@ -98,7 +98,10 @@ export async function dropOldKeys(ctx: Ctx): Promise<{ keyId: string; dropped: s
   return { keyId, dropped };
 }
 
-/** The file changes while the transaction of the audit row is open: without the change, the row is rolled back. */
+/**
+ * Changes the file while the transaction of the audit entry is open, so that the entry is rolled back if the change
+ * fails.
+ */
 async function changeKeys(
   ctx: Ctx,
   act: Omit<Act, "organizationId">,

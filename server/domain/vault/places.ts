@@ -1,15 +1,15 @@
-/** A column of sealed texts; `when` says which of its rows are. */
+/** A column of sealed texts. `when` is the condition of the rows whose text is sealed. */
 export type SealedColumn = {
   table: string;
   column: string;
-  /** Its primary key, with the types of its columns. */
+  /** The columns of the primary key, with their types. */
   key: Readonly<Record<string, "text" | "int">>;
   when: string;
 };
 
 /**
- * Every column that keeps sealed texts, but for the fields of credentials, which are JSON. A rotation reaches what is listed
- * here; a test finds what is not.
+ * Every column with sealed texts, except the fields of credentials, which are JSON. A rotation rewraps exactly these,
+ * and a test finds any that is missing.
  */
 export const SEALED_COLUMNS: readonly SealedColumn[] = [
   { table: "payload", column: "content", key: { id: "text" }, when: "is_sealed AND content IS NOT NULL" },

@@ -9,7 +9,7 @@ import { text } from "@/server/sql/column";
 import { statement } from "@/server/sql/statement";
 
 const EVERY_MS = 15_000;
-/** Who has not been heard of for so long does not live. */
+/** A process that has not reported for this long is considered dead. */
 const SILENT_SECONDS = 60;
 
 export type VaultProcess = { id: string; name: string; sealsWith: string; opens: string[]; seenAt: string };
@@ -32,7 +32,7 @@ const forgetSilent = statement("vault-process.delete.silent", {
   sql: `DELETE FROM vault_process WHERE seen_at < now() - interval '24 hours'`,
 });
 
-/** Tells which vault keys this process has, from now until it stops. */
+/** Reports this process's vault keys from now until it stops. */
 export async function announceVaultKeys(name: "web" | "worker"): Promise<{ stop(): Promise<void> }> {
   const id = `${name}@${hostname()}:${process.pid}:${randomUUID().slice(0, 8)}`;
   const { sealsWith, opens } = vaultKeys();
@@ -45,7 +45,7 @@ export async function announceVaultKeys(name: "web" | "worker"): Promise<{ stop(
   return {
     async stop() {
       clearInterval(timer);
-      await forgetProcess.run(pool, { id }).catch(() => undefined); // it expires anyway
+      await forgetProcess.run(pool, { id }).catch(() => undefined); // the row expires anyway
     },
   };
 }
@@ -55,7 +55,7 @@ const readLive = statement("vault-process.list.live", {
   sql: `SELECT * FROM vault_process WHERE seen_at > now() - make_interval(secs => ${SILENT_SECONDS}) ORDER BY id`,
 });
 
-/** The live processes, by their last report. */
+/** Returns the live processes by their last reports. */
 export async function vaultProcesses(): Promise<VaultProcess[]> {
   const rows = await readLive.all(pool, {});
   return rows.map(({ id, name, seals_with, opens, seen_at }) => ({
@@ -67,7 +67,7 @@ export async function vaultProcesses(): Promise<VaultProcess[]> {
   }));
 }
 
-/** Refuses while a process lives that could not open what is sealed with the key of this one. */
+/** Throws `PolicyRejected` while a process is alive that could not open values sealed with this process's key. */
 export async function requireReaders(): Promise<void> {
   const { sealsWith } = vaultKeys();
   const blind = (await vaultProcesses()).filter(({ opens }) => !opens.includes(sealsWith));

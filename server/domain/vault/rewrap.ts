@@ -12,12 +12,16 @@ import { requireReaders } from "./processes";
 
 const BATCH = 200;
 
-/** What was handed over, and what could not be: it is damaged, or its key is not here. */
+/**
+ * The numbers of rewrapped values, and of values that could not be opened because they are damaged or their key is not
+ * here.
+ */
 export type Rewrapped = { keyId: string; rewrapped: number; unopenable: number };
 
 /**
- * Hands every sealed value to the vault key that seals now, beside the running work: a value that is written meanwhile keeps
- * what was written. May be stopped and run again. PolicyRejected while a process lives that does not have this key.
+ * Rewraps every sealed value under the current vault key while other work runs; a value written meanwhile is not
+ * overwritten. The run may be stopped and repeated. Throws `PolicyRejected` while a process is alive that does not have
+ * this key.
  */
 export async function rewrapAll(ctx: Ctx): Promise<Rewrapped> {
   access.authorize(ctx, "operator");
@@ -87,7 +91,7 @@ function pageStatement({ table, column, key, when }: SealedColumn, isFirst: bool
   });
 }
 
-/** Null for a value under the current key, which no page contains. */
+/** A value under the current key would give null, but no page contains one. */
 const FRESH = column<(string | null)[]>("text[]");
 
 function changeStatement({ table, column, key }: SealedColumn) {

@@ -24,14 +24,14 @@ import { makePerson } from "@/testing/tenants";
 import { openVault, SECRET } from "@/testing/vault";
 import { announceVaultKeys, rewrapAll, vaultStatus } from ".";
 
-// Every row of the database is handed over, so it is this file's own.
-setSettings({ ALLOW_PRIVATE_ADDRESSES: true }); // vendor and receiver are on this machine
+// A rewrap changes every row of the database, so these tests have their own.
+setSettings({ ALLOW_PRIVATE_ADDRESSES: true }); // the vendor and the receiver run on this machine
 
 const system = systemCtx("vault-test");
 const [OLD, NEW] = [randomBytes(32).toString("base64"), randomBytes(32).toString("base64")];
 const idOf = (key: string) => vaultKeyId(Buffer.from(key, "base64"));
 
-/** As a process that was started with these settings. */
+/** Applies these keys as if the process had started with them. */
 function withKeys(current: string, ...others: string[]): void {
   setSettings({ CAPSTAN_VAULT_KEY: current, CAPSTAN_VAULT_OTHER_KEYS: others });
   forgetVaultKeys();
@@ -40,12 +40,12 @@ function withKeys(current: string, ...others: string[]): void {
 beforeEach(() => withKeys(OLD));
 
 const PRIVATE = { dataClassification: "PrivateUserContent" };
-/** On the sandbox, though the project has an account of its own. */
+/** The work runs on the sandbox, although the project has its own account. */
 const execution = { execution: { executionConstraints: { preferredModel: "sandbox-1" } } };
 const input = { messages: [{ role: "user", content: "Write about rivers." }] };
 const TEXT = "/v1/capabilities/text.general.fast.v1";
 
-/** One of everything that is encrypted. */
+/** Creates one value of everything that is encrypted. */
 async function fill() {
   const vault = await openVault();
   const { tenant } = vault;
@@ -74,7 +74,7 @@ async function fill() {
   return { ...vault, tenant, jobId: String(job.json.jobId) };
 }
 
-/** Every place of the database with a text sealed under this key, no matter who wrote it. */
+/** Returns every column of the database that has a text sealed under this key, whatever code wrote it. */
 async function placesOf(keyId: string): Promise<string[]> {
   const { rows: columns } = await pool.query<{ table_name: string; column_name: string }>(
     `SELECT table_name, column_name FROM information_schema.columns
@@ -95,7 +95,7 @@ async function placesOf(keyId: string): Promise<string[]> {
 const requestOf = async (tenant: Tenant, jobId: string) =>
   (await tenant.get(`/v1/jobs/${jobId}/request`)).json;
 
-test("everything that is encrypted is handed over: then the new key opens it alone, and nothing knows the old", {
+test("every encrypted value is rewrapped, so that the new key alone opens it and nothing uses the old one", {
   tags: "long",
 }, async () => {
   const { tenant, jobId, close } = await fill();
@@ -138,7 +138,7 @@ test("everything that is encrypted is handed over: then the new key opens it alo
     const project = { id: tenant.projectId, environment: "development" };
     const account = await openAccount(rows[0]?.id ?? "", "openai", project);
     expect(account?.credentials.apiKey?.reveal()).toBe(SECRET);
-    // Equal secrets stay equal: the fingerprint of a new one is the same.
+    // Equal secrets still have equal fingerprints.
     const twin = await credentials.createCredential(
       system,
       tenant.organizationId,
@@ -146,14 +146,14 @@ test("everything that is encrypted is handed over: then the new key opens it alo
       { places: [] },
     );
     expect(rows[0]?.fingerprint).toBe(twin.fingerprint);
-    // The signing key was opened, not replaced.
+    // The signing key was opened and not replaced.
     expect((await pool.query("SELECT id FROM signing_key")).rows).toHaveLength(1);
   } finally {
     await close();
   }
 });
 
-test("what is written while values are handed over keeps what was written, and opens under either key", async () => {
+test("a value written during a rewrap stays as it was written, and opens under either key", async () => {
   const { projectId } = await makeTenant();
   const ids = Array.from({ length: 450 }, () => newId("payload"));
   await pool.query(
@@ -179,7 +179,7 @@ test("what is written while values are handed over keeps what was written, and o
     );
 });
 
-test("nothing is handed to a key that a living process does not have; it is named", async () => {
+test("nothing is rewrapped under a key that a live process lacks, and the process is named", async () => {
   const behind = await announceVaultKeys("worker");
   withKeys(NEW, OLD);
   await expect(rewrapAll(system)).rejects.toMatchObject({
@@ -191,13 +191,13 @@ test("nothing is handed to a key that a living process does not have; it is name
   const ready = await announceVaultKeys("web");
   withKeys(NEW, OLD);
   await rewrapAll(system);
-  // It still seals with the old key, which therefore stays.
+  // The process still seals with the old key, so the key must stay.
   const { keys } = await vaultStatus(system);
   expect(keys.find(({ keyId }) => keyId === idOf(OLD))).toMatchObject({ canGo: false });
   await ready.stop();
 });
 
-test("a value that does not open is counted, reported and left as it is", async () => {
+test("a value that does not open is counted, reported and left unchanged", async () => {
   const { projectId } = await makeTenant();
   const id = newId("payload");
   const damaged = sealSecret("text", `payload|${id}|content`).replace(/^(v1\.[^.]+\.).{8}/, "$1AAAAAAAA");
@@ -214,14 +214,14 @@ test("a value that does not open is counted, reported and left as it is", async 
   await pool.query("DELETE FROM payload WHERE id = $1", [id]);
 });
 
-test("two installations with other keys make other fingerprints and signatures of the same text", () => {
+test("installations with different keys make different fingerprints and signatures of the same text", () => {
   const [fingerprint, signature] = [fingerprintOf("s", "o"), signText("t", "p")];
   withKeys(NEW);
   expect(fingerprintOf("s", "o")).not.toBe(fingerprint);
   expect(isSignedText("t", "p", signature)).toBe(false);
 });
 
-test("every encrypting module is listed, with the columns it writes among those that are handed over", () => {
+test("every encrypting module is listed, and the columns that it writes are rewrapped", () => {
   const files = ["server", "inngest", "app", "scripts"]
     .flatMap((folder) => readdirSync(folder, { recursive: true }).map((name) => `${folder}/${name}`))
     .filter((file) => /\.tsx?$/.test(file) && !/\.test\.|\/generated\//.test(file));
