@@ -125,7 +125,7 @@ function ConnectionNotice() {
   const retry = useRetry(isLost);
   return (
     <div className="pointer-events-none fixed inset-x-0 bottom-4 z-40 flex justify-center px-4">
-      {/* It has no role, because pages have a status of their own. */}
+      {/* The notice has no role, because pages have a status of their own. */}
       <div aria-live="polite">
         {isLost && (
           <div className="pointer-events-auto flex items-center gap-3 rounded-lg border border-warn-line bg-warn-soft py-2.5 pr-2.5 pl-3.5 text-sm shadow-raised">

@@ -8,7 +8,7 @@ export type Flow = {
   /** The flow's id at an Inngest server and in logs; the embedded queue names its task after the event. */
   id: string;
   event: WakeEvent;
-  /** How often a run that throws is retried. */
+  /** The number of retries of a run that throws. */
   retries: number;
   run(ctx: Ctx, data: never, step: Step): Promise<unknown>;
 };

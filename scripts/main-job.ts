@@ -12,9 +12,9 @@ type Access = { baseUrl: string; apiKey: string; projectId: string };
 export type MainJobRow = {
   capability: string;
   jobId: string;
-  /** From the first byte of the submission to the last event. */
+  /** The time from the first byte of the submission to the last event. */
   totalMs: number;
-  /** From the first byte of the submission to its response. */
+  /** The time from the first byte of the submission to its response. */
   submitMs: number;
   events: number;
   output: string;

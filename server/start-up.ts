@@ -11,7 +11,7 @@ import { Refusal } from "@/server/platform/settings/refusal";
 import { checkSettings, settingWarnings } from "@/server/platform/settings/secrets";
 import { providers } from "@/server/providers/registry.gen";
 
-/** Of each check. */
+/** Deadline of each check. */
 const PATIENCE_MS = 2_500;
 /** The names of all settings, those of providers included. */
 export const ALL_SETTINGS = [
@@ -35,7 +35,7 @@ const OF_DATABASE: [string, Check][] = [
 ];
 
 /**
- * Whether this installation can run with its settings and this pool, check by check: settings, database, role, schema, vault
+ * Finds out whether this installation can run with its settings and this pool, check by check: settings, database, role, schema, vault
  * key, held work and artifact store. After a database that cannot be used, those that ask it are left out. Nothing is changed, but for a
  * file that is written to the artifact store and removed. Each check has a deadline.
  */

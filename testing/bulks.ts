@@ -62,7 +62,7 @@ export function mostAtOnce(items: ItemRows[]): number {
   }, 0);
 }
 
-/** How many times the sandbox accepted each of these executions, by its own log. */
+/** The number of times that the sandbox accepted each of these executions, by its own log. */
 export async function seenBySandbox(items: ItemRows[]): Promise<number[]> {
   const counts: number[] = [];
   for (const { id } of items) {

@@ -7,7 +7,7 @@ export type ReceivedMail = {
   text: string;
   html: string;
   raw: string;
-  /** The connection that it came over, and whether that was encrypted. */
+  /** The id of the mail's connection; `secure` is true if that was encrypted. */
   session: string;
   secure: boolean;
   user: string | null;

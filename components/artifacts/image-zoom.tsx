@@ -46,7 +46,7 @@ export function ZoomableImage({
         >
           {/* biome-ignore lint/performance/noImgElement: shown as stored, behind the reader's session, never through an optimizer */}
           <img
-            // It may have failed before the page's scripts ran.
+            // The image may have failed before the page's scripts ran.
             ref={(image) => {
               if (image?.complete && image.naturalWidth === 0) setBroken(true);
             }}

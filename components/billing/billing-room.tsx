@@ -19,7 +19,7 @@ import { TEST_MONEY } from "./test-money";
 import { TopUp } from "./top-up";
 import { TransactionLog } from "./transaction-log";
 
-/** How often a pending payment is polled. */
+/** The polling interval of a pending payment. */
 const PENDING_MS = 2_000;
 
 /** The billing page of an organization: balances, top-ups and transactions. */

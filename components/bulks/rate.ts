@@ -1,4 +1,4 @@
-/** How many items of a bulk had finished at a point in time. */
+/** The number of items of a bulk that had finished at a time. */
 export type Sample = { atMs: number; ended: number };
 
 /** The rate is measured over this window. */

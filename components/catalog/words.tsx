@@ -19,7 +19,7 @@ export const FAMILY_LABEL: Record<string, string> = {
   math: "Calculation",
 };
 
-/** Renders the text between backticks as code. */
+/** Text in which backticks mark code. */
 export function Described({ text }: { text: string }) {
   return text.split("`").map((part, place) =>
     place % 2 === 0 ? (

@@ -38,11 +38,11 @@ export function comparableText(entry: Pick<Entry, "typedOutput">): string | null
 export const artifactName = (entryName: string, place: number, most: number) =>
   most > 1 ? `${entryName}, ${place + 1} of ${most}` : entryName;
 
-/** What the provider charged for a revealed entry. An unknown cost is not zero. */
+/** The provider's charge for a revealed entry. An unknown cost is not zero. */
 export const providerCost = ({ costMicros }: Entry) =>
   costMicros === null || costMicros === undefined ? "Unknown cost" : dollars(costMicros);
 
-/** How long a revealed entry ran; null if it did not. */
+/** The run time of a revealed entry; null if it did not run. */
 export function ranFor({ startedAt, completedAt }: Entry): string | null {
   const ms = msBetween(startedAt ?? null, completedAt ?? null);
   return ms === null ? null : formatDuration(ms);

@@ -157,7 +157,7 @@ const COLUMNS: Column<QueuedRequest>[] = [
   },
 ];
 
-/** Its state, and a failed refund if the state does not show it, such as of a duplicate payment. */
+/** The state of a request, and a failed refund if the state does not show it, such as of a duplicate payment. */
 const Standing = ({ item: { status, refund, hasFailedRefund } }: { item: QueuedRequest }) => (
   <span className="inline-flex flex-wrap items-center gap-1.5">
     <RequestStatusBadge status={status} refund={refund} />

@@ -57,7 +57,7 @@ export function SignInForm({
           {signInMessage(failure, publicUrl)}
         </Notice>
       )}
-      {/* With `method` and `action`, a click before the script runs never puts the password into a URL. */}
+      {/* `method` and `action` ensure that a click before the script runs never puts the password into a URL. */}
       <form method="post" action="/api/auth/callback/credentials" onSubmit={submit} className="space-y-4">
         <div className="space-y-1.5">
           <Label htmlFor="email">Email</Label>

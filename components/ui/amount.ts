@@ -43,7 +43,7 @@ export function requiredAmount(fields: FormData, name: string): number {
   return micros;
 }
 
-/** From zero to a billion, the service's limit. */
+/** The bounds from zero to a billion, the service's limit. */
 export const ANY_AMOUNT: Bounds = { leastMicros: 0, mostMicros: 1e15, decimals: 6 };
 /** The same without zero. */
 export const SOME_AMOUNT: Bounds = { ...ANY_AMOUNT, leastMicros: 1 };

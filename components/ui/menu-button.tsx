@@ -1,7 +1,7 @@
 "use client";
 import { cloneElement, type ReactElement, type ReactNode, useState } from "react";
 
-/** How a menu was opened; if by keyboard, its first item gets the focus. */
+/** The way a menu was opened; after a key press, its first item gets the focus. */
 export type Asked = "pointer" | "key";
 export type MenuProps = { trigger: ReactElement; asked: Asked };
 

@@ -184,7 +184,7 @@ test("both keep the lines of a repeated header apart, and read them as UTF-8", a
         "idempotency-key": lines.map((line) => Buffer.from(line).toString("latin1")),
       },
     });
-    request.end(Buffer.from('{"input":{"expression":"6 * 7"}}')); // with a text Node would send the head in the text's encoding
+    request.end(Buffer.from('{"input":{"expression":"6 * 7"}}')); // Node would send the head in the encoding of a text
     const [response]: [IncomingMessage] = await once(request, "response").then(([first]) => [first]);
     const chunks: Buffer[] = [];
     for await (const chunk of response) chunks.push(chunk);

@@ -123,7 +123,7 @@ test("a hostile file is refused with its rule: before the upload if its header i
   await drop(page, `${name}.safetensors`, bytesOf("a ZIP in the last tensor"));
   await page.getByRole("button", { name: "Upload", exact: true }).click();
   const refusal = page.getByRole("alert").filter({ hasText: "File refused" });
-  // It has no pairs of matrices, which the server notices before the last bytes arrive.
+  // The file has no pairs of matrices, which the server notices before the last bytes arrive.
   await expect(refusal).toContainText("not_a_lora");
   expect(sent).toHaveLength(1);
   expect(await countOf(name)).toBe(0);

@@ -117,7 +117,7 @@ test("an agent files a request, an operator quotes it, a member pays, the operat
     await expectNoSidewaysScroll(page);
   }
 
-  // By keyboard: leave the checkout, return with the back button, then pay.
+  // The keyboard alone: leave the checkout, return with the back button, then pay.
   await page.getByRole("button", { name: "Approve and pay $1,250.00" }).press("Enter");
   await page.waitForURL("**/checkout/test/pmt_*");
   const checkout = new URL(page.url()).pathname;

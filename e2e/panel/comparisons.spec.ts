@@ -155,7 +155,7 @@ test("images of three competitors are compared blind, zoomed together, judged by
   await expectBlind(page, await heardOfJob());
   await page.getByRole("link", { name: "Open comparison" }).click();
 
-  // By keyboard alone.
+  // The judgement needs only the keyboard.
   await page.getByRole("radio", { name: "Entry A" }).focus();
   await page.keyboard.press("Space");
   await page.keyboard.press("ArrowDown");

@@ -136,7 +136,7 @@ test("a page outside the session's origins can frame neither its embed nor any o
       expect([path, csp]).toEqual([path, expect.not.stringContaining(host.origin)]);
       if (!path.includes(session.sessionId)) expect(csp).toContain("frame-ancestors 'none'");
     }
-    // With a stolen token, neither a frame of another session nor a direct request is served.
+    // A stolen token works neither in a frame of another session nor in a direct request.
     const answer = await page.evaluate(
       async ([url, token]) =>
         fetch(`${url}/v1/panel/bootstrap`, { headers: { authorization: `Bearer ${token}` } }).then(

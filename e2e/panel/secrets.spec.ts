@@ -93,7 +93,7 @@ test("no page and no script contains a secret", { tag: "@long" }, async ({ page 
   test.setTimeout(300_000);
   const vendor = await startVendor();
   try {
-    // Its own organization, so that its connections do not affect other tests.
+    // An organization of its own, so that its connections do not affect other tests.
     const { organizationId } = admin("organization", "create", "--name", unique("Swept"));
     const { projectId } = admin("project", "create", "--name", "Swept", "--organization", organizationId);
     const { apiKey: key } = admin("key", "create", "--project", projectId, "--name", "Swept");

@@ -41,7 +41,7 @@ test("an owner requires a second factor, and a member is led to set it up and co
   await expect(security.getByLabel("Session length (hours)")).toHaveValue("12");
   await look(owner, "security-settings");
 
-  // By a link in the open page, and by URL.
+  // The member is led there by a link in the open page, and by URL.
   await member.getByRole("link", { name: "API keys" }).click();
   await member.waitForURL("**/account");
   await open(member, `/projects/${projectId}/jobs`);

@@ -10,9 +10,9 @@ const GRACE_MS = 15_000;
 type Found = { pid: number; parent: number; isPostgres: boolean };
 
 /**
- * From now on, when this command is asked to end, it first ends every process that it has started, and their descendants,
- * PostgreSQL last. A second signal does not wait. However else the command exits, it leaves no process behind either. Returns a
- * function that takes this back, for a command that ends its processes in an order of its own or leaves them running.
+ * Makes this command, when it is asked to end, first end every process that it has started and their descendants, PostgreSQL
+ * last. A second signal does not wait. However else the command exits, it leaves no process behind either. Returns a function
+ * that takes this back, for a command that ends its processes in an order of its own or leaves them running.
  */
 export function endWithChildren({ graceMs = GRACE_MS } = {}): () => void {
   let code: number | undefined;

@@ -96,7 +96,7 @@ type Facts = {
   refusals?: { toWire(error: unknown, requestId: string): WireError; schema: z.ZodType };
 };
 
-/** What `run` receives in addition to the parsed request. */
+/** Passed to `run` in addition to the parsed request. */
 export type Given = {
   incoming: Incoming;
   /** The Idempotency-Key header, for endpoints with `idempotent`. */
@@ -147,7 +147,7 @@ export function endpoint<
   O extends z.ZodType | Raw = Raw,
 >(definition: Definition<P, Q, B, O>): Endpoint {
   const erased: Facts & Pick<Endpoint, "params" | "query" | "body" | "output" | "run"> = {
-    ...definition, // what `run` takes is parsed by the very schemas its types are inferred from, in perform()
+    ...definition, // perform() parses the input of `run` with the schemas from which its types are inferred
   };
   return { ...erased, queryFields: definition.query ? queryFieldsOf(definition.query) : [] };
 }

@@ -2,7 +2,10 @@ import { z } from "zod";
 import { ValidationFault } from "@/server/platform/errors/errors";
 import { toIssues } from "@/server/platform/errors/errors-wire";
 
-/** With the rejected values, a missing field can be distinguished from a wrong one. The values are never sent back. */
+/**
+ * Includes the rejected values in issues, which distinguishes a missing field from a wrong one. The values are never sent
+ * back.
+ */
 const REPORT = { reportInput: true } as const;
 
 /** Parses one part of a request, or throws the list of its validation errors. */

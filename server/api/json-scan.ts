@@ -93,7 +93,10 @@ export function refuseHostileJson(text: string): void {
   }
 }
 
-/** From its first backslash: the position of the closing quote, or -1. Refuses NUL and lone surrogates on the way. */
+/**
+ * The position of the closing quote, or -1, scanning from the string's first backslash. Refuses NUL and lone surrogates on
+ * the way.
+ */
 function endOfEscapedString(text: string, firstEscape: number): number {
   const end = text.length;
   // Set after the escape of a high surrogate: the very next thing must be the escape of a low one.

@@ -60,8 +60,8 @@ export function originOf(asked: Asked): string | null {
 }
 
 /**
- * X-Forwarded-Proto only ever forbids: TLS may end further out than the proxy that wrote it, and Next fills it in where it
- * is absent, so `http` proves nothing.
+ * True if the origin is that of the request's host. X-Forwarded-Proto can only forbid: TLS may end in front of the proxy that
+ * wrote it, and Next fills it in when it is absent, so `http` proves nothing.
  */
 function isOfHost(origin: string, asked: Asked): boolean {
   const host = hostOf(asked);

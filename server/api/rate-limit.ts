@@ -83,7 +83,7 @@ export function setLiveProcesses(count: number): void {
   liveProcesses = Math.max(1, count);
 }
 
-// Ten times as much in development, where the tests of one person act as many callers.
+// Limits are ten times as high in development, where one person's tests act as many callers.
 const factor = isProduction ? 1 : 10;
 const share = () => 1 / liveProcesses;
 

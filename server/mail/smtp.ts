@@ -75,7 +75,7 @@ type Server = {
 };
 
 /**
- * With smtps the connection is encrypted from the start. With smtp it is upgraded if the server offers STARTTLS, and must be
+ * A connection with smtps is encrypted from the start. One with smtp is upgraded if the server offers STARTTLS, and must be
  * before a password is sent to another host; `?starttls=required`, `offered` or `never` overrides this.
  */
 export function readServer(url: string): Server {

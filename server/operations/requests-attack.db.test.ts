@@ -129,7 +129,7 @@ test("256 KiB are accepted and not one byte more, in no other encoding either", 
   const larger = await post(PATH, size(256 * 1024));
   expect(larger.status).toBe(413);
   expect(larger.json.detail).toMatchObject({ code: "PayloadTooLarge", details: { maxBytes: 256 * 1024 } });
-  // Its canonical form is longer than its text.
+  // The canonical form is longer than the text.
   expect((await post(PATH, raw(`"own":[${"1e-6,".repeat(45_000)}1]`))).status).toBe(413);
 });
 

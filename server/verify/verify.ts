@@ -27,7 +27,7 @@ export type Check = {
     | "output_matches"
     | "native_response_matches"
     | "corrections_signed"
-    // With a second witness:
+    // These need a second witness.
     | "prompt_matches"
     | "receipts_match"
     | "same_as_other";

@@ -33,7 +33,7 @@ export type Script = {
 export type Arrival = {
   script: string;
   attemptId: string;
-  /** How much of the body had arrived when it was logged; the hash is set if it was whole. */
+  /** The bytes of the body that had arrived when it was logged; the hash is set if it was whole. */
   bytes: number;
   sha256: string | null;
 };

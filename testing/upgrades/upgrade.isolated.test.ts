@@ -207,7 +207,7 @@ test("keys work as before, and one that expired or was rotated long ago is refus
 test("work that 0.2.0 left unfinished is resumed and ends once", async () => {
   const { projectId } = known;
   const clock = testClock();
-  clock.advance(DAY_MS); // its leases have ended
+  clock.advance(DAY_MS); // ends the leases
   const ctx = systemCtx("worker", clock.now);
   const { running = "", waiting = "", bulkUnderWay = "" } = known.ids;
   expect((await jobs.get(ctx, waiting)).status).toBe("awaiting_approval");

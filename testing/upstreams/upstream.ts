@@ -170,5 +170,5 @@ export const said = (code: Said["code"], message: Said["message"]) => ({ said: {
 export const REFUSED: Expected = { fails: "ProviderRejected", hold: "released", isSafe: true };
 /** The wait for capacity ended at once, because the provider asks for a longer one. */
 export const FULL: Expected = { fails: "ProviderUnavailable", hold: "released", isSafe: true };
-/** It may have run, and reports neither a result nor a cost. */
+/** The request may have run, and the response reports neither a result nor a cost. */
 export const FAILED: Expected = { fails: "PROVIDER_ERROR", hold: "released" };

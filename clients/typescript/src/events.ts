@@ -22,7 +22,7 @@ export async function* framesOf(body: ReadableStream<Uint8Array>): AsyncGenerato
       }
     }
   } finally {
-    await reader.cancel().catch(() => {}); // the stream was interrupted
+    await reader.cancel().catch(() => {}); // rejects if the stream was interrupted
   }
 }
 

@@ -18,7 +18,7 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(folder, { recursive: true }));
 
-/** What the compiler reports about a file of the folder. */
+/** The compiler's errors about a file of the folder. */
 function compile(file: string): string {
   const options = ["--strict", "--noEmit", "--target", "es2023", "--module", "nodenext"];
   const tsc = join(modules, "typescript/bin/tsc");

@@ -1,4 +1,4 @@
-/** What the header of a file shows before the upload, or the rule that the file breaks. */
+/** The facts that a file's header shows before the upload, or the rule that the file breaks. */
 export type Look =
   | { kind: "refused"; rule: string; message: string }
   | {

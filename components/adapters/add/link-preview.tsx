@@ -13,7 +13,7 @@ import type { SourcePreview } from "@/server/contract/adapters";
 import type { AddProps } from "./add-props";
 import { SourceRefusal } from "./source-refusal";
 
-/** What a link points to: its files, the known facts, and what is still needed to register it. */
+/** The target of a link: its files, the known facts, and the facts still needed to register it. */
 export function LinkPreview({
   projectId,
   environment,
@@ -35,7 +35,7 @@ export function LinkPreview({
   const register = useAction(trpc.adapters.register.mutationOptions({ ...options }), {
     onDone: (adapter) => onAdded(adapter, "Adapter registered as catalog-only"),
   });
-  // With several files, details are known only after one of them is looked up.
+  // A source with several files has details only after one of the files is looked up.
   const preview = look.data ?? first;
   const knownFamily = preview.baseModelFamily ?? family;
   const isReady = file !== null && knownFamily !== "" && !look.isPending;

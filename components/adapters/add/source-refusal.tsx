@@ -9,7 +9,7 @@ const WHY: Record<string, string> = {
   ProviderUnavailable: "The source is not responding",
 };
 
-/** Why a source could not be used. */
+/** The reason why a source could not be used. */
 export function SourceRefusal({ error }: { error: unknown }) {
   const { message, code, issues } = toFailure(error);
   const title = WHY[issues[0]?.type ?? code ?? ""];

@@ -1,4 +1,4 @@
-/** How many bytes of a file were sent at a point in time. */
+/** The number of bytes of a file that had been sent at a time. */
 export type Sample = { atMs: number; sent: number };
 
 /** The rate is measured over this window: short enough to follow a changing network, long enough not to flicker. */

@@ -18,7 +18,7 @@ export type ActionOptions<Output, Input> = {
   /** Queries that it may have changed; they are fetched again on success and on failure. */
   refresh?: readonly QueryKey[];
   onDone?(output: Output, input: Input): unknown;
-  /** Its form shows an error; otherwise a toast does. */
+  /** True if its form shows an error; otherwise a toast does. */
   isInPlace?: boolean;
 };
 

@@ -22,7 +22,7 @@ export function NewComparison({
 }: {
   projectId: string;
   capabilityKey: string | null;
-  /** With the input carried over from the playground. */
+  /** True if the input is carried over from the playground. */
   isCarried: boolean;
 }) {
   const trpc = useTRPC();

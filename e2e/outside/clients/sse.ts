@@ -90,7 +90,7 @@ async function byParser(url: string, headers: Record<string, string>): Promise<s
 
 async function byFetchEventSource(url: string, headers: Record<string, string>): Promise<string[]> {
   const types: string[] = [];
-  const { fetchEventSource } = createRequire(import.meta.url)("@microsoft/fetch-event-source"); // its ESM is for bundlers
+  const { fetchEventSource } = createRequire(import.meta.url)("@microsoft/fetch-event-source"); // its ES module works only in bundlers
   const page = { window: globalThis, document: new EventTarget() };
   Object.assign(globalThis, page); // the library expects a page
   try {

@@ -247,7 +247,7 @@ export const FAULTS: Fault[] = [
     caughtBy: "server/domain/jobs/running/recovery.db.test.ts",
   },
 
-  // What is told and kept.
+  // Audit rows, notifications and stored content.
   {
     name: "audit-row-missing",
     file: "server/domain/budgets/resolve.ts",

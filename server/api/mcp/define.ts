@@ -26,7 +26,9 @@ type Definition<I extends z.ZodObject, O extends z.ZodObject> = {
   effect: Effect;
   /** Calling it twice has the same effect as calling it once. */
   idempotent?: true;
-  /** The argument that accepts any fields, so that the schema cannot be strict, and where its fields are documented. */
+  /**
+   * The argument that accepts any fields, so that the schema cannot be strict, and the place where its fields are documented.
+   */
   open?: string;
   input: I;
   output: O;
@@ -38,7 +40,10 @@ export type Tool = Omit<Definition<z.ZodObject, z.ZodObject>, "run"> & {
   run(ctx: Ctx, input: unknown, io: Io): Promise<Record<string, unknown>>;
   /** The tool as `tools/list` returns it. */
   listed: Record<string, unknown>;
-  /** The same for clients that request schemas of OpenAI's strict mode; an open argument is left out. */
+  /**
+   * The same for clients that request schemas of OpenAI's strict mode. A tool with an open argument has no strict schema and
+   * is listed as above.
+   */
   strictlyListed: Record<string, unknown>;
 };
 

@@ -123,7 +123,7 @@ export const mcp = endpoint({
     refuseOtherOrigins(incoming);
     const { method } = body;
     const given = incoming.header("mcp-session-id") ?? "";
-    // Prefixed with the key's id, so that a session reaches only the calls of its own key.
+    // The prefix is the key's id, so that a session reaches only the calls of its own key.
     const id = SESSION.test(given) && method !== "initialize" ? given : `mcp_${newId("request").slice(4)}`;
     const session = `${ctx.principal.id} ${id}`;
     if (method === "notifications/cancelled") cancelCall(session, body.params);

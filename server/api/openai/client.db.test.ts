@@ -275,7 +275,7 @@ describe("responses", () => {
     expect(response.output_text).toContain("rivers");
     expect(response.metadata).toEqual({ ticket: "8", capstan_receipt_id: receiptIdOf(response.id) });
     expect(response.usage?.total_tokens).toBeGreaterThan(0);
-    // Its output can be sent back unchanged.
+    // The output can be sent back unchanged.
     const next = await world.client.responses.create({
       model: FAST,
       input: [

@@ -5,7 +5,7 @@ import { makeTenant, type Tenant } from "@/testing/api";
 
 /** A tenant, a web server and OpenAI's unmodified client, for the tests of a file. */
 export function serveOpenAI(options: { maxRetries?: number } = {}) {
-  // Its fields are set before the first test.
+  // The fields are set before the first test.
   const world = {} as {
     tenant: Tenant;
     server: WebServer;

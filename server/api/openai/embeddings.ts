@@ -9,7 +9,7 @@ import { headOf, tokensOf } from "./result";
 export const fieldsOf = ({ input }: EmbeddingsRequest): Fields => ({
   ...MODEL_FIELDS,
   "input.texts": "input",
-  // A single text is a list of one.
+  // A single text counts as a list of one text.
   ...(typeof input === "string" ? { "input.texts.0": "input", "input.texts[0]": "input" } : {}),
   "input.dimensions": "dimensions",
 });

@@ -30,7 +30,7 @@ export async function finished(
   if (job.status === "succeeded") return job;
   if (job.status === "failed" || job.status === "canceled") {
     const { code, message } = job.error ?? { code: "Cancelled", message: "The job was canceled." };
-    const details = job.error?.details as Record<string, Json> | undefined; // with the provider's response
+    const details = job.error?.details as Record<string, Json> | undefined; // a JSON object, which may have the provider's response
     const said = { ...details, ...record };
     throw new Fault(
       isErrorCode(code) ? code : "InternalFailure",

@@ -9,7 +9,7 @@ import { ValidationFault } from "@/server/platform/errors/errors";
 
 export type Calls = z.output<typeof ToolCall>[];
 
-/** A `tool_choice` of either request: a mode, a function, or a mode among some of them. */
+/** A `tool_choice` of either request: a mode, a function, or a mode among some functions. */
 export type Choice =
   | z.output<typeof ChoiceMode>
   | { name: string }

@@ -8,7 +8,7 @@ const NO_SESSIONS =
 const JOBS = "Create durable jobs with POST /v1/capabilities/{capability_key}/jobs.";
 const REQUEST = "Request one with POST /v1/capability-requests.";
 
-/** What to use instead of a path and all paths below it. */
+/** The alternative to a path and all paths below. */
 const INSTEAD: Record<`/v1/${string}`, string> = {
   "/v1/assistants": NO_SESSIONS,
   "/v1/audio/transcriptions": `No capability transcribes speech. ${REQUEST}`,
@@ -41,7 +41,7 @@ const INSTEAD: Record<`/v1/${string}`, string> = {
   "/v1/videos": "Create a video with POST /v1/capabilities/video.generate.v1/jobs.",
 };
 
-/** What to use instead of a path of OpenAI's API that is not served, or not with this method; null for any other path. */
+/** The alternative to a path of OpenAI's API that is not served, or not with this method; null for any other path. */
 export function insteadOf(path: string): string | null {
   const parts = path.split("/");
   for (let length = parts.length; length > 2; length--) {

@@ -64,7 +64,7 @@ export function schemaOf(schema: z.ZodType, io: "input" | "output", components: 
       if (io === "input" && zodSchema._zod.def.type === "default")
         jsonSchema.default ??= (zodSchema as z.ZodDefault).def.defaultValue as never;
       if (jsonSchema.format === "date-time" || jsonSchema.format === "date") delete jsonSchema.pattern;
-      // Every name in JSON is a string, so this says nothing.
+      // A constraint that every name in JSON meets, because names are strings.
       if (JSON.stringify(jsonSchema.propertyNames) === '{"type":"string"}') delete jsonSchema.propertyNames;
       if (jsonSchema.minimum === -Number.MAX_SAFE_INTEGER) delete jsonSchema.minimum;
       if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;

@@ -33,7 +33,7 @@ async function answer(request: SpeechRequest): Promise<object> {
       voiceId,
       speed: settings?.speed ?? 1,
       liveliness: 1 + (settings?.style ?? 0) - (settings?.stability ?? 0.5),
-      // With a seed and no request for diversity, every take is the same.
+      // A seed without a request for diversity makes every take the same.
       take: `${model} ${seed ?? "none"} ${seed !== undefined && !diverse ? 0 : take}`,
     }),
   );

@@ -12,7 +12,7 @@ const dueMs = (item: Approvals["items"][number]) => {
   return due === null ? Number.POSITIVE_INFINITY : Date.parse(due);
 };
 
-/** What needs a person's decision in a project: jobs to approve and commissions to pay. */
+/** Items of a project that need a person's decision: jobs to approve and commissions to pay. */
 export const approvalsRouter = router({
   list: reads(ProjectRef, Approvals, async (ctx, input) => {
     const [waiting, payable] = await Promise.all([

@@ -26,7 +26,7 @@ export const connectionsRouter = router({
   unbind: mutation(accounts.unbindProviderCredential),
   remove: mutation(accounts.deleteProviderCredential),
   detail: query(api.getConnection),
-  /** Tests the connection with its provider, and says how to fix problems. */
+  /** Tests the connection with its provider, and explains how to fix problems. */
   test: mutation(api.repairConnection),
   setGuardrails: does(SetConnectionGuardrails, Connection, (ctx, { connection_id, ...guardrails }) =>
     connections.setGuardrails(ctx, connection_id, guardrails),

@@ -62,7 +62,7 @@ export const jobsRouter = router({
   request: query(api.getJobRequest),
   receipt: query(api.getJobReceipt),
   cancel: mutation(api.cancelJob, hidden),
-  /** What the reader may do with the job in this status; the status is part of the cache key. */
+  /** The reader's actions on the job in this status; the status is part of the cache key. */
   rights: reads(JobRef.extend({ status: JobStatus }), JobRights, (ctx, input) =>
     jobs.rights(ctx, input.job_id),
   ),

@@ -389,7 +389,7 @@ async function writeStatements(client: pg.Client) {
   for (const text of texts) {
     const isKnown = await client.query(`PREPARE tried AS ${text}`).then(
       () => true,
-      () => false, // of a test's own table, or several statements in one text
+      () => false, // a test's own table, or several statements in one text
     );
     if (isKnown) await client.query("DEALLOCATE tried");
     if (isKnown) known.push(text);

@@ -116,7 +116,7 @@ export const EMBEDDINGS: readonly MadeCase[] = [
     plays: {
       submit: { body: ['{"data":[{"embedding":[NaN,1]},{"embedding":[1,1]}],"usage":{"prompt_tokens":7}}'] },
     },
-    // Its usage is read, like that of a vector with null.
+    // Usage is read, as for a vector with null.
     expect: { fails: "PROVIDER_ERROR" },
   },
   {

@@ -234,7 +234,7 @@ export const REQUESTS: readonly UpstreamCase[] = [
     from: ["langgenius/dify-plugin-sdks#50"],
     dialect: "chat",
     refuses: [{ members: ["stream_options"], answer: refusal(422, { detail: extra("stream_options") }) }],
-    // It reports its usage without being asked.
+    // The server reports its usage without being asked.
     streamed,
     expect: { ...answered, sent: { lacks: ["stream_options"] } },
   },

@@ -32,8 +32,8 @@ function handle(request: NextRequest, context: Context): Promise<Response> {
 export { handle as GET, handle as POST };
 
 /**
- * The URL to which next-auth's client goes on, or from which it reads the error, when a request is refused. The client
- * understands no other response.
+ * The sign-in URL with a refusal's code. next-auth's client goes there or reads the error from it, and understands no other
+ * response.
  */
 function signInPage({ headers }: NextRequest, error: unknown): string {
   const origin = originOf({ header: (name) => headers.get(name) ?? undefined });

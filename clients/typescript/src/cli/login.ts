@@ -26,7 +26,7 @@ export async function login(terminal: Terminal, options: LoginOptions): Promise<
   const earlier = readSaved();
   const { project, key } = await keyFor(terminal, begun, { ...options, expiresInSeconds }).catch(
     async (error) => {
-      await endLogin(begun); // it could not be used or ended later
+      await endLogin(begun); // without a saved key, nothing could use or end the session later
       throw error;
     },
   );

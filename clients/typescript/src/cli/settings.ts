@@ -5,7 +5,7 @@ import { type Client, createClient } from "../client";
 import { baseOf } from "../transport";
 import { UsageError } from "./terminal";
 
-/** What a login saves, readable only by its owner. */
+/** The settings that a login saves, readable only by its owner. */
 export type Saved = {
   baseUrl?: string;
   sessionToken?: string;

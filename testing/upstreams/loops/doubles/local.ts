@@ -93,7 +93,7 @@ export const LLAMA_CPP: Double = {
         type: "server_error",
       },
     }),
-  // It gave no ids, so any ids will do; the agreement of calls and results is checked for every server.
+  // The server gave no ids, so any ids will do; the agreement of calls and results is checked for every server.
   back: ({ tool_calls, ...spoken }) =>
     comesBack({
       ...spoken,
@@ -132,7 +132,7 @@ export const OLLAMA: Double = {
     ...spoken,
     ...(tool_calls ? { tool_calls: tool_calls.map((call) => ({ ...call, index: 0 })) } : {}),
   })),
-  // It sends each call in one chunk.
+  // The server sends each call in one chunk.
   chunks: ({ tool_calls = [], ...spoken }) => [
     ...usualChunks(spoken).slice(1, -2),
     ...tool_calls.map((call) => delta({ role: "assistant", content: "", tool_calls: [call] })),

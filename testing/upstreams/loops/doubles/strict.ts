@@ -56,7 +56,7 @@ export const MISTRAL: Double = {
     { content: thinking("All is known.", ANSWER) },
     { content: NEXT_ANSWER },
   ],
-  // Its calls come whole in the last chunk, with the usage.
+  // Calls come whole in the last chunk, with the usage.
   chunks: ({ content, tool_calls }) => [
     delta({ role: "assistant", content: "" }),
     ...(Array.isArray(content) ? content : [content]).map((part) =>
@@ -172,7 +172,7 @@ export const GROQ: Double = {
   ],
   chunks: (spoken) => [
     ...usualChunks(spoken).slice(0, -2),
-    // Its usage is in a member of its own.
+    // The usage is in a member of its own.
     ending(spoken.tool_calls ?? [], { ofChunk: { x_groq: { id: "req_1", usage: USAGE } } }),
   ],
   refuse(request) {
@@ -222,7 +222,7 @@ export const XAI: Double = {
     total_tokens: 415,
     completion_tokens_details: { reasoning_tokens: 400 },
   },
-  // Its calls come whole in one chunk.
+  // Calls come whole in one chunk.
   chunks({ tool_calls = [], refusal: _, ...spoken }) {
     const [opening = "", ...others] = usualChunks(spoken);
     return [

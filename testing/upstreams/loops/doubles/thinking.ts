@@ -41,7 +41,7 @@ export const KIMI: Double = {
   ],
   chunks: (spoken) => [
     ...usualChunks(spoken).slice(0, -2),
-    // Its usage is in the choice of the last chunk (earendil-works/pi#2017).
+    // The usage is in the choice of the last chunk (earendil-works/pi#2017).
     ending(spoken.tool_calls ?? [], { ofChoice: { usage: USAGE } }),
   ],
   refuse(request) {
@@ -153,7 +153,7 @@ export const GEMINI_COMPATIBLE: Double = {
     { content: ANSWER, ...signed("CsoBAdHtim11-answer") },
     { content: NEXT_ANSWER, ...signed("CtwBAdHtim07-next") },
   ],
-  // Its calls come whole, one per chunk.
+  // Calls come whole, one per chunk.
   chunks: ({ content, tool_calls = [], ...members }) => [
     ...tool_calls.map((call, index) => delta({ role: "assistant", tool_calls: [{ index, ...call }] })),
     ...(tool_calls.length > 0 ? [] : [delta({ role: "assistant", content, ...members })]),
@@ -195,7 +195,7 @@ export const GEMINI_COMPATIBLE: Double = {
 
 const signatureOf = (call: object | undefined): string | undefined =>
   (call as { extra_content?: { google?: { thought_signature?: string } } } | undefined)?.extra_content?.google
-    ?.thought_signature; // a member of any shape
+    ?.thought_signature; // absent members read as undefined
 /** The form of Google's errors: a list with one item. */
 const googleError = (message: string): Answer => ({
   status: 400,
