@@ -15,7 +15,7 @@ const route = router(endpoints);
 
 export type Call = {
   key?: string;
-  /** Sent as JSON, except that a Uint8Array, a string or a form is sent unchanged. */
+  /** The body is sent as JSON, except that a Uint8Array, a string or a form is sent unchanged. */
   body?: unknown;
   /** The body as a stream, for tests of how it arrives. */
   stream?: AsyncIterable<Uint8Array>;

@@ -12,7 +12,7 @@ export async function listen(
     response: ServerResponse,
     bytes: Uint8Array,
   ) => void | Promise<void>,
-  /** Zero for any free port. */
+  /** Zero means any free port. */
   wantedPort = 0,
 ) {
   const sockets = new Set<Socket>();

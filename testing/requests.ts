@@ -8,7 +8,7 @@ type Asked = {
   /** A header that is undefined is not sent. */
   headers?: Record<string, string | undefined>;
   key?: string;
-  /** Sent as JSON unless it is text or bytes. */
+  /** The body is sent as JSON unless it is text or bytes. */
   body?: unknown;
   params?: Record<string, string>;
   address?: string;

@@ -100,7 +100,7 @@ export function AuditLog({ organizationId }: { organizationId: string }) {
   );
 }
 
-/** The filter value for the organization itself. */
+/** The name that `useNamed` gives the organization's own id. */
 const ALL = "all";
 const AN_ID = /\b[a-z]{2,6}_[0-9a-hjkmnp-tv-z]{26}\b/g;
 

@@ -18,7 +18,7 @@ type Props<Body extends { input?: unknown }, Price> = {
   instead: string | null;
   /** The noun in its messages, such as "price". */
   noun: string;
-  /** The text that reserves the place of the price. */
+  /** Classes of the placeholder, which has the size of the price. */
   waiting: string;
   children(price: Price): ReactNode;
 };

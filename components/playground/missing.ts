@@ -25,7 +25,7 @@ function lackOf(
       return value === "" ? [issueOf(field, path)] : [];
     case "object": {
       if (typeof value !== "object" || value === null) return [];
-      const values = value as Record<string, unknown>; // the caller has checked that it is an object
+      const values = value as Record<string, unknown>; // the line above ensures an object
       return Object.entries(field.schema.properties ?? {}).flatMap(([name, each]) =>
         lackOf(fieldOf(name, each, root), values[name], {
           path: [...path, name],

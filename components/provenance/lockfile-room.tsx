@@ -19,7 +19,7 @@ import type { LockfileVerification } from "@/server/contract/provenance";
 
 type CheckName = LockfileVerification["checks"][number]["name"];
 
-/** A question in plain words for each check. */
+/** A statement in plain words for each check. */
 const QUESTIONS: Record<CheckName, string> = {
   pin_resolves: "The pinned model is still available",
   native_api_supported: "Its API is still supported",

@@ -3,8 +3,8 @@ import NextLink from "next/link";
 import { type ComponentProps, useState } from "react";
 
 /**
- * A link to one of our pages. The page's data is prefetched once the reader hovers or focuses the link; Next would prefetch
- * every visible link, which is 60 requests on a list.
+ * A link to one of our pages, which is prefetched once the reader hovers or focuses the link. Next would prefetch every visible
+ * link, which is 60 requests on a list.
  */
 export default function Link({ onMouseEnter, onFocus, ...rest }: ComponentProps<typeof NextLink>) {
   const [isNear, setNear] = useState(false);

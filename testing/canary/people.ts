@@ -35,7 +35,7 @@ export async function changeOwnSecrets(visit: Visit, person: Person): Promise<vo
   const { secret, uri } = await mustDo("account.startSecondFactor", { password }, cookie);
   keep("a secret of an authenticator", secret);
   keep("the address of its QR code", new URL(uri).search);
-  // An authenticator's code is accepted once per time step, so the last step is cleared from its row.
+  // An authenticator's code is accepted once per time step, so the step that the person's row remembers is cleared.
   const code = async () => {
     await pool.query("UPDATE user_account SET second_factor_step = NULL");
     return { code: codeAt(secret, new Date()) };

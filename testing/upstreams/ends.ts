@@ -96,7 +96,7 @@ export async function rowOf(executionId: string) {
   return rows[0];
 }
 
-/** The ledger entries of an execution, if they do not add up to zero. */
+/** One row with the sum of an execution's ledger entries; no row if they add up to zero. */
 export const unbalanced = async (executionId: string) =>
   (
     await pool.query<{ sum: string }>(

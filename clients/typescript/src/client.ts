@@ -78,7 +78,7 @@ export const KEYED = [
   "/v1/jobs/{job_id}/retry",
   "/v1/responses",
 ] as const satisfies PathsWith<"post">[];
-/** The value of a parameter may also be part of the template, because some capabilities have paths of their own. */
+/** A path may have a value in the place of a parameter, because some capabilities have paths of their own. */
 const KEYED_PATHS = KEYED.map((path) => new RegExp(`^${path.replace(/\{\w+\}/g, "[^/]+")}$`));
 const isKeyed = (path: string) => KEYED_PATHS.some((keyed) => keyed.test(path));
 
@@ -91,7 +91,7 @@ export function createClient(options: ClientOptions): Client {
   const call =
     <M extends Method>(method: M): Call<M> =>
     async (path, ...[init]) => {
-      const given = (init ?? {}) as { headers?: HeadersInit; body?: unknown }; // `Call` requires these members
+      const given = (init ?? {}) as { headers?: HeadersInit; body?: unknown }; // an init has no other members that are read here
       const headers = new Headers(given.headers);
       if (method === "post" && isKeyed(path) && !headers.has("idempotency-key"))
         headers.set("idempotency-key", asHeader(keyIn(given.body) ?? newIdempotencyKey()));

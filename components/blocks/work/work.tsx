@@ -27,7 +27,7 @@ const GLYPHS: Record<string, LucideIcon> = {
   domain: Globe,
 };
 
-/** The title of a job: its subject. Null if it has none. */
+/** The title of a job: its subject, or a note that its content is private. Null if it has neither. */
 export const workTitle = (work: Work | null) =>
   work?.isPrivate ? "Private content" : (work?.subject ?? null);
 
