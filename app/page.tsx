@@ -1,7 +1,7 @@
 import { cookies } from "next/headers";
 import { redirect } from "next/navigation";
+import { PanelData } from "@/components/data/panel-data";
 import { OnboardingForm } from "@/components/organization/onboarding-form";
-import { PanelData } from "@/components/panel-data";
 import { LAST_PROJECT_COOKIE } from "@/components/shell/last-project";
 import { PlainPage, PlainTitle } from "@/components/shell/plain-page";
 import { requirePerson } from "@/server/auth/session";

@@ -1,9 +1,9 @@
 import { cookies } from "next/headers";
 import type { ReactNode } from "react";
-import { PanelData } from "@/components/panel-data";
+import { PanelData } from "@/components/data/panel-data";
+import type { ProjectChoice } from "@/components/data/trpc";
 import { type Mode, modeCookie, readMode } from "@/components/shell/mode-cookie";
 import { PanelShell } from "@/components/shell/panel-shell";
-import type { ProjectChoice } from "@/components/trpc";
 import { panelRead } from "@/server/trpc/prefetch";
 
 /** The frame around a page of a project. */

@@ -2,7 +2,7 @@
 import { useSuspenseQuery } from "@tanstack/react-query";
 import type { ReactNode } from "react";
 import { ChoiceField } from "@/components/blocks/form/fields";
-import { useTRPC } from "@/components/trpc";
+import { useTRPC } from "@/components/data/trpc";
 
 const NONE = "none"; // a select cannot hold an empty value
 

@@ -2,7 +2,7 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { useCallback, useEffect, useRef, useState } from "react";
 import { useActionPerInput } from "@/components/blocks/data/use-action";
-import { useTRPC } from "@/components/trpc";
+import { useTRPC } from "@/components/data/trpc";
 import { toast } from "@/components/ui/toaster";
 
 export type Decision = "approve" | "reject";

@@ -2,7 +2,7 @@
 import { useSuspenseQuery } from "@tanstack/react-query";
 import { useAction } from "@/components/blocks/data/use-action";
 import { formatMoney } from "@/components/blocks/money/money";
-import { toFailure, useTRPC } from "@/components/trpc";
+import { toFailure, useTRPC } from "@/components/data/trpc";
 import { Button } from "@/components/ui/button";
 import { Card } from "@/components/ui/card";
 import { Fact, Facts } from "@/components/ui/facts";

@@ -6,7 +6,7 @@ import { MoneyField } from "@/components/blocks/form/fields";
 import { Form } from "@/components/blocks/form/form";
 import { oneOfOr } from "@/components/blocks/list/list-state";
 import { formatMoney } from "@/components/blocks/money/money";
-import { useTRPC } from "@/components/trpc";
+import { useTRPC } from "@/components/data/trpc";
 import { type Bounds, readAmount, toText } from "@/components/ui/amount";
 import { Button } from "@/components/ui/button";
 import { Section } from "@/components/ui/card";

@@ -6,8 +6,8 @@ import { ChoiceField, MoneyField, TextField } from "@/components/blocks/form/fie
 import { FormDialog } from "@/components/blocks/form/form-dialog";
 import { BudgetBar } from "@/components/blocks/money/budget-bar";
 import { dollars } from "@/components/blocks/money/money";
+import { type ProjectChoice, useTRPC } from "@/components/data/trpc";
 import { Moment } from "@/components/time/moment";
-import { type ProjectChoice, useTRPC } from "@/components/trpc";
 import { SOME_AMOUNT } from "@/components/ui/amount";
 import { Badge, type Tone } from "@/components/ui/badge";
 import { Button } from "@/components/ui/button";

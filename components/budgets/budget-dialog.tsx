@@ -4,7 +4,7 @@ import { useAction } from "@/components/blocks/data/use-action";
 import { CheckField, ChoiceField, MoneyField, TextField } from "@/components/blocks/form/fields";
 import { FormDialog } from "@/components/blocks/form/form-dialog";
 import { oneOfOr } from "@/components/blocks/list/list-state";
-import { type ProjectChoice, useTRPC } from "@/components/trpc";
+import { type ProjectChoice, useTRPC } from "@/components/data/trpc";
 import type { BudgetPeriod, BudgetView } from "@/server/contract/budgets";
 import { BUDGET_PERIODS } from "@/server/contract/enums";
 import type { ApiKey } from "@/server/contract/organizations";

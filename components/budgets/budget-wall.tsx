@@ -2,7 +2,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { useProject } from "@/components/blocks/data/use-project";
 import { BudgetBar } from "@/components/blocks/money/budget-bar";
-import { type Failure, useTRPC } from "@/components/trpc";
+import { type Failure, useTRPC } from "@/components/data/trpc";
 import Link from "@/components/ui/link";
 import { wallOf } from "./wall";
 import { nameOf } from "./words";

@@ -11,9 +11,9 @@ import { type Column, ResourceTable } from "@/components/blocks/list/resource-ta
 import { Amount } from "@/components/blocks/money/amount";
 import { BudgetBar } from "@/components/blocks/money/budget-bar";
 import { dollars } from "@/components/blocks/money/money";
+import { useTRPC } from "@/components/data/trpc";
 import { OtherMode, useIsTest } from "@/components/shell/mode";
 import { PageHeader } from "@/components/shell/page-header";
-import { useTRPC } from "@/components/trpc";
 import { Badge } from "@/components/ui/badge";
 import { Button } from "@/components/ui/button";
 import { Card, Section } from "@/components/ui/card";

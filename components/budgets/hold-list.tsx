@@ -12,7 +12,7 @@ import { dollars } from "@/components/blocks/money/money";
 import { WorkCell } from "@/components/blocks/work/work";
 import { Caller } from "@/components/callers/caller";
 import { comparisonHref } from "@/components/comparisons/list-state";
-import { useTRPC } from "@/components/trpc";
+import { useTRPC } from "@/components/data/trpc";
 import { SOME_AMOUNT } from "@/components/ui/amount";
 import { Badge } from "@/components/ui/badge";
 import { Button } from "@/components/ui/button";

@@ -5,7 +5,7 @@ import { ChoiceField, TextField } from "@/components/blocks/form/fields";
 import { FormDialog } from "@/components/blocks/form/form-dialog";
 import type { Sent } from "@/components/blocks/form/sent";
 import { dollars } from "@/components/blocks/money/money";
-import { useTRPC } from "@/components/trpc";
+import { useTRPC } from "@/components/data/trpc";
 import { Button } from "@/components/ui/button";
 import { Notice } from "@/components/ui/notice";
 import type { HoldsResolved } from "@/server/contract/budgets";

@@ -1,7 +1,7 @@
 "use client";
 import { useQuery } from "@tanstack/react-query";
 import { BudgetBar } from "@/components/blocks/money/budget-bar";
-import { useTRPC } from "@/components/trpc";
+import { useTRPC } from "@/components/data/trpc";
 import Link from "@/components/ui/link";
 import type { BudgetView } from "@/server/contract/budgets";
 import type { RetailQuote } from "@/server/contract/pricing";

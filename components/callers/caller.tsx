@@ -1,6 +1,6 @@
 "use client";
 import { useQuery } from "@tanstack/react-query";
-import { useTRPC } from "@/components/trpc";
+import { useTRPC } from "@/components/data/trpc";
 import { CopyButton } from "@/components/ui/copy-button";
 import { callerName } from "./caller-name";
 

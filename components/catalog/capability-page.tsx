@@ -1,8 +1,8 @@
 "use client";
 import { useSuspenseQuery } from "@tanstack/react-query";
+import { useTRPC } from "@/components/data/trpc";
 import { Playground } from "@/components/playground/playground";
 import { PageHeader } from "@/components/shell/page-header";
-import { useTRPC } from "@/components/trpc";
 import { Badge } from "@/components/ui/badge";
 import { CopyButton } from "@/components/ui/copy-button";
 import { Described, MODE_LABEL, NeedsConnection } from "./words";

@@ -3,8 +3,8 @@ import { keepPreviousData, useQuery, useSuspenseQuery } from "@tanstack/react-qu
 import type { inferRouterOutputs } from "@trpc/server";
 import { Search, SearchX } from "lucide-react";
 import { useDeferredValue, useState } from "react";
+import { useTRPC } from "@/components/data/trpc";
 import { PageHeader } from "@/components/shell/page-header";
-import { useTRPC } from "@/components/trpc";
 import { Card } from "@/components/ui/card";
 import { cn } from "@/components/ui/class-names";
 import { EmptyState, ErrorState } from "@/components/ui/empty-state";

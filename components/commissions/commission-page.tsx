@@ -1,8 +1,8 @@
 "use client";
 import { useLive } from "@/components/blocks/data/use-live";
+import { useTRPC } from "@/components/data/trpc";
 import { PlainPage, PlainTitle } from "@/components/shell/plain-page";
 import { useServerNow } from "@/components/time/server-now";
-import { useTRPC } from "@/components/trpc";
 import Link from "@/components/ui/link";
 import type { Commission } from "@/server/contract/commissions";
 import { NextSteps } from "./next-steps";

@@ -3,7 +3,7 @@ import { createTRPCClient, httpLink } from "@trpc/client";
 import type { ReactNode } from "react";
 import { renderToStaticMarkup } from "react-dom/server";
 import { expect, test } from "vitest";
-import { TRPCProvider } from "@/components/trpc";
+import { TRPCProvider } from "@/components/data/trpc";
 import type { Commission } from "@/server/contract/commissions";
 import type { AppRouter } from "@/server/trpc";
 import { commissionOf, NOW, paymentOf, refundOf } from "./commission.fixture";

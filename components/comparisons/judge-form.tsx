@@ -3,7 +3,7 @@ import { Gavel } from "lucide-react";
 import { type ReactNode, useState } from "react";
 import { useAction } from "@/components/blocks/data/use-action";
 import { useProject } from "@/components/blocks/data/use-project";
-import { sentencesOf, useTRPC } from "@/components/trpc";
+import { sentencesOf, useTRPC } from "@/components/data/trpc";
 import { Confirm } from "@/components/ui/alert-dialog";
 import { Button } from "@/components/ui/button";
 import { Section } from "@/components/ui/card";

@@ -6,11 +6,11 @@ import { type Column, ResourceTable } from "@/components/blocks/list/resource-ta
 import { Amount } from "@/components/blocks/money/amount";
 import { callerName } from "@/components/callers/caller-name";
 import { competitorName } from "@/components/comparisons/new/draft";
+import { useTRPC } from "@/components/data/trpc";
 import { ChargeAmount } from "@/components/jobs/charge-words";
 import { JobStatusBadge } from "@/components/jobs/job-status";
 import { Snippets } from "@/components/playground/snippets";
 import { Moment } from "@/components/time/moment";
-import { useTRPC } from "@/components/trpc";
 import { Badge } from "@/components/ui/badge";
 import { Section } from "@/components/ui/card";
 import { shortId } from "@/components/ui/copyable-id";

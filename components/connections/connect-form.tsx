@@ -2,7 +2,7 @@
 import { useAction } from "@/components/blocks/data/use-action";
 import { ChecksField, TextField } from "@/components/blocks/form/fields";
 import { FormDialog } from "@/components/blocks/form/form-dialog";
-import { type ProjectChoice, useTRPC } from "@/components/trpc";
+import { type ProjectChoice, useTRPC } from "@/components/data/trpc";
 import type { ConnectableProvider } from "@/server/contract/credentials";
 import { readSecret, SecretFields } from "./secret-fields";
 

@@ -2,7 +2,7 @@
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { Refusal } from "@/components/blocks/feedback/refusal";
-import { type ProjectChoice, useTRPC } from "@/components/trpc";
+import { type ProjectChoice, useTRPC } from "@/components/data/trpc";
 import { Section } from "@/components/ui/card";
 import { CheckList } from "@/components/ui/check-list";
 import type { ConnectableProvider } from "@/server/contract/credentials";

@@ -1,7 +1,7 @@
 "use client";
 import { CircleCheck, Plug } from "lucide-react";
 import { useAction } from "@/components/blocks/data/use-action";
-import { useTRPC } from "@/components/trpc";
+import { useTRPC } from "@/components/data/trpc";
 import { Badge } from "@/components/ui/badge";
 import { Button } from "@/components/ui/button";
 import { Notice } from "@/components/ui/notice";

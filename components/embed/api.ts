@@ -1,6 +1,6 @@
-import type { FieldIssue } from "@/components/field-issue";
-import type { Failure } from "@/components/trpc";
-import { UNREACHABLE } from "@/components/unreachable";
+import type { FieldIssue } from "@/components/data/field-issue";
+import type { Failure } from "@/components/data/trpc";
+import { UNREACHABLE } from "@/components/data/unreachable";
 
 /** An error of the API, in the shape that the panel's forms read. */
 export class Refusal extends Error {

@@ -1,7 +1,7 @@
 "use client";
 import { useCallback, useEffect, useState } from "react";
-import type { Failure } from "@/components/trpc";
-import { UNREACHABLE } from "@/components/unreachable";
+import type { Failure } from "@/components/data/trpc";
+import { UNREACHABLE } from "@/components/data/unreachable";
 import { TERMINAL } from "@/server/contract/enums";
 import type { Job } from "@/server/contract/jobs";
 import { type PanelApi, Refusal } from "./api";

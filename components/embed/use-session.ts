@@ -1,6 +1,6 @@
 "use client";
 import { useCallback, useEffect, useRef, useState } from "react";
-import { UNREACHABLE } from "@/components/unreachable";
+import { UNREACHABLE } from "@/components/data/unreachable";
 import type { EmbedBootstrap, ExchangedEmbedSession } from "@/server/contract/embeds";
 import { type PanelApi, panelApi, Refusal } from "./api";
 import { type FromHost, PROTOCOL, readFromHost, type ToHost } from "./protocol";

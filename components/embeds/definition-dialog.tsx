@@ -4,7 +4,7 @@ import { useAction } from "@/components/blocks/data/use-action";
 import { ChecksField, ChoiceField, LinesField, MoneyField, TextField } from "@/components/blocks/form/fields";
 import { FormDialog } from "@/components/blocks/form/form-dialog";
 import type { Sent } from "@/components/blocks/form/sent";
-import { type ProjectChoice, useTRPC } from "@/components/trpc";
+import { type ProjectChoice, useTRPC } from "@/components/data/trpc";
 import { SOME_AMOUNT } from "@/components/ui/amount";
 import type { EmbedDefinition, EmbedPolicy, EmbedPresentation } from "@/server/contract/embeds";
 import { emptyTerms, originsIn, ROUTING, ROUTING_WORDS, readTerms, SHOWN, SHOWN_WORDS } from "./terms";

@@ -6,7 +6,7 @@ import { formatBytes } from "@/components/artifacts/format-bytes";
 import { CHECKERBOARD } from "@/components/artifacts/picture-frame";
 import { ArtifactViewer, isPicture } from "@/components/artifacts/viewer";
 import { useAction } from "@/components/blocks/data/use-action";
-import { useTRPC } from "@/components/trpc";
+import { useTRPC } from "@/components/data/trpc";
 import { Badge } from "@/components/ui/badge";
 import { Button } from "@/components/ui/button";
 import { CardBody, Section } from "@/components/ui/card";

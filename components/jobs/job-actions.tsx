@@ -2,7 +2,7 @@
 import { type QueryKey, useQuery } from "@tanstack/react-query";
 import { useAction } from "@/components/blocks/data/use-action";
 import { ConfirmAction } from "@/components/blocks/feedback/confirm-action";
-import { useTRPC } from "@/components/trpc";
+import { useTRPC } from "@/components/data/trpc";
 import { Notice } from "@/components/ui/notice";
 import type { Job, JobRights } from "@/server/contract/jobs";
 import { useShownJobs } from "./approval";

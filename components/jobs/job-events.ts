@@ -1,6 +1,6 @@
 "use client";
 import { queryOptions, useQuery, useQueryClient } from "@tanstack/react-query";
-import { useTRPCClient } from "@/components/trpc";
+import { useTRPCClient } from "@/components/data/trpc";
 import { TERMINAL } from "@/server/contract/enums";
 import type { JobEvent } from "@/server/contract/job-events";
 import type { Job } from "@/server/contract/jobs";

@@ -12,9 +12,9 @@ import { FormDialog, type FormDialogProps } from "@/components/blocks/form/form-
 import { toOptions } from "@/components/blocks/list/filter-bar";
 import { dollars } from "@/components/blocks/money/money";
 import { useConnectionLost } from "@/components/connection/connection";
+import { useTRPC } from "@/components/data/trpc";
 import { PageHeader } from "@/components/shell/page-header";
 import { Moment, Took } from "@/components/time/moment";
-import { useTRPC } from "@/components/trpc";
 import { Button } from "@/components/ui/button";
 import { CopyableId } from "@/components/ui/copyable-id";
 import { Figure, Figures, None } from "@/components/ui/figures";

@@ -6,7 +6,7 @@ import { TestMoneyBadge } from "@/components/billing/test-money";
 import { TabLink } from "@/components/blocks/detail/page-tabs";
 import { Rail, RailSection } from "@/components/blocks/detail/rail";
 import { dollars } from "@/components/blocks/money/money";
-import { useTRPC } from "@/components/trpc";
+import { useTRPC } from "@/components/data/trpc";
 import { Fact, Facts } from "@/components/ui/facts";
 import Link from "@/components/ui/link";
 import { useVerified } from "@/components/verify/verify-here";

@@ -6,7 +6,7 @@ import { ChoiceField, TextField } from "@/components/blocks/form/fields";
 import { FormDialog } from "@/components/blocks/form/form-dialog";
 import { PresetField } from "@/components/blocks/form/preset-field";
 import { toOptions } from "@/components/blocks/list/filter-bar";
-import { type ProjectChoice, useTRPC } from "@/components/trpc";
+import { type ProjectChoice, useTRPC } from "@/components/data/trpc";
 import { Button } from "@/components/ui/button";
 import { SecretDialog } from "@/components/ui/secret-dialog";
 import { KEY_SCOPES } from "@/server/contract/enums";

@@ -4,8 +4,8 @@ import { useAction } from "@/components/blocks/data/use-action";
 import { ConfirmAction } from "@/components/blocks/feedback/confirm-action";
 import type { Column } from "@/components/blocks/list/resource-table";
 import { defineStatus } from "@/components/blocks/status/status";
+import { useTRPC } from "@/components/data/trpc";
 import { Ago } from "@/components/time/moment";
-import { useTRPC } from "@/components/trpc";
 import { CopyableId } from "@/components/ui/copyable-id";
 import type { ApiKey } from "@/server/contract/organizations";
 

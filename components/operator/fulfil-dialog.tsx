@@ -5,7 +5,7 @@ import { useRef, useState } from "react";
 import { useAction } from "@/components/blocks/data/use-action";
 import { TextField } from "@/components/blocks/form/fields";
 import { FormDialog } from "@/components/blocks/form/form-dialog";
-import { useTRPC } from "@/components/trpc";
+import { useTRPC } from "@/components/data/trpc";
 import { Button } from "@/components/ui/button";
 import type { ActProps } from "./use-act";
 import { isOutdated, useActEnds } from "./use-act";

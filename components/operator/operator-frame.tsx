@@ -1,7 +1,7 @@
 import type { ReactNode } from "react";
 import { Logo } from "@/components/brand/logo";
+import { PanelData } from "@/components/data/panel-data";
 import { Bell } from "@/components/notifications/bell";
-import { PanelData } from "@/components/panel-data";
 import { AccountMenu } from "@/components/shell/account-menu";
 import { SkipLink } from "@/components/shell/panel-shell";
 import Link from "@/components/ui/link";

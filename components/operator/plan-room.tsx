@@ -7,6 +7,7 @@ import { FormDialog } from "@/components/blocks/form/form-dialog";
 import type { Sent } from "@/components/blocks/form/sent";
 import { ListCard } from "@/components/blocks/list/list-card";
 import { type Column, ResourceTable } from "@/components/blocks/list/resource-table";
+import { useTRPC } from "@/components/data/trpc";
 import {
   FEATURE_NAMES,
   FEATURES,
@@ -16,7 +17,6 @@ import {
   shownLimit,
 } from "@/components/organization/limit-words";
 import { PageHeader } from "@/components/shell/page-header";
-import { useTRPC } from "@/components/trpc";
 import { Badge } from "@/components/ui/badge";
 import { Button } from "@/components/ui/button";
 import type { PlanLimit } from "@/server/contract/billing";

@@ -10,7 +10,7 @@ import { toOptions } from "@/components/blocks/list/filter-bar";
 import { oneOfOr } from "@/components/blocks/list/list-state";
 import { formatMoney } from "@/components/blocks/money/money";
 import { daysOf } from "@/components/commissions/offer";
-import { useTRPC } from "@/components/trpc";
+import { useTRPC } from "@/components/data/trpc";
 import { Button } from "@/components/ui/button";
 import { Dialog, DialogActions, DialogClose, DialogContent } from "@/components/ui/dialog";
 import { Fact, Facts } from "@/components/ui/facts";

@@ -7,12 +7,12 @@ import { GrowingList, ReadFailure } from "@/components/blocks/list/growing-list"
 import { type Column, ResourceTable } from "@/components/blocks/list/resource-table";
 import { AUDIT_COLUMNS } from "@/components/callers/audit-columns";
 import { callerName } from "@/components/callers/caller-name";
+import { useTRPC } from "@/components/data/trpc";
 import { EventList } from "@/components/requests/event-list";
 import { RequestStatusBadge } from "@/components/requests/request-status";
 import { CurrentWording, summaryOf } from "@/components/requests/wording";
 import { PageHeader } from "@/components/shell/page-header";
 import { Moment } from "@/components/time/moment";
-import { useTRPC } from "@/components/trpc";
 import { Badge, type Tone } from "@/components/ui/badge";
 import { Section } from "@/components/ui/card";
 import { Choice } from "@/components/ui/choice";

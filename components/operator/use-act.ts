@@ -1,6 +1,6 @@
 "use client";
 import { useQueryClient } from "@tanstack/react-query";
-import { sentencesOf, toFailure, useTRPC } from "@/components/trpc";
+import { sentencesOf, toFailure, useTRPC } from "@/components/data/trpc";
 import { toast } from "@/components/ui/toaster";
 import type { RequestDossier } from "@/server/contract/dossiers";
 

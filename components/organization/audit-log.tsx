@@ -9,7 +9,7 @@ import { ResourceTable } from "@/components/blocks/list/resource-table";
 import { dollars } from "@/components/blocks/money/money";
 import { AUDIT_COLUMNS } from "@/components/callers/audit-columns";
 import { callerName } from "@/components/callers/caller-name";
-import { useTRPC } from "@/components/trpc";
+import { useTRPC } from "@/components/data/trpc";
 import { Button } from "@/components/ui/button";
 import { Section } from "@/components/ui/card";
 import { shortId } from "@/components/ui/copyable-id";

@@ -13,9 +13,9 @@ import {
 } from "@/components/blocks/form/fields";
 import { FormDialog } from "@/components/blocks/form/form-dialog";
 import { type Column, ResourceTable } from "@/components/blocks/list/resource-table";
+import { useTRPC } from "@/components/data/trpc";
 import { NewKey } from "@/components/keys/create-key";
 import { KEY_COLUMNS, RevokeKey } from "@/components/keys/key-columns";
-import { useTRPC } from "@/components/trpc";
 import { Button } from "@/components/ui/button";
 import { Section } from "@/components/ui/card";
 import { EmptyState } from "@/components/ui/empty-state";

@@ -2,7 +2,7 @@
 import { useAction } from "@/components/blocks/data/use-action";
 import { TextField } from "@/components/blocks/form/fields";
 import { Form } from "@/components/blocks/form/form";
-import { useTRPC } from "@/components/trpc";
+import { useTRPC } from "@/components/data/trpc";
 import { Button } from "@/components/ui/button";
 import { Card } from "@/components/ui/card";
 

@@ -3,7 +3,7 @@ import { useSuspenseQuery } from "@tanstack/react-query";
 import { useAction } from "@/components/blocks/data/use-action";
 import { ConfirmAction } from "@/components/blocks/feedback/confirm-action";
 import { type Column, ResourceTable } from "@/components/blocks/list/resource-table";
-import { useTRPC } from "@/components/trpc";
+import { useTRPC } from "@/components/data/trpc";
 import { Badge } from "@/components/ui/badge";
 import { Section } from "@/components/ui/card";
 import type { PlanLimit } from "@/server/contract/billing";

@@ -7,7 +7,7 @@ import { ConfirmAction } from "@/components/blocks/feedback/confirm-action";
 import { TextField } from "@/components/blocks/form/fields";
 import { FormDialog } from "@/components/blocks/form/form-dialog";
 import type { Sent } from "@/components/blocks/form/sent";
-import { useTRPC } from "@/components/trpc";
+import { useTRPC } from "@/components/data/trpc";
 import { Badge } from "@/components/ui/badge";
 import { Button } from "@/components/ui/button";
 import { Section } from "@/components/ui/card";

@@ -1,4 +1,4 @@
-import type { Failure, FieldIssue } from "@/components/trpc";
+import type { Failure, FieldIssue } from "@/components/data/trpc";
 
 type Whole = Record<string, unknown>;
 

@@ -1,7 +1,7 @@
 "use client";
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { type ReactNode, useMemo } from "react";
-import { toFailure } from "@/components/trpc";
+import { toFailure } from "@/components/data/trpc";
 import { Skeleton } from "@/components/ui/skeleton";
 import { toPriced } from "./priced";
 import { labelOf } from "./schema";

@@ -1,4 +1,4 @@
-import type { FieldIssue } from "@/components/trpc";
+import type { FieldIssue } from "@/components/data/trpc";
 import { type Field, fieldOf, type Path, type Schema, singularOf, variantOf } from "./schema";
 
 /** The type of an issue that only a file can resolve. */

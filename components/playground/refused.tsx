@@ -1,5 +1,5 @@
 import type { ReactNode } from "react";
-import type { Failure } from "@/components/trpc";
+import type { Failure } from "@/components/data/trpc";
 import { Notice } from "@/components/ui/notice";
 
 /** The reason why a run was refused, and the next step; `children` adds details. */

@@ -2,8 +2,8 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useCallback, useEffect, useEffectEvent, useRef, useState } from "react";
 import { useAction } from "@/components/blocks/data/use-action";
+import { type Failure, isUnanswered, toFailure, useTRPC, useTRPCClient } from "@/components/data/trpc";
 import { pollMs } from "@/components/jobs/job-events";
-import { type Failure, isUnanswered, toFailure, useTRPC, useTRPCClient } from "@/components/trpc";
 import type { Job } from "@/server/contract/jobs";
 import { type KeptRun, keepRun, keptRun } from "./kept-run";
 

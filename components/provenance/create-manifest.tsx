@@ -4,8 +4,8 @@ import { type ReactElement, useState } from "react";
 import { useAction } from "@/components/blocks/data/use-action";
 import { LinesField, TextField } from "@/components/blocks/form/fields";
 import { FormDialog } from "@/components/blocks/form/form-dialog";
+import { useTRPC } from "@/components/data/trpc";
 import { manifestHref } from "@/components/pins/list-state";
-import { useTRPC } from "@/components/trpc";
 
 /** Parses pasted ids, separated by spaces, commas, quotes or lines, without duplicates. */
 const idsOf = (text: string): string[] => [...new Set(text.split(/[\s,;"'[\]]+/).filter(Boolean))];

@@ -1,7 +1,7 @@
 "use client";
 import { useRouter } from "next/navigation";
 import { useAction } from "@/components/blocks/data/use-action";
-import { useTRPC } from "@/components/trpc";
+import { useTRPC } from "@/components/data/trpc";
 import { requestHref } from "./list-state";
 
 /** The queries that an action on a request may change. */

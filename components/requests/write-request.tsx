@@ -2,8 +2,8 @@
 import { useSuspenseQuery } from "@tanstack/react-query";
 import { type ComponentProps, type ReactNode, useState } from "react";
 import { useProject } from "@/components/blocks/data/use-project";
+import { useTRPC } from "@/components/data/trpc";
 import { PageHeader } from "@/components/shell/page-header";
-import { useTRPC } from "@/components/trpc";
 import { Notice } from "@/components/ui/notice";
 import { EMPTY_DRAFT, toDraft } from "./draft";
 import { requestHref, requestsHref } from "./list-state";

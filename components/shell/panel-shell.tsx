@@ -1,7 +1,7 @@
 import type { ReactNode } from "react";
 import { Logo, Mark } from "@/components/brand/logo";
+import type { ProjectChoice } from "@/components/data/trpc";
 import { Bell } from "@/components/notifications/bell";
-import type { ProjectChoice } from "@/components/trpc";
 import Link from "@/components/ui/link";
 import { Notice } from "@/components/ui/notice";
 import { AccountMenu } from "./account-menu";

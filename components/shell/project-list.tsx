@@ -1,7 +1,7 @@
 "use client";
 import { Check } from "lucide-react";
 import { usePathname, useRouter } from "next/navigation";
-import type { ProjectChoice } from "@/components/trpc";
+import type { ProjectChoice } from "@/components/data/trpc";
 import { DropdownMenu, DropdownMenuItem, DropdownMenuLabel } from "@/components/ui/dropdown-menu";
 import type { MenuProps } from "@/components/ui/menu-button";
 import { leaveUnsaved } from "@/components/unsaved/unsaved-work";

@@ -1,6 +1,6 @@
 "use client";
 import { ChevronsUpDown, FolderKanban } from "lucide-react";
-import type { ProjectChoice } from "@/components/trpc";
+import type { ProjectChoice } from "@/components/data/trpc";
 import { MenuButton } from "@/components/ui/menu-button";
 import { onDemand } from "@/components/ui/on-demand";
 

@@ -1,4 +1,4 @@
-import { UNREACHABLE } from "@/components/unreachable";
+import { UNREACHABLE } from "@/components/data/unreachable";
 /**
  * The message for a refused sign-in. `publicUrl` is this installation's configured address. It never reveals whether the
  * email or the password was wrong.

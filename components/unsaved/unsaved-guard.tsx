@@ -2,7 +2,7 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { useRouter } from "next/navigation";
 import { useEffect, useEffectEvent } from "react";
-import { useTRPCClient } from "@/components/trpc";
+import { useTRPCClient } from "@/components/data/trpc";
 import { Confirm } from "@/components/ui/alert-dialog";
 import { prepareDialog } from "@/components/ui/dialog";
 import { toast } from "@/components/ui/toaster";

@@ -5,7 +5,7 @@ import { ChoiceField, TextField } from "@/components/blocks/form/fields";
 import { FormDialog } from "@/components/blocks/form/form-dialog";
 import { PresetField } from "@/components/blocks/form/preset-field";
 import type { Sent } from "@/components/blocks/form/sent";
-import { type ProjectChoice, useTRPC } from "@/components/trpc";
+import { type ProjectChoice, useTRPC } from "@/components/data/trpc";
 import { SecretDialog } from "@/components/ui/secret-dialog";
 import { EVENT_TYPES } from "@/server/contract/enums";
 import type { DeliveryEndpoint } from "@/server/contract/webhooks";

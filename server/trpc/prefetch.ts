@@ -3,7 +3,7 @@ import { TRPCError } from "@trpc/server";
 import { createTRPCOptionsProxy, type TRPCOptionsProxy } from "@trpc/tanstack-react-query";
 import { notFound, redirect } from "next/navigation";
 import { cache } from "react";
-import { makeQueryClient } from "@/components/query-client";
+import { makeQueryClient } from "@/components/data/query-client";
 import { findPerson, panelCtx } from "@/server/auth/session";
 import { askedBy } from "@/server/domain/sessions";
 import { type AppRouter, appRouter } from "./index";

@@ -1,6 +1,6 @@
 import { cookies } from "next/headers";
 import type { ReactNode } from "react";
-import { PanelData } from "@/components/panel-data";
+import { PanelData } from "@/components/data/panel-data";
 import { LAST_PROJECT_COOKIE } from "@/components/shell/last-project";
 import { PlainPage } from "@/components/shell/plain-page";
 import { findPerson } from "@/server/auth/session";

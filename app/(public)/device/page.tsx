@@ -1,6 +1,6 @@
 import type { Metadata } from "next";
 import { DeviceApproval } from "@/components/account/device-approval";
-import { PanelData } from "@/components/panel-data";
+import { PanelData } from "@/components/data/panel-data";
 import { PlainPage } from "@/components/shell/plain-page";
 import { requirePerson } from "@/server/auth/session";
 

@@ -1,6 +1,6 @@
 import type { Metadata } from "next";
+import { PanelData } from "@/components/data/panel-data";
 import { InvitationPage } from "@/components/organization/invitation-page";
-import { PanelData } from "@/components/panel-data";
 import { PlainPage } from "@/components/shell/plain-page";
 import { findPerson } from "@/server/auth/session";
 

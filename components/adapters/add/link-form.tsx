@@ -5,7 +5,7 @@ import { adapterHref } from "@/components/adapters/list-state";
 import { useAction } from "@/components/blocks/data/use-action";
 import { TextField } from "@/components/blocks/form/fields";
 import { Form } from "@/components/blocks/form/form";
-import { useTRPC } from "@/components/trpc";
+import { useTRPC } from "@/components/data/trpc";
 import { Button } from "@/components/ui/button";
 import Link from "@/components/ui/link";
 import { Notice } from "@/components/ui/notice";

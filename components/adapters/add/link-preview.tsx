@@ -4,7 +4,7 @@ import { FamilySelect } from "@/components/adapters/family-select";
 import { SOURCE_KIND } from "@/components/adapters/words";
 import { formatBytes } from "@/components/artifacts/format-bytes";
 import { useAction, useActionPerInput } from "@/components/blocks/data/use-action";
-import { useTRPC } from "@/components/trpc";
+import { useTRPC } from "@/components/data/trpc";
 import { Button } from "@/components/ui/button";
 import { CopyableId } from "@/components/ui/copyable-id";
 import { Fact, Facts } from "@/components/ui/facts";

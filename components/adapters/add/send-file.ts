@@ -1,5 +1,5 @@
 import { memberOf, textIn } from "@/components/blocks/data/unknown";
-import type { FieldIssue } from "@/components/field-issue";
+import type { FieldIssue } from "@/components/data/field-issue";
 import type { ModelAdapter } from "@/server/contract/adapters";
 
 /** A failed upload: the message and, if known, the field and the rule that the file breaks. */

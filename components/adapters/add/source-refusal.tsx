@@ -1,4 +1,4 @@
-import { toFailure } from "@/components/trpc";
+import { toFailure } from "@/components/data/trpc";
 import { Notice } from "@/components/ui/notice";
 
 const WHY: Record<string, string> = {

@@ -5,8 +5,8 @@ import { adapterHref, aliasesHref, aliasHref, environmentOf } from "@/components
 import { RoomHeader } from "@/components/adapters/room-header";
 import { useAction } from "@/components/blocks/data/use-action";
 import { useProject } from "@/components/blocks/data/use-project";
+import { useTRPC } from "@/components/data/trpc";
 import { Ago } from "@/components/time/moment";
-import { useTRPC } from "@/components/trpc";
 import { Button } from "@/components/ui/button";
 import { Section } from "@/components/ui/card";
 import { Choice } from "@/components/ui/choice";

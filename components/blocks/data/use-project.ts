@@ -1,6 +1,6 @@
 "use client";
 import { useSuspenseQuery } from "@tanstack/react-query";
-import { useTRPC } from "@/components/trpc";
+import { useTRPC } from "@/components/data/trpc";
 import { ROLES } from "@/server/contract/enums";
 
 type Role = (typeof ROLES)[number];

@@ -1,4 +1,4 @@
-import { sentencesOf } from "@/components/trpc";
+import { sentencesOf } from "@/components/data/trpc";
 import { Notice } from "@/components/ui/notice";
 
 /** The reason why an action was refused, shown beside the action. */

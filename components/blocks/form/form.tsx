@@ -9,7 +9,7 @@ import {
   useRef,
   useState,
 } from "react";
-import { toFailure } from "@/components/trpc";
+import { toFailure } from "@/components/data/trpc";
 import { Notice } from "@/components/ui/notice";
 import { type Sent, sentOf } from "./sent";
 

@@ -1,6 +1,6 @@
 "use client";
 import type { ReactNode } from "react";
-import { sentencesOf, toFailure } from "@/components/trpc";
+import { sentencesOf, toFailure } from "@/components/data/trpc";
 import { Button } from "@/components/ui/button";
 import { CardBody } from "@/components/ui/card";
 import { ErrorState } from "@/components/ui/empty-state";

@@ -1,9 +1,9 @@
 "use client";
 import { Plus } from "lucide-react";
 import type { ReactNode } from "react";
+import type { FieldIssue } from "@/components/data/trpc";
 import { schemaOf } from "@/components/playground/input/input-form";
 import type { Input } from "@/components/playground/schema";
-import type { FieldIssue } from "@/components/trpc";
 import { Button } from "@/components/ui/button";
 import { Section } from "@/components/ui/card";
 import { Checkbox } from "@/components/ui/checkbox";

@@ -1,10 +1,10 @@
 "use client";
 import { Trash2 } from "lucide-react";
+import type { FieldIssue } from "@/components/data/trpc";
 import { SchemaField } from "@/components/playground/input/fields";
 import type { Form } from "@/components/playground/input/frame";
 import type { Input } from "@/components/playground/schema";
 import { labelOf, type Path, type Schema, settle, withValue } from "@/components/playground/schema";
-import type { FieldIssue } from "@/components/trpc";
 import { Button } from "@/components/ui/button";
 import { Checkbox } from "@/components/ui/checkbox";
 import { Input as TextInput } from "@/components/ui/input";

@@ -1,5 +1,6 @@
 "use client";
 import type { ReactNode } from "react";
+import type { FieldIssue } from "@/components/data/trpc";
 import {
   boundsOf,
   type Field,
@@ -8,7 +9,6 @@ import {
   pathId,
   type Schema,
 } from "@/components/playground/schema";
-import type { FieldIssue } from "@/components/trpc";
 import { Label } from "@/components/ui/label";
 
 /** The props that every form field shares. */

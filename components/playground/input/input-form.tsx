@@ -1,8 +1,8 @@
 "use client";
 import { useState } from "react";
+import type { FieldIssue } from "@/components/data/trpc";
 import { exampleInput, isObject } from "@/components/playground/example";
 import { blankOf, type Input, type Path, type Schema, withValue } from "@/components/playground/schema";
-import type { FieldIssue } from "@/components/trpc";
 import { Section } from "@/components/ui/card";
 import { Notice } from "@/components/ui/notice";
 import { Select } from "@/components/ui/select";

@@ -2,7 +2,7 @@ import { HydrationBoundary } from "@tanstack/react-query";
 import type { Metadata } from "next";
 import { CommissionPage } from "@/components/commissions/commission-page";
 import { approvalHref, readReturned } from "@/components/commissions/hrefs";
-import { PanelData } from "@/components/panel-data";
+import { PanelData } from "@/components/data/panel-data";
 import type { SearchParams } from "@/components/ui/paging";
 import { requirePerson } from "@/server/auth/session";
 import { panelRead, panelState } from "@/server/trpc/prefetch";

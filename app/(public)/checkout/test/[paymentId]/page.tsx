@@ -1,7 +1,7 @@
 import { HydrationBoundary } from "@tanstack/react-query";
 import type { Metadata } from "next";
 import { TestCheckout } from "@/components/billing/test-checkout";
-import { PanelData } from "@/components/panel-data";
+import { PanelData } from "@/components/data/panel-data";
 import { PlainPage, PlainTitle } from "@/components/shell/plain-page";
 import { requirePerson } from "@/server/auth/session";
 import { panelRead, panelState } from "@/server/trpc/prefetch";

@@ -11,15 +11,15 @@ import { createTRPCClient, httpBatchLink, httpLink, httpSubscriptionLink, splitL
 import { CloudOff } from "lucide-react";
 import { useOffline } from "next/offline";
 import { type ReactNode, useCallback, useEffect, useState } from "react";
+import { reportAnswered, useConnectionLost } from "@/components/connection/connection";
+import { returnHref } from "@/components/sign-in/href";
 import { Button } from "@/components/ui/button";
 import { toast } from "@/components/ui/toaster";
+import { UnsavedGuard } from "@/components/unsaved/unsaved-guard";
+import { isAnythingUnsaved, signInBeside } from "@/components/unsaved/unsaved-work";
 import type { AppRouter } from "@/server/trpc";
-import { reportAnswered, useConnectionLost } from "./connection/connection";
 import { makeQueryClient } from "./query-client";
-import { returnHref } from "./sign-in/href";
 import { isUnanswered, TRPCProvider, toFailure, useTRPCClient } from "./trpc";
-import { UnsavedGuard } from "./unsaved/unsaved-guard";
-import { isAnythingUnsaved, signInBeside } from "./unsaved/unsaved-work";
 
 /**
  * Sends a reader whose session has ended to sign in and back here afterwards, or in another tab if this page has unsaved

@@ -2,9 +2,9 @@
 import { TRPCClientError } from "@trpc/client";
 import type { inferRouterOutputs } from "@trpc/server";
 import { createTRPCContext } from "@trpc/tanstack-react-query";
-import { UNREACHABLE } from "@/components/unreachable";
 import type { AppRouter } from "@/server/trpc";
 import type { FieldIssue } from "./field-issue";
+import { UNREACHABLE } from "./unreachable";
 
 export type { FieldIssue };
 
