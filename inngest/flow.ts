@@ -21,7 +21,7 @@ export function flow<Data extends { [key: string]: Json }>({
   id: string;
   event: WakeEvent<Data>;
   retries: number;
-  /** The kind of hold that a restored installation puts on it: such runs end without doing anything. */
+  /** The kind of hold that a restored installation puts on the subjects of this flow; runs of a held subject do nothing. */
   heldAs: HeldKind;
   run(ctx: Ctx, data: Data, step: Step): Promise<unknown>;
 }): Flow {

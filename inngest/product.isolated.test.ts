@@ -233,7 +233,7 @@ test("the announcer's pass delivers events in order, and a refused one is retrie
     { timeout: 30_000, interval: 20 },
   );
   expect(receiver.received).toHaveLength(events.length + 1);
-  // They arrive one after another. The refused one does not delay the others, and comes again.
+  // The events arrive one after another. The refused event does not delay the others, and comes again.
   const ids = receiver.received.map(({ body }) => String(JSON.parse(body).id));
   expect([...new Set(ids)]).toEqual(events.map(({ id }) => String(id)));
   expect(ids.filter((id) => id === "1")).toHaveLength(2);

@@ -23,7 +23,7 @@ export const operatorAt = (ctx: Ctx): Ctx => systemCtx("operator", ctx.now);
 export const fileNeed = (ctx: Ctx, body: object = {}): Promise<CapabilityRequest> =>
   requests.create(ctx, CapabilityRequestBody.parse({ ...NEED, ...body }));
 
-/** An existing capability, as the one that a request became. */
+/** An existing capability, recorded as the one that fulfils a request. */
 export const SHIPPED = "compute.evaluate.v1";
 
 /** An operator's quote for a request: 1,250 US dollars in ten business days. */
@@ -67,7 +67,7 @@ export async function needIn(ctx: Ctx, status: RequestStatus): Promise<Capabilit
   return requests.get(ctx, request.id);
 }
 
-/** The states that a request passes through before it is in a state. */
+/** For each state, the states that a request passes through before. */
 const WAYS: Record<RequestStatus, RequestStatus[]> = {
   draft: [],
   submitted: [],

@@ -65,7 +65,7 @@ function EndpointRow({
   project,
 }: {
   endpoint: DeliveryEndpoint;
-  /** Passed to readers who may change it. */
+  /** The project, for readers who may change the endpoint; undefined for others. */
   project: ProjectChoice | undefined;
 }) {
   const [isEditing, setEditing] = useState(false);

@@ -4,8 +4,9 @@ import { z } from "zod";
 import type { Row, World } from "./world";
 
 /*
- * The ten loops of an agent, once for all frameworks; the two limits are checks of their own. A framework says in one function how it runs a task; what has to
- * hold is here. The sandbox calls the tools that a question names, `then` after `then`, and ends with what they found.
+ * Ten checks of an agent that calls tools in a loop, for every framework; the two limits are further checks. A framework only
+ * says in one function how it runs a task. The sandbox calls the tools that a question names, one after each "then" of the
+ * question, and ends with their results.
  */
 
 export const MODEL = "text.general.fast.v1";
@@ -75,7 +76,7 @@ const time = () => makeTool("get_time", `noon-${serial++}`);
 /** The checks of an agent. `lacks` names the loops that a framework does not support, and why. */
 export function tenLoops(world: World, agent: Agent, lacks: Record<string, string> = {}): Row["checks"] {
   const { tap } = world;
-  /** Counts the requests and executions that `work` causes. */
+  /** Returns the requests that `work` causes, the number of its executions, and its result. */
   async function counted<T>(work: () => Promise<T>) {
     const mark = tap.mark();
     const before = world.executions();

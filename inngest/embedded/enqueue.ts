@@ -31,7 +31,8 @@ export function toWake({ name, data }: Pick<OutgoingEvent, "name" | "data">): Wa
 
 /**
  * Accepts events in one statement (`capstan_wake`, prisma/guards/8-run-slots.sql): durable when it resolves, started at once
- * where there is a free turn. By default through connections that survive every process, and not quite a crash of the database: a sweeper sends those events again.
+ * where there is a free turn. By default an event survives the crash of any process, but a crash of the database may lose it
+ * (`relaxedPool`); a sweeper then sends it again.
  */
 export async function enqueue(events: OutgoingEvent[], db: Queryable = relaxedPool): Promise<void> {
   const wakes = new Map(events.map(toWake).map((wake) => [wake.key, wake]));

@@ -124,7 +124,7 @@ describe("an error of the caller's own connection has the provider's status, cod
     await server.stop(500);
   });
 
-  test("a job has it, over HTTP and in the panel", async () => {
+  test("a failed job has the provider's message, over HTTP and in the panel", async () => {
     const jobId = await failedJob();
     for (const path of [`/v1/jobs/${jobId}`, `/v1/jobs/${jobId}/result`])
       expect((await tenant.get(path)).json.error).toMatchObject({ details: { provider: SAID } });

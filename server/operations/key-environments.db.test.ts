@@ -121,7 +121,7 @@ describe.each([...DOORS, REQUESTS])("%s", (...door: Door) => {
     expect(await countOf(table, key)).toBe(1);
   });
 
-  test("a key that 0.2.0 stored as it read the header is replayed by that header", async () => {
+  test("a request whose key 0.2.0 stored as it read the header is replayed by the same header", async () => {
     const key = `clé-${newKey()}-à`;
     for (const lines of [[utf8(key)], [`"${key.slice(5)}"`], [key.slice(5), key.slice(5)]]) {
       const stored = lines.join(", ").trim();

@@ -358,7 +358,7 @@ test("an intent that nothing serves becomes a request that people review, over H
   expect(served.json.nextAction).toBeNull();
 });
 
-test("errors have the shape of their row: 404, 409, 410, 422", async () => {
+test("errors have the details that their codes declare: 404, 409, 410, 422", async () => {
   const ctx = await keyCtx(tenant.key);
   const { request, quote } = await quotedNeed(ctx);
   const one = `${PATH}/${request.id}`;

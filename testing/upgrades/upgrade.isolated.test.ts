@@ -182,7 +182,7 @@ test("a key that one environment used in 0.2.0 runs once in another, and each re
   }
 });
 
-test("the key of a retry that 0.2.0 made belongs to it, even if another environment uses the key", async () => {
+test("the key of a retry that 0.2.0 made finds that retry, even if another environment uses the key", async () => {
   const retried = known.replays.find(({ name }) => name === "a retry under its own key");
   const { key = "", target = "", body, id } = retried ?? {};
   const headers = { "idempotency-key": `retry-${target.split("/")[3]}` };

@@ -77,7 +77,7 @@ export type UpstreamCase = {
   streamed?: Answer;
   /** The response to the first of every two requests; the second gets the response above. */
   first?: Answer;
-  /** Responses to requests with a member, or with all of several; checked before any other. */
+  /** Responses to requests that have all of these members; checked before any other response. */
   refuses?: readonly { members: readonly string[]; answer: Answer }[];
   expect: Expected;
   /** Replaces `expect` if the answer is streamed. */

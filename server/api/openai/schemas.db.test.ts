@@ -147,7 +147,7 @@ describe("a wrong name or strictness", () => {
     ["a list", { responseSchemaName: ["a", "b"] }, "responseSchemaName"],
     ["a word", { responseSchemaStrict: "yes" }, "responseSchemaStrict"],
     ["a number, for strictness", { responseSchemaStrict: 1 }, "responseSchemaStrict"],
-  ])("it is refused at its place: %s", async (_what, named, field) => {
+  ])("a wrong name or strictness is refused at its place: %s", async (_what, named, field) => {
     const count = own.vendor.arrived.length;
     const { status, json } = await invoke({ responseSchema: schema, ...named });
     expect([status, json.detail[0].loc]).toEqual([422, ["body", field]]);
@@ -155,7 +155,7 @@ describe("a wrong name or strictness", () => {
   });
 
   test.each([{ responseSchemaName: "thing" }, { responseSchemaStrict: false }])(
-    "it is refused without a schema: %j",
+    "a name or strictness without a schema is refused: %j",
     async (named) => {
       const { status, json } = await invoke(named);
       expect([status, json.detail[0].loc]).toEqual([422, ["body", Object.keys(named)[0]]]);
