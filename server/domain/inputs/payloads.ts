@@ -6,7 +6,7 @@ import { pool } from "@/server/platform/db";
 import type { Json } from "@/server/platform/durable/step";
 import { ValidationFault } from "@/server/platform/errors/errors";
 import { newId } from "@/server/platform/ids";
-import { canonicalText, sha256Hex } from "@/server/platform/text/canonical";
+import { canonicalInTurns, sha256Hex } from "@/server/platform/text/canonical";
 import { LARGE, turn } from "@/server/platform/time/turn";
 import { DAY_MS } from "@/server/platform/time/units";
 
@@ -25,7 +25,7 @@ export async function storePayload(
   const project = await access.authorize(ctx, "capabilities:run", { projectId });
   const now = ctx.now();
   const id = newId("payload");
-  const content = canonicalText(input);
+  const content = await canonicalInTurns(input);
   if (content.length > LARGE) await turn();
   const [sha256, byteLength] = [sha256Hex(content), Buffer.byteLength(content)];
   if (content.length > LARGE) await turn();
@@ -58,7 +58,7 @@ export async function resolveInput(
   });
   const content = rows[0] ? openContent(rows[0]) : null;
   if (content === null) return refuse("There is no such payload, or it has expired.", "not_found");
-  if (isInline && canonicalText(input) !== content)
+  if (isInline && (await canonicalInTurns(input)) !== content)
     return refuse("`input` differs from the stored payload. Send one of them.", "value_error");
   return JSON.parse(content);
 }

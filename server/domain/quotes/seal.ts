@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import type { Resolved } from "@/server/domain/adapters";
 import { PRICING_VERSION } from "@/server/domain/catalog";
 import type { Json } from "@/server/platform/durable/step";
-import { canonicalText, sha256Hex } from "@/server/platform/text/canonical";
+import { canonicalInTurns, canonicalText, hasManyValues, sha256Hex } from "@/server/platform/text/canonical";
 import { LARGE, turn } from "@/server/platform/time/turn";
 import type { RoutingRequest } from "./routing-request";
 
@@ -55,10 +55,11 @@ export async function sealOf({
   };
   const parts = Object.fromEntries(Object.keys(sealed).map((name) => [name, ""]));
   const whole = createHash("sha256");
+  const hasMany = hasManyValues(sealed); // asked once, since a usual request has no use for a promise a part
   // The canonical form of an object is that of its members, by their names: each is made once, for its own hash and for that
   // of all.
   for (const [place, [name, part]] of Object.entries(sealed).sort(byName).entries()) {
-    const text = canonicalText(part);
+    const text = hasMany ? await canonicalInTurns(part) : canonicalText(part);
     const isLarge = text.length > LARGE;
     if (isLarge) await turn();
     const bytes = isLarge ? Buffer.from(text) : text; // encoded once for both hashes

@@ -67,6 +67,48 @@ function objectText(value: { [key: string]: Json }): string {
   return text === "" ? "{}" : `${text}}`;
 }
 
+/** Members of lists and objects after which others may have their turn. */
+const PIECE = 512;
+
+/** True if a value has so many others inside that its text is made in pieces. Looks at no more of them than that. */
+export const hasManyValues = (value: Json): boolean => roomLeft(value, 8 * PIECE) <= 0;
+
+function roomLeft(value: Json | undefined, room: number): number {
+  let left = room - 1;
+  if (typeof value !== "object" || value === null) return left;
+  if (Array.isArray(value))
+    for (let at = 0; at < value.length && left > 0; at++) left = roomLeft(value[at], left);
+  else
+    for (const key in value) {
+      if (left <= 0) break;
+      left = roomLeft(value[key], left);
+    }
+  return left;
+}
+
+/** Makes the same text as `canonicalText`, and yields every few hundred members. */
+export function* canonicalPieces(value: Json, made = { members: 0 }): Generator<undefined, string> {
+  if (typeof value !== "object" || value === null) return canonicalText(value);
+  const isList = Array.isArray(value);
+  const keys = isList ? value.keys() : yield* sortedInPieces(Object.keys(value));
+  let text = "";
+  for (const key of keys) {
+    if (++made.members % PIECE === 0) yield;
+    const member = (value as Record<string | number, Json>)[key]; // its own key, or its own index
+    if (member === undefined && !isList) continue;
+    const inside = typeof member === "object" ? yield* canonicalPieces(member, made) : canonicalText(member!);
+    text += `${text === "" ? "" : ","}${isList ? "" : `${quotedKey(String(key))}:`}${inside}`;
+  }
+  return isList ? `[${text}]` : `{${text}}`;
+}
+
+function* sortedInPieces(keys: string[]): Generator<undefined, string[]> {
+  if (keys.length > PIECE) yield;
+  const inOrder = sorted(keys);
+  if (keys.length > PIECE) yield;
+  return inOrder;
+}
+
 /** Above this many keys, sort() takes less time than moving each key to its place. */
 const MANY_KEYS = 24;
 

@@ -2,8 +2,10 @@ import canonicalize from "canonicalize";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import type { Json } from "@/server/platform/durable/step";
-import { canonicalText, formFlaw, hashOf, sha256Hex } from "@/server/platform/text/canonical";
+import { canonicalText, contentOf, formFlaw, hashOf, sha256Hex } from "@/server/platform/text/canonical";
+import { canonicalPieces } from "@/server/platform/text/canonical-text";
 import { campaign } from "@/testing/campaign";
+import { isThreadCpuKnown, longestSliceMs } from "@/testing/thread-cpu";
 
 // RFC 8785, section 3.2.2 and 3.2.3, and appendix B.
 test("the example of the RFC has its canonical text", () => {
@@ -61,9 +63,31 @@ test("any JSON value has the same text as the reference implementation gives it"
       const text = canonicalText(value);
       expect(text).toBe(canonicalize(value));
       expect(canonicalText(JSON.parse(text))).toBe(text);
+      expect(inOne(canonicalPieces(value)), "made in pieces").toBe(text);
     }),
     campaign.runs({ small: 500, full: 5_000 }),
   );
+});
+
+/** Runs a generator to its end without giving anybody a turn. */
+function inOne<T>(work: Generator<undefined, T>): T {
+  for (;;) {
+    const { done, value } = work.next();
+    if (done) return value;
+  }
+}
+
+const MANY = 45_000;
+test.runIf(isThreadCpuKnown).each<[string, Json]>([
+  ["keys", Object.fromEntries(Array.from({ length: MANY }, (_, at) => [`k${at * 7919}`, at]))],
+  ["lists", Array.from({ length: MANY }, () => [[]])],
+  [
+    "levels",
+    Array.from({ length: MANY / 25 }, () => Array.from({ length: 42 }).reduce<Json>((inner) => [inner], 1)),
+  ],
+])("the text and hash of many %s never hold the thread for 25 ms", async (_, value) => {
+  expect(await longestSliceMs(() => contentOf(value), { tries: 4, enough: 25 })).toBeLessThan(25);
+  expect((await contentOf(value)).text === canonicalText(value)).toBe(true);
 });
 
 test("equal values have one hash, and the order of keys and white space do not matter", () => {

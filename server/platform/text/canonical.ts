@@ -1,9 +1,15 @@
 import { hash } from "node:crypto";
 import type { Json } from "@/server/platform/durable/step";
-import { answerFlaw, canonicalText, formFlaw } from "@/server/platform/text/canonical-text";
-import { LARGE, turn } from "@/server/platform/time/turn";
+import {
+  answerFlaw,
+  canonicalPieces,
+  canonicalText,
+  formFlaw,
+  hasManyValues,
+} from "@/server/platform/text/canonical-text";
+import { inTurns, LARGE, turn } from "@/server/platform/time/turn";
 
-export { answerFlaw, canonicalText, formFlaw };
+export { answerFlaw, canonicalText, formFlaw, hasManyValues };
 
 /** SHA-256 in lower-case hex; text is hashed as UTF-8. */
 export function sha256Hex(content: string | Uint8Array): string {
@@ -15,9 +21,14 @@ export function hashOf(value: Json): string {
   return `v1:${sha256Hex(canonicalText(value))}`;
 }
 
+/** The canonical text of a JSON value. While the text of one with many others inside is made, other requests get their turns. */
+export async function canonicalInTurns(value: Json): Promise<string> {
+  return hasManyValues(value) ? inTurns(canonicalPieces(value)) : canonicalText(value);
+}
+
 /** The canonical text of a JSON value and its SHA-256. Other requests get a turn between the passes over a large one. */
 export async function contentOf(value: Json): Promise<{ text: string; sha256: string }> {
-  const text = canonicalText(value);
+  const text = await canonicalInTurns(value);
   if (text.length > LARGE) await turn();
   const sha256 = sha256Hex(text);
   if (text.length > LARGE) await turn();

@@ -63,6 +63,9 @@ test("names of special tokens are text, and a lone surrogate is a replacement ch
   expect(await countTokens("<|endoftext|>")).toBeGreaterThan(1);
   expect(await countTokens("\ud800")).toBe(await countTokens("\ufffd"));
   expect(await countTokens("")).toBe(0);
+  expect(await countTokens(["How", " deep", ""]), "several texts").toBe(
+    (await countTokens("How")) + (await countTokens(" deep")),
+  );
 });
 
 test("text that is counted in stretches has the same tokens", async () => {
@@ -98,5 +101,7 @@ test.runIf(isThreadCpuKnown)(
     expect(Math.min(await read(), await read())).toBeLessThan(25);
     for (const text of ["a".repeat(2 ** 20), "Ж".repeat(2 ** 19)])
       expect(await longestSliceMs(() => countTokens(text), { tries: 4, enough: 25 })).toBeLessThan(25);
+    const many = Array.from({ length: 20_000 }, () => "How deep is the sea?");
+    expect(await longestSliceMs(() => countTokens(many), { tries: 4, enough: 25 })).toBeLessThan(25);
   },
 );

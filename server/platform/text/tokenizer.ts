@@ -42,16 +42,23 @@ function* vocabularyOf(data: { bpe_ranks: string; pat_str: string }): Generator<
 /** Text is cut into stretches of about this many characters, so that no piece is searched in the whole text. */
 const STRETCH = 16_384;
 
-/** Number of o200k_base tokens of a text. Names of special tokens count as plain text. */
-export async function countTokens(text: string): Promise<number> {
+/**
+ * Number of o200k_base tokens of a text, or of several together, which then take their turns together. Names of special tokens
+ * count as plain text.
+ */
+export async function countTokens(texts: string | readonly string[]): Promise<number> {
   loading ??= load();
-  return inTurns(counted(text, await loading));
+  return inTurns(counted(typeof texts === "string" ? [texts] : texts, await loading));
 }
 
-function* counted(text: string, vocabulary: Vocabulary): Generator<undefined, number> {
+function* inStretches(texts: readonly string[]): Generator<string> {
+  for (const text of texts) yield* stretchesOf(text);
+}
+
+function* counted(texts: readonly string[], vocabulary: Vocabulary): Generator<undefined, number> {
   let count = 0;
   let pieces = 0;
-  for (const stretch of stretchesOf(text)) {
+  for (const stretch of inStretches(texts)) {
     for (let at = 0; at < stretch.length; ) {
       const end = (yield* endOfLongWord(stretch, at)) ?? endOfPiece(stretch, at, vocabulary);
       const piece = stretch.slice(at, end);

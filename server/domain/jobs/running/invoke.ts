@@ -35,6 +35,7 @@ import { receiptIdOf } from "@/server/platform/ids";
 import { log } from "@/server/platform/log/log";
 import { microsToUsd } from "@/server/platform/money";
 import { failpoint } from "@/server/platform/settings/failpoint";
+import { contentOf } from "@/server/platform/text/canonical";
 import { isObject } from "@/server/platform/text/json";
 import type { SubmissionState } from "@/server/providers/define";
 import { admit, type Fresh, toRow } from "../admission/admit";
@@ -51,7 +52,7 @@ import { keepAnswer } from "./keep-answer";
 import { keepFiles, toOutput } from "./output";
 import { attempt } from "./run";
 import { runLocally, STREAM, submit } from "./turn";
-import { inputHashOf, type LoadedWork, readJob, type Turn } from "./work";
+import { type LoadedWork, readJob, type Turn } from "./work";
 
 function freshAttempt(admission: Admission): AttemptRow | null {
   if (!admission.attempt_id || !admission.started_at) return null;
@@ -163,7 +164,7 @@ async function execute(
     job,
     capability: ready ? plan.capability : capability,
     input: plan.input,
-    inputHash: inputHashOf(input),
+    inputHash: (await contentOf(input)).sha256,
     route: route ?? null,
     hasReader: false,
     ...(ready ? { sync: { ready, takesAsSaid, waitsUntil: waitsUntil(job), keep: keepAtEnd } } : {}),

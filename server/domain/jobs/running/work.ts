@@ -102,7 +102,7 @@ type Snapshot = {
 };
 
 /** The request, as the receipt names it: the hash of the canonical input alone. */
-export const inputHashOf = (input: unknown) => sha256Hex(canonicalText(input as Json)); // inputs are parsed JSON
+const inputHashOf = (input: unknown) => sha256Hex(canonicalText(input as Json)); // inputs are parsed JSON
 
 /** The same of a job whose request is read back; null where its content was not kept. */
 export async function storedInputHash(jobId: string): Promise<string | null> {
