@@ -22,8 +22,11 @@ export function draftOf(schema: JsonSchema): Draft | null {
   return named === DRAFT_7 || named === DRAFT_2020 ? named : null;
 }
 
-/** Checks size and depth, which decide whether the schema may be copied to another thread at all. */
-export function checkSize(schema: JsonSchema): SchemaProblem | null {
+/**
+ * Checks size and depth, which decide whether the schema may be copied to another thread at all. Yields between its passes, because
+ * each takes time on an object with many names.
+ */
+export function* checkSize(schema: JsonSchema): Generator<undefined, SchemaProblem | null> {
   // Checks the depth first, because a schema that is too deep cannot be serialized either.
   let level: object[] = [schema];
   for (let depth = 1; level.length > 0; depth++) {
@@ -36,6 +39,7 @@ export function checkSize(schema: JsonSchema): SchemaProblem | null {
         if (typeof value === "object" && value !== null) next.push(value);
     level = next;
   }
+  yield;
   const bytes = Buffer.byteLength(JSON.stringify(schema));
   return bytes > MAX_SCHEMA_BYTES
     ? { path: [], message: `The schema has ${bytes} bytes; at most ${MAX_SCHEMA_BYTES} are allowed.` }

@@ -1,5 +1,6 @@
 import type { Json } from "@/server/platform/durable/step";
 import { type Stopped, threadsOf } from "@/server/platform/threads/threads";
+import { inTurns } from "@/server/platform/time/turn";
 import { checkSize, type JsonSchema, type SchemaProblem } from "./check";
 import type { Misfit } from "./validate";
 import type { Answer, Question } from "./worker";
@@ -27,7 +28,7 @@ async function ask(question: Question): Promise<Answer | Stopped> {
 
 /** Checks a schema; null if values can be validated against it. */
 export async function checkSchema(schema: JsonSchema): Promise<SchemaProblem | null> {
-  const problem = checkSize(schema);
+  const problem = await inTurns(checkSize(schema));
   if (problem) return problem;
   const answer = await ask({ schema });
   if (answer.state === "stopped")

@@ -1,5 +1,6 @@
 import { MAX_REPAIR_BYTES, SCHEMA_NAME } from "@/server/capabilities/define";
 import { countTokens } from "@/server/platform/text/tokenizer";
+import { LARGE, turn } from "@/server/platform/time/turn";
 import {
   type EmbeddingCall,
   type ModelFacts,
@@ -55,14 +56,16 @@ export async function inputTokensAtMost(
   // A server may write members it is passed into the prompt, too.
   const beside = [call.tools, call.settings?.members].map((each) => (each ? JSON.stringify(each) : ""));
   const shape = Buffer.byteLength(format + beside.join(""));
+  if (shape > LARGE) await turn();
   const texts = wordsOf(call);
   const pictures = call.messages.flatMap(picturesOf);
   const sizes = texts.map((text) => Buffer.byteLength(text));
   const isCounted =
     model.tokenizer !== undefined && sizes.reduce((sum, size) => sum + size, 0) <= COUNTED_BYTES;
   let tokens = FRAME * (texts.length + 1) + tokensAtMost(model, shape);
-  for (const [position, text] of texts.entries())
-    tokens += isCounted ? await countTokens(text) : tokensAtMost(model, sizes[position] ?? 0);
+  tokens += isCounted
+    ? await countTokens(texts)
+    : sizes.reduce((sum, size) => sum + tokensAtMost(model, size), 0);
   for (const picture of pictures) tokens += pictureTokensAtMost(model, picture);
   return { tokens, isCounted: isCounted && shape === 0 && pictures.length === 0 };
 }
@@ -87,8 +90,7 @@ export async function tokensAbove(model: ModelFacts, texts: string[], limit: num
   if (most <= limit) return null;
   const least = Math.ceil(bytes / (model.tokenBytes ?? MOST_TOKEN_BYTES));
   if (least > limit) return least;
-  let counted = 0;
-  for (const text of texts) counted += await countTokens(text);
+  const counted = await countTokens(texts);
   const tokens = model.tokenizer ? counted : Math.min(most, counted * OTHER_VOCABULARY);
   return tokens > limit ? tokens : null;
 }

@@ -1,5 +1,5 @@
 /** Work on more than this many bytes or characters is done in pieces, with turns for others between them. */
-export const LARGE = 256 * 1024;
+export const LARGE = 64 * 1024;
 
 /** Lets other work have its turn before the next piece. */
 export const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));

@@ -11,6 +11,7 @@ import { type Fault, fail } from "@/server/platform/errors/errors";
 import { isDatabaseOutage } from "@/server/platform/errors/outage";
 import { canonicalText, sha256Hex } from "@/server/platform/text/canonical";
 import { isObject } from "@/server/platform/text/json";
+import { LARGE, turn } from "@/server/platform/time/turn";
 import { neverSent } from "../ending/never-sent";
 import { get } from "../reading/get";
 import { heldFor, toJob } from "../reading/view";
@@ -185,7 +186,10 @@ export async function admitDurable(
 ): Promise<Job> {
   const { jobId, fresh } = await admit(ctx, { kind: "jobs", capability, raw, idempotencyHeader, beside });
   if (!fresh) return get(ctx, jobId, "capabilities:run");
-  return toFreshJob(fresh.admission, ctx.now());
+  const job = toFreshJob(fresh.admission, ctx.now());
+  // The answer shows the request, so others have their turn before a large one is written once more.
+  if ((fresh.admission.payload_content?.length ?? 0) > LARGE) await turn();
+  return job;
 }
 
 /** A job row as its admission made it: spares reading back what was just written. */
