@@ -100,7 +100,7 @@ async function read(
   const key = settleKey(request.idempotencyKey, idempotencyHeader) ?? null;
   const project = await access.authorize(ctx, "pins:submit", { place: request.context });
   const { environment } = project;
-  const identityHash = identityHashOf(request, { projectId: project.id, environment });
+  const identityHash = await identityHashOf(request, { projectId: project.id, environment });
   return { request, project, environment, key, identityHash };
 }
 
@@ -134,7 +134,7 @@ async function admissionOf(
     model: plan.pin.model,
     api: plan.pin.api,
     plan,
-    request_hash: requestHasher(request)(input),
+    request_hash: (await requestHasher(request))(input),
     input_hash: sha256Hex(input),
     estimated_micros: estimatedMicros,
     maximum_micros: maximumMicros,

@@ -48,7 +48,7 @@ export async function acceptBulk(
   refuseTwins(request);
   const project = await access.authorize(ctx, "pins:submit", { place: request.context });
   const { environment } = project;
-  const hash = identityHashOf(request, { projectId: project.id, environment });
+  const hash = await identityHashOf(request, { projectId: project.id, environment });
   const admitted = await admitOnce(
     { key, hash, environment, what: "bulk" },
     (spellings) => bulksOfKey(project.id, spellings),
@@ -76,7 +76,7 @@ async function admissionOf(
   const planned = await planPinned(request, request.items[0]!.input, project, environment); // the schema asks for one at least
   const { plan, target } = planned;
   refuseRepetition(request.items.length, Buffer.byteLength(JSON.stringify(planned.content)));
-  const hashRequest = requestHasher(request);
+  const hashRequest = await requestHasher(request);
   const items: ItemAdmission[] = [];
   let turnEnds = performance.now() + TURN_MS;
   for (const [place, { id: item_id, input }] of request.items.entries()) {

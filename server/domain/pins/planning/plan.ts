@@ -13,7 +13,7 @@ import {
 import type { Json } from "@/server/platform/durable/step";
 import { fail, ValidationFault } from "@/server/platform/errors/errors";
 import type { Micros } from "@/server/platform/money";
-import { canonicalText, sha256Hex } from "@/server/platform/text/canonical";
+import { contentOf, sha256Hex } from "@/server/platform/text/canonical";
 import { isMarked, statesCacheWrites } from "@/server/providers/cache-marks";
 import type { ModelFacts, Tier } from "@/server/providers/define";
 import { PinRefusal, settingsOf } from "@/server/providers/pins";
@@ -57,7 +57,8 @@ export async function planPinned(
   const body = bodyOf(target, { ...content, input }, tier);
   const outputTokens = mostOutput(request, model);
   const { context } = request;
-  const hashed = (value: unknown) => (value === undefined ? null : sha256Hex(canonicalText(value as Json))); // parsed JSON
+  const hashed = async (value: unknown) =>
+    value === undefined ? null : (await contentOf(value as Json)).sha256; // parsed JSON
   const plan: PinnedPlan = {
     pin: request.pin,
     isolation: request.isolation,
@@ -67,8 +68,8 @@ export async function planPinned(
     sampling: content.sampling,
     ...(content.toolChoice === undefined ? {} : { toolChoice: content.toolChoice }),
     instructionsHash: content.instructions === undefined ? null : sha256Hex(content.instructions),
-    toolsHash: hashed(content.tools),
-    responseFormatHash: hashed(content.responseFormat),
+    toolsHash: await hashed(content.tools),
+    responseFormatHash: await hashed(content.responseFormat),
     limits: limitsOf(request),
     includeNativeResponse: request.includeNativeResponse,
     credentialId: target.credentialId,

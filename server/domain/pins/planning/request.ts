@@ -15,7 +15,7 @@ import {
 import { checkCallerFields, given, refuseUnknown, said, toIssues } from "@/server/domain/envelope";
 import type { Json } from "@/server/platform/durable/step";
 import { fail, ValidationFault } from "@/server/platform/errors/errors";
-import { canonicalText, hashOf } from "@/server/platform/text/canonical";
+import { canonicalInTurns, canonicalText, contentOf } from "@/server/platform/text/canonical";
 import { isObject, plainJson } from "@/server/platform/text/json";
 import type { SharedContent } from "../rows";
 
@@ -109,10 +109,10 @@ export function sharedContentOf(request: SharedRequest): SharedContent {
  * Hashes requests that differ in their input alone: the SHA-256 in hex of the RFC 8785 form of pin, isolation,
  * processing, instructions, input, sampling, responseFormat, tools and toolChoice, absent members absent.
  */
-export function requestHasher(request: SharedRequest): (input: string) => string {
+export async function requestHasher(request: SharedRequest): Promise<(input: string) => string> {
   const { pin, isolation, processing } = request;
   const { sampling, ...content } = sharedContentOf(request);
-  const shared = canonicalText(
+  const shared = await canonicalInTurns(
     plainJson({
       pin,
       isolation,
@@ -131,10 +131,10 @@ export function requestHasher(request: SharedRequest): (input: string) => string
 }
 
 /** Of everything that was asked, in its place: what a repost under the same key must have. */
-export function identityHashOf(
+export async function identityHashOf(
   request: SharedRequest & { bulkWait?: unknown },
   place: { projectId: string; environment: string },
-): string {
+): Promise<string> {
   const {
     idempotencyKey: _key,
     includeNativeResponse: _native,
@@ -143,12 +143,13 @@ export function identityHashOf(
     ...asked
   } = request;
   const { execution, budget, sampling, ...rest } = asked;
-  return hashOf({
+  const { sha256 } = await contentOf({
     ...given(rest),
     ...given({ execution: said(execution), budget: said(budget), sampling: said(sampling) }),
     context: { ...request.context, ...place },
     limits: limitsOf(request),
   });
+  return `v1:${sha256}`;
 }
 
 const at = (fields: Fields, path: string[]): Json | undefined =>

@@ -94,7 +94,7 @@ export async function requestToday(pinnedId: string): Promise<RequestToday | { r
       settings,
       kept: {
         sentHash: sha256Hex(bytesOf(target, kept, plan.tier)),
-        requestHash: requestHasher(request as SharedRequest)(input), // the members that are hashed, and no others
+        requestHash: (await requestHasher(request as SharedRequest))(input), // the members that are hashed, and no others
       },
     };
   } catch (cause) {
