@@ -25,8 +25,12 @@ const TOKEN = new RegExp(
   "g",
 );
 
+/** Length of the shortest token of any form: most names and values are shorter, and are not searched. */
+const SHORTEST = 16;
+
 /** Replaces the tokens in a text. */
 export function redactText(text: string): string {
+  if (text.length < SHORTEST) return text;
   return text.replace(TOKEN, HIDDEN);
 }
 
@@ -34,15 +38,24 @@ export function redactText(text: string): string {
 export function redactTokens<T>(value: T): T {
   if (typeof value === "string") return redactText(value) as T & string;
   if (Array.isArray(value)) {
-    const clean = value.map(redactTokens);
-    return clean.some((each, place) => each !== value[place]) ? (clean as T & unknown[]) : value;
+    let clean: unknown[] | undefined; // most values have no token, and are not copied
+    for (const [place, each] of value.entries()) {
+      const shown = redactTokens(each);
+      if (shown === each) continue;
+      clean ??= [...value];
+      clean[place] = shown;
+    }
+    return (clean as T & unknown[]) ?? value;
   }
   if (!isPlain(value)) return value;
-  const clean = Object.entries(value).map(([name, each]) => [redactText(name), redactTokens(each)] as const);
-  const isSame = Object.entries(value).every(
-    ([name, each], place) => clean[place]?.[0] === name && clean[place]?.[1] === each,
-  );
-  return isSame ? value : (Object.fromEntries(clean) as T & object);
+  let clean: [string, unknown][] | undefined;
+  for (const [place, name] of Object.keys(value).entries()) {
+    const [shownName, shown] = [redactText(name), redactTokens(value[name])];
+    if (shownName === name && shown === value[name]) continue;
+    clean ??= Object.entries(value);
+    clean[place] = [shownName, shown];
+  }
+  return clean ? (Object.fromEntries(clean) as T & object) : value;
 }
 
 function isPlain(value: unknown): value is Record<string, unknown> {

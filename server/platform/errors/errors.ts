@@ -324,9 +324,13 @@ export class ValidationFault extends Error {
   override readonly name = "ValidationFault";
   readonly issues: ValidationIssue[];
   constructor(issues: ValidationIssue[]) {
-    const clean = redactTokens(issues);
-    super(clean.map((issue) => `${issue.loc.join(".")}: ${issue.msg}`).join("; "));
-    this.issues = clean;
+    super();
+    this.issues = redactTokens(issues);
+  }
+
+  /** Made when it is read: a body may have ten thousand problems, and the response lists them itself. */
+  override get message(): string {
+    return this.issues.map((issue) => `${issue.loc.join(".")}: ${issue.msg}`).join("; ");
   }
 }
 
