@@ -24,6 +24,7 @@ import { isDatabaseOutage } from "@/server/platform/errors/outage";
 import { newId, receiptIdOf } from "@/server/platform/ids";
 import { failpoint } from "@/server/platform/settings/failpoint";
 import { sha256Hex } from "@/server/platform/text/canonical";
+import { LARGE, turn } from "@/server/platform/time/turn";
 import { neverSent } from "./never-sent";
 import { keptUnder, type Planned, planPinned } from "./planning/plan";
 import { identityHashOf, parsePinned, requestHasher } from "./planning/request";
@@ -116,6 +117,7 @@ async function admissionOf(
   const now = ctx.now();
   // Member for member as it was given, since vendors mind the order of a schema's properties.
   const kept = JSON.stringify({ ...content, input });
+  if (kept.length > LARGE) await turn();
   return {
     id: newId("pinned"),
     project_id: project.id,

@@ -23,7 +23,9 @@ export function hashOf(value: Json): string {
 
 /** The canonical text of a JSON value. While the text of one with many others inside is made, other requests get their turns. */
 export async function canonicalInTurns(value: Json): Promise<string> {
-  return hasManyValues(value) ? inTurns(canonicalPieces(value)) : canonicalText(value);
+  if (!hasManyValues(value)) return canonicalText(value);
+  await turn(); // even to count the names of a large object takes time
+  return inTurns(canonicalPieces(value));
 }
 
 /** The canonical text of a JSON value and its SHA-256. Other requests get a turn between the passes over a large one. */

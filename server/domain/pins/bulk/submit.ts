@@ -13,6 +13,7 @@ import { Fault, ValidationFault } from "@/server/platform/errors/errors";
 import { newId } from "@/server/platform/ids";
 import { failpoint } from "@/server/platform/settings/failpoint";
 import { sha256Hex } from "@/server/platform/text/canonical";
+import { LARGE, turn } from "@/server/platform/time/turn";
 import { RUN } from "../single";
 import { type BulkAdmission, bulksOfKey, type ItemAdmission, insertBulk } from "./admission";
 import { wakeBulk } from "./dispatch";
@@ -75,7 +76,9 @@ async function admissionOf(
   const { environment } = project;
   const planned = await planPinned(request, request.items[0]!.input, project, environment); // the schema asks for one at least
   const { plan, target } = planned;
-  refuseRepetition(request.items.length, Buffer.byteLength(JSON.stringify(planned.content)));
+  const sharedBytes = Buffer.byteLength(JSON.stringify(planned.content));
+  refuseRepetition(request.items.length, sharedBytes);
+  if (sharedBytes > LARGE) await turn();
   const hashRequest = await requestHasher(request);
   const items: ItemAdmission[] = [];
   let turnEnds = performance.now() + TURN_MS;
@@ -106,6 +109,7 @@ async function admissionOf(
   const context = { ...request.context, projectId: project.id, environment };
   // Member for member as it was given: vendors mind the order of a schema's properties.
   const content = JSON.stringify({ ...shared, context });
+  if (content.length > LARGE) await turn();
   return {
     id: newId("bulk"),
     project_id: project.id,
