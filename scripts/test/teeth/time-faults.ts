@@ -22,4 +22,11 @@ export const TIME_FAULTS: Fault[] = [
     replace: "ELSE expires_at END AS real_end",
     caughtBy: "scripts/migrate/times.db.test.ts",
   },
+  {
+    name: "many-values-in-one-piece",
+    file: "server/platform/text/canonical-text.ts",
+    find: "if (++made.members % PIECE === 0) yield;",
+    replace: "made.members++;",
+    caughtBy: "server/platform/text/canonical.test.ts",
+  },
 ];
