@@ -23,15 +23,17 @@ const ALWAYS_SAFE_LENGTH = 15;
 /**
  * One pass over a JSON text before it is parsed. Refuses anything that parsers, databases or hashes could read in two ways:
  * duplicate keys, `__proto__`, NUL, lone surrogates, numbers that are not finite, integers beyond ±(2^53 − 1), and
- * values nested deeper than 64 or more than 100,000 values. Does not check syntax; JSON.parse does, afterwards.
+ * values nested deeper than 64 or more than 100,000 values. Does not check syntax; JSON.parse does, afterwards. Returns how many
+ * names an object has at most.
  */
-export function refuseHostileJson(text: string): void {
+export function refuseHostileJson(text: string): number {
   const end = text.length;
   // Per open container: the keys seen so far of an object, null for an array.
   const open: (Set<string> | null)[] = [];
   let keys: Set<string> | null = null;
   let isKeyNext = false;
   let nodes = 0;
+  let mostNames = 0;
 
   for (let at = 0; at < end; at++) {
     const char = text.charCodeAt(at);
@@ -44,7 +46,7 @@ export function refuseHostileJson(text: string): void {
           close++;
         const escaped = close < end && text.charCodeAt(close) === BACKSLASH;
         if (escaped) close = endOfEscapedString(text, close);
-        if (close === -1 || close === end) return; // never closed: JSON.parse reports it
+        if (close === -1 || close === end) return mostNames; // never closed: JSON.parse reports it
         if (isKeyNext && keys !== null) {
           const key = escaped ? decoded(text.slice(at, close + 1)) : text.slice(start, close);
           if (key === "__proto__") refuse("The key __proto__ is not allowed.", "forbidden_key");
@@ -70,6 +72,7 @@ export function refuseHostileJson(text: string): void {
         break;
       case CLOSE_OBJECT:
       case CLOSE_ARRAY:
+        if (keys !== null && keys.size > mostNames) mostNames = keys.size;
         open.pop();
         keys = open.length > 0 ? open[open.length - 1]! : null;
         isKeyNext = false;
@@ -91,6 +94,7 @@ export function refuseHostileJson(text: string): void {
       refuse(`The JSON has more than ${MAX_NODES} values.`, "too_many_values", { maxValues: MAX_NODES });
     }
   }
+  return mostNames;
 }
 
 /**
