@@ -16,9 +16,9 @@ export const LIMITS = { small: 25, large: 200 };
 /** A body above its limit is sent again and counts with its best try: what the product itself holds is held in every try. */
 const TRIES = 4;
 /** Bodies that every route gets of those that were worst at the first route of its schema, each of another shape. */
-const WORST = 4;
+const WORST = 8;
 /** The same for bodies as large as a route takes. */
-const WORST_LARGE = 2;
+const WORST_LARGE = 4;
 
 type Tried = Slice & { status: number; tookMs: number };
 export type Row = Tried & { operation: string; what: string; bytes: number; tries: number };
