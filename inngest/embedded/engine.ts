@@ -4,9 +4,12 @@ import type { Job } from "graphile-worker";
 import type { Pool } from "pg";
 import type { Flow } from "@/inngest/flow";
 import { systemCtx } from "@/server/domain/ctx";
-import type { Step } from "@/server/platform/durable/step";
+import { engineWorker } from "@/server/generated/schema";
+import type { Json, Step } from "@/server/platform/durable/step";
 import { ulid } from "@/server/platform/ids";
 import { HOUR_MS } from "@/server/platform/time/units";
+import { bool, column, jsonb, list, maybe, nothing, present, text } from "@/server/sql/column";
+import { statement } from "@/server/sql/statement";
 import { toWake, type Wake } from "./enqueue";
 import { type Queue, type QueueLog, startQueue } from "./queue";
 
@@ -160,46 +163,72 @@ async function repeated<T>(work: () => Promise<T>, log: QueueLog): Promise<T> {
   return work();
 }
 
+const takingTurn = statement("engine-take-turn", {
+  params: { wake: jsonb<Json>() },
+  row: { taken: present(bool, "the function always returns a value") },
+  sql: `SELECT capstan_take_turn($wake) AS taken`,
+  prepared: true,
+});
+
 async function takeTurn(pool: Pool, wake: Wake): Promise<boolean> {
-  const { rows } = await pool.query<{ taken: boolean }>({
-    name: "engine-take-turn",
-    text: "SELECT capstan_take_turn($1) AS taken",
-    values: [JSON.stringify(wake)],
-  });
+  const rows = await takingTurn.all(pool, { wake });
   return rows[0]!.taken; // the function returns one row
 }
 
+const endingTurn = statement("engine-end-turn", {
+  params: { wake: jsonb<Json>(), afterMs: maybe(column<number>("float8")) },
+  row: { capstan_end_turn: nothing },
+  sql: `SELECT capstan_end_turn($wake, $afterMs)`,
+  prepared: true,
+});
+
 async function endTurn(pool: Pool, wake: Wake, afterMs: number | null): Promise<void> {
-  await pool.query({
-    name: "engine-end-turn",
-    text: "SELECT capstan_end_turn($1, $2)",
-    values: [JSON.stringify(wake), afterMs],
-  });
+  await endingTurn.run(pool, { wake, afterMs });
 }
 
+const tidying = statement("engine.tidy", {
+  params: { worker: text, atWork: list<string>("int8[]") },
+  row: { capstan_tidy_turns: nothing },
+  sql: `SELECT capstan_tidy_turns($worker, $atWork)`,
+});
+
 async function tidy(pool: Pool, worker: string, atWork: Set<string>): Promise<void> {
-  await pool.query("SELECT capstan_tidy_turns($1, $2)", [worker, [...atWork]]);
+  await tidying.run(pool, { worker, atWork: [...atWork] });
 }
+
+const beating = statement("engine-beat", {
+  params: { worker: engineWorker.id, leaseMs: column<number>("float8") },
+  row: { force_unlock_workers: nothing },
+  sql: `WITH mine AS (
+        INSERT INTO engine_worker (id, beat_at) VALUES ($worker, now()) ON CONFLICT (id) DO UPDATE SET beat_at = now()
+      ), dead AS (
+        SELECT id FROM engine_worker WHERE id <> $worker AND beat_at < now() - $leaseMs * interval '1 millisecond'
+      ), forgotten AS (
+        -- After a minute: until then, a statement of a dead worker may still take jobs in its name.
+        DELETE FROM engine_worker WHERE id <> $worker AND beat_at < now() - $leaseMs * interval '1 millisecond' - interval '1 minute'
+      )
+      SELECT graphile_worker.force_unlock_workers(array_agg(id)) FROM dead HAVING count(*) > 0`,
+  prepared: true,
+});
 
 /** Reports that this worker is alive, and frees the jobs of workers that are not. */
 async function beat(pool: Pool, worker: string, leaseMs: number): Promise<void> {
-  await pool.query({
-    name: "engine-beat",
-    text: `WITH mine AS (
-        INSERT INTO engine_worker (id, beat_at) VALUES ($1, now()) ON CONFLICT (id) DO UPDATE SET beat_at = now()
-      ), dead AS (
-        SELECT id FROM engine_worker WHERE id <> $1 AND beat_at < now() - $2 * interval '1 millisecond'
-      ), forgotten AS (
-        -- After a minute: until then, a statement of a dead worker may still take jobs in its name.
-        DELETE FROM engine_worker WHERE id <> $1 AND beat_at < now() - $2 * interval '1 millisecond' - interval '1 minute'
-      )
-      SELECT graphile_worker.force_unlock_workers(array_agg(id)) FROM dead HAVING count(*) > 0`,
-    values: [worker, leaseMs],
-  });
+  await beating.run(pool, { worker, leaseMs });
 }
+
+const unlocking = statement("engine.unlock.worker", {
+  params: { worker: text },
+  row: { force_unlock_workers: nothing },
+  sql: `SELECT graphile_worker.force_unlock_workers(ARRAY[$worker])`,
+});
+
+const removeWorker = statement("engine-worker.delete.stopped", {
+  params: { worker: text },
+  sql: `DELETE FROM engine_worker WHERE id = $worker`,
+});
 
 /** Removes the worker from the table, and frees the jobs of steps that did not end in time. */
 async function leave(pool: Pool, worker: string): Promise<void> {
-  await pool.query("SELECT graphile_worker.force_unlock_workers(ARRAY[$1])", [worker]);
-  await pool.query("DELETE FROM engine_worker WHERE id = $1", [worker]);
+  await unlocking.run(pool, { worker });
+  await removeWorker.run(pool, { worker });
 }

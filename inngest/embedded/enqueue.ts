@@ -1,6 +1,9 @@
 import type { Pool } from "pg";
 import { type OutgoingEvent, type WakeEvent, wakeEvents } from "@/inngest/client";
 import { relaxedPool } from "@/server/platform/db";
+import type { Json } from "@/server/platform/durable/step";
+import { jsonb, nothing } from "@/server/sql/column";
+import { statement } from "@/server/sql/statement";
 
 /** Runs one statement: a pool, or a client inside a transaction of the caller. */
 export type Queryable = Pick<Pool, "query">;
@@ -29,6 +32,13 @@ export function toWake({ name, data }: Pick<OutgoingEvent, "name" | "data">): Wa
   };
 }
 
+const wakeAll = statement("engine-wake", {
+  params: { wakes: jsonb<Json>() },
+  row: { capstan_wake: nothing },
+  sql: `SELECT capstan_wake($wakes)`,
+  prepared: true,
+});
+
 /**
  * Accepts events in one statement (`capstan_wake`, prisma/guards/8-run-slots.sql): durable when it resolves, started at once
  * where there is a free turn. By default an event survives the crash of any process, but a crash of the database may lose it
@@ -37,9 +47,5 @@ export function toWake({ name, data }: Pick<OutgoingEvent, "name" | "data">): Wa
 export async function enqueue(events: OutgoingEvent[], db: Queryable = relaxedPool): Promise<void> {
   const wakes = new Map(events.map(toWake).map((wake) => [wake.key, wake]));
   if (wakes.size === 0) return;
-  await db.query({
-    name: "engine-wake",
-    text: "SELECT capstan_wake($1)",
-    values: [JSON.stringify([...wakes.values()])],
-  });
+  await wakeAll.run(db, { wakes: [...wakes.values()] });
 }

@@ -1,6 +1,8 @@
 import { Logger, runMigrations } from "graphile-worker";
 import { Client, type DatabaseError, Pool } from "pg";
 import { log } from "@/server/platform/log/log";
+import { bool, present } from "@/server/sql/column";
+import { statement } from "@/server/sql/statement";
 
 /** The longest wait of a start for a lock of another process's migration or transaction. */
 const LOCK_WAIT_MS = 60_000;
@@ -40,11 +42,14 @@ export async function migrateEngine(
   }
 }
 
+const tryLock = statement("engine.lock.try", {
+  row: { taken: present(bool, "the function always returns a value") },
+  sql: `SELECT pg_try_advisory_xact_lock(${KEY}) AS taken`,
+});
+
 /** Several processes may start at once. The lock ends with the transaction, however that ends. */
 async function takeLock(client: Client): Promise<void> {
-  const { rows } = await client.query<{ taken: boolean }>(
-    `SELECT pg_try_advisory_xact_lock(${KEY}) AS taken`,
-  );
+  const rows = await tryLock.all(client, {});
   if (rows[0]?.taken) return;
   log.warn("another process is preparing the engine's tables: waiting for it");
   await client.query(`SELECT pg_advisory_xact_lock(${KEY})`);
