@@ -146,5 +146,4 @@ export const UNPORTED: string[] = [
   "server/domain/usage/summary.ts",
   "server/platform/database-zone.ts",
   "server/start-up.ts",
-  "server/worker/periodic-tasks.ts",
 ];

@@ -11,9 +11,12 @@ import * as pins from "@/server/domain/pins";
 import * as requests from "@/server/domain/requests";
 import { pruneSessions } from "@/server/domain/sessions";
 import * as usage from "@/server/domain/usage";
+import { periodicTask } from "@/server/generated/schema";
 import { relaxedPool } from "@/server/platform/db";
 import { log } from "@/server/platform/log/log";
 import { DAY_MS, HOUR_MS, MINUTE_MS } from "@/server/platform/time/units";
+import { bool, list, present, text, texts } from "@/server/sql/column";
+import { statement } from "@/server/sql/statement";
 
 export type PeriodicTask = {
   name: string;
@@ -111,6 +114,12 @@ export async function runDueTasks(tasks: readonly PeriodicTask[] = PERIODIC_TASK
   await Promise.all((await takeDue(tasks, [])).map(({ task, pass }) => runTask(task, pass)));
 }
 
+const recordOutcome = statement("periodic-task-ended", {
+  params: { name: text, outcome: periodicTask.outcome },
+  sql: "UPDATE periodic_task SET outcome = $outcome, ended_at = clock_timestamp() WHERE name = $name",
+  prepared: true,
+});
+
 /** Runs one pass and records its outcome in the task's row. Never throws. */
 async function runTask({ name, pass }: PeriodicTask, begun?: Pass): Promise<void> {
   let outcome = "succeeded";
@@ -120,37 +129,35 @@ async function runTask({ name, pass }: PeriodicTask, begun?: Pass): Promise<void
     outcome = "failed";
     log.error({ err, task: name }, "a periodic task failed; its next pass tries again");
   }
-  await relaxedPool
-    .query({
-      name: "periodic-task-ended",
-      text: "UPDATE periodic_task SET outcome = $2, ended_at = clock_timestamp() WHERE name = $1",
-      values: [name, outcome],
-    })
+  await recordOutcome
+    .run(relaxedPool, { name, outcome })
     .catch((err) => log.warn({ err, task: name }, "the outcome of a periodic task was not written"));
 }
 
-async function register(tasks: readonly PeriodicTask[]): Promise<void> {
-  await relaxedPool.query(
-    `INSERT INTO periodic_task (name, interval_ms, due_at)
-     SELECT name, interval_ms, clock_timestamp() FROM unnest($1::text[], $2::integer[]) AS x(name, interval_ms)
+const saveTasks = statement("periodic-task.save.registered", {
+  params: { names: texts, everyMs: list<number>("int4[]") },
+  sql: `INSERT INTO periodic_task (name, interval_ms, due_at)
+     SELECT name, interval_ms, clock_timestamp() FROM unnest($names::text[], $everyMs::integer[]) AS x(name, interval_ms)
      ON CONFLICT (name) DO UPDATE SET interval_ms = excluded.interval_ms WHERE periodic_task.interval_ms <> excluded.interval_ms`,
-    [tasks.map(({ name }) => name), tasks.map(({ everyMs }) => everyMs)],
-  );
+});
+
+async function register(tasks: readonly PeriodicTask[]): Promise<void> {
+  await saveTasks.run(relaxedPool, {
+    names: tasks.map(({ name }) => name),
+    everyMs: tasks.map(({ everyMs }) => everyMs),
+  });
 }
 
-/**
- * Claims the due tasks for this process by the database's clock; one that was set back makes them due. Also records that passes
- * of the process's own tasks begin, which the caller runs whatever this returns.
- */
-async function takeDue(
-  tasks: readonly PeriodicTask[],
-  own: readonly PeriodicTask[],
-): Promise<{ task: PeriodicTask; pass: Pass }[]> {
-  const { rows } = await relaxedPool.query<{ name: string } & Pass>({
-    name: "periodic-tasks-due",
-    text: `WITH due AS (
+const claimDue = statement("periodic-tasks-due", {
+  params: { names: texts, own: texts },
+  row: {
+    name: periodicTask.name,
+    startedAt: present(periodicTask.started_at, "the statement sets it"),
+    isLate: bool,
+  },
+  sql: `WITH due AS (
         SELECT name, greatest(0, extract(epoch FROM clock_timestamp() - due_at) * 1000)::integer AS lag_ms FROM periodic_task
-        WHERE name = ANY($2) OR name = ANY($1)
+        WHERE name = ANY($own) OR name = ANY($names)
           AND due_at NOT BETWEEN clock_timestamp() AND clock_timestamp() + interval_ms * interval '1 millisecond'
         FOR UPDATE SKIP LOCKED
       )
@@ -161,7 +168,20 @@ async function takeDue(
       FROM due WHERE periodic_task.name = due.name
       RETURNING periodic_task.name, started_at AS "startedAt",
         coalesce(late_at > clock_timestamp() - ${LEASE_MS} * interval '1 millisecond', false) AS "isLate"`,
-    values: [tasks.map(({ name }) => name), own.map(({ name }) => name)],
+  prepared: true,
+});
+
+/**
+ * Claims the due tasks for this process by the database's clock; one that was set back makes them due. Also records that passes
+ * of the process's own tasks begin, which the caller runs whatever this returns.
+ */
+async function takeDue(
+  tasks: readonly PeriodicTask[],
+  own: readonly PeriodicTask[],
+): Promise<{ task: PeriodicTask; pass: Pass }[]> {
+  const rows = await claimDue.all(relaxedPool, {
+    names: tasks.map(({ name }) => name),
+    own: own.map(({ name }) => name),
   });
   return tasks.flatMap((task) =>
     rows.filter(({ name }) => name === task.name).map((pass) => ({ task, pass })),
