@@ -1,17 +1,30 @@
+import { apiKey, correctedTime } from "@/server/generated/schema";
 import type { Queryable } from "@/server/platform/db";
+import { int4, int8, type Of, pick, timestamptz } from "@/server/sql/column";
+import { statement } from "@/server/sql/statement";
 
 /** How many keys are named. */
 const MOST = 50;
 
-type Row = {
-  id: string;
-  name: string;
-  prefix: string;
-  moved_seconds: number;
-  expires_at: Date | null;
-  revoked_at: Date | null;
-  total: number;
+const ROW = {
+  ...pick(apiKey, "id name prefix expires_at revoked_at"),
+  moved_seconds: correctedTime.moved_seconds,
+  total: int4,
 };
+type Row = Of<typeof ROW>;
+
+const listMoved = statement("corrected-time.list.keys", {
+  params: { now: timestamptz, limit: int8 },
+  row: ROW,
+  sql: `SELECT id, name, prefix, moved_seconds, expires_at, revoked_at, count(*) OVER ()::int AS total
+     FROM corrected_time JOIN api_key ON id = row_id
+     WHERE table_name = 'api_key' AND corrected_at > $now::timestamptz - interval '2160 hours' ORDER BY id DESC LIMIT $limit`,
+});
+
+const countLater = statement("api-key.count.in-another-zone", {
+  row: { count: int4 },
+  sql: `SELECT count(*)::int FROM api_key WHERE capstan_zone_error(created_at, capstan_time_of_id(id)) IS NOT NULL`,
+});
 
 /**
  * Sentences for the operator about times that an earlier version stored in another zone than UTC: the keys whose times the
@@ -19,15 +32,8 @@ type Row = {
  * invitations were always stored right.
  */
 export async function correctedTimes(db: Queryable, now = new Date()): Promise<string[]> {
-  const { rows } = await db.query<Row>(
-    `SELECT id, name, prefix, moved_seconds, expires_at, revoked_at, count(*) OVER ()::int AS total
-     FROM corrected_time JOIN api_key ON id = row_id
-     WHERE table_name = 'api_key' AND corrected_at > $1::timestamptz - interval '2160 hours' ORDER BY id DESC LIMIT $2`,
-    [now, MOST],
-  );
-  const { rows: off } = await db.query<{ count: number }>(
-    "SELECT count(*)::int FROM api_key WHERE capstan_zone_error(created_at, capstan_time_of_id(id)) IS NOT NULL",
-  );
+  const rows = await listMoved.all(db, { now, limit: MOST });
+  const off = await countLater.all(db, {});
   const keys = rows.map(
     (row) => `${row.id} (${row.name}, ${row.prefix}…) by ${hoursOf(row)}: ${stateOf(row, now)}`,
   );

@@ -4,12 +4,15 @@ import { createServer } from "node:net";
 import type pg from "pg";
 import { artifactStore } from "@/server/domain/artifacts";
 import { checkVaultKey, plantCanary } from "@/server/domain/vault";
+import { restoreHold } from "@/server/generated/schema";
 import type { Queryable } from "@/server/platform/db";
 import { log } from "@/server/platform/log/log";
 import { env, SETTINGS } from "@/server/platform/settings/env";
 import { Refusal } from "@/server/platform/settings/refusal";
 import { checkSettings, settingWarnings } from "@/server/platform/settings/secrets";
 import { providers } from "@/server/providers/registry.gen";
+import { bool, maybe, text } from "@/server/sql/column";
+import { statement } from "@/server/sql/statement";
 
 /** Deadline of each check. */
 const PATIENCE_MS = 2_500;
@@ -113,22 +116,30 @@ async function connect(from: pg.Pool): Promise<pg.PoolClient> {
   }
 }
 
-async function checkRole(db: Queryable): Promise<undefined> {
-  const { rows } = await db.query<{ mayNot: boolean }>(
-    `SELECT bool_or(NOT has_table_privilege(oid, privilege)) AS "mayNot"
+const findMissingRight = statement("role.find.missing-right", {
+  row: { mayNot: maybe(bool) },
+  sql: `SELECT bool_or(NOT has_table_privilege(oid, privilege)) AS "mayNot"
      FROM pg_class, unnest(ARRAY['SELECT', 'INSERT', 'UPDATE', 'DELETE']) AS privilege
      WHERE relnamespace = current_schema()::regnamespace
        AND relname IN ('_prisma_migrations', 'job', 'receipt', 'vault_process')`,
-  );
+});
+
+async function checkRole(db: Queryable): Promise<undefined> {
+  const rows = await findMissingRight.all(db, {});
   if (rows[0]?.mayNot)
     throw new Refusal(
       "DATABASE_URL: this role may not use the tables of the installation. Use the role that applied the migrations.",
     );
 }
 
+const listHolds = statement("restore-hold.list.kinds", {
+  row: { kind: restoreHold.kind },
+  sql: `SELECT kind FROM restore_hold ORDER BY kind`,
+});
+
 /** Restored, and not released yet: it runs, and leaves alone what was unfinished. */
 async function checkHeld(db: Queryable): Promise<string[]> {
-  const { rows } = await db.query<{ kind: string }>("SELECT kind FROM restore_hold ORDER BY kind");
+  const rows = await listHolds.all(db, {});
   if (rows.length === 0) return [];
   const kinds = rows.map(({ kind }) => kind).join(", ");
   return [
@@ -136,16 +147,22 @@ async function checkHeld(db: Queryable): Promise<string[]> {
   ];
 }
 
+const findMigrations = statement("migration.find.table", {
+  row: { exists: bool },
+  sql: `SELECT to_regclass('_prisma_migrations') IS NOT NULL AS exists`,
+});
+
+const listApplied = statement("migration.list.applied", {
+  row: { name: text },
+  sql: `SELECT migration_name AS name FROM _prisma_migrations
+         WHERE finished_at IS NOT NULL AND rolled_back_at IS NULL`,
+});
+
 /** Older than this code: refused, and left as it is. Newer: the processes of an upgrade overlap, so a warning. */
 async function checkSchema(db: Queryable): Promise<string[]> {
   const known = (await readdir(MIGRATIONS, { withFileTypes: true })).filter((each) => each.isDirectory());
-  const { rows: tables } = await db.query("SELECT to_regclass('_prisma_migrations') IS NOT NULL AS exists");
-  const { rows } = tables[0].exists
-    ? await db.query<{ name: string }>(
-        `SELECT migration_name AS name FROM _prisma_migrations
-         WHERE finished_at IS NOT NULL AND rolled_back_at IS NULL`,
-      )
-    : { rows: [] };
+  const table = await findMigrations.first(db, {});
+  const rows = table?.exists ? await listApplied.all(db, {}) : [];
   const applied = new Set(rows.map(({ name }) => name));
   const missing = known.map(({ name }) => name).filter((name) => !applied.has(name));
   if (missing.length > 0)

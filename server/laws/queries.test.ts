@@ -4,8 +4,11 @@ import { isWithin, sources, textOf } from "./sources.fixture";
 import { UNPORTED } from "./unported";
 
 const isServer = (file: string) => isWithin(file, "server") || isWithin(file, "inngest");
-/** Folders and files that send texts of their own: statements themselves, the pools, and tRPC's own word for a read. */
-const APART = ["server/sql", "server/platform/db.ts", "server/trpc"];
+/**
+ * Folders and files that send texts of their own: statements themselves, the pools, the check of a connection's time zone, and
+ * tRPC, which calls its reads queries.
+ */
+const APART = ["server/sql", "server/platform/db.ts", "server/platform/database-zone.ts", "server/trpc"];
 
 test("the law sees a query and an asserted row, and leaves commands to a connection alone", () => {
   const seen = [
