@@ -40,7 +40,6 @@ export const UNPORTED: string[] = [
   "server/domain/budgets/resolve.ts",
   "server/domain/budgets/rows.ts",
   "server/domain/budgets/set.ts",
-  "server/domain/catalog/health.ts",
   "server/domain/comparisons/create.ts",
   "server/domain/comparisons/judge.ts",
   "server/domain/comparisons/list.ts",

@@ -1,6 +1,9 @@
+import { routeHealth } from "@/server/generated/schema";
 import { pool } from "@/server/platform/db";
 import { log } from "@/server/platform/log/log";
 import { MINUTE_MS } from "@/server/platform/time/units";
+import { column, int4, type Of, pick, text, timestamptz } from "@/server/sql/column";
+import { statement } from "@/server/sql/statement";
 import { type Account, type Offer, routeKey, SANDBOX } from "./targets";
 
 /*
@@ -19,7 +22,8 @@ const FORGOTTEN_MS = 10 * MINUTE_MS;
 /** Other processes' failures are seen after this long at most. */
 const MOST_STALE_MS = 5_000;
 
-type Row = { account: string; route: string; failures: number; behind_until: Date | null };
+const ROW = pick(routeHealth, "account route failures behind_until");
+type Row = Of<typeof ROW>;
 type Called = Pick<Offer, "provider" | "model"> & { account: Account };
 
 /** An account in one word, as rows and metrics name it. */
@@ -31,9 +35,14 @@ let known = new Map<string, Row>();
 let readAt = Number.NEGATIVE_INFINITY;
 let reading: Promise<void> | null = null;
 
+const listFailing = statement("route-health.list", {
+  row: ROW,
+  sql: `SELECT account, route, failures, behind_until FROM route_health`,
+});
+
 /** What is known of routes that fail, from the database. */
 export async function readHealth(): Promise<void> {
-  const { rows } = await pool.query<Row>("SELECT account, route, failures, behind_until FROM route_health");
+  const rows = await listFailing.all(pool, {});
   known = new Map(rows.map((row) => [nameOf(row.account, row.route), row]));
   readAt = performance.now();
 }
@@ -65,32 +74,58 @@ export async function healthNow(now: Date): Promise<(offer: Offer) => boolean> {
     });
 }
 
+const recordFailure = statement("route-health.save.failure", {
+  params: {
+    account: routeHealth.account,
+    route: routeHealth.route,
+    reason: routeHealth.reason,
+    now: timestamptz,
+    forgottenMs: column<number>("float8"),
+    failuresBefore: int4,
+    firstMs: column<number>("float8"),
+    longestMs: column<number>("float8"),
+  },
+  row: ROW,
+  sql: `INSERT INTO route_health AS known (account, route, failures, reason, last_failed_at, behind_until)
+       VALUES ($account, $route, 1, $reason, $now, NULL)
+       ON CONFLICT (account, route) DO UPDATE SET
+         failures = CASE WHEN greatest(known.last_failed_at, known.behind_until) < $now::timestamptz - $forgottenMs * interval '1 ms'
+           THEN 1 ELSE known.failures + 1 END,
+         reason = $reason, last_failed_at = $now,
+         behind_until = CASE
+           WHEN greatest(known.last_failed_at, known.behind_until) < $now::timestamptz - $forgottenMs * interval '1 ms' THEN NULL
+           WHEN known.failures + 1 < $failuresBefore THEN NULL
+           -- What was sent before it went behind says nothing new.
+           WHEN known.behind_until > $now THEN known.behind_until
+           ELSE $now::timestamptz + least($firstMs * power(2, least(known.failures + 1 - $failuresBefore, 20)), $longestMs) * interval '1 ms' END
+       RETURNING account, route, failures, behind_until`,
+});
+
 /** A call failed for a reason of the vendor. Never throws: the call's own end is what matters. */
 export async function noteFailure(called: Called, reason: FailureReason, now: Date): Promise<void> {
   if (called.provider.name === SANDBOX) return; // plays every part, failing among them
   const route = reason === "unreachable" ? called.provider.name : routeKey(called);
   try {
-    const { rows } = await pool.query<Row>(
-      `INSERT INTO route_health AS known (account, route, failures, reason, last_failed_at, behind_until)
-       VALUES ($1, $2, 1, $3, $4, NULL)
-       ON CONFLICT (account, route) DO UPDATE SET
-         failures = CASE WHEN greatest(known.last_failed_at, known.behind_until) < $4::timestamptz - $5 * interval '1 ms'
-           THEN 1 ELSE known.failures + 1 END,
-         reason = $3, last_failed_at = $4,
-         behind_until = CASE
-           WHEN greatest(known.last_failed_at, known.behind_until) < $4::timestamptz - $5 * interval '1 ms' THEN NULL
-           WHEN known.failures + 1 < $6 THEN NULL
-           -- What was sent before it went behind says nothing new.
-           WHEN known.behind_until > $4 THEN known.behind_until
-           ELSE $4::timestamptz + least($7 * power(2, least(known.failures + 1 - $6, 20)), $8) * interval '1 ms' END
-       RETURNING account, route, failures, behind_until`,
-      [accountName(called.account), route, reason, now, FORGOTTEN_MS, FAILURES_BEFORE, FIRST_MS, LONGEST_MS],
-    );
+    const rows = await recordFailure.all(pool, {
+      account: accountName(called.account),
+      route,
+      reason,
+      now,
+      forgottenMs: FORGOTTEN_MS,
+      failuresBefore: FAILURES_BEFORE,
+      firstMs: FIRST_MS,
+      longestMs: LONGEST_MS,
+    });
     for (const row of rows) known.set(nameOf(row.account, row.route), row);
   } catch (err) {
     log.warn({ err }, "the failure of a route could not be recorded");
   }
 }
+
+const forgetFailures = statement("route-health.delete.answered", {
+  params: { account: text, route: text },
+  sql: `DELETE FROM route_health WHERE account = $account AND route = $route`,
+});
 
 /** A call was answered. Writes only where the route was known to fail. */
 export async function noteSuccess(called: Called): Promise<void> {
@@ -98,7 +133,7 @@ export async function noteSuccess(called: Called): Promise<void> {
   if (failing.length === 0) return;
   try {
     for (const { account, route } of failing) {
-      await pool.query("DELETE FROM route_health WHERE account = $1 AND route = $2", [account, route]);
+      await forgetFailures.run(pool, { account, route });
       known.delete(nameOf(account, route));
     }
   } catch (err) {
