@@ -119,8 +119,6 @@ export const UNPORTED: string[] = [
   "server/domain/provenance/lockfiles.ts",
   "server/domain/provenance/manifests.ts",
   "server/domain/provenance/receipts.ts",
-  "server/domain/quotes/check.ts",
-  "server/domain/quotes/quote.ts",
   "server/domain/requests/approval.ts",
   "server/domain/requests/change.ts",
   "server/domain/requests/commission.ts",

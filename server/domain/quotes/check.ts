@@ -1,8 +1,11 @@
 import { PRICING_VERSION } from "@/server/domain/catalog";
 import type { Ctx } from "@/server/domain/ctx";
+import { retailQuote } from "@/server/generated/schema";
 import { pool } from "@/server/platform/db";
 import { fail } from "@/server/platform/errors/errors";
 import { microsToUsd } from "@/server/platform/money";
+import { maybe, pick, text } from "@/server/sql/column";
+import { statement } from "@/server/sql/statement";
 import type { Estimate } from "./estimate";
 import type { ExecutionPlan } from "./plan";
 import type { Seal } from "./seal";
@@ -25,6 +28,13 @@ function mismatch(reason: string, more: { fields?: string[] } = {}): never {
   );
 }
 
+const findQuote = statement("quote.find.project", {
+  params: { quoteId: text, projectId: text, principalId: maybe(text) },
+  row: pick(retailQuote, "hash body expires_at"),
+  sql: `SELECT hash, body, expires_at FROM retail_quote WHERE id = $quoteId AND project_id = $projectId
+       AND ($principalId::text IS NULL OR principal_id = $principalId)`,
+});
+
 /**
  * A quote named at submission must be this project's (of a panel session: its own), unexpired, and sealed to exactly this request; else
  * QUOTE_MISMATCH with the reason. Where all that holds and yet the work would now run elsewhere or cost more than was
@@ -38,11 +48,11 @@ export async function checkQuote(
 ): Promise<NonNullable<Estimate["sealed"]>> {
   if (!quoteId.startsWith("quote_"))
     mismatch(OTHER_KINDS[/^[a-z]+_/.exec(quoteId)?.[0] ?? ""] ?? "not_a_quote");
-  const { rows } = await pool.query<{ hash: string; body: QuoteBody; expires_at: Date }>(
-    `SELECT hash, body, expires_at FROM retail_quote WHERE id = $1 AND project_id = $2
-       AND ($3::text IS NULL OR principal_id = $3)`,
-    [quoteId, projectId, ctx.principal.kind === "panel_session" ? ctx.principal.id : null],
-  );
+  const rows = await findQuote.all(pool, {
+    quoteId,
+    projectId,
+    principalId: ctx.principal.kind === "panel_session" ? ctx.principal.id : null,
+  });
   const found = rows[0];
   if (!found) return mismatch("unknown");
   if (found.expires_at <= ctx.now()) mismatch("expired");

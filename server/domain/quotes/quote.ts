@@ -9,12 +9,15 @@ import { connectionsOf } from "@/server/domain/connections";
 import type { Ctx } from "@/server/domain/ctx";
 import { inputOf } from "@/server/domain/embeds";
 import { type Envelope, maturityOf, normalizeEnvelope } from "@/server/domain/envelope";
+import { retailQuote } from "@/server/generated/schema";
 import { pool } from "@/server/platform/db";
 import { Fault, ValidationFault } from "@/server/platform/errors/errors";
 import { newId } from "@/server/platform/ids";
 import { type Micros, toMoney } from "@/server/platform/money";
 import { turn } from "@/server/platform/time/turn";
 import { MINUTE_MS } from "@/server/platform/time/units";
+import { timestamptz } from "@/server/sql/column";
+import { statement } from "@/server/sql/statement";
 import type { QuoteBody } from "./check";
 import { describeAdapters } from "./describe-adapters";
 import type { Estimate } from "./estimate";
@@ -164,16 +167,34 @@ export async function quote(
   };
 }
 
+const insertQuote = statement("quote.insert", {
+  params: {
+    quoteId: retailQuote.id,
+    projectId: retailQuote.project_id,
+    principalId: retailQuote.principal_id,
+    hash: retailQuote.hash,
+    body: retailQuote.body,
+    now: timestamptz,
+    expiresAt: timestamptz,
+  },
+  sql: `INSERT INTO retail_quote (id, project_id, principal_id, hash, body, created_at, expires_at)
+     VALUES ($quoteId, $projectId, $principalId, $hash, $body, $now, $expiresAt)`,
+});
+
 async function keep(ctx: Ctx, projectId: string, estimate: Estimate, { hash, parts }: Seal) {
   const now = ctx.now();
   const quoteId = newId("quote");
   const body: QuoteBody = { ...estimate, seal: parts };
   const expiresAt = new Date(now.getTime() + LIFETIME_MS);
-  await pool.query(
-    `INSERT INTO retail_quote (id, project_id, principal_id, hash, body, created_at, expires_at)
-     VALUES ($1, $2, $3, $4, $5, $6, $7)`,
-    [quoteId, projectId, ctx.principal.id, hash, JSON.stringify(body), now, expiresAt],
-  );
+  await insertQuote.run(pool, {
+    quoteId,
+    projectId,
+    principalId: ctx.principal.id,
+    hash,
+    body,
+    now,
+    expiresAt,
+  });
   return { quoteId, expiresAt };
 }
 
