@@ -17,8 +17,19 @@ import {
   type RefundState,
   returnedMicros,
 } from "@/server/domain/payments";
+import {
+  capabilityRequestRevision,
+  commissionQuote,
+  organization,
+  payment,
+  paymentRefund,
+  project,
+  userAccount,
+} from "@/server/generated/schema";
 import { pool } from "@/server/platform/db";
 import { toMoney } from "@/server/platform/money";
+import { column, maybe, names, type Of, pick, present, text, texts } from "@/server/sql/column";
+import { statement } from "@/server/sql/statement";
 import { COMMISSION, findQuote, noSuchQuote } from "./commission";
 import { mayPay } from "./payer";
 import {
@@ -36,17 +47,16 @@ export async function commission(ctx: Ctx, quoteId: string): Promise<Commission>
   if (!quote || !roleIn(ctx, quote.organization_id)) noSuchQuote();
   const { principal } = ctx;
   const now = ctx.now();
-  const [names, revision, [request], payments] = await Promise.all([
+  const [owners, revision, request, payments] = await Promise.all([
     ownersOf(quote),
     revisionOf(quote),
-    readWhole(pool, "WHERE request.id = $1", [quote.request_id]),
+    readWhole(pool, quote.request_id),
     paymentsOf([quote.id], now),
   ]);
-  if (!request) noSuchQuote();
   return {
     quote: toCommissionQuote(quote, revision.hash, now),
-    organization: { organizationId: quote.organization_id, displayName: names.organization },
-    project: { projectId: quote.project_id, displayName: names.project },
+    organization: { organizationId: quote.organization_id, displayName: owners.organization },
+    project: { projectId: quote.project_id, displayName: owners.project },
     revision: toRevision(revision),
     request: toRequest(request),
     payments,
@@ -57,48 +67,86 @@ export async function commission(ctx: Ctx, quoteId: string): Promise<Commission>
   };
 }
 
+const readOwners = statement("project.read.names", {
+  params: { projectId: text },
+  row: { organization: organization.display_name, project: project.display_name },
+  sql: `SELECT organization.display_name AS organization, project.display_name AS project
+     FROM project JOIN organization ON organization.id = project.organization_id WHERE project.id = $projectId`,
+});
+
 /** What the organization and the project are called that something belongs to. */
 export async function ownersOf(of: {
   project_id: string;
 }): Promise<{ organization: string; project: string }> {
-  const { rows } = await pool.query<{ organization: string; project: string }>(
-    `SELECT organization.display_name AS organization, project.display_name AS project
-     FROM project JOIN organization ON organization.id = project.organization_id WHERE project.id = $1`,
-    [of.project_id],
-  );
-  return rows[0]!; // a row of its project
+  const owners = await readOwners.first(pool, { projectId: of.project_id });
+  return owners!; // a row of its project
 }
 
-async function revisionOf(quote: CommissionQuoteRow): Promise<RevisionRow> {
-  const { rows } = await pool.query<RevisionRow>("SELECT * FROM capability_request_revision WHERE id = $1", [
-    quote.revision_id,
-  ]);
-  return rows[0] ?? noSuchQuote();
-}
+const readRevision = statement("capability_request_revision.read", {
+  params: { revisionId: text },
+  row: capabilityRequestRevision,
+  sql: `SELECT ${names(capabilityRequestRevision)} FROM capability_request_revision WHERE id = $revisionId`,
+});
 
-type PaidRow = PaymentRow & {
-  started_by: string | null;
-  refund_reason: RefundReason | null;
-  refund_state: RefundState;
-  refund_at: Date;
-  refund_completed_at: Date | null;
+const revisionOf = async (quote: CommissionQuoteRow): Promise<RevisionRow> =>
+  (await readRevision.first(pool, { revisionId: quote.revision_id })) ?? noSuchQuote();
+
+/** A payment as the payments domain reads it. */
+export const PAYMENT = {
+  ...payment,
+  state: column<PaymentRow["state"]>("text"),
+  exchange: column<PaymentRow["exchange"]>("jsonb", true),
+  refund_totals: column<PaymentRow["refund_totals"]>("jsonb"),
+  refund_steps: column<PaymentRow["refund_steps"]>("jsonb"),
+  failed_refunds: column<PaymentRow["failed_refunds"]>("jsonb"),
+  disputes: column<PaymentRow["disputes"]>("jsonb"),
 };
+const PAID_ROW = {
+  ...PAYMENT,
+  started_by: maybe(userAccount.email),
+  refund_reason: column<RefundReason | null>("text", true),
+  refund_state: column<RefundState | null>("text", true),
+  refund_at: maybe(paymentRefund.created_at),
+  refund_completed_at: paymentRefund.completed_at,
+};
+type PaidRow = Of<typeof PAID_ROW>;
 
-const PAID = `payment.*, person.email AS started_by, refund.reason AS refund_reason, refund.state AS refund_state,
+const PAID = `${names(payment, "payment")}, person.email AS started_by, refund.reason AS refund_reason, refund.state AS refund_state,
     refund.created_at AS refund_at, refund.completed_at AS refund_completed_at
   FROM payment LEFT JOIN user_account person ON person.id = payment.created_by
   LEFT JOIN payment_refund refund ON refund.payment_id = payment.id`;
 
+const listOfQuotes = statement("payment.list.quotes", {
+  params: { quoteIds: texts },
+  row: PAID_ROW,
+  sql: `SELECT ${PAID}
+    WHERE payment.kind = '${COMMISSION}' AND payment.subject_id = ANY($quoteIds) ORDER BY payment.id DESC`,
+});
+
 /** The payments of commission quotes, newest first, with what becomes of those that go back. The caller may see them. */
 export async function paymentsOf(quoteIds: string[], now: Date): Promise<CommissionPayment[]> {
-  const { rows } = await pool.query<PaidRow>(
-    `SELECT ${PAID} WHERE payment.kind = '${COMMISSION}' AND payment.subject_id = ANY($1) ORDER BY payment.id DESC`,
-    [quoteIds],
-  );
+  const rows = await listOfQuotes.all(pool, { quoteIds });
   return rows.map((row) => toPayment(row, now));
 }
 
 const PAGE = 10;
+
+const listOfOrganization = statement("payment.list.commissions", {
+  params: { organizationId: text, after: maybe(text) },
+  row: {
+    ...PAID_ROW,
+    ...pick(commissionQuote, "request_id project_id"),
+    quote_id: commissionQuote.id,
+    summary: present(text, "every wording has one, in JSON that the database does not read"),
+  },
+  sql: `SELECT quote.id AS quote_id, quote.request_id, quote.project_id, revision.body->>'summary' AS summary, ${PAID}
+     JOIN commission_quote quote ON quote.id = payment.subject_id
+     JOIN capability_request_revision revision ON revision.id = quote.revision_id
+     WHERE payment.kind = '${COMMISSION}' AND payment.organization_id = $organizationId
+       AND ($after::text IS NULL OR payment.id < $after)
+       AND (payment.state = 'paid' OR payment.state IN ('open', 'expired') AND payment.processing_at IS NOT NULL)
+     ORDER BY payment.id DESC LIMIT ${PAGE + 1}`,
+});
 
 /**
  * What an organization has paid for commissions, or is about to, latest first. For its people, who look for it beside the
@@ -108,17 +156,10 @@ export async function listPaid(
   ctx: Ctx,
   { organizationId, cursor }: z.output<typeof ListCommissionPayments>,
 ): Promise<PaidCommissionPage> {
-  const { rows } = await pool.query<
-    PaidRow & { quote_id: string; request_id: string; project_id: string; summary: string }
-  >(
-    `SELECT quote.id AS quote_id, quote.request_id, quote.project_id, revision.body->>'summary' AS summary, ${PAID}
-     JOIN commission_quote quote ON quote.id = payment.subject_id
-     JOIN capability_request_revision revision ON revision.id = quote.revision_id
-     WHERE payment.kind = '${COMMISSION}' AND payment.organization_id = $1 AND ($2::text IS NULL OR payment.id < $2)
-       AND (payment.state = 'paid' OR payment.state IN ('open', 'expired') AND payment.processing_at IS NOT NULL)
-     ORDER BY payment.id DESC LIMIT $3`,
-    [billedOrganization(ctx, organizationId, "viewer"), readCursor("payment", cursor), PAGE + 1],
-  );
+  const rows = await listOfOrganization.all(pool, {
+    organizationId: billedOrganization(ctx, organizationId, "viewer"),
+    after: readCursor("payment", cursor),
+  });
   return pageOf(rows, PAGE, (row) => ({
     ...toPayment(row, ctx.now()),
     quoteId: row.quote_id,
@@ -139,13 +180,15 @@ function toPayment(row: PaidRow, now: Date): CommissionPayment {
     startedBy: row.started_by,
     createdAt: row.created_at.toISOString(),
     paidAt: row.paid_at?.toISOString() ?? null,
-    refund: row.refund_reason && {
-      reason: row.refund_reason,
-      state: row.refund_state,
-      requestedAt: row.refund_at.toISOString(),
-      completedAt: row.refund_completed_at?.toISOString() ?? null,
-    },
+    refund: refundOf(row),
   };
+}
+
+/** A payment has one refund, or none of its columns. */
+function refundOf({ refund_reason: reason, refund_state: state, refund_at: at, ...row }: PaidRow) {
+  if (reason === null || state === null || at === null) return null;
+  const completedAt = row.refund_completed_at?.toISOString() ?? null;
+  return { reason, state, requestedAt: at.toISOString(), completedAt };
 }
 
 function shownState(row: PaymentRow, now: Date): CommissionPayment["state"] {

@@ -1,11 +1,14 @@
 import type { CapabilityRequest, CapabilityRequestBody } from "@/server/contract/requests";
 import type { Ctx } from "@/server/domain/ctx";
+import { capabilityRequestRevision } from "@/server/generated/schema";
 import { inTransaction, type Transaction } from "@/server/platform/db";
 import { fail, ValidationFault } from "@/server/platform/errors/errors";
 import { newId } from "@/server/platform/ids";
+import { pick, text } from "@/server/sql/column";
+import { statement } from "@/server/sql/statement";
 import { contentOf, insertRevision } from "./content";
 import { endActiveQuote } from "./quotes";
-import { noSuchRequest, type RequestRow, readWhole, requireWriter, toRequest } from "./rows";
+import { type RequestRow, readWhole, requireWriter, toRequest } from "./rows";
 import { lockRequest, move, requireMove } from "./transitions";
 
 /** Each is kept whole, and shown to the reviewer of the request. */
@@ -39,12 +42,15 @@ export async function revise(
   });
 }
 
+const lastRevision = statement("capability_request_revision.read.last-number", {
+  params: { requestId: text },
+  row: pick(capabilityRequestRevision, "number"),
+  sql: `SELECT number FROM capability_request_revision WHERE request_id = $requestId ORDER BY number DESC LIMIT 1`,
+});
+
 async function nextNumber(client: Transaction, row: RequestRow): Promise<number> {
-  const { rows } = await client.query<{ number: number }>(
-    "SELECT number FROM capability_request_revision WHERE request_id = $1 ORDER BY number DESC LIMIT 1",
-    [row.id],
-  );
-  const number = (rows[0]?.number ?? 0) + 1;
+  const last = await lastRevision.first(client, { requestId: row.id });
+  const number = (last?.number ?? 0) + 1;
   if (number > MOST_REVISIONS) {
     fail("PolicyRejected", `A request can have at most ${MOST_REVISIONS} revisions. File a new request.`, {
       mostRevisions: MOST_REVISIONS,
@@ -69,7 +75,6 @@ export function changed(
 ): Promise<CapabilityRequest> {
   return inTransaction(async (client) => {
     await work(client, await lockRequest(client, requestId));
-    const [after] = await readWhole(client, "WHERE request.id = $1", [requestId]);
-    return toRequest(after ?? noSuchRequest());
+    return toRequest(await readWhole(client, requestId));
   });
 }

@@ -2,8 +2,11 @@ import type { RefundReason } from "@/server/contract/commissions";
 import type { Ctx } from "@/server/domain/ctx";
 import { tell } from "@/server/domain/notifications";
 import { closeCheckoutsOf, definePaymentKind, type Paid } from "@/server/domain/payments";
+import { commissionQuote } from "@/server/generated/schema";
 import { pool, type Queryable, type Transaction } from "@/server/platform/db";
 import { fail } from "@/server/platform/errors/errors";
+import { names, text, timestamptz } from "@/server/sql/column";
+import { statement } from "@/server/sql/statement";
 import { refuseEnded } from "./quotes";
 import { approvalPath, type CommissionQuoteRow } from "./rows";
 import { consolePath } from "./tell";
@@ -67,16 +70,24 @@ export async function quoteById(client: Queryable, quoteId: string): Promise<Com
   return (await findQuote(client, quoteId)) ?? noSuchQuote();
 }
 
+const readQuote = statement("commission_quote.read", {
+  params: { quoteId: text },
+  row: commissionQuote,
+  sql: `SELECT ${names(commissionQuote)} FROM commission_quote WHERE id = $quoteId`,
+});
+
 export async function findQuote(client: Queryable, quoteId: string): Promise<CommissionQuoteRow | null> {
-  const { rows } = await client.query<CommissionQuoteRow>("SELECT * FROM commission_quote WHERE id = $1", [
-    quoteId,
-  ]);
-  return rows[0] ?? null;
+  return readQuote.first(client, { quoteId });
 }
 
 export function noSuchQuote(): never {
   fail("NotFound", "There is no such commission quote.");
 }
+
+const markPaid = statement("commission_quote.update.paid", {
+  params: { quoteId: text, now: timestamptz, paymentId: commissionQuote.payment_id },
+  sql: `UPDATE commission_quote SET state = 'paid', ended_at = $now, payment_id = $paymentId WHERE id = $quoteId`,
+});
 
 /**
  * Money for a quote has come, and its request is locked. It pays the quote that could be paid at the moment the
@@ -88,10 +99,7 @@ async function acceptPayment(client: Transaction, ctx: Ctx, paid: Paid): Promise
   if (quote.state === "paid") return "already_paid";
   if (quote.state === "superseded" || !canMove(request.status, "paid")) return "superseded";
   if (quote.expires_at <= paid.paidAt) return "expired";
-  await client.query(
-    "UPDATE commission_quote SET state = 'paid', ended_at = $2, payment_id = $3 WHERE id = $1",
-    [quote.id, ctx.now(), paid.paymentId],
-  );
+  await markPaid.run(client, { quoteId: quote.id, now: ctx.now(), paymentId: paid.paymentId });
   await closeCheckoutsOf(client, COMMISSION, quote.id, ctx.now());
   await move(client, ctx, request, {
     how: "paid",

@@ -1,9 +1,11 @@
 import { type CapabilityRequestBody, REQUEST_VERSION } from "@/server/contract/requests";
 import type { Ctx } from "@/server/domain/ctx";
+import { capabilityRequestRevision } from "@/server/generated/schema";
 import type { Queryable } from "@/server/platform/db";
 import type { Json } from "@/server/platform/durable/step";
 import { fail } from "@/server/platform/errors/errors";
 import { canonicalText, sha256Hex } from "@/server/platform/text/canonical";
+import { statement } from "@/server/sql/statement";
 import type { RequestRow, RevisionRow } from "./rows";
 
 /** What one wording may weigh, by whichever way it comes. */
@@ -31,6 +33,13 @@ export function contentOf({ idempotencyKey: _, ...wording }: CapabilityRequestBo
   return { body, hash: sha256Hex(text) };
 }
 
+const addRevision = statement("capability_request_revision.insert", {
+  params: capabilityRequestRevision,
+  sql: `INSERT INTO capability_request_revision (id, request_id, organization_id, number, body, hash, created_by,
+       created_by_kind, created_at)
+     VALUES ($id, $request_id, $organization_id, $number, $body, $hash, $created_by, $created_by_kind, $created_at)`,
+});
+
 /** Writes down the current wording of a request, whose row is locked or new in this transaction. */
 export async function insertRevision(
   client: Queryable,
@@ -38,20 +47,15 @@ export async function insertRevision(
   row: Pick<RequestRow, "id" | "organization_id" | "current_revision_id">,
   { number, body, hash }: Content & { number: number },
 ): Promise<void> {
-  await client.query(
-    `INSERT INTO capability_request_revision (id, request_id, organization_id, number, body, hash, created_by,
-       created_by_kind, created_at)
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
-    [
-      row.current_revision_id,
-      row.id,
-      row.organization_id,
-      number,
-      JSON.stringify(body),
-      hash,
-      ctx.principal.id,
-      ctx.principal.kind,
-      ctx.now(),
-    ],
-  );
+  await addRevision.run(client, {
+    id: row.current_revision_id,
+    request_id: row.id,
+    organization_id: row.organization_id,
+    number,
+    body,
+    hash,
+    created_by: ctx.principal.id,
+    created_by_kind: ctx.principal.kind,
+    created_at: ctx.now(),
+  });
 }

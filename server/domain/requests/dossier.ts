@@ -11,11 +11,14 @@ import { access } from "@/server/domain/access";
 import * as audit from "@/server/domain/audit";
 import type { Ctx } from "@/server/domain/ctx";
 import { namesOf } from "@/server/domain/organizations";
+import { capabilityRequestRevision, payment, paymentRefund } from "@/server/generated/schema";
 import { pool } from "@/server/platform/db";
 import { fail } from "@/server/platform/errors/errors";
+import { column, int4, names, pick, present, text, texts } from "@/server/sql/column";
+import { statement } from "@/server/sql/statement";
 import { ownersOf, paymentsOf } from "./approval";
 import { COMMISSION } from "./commission";
-import { type CommissionQuoteWhole, readQuotes } from "./quotes";
+import { type CommissionQuoteWhole, listQuotes } from "./quotes";
 import { events } from "./read";
 import {
   acceptedUntil,
@@ -23,7 +26,6 @@ import {
   isWithinAcceptance,
   REFUND_FAILED,
   type RequestWhole,
-  type RevisionRow,
   stateAt,
   toCommissionQuote,
   toRequest,
@@ -34,16 +36,22 @@ import { canMove } from "./transitions";
 const AUDIT_PAGE = 25;
 const MOST_PAYMENTS = 99;
 
+const countQueue = statement("capability_request.count.queue", {
+  params: { statuses: texts },
+  row: {
+    status: present(column<keyof QueueCounts>("text"), "both parts select one"),
+    count: present(int4, "both parts count"),
+  },
+  sql: `SELECT status, count(*)::int AS count FROM capability_request WHERE status = ANY($statuses) GROUP BY status
+     UNION ALL SELECT 'refundFailed', count(DISTINCT request_id)::int FROM (${REFUND_FAILED}) failed`,
+});
+
 /** How many requests wait for an operator, and for what. For operators. */
 export async function queueCounts(ctx: Ctx): Promise<QueueCounts> {
   access.authorize(ctx, "operator");
   const counts: QueueCounts = { submitted: 0, in_review: 0, quoted: 0, paid: 0, refundFailed: 0 };
-  const { rows } = await pool.query<{ status: keyof QueueCounts; count: number }>(
-    `SELECT status, count(*)::int AS count FROM capability_request WHERE status = ANY($1) GROUP BY status
-     UNION ALL SELECT 'refundFailed', count(DISTINCT request_id)::int FROM (${REFUND_FAILED}) failed`,
-    [Object.keys(counts)],
-  );
-  for (const { status, count } of rows) counts[status] = count;
+  for (const { status, count } of await countQueue.all(pool, { statuses: Object.keys(counts) }))
+    counts[status] = count;
   return counts;
 }
 
@@ -54,8 +62,8 @@ export async function dossier(ctx: Ctx, requestId: string): Promise<RequestDossi
   const now = ctx.now();
   const [owners, revisions, quotes, thread] = await Promise.all([
     ownersOf(request),
-    revisionsOf(request),
-    readQuotes(pool, "WHERE quote.request_id = $1 ORDER BY quote.id DESC", [request.id]),
+    listHeads.all(pool, { requestId: request.id }),
+    listQuotes.all(pool, { requestId: request.id }),
     events(ctx, request.id),
   ]);
   const ids = [request, ...revisions].map((row) => row.created_by);
@@ -84,16 +92,26 @@ export async function dossier(ctx: Ctx, requestId: string): Promise<RequestDossi
   };
 }
 
+const readRevision = statement("capability_request_revision.read.request", {
+  params: { revisionId: text, requestId: text },
+  row: capabilityRequestRevision,
+  sql: `SELECT ${names(capabilityRequestRevision)} FROM capability_request_revision
+    WHERE id = $revisionId AND request_id = $requestId`,
+});
+
 /** One wording of a request. For operators. */
 export async function revision(ctx: Ctx, { requestId, revisionId }: RevisionRef): Promise<RequestRevision> {
   access.authorize(ctx, "operator");
-  const { rows } = await pool.query<RevisionRow>(
-    "SELECT * FROM capability_request_revision WHERE id = $1 AND request_id = $2",
-    [revisionId, requestId],
-  );
-  const [row] = rows;
+  const row = await readRevision.first(pool, { revisionId, requestId });
   return row ? toRevision(row) : fail("NotFound", "This request has no such revision.");
 }
+
+const listPayments = statement("payment.list.commissions-of-request", {
+  params: { requestId: text },
+  row: pick(payment, "id"),
+  sql: `SELECT payment.id FROM payment JOIN commission_quote quote ON quote.id = payment.subject_id
+     WHERE quote.request_id = $requestId AND payment.kind = '${COMMISSION}' ORDER BY payment.id DESC LIMIT ${MOST_PAYMENTS}`,
+});
 
 /** Who did what to a request and to what was paid for it, when and from where, latest first. For operators. */
 export async function auditTrail(
@@ -101,11 +119,7 @@ export async function auditTrail(
   { requestId, cursor }: { requestId: string; cursor?: string | undefined },
 ): Promise<AuditPage> {
   access.authorize(ctx, "operator");
-  const { rows } = await pool.query<{ id: string }>(
-    `SELECT payment.id FROM payment JOIN commission_quote quote ON quote.id = payment.subject_id
-     WHERE quote.request_id = $1 AND payment.kind = '${COMMISSION}' ORDER BY payment.id DESC LIMIT ${MOST_PAYMENTS}`,
-    [requestId],
-  );
+  const rows = await listPayments.all(pool, { requestId });
   return audit.entries(ctx, {
     subjects: [requestId, ...rows.map(({ id }) => id)],
     cursor,
@@ -114,26 +128,23 @@ export async function auditTrail(
 }
 
 /** Heads only: of many long wordings the page shows two. */
-async function revisionsOf(request: RequestWhole): Promise<RevisionRow[]> {
-  const { rows } = await pool.query<RevisionRow>(
-    `SELECT id, request_id, organization_id, number, '{}'::jsonb AS body, hash, created_by, created_by_kind, created_at
-     FROM capability_request_revision WHERE request_id = $1 ORDER BY number DESC`,
-    [request.id],
-  );
-  return rows;
-}
+const listHeads = statement("capability_request_revision.list.heads", {
+  params: { requestId: text },
+  row: capabilityRequestRevision,
+  sql: `SELECT id, request_id, organization_id, number, '{}'::jsonb AS body, hash, created_by, created_by_kind, created_at
+     FROM capability_request_revision WHERE request_id = $requestId ORDER BY number DESC`,
+});
+
+const refundsOf = statement("payment_refund.list.payments", {
+  params: { paymentIds: texts },
+  row: pick(paymentRefund, "id payment_id note last_error"),
+  sql: "SELECT id, payment_id, note, last_error FROM payment_refund WHERE payment_id = ANY($paymentIds)",
+});
 
 /** The payments of one quote, with what operators alone read of their refunds. */
 async function paidFor({ id }: CommissionQuoteWhole, now: Date): Promise<DossierPayment[]> {
   const payments = await paymentsOf([id], now);
-  const { rows } = await pool.query<{
-    id: string;
-    payment_id: string;
-    note: string | null;
-    last_error: string | null;
-  }>("SELECT id, payment_id, note, last_error FROM payment_refund WHERE payment_id = ANY($1)", [
-    payments.map(({ paymentId }) => paymentId),
-  ]);
+  const rows = await refundsOf.all(pool, { paymentIds: payments.map(({ paymentId }) => paymentId) });
   return payments.map((payment) => {
     const refund = rows.find((row) => row.payment_id === payment.paymentId);
     return {

@@ -1,12 +1,28 @@
 import { roleIn } from "@/server/domain/access";
 import type { Ctx } from "@/server/domain/ctx";
-import { isProcessing, joinPayment, openCheckout, requirePayer } from "@/server/domain/payments";
+import {
+  isProcessing,
+  joinPayment,
+  openCheckout,
+  type PaymentRow,
+  requirePayer,
+} from "@/server/domain/payments";
+import { payment } from "@/server/generated/schema";
 import { inTransaction, pool } from "@/server/platform/db";
 import { fail } from "@/server/platform/errors/errors";
+import { column, text } from "@/server/sql/column";
+import { statement } from "@/server/sql/statement";
 import { COMMISSION, findQuote, noSuchQuote, quoteById } from "./commission";
 import { mayPay } from "./payer";
 import { refuseEnded } from "./quotes";
 import { lockRequest } from "./transitions";
+
+const listProcessing = statement("payment.list.processing", {
+  params: { quoteId: text },
+  row: { state: column<PaymentRow["state"]>("text"), processing_at: payment.processing_at },
+  sql: `SELECT state, processing_at FROM payment
+    WHERE kind = '${COMMISSION}' AND subject_id = $quoteId AND processing_at IS NOT NULL`,
+});
 
 /**
  * Leads a person to where a commission quote is paid. Everybody who may pay it joins the one checkout that is open: a double
@@ -29,11 +45,8 @@ export async function startCommissionCheckout(
       fail("RequestStateConflict", message, { requestId: request.id, status: request.status });
     refuseEnded(quote, ctx.now());
     if (quote.state === "paid") refuse("This commission quote is already paid. Nothing was charged again.");
-    const { rows } = await client.query<{ state: "open" | "expired"; processing_at: Date }>(
-      `SELECT state, processing_at FROM payment WHERE kind = '${COMMISSION}' AND subject_id = $1 AND processing_at IS NOT NULL`,
-      [quoteId],
-    );
-    if (rows.some(isProcessing))
+    const payments = await listProcessing.all(client, { quoteId });
+    if (payments.some(isProcessing))
       refuse("A payment for this commission quote is already being processed. Wait for it to complete.");
     return joinPayment(client, ctx, {
       organizationId: quote.organization_id,

@@ -1,7 +1,10 @@
 import type { RequestEventType } from "@/server/contract/webhooks";
+import { commissionQuote } from "@/server/generated/schema";
 import type { Queryable } from "@/server/platform/db";
 import type { Json } from "@/server/platform/durable/step";
 import { toMoney } from "@/server/platform/money";
+import { names, present, text } from "@/server/sql/column";
+import { statement } from "@/server/sql/statement";
 import { type CommissionQuoteRow, noSuchRequest, type RequestRow } from "./rows";
 
 /** What an event says beside the request's row. */
@@ -12,17 +15,22 @@ export type About = {
   quote: CommissionQuoteRow | null;
 };
 
+const readSummary = statement("capability_request_revision.read.summary", {
+  params: { revisionId: text },
+  row: { summary: present(text, "every wording has one, in JSON that the database does not read") },
+  sql: "SELECT body->>'summary' AS summary FROM capability_request_revision WHERE id = $revisionId",
+});
+const readCurrent = statement("commission_quote.read.current", {
+  params: { requestId: text },
+  row: commissionQuote,
+  sql: `SELECT ${names(commissionQuote)} FROM commission_quote
+    WHERE request_id = $requestId AND state IN ('active', 'paid') ORDER BY id DESC LIMIT 1`,
+});
+
 export async function aboutOf(client: Queryable, row: RequestRow): Promise<About> {
-  const revision = await client.query<{ summary: string }>(
-    "SELECT body->>'summary' AS summary FROM capability_request_revision WHERE id = $1",
-    [row.current_revision_id],
-  );
-  const quote = await client.query<CommissionQuoteRow>(
-    "SELECT * FROM commission_quote WHERE request_id = $1 AND state IN ('active', 'paid') ORDER BY id DESC LIMIT 1",
-    [row.id],
-  );
-  const summary = revision.rows[0]?.summary ?? noSuchRequest();
-  return { summary, quote: quote.rows[0] ?? null };
+  const revision = await readSummary.first(client, { revisionId: row.current_revision_id });
+  const quote = await readCurrent.first(client, { requestId: row.id });
+  return { summary: revision?.summary ?? noSuchRequest(), quote };
 }
 
 type Payload = Record<string, Json>;

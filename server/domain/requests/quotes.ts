@@ -2,10 +2,13 @@ import type { CommissionQuote, IssueCommissionQuote, ProjectedPricing } from "@/
 import { access } from "@/server/domain/access";
 import { PRICING_VERSION } from "@/server/domain/catalog";
 import type { Ctx } from "@/server/domain/ctx";
+import { capabilityRequestRevision, commissionQuote } from "@/server/generated/schema";
 import { inTransaction, pool, type Queryable } from "@/server/platform/db";
 import { fail } from "@/server/platform/errors/errors";
 import { newId } from "@/server/platform/ids";
 import { toMoney } from "@/server/platform/money";
+import { names, omit, pick, type Shape, text, timestamptz } from "@/server/sql/column";
+import { statement } from "@/server/sql/statement";
 import {
   type CommissionQuoteRow,
   findRequest,
@@ -19,19 +22,31 @@ import { lockRequest, move, requireMove } from "./transitions";
 /** A quote with the hash of the wording it is for. */
 export type CommissionQuoteWhole = CommissionQuoteRow & { request_hash: string };
 
-/** Quotes by a condition on `quote`. */
-export async function readQuotes(
-  database: Queryable,
-  rest: string,
-  values: unknown[],
-): Promise<CommissionQuoteWhole[]> {
-  const { rows } = await database.query<CommissionQuoteWhole>(
-    `SELECT quote.*, revision.hash AS request_hash FROM commission_quote quote
-     JOIN capability_request_revision revision ON revision.id = quote.revision_id ${rest}`,
-    values,
-  );
-  return rows;
-}
+/** A statement that reads quotes by a condition on `quote`. */
+const quotesWhere = <P extends Shape>(name: string, params: P, condition: string) =>
+  statement(name, {
+    params,
+    row: { ...commissionQuote, request_hash: capabilityRequestRevision.hash },
+    sql: `SELECT ${names(commissionQuote, "quote")}, revision.hash AS request_hash FROM commission_quote quote
+     JOIN capability_request_revision revision ON revision.id = quote.revision_id WHERE ${condition}`,
+  });
+const OF_REQUEST = "quote.request_id = $requestId";
+export const listQuotes = quotesWhere(
+  "commission_quote.list.request",
+  { requestId: text },
+  `${OF_REQUEST} ORDER BY quote.id DESC`,
+);
+const readNewest = quotesWhere(
+  "commission_quote.read.newest",
+  { requestId: text },
+  `${OF_REQUEST} ORDER BY quote.id DESC LIMIT 1`,
+);
+const findPayable = quotesWhere(
+  "commission_quote.find.payable",
+  { requestId: text, now: timestamptz },
+  `${OF_REQUEST} AND quote.state = 'active' AND quote.expires_at > $now`,
+);
+const readWithHash = quotesWhere("commission_quote.read.with-hash", { quoteId: text }, "quote.id = $quoteId");
 
 /**
  * The newest quote of a request, as long as it can be paid or was. NotFound where there never was one; Gone for one that has
@@ -39,9 +54,7 @@ export async function readQuotes(
  */
 export async function quote(ctx: Ctx, requestId: string): Promise<CommissionQuote> {
   const request = await findRequest(ctx, requestId);
-  const [row] = await readQuotes(pool, "WHERE quote.request_id = $1 ORDER BY quote.id DESC LIMIT 1", [
-    request.id,
-  ]);
+  const row = await readNewest.first(pool, { requestId: request.id });
   if (!row) return fail("NotFound", "This request has no quote yet.");
   refuseEnded(row, ctx.now());
   return toCommissionQuote(row, row.request_hash, ctx.now());
@@ -60,14 +73,16 @@ export function refuseEnded(row: CommissionQuoteRow, now: Date): void {
   );
 }
 
+const supersede = statement("commission_quote.update.superseded", {
+  params: { requestId: text, now: timestamptz },
+  row: pick(commissionQuote, "id"),
+  sql: `UPDATE commission_quote SET state = 'superseded', ended_at = $now WHERE request_id = $requestId AND state = 'active'
+     RETURNING id`,
+});
+
 /** Ends the quote of a locked request that could be paid so far; null: there is none. */
 export async function endActiveQuote(client: Queryable, ctx: Ctx, requestId: string): Promise<string | null> {
-  const { rows } = await client.query<{ id: string }>(
-    `UPDATE commission_quote SET state = 'superseded', ended_at = $2 WHERE request_id = $1 AND state = 'active'
-     RETURNING id`,
-    [requestId, ctx.now()],
-  );
-  return rows[0]?.id ?? null;
+  return (await supersede.first(client, { requestId, now: ctx.now() }))?.id ?? null;
 }
 
 /**
@@ -82,16 +97,12 @@ export async function issueQuote(ctx: Ctx, input: IssueCommissionQuote): Promise
     requireMove(row, "quoted");
     if (row.current_revision_id !== input.revisionId)
       conflict(row, "The request was revised in the meantime. Read it again before you quote.");
-    const [payable] = await readQuotes(
-      client,
-      "WHERE quote.request_id = $1 AND quote.state = 'active' AND quote.expires_at > $2",
-      [row.id, ctx.now()],
-    );
+    const payable = await findPayable.first(client, { requestId: row.id, now: ctx.now() });
     if (payable) conflict(row, "The request already has an open quote. Withdraw it or let it expire first.");
     await endActiveQuote(client, ctx, row.id);
     await insertQuote(client, ctx, row, { id, ...input });
     await move(client, ctx, row, { how: "quoted" });
-    const [made] = await readQuotes(client, "WHERE quote.id = $1", [id]);
+    const made = await readWithHash.first(client, { quoteId: id });
     if (!made) throw new Error("a quote that was just written does not exist");
     return toCommissionQuote(made, made.request_hash, ctx.now());
   });
@@ -101,6 +112,14 @@ function conflict(row: RequestRow, message: string): never {
   fail("RequestStateConflict", message, { requestId: row.id, status: row.status });
 }
 
+const addQuote = statement("commission_quote.insert", {
+  params: omit(commissionQuote, "state", "reminded_at", "ended_at", "payment_id"),
+  sql: `INSERT INTO commission_quote (id, request_id, revision_id, organization_id, project_id, state, price_micros, currency,
+       runtime_pricing, business_days, note, issued_by, created_at, expires_at)
+     VALUES ($id, $request_id, $revision_id, $organization_id, $project_id, 'active', $price_micros, $currency,
+       $runtime_pricing, $business_days, $note, $issued_by, $created_at, $expires_at)`,
+});
+
 async function insertQuote(
   client: Queryable,
   ctx: Ctx,
@@ -108,26 +127,21 @@ async function insertQuote(
   { id, ...input }: IssueCommissionQuote & { id: string },
 ): Promise<void> {
   const now = ctx.now();
-  await client.query(
-    `INSERT INTO commission_quote (id, request_id, revision_id, organization_id, project_id, state, price_micros, currency,
-       runtime_pricing, business_days, note, issued_by, created_at, expires_at)
-     VALUES ($1, $2, $3, $4, $5, 'active', $6, $7, $8, $9, $10, $11, $12, $13)`,
-    [
-      id,
-      row.id,
-      row.current_revision_id,
-      row.organization_id,
-      row.project_id,
-      input.priceMicros,
-      input.currency,
-      JSON.stringify(projected(input.runtimePricing)),
-      input.targetBusinessDays,
-      input.note || null,
-      ctx.principal.id,
-      now,
-      new Date(now.getTime() + QUOTE_LIFETIME_MS),
-    ],
-  );
+  await addQuote.run(client, {
+    id,
+    request_id: row.id,
+    revision_id: row.current_revision_id,
+    organization_id: row.organization_id,
+    project_id: row.project_id,
+    price_micros: input.priceMicros,
+    currency: input.currency,
+    runtime_pricing: projected(input.runtimePricing),
+    business_days: input.targetBusinessDays,
+    note: input.note || null,
+    issued_by: ctx.principal.id,
+    created_at: now,
+    expires_at: new Date(now.getTime() + QUOTE_LIFETIME_MS),
+  });
 }
 
 /** The pricing contract of a capability that does not exist yet: nothing can be quoted, and nothing binds. */

@@ -12,14 +12,23 @@ import type {
 import { access, isOperator } from "@/server/domain/access";
 import type { Ctx } from "@/server/domain/ctx";
 import { pageOf, readCursor } from "@/server/domain/paging";
+import {
+  capabilityRequest,
+  capabilityRequestEvent,
+  capabilityRequestRevision,
+  organization,
+  project,
+} from "@/server/generated/schema";
 import { pool } from "@/server/platform/db";
+import { bool, int8, maybe, names, pick, present, text, texts } from "@/server/sql/column";
+import { statement } from "@/server/sql/statement";
 import {
   BRIEF,
+  BRIEF_ROW,
   findRequest,
   READ,
   REFUND_FAILED,
   type RequestBrief,
-  type RevisionRow,
   toListed,
   toRequest,
   toRevision,
@@ -44,6 +53,22 @@ export async function listForPanel(
   return pageOf(await readPage(ctx, query), query.limit, toListed);
 }
 
+const listVisible = statement("capability_request.list.visible", {
+  params: {
+    organizationIds: maybe(texts),
+    projectId: maybe(text),
+    status: maybe(capabilityRequest.status),
+    after: maybe(text),
+    limit: int8,
+  },
+  row: BRIEF_ROW,
+  sql: `SELECT ${BRIEF}
+     WHERE ($organizationIds::text[] IS NULL OR request.organization_id = ANY($organizationIds))
+       AND ($projectId::text IS NULL OR request.project_id = $projectId)
+       AND ($status::text IS NULL OR request.status = $status) AND ($after::text IS NULL OR request.id < $after)
+     ORDER BY request.id DESC LIMIT $limit`,
+});
+
 async function readPage(
   ctx: Ctx,
   { projectId, status, cursor, limit }: z.output<typeof ListRequests>,
@@ -51,21 +76,39 @@ async function readPage(
   const scope = projectId
     ? { organizationIds: null, projectId: (await access.authorize(ctx, READ, { projectId })).id }
     : access.authorize(ctx, READ, "rows");
-  const { rows } = await pool.query<RequestBrief>(
-    `SELECT ${BRIEF}
-     WHERE ($1::text[] IS NULL OR request.organization_id = ANY($1)) AND ($2::text IS NULL OR request.project_id = $2)
-       AND ($3::text IS NULL OR request.status = $3) AND ($4::text IS NULL OR request.id < $4)
-     ORDER BY request.id DESC LIMIT $5`,
-    [
-      scope.organizationIds,
-      scope.projectId,
-      status ?? null,
-      readCursor("capabilityRequest", cursor),
-      limit + 1,
-    ],
-  );
-  return rows;
+  return listVisible.all(pool, {
+    organizationIds: scope.organizationIds,
+    projectId: scope.projectId,
+    status,
+    after: readCursor("capabilityRequest", cursor),
+    limit: limit + 1,
+  });
 }
+
+const queueStatement = (
+  name: string,
+  { comesAfter, order }: { comesAfter: "<" | ">"; order: "ASC" | "DESC" },
+) =>
+  statement(name, {
+    params: { status: maybe(capabilityRequest.status), after: maybe(text), limit: int8, refund: maybe(text) },
+    row: {
+      ...BRIEF_ROW,
+      organization_name: organization.display_name,
+      project_name: project.display_name,
+      has_failed_refund: present(bool, "ids are never null"),
+    },
+    sql: `SELECT organization.display_name AS organization_name, project.display_name AS project_name,
+       request.id IN (${REFUND_FAILED}) AS has_failed_refund, ${BRIEF}
+     JOIN organization ON organization.id = request.organization_id
+     JOIN project ON project.id = request.project_id
+     WHERE CASE WHEN $status::text IS NOT NULL THEN request.status = $status
+         ELSE request.status <> 'draft' OR $refund::text IS NOT NULL END
+       AND ($refund::text IS NULL OR request.id IN (${REFUND_FAILED}))
+       AND ($after::text IS NULL OR request.id ${comesAfter} $after)
+     ORDER BY request.id ${order} LIMIT $limit`,
+  });
+const listOldest = queueStatement("capability_request.list.oldest", { comesAfter: ">", order: "ASC" });
+const listNewest = queueStatement("capability_request.list.newest", { comesAfter: "<", order: "DESC" });
 
 /** The requests of every organization for operators; drafts only where they are asked for, or a refund of theirs failed. */
 export async function queue(
@@ -73,20 +116,12 @@ export async function queue(
   { status, refund, order, cursor, limit }: z.output<typeof ListQueue>,
 ): Promise<QueuePage> {
   access.authorize(ctx, "operator");
-  const isOldestFirst = order === "oldest";
-  const { rows } = await pool.query<
-    RequestBrief & { organization_name: string; project_name: string; has_failed_refund: boolean }
-  >(
-    `SELECT organization.display_name AS organization_name, project.display_name AS project_name,
-       request.id IN (${REFUND_FAILED}) AS has_failed_refund, ${BRIEF}
-     JOIN organization ON organization.id = request.organization_id
-     JOIN project ON project.id = request.project_id
-     WHERE CASE WHEN $1::text IS NOT NULL THEN request.status = $1 ELSE request.status <> 'draft' OR $4::text IS NOT NULL END
-       AND ($4::text IS NULL OR request.id IN (${REFUND_FAILED}))
-       AND ($2::text IS NULL OR request.id ${isOldestFirst ? ">" : "<"} $2)
-     ORDER BY request.id ${isOldestFirst ? "ASC" : "DESC"} LIMIT $3`,
-    [status ?? null, readCursor("capabilityRequest", cursor), limit + 1, refund ?? null],
-  );
+  const rows = await (order === "oldest" ? listOldest : listNewest).all(pool, {
+    status,
+    after: readCursor("capabilityRequest", cursor),
+    limit: limit + 1,
+    refund,
+  });
   return pageOf(rows, limit, (row) => ({
     ...toListed(row),
     organizationName: row.organization_name,
@@ -95,36 +130,38 @@ export async function queue(
   }));
 }
 
+const listRevisions = statement("capability_request_revision.list.request", {
+  params: { requestId: text },
+  row: capabilityRequestRevision,
+  sql: `SELECT ${names(capabilityRequestRevision)} FROM capability_request_revision
+    WHERE request_id = $requestId ORDER BY number DESC`,
+});
+
 /** Every wording of a request, newest first. */
 export async function revisions(ctx: Ctx, requestId: string): Promise<RequestRevision[]> {
   const request = await findRequest(ctx, requestId);
-  const { rows } = await pool.query<RevisionRow>(
-    "SELECT * FROM capability_request_revision WHERE request_id = $1 ORDER BY number DESC",
-    [request.id],
-  );
+  const rows = await listRevisions.all(pool, { requestId: request.id });
   return rows.map(toRevision);
 }
+
+const listEvents = statement("capability_request_event.list.request", {
+  params: { requestId: text, isOperator: bool },
+  row: {
+    ...pick(capabilityRequestEvent, "id type actor_id actor_kind payload created_at"),
+    name: maybe(text),
+  },
+  sql: `SELECT event.id, event.type, actor_id, actor_kind, payload, event.created_at, coalesce(person.email, key.name) AS name
+     FROM capability_request_event event
+     LEFT JOIN user_account person ON person.id = event.actor_id AND ($isOperator OR EXISTS (
+       SELECT FROM membership WHERE user_id = person.id AND organization_id = event.organization_id))
+     LEFT JOIN api_key key ON key.id = event.actor_id AND key.organization_id = event.organization_id
+     WHERE event.request_id = $requestId ORDER BY event.id`,
+});
 
 /** What happened to a request, oldest first. Who of the operators acted, customers see by id alone. */
 export async function events(ctx: Ctx, requestId: string): Promise<RequestEvent[]> {
   const request = await findRequest(ctx, requestId);
-  const { rows } = await pool.query<{
-    id: string;
-    type: RequestEvent["type"];
-    actor_id: string;
-    actor_kind: string;
-    name: string | null;
-    payload: RequestEvent["payload"];
-    created_at: Date;
-  }>(
-    `SELECT event.id, event.type, actor_id, actor_kind, payload, event.created_at, coalesce(person.email, key.name) AS name
-     FROM capability_request_event event
-     LEFT JOIN user_account person ON person.id = event.actor_id AND ($2 OR EXISTS (
-       SELECT FROM membership WHERE user_id = person.id AND organization_id = event.organization_id))
-     LEFT JOIN api_key key ON key.id = event.actor_id AND key.organization_id = event.organization_id
-     WHERE event.request_id = $1 ORDER BY event.id`,
-    [request.id, isOperator(ctx)],
-  );
+  const rows = await listEvents.all(pool, { requestId: request.id, isOperator: isOperator(ctx) });
   return rows.map((row) => ({
     eventId: row.id,
     type: row.type,

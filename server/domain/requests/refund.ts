@@ -1,11 +1,21 @@
 import type { CommissionRefund, RefundCommission } from "@/server/contract/commissions";
 import { access } from "@/server/domain/access";
 import type { Ctx } from "@/server/domain/ctx";
-import { handOnRefund, type PaymentRow, writeRefund } from "@/server/domain/payments";
+import { handOnRefund, writeRefund } from "@/server/domain/payments";
 import { inTransaction } from "@/server/platform/db";
 import { fail } from "@/server/platform/errors/errors";
+import { names, text } from "@/server/sql/column";
+import { statement } from "@/server/sql/statement";
+import { PAYMENT } from "./approval";
 import { ACCEPTANCE_WINDOW_DAYS, isWithinAcceptance, type RequestRow } from "./rows";
 import { lockRequest, requireMove } from "./transitions";
+
+const lockPaying = statement("payment.lock.paid-commission", {
+  params: { requestId: text },
+  row: PAYMENT,
+  sql: `SELECT ${names(PAYMENT, "payment")} FROM payment JOIN commission_quote quote ON quote.payment_id = payment.id
+       WHERE quote.request_id = $requestId AND quote.state = 'paid' FOR UPDATE OF payment`,
+});
 
 /**
  * Gives a paid commission back whole: any time before it is fulfilled, and for so long after it. For operators. The
@@ -17,12 +27,8 @@ export async function refund(ctx: Ctx, { requestId, reason }: RefundCommission):
   const written = await inTransaction(async (client) => {
     const request = await lockRequest(client, requestId);
     requireMove(request, "refunded");
-    const { rows } = await client.query<PaymentRow>(
-      `SELECT payment.* FROM payment JOIN commission_quote quote ON quote.payment_id = payment.id
-       WHERE quote.request_id = $1 AND quote.state = 'paid' FOR UPDATE OF payment`,
-      [requestId],
-    );
-    const payment = rows[0]!; // a request that can be refunded was paid by one
+    const paid = await lockPaying.first(client, { requestId });
+    const payment = paid!; // a request that can be refunded was paid by one
     requireAcceptance(request, ctx.now());
     return writeRefund(client, ctx, {
       payment,

@@ -4,91 +4,57 @@ import {
   type CommissionQuote,
   type CommissionState,
   type ListedRequest,
-  type ProjectedPricing,
   REQUEST_VERSION,
-  type RequestFeedback,
   type RequestRevision,
   type RequestStatus,
   type RequestSummary,
 } from "@/server/contract/requests";
 import { access, EVERYTHING, isOperator, type ReadScope } from "@/server/domain/access";
-import type { Ctx, PrincipalKind } from "@/server/domain/ctx";
+import type { Ctx } from "@/server/domain/ctx";
+import { capabilityRequest, capabilityRequestRevision, commissionQuote } from "@/server/generated/schema";
 import { pool, type Queryable } from "@/server/platform/db";
-import type { Json } from "@/server/platform/durable/step";
 import { fail } from "@/server/platform/errors/errors";
-import { type Micros, toMoney } from "@/server/platform/money";
+import { toMoney } from "@/server/platform/money";
 import { publicUrl } from "@/server/platform/settings/env";
 import { DAY_MS } from "@/server/platform/time/units";
+import {
+  column,
+  jsonb,
+  maybe,
+  names,
+  type Of,
+  pick,
+  present,
+  type Shape,
+  text,
+  texts,
+} from "@/server/sql/column";
+import { statement } from "@/server/sql/statement";
 
 /** So long a commission quote can be paid; published in docs/guides/commission-a-capability.md. */
 export const QUOTE_LIFETIME_MS = 14 * DAY_MS;
 /** So long after it was fulfilled a commission is refunded when asked. */
 export const ACCEPTANCE_WINDOW_DAYS = 7;
 
-export type RequestRow = {
-  id: string;
-  organization_id: string;
-  project_id: string;
-  status: RequestStatus;
-  current_revision_id: string;
-  created_by: string;
-  created_by_kind: PrincipalKind;
-  idempotency_key: string | null;
-  identity_hash: string | null;
-  feedback: RequestFeedback | null;
-  capability_key: string | null;
-  submitted_at: Date | null;
-  fulfilled_at: Date | null;
-  created_at: Date;
-  updated_at: Date;
-};
-
-export type RevisionRow = {
-  id: string;
-  request_id: string;
-  organization_id: string;
-  number: number;
-  body: { [member: string]: Json };
-  hash: string;
-  created_by: string;
-  created_by_kind: PrincipalKind;
-  created_at: Date;
-};
-
-export type CommissionQuoteRow = {
-  id: string;
-  request_id: string;
-  revision_id: string;
-  organization_id: string;
-  project_id: string;
-  state: "active" | "superseded" | "paid";
-  price_micros: Micros;
-  currency: "USD" | "CAD";
-  runtime_pricing: ProjectedPricing;
-  business_days: number;
-  note: string | null;
-  issued_by: string;
-  created_at: Date;
-  expires_at: Date;
-  reminded_at: Date | null;
-  ended_at: Date | null;
-  payment_id: string | null;
-};
+export type RequestRow = Of<typeof capabilityRequest>;
+export type RevisionRow = Of<typeof capabilityRequestRevision>;
+export type CommissionQuoteRow = Of<typeof commissionQuote>;
 
 /** A request with what its view needs beside it. */
 export type RequestWhole = RequestRow & { revision: RevisionRow; quote_id: string | null };
 
 /** A request as lists show it. */
-export type RequestBrief = RequestRow & {
-  quote_id: string | null;
-  quote_micros: Micros | null;
-  quote_currency: string | null;
-  quote_expires_at: Date | null;
-  refund_state: RefundState | null;
-  hash: string;
-  number: number;
-  summary: string;
+export const BRIEF_ROW = {
+  ...capabilityRequest,
+  ...pick(capabilityRequestRevision, "hash number"),
+  summary: present(text, "every wording has one, in JSON that the database does not read"),
+  quote_id: maybe(commissionQuote.id),
+  quote_micros: maybe(commissionQuote.price_micros),
+  quote_currency: maybe(commissionQuote.currency),
+  quote_expires_at: maybe(commissionQuote.expires_at),
+  refund_state: column<RefundState | null>("text", true),
 };
+export type RequestBrief = Of<typeof BRIEF_ROW>;
 
 const PARTS = `capability_request request
   JOIN capability_request_revision revision ON revision.id = request.current_revision_id
@@ -96,10 +62,39 @@ const PARTS = `capability_request request
     WHERE commission_quote.request_id = request.id AND commission_quote.state IN ('active', 'paid')
     ORDER BY commission_quote.id DESC LIMIT 1) quote ON true`;
 
-const WHOLE = `SELECT request.*, to_jsonb(revision) AS revision, quote.id AS quote_id FROM ${PARTS}`;
+const WHOLE = {
+  ...capabilityRequest,
+  revision: jsonb<Omit<RevisionRow, "created_at"> & { created_at: string }>(), // JSON has no dates
+  quote_id: maybe(commissionQuote.id),
+};
+const withDates = (row: Of<typeof WHOLE>): RequestWhole => ({
+  ...row,
+  revision: { ...row.revision, created_at: new Date(row.revision.created_at) },
+});
+
+/** A statement that reads requests by a condition on `request`, each with its current revision. */
+const wholeWhere = <P extends Shape>(name: string, params: P, condition: string) =>
+  statement(name, {
+    params,
+    row: WHOLE,
+    sql: `SELECT ${names(capabilityRequest, "request")}, to_jsonb(revision) AS revision, quote.id AS quote_id
+      FROM ${PARTS} WHERE ${condition}`,
+  });
+const readById = wholeWhere("capability_request.read", { requestId: text }, "request.id = $requestId");
+const readOfKey = wholeWhere(
+  "capability_request.list.key",
+  { projectId: text, spellings: texts },
+  "request.project_id = $projectId AND request.idempotency_key = ANY($spellings)",
+);
+const readVisible = wholeWhere(
+  "capability_request.read.visible",
+  { requestId: text, organizationIds: maybe(texts), projectId: maybe(text) },
+  `request.id = $requestId AND ($organizationIds::text[] IS NULL OR request.organization_id = ANY($organizationIds))
+   AND ($projectId::text IS NULL OR request.project_id = $projectId)`,
+);
 
 /** What of a request lists show: from `request`, its current `revision`, and the `quote` that can be paid or was. */
-export const BRIEF = `request.*, revision.hash, revision.number, revision.body->>'summary' AS summary,
+export const BRIEF = `${names(capabilityRequest, "request")}, revision.hash, revision.number, revision.body->>'summary' AS summary,
   quote.id AS quote_id, quote.price_micros AS quote_micros, quote.currency AS quote_currency,
   quote.expires_at AS quote_expires_at, refund.state AS refund_state
   FROM ${PARTS} LEFT JOIN payment_refund refund ON refund.payment_id = quote.payment_id`;
@@ -109,18 +104,15 @@ export const REFUND_FAILED = `SELECT sold.request_id FROM payment_refund failed
   JOIN payment ON payment.id = failed.payment_id JOIN commission_quote sold ON sold.id = payment.subject_id
   WHERE failed.state = 'failed'`;
 
-/** Requests by a condition on `request`, each with its current revision. */
-export async function readWhole(
-  database: Queryable,
-  rest: string,
-  values: unknown[],
-): Promise<RequestWhole[]> {
-  const { rows } = await database.query<RequestWhole>(`${WHOLE} ${rest}`, values);
-  return rows.map((row) => ({
-    ...row,
-    revision: { ...row.revision, created_at: new Date(row.revision.created_at) }, // JSON has no dates
-  }));
+/** A request with its current revision, whoever asks. */
+export async function readWhole(database: Queryable, requestId: string): Promise<RequestWhole> {
+  const row = await readById.first(database, { requestId });
+  return row ? withDates(row) : noSuchRequest();
 }
+
+/** The requests of a project that have a spelling of an idempotency key. */
+export const readWithKey = async (projectId: string, spellings: string[]): Promise<RequestWhole[]> =>
+  (await readOfKey.all(pool, { projectId, spellings })).map(withDates);
 
 /** The rights to read requests, and to file and change them. */
 export const READ = "jobs:read";
@@ -139,13 +131,9 @@ export async function requireWriter(ctx: Ctx, requestId: string): Promise<void> 
 }
 
 async function findWithin(scope: ReadScope, requestId: string): Promise<RequestWhole> {
-  const [row] = await readWhole(
-    pool,
-    `WHERE request.id = $1 AND ($2::text[] IS NULL OR request.organization_id = ANY($2))
-       AND ($3::text IS NULL OR request.project_id = $3)`,
-    [requestId, scope.organizationIds, scope.projectId],
-  );
-  return row ?? noSuchRequest();
+  const { organizationIds, projectId } = scope;
+  const row = await readVisible.first(pool, { requestId, organizationIds, projectId });
+  return row ? withDates(row) : noSuchRequest();
 }
 
 export function noSuchRequest(): never {

@@ -3,10 +3,13 @@ import type { RequestEventType } from "@/server/contract/webhooks";
 import { record } from "@/server/domain/audit";
 import type { Ctx } from "@/server/domain/ctx";
 import { announce } from "@/server/domain/webhooks";
+import { capabilityRequest, capabilityRequestEvent } from "@/server/generated/schema";
 import type { Queryable, Transaction } from "@/server/platform/db";
 import type { Json } from "@/server/platform/durable/step";
 import { fail } from "@/server/platform/errors/errors";
 import { newId } from "@/server/platform/ids";
+import { names, pick, text } from "@/server/sql/column";
+import { statement } from "@/server/sql/statement";
 import { aboutOf, payloadOf } from "./payloads";
 import { noSuchRequest, type RequestRow } from "./rows";
 import { notify } from "./tell";
@@ -57,18 +60,30 @@ export function requireMove(row: Pick<RequestRow, "id" | "status">, move: Move):
 
 const words = (status: string) => status.replaceAll("_", " ");
 
+const lock = statement("capability_request.lock", {
+  params: { requestId: text },
+  row: capabilityRequest,
+  sql: `SELECT ${names(capabilityRequest)} FROM capability_request WHERE id = $requestId FOR UPDATE`,
+});
+
 /** Locks a request until the transaction ends: changing it or its quotes begins with this. */
 export async function lockRequest(client: Queryable, requestId: string): Promise<RequestRow> {
-  const { rows } = await client.query<RequestRow>(
-    "SELECT * FROM capability_request WHERE id = $1 FOR UPDATE",
-    [requestId],
-  );
-  return rows[0] ?? noSuchRequest();
+  return (await lock.first(client, { requestId })) ?? noSuchRequest();
 }
 
 type Change = Partial<
   Pick<RequestRow, "current_revision_id" | "feedback" | "capability_key" | "submitted_at" | "fulfilled_at">
 >;
+
+const writeMove = statement("capability_request.update.moved", {
+  params: pick(
+    capabilityRequest,
+    "id status current_revision_id feedback capability_key submitted_at fulfilled_at updated_at",
+  ),
+  sql: `UPDATE capability_request SET status = $status, current_revision_id = $current_revision_id, feedback = $feedback,
+       capability_key = $capability_key, submitted_at = $submitted_at, fulfilled_at = $fulfilled_at,
+       updated_at = $updated_at WHERE id = $id`,
+});
 
 /**
  * Moves a locked request and reports the move in one transaction: the only writer of its status. Members of `change` that
@@ -89,23 +104,16 @@ export async function move(
   const { to } = MOVES[how];
   const status = typeof to === "function" ? to(row) : to;
   const next = { ...row, ...change, status, updated_at: ctx.now() };
-  await client.query(
-    `UPDATE capability_request SET status = $2, current_revision_id = $3, feedback = $4, capability_key = $5,
-       submitted_at = $6, fulfilled_at = $7, updated_at = $8 WHERE id = $1`,
-    [
-      next.id,
-      next.status,
-      next.current_revision_id,
-      next.feedback && JSON.stringify(next.feedback),
-      next.capability_key,
-      next.submitted_at,
-      next.fulfilled_at,
-      next.updated_at,
-    ],
-  );
+  await writeMove.run(client, next);
   await recordRequestEvent(client, ctx, next, { type: `capability_request.${how}`, payload });
   return next;
 }
+
+const addEvent = statement("capability_request_event.insert", {
+  params: capabilityRequestEvent,
+  sql: `INSERT INTO capability_request_event (id, request_id, organization_id, type, actor_id, actor_kind, payload, created_at)
+     VALUES ($id, $request_id, $organization_id, $type, $actor_id, $actor_kind, $payload, $created_at)`,
+});
 
 /**
  * Writes down what happened to a request, for its page, its webhooks, the audit log and the people it concerns. The
@@ -126,20 +134,16 @@ export async function recordRequestEvent(
     createdAt: ctx.now(),
     payload: { ...payloadOf(type, row, about.quote), ...payload },
   };
-  await client.query(
-    `INSERT INTO capability_request_event (id, request_id, organization_id, type, actor_id, actor_kind, payload, created_at)
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`,
-    [
-      event.id,
-      row.id,
-      row.organization_id,
-      type,
-      ctx.principal.id,
-      ctx.principal.kind,
-      JSON.stringify(event.payload),
-      event.createdAt,
-    ],
-  );
+  await addEvent.run(client, {
+    id: event.id,
+    request_id: row.id,
+    organization_id: row.organization_id,
+    type,
+    actor_id: ctx.principal.id,
+    actor_kind: ctx.principal.kind,
+    payload: event.payload,
+    created_at: event.createdAt,
+  });
   await record(
     ctx,
     {
