@@ -3,10 +3,12 @@ import type { AcceptRequest, AdapterQuery, ModelAdapter, Suggestion } from "@/se
 import type { Ctx } from "@/server/domain/ctx";
 import type { SourceRef } from "@/server/model-sources";
 import { inTransaction, pool, type Queryable } from "@/server/platform/db";
+import { maybe, text } from "@/server/sql/column";
+import { statement } from "@/server/sql/statement";
 import { type Described, insertAdapter, type KnownSource } from "./insert";
 import { type Place, placeOf } from "./place";
 import { look, readPublic, toPreview } from "./preview";
-import { ADAPTER_COLUMNS, type AdapterRow, refuseAt, toAdapter } from "./rows";
+import { ADAPTER, ADAPTER_COLUMNS, type AdapterRow, refuseAt, toAdapter } from "./rows";
 import { freeze, toKnown } from "./sources/sources";
 import { suggestLike, suggestOwn } from "./suggest";
 
@@ -92,21 +94,30 @@ function registerOnce(
   });
 }
 
+const listOfSource = statement("model_adapter.list.source", {
+  params: {
+    projectId: text,
+    environment: text,
+    ref: text,
+    revision: maybe(text),
+    filePath: maybe(text),
+  },
+  row: ADAPTER,
+  sql: `SELECT ${ADAPTER_COLUMNS} FROM model_adapter adapter
+     WHERE adapter.project_id = $projectId AND adapter.environment = $environment AND adapter.deleted_at IS NULL
+       AND adapter.frozen AND adapter.source_kind = 'huggingface' AND lower(adapter.source_ref) = lower($ref)
+       AND ($revision::text IS NULL OR adapter.source_revision = $revision)
+       AND ($filePath::text IS NULL OR adapter.file_path = $filePath)
+     ORDER BY adapter.id`,
+});
+
 /** Adapters of this source, oldest first: of one commit or file where it names one, else of any. */
-async function registeredFrom(
+function registeredFrom(
   database: Queryable,
   { projectId, environment }: Place,
   { ref, revision, filePath }: Pick<SourceRef, "ref" | "revision" | "filePath">,
 ): Promise<AdapterRow[]> {
-  const { rows } = await database.query<AdapterRow>(
-    `SELECT ${ADAPTER_COLUMNS} FROM model_adapter adapter
-     WHERE adapter.project_id = $1 AND adapter.environment = $2 AND adapter.deleted_at IS NULL AND adapter.frozen
-       AND adapter.source_kind = 'huggingface' AND lower(adapter.source_ref) = lower($3)
-       AND ($4::text IS NULL OR adapter.source_revision = $4) AND ($5::text IS NULL OR adapter.file_path = $5)
-     ORDER BY adapter.id`,
-    [projectId, environment, ref, revision, filePath],
-  );
-  return rows;
+  return listOfSource.all(database, { projectId, environment, ref, revision, filePath });
 }
 
 function taken(resolution: "used" | "registered", adapter: ModelAdapter): Suggestion {

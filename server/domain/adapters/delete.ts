@@ -2,11 +2,20 @@ import type { z } from "zod";
 import type { AdapterDeleted } from "@/server/contract/adapters";
 import { record } from "@/server/domain/audit";
 import type { Ctx } from "@/server/domain/ctx";
-import { inTransaction, type Queryable } from "@/server/platform/db";
+import { inTransaction } from "@/server/platform/db";
 import { fail } from "@/server/platform/errors/errors";
+import { column, present, text, timestamptz } from "@/server/sql/column";
+import { statement } from "@/server/sql/statement";
 import { findAdapter } from "./rows";
 
-type Reference = { kind: "alias" | "default" | "binding"; name: string };
+const lockAdapter = statement("model_adapter.lock.undeleted", {
+  params: { adapterId: text },
+  sql: "SELECT FROM model_adapter WHERE id = $adapterId AND deleted_at IS NULL FOR UPDATE",
+});
+const markDeleted = statement("model_adapter.update.deleted", {
+  params: { adapterId: text, now: timestamptz },
+  sql: "UPDATE model_adapter SET deleted_at = $now WHERE id = $adapterId",
+});
 
 /**
  * Puts an adapter away; its row stays, because receipts name it, and its name is free again. AdapterInUse (409) while
@@ -16,19 +25,16 @@ export async function remove(ctx: Ctx, adapterId: string): Promise<z.output<type
   const known = await findAdapter(ctx, adapterId, "adapters:write");
   return inTransaction(async (client) => {
     // A transaction that is about to reference it holds it too, so this waits and then sees the reference below.
-    const { rowCount } = await client.query(
-      "SELECT FROM model_adapter WHERE id = $1 AND deleted_at IS NULL FOR UPDATE",
-      [known.id],
-    );
-    if (rowCount === 0) fail("NotFound", "There is no such adapter.");
-    const references = await referencesTo(client, known.project_id, known.id);
+    if ((await lockAdapter.count(client, { adapterId: known.id })) === 0)
+      fail("NotFound", "There is no such adapter.");
+    const references = await listReferences.all(client, { projectId: known.project_id, adapterId: known.id });
     if (references.length > 0) {
       fail("AdapterInUse", "This adapter is in use. Promote or bind another adapter in its place first.", {
         adapterId: known.id,
         references,
       });
     }
-    await client.query("UPDATE model_adapter SET deleted_at = $2 WHERE id = $1", [known.id, ctx.now()]);
+    await markDeleted.run(client, { adapterId: known.id, now: ctx.now() });
     await record(
       ctx,
       {
@@ -44,16 +50,17 @@ export async function remove(ctx: Ctx, adapterId: string): Promise<z.output<type
   });
 }
 
-async function referencesTo(client: Queryable, projectId: string, adapterId: string): Promise<Reference[]> {
-  const { rows } = await client.query<Reference>(
-    `WITH used AS (SELECT id FROM adapter_alias_version WHERE project_id = $1 AND adapter_id = $2),
+const listReferences = statement("model_adapter.list.references", {
+  params: { projectId: text, adapterId: text },
+  row: {
+    kind: present(column<"alias" | "default" | "binding">("text"), "each part selects its word"),
+    name: present(text, "each part selects a column that is never null"),
+  },
+  sql: `WITH used AS (SELECT id FROM adapter_alias_version WHERE project_id = $projectId AND adapter_id = $adapterId),
        named AS (SELECT id, alias FROM adapter_alias WHERE current_version_id IN (SELECT id FROM used))
      SELECT 'alias' AS kind, alias AS name FROM named
      UNION ALL SELECT 'default', capability_key FROM adapter_default WHERE alias_id IN (SELECT id FROM named)
      UNION ALL SELECT 'binding', alias.alias FROM adapter_binding binding
        JOIN adapter_alias alias ON alias.id = binding.alias_id WHERE binding.version_id IN (SELECT id FROM used)
      ORDER BY kind, name`,
-    [projectId, adapterId],
-  );
-  return rows;
-}
+});

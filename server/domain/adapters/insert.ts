@@ -1,11 +1,14 @@
 import type { ModelAdapter, ModelAdapterCreate } from "@/server/contract/adapters";
 import { record } from "@/server/domain/audit";
 import type { Ctx } from "@/server/domain/ctx";
+import { modelAdapter } from "@/server/generated/schema";
 import type { Transaction } from "@/server/platform/db";
 import { newId } from "@/server/platform/ids";
+import { names, omit } from "@/server/sql/column";
+import { statement } from "@/server/sql/statement";
 import { nameKey } from "./names";
 import type { Place } from "./place";
-import { type AdapterRow, refuseAt, toAdapter } from "./rows";
+import { ADAPTER, refuseAt, toAdapter } from "./rows";
 
 /** Where weights come from, and how sure that is, as it is kept. */
 export type KnownSource = Omit<ModelAdapter["source"], "kind"> & {
@@ -21,6 +24,21 @@ export type KnownSource = Omit<ModelAdapter["source"], "kind"> & {
 export type Described = Pick<ModelAdapterCreate, "displayName"> &
   Partial<Omit<ModelAdapterCreate, "displayName" | "source" | "type" | "environment">>;
 
+const addAdapter = statement("model_adapter.insert", {
+  params: omit(modelAdapter, "type", "deleted_at"),
+  row: ADAPTER,
+  sql: `INSERT INTO model_adapter (id, organization_id, project_id, environment, display_name, name_key, type, source_kind,
+       source_ref, source_revision, file_path, provider, sha256, byte_length, frozen, artifact_id, health_status,
+       health_checked_at, health_detail, base_model_family, compatible_models, trigger_words, recommended_weight,
+       license_name, license_url, license_status, provenance, created_by, created_at)
+     VALUES ($id, $organization_id, $project_id, $environment, $display_name, $name_key, 'lora', $source_kind,
+       $source_ref, $source_revision, $file_path, $provider, $sha256, $byte_length, $frozen, $artifact_id, $health_status,
+       $health_checked_at, $health_detail, $base_model_family, $compatible_models, $trigger_words, $recommended_weight,
+       $license_name, $license_url, $license_status, $provenance, $created_by, $created_at)
+     ON CONFLICT (project_id, environment, name_key) WHERE deleted_at IS NULL DO NOTHING
+     RETURNING ${names(modelAdapter)}, ARRAY[]::text[] AS aliases`,
+});
+
 /**
  * Writes an adapter and who registered it, within the caller's transaction. Null where another adapter of the
  * environment has the name.
@@ -31,47 +49,36 @@ export async function insertAdapter(
   { project, projectId, environment }: Place,
   { described, source }: { described: Described; source: KnownSource },
 ): Promise<ModelAdapter | null> {
-  const { rows } = await database.query<AdapterRow>(
-    `INSERT INTO model_adapter (id, organization_id, project_id, environment, display_name, name_key, type, source_kind,
-       source_ref, source_revision, file_path, provider, sha256, byte_length, frozen, artifact_id, health_status,
-       health_checked_at, health_detail, base_model_family, compatible_models, trigger_words, recommended_weight,
-       license_name, license_url, license_status, provenance, created_by, created_at)
-     VALUES ($1, $2, $3, $4, $5, $6, 'lora', $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22,
-       $23, $24, $25, $26, $27, $28)
-     ON CONFLICT (project_id, environment, name_key) WHERE deleted_at IS NULL DO NOTHING
-     RETURNING *, ARRAY[]::text[] AS aliases`,
-    [
-      newId("adapter"),
-      project.organizationId,
-      projectId,
-      environment,
-      described.displayName,
-      nameKey(described.displayName),
-      source.kind,
-      source.ref,
-      source.revision,
-      source.filePath,
-      source.provider,
-      source.sha256,
-      source.byteLength,
-      source.frozen,
-      source.artifactId,
-      source.health.status,
-      source.health.checkedAt,
-      source.health.detail,
-      described.baseModelFamily || null,
-      [...new Set(described.compatibleModels)],
-      [...new Set(described.triggerWords)],
-      described.recommendedWeight ?? null,
-      described.licenseName || null,
-      described.licenseUrl || null,
-      described.licenseStatus ?? "unknown",
-      JSON.stringify(described.provenance ?? {}),
-      ctx.principal.id,
-      ctx.now(),
-    ],
-  );
-  const row = rows[0];
+  const row = await addAdapter.first(database, {
+    id: newId("adapter"),
+    organization_id: project.organizationId,
+    project_id: projectId,
+    environment,
+    display_name: described.displayName,
+    name_key: nameKey(described.displayName),
+    source_kind: source.kind,
+    source_ref: source.ref,
+    source_revision: source.revision,
+    file_path: source.filePath,
+    provider: source.provider,
+    sha256: source.sha256,
+    byte_length: source.byteLength,
+    frozen: source.frozen,
+    artifact_id: source.artifactId,
+    health_status: source.health.status,
+    health_checked_at: source.health.checkedAt,
+    health_detail: source.health.detail,
+    base_model_family: described.baseModelFamily || null,
+    compatible_models: [...new Set(described.compatibleModels)],
+    trigger_words: [...new Set(described.triggerWords)],
+    recommended_weight: described.recommendedWeight ?? null,
+    license_name: described.licenseName || null,
+    license_url: described.licenseUrl || null,
+    license_status: described.licenseStatus ?? "unknown",
+    provenance: described.provenance ?? {},
+    created_by: ctx.principal.id,
+    created_at: ctx.now(),
+  });
   if (!row) return null;
   await record(
     ctx,

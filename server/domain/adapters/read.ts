@@ -3,10 +3,39 @@ import type { ListModelAdapters, ModelAdapter, ModelAdapterPage } from "@/server
 import { familyOfWord } from "@/server/contract/model-families";
 import type { Ctx } from "@/server/domain/ctx";
 import { pageOf, readCursor } from "@/server/domain/paging";
+import { modelAdapter } from "@/server/generated/schema";
 import { pool } from "@/server/platform/db";
+import { int8, maybe, present, text, texts } from "@/server/sql/column";
+import { statement } from "@/server/sql/statement";
 import { nameKey } from "./names";
 import { type Place, placeOf } from "./place";
-import { ADAPTER_COLUMNS, type AdapterRow, findAdapter, toAdapter } from "./rows";
+import { ADAPTER, ADAPTER_COLUMNS, findAdapter, toAdapter } from "./rows";
+
+const search = statement("model_adapter.list.search", {
+  params: {
+    projectId: text,
+    environment: text,
+    after: maybe(text),
+    limit: int8,
+    q: maybe(text),
+    key: maybe(text),
+    families: maybe(texts),
+    health: maybe(modelAdapter.health_status),
+  },
+  row: ADAPTER,
+  sql: `SELECT ${ADAPTER_COLUMNS} FROM model_adapter adapter
+     WHERE adapter.project_id = $projectId AND adapter.environment = $environment AND adapter.deleted_at IS NULL
+       AND ($after::text IS NULL OR adapter.id < $after)
+       AND ($q::text IS NULL OR position($key in adapter.name_key) > 0
+         OR position(lower($q) in lower(concat_ws(E'\\n', adapter.source_ref, adapter.file_path,
+              array_to_string(adapter.trigger_words, E'\\n')))) > 0
+         OR EXISTS (SELECT FROM adapter_alias alias JOIN adapter_alias_version version ON version.id = alias.current_version_id
+              WHERE version.project_id = adapter.project_id AND version.adapter_id = adapter.id
+                AND position($key in alias.alias_key) > 0))
+       AND ($families::text[] IS NULL OR adapter.base_model_family = ANY($families))
+       AND ($health::text IS NULL OR adapter.health_status = $health)
+     ORDER BY adapter.id DESC LIMIT $limit`,
+});
 
 /** The adapters of an environment, newest first: all, or those that are looked for. */
 export async function list(
@@ -15,40 +44,29 @@ export async function list(
 ): Promise<z.output<typeof ModelAdapterPage>> {
   const place = await placeOf(ctx, query, "jobs:read");
   const { q, baseModelFamily, health, limit } = query;
-  const { rows } = await pool.query<AdapterRow>(
-    `SELECT ${ADAPTER_COLUMNS} FROM model_adapter adapter
-     WHERE adapter.project_id = $1 AND adapter.environment = $2 AND adapter.deleted_at IS NULL
-       AND ($3::text IS NULL OR adapter.id < $3)
-       AND ($5::text IS NULL OR position($6 in adapter.name_key) > 0
-         OR position(lower($5) in lower(concat_ws(E'\n', adapter.source_ref, adapter.file_path,
-              array_to_string(adapter.trigger_words, E'\n')))) > 0
-         OR EXISTS (SELECT FROM adapter_alias alias JOIN adapter_alias_version version ON version.id = alias.current_version_id
-              WHERE version.project_id = adapter.project_id AND version.adapter_id = adapter.id
-                AND position($6 in alias.alias_key) > 0))
-       AND ($7::text[] IS NULL OR adapter.base_model_family = ANY($7))
-       AND ($8::text IS NULL OR adapter.health_status = $8)
-     ORDER BY adapter.id DESC LIMIT $4`,
-    [
-      place.projectId,
-      place.environment,
-      readCursor("adapter", query.cursor),
-      limit + 1,
-      q || null,
-      q ? nameKey(q) : null,
-      baseModelFamily ? await namesOfFamily(place, baseModelFamily) : null,
-      health ?? null,
-    ],
-  );
+  const rows = await search.all(pool, {
+    projectId: place.projectId,
+    environment: place.environment,
+    after: readCursor("adapter", query.cursor),
+    limit: limit + 1,
+    q: q || null,
+    key: q ? nameKey(q) : null,
+    families: baseModelFamily ? await namesOfFamily(place, baseModelFamily) : null,
+    health,
+  });
   return pageOf(rows, limit, toAdapter);
 }
 
+const listFamilies = statement("model_adapter.list.families", {
+  params: { projectId: text, environment: text },
+  row: { name: present(modelAdapter.base_model_family, "its condition leaves nulls out") },
+  sql: `SELECT DISTINCT base_model_family AS name FROM model_adapter
+     WHERE project_id = $projectId AND environment = $environment AND deleted_at IS NULL AND base_model_family IS NOT NULL`,
+});
+
 /** What the adapters of an environment call the family: `FLUX.1-dev` is `flux`. */
 async function namesOfFamily({ projectId, environment }: Place, family: string): Promise<string[]> {
-  const { rows } = await pool.query<{ name: string }>(
-    `SELECT DISTINCT base_model_family AS name FROM model_adapter
-     WHERE project_id = $1 AND environment = $2 AND deleted_at IS NULL AND base_model_family IS NOT NULL`,
-    [projectId, environment],
-  );
+  const rows = await listFamilies.all(pool, { projectId, environment });
   const meant = familyOfWord(family);
   return rows
     .map(({ name }) => name)

@@ -1,11 +1,14 @@
 import { type AdapterChoice, MOST_ADAPTERS } from "@/server/contract/adapters";
 import { getCapability, modelIds, sandboxSource, type Target, targetsOfPort } from "@/server/domain/catalog";
+import { adapterAlias, adapterAliasVersion, modelAdapter } from "@/server/generated/schema";
 import { pool } from "@/server/platform/db";
 import { ValidationFault, type ValidationIssue } from "@/server/platform/errors/errors";
+import { names, type Of, pick, type Shape, text, texts } from "@/server/sql/column";
+import { statement } from "@/server/sql/statement";
 import { unreachableFor } from "./addresses";
 import { defaultsOf } from "./aliases/default-aliases";
 import { nameKey } from "./names";
-import type { AdapterRow, ResolvedAdapter } from "./rows";
+import type { ResolvedAdapter } from "./rows";
 import { familyOf, fits, obstacleOf } from "./runnable";
 
 export type Resolved = {
@@ -25,13 +28,16 @@ export type Resolved = {
 export const NO_ADAPTERS: Resolved = { adapters: [], isDefault: false, only: null };
 
 type Place = { projectId: string; environment: string };
-type Found = AdapterRow & {
-  alias: string | null;
-  alias_key: string | null;
-  version_id: string | null;
-  number: number | null;
-  version_weight: number | null;
+
+const ALIASED = {
+  ...pick(adapterAlias, "alias alias_key"),
+  version_id: adapterAliasVersion.id,
+  number: adapterAliasVersion.number,
+  version_weight: adapterAliasVersion.weight,
 };
+type Aliased = Of<typeof ALIASED>;
+/** An adapter with the alias and version that named it; null where it was named by its id. */
+type Found = Of<typeof modelAdapter> & { [Name in keyof Aliased]: Aliased[Name] | null };
 
 /**
  * What the adapters of a request mean now: each an adapter whose bytes do not change, with its weight: as chosen, else
@@ -103,11 +109,37 @@ type Wanted = {
 };
 type Problem = { at: (string | number)[]; msg: string; type: string };
 
+const versionsWhere = <P extends Shape>(
+  name: string,
+  { params, version, condition }: { params: P; version: string; condition: string },
+) =>
+  statement(name, {
+    params: { projectId: text, environment: text, ...params },
+    row: { ...modelAdapter, ...ALIASED },
+    sql: `SELECT ${names(modelAdapter, "adapter")}, alias.alias, alias.alias_key, version.id AS version_id, version.number,
+       version.weight AS version_weight
+     FROM adapter_alias alias JOIN adapter_alias_version version ON version.id = ${version}
+     JOIN model_adapter adapter ON adapter.id = version.adapter_id
+     WHERE alias.project_id = $projectId AND alias.environment = $environment AND ${condition}`,
+  });
+const listCurrent = versionsWhere("model_adapter.list.aliased", {
+  params: { keys: texts },
+  version: "alias.current_version_id",
+  condition: "alias.alias_key = ANY($keys)",
+});
+const readBound = versionsWhere("model_adapter.read.default", {
+  params: { aliasId: text },
+  version:
+    "coalesce((SELECT version_id FROM adapter_binding WHERE alias_id = alias.id), alias.current_version_id)",
+  condition: "alias.id = $aliasId",
+});
+
 async function chosen(place: Place, choices: AdapterChoice[]): Promise<Wanted[]> {
   const keys = choices.flatMap(({ alias }) => (alias === undefined ? [] : [nameKey(alias)]));
   const ids = choices.flatMap(({ adapterId }) => adapterId ?? []);
+  const { projectId, environment } = place;
   const [aliased, named] = await Promise.all([
-    keys.length === 0 ? [] : byVersion(place, "alias.current_version_id", "alias.alias_key = ANY($3)", keys),
+    keys.length === 0 ? [] : listCurrent.all(pool, { projectId, environment, keys }),
     ids.length === 0 ? [] : byId(place, ids),
   ]);
   return choices.map(({ alias, adapterId, weight }, position) =>
@@ -131,38 +163,22 @@ async function chosen(place: Place, choices: AdapterChoice[]): Promise<Wanted[]>
 async function byDefault(place: Place, capabilityKey: string): Promise<Wanted[]> {
   const aliasId = (await defaultsOf(place)).get(capabilityKey);
   if (!aliasId) return [];
-  const rows = await byVersion(
-    place,
-    "coalesce((SELECT version_id FROM adapter_binding WHERE alias_id = alias.id), alias.current_version_id)",
-    "alias.id = $3",
-    aliasId,
-  );
+  const { projectId, environment } = place;
+  const rows = await readBound.all(pool, { projectId, environment, aliasId });
   return rows.map((found) => ({ found, weight: undefined, at: [], what: "alias" }));
 }
 
-async function byVersion(
-  { projectId, environment }: Place,
-  version: string,
-  condition: string,
-  value: string | string[],
-): Promise<Found[]> {
-  const { rows } = await pool.query<Found>(
-    `SELECT adapter.*, alias.alias, alias.alias_key, version.id AS version_id, version.number, version.weight AS version_weight
-     FROM adapter_alias alias JOIN adapter_alias_version version ON version.id = ${version}
-     JOIN model_adapter adapter ON adapter.id = version.adapter_id
-     WHERE alias.project_id = $1 AND alias.environment = $2 AND ${condition}`,
-    [projectId, environment, value],
-  );
-  return rows;
-}
+const listById = statement("model_adapter.list.named", {
+  params: { projectId: text, environment: text, ids: texts },
+  row: modelAdapter,
+  sql: `SELECT ${names(modelAdapter)} FROM model_adapter
+    WHERE project_id = $projectId AND environment = $environment AND id = ANY($ids)`,
+});
 
 async function byId({ projectId, environment }: Place, ids: string[]): Promise<Found[]> {
-  const { rows } = await pool.query<Found>(
-    `SELECT *, NULL AS alias, NULL AS alias_key, NULL AS version_id, NULL AS number, NULL AS version_weight
-     FROM model_adapter WHERE project_id = $1 AND environment = $2 AND id = ANY($3)`,
-    [projectId, environment, ids],
-  );
-  return rows;
+  const none = { alias: null, alias_key: null, version_id: null, number: null, version_weight: null };
+  const rows = await listById.all(pool, { projectId, environment, ids });
+  return rows.map((row) => ({ ...row, ...none }));
 }
 
 /** What is said at the place of an adapter that is not there, or is somebody else's. */

@@ -1,52 +1,43 @@
 import type { ModelAdapter } from "@/server/contract/adapters";
 import { access } from "@/server/domain/access";
 import type { Ctx, Scope } from "@/server/domain/ctx";
+import { modelAdapter } from "@/server/generated/schema";
 import { pool } from "@/server/platform/db";
 import { fail, ValidationFault } from "@/server/platform/errors/errors";
-import { runnableOf, type Weights } from "./runnable";
+import { maybe, names, type Of, text, texts } from "@/server/sql/column";
+import { statement } from "@/server/sql/statement";
+import { runnableOf } from "./runnable";
 
-export type AdapterRow = Weights & {
-  id: string;
-  organization_id: string;
-  project_id: string;
-  environment: string;
-  source_ref: string;
-  source_revision: string | null;
-  file_path: string | null;
-  sha256: string | null;
-  byte_length: number | null;
-  artifact_id: string | null;
-  health_checked_at: Date | null;
-  health_detail: string | null;
-  trigger_words: string[];
-  recommended_weight: number | null;
-  license_name: string | null;
-  license_url: string | null;
-  license_status: ModelAdapter["licenseStatus"];
-  provenance: ModelAdapter["provenance"];
-  created_by: string;
-  created_at: Date;
-  deleted_at: Date | null;
-  /** Names whose current version it is. */
-  aliases: string[];
-};
+/** An adapter with the names whose current version it is. */
+export const ADAPTER = { ...modelAdapter, aliases: texts };
+export type AdapterRow = Of<typeof ADAPTER>;
 
 /** The columns of `adapter`, with the aliases that point to it now. */
-export const ADAPTER_COLUMNS = `adapter.*, ARRAY(
+export const ADAPTER_COLUMNS = `${names(modelAdapter, "adapter")}, ARRAY(
   SELECT alias.alias FROM adapter_alias_version version JOIN adapter_alias alias ON alias.current_version_id = version.id
   WHERE version.project_id = adapter.project_id AND version.adapter_id = adapter.id ORDER BY alias.alias_key) AS aliases`;
+
+const readVisible = statement("model_adapter.read.visible", {
+  params: {
+    adapterId: text,
+    organizationIds: maybe(texts),
+    projectId: maybe(text),
+    environment: maybe(text),
+  },
+  row: ADAPTER,
+  sql: `SELECT ${ADAPTER_COLUMNS} FROM model_adapter adapter WHERE adapter.id = $adapterId AND adapter.deleted_at IS NULL
+       AND ($organizationIds::text[] IS NULL OR adapter.organization_id = ANY($organizationIds))
+       AND ($projectId::text IS NULL OR adapter.project_id = $projectId)
+       AND ($environment::text IS NULL OR adapter.environment = $environment)`,
+});
 
 /** An adapter the caller may use with this right; any other is not there. A key sees those of its own environment. */
 export async function findAdapter(ctx: Ctx, adapterId: string, right: Scope): Promise<AdapterRow> {
   const { organizationIds, projectId } = access.authorize(ctx, right, "rows");
   const environment = "environment" in ctx.principal ? ctx.principal.environment : null;
-  const { rows } = await pool.query<AdapterRow>(
-    `SELECT ${ADAPTER_COLUMNS} FROM model_adapter adapter WHERE adapter.id = $1 AND adapter.deleted_at IS NULL
-       AND ($2::text[] IS NULL OR adapter.organization_id = ANY($2)) AND ($3::text IS NULL OR adapter.project_id = $3)
-       AND ($4::text IS NULL OR adapter.environment = $4)`,
-    [adapterId, organizationIds, projectId, environment],
-  );
-  const row = rows[0] ?? fail("NotFound", "There is no such adapter.");
+  const row =
+    (await readVisible.first(pool, { adapterId, organizationIds, projectId, environment })) ??
+    fail("NotFound", "There is no such adapter.");
   await access.authorize(ctx, right, { projectId: row.project_id });
   return row;
 }

@@ -11,9 +11,11 @@ import type { Ctx } from "@/server/domain/ctx";
 import { namesOf } from "@/server/domain/organizations";
 import { pool } from "@/server/platform/db";
 import { ValidationFault } from "@/server/platform/errors/errors";
+import { texts } from "@/server/sql/column";
+import { statement } from "@/server/sql/statement";
 import { aliasVersions, getAlias, listAliases } from "./aliases/aliases";
 import { resolveAdapters } from "./resolve";
-import { ADAPTER_COLUMNS, type AdapterRow, findAdapter, toAdapter } from "./rows";
+import { ADAPTER, ADAPTER_COLUMNS, type AdapterRow, findAdapter, toAdapter } from "./rows";
 
 type Query = z.output<typeof ListAdapters>;
 type Where = Pick<Query, "projectId" | "environment">;
@@ -64,12 +66,15 @@ export async function aliasHistory(
   };
 }
 
+const listById = statement("model_adapter.list.ids", {
+  params: { ids: texts },
+  row: ADAPTER,
+  sql: `SELECT ${ADAPTER_COLUMNS} FROM model_adapter adapter WHERE adapter.id = ANY($ids)`,
+});
+
 /** Also of adapters that were deleted: a version keeps its adapter's row. Anyone who may see the version may see it. */
 async function adaptersById(ids: string[]): Promise<Map<string, AdapterRow>> {
-  const { rows } = await pool.query<AdapterRow>(
-    `SELECT ${ADAPTER_COLUMNS} FROM model_adapter adapter WHERE adapter.id = ANY($1)`,
-    [[...new Set(ids)]],
-  );
+  const rows = await listById.all(pool, { ids: [...new Set(ids)] });
   return new Map(rows.map((row) => [row.id, row]));
 }
 

@@ -2,14 +2,40 @@ import type { z } from "zod";
 import type { AdapterQuery, Suggestion, SuggestionRequest } from "@/server/contract/adapters";
 import type { Ctx } from "@/server/domain/ctx";
 import { pool } from "@/server/platform/db";
+import { type Shape, text as textColumn } from "@/server/sql/column";
+import { statement } from "@/server/sql/statement";
 import { findAliasNamed } from "./aliases/rows";
 import { nameKey } from "./names";
 import { type Place, placeOf } from "./place";
 import { look, readPublic, toPreview } from "./preview";
-import { ADAPTER_COLUMNS, type AdapterRow, toAdapter } from "./rows";
+import { ADAPTER, ADAPTER_COLUMNS, type AdapterRow, toAdapter } from "./rows";
 
 const MOST_CHOICES = 20;
 const NOTHING: Suggestion = { resolution: "not_found", patch: null, preview: null, adapter: null };
+
+const adaptersWhere = <P extends Shape>(name: string, params: P, condition: string) =>
+  statement(name, {
+    params: { projectId: textColumn, environment: textColumn, ...params },
+    row: ADAPTER,
+    sql: `SELECT ${ADAPTER_COLUMNS} FROM model_adapter adapter
+     WHERE adapter.project_id = $projectId AND adapter.environment = $environment AND adapter.deleted_at IS NULL
+       AND ${condition} ORDER BY adapter.name_key LIMIT ${MOST_CHOICES}`,
+  });
+const listById = adaptersWhere(
+  "model_adapter.suggest.id",
+  { adapterId: textColumn },
+  "adapter.id = $adapterId",
+);
+const listNamed = adaptersWhere(
+  "model_adapter.suggest.named",
+  { text: textColumn, key: textColumn },
+  "(adapter.id = $text OR adapter.name_key = $key)",
+);
+const listLike = adaptersWhere(
+  "model_adapter.suggest.like",
+  { key: textColumn },
+  "position($key in adapter.name_key) > 0",
+);
 
 /**
  * What a name or a link means for a request: an alias, adapter or display name of the environment becomes a patch,
@@ -30,23 +56,20 @@ export async function suggest(
 
 /** An alias, an id or a whole name of the environment. */
 export async function suggestOwn(place: Place, text: string): Promise<Suggestion | null> {
+  const { projectId, environment } = place;
   const alias = await findAliasNamed(pool, place, text);
   if (alias) {
-    const [adapter] = await adaptersWhere(place, "adapter.id = $3", alias.adapter_id);
+    const [adapter] = await listById.all(pool, { projectId, environment, adapterId: alias.adapter_id });
     return adapter ? toPatch(adapter, { alias: alias.alias }) : null;
   }
-  const [adapter] = await adaptersWhere(
-    place,
-    "(adapter.id = $3 OR adapter.name_key = $4)",
-    text,
-    nameKey(text),
-  );
+  const [adapter] = await listNamed.all(pool, { projectId, environment, text, key: nameKey(text) });
   return adapter ? toPatch(adapter) : null;
 }
 
 /** Adapters whose name has the text in it: one is meant, several are to be chosen from. */
 export async function suggestLike(place: Place, text: string): Promise<Suggestion | null> {
-  const like = await adaptersWhere(place, "position($3 in adapter.name_key) > 0", nameKey(text));
+  const { projectId, environment } = place;
+  const like = await listLike.all(pool, { projectId, environment, key: nameKey(text) });
   const [only, ...others] = like;
   if (!only) return null;
   if (others.length === 0) return toPatch(only);
@@ -63,18 +86,4 @@ function toPatch(
   return row.frozen
     ? { ...NOTHING, resolution: "patch", patch: { adapters: [choice] }, adapter }
     : { ...NOTHING, resolution: "suggestion", adapter };
-}
-
-async function adaptersWhere(
-  { projectId, environment }: Place,
-  condition: string,
-  ...values: string[]
-): Promise<AdapterRow[]> {
-  const { rows } = await pool.query<AdapterRow>(
-    `SELECT ${ADAPTER_COLUMNS} FROM model_adapter adapter
-     WHERE adapter.project_id = $1 AND adapter.environment = $2 AND adapter.deleted_at IS NULL AND ${condition}
-     ORDER BY adapter.name_key LIMIT ${MOST_CHOICES}`,
-    [projectId, environment, ...values],
-  );
-  return rows;
 }

@@ -11,23 +11,25 @@ import type {
 import { record } from "@/server/domain/audit";
 import type { Ctx } from "@/server/domain/ctx";
 import { pageOf, readCursor, refuseCursor } from "@/server/domain/paging";
+import { adapterAlias } from "@/server/generated/schema";
 import { inTransaction, pool } from "@/server/platform/db";
 import { newId } from "@/server/platform/ids";
+import { int8, maybe, names, omit, text } from "@/server/sql/column";
+import { statement } from "@/server/sql/statement";
 import { nameKey } from "../names";
 import { placeOf } from "../place";
 import { refuseAt } from "../rows";
-import {
-  ALIAS_SELECT,
-  type AliasRow,
-  addVersion,
-  findAlias,
-  lockAlias,
-  toAlias,
-  toVersion,
-  type VersionRow,
-} from "./rows";
+import { addVersion, aliasesWhere, findAlias, lockAlias, toAlias, toVersion, VERSION } from "./rows";
 
 type Where = z.output<typeof AdapterQuery>;
+
+const insertAlias = statement("adapter_alias.insert", {
+  params: omit(adapterAlias, "version_count"),
+  sql: `INSERT INTO adapter_alias (id, organization_id, project_id, environment, alias, alias_key, current_version_id,
+       version_count, created_at)
+     VALUES ($id, $organization_id, $project_id, $environment, $alias, $alias_key, $current_version_id, 1, $created_at)
+     ON CONFLICT (project_id, environment, alias_key) DO NOTHING`,
+});
 
 /** Makes an alias; its first version points to the adapter named. */
 export async function createAlias(
@@ -39,20 +41,16 @@ export async function createAlias(
   return inTransaction(async (client) => {
     const id = newId("alias");
     const versionId = newId("aliasVersion");
-    const { rowCount } = await client.query(
-      `INSERT INTO adapter_alias (id, organization_id, project_id, environment, alias, alias_key, current_version_id, version_count, created_at)
-       VALUES ($1, $2, $3, $4, $5, $6, $7, 1, $8) ON CONFLICT (project_id, environment, alias_key) DO NOTHING`,
-      [
-        id,
-        place.project.organizationId,
-        place.projectId,
-        place.environment,
-        alias,
-        nameKey(alias),
-        versionId,
-        ctx.now(),
-      ],
-    );
+    const rowCount = await insertAlias.count(client, {
+      id,
+      organization_id: place.project.organizationId,
+      project_id: place.projectId,
+      environment: place.environment,
+      alias,
+      alias_key: nameKey(alias),
+      current_version_id: versionId,
+      created_at: ctx.now(),
+    });
     if (rowCount === 0)
       refuseAt(
         ["body", "alias"],
@@ -75,17 +73,25 @@ export async function createAlias(
   });
 }
 
+const listOfEnvironment = aliasesWhere(
+  "adapter_alias.list.environment",
+  { projectId: text, environment: text, after: maybe(text), limit: int8 },
+  `alias.project_id = $projectId AND alias.environment = $environment AND ($after::text IS NULL OR alias.id < $after)
+     ORDER BY alias.id DESC LIMIT $limit`,
+);
+
 /** The aliases of an environment, newest first, each with what it points to now. */
 export async function listAliases(
   ctx: Ctx,
   query: z.output<typeof ListAdapters>,
 ): Promise<z.output<typeof AliasPage>> {
   const { projectId, environment } = await placeOf(ctx, query, "jobs:read");
-  const { rows } = await pool.query<AliasRow>(
-    `${ALIAS_SELECT} WHERE alias.project_id = $1 AND alias.environment = $2 AND ($3::text IS NULL OR alias.id < $3)
-     ORDER BY alias.id DESC LIMIT $4`,
-    [projectId, environment, readCursor("alias", query.cursor), query.limit + 1],
-  );
+  const rows = await listOfEnvironment.all(pool, {
+    projectId,
+    environment,
+    after: readCursor("alias", query.cursor),
+    limit: query.limit + 1,
+  });
   return pageOf(rows, query.limit, toAlias);
 }
 
@@ -94,6 +100,19 @@ export async function getAlias(ctx: Ctx, name: string, query: Where): Promise<Al
   return toAlias(await findAlias(pool, await placeOf(ctx, query, "jobs:read"), name));
 }
 
+const listVersions = statement("adapter_alias_version.list.alias", {
+  params: { aliasId: text, after: maybe(text), limit: int8 },
+  row: VERSION,
+  sql: `SELECT ${names(VERSION, "version")} FROM adapter_alias_version version
+     WHERE version.alias_id = $aliasId AND ($after::text IS NULL
+       OR version.number < (SELECT number FROM adapter_alias_version WHERE alias_id = $aliasId AND id = $after))
+     ORDER BY version.number DESC LIMIT $limit`,
+});
+const findVersion = statement("adapter_alias_version.find", {
+  params: { aliasId: text, versionId: maybe(text) },
+  sql: "SELECT FROM adapter_alias_version WHERE alias_id = $aliasId AND id = $versionId",
+});
+
 /** What an alias pointed to, newest first. */
 export async function aliasVersions(
   ctx: Ctx,
@@ -101,28 +120,27 @@ export async function aliasVersions(
   query: z.output<typeof ListAdapters>,
 ): Promise<z.output<typeof AliasVersionPage>> {
   const alias = await findAlias(pool, await placeOf(ctx, query, "jobs:read"), name);
-  const { rows } = await pool.query<VersionRow & { is_known: boolean }>(
-    `SELECT version.* FROM adapter_alias_version version
-     WHERE version.alias_id = $1
-       AND ($2::text IS NULL OR version.number < (SELECT number FROM adapter_alias_version WHERE alias_id = $1 AND id = $2))
-     ORDER BY version.number DESC LIMIT $3`,
-    [alias.id, readCursor("aliasVersion", query.cursor), query.limit + 1],
-  );
+  const rows = await listVersions.all(pool, {
+    aliasId: alias.id,
+    after: readCursor("aliasVersion", query.cursor),
+    limit: query.limit + 1,
+  });
   // A version of another alias is before nothing here; the first one of this alias is before none as well.
   if (rows.length === 0 && !(await isVersionOf(alias.id, query.cursor))) refuseCursor();
   return pageOf(rows, query.limit, toVersion);
 }
 
 async function isVersionOf(aliasId: string, versionId: string | undefined): Promise<boolean> {
-  const { rowCount } = await pool.query("SELECT FROM adapter_alias_version WHERE alias_id = $1 AND id = $2", [
-    aliasId,
-    versionId,
-  ]);
-  return rowCount === 1;
+  return (await findVersion.count(pool, { aliasId, versionId })) === 1;
 }
 
+const pointTo = statement("adapter_alias.update.current", {
+  params: { aliasId: text, versionId: adapterAlias.current_version_id, number: adapterAlias.version_count },
+  sql: "UPDATE adapter_alias SET current_version_id = $versionId, version_count = $number WHERE id = $aliasId",
+});
+
 /**
-Points an alias to this adapter and weight from now on, as its next version. What it points to already changes
+ * Points an alias to this adapter and weight from now on, as its next version. What it points to already changes
  * nothing. Promotions at once come one after the other, with consecutive numbers.
  */
 export async function promote(
@@ -140,11 +158,7 @@ export async function promote(
     const versionId = newId("aliasVersion");
     const number = alias.version_count + 1;
     await addVersion(ctx, client, place, { id: alias.id, versionId, number, target });
-    await client.query("UPDATE adapter_alias SET current_version_id = $2, version_count = $3 WHERE id = $1", [
-      alias.id,
-      versionId,
-      number,
-    ]);
+    await pointTo.run(client, { aliasId: alias.id, versionId, number });
     await record(
       ctx,
       {

@@ -2,10 +2,25 @@ import type { z } from "zod";
 import type { AdapterQuery, RecipeBinding, RecipeBindingRequest } from "@/server/contract/adapters";
 import { record } from "@/server/domain/audit";
 import type { Ctx } from "@/server/domain/ctx";
+import { adapterBinding } from "@/server/generated/schema";
 import { inTransaction } from "@/server/platform/db";
+import { names, text } from "@/server/sql/column";
+import { statement } from "@/server/sql/statement";
 import { placeOf } from "../place";
 import { refuseAt } from "../rows";
-import { findAlias, holdAdapter, lockAlias, type VersionRow } from "./rows";
+import { findAlias, holdAdapter, lockAlias, VERSION } from "./rows";
+
+const readVersion = statement("adapter_alias_version.read.alias", {
+  params: { aliasId: text, versionId: text },
+  row: VERSION,
+  sql: `SELECT ${names(VERSION)} FROM adapter_alias_version WHERE alias_id = $aliasId AND id = $versionId`,
+});
+const saveBinding = statement("adapter_binding.save", {
+  params: adapterBinding,
+  sql: `INSERT INTO adapter_binding (alias_id, project_id, version_id, bound_by, bound_at)
+     VALUES ($alias_id, $project_id, $version_id, $bound_by, $bound_at)
+     ON CONFLICT (alias_id) DO UPDATE SET version_id = $version_id, bound_by = $bound_by, bound_at = $bound_at`,
+});
 
 /** Has the project's recipe keep to one version of an alias, by default its current one, while the alias moves on. */
 export async function bindRecipe(
@@ -18,11 +33,10 @@ export async function bindRecipe(
   return inTransaction(async (client) => {
     await lockAlias(client, place, name);
     const alias = await findAlias(client, place, name);
-    const { rows } = await client.query<VersionRow>(
-      "SELECT * FROM adapter_alias_version WHERE alias_id = $1 AND id = $2",
-      [alias.id, versionId || alias.version_id],
-    );
-    const version = rows[0];
+    const version = await readVersion.first(client, {
+      aliasId: alias.id,
+      versionId: versionId || alias.version_id,
+    });
     if (!version) refuseAt(["body", "versionId"], "This alias has no such version.", "not_found");
     if (!(await holdAdapter(client, place, version.adapter_id)))
       refuseAt(
@@ -31,11 +45,13 @@ export async function bindRecipe(
         "not_found",
       );
     const boundAt = ctx.now();
-    await client.query(
-      `INSERT INTO adapter_binding (alias_id, project_id, version_id, bound_by, bound_at) VALUES ($1, $2, $3, $4, $5)
-       ON CONFLICT (alias_id) DO UPDATE SET version_id = $3, bound_by = $4, bound_at = $5`,
-      [alias.id, place.projectId, version.id, ctx.principal.id, boundAt],
-    );
+    await saveBinding.run(client, {
+      alias_id: alias.id,
+      project_id: place.projectId,
+      version_id: version.id,
+      bound_by: ctx.principal.id,
+      bound_at: boundAt,
+    });
     await record(
       ctx,
       {

@@ -1,17 +1,21 @@
 import { remembered } from "@/server/domain/access";
+import { adapterDefault } from "@/server/generated/schema";
 import { pool } from "@/server/platform/db";
+import { names, type Of, pick, text } from "@/server/sql/column";
+import { statement } from "@/server/sql/statement";
 
-type Row = { environment: string; capability_key: string; alias_id: string };
+const ROW = pick(adapterDefault, "environment capability_key alias_id");
+const listOfProject = statement("adapter-defaults-of-project", {
+  params: { projectId: text },
+  row: ROW,
+  sql: `SELECT ${names(ROW)} FROM adapter_default WHERE project_id = $projectId`,
+  prepared: true,
+});
 
 /** Remembered where changes are heard of, so that an execution of a project without defaults asks the database nothing. */
-const ofProject = remembered(async (projectId: string): Promise<readonly Row[]> => {
-  const { rows } = await pool.query<Row>({
-    name: "adapter-defaults-of-project",
-    text: "SELECT environment, capability_key, alias_id FROM adapter_default WHERE project_id = $1",
-    values: [projectId],
-  });
-  return rows;
-});
+const ofProject = remembered(
+  (projectId: string): Promise<readonly Of<typeof ROW>[]> => listOfProject.all(pool, { projectId }),
+);
 
 /** The aliases that executions in an environment use where they name no adapters, by capability. */
 export async function defaultsOf(place: {

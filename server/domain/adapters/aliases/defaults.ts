@@ -4,7 +4,10 @@ import { changeAccessBy } from "@/server/domain/access";
 import { record } from "@/server/domain/audit";
 import { getCapability } from "@/server/domain/catalog";
 import type { Ctx, Scope } from "@/server/domain/ctx";
+import { adapterAlias, adapterDefault } from "@/server/generated/schema";
 import { pool, type Queryable, type Transaction } from "@/server/platform/db";
+import { text } from "@/server/sql/column";
+import { statement } from "@/server/sql/statement";
 import { type Place, placeOf } from "../place";
 import { refuseAt } from "../rows";
 import { findAliasNamed } from "./rows";
@@ -17,6 +20,20 @@ export async function getDefault(ctx: Ctx, capabilityKey: string, query: Where):
   return read(pool, place, capabilityKey);
 }
 
+const saveDefault = statement("adapter_default.save", {
+  params: adapterDefault,
+  sql: `INSERT INTO adapter_default (project_id, environment, capability_key, alias_id, set_by, set_at)
+     VALUES ($project_id, $environment, $capability_key, $alias_id, $set_by, $set_at)
+     ON CONFLICT (project_id, environment, capability_key)
+       DO UPDATE SET alias_id = $alias_id, set_by = $set_by, set_at = $set_at`,
+});
+const ONE = { projectId: text, environment: text, capabilityKey: text };
+const deleteDefault = statement("adapter_default.delete", {
+  params: ONE,
+  sql: `DELETE FROM adapter_default
+    WHERE project_id = $projectId AND environment = $environment AND capability_key = $capabilityKey`,
+});
+
 /** Sets it, for every process at once: each remembers which there are. Executions that were admitted before keep what they were admitted with. */
 export async function setDefault(
   ctx: Ctx,
@@ -28,12 +45,14 @@ export async function setDefault(
   const alias = await findAliasNamed(pool, place, name); // aliases are never deleted
   if (!alias) refuseAt(["body", "alias"], "This environment has no such alias.", "not_found");
   return changeAccessBy(async (client) => {
-    await client.query(
-      `INSERT INTO adapter_default (project_id, environment, capability_key, alias_id, set_by, set_at)
-       VALUES ($1, $2, $3, $4, $5, $6)
-       ON CONFLICT (project_id, environment, capability_key) DO UPDATE SET alias_id = $4, set_by = $5, set_at = $6`,
-      [place.projectId, place.environment, capabilityKey, alias.id, ctx.principal.id, ctx.now()],
-    );
+    await saveDefault.run(client, {
+      project_id: place.projectId,
+      environment: place.environment,
+      capability_key: capabilityKey,
+      alias_id: alias.id,
+      set_by: ctx.principal.id,
+      set_at: ctx.now(),
+    });
     await note(ctx, client, place, { action: "adapter_default.set", capabilityKey, alias: alias.alias });
     return read(client, place, capabilityKey);
   });
@@ -43,11 +62,9 @@ export async function setDefault(
 export async function clearDefault(ctx: Ctx, capabilityKey: string, query: Where): Promise<AdapterDefault> {
   const place = await placeFor(ctx, capabilityKey, query, "adapters:write");
   return changeAccessBy(async (client) => {
-    const { rowCount } = await client.query(
-      "DELETE FROM adapter_default WHERE project_id = $1 AND environment = $2 AND capability_key = $3",
-      [place.projectId, place.environment, capabilityKey],
-    );
-    if (rowCount) await note(ctx, client, place, { action: "adapter_default.cleared", capabilityKey });
+    const { projectId, environment } = place;
+    if (await deleteDefault.count(client, { projectId, environment, capabilityKey }))
+      await note(ctx, client, place, { action: "adapter_default.cleared", capabilityKey });
     return read(client, place, capabilityKey);
   });
 }
@@ -60,17 +77,21 @@ async function placeFor(ctx: Ctx, capabilityKey: string, query: Where, right: Sc
   return place;
 }
 
+const readDefault = statement("adapter_default.read", {
+  params: ONE,
+  row: { alias: adapterAlias.alias, set_at: adapterDefault.set_at },
+  sql: `SELECT alias.alias, chosen.set_at FROM adapter_default chosen JOIN adapter_alias alias ON alias.id = chosen.alias_id
+     WHERE chosen.project_id = $projectId AND chosen.environment = $environment AND chosen.capability_key = $capabilityKey`,
+});
+
 async function read(database: Queryable, place: Place, capabilityKey: string): Promise<AdapterDefault> {
-  const { rows } = await database.query<{ alias: string; set_at: Date }>(
-    `SELECT alias.alias, chosen.set_at FROM adapter_default chosen JOIN adapter_alias alias ON alias.id = chosen.alias_id
-     WHERE chosen.project_id = $1 AND chosen.environment = $2 AND chosen.capability_key = $3`,
-    [place.projectId, place.environment, capabilityKey],
-  );
+  const { projectId, environment } = place;
+  const row = await readDefault.first(database, { projectId, environment, capabilityKey });
   return {
     capabilityKey,
-    alias: rows[0]?.alias ?? null,
-    environment: place.environment,
-    setAt: rows[0]?.set_at.toISOString() ?? null,
+    alias: row?.alias ?? null,
+    environment,
+    setAt: row?.set_at.toISOString() ?? null,
   };
 }
 

@@ -1,41 +1,36 @@
 import type { z } from "zod";
 import type { Alias, AliasTarget, AliasVersion } from "@/server/contract/adapters";
 import type { Ctx } from "@/server/domain/ctx";
+import { adapterAlias, adapterAliasVersion, adapterBinding } from "@/server/generated/schema";
 import type { Queryable } from "@/server/platform/db";
 import { fail } from "@/server/platform/errors/errors";
+import { jsonb, maybe, names, type Of, pick, type Shape, text } from "@/server/sql/column";
+import { statement } from "@/server/sql/statement";
 import { nameKey } from "../names";
 import type { Place } from "../place";
 import { refuseAt } from "../rows";
 import { runnableOf, type Weights } from "../runnable";
 
-export type VersionRow = {
-  id: string;
-  number: number;
-  adapter_id: string;
-  weight: number | null;
-  created_by: string;
-  created_at: Date;
-};
+export const VERSION = pick(adapterAliasVersion, "id number adapter_id weight created_by created_at");
+export type VersionRow = Of<typeof VERSION>;
 
+const OWN = pick(adapterAlias, "id alias project_id environment version_count created_at");
+const CURRENT = pick(adapterAliasVersion, "number adapter_id weight created_by");
 /** An alias with its current version, and the one its recipe keeps to. */
-export type AliasRow = Omit<VersionRow, "id" | "created_at"> & {
+const ALIAS = {
+  ...OWN,
+  ...CURRENT,
+  version_id: adapterAliasVersion.id,
+  version_created_at: adapterAliasVersion.created_at,
   /** The adapter of its current version. */
-  weights: Weights;
-  id: string;
-  alias: string;
-  project_id: string;
-  environment: string;
-  version_id: string;
-  version_count: number;
-  version_created_at: Date;
-  created_at: Date;
-  bound_version_id: string | null;
-  bound_number: number | null;
-  bound_at: Date | null;
+  weights: jsonb<Weights>(),
+  bound_version_id: maybe(adapterBinding.version_id),
+  bound_number: maybe(adapterAliasVersion.number),
+  bound_at: maybe(adapterBinding.bound_at),
 };
+export type AliasRow = Of<typeof ALIAS>;
 
-export const ALIAS_SELECT = `SELECT alias.id, alias.alias, alias.project_id, alias.environment, alias.version_count,
-    alias.created_at, version.id AS version_id, version.number, version.adapter_id, version.weight, version.created_by,
+const ALIAS_SELECT = `SELECT ${names(OWN, "alias")}, ${names(CURRENT, "version")}, version.id AS version_id,
     version.created_at AS version_created_at, to_jsonb(adapter.*) AS weights,
     binding.version_id AS bound_version_id, bound.number AS bound_number, binding.bound_at
   FROM adapter_alias alias JOIN adapter_alias_version version ON version.id = alias.current_version_id
@@ -43,34 +38,44 @@ export const ALIAS_SELECT = `SELECT alias.id, alias.alias, alias.project_id, ali
   LEFT JOIN adapter_binding binding ON binding.alias_id = alias.id
   LEFT JOIN adapter_alias_version bound ON bound.id = binding.version_id`;
 
+/** A statement that reads aliases by a condition. */
+export const aliasesWhere = <P extends Shape>(name: string, params: P, condition: string) =>
+  statement(name, { params, row: ALIAS, sql: `${ALIAS_SELECT} WHERE ${condition}` });
+
+const NAMED = { projectId: text, environment: text, key: text };
+const readNamed = aliasesWhere(
+  "adapter_alias.read.named",
+  NAMED,
+  "alias.project_id = $projectId AND alias.environment = $environment AND alias.alias_key = $key",
+);
+
 /** The alias of this name in an environment; NotFound (404) otherwise. */
 export async function findAlias(database: Queryable, place: Place, name: string): Promise<AliasRow> {
   return (await findAliasNamed(database, place, name)) ?? noAlias();
 }
 
 /** The alias of this name, or null. */
-export async function findAliasNamed(
+export function findAliasNamed(
   database: Queryable,
   { projectId, environment }: Place,
   name: string,
 ): Promise<AliasRow | null> {
-  const { rows } = await database.query<AliasRow>(
-    `${ALIAS_SELECT} WHERE alias.project_id = $1 AND alias.environment = $2 AND alias.alias_key = $3`,
-    [projectId, environment, nameKey(name)],
-  );
-  return rows[0] ?? null;
+  return readNamed.first(database, { projectId, environment, key: nameKey(name) });
 }
+
+const lockNamed = statement("adapter_alias.lock.named", {
+  params: NAMED,
+  sql: `SELECT FROM adapter_alias
+    WHERE project_id = $projectId AND environment = $environment AND alias_key = $key FOR UPDATE`,
+});
 
 /**
  * Locks the alias until the transaction ends. A statement of its own: joined to its version, a statement that had
  * to wait would see the alias as it is now and its versions as they were. An alias is locked before any adapter.
  */
 export async function lockAlias(client: Queryable, place: Place, name: string): Promise<void> {
-  const { rowCount } = await client.query(
-    "SELECT FROM adapter_alias WHERE project_id = $1 AND environment = $2 AND alias_key = $3 FOR UPDATE",
-    [place.projectId, place.environment, nameKey(name)],
-  );
-  if (rowCount === 0) noAlias();
+  const { projectId, environment } = place;
+  if ((await lockNamed.count(client, { projectId, environment, key: nameKey(name) })) === 0) noAlias();
 }
 
 function noAlias(): never {
@@ -78,6 +83,12 @@ function noAlias(): never {
 }
 
 type NewVersion = { id: string; versionId: string; number: number; target: z.output<typeof AliasTarget> };
+
+const insertVersion = statement("adapter_alias_version.insert", {
+  params: adapterAliasVersion,
+  sql: `INSERT INTO adapter_alias_version (id, project_id, alias_id, number, adapter_id, weight, created_by, created_at)
+     VALUES ($id, $project_id, $alias_id, $number, $adapter_id, $weight, $created_by, $created_at)`,
+});
 
 /** Adds a version to an alias that the transaction holds. Of an adapter that is not there it is a 422. */
 export async function addVersion(
@@ -88,21 +99,23 @@ export async function addVersion(
 ): Promise<void> {
   if (!(await holdAdapter(client, place, target.adapterId)))
     refuseAt(["body", "target", "adapterId"], "This environment has no such adapter.", "not_found");
-  await client.query(
-    `INSERT INTO adapter_alias_version (id, project_id, alias_id, number, adapter_id, weight, created_by, created_at)
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`,
-    [
-      versionId,
-      place.projectId,
-      id,
-      number,
-      target.adapterId,
-      target.weight ?? null,
-      ctx.principal.id,
-      ctx.now(),
-    ],
-  );
+  await insertVersion.run(client, {
+    id: versionId,
+    project_id: place.projectId,
+    alias_id: id,
+    number,
+    adapter_id: target.adapterId,
+    weight: target.weight,
+    created_by: ctx.principal.id,
+    created_at: ctx.now(),
+  });
 }
+
+const shareAdapter = statement("model_adapter.lock.shared", {
+  params: { adapterId: text, projectId: text, environment: text },
+  sql: `SELECT FROM model_adapter
+    WHERE id = $adapterId AND project_id = $projectId AND environment = $environment AND deleted_at IS NULL FOR SHARE`,
+});
 
 /** Is the adapter there? If so no one puts it away before the transaction ends. */
 export async function holdAdapter(
@@ -110,11 +123,7 @@ export async function holdAdapter(
   { projectId, environment }: Place,
   adapterId: string,
 ): Promise<boolean> {
-  const { rowCount } = await client.query(
-    `SELECT FROM model_adapter WHERE id = $1 AND project_id = $2 AND environment = $3 AND deleted_at IS NULL FOR SHARE`,
-    [adapterId, projectId, environment],
-  );
-  return rowCount === 1;
+  return (await shareAdapter.count(client, { adapterId, projectId, environment })) === 1;
 }
 
 export function toVersion(row: VersionRow): AliasVersion {

@@ -1,10 +1,27 @@
 import type { ModelAdapter } from "@/server/contract/adapters";
 import { artifactStore } from "@/server/domain/artifacts";
 import type { Ctx } from "@/server/domain/ctx";
+import { modelAdapter } from "@/server/generated/schema";
 import { readSource, type SourceHealth, sourceIo, sourceOf } from "@/server/model-sources";
 import { pool } from "@/server/platform/db";
 import { fail } from "@/server/platform/errors/errors";
-import { ADAPTER_COLUMNS, type AdapterRow, findAdapter, toAdapter } from "../rows";
+import { text, timestamptz } from "@/server/sql/column";
+import { statement } from "@/server/sql/statement";
+import { ADAPTER, ADAPTER_COLUMNS, type AdapterRow, findAdapter, toAdapter } from "../rows";
+
+const recordHealth = statement("model_adapter.update.health", {
+  params: {
+    adapterId: text,
+    status: modelAdapter.health_status,
+    now: timestamptz,
+    detail: modelAdapter.health_detail,
+  },
+  row: ADAPTER,
+  sql: `WITH changed AS (
+       UPDATE model_adapter SET health_status = $status, health_checked_at = $now, health_detail = $detail
+       WHERE id = $adapterId AND deleted_at IS NULL RETURNING *)
+     SELECT ${ADAPTER_COLUMNS} FROM changed adapter`,
+});
 
 /**
  * Looks whether an adapter's weights are still there, unchanged, and keeps what was seen. It follows no branch or tag,
@@ -13,14 +30,8 @@ import { ADAPTER_COLUMNS, type AdapterRow, findAdapter, toAdapter } from "../row
 export async function revalidate(ctx: Ctx, adapterId: string): Promise<ModelAdapter> {
   const known = await findAdapter(ctx, adapterId, "adapters:write");
   const { status, detail } = await healthOf(ctx, known);
-  const { rows } = await pool.query<AdapterRow>(
-    `WITH changed AS (
-       UPDATE model_adapter SET health_status = $2, health_checked_at = $3, health_detail = $4
-       WHERE id = $1 AND deleted_at IS NULL RETURNING *)
-     SELECT ${ADAPTER_COLUMNS} FROM changed adapter`,
-    [known.id, status, ctx.now(), detail],
-  );
-  return rows[0] ? toAdapter(rows[0]) : fail("NotFound", "There is no such adapter.");
+  const row = await recordHealth.first(pool, { adapterId: known.id, status, now: ctx.now(), detail });
+  return row ? toAdapter(row) : fail("NotFound", "There is no such adapter.");
 }
 
 async function healthOf(ctx: Ctx, row: AdapterRow): Promise<SourceHealth> {

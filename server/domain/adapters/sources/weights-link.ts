@@ -1,9 +1,12 @@
 import { artifactStore } from "@/server/domain/artifacts";
 import type { Ctx } from "@/server/domain/ctx";
+import { artifact } from "@/server/generated/schema";
 import { isSignedText, signText } from "@/server/platform/crypto/vault";
 import { pool } from "@/server/platform/db";
 import { fail } from "@/server/platform/errors/errors";
 import { env, publicUrl } from "@/server/platform/settings/env";
+import { pick, text } from "@/server/sql/column";
+import { statement } from "@/server/sql/statement";
 
 /*
  * The address of weights in our own store for a vendor without an account here: it serves one artifact until it expires and
@@ -34,13 +37,15 @@ export async function findWeights(ctx: Ctx, name: string) {
   return (await findStored(artifactId)) ?? notThere();
 }
 
+const readStored = statement("artifact.read.unpruned", {
+  params: { artifactId: text },
+  row: pick(artifact, "sha256 byte_length media_type"),
+  sql: "SELECT sha256, byte_length, media_type FROM artifact WHERE id = $artifactId AND pruned_at IS NULL",
+});
+
 /** Are the weights of an artifact still in the store? */
 export async function findStored(artifactId: string) {
-  const { rows } = await pool.query<{ sha256: string; byte_length: number; media_type: string }>(
-    "SELECT sha256, byte_length, media_type FROM artifact WHERE id = $1 AND pruned_at IS NULL",
-    [artifactId],
-  );
-  const found = rows[0];
+  const found = await readStored.first(pool, { artifactId });
   return found && (await artifactStore().stat(found.sha256)) ? found : null;
 }
 

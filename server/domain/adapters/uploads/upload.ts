@@ -21,6 +21,8 @@ import { inTransaction, pool } from "@/server/platform/db";
 import { fail } from "@/server/platform/errors/errors";
 import { env } from "@/server/platform/settings/env";
 import { HOUR_MS } from "@/server/platform/time/units";
+import { text } from "@/server/sql/column";
+import { statement } from "@/server/sql/statement";
 import { insertAdapter, nameTaken } from "../insert";
 import { nameKey } from "../names";
 import { type Place, placeOf } from "../place";
@@ -121,13 +123,15 @@ async function receive(
   }
 }
 
+const findNamed = statement("model_adapter.find.name", {
+  params: { projectId: text, environment: text, key: text },
+  sql: `SELECT FROM model_adapter
+    WHERE project_id = $projectId AND environment = $environment AND name_key = $key AND deleted_at IS NULL`,
+});
+
 /** Refuses a name of which another adapter of the environment is known already, before any byte is kept for it. */
 async function refuseTaken({ projectId, environment }: Place, displayName: string): Promise<void> {
-  const { rows } = await pool.query(
-    "SELECT FROM model_adapter WHERE project_id = $1 AND environment = $2 AND name_key = $3 AND deleted_at IS NULL",
-    [projectId, environment, nameKey(displayName)],
-  );
-  if (rows.length > 0) nameTaken();
+  if ((await findNamed.count(pool, { projectId, environment, key: nameKey(displayName) })) > 0) nameTaken();
 }
 
 function tooLarge(): never {
