@@ -13,7 +13,7 @@ const ROW = {
 };
 type Row = Of<typeof ROW>;
 
-const listMoved = statement("corrected-time.list.keys", {
+const listMoved = statement("corrected_time.list.keys", {
   params: { now: timestamptz, limit: int8 },
   row: ROW,
   sql: `SELECT id, name, prefix, moved_seconds, expires_at, revoked_at, count(*) OVER ()::int AS total
@@ -21,7 +21,7 @@ const listMoved = statement("corrected-time.list.keys", {
      WHERE table_name = 'api_key' AND corrected_at > $now::timestamptz - interval '2160 hours' ORDER BY id DESC LIMIT $limit`,
 });
 
-const countLater = statement("api-key.count.in-another-zone", {
+const countLater = statement("api_key.count.in_another_zone", {
   row: { count: int4 },
   sql: `SELECT count(*)::int FROM api_key WHERE capstan_zone_error(created_at, capstan_time_of_id(id)) IS NOT NULL`,
 });

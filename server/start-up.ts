@@ -116,7 +116,7 @@ async function connect(from: pg.Pool): Promise<pg.PoolClient> {
   }
 }
 
-const findMissingRight = statement("role.find.missing-right", {
+const findMissingRight = statement("role.find.missing_right", {
   row: { mayNot: maybe(bool) },
   sql: `SELECT bool_or(NOT has_table_privilege(oid, privilege)) AS "mayNot"
      FROM pg_class, unnest(ARRAY['SELECT', 'INSERT', 'UPDATE', 'DELETE']) AS privilege
@@ -132,7 +132,7 @@ async function checkRole(db: Queryable): Promise<undefined> {
     );
 }
 
-const listHolds = statement("restore-hold.list.kinds", {
+const listHolds = statement("restore_hold.list.kinds", {
   row: { kind: restoreHold.kind },
   sql: `SELECT kind FROM restore_hold ORDER BY kind`,
 });

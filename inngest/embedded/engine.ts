@@ -222,7 +222,7 @@ const unlocking = statement("engine.unlock.worker", {
   sql: `SELECT graphile_worker.force_unlock_workers(ARRAY[$worker])`,
 });
 
-const removeWorker = statement("engine-worker.delete.stopped", {
+const removeWorker = statement("engine_worker.delete.stopped", {
   params: { worker: text },
   sql: `DELETE FROM engine_worker WHERE id = $worker`,
 });

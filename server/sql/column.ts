@@ -89,7 +89,7 @@ export const int4: Column<number> = column("int4");
 export const int8: Column<number> = column("int8");
 export const bool: Column<boolean> = column("bool");
 export const timestamptz: Column<Date> = column("timestamptz");
-/** What a function returns that is called for its effect. */
+/** The result of a function that is called for its effect. */
 export const nothing: Column<unknown> = column("void", true);
 /** JSON of this type; the type is not checked at run time. */
 export const jsonb = <T>(): Column<T> => column("jsonb");

@@ -134,7 +134,7 @@ async function runTask({ name, pass }: PeriodicTask, begun?: Pass): Promise<void
     .catch((err) => log.warn({ err, task: name }, "the outcome of a periodic task was not written"));
 }
 
-const saveTasks = statement("periodic-task.save.registered", {
+const saveTasks = statement("periodic_task.save.registered", {
   params: { names: texts, everyMs: list<number>("int4[]") },
   sql: `INSERT INTO periodic_task (name, interval_ms, due_at)
      SELECT name, interval_ms, clock_timestamp() FROM unnest($names::text[], $everyMs::integer[]) AS x(name, interval_ms)

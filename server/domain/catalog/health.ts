@@ -35,7 +35,7 @@ let known = new Map<string, Row>();
 let readAt = Number.NEGATIVE_INFINITY;
 let reading: Promise<void> | null = null;
 
-const listFailing = statement("route-health.list", {
+const listFailing = statement("route_health.list", {
   row: ROW,
   sql: `SELECT account, route, failures, behind_until FROM route_health`,
 });
@@ -74,7 +74,7 @@ export async function healthNow(now: Date): Promise<(offer: Offer) => boolean> {
     });
 }
 
-const recordFailure = statement("route-health.save.failure", {
+const recordFailure = statement("route_health.save.failure", {
   params: {
     account: routeHealth.account,
     route: routeHealth.route,
@@ -122,7 +122,7 @@ export async function noteFailure(called: Called, reason: FailureReason, now: Da
   }
 }
 
-const forgetFailures = statement("route-health.delete.answered", {
+const forgetFailures = statement("route_health.delete.answered", {
   params: { account: text, route: text },
   sql: `DELETE FROM route_health WHERE account = $account AND route = $route`,
 });

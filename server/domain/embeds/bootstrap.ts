@@ -70,7 +70,7 @@ const readFramers = statement("panel-framers", {
 });
 
 const readActive = definitionsWhere(
-  "embed-definition.read.active",
+  "embed_definition.read.active",
   { definitionId: text },
   "d.id = $definitionId AND d.status = 'active'",
 );

@@ -17,7 +17,7 @@ import { actOn, insertToken, mayChange, refuseEscape, requireGiven } from "./ses
 /** Long enough to open a page with it. */
 const CODE_MS = 5 * MINUTE_MS;
 
-const insertCode = statement("launch-code.insert", {
+const insertCode = statement("launch_code.insert", {
   params: {
     codeId: panelLaunchCode.id,
     sessionId: panelLaunchCode.session_id,
@@ -75,7 +75,7 @@ async function requireOwnTo(ctx: Ctx, session: SessionRow): Promise<void> {
 /** Where the page comes from that exchanges a code: of our own the frame decides who shows it. */
 export type Page = { origin: string | null; isTrusted: boolean };
 
-const lockCode = statement("launch-code.lock.hash", {
+const lockCode = statement("launch_code.lock.hash", {
   params: { digest: panelLaunchCode.hash },
   row: {
     ...pick(panelLaunchCode, "id session_id used_at expires_at"),
@@ -92,7 +92,7 @@ const lockCode = statement("launch-code.lock.hash", {
        WHERE code.hash = $digest FOR UPDATE OF code`,
 });
 
-const markUsed = statement("launch-code.update.used", {
+const markUsed = statement("launch_code.update.used", {
   params: { codeId: text, now: timestamptz },
   sql: `UPDATE panel_launch_code SET used_at = $now WHERE id = $codeId`,
 });

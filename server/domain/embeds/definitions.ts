@@ -22,7 +22,7 @@ const invalid = (field: string, msg: string, type = "value_error"): never => {
   throw new ValidationFault([{ loc: ["body", field], msg, type }]);
 };
 
-const insertDefinition = statement("embed-definition.insert", {
+const insertDefinition = statement("embed_definition.insert", {
   params: {
     definitionId: panelDefinition.id,
     organizationId: panelDefinition.organization_id,
@@ -83,7 +83,7 @@ type Content = Pick<
   capabilityVersion: string | null;
 };
 
-const addVersion = statement("embed-version.insert", {
+const addVersion = statement("embed_version.insert", {
   params: {
     versionId: panelVersion.id,
     definitionId: panelVersion.definition_id,
@@ -165,18 +165,18 @@ const IS_VISIBLE = `($organizationIds::text[] IS NULL OR d.organization_id = ANY
   AND ($projectId::text IS NULL OR d.project_id IS NULL OR d.project_id = $projectId)`;
 
 const listVisible = definitionsWhere(
-  "embed-definition.list.visible",
+  "embed_definition.list.visible",
   { ...VISIBLE, organizationId: maybe(text), includeArchived: bool },
   `${IS_VISIBLE} AND ($organizationId::text IS NULL OR d.organization_id = $organizationId)
    AND ($includeArchived OR d.status <> 'archived') ORDER BY d.id DESC`,
 );
 const readVisible = definitionsWhere(
-  "embed-definition.read.visible",
+  "embed_definition.read.visible",
   { ...VISIBLE, definitionId: text },
   `${IS_VISIBLE} AND d.id = $definitionId`,
 );
 const readDefinition = definitionsWhere(
-  "embed-definition.read",
+  "embed_definition.read",
   { definitionId: text },
   "d.id = $definitionId",
 );
@@ -203,12 +203,12 @@ export async function getDefinition(ctx: Ctx, definitionId: string): Promise<Emb
   return toDefinition(row ?? noSuchDefinition());
 }
 
-const lockDefinition = statement("embed-definition.lock", {
+const lockDefinition = statement("embed_definition.lock", {
   params: { definitionId: text },
   sql: `SELECT FROM panel_definition WHERE id = $definitionId FOR UPDATE`,
 });
 
-const updateDefinition = statement("embed-definition.update.given", {
+const updateDefinition = statement("embed_definition.update.given", {
   params: {
     definitionId: text,
     displayName: maybe(text),

@@ -11,7 +11,7 @@ const STATUS =
   "CASE WHEN s.revoked_at IS NOT NULL THEN 'revoked' WHEN s.expires_at <= $now THEN 'expired' ELSE 'active' END";
 
 const listOfProject = sessionsWhere(
-  "embed-session.list.project",
+  "embed_session.list.project",
   {
     projectId: text,
     definitionId: maybe(text),

@@ -12,25 +12,25 @@ const MOST_AT_ONCE = 1_000;
 const ENDED = "expires_at < $before AND expires_at > $before::timestamptz - interval '720 hours'";
 
 const OLD = { params: { before: timestamptz } };
-const pruneOrigins = statement("embed-origin.delete.old", {
+const pruneOrigins = statement("embed_origin.delete.old", {
   ...OLD,
   sql: "DELETE FROM panel_origin WHERE told_until < $before",
 });
-const pruneCodes = statement("launch-code.delete.old", {
+const pruneCodes = statement("launch_code.delete.old", {
   ...OLD,
   sql: "DELETE FROM panel_launch_code WHERE expires_at < $before",
 });
-const pruneTokens = statement("embed-token.delete.ended", {
+const pruneTokens = statement("embed_token.delete.ended", {
   ...OLD,
   sql: `DELETE FROM panel_token WHERE session_id IN (SELECT id FROM panel_session WHERE ${ENDED})`,
 });
-const clearInputs = statement("embed-session.update.cleared", {
+const clearInputs = statement("embed_session.update.cleared", {
   ...OLD,
   sql: `UPDATE panel_session SET initial_inputs = '{}', locked_inputs = '{}'
      WHERE ${ENDED} AND (initial_inputs <> '{}' OR locked_inputs <> '{}')`,
 });
 /** Where anything counted against its cap there is a window, even when everything was released. */
-const pruneUnused = statement("embed-session.delete.unused", {
+const pruneUnused = statement("embed_session.delete.unused", {
   ...OLD,
   sql: `WITH unused AS (
        SELECT id, organization_id FROM panel_session session

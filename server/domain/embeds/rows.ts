@@ -69,7 +69,7 @@ const SESSION = pick(
   "id organization_id project_id environment allowed_origins external_subject max_spend_micros max_jobs",
   "admitted_jobs initial_inputs locked_inputs created_at expires_at revoked_at",
 );
-/** What the session runs; null where it names no definition. */
+/** The version that a session runs; null where it names no definition. */
 const RUNS = pick(panelVersion, "definition_id capability_key presentation policy actions");
 const OPENED = {
   ...SESSION,
@@ -96,7 +96,7 @@ export const sessionsWhere = <P extends Shape>(name: string, params: P, conditio
      FROM panel_session s LEFT JOIN panel_version v ON v.id = s.version_id LEFT JOIN panel_definition d ON d.id = v.definition_id
      WHERE ${condition}`,
   });
-export const readSession = sessionsWhere("embed-session.read", { sessionId: text }, "s.id = $sessionId");
+export const readSession = sessionsWhere("embed_session.read", { sessionId: text }, "s.id = $sessionId");
 
 /** The wire's session. Test money and live money are counted apart, each against the whole cap. */
 export function toSession(row: SessionRow, now: Date): EmbedSession {

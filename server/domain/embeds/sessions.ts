@@ -27,7 +27,7 @@ const invalid = (field: (string | number)[], msg: string, type = "value_error"):
   throw new ValidationFault([{ loc: ["body", ...field], msg, type }]);
 };
 
-const insertSession = statement("embed-session.insert", {
+const insertSession = statement("embed_session.insert", {
   params: {
     sessionId: panelSession.id,
     organizationId: panelSession.organization_id,
@@ -114,7 +114,7 @@ export const actOn = (project: { id: string; organizationId: string }, subject: 
   subject,
 });
 
-const addToken = statement("embed-token.insert", {
+const addToken = statement("embed_token.insert", {
   params: { hash: panelToken.hash, sessionId: panelToken.session_id, now: timestamptz },
   sql: `INSERT INTO panel_token (hash, session_id, created_at) VALUES ($hash, $sessionId, $now)`,
 });
@@ -126,7 +126,7 @@ export async function insertToken(ctx: Ctx, client: Queryable, sessionId: string
   return token;
 }
 
-const findCeiling = statement("budget.find.key-ceiling", {
+const findCeiling = statement("budget.find.key_ceiling", {
   params: { organizationId: text, scopes: texts, principalId: text },
   sql: `SELECT FROM budget WHERE organization_id = $organizationId AND scope = ANY($scopes || capstan_key_successors($principalId)) AND enforcement <> 'off'`,
 });
@@ -154,11 +154,11 @@ export async function refuseEscape(ctx: Ctx, organizationId: string): Promise<vo
     );
 }
 
-const holdKey = statement("api-key.lock.live", {
+const holdKey = statement("api_key.lock.live", {
   params: { keyId: text },
   sql: "SELECT FROM api_key WHERE id = $keyId AND revoked_at IS NULL FOR SHARE",
 });
-const holdMember = statement("membership.lock.above-viewer", {
+const holdMember = statement("membership.lock.above_viewer", {
   params: { userId: text, organizationId: text },
   sql: `SELECT FROM membership
     WHERE user_id = $userId AND organization_id = $organizationId AND role <> 'viewer' FOR SHARE`,
@@ -175,7 +175,7 @@ async function holdMaker({ principal }: Ctx, client: Queryable, organizationId: 
 }
 
 const findNamed = definitionsWhere(
-  "embed-definition.find.named",
+  "embed_definition.find.named",
   { organizationId: text, projectId: text, id: maybe(text), key: maybe(text) },
   `d.organization_id = $organizationId AND (d.project_id IS NULL OR d.project_id = $projectId)
    AND ($id::text IS NULL OR d.id = $id) AND ($key::text IS NULL OR d.key = $key)
@@ -210,7 +210,7 @@ function refuseOtherOrigins(wanted: string[], definition: DefinitionRow | null):
 }
 
 const readVisible = sessionsWhere(
-  "embed-session.read.visible",
+  "embed_session.read.visible",
   { sessionId: text, organizationIds: maybe(texts), projectId: maybe(text) },
   `($organizationIds::text[] IS NULL OR s.organization_id = ANY($organizationIds))
    AND ($projectId::text IS NULL OR s.project_id = $projectId) AND s.id = $sessionId`,
@@ -226,7 +226,7 @@ export async function getSession(ctx: Ctx, sessionId: string): Promise<EmbedSess
   return toSession(await findSession(ctx, sessionId, LOOK), ctx.now());
 }
 
-const markRevoked = statement("embed-session.update.revoked", {
+const markRevoked = statement("embed_session.update.revoked", {
   params: { sessionId: text, now: timestamptz },
   sql: `UPDATE panel_session SET revoked_at = $now WHERE id = $sessionId AND revoked_at IS NULL`,
 });

@@ -157,7 +157,7 @@ function ownAccount({ principal }: Ctx, row: Row): string {
   return fail("AuthenticationFailed", `Sign in as ${row.email} to accept.`, { email: row.email });
 }
 
-const addAccount = statement("user-account.insert.invited", {
+const addAccount = statement("user_account.insert.invited", {
   params: {
     accountId: userAccount.id,
     email: userAccount.email,

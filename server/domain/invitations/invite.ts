@@ -233,7 +233,7 @@ export async function lockSeat(
   return row.display_name;
 }
 
-const countLetters = statement("mail.count.invitations-since", {
+const countLetters = statement("mail.count.invitations_since", {
   params: { organizationId: text, since: timestamptz },
   row: { count: int4, oldest: maybe(timestamptz) },
   sql: `SELECT count(*)::int AS count, min(mail.created_at) AS oldest FROM mail JOIN invitation ON invitation.id = invitation_id

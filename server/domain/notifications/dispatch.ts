@@ -13,7 +13,7 @@ const MOST_AT_ONCE = 200;
 /** An email that was dispatched and not started is dispatched again after this. */
 export const WAKE_PATIENCE_MS = 120_000;
 
-const claimDue = statement("mail.claim.due-for-engine", {
+const claimDue = statement("mail.claim.due_for_engine", {
   params: { now: timestamptz, userId: maybe(text) },
   row: { id: mail.id },
   sql: `WITH due AS (

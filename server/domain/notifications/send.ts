@@ -85,7 +85,7 @@ export async function attemptMail(ctx: Ctx, mailId: string): Promise<RetryResult
   return record(ctx, claimed, outcome);
 }
 
-const nextAttempt = statement("mail.read.next-attempt", {
+const nextAttempt = statement("mail.read.next_attempt", {
   params: { mailId: text },
   row: pick(mail, "next_attempt_at"),
   sql: `SELECT next_attempt_at FROM mail WHERE id = $mailId AND state = 'pending'`,

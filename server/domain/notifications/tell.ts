@@ -87,12 +87,12 @@ export async function tell(client: Queryable, ctx: Ctx, audience: Audience, news
 
 type Recipients = { organizationId: string | null; people: { id: string; email: string }[]; reason: string };
 
-const listOperators = statement("user-account.list.operators", {
+const listOperators = statement("user_account.list.operators", {
   row: pick(userAccount, "id email"),
   sql: `SELECT id, email FROM user_account WHERE is_operator ORDER BY id`,
 });
 
-const readPerson = statement("user-account.read.address", {
+const readPerson = statement("user_account.read.address", {
   params: { userId: text },
   row: pick(userAccount, "id email"),
   sql: `SELECT id, email FROM user_account WHERE id = $userId`,

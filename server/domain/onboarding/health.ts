@@ -82,15 +82,15 @@ const SESSION_KEPT_DAYS = 7;
 const OLD = { params: { before: timestamptz, organizationId: maybe(text) } };
 const IS_THEIRS =
   "($organizationId::text IS NULL OR credential_id IN (SELECT id FROM credential WHERE organization_id = $organizationId))";
-const pruneHours = statement("connection-hour.delete.old", {
+const pruneHours = statement("connection_hour.prune", {
   ...OLD,
   sql: `DELETE FROM connection_hour WHERE hour < $before AND ${IS_THEIRS}`,
 });
-const pruneChecks = statement("connection-check.delete.old", {
+const pruneChecks = statement("connection_check.prune", {
   ...OLD,
   sql: `DELETE FROM connection_check WHERE at < $before AND ${IS_THEIRS}`,
 });
-const pruneSessions = statement("onboarding-session.delete.old", {
+const pruneSessions = statement("onboarding_session.prune", {
   ...OLD,
   sql: `DELETE FROM onboarding_session
     WHERE expires_at < $before AND ($organizationId::text IS NULL OR organization_id = $organizationId)`,

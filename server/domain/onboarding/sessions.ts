@@ -27,7 +27,7 @@ const ROW = pick(
 );
 type SessionRow = Of<typeof ROW>;
 
-const addSession = statement("onboarding-session.insert", {
+const addSession = statement("onboarding_session.insert", {
   params: {
     sessionId: onboardingSession.id,
     organizationId: onboardingSession.organization_id,
@@ -168,7 +168,7 @@ async function bindNewest(
     });
 }
 
-const readSession = statement("onboarding-session.read", {
+const readSession = statement("onboarding_session.read", {
   params: { sessionId: text },
   row: ROW,
   sql: `SELECT ${names(ROW)} FROM onboarding_session WHERE id = $sessionId`,
@@ -190,7 +190,7 @@ const planOf = (ctx: Ctx, row: SessionRow) =>
     { capabilities: row.capabilities, environment: row.environment, accountClass: row.account_class },
   );
 
-const markCompleted = statement("onboarding-session.update.completed", {
+const markCompleted = statement("onboarding_session.update.completed", {
   params: { sessionId: text, now: timestamptz },
   row: ROW,
   sql: `UPDATE onboarding_session SET status = 'completed', completed_at = coalesce(completed_at, $now) WHERE id = $sessionId RETURNING ${names(ROW)}`,

@@ -42,7 +42,7 @@ export async function revise(
   });
 }
 
-const lastRevision = statement("capability_request_revision.read.last-number", {
+const lastRevision = statement("capability_request_revision.read.last_number", {
   params: { requestId: text },
   row: pick(capabilityRequestRevision, "number"),
   sql: `SELECT number FROM capability_request_revision WHERE request_id = $requestId ORDER BY number DESC LIMIT 1`,

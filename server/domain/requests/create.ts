@@ -93,7 +93,7 @@ async function requestsOfKey(projectId: string, spellings: string[]) {
   }));
 }
 
-const firstOfDay = statement("capability_request.read.first-of-day", {
+const firstOfDay = statement("capability_request.read.first_of_day", {
   params: { projectId: text },
   row: pick(capabilityRequest, "created_at"),
   sql: `SELECT created_at FROM capability_request

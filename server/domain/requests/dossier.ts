@@ -106,7 +106,7 @@ export async function revision(ctx: Ctx, { requestId, revisionId }: RevisionRef)
   return row ? toRevision(row) : fail("NotFound", "This request has no such revision.");
 }
 
-const listPayments = statement("payment.list.commissions-of-request", {
+const listPayments = statement("payment.list.commissions_of_request", {
   params: { requestId: text },
   row: pick(payment, "id"),
   sql: `SELECT payment.id FROM payment JOIN commission_quote quote ON quote.id = payment.subject_id

@@ -46,7 +46,7 @@ const findPayable = quotesWhere(
   { requestId: text, now: timestamptz },
   `${OF_REQUEST} AND quote.state = 'active' AND quote.expires_at > $now`,
 );
-const readWithHash = quotesWhere("commission_quote.read.with-hash", { quoteId: text }, "quote.id = $quoteId");
+const readWithHash = quotesWhere("commission_quote.read.with_hash", { quoteId: text }, "quote.id = $quoteId");
 
 /**
  * The newest quote of a request, as long as it can be paid or was. NotFound where there never was one; Gone for one that has

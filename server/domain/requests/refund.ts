@@ -10,7 +10,7 @@ import { PAYMENT } from "./approval";
 import { ACCEPTANCE_WINDOW_DAYS, isWithinAcceptance, type RequestRow } from "./rows";
 import { lockRequest, requireMove } from "./transitions";
 
-const lockPaying = statement("payment.lock.paid-commission", {
+const lockPaying = statement("payment.lock.paid_commission", {
   params: { requestId: text },
   row: PAYMENT,
   sql: `SELECT ${names(PAYMENT, "payment")} FROM payment JOIN commission_quote quote ON quote.payment_id = payment.id

@@ -26,7 +26,7 @@ export async function sweep(ctx: Ctx, { projectId }: { projectId?: string } = {}
   await dispatchRefunds(ctx.now(), organizationId);
 }
 
-const readOwner = statement("project.read.organization", {
+const readOwner = statement("project.read.owner", {
   params: { projectId: text },
   row: pick(project, "organization_id"),
   sql: "SELECT organization_id FROM project WHERE id = $projectId",
@@ -36,7 +36,7 @@ async function organizationOf(projectId: string): Promise<string | null> {
   return (await readOwner.first(pool, { projectId }))?.organization_id ?? "";
 }
 
-const closeEarly = statement("payment.update.close-early", {
+const closeEarly = statement("payment.update.close_early", {
   params: { now: timestamptz, organizationId: maybe(text) },
   sql: `UPDATE payment SET close_at = $now FROM commission_quote quote
      WHERE payment.kind = '${COMMISSION}' AND payment.state = 'open' AND payment.close_at = payment.expires_at

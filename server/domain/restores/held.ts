@@ -45,7 +45,7 @@ export const forEachKind = <T>(make: (kind: HeldKind) => T): Record<HeldKind, T>
 export const notHeld = (kind: HeldKind, createdAt = "created_at"): string =>
   `${createdAt} > coalesce((SELECT before FROM restore_hold WHERE kind = '${kind}'), '-infinity')`;
 
-const findLiveProcess = statement("vault-process.find.live", {
+const findLiveProcess = statement("vault_process.find.live", {
   sql: `SELECT FROM vault_process WHERE seen_at > clock_timestamp() - interval '1 minute'`,
 });
 
@@ -59,7 +59,7 @@ export async function isInUse(db: Queryable): Promise<boolean> {
 }
 
 const findHeldOf = (kind: HeldKind) =>
-  statement(`restore-hold.find.${kind}`, {
+  statement(`restore_hold.find.${kind}`, {
     params: { id: text },
     row: { any: bool, held: bool },
     sql: `SELECT EXISTS (SELECT FROM restore_hold) AS any,
@@ -89,7 +89,7 @@ const newest = [
   "payment",
   "payment_refund",
 ].map((table) => `(SELECT max(created_at) FROM ${table})`);
-const holdKinds = statement("restore-hold.save.all", {
+const holdKinds = statement("restore_hold.save.all", {
   params: { kinds: texts },
   sql: `INSERT INTO restore_hold (kind, before)
      SELECT kind, newest.at FROM unnest($kinds::text[]) AS kind,
@@ -97,15 +97,15 @@ const holdKinds = statement("restore-hold.save.all", {
      ON CONFLICT (kind) DO UPDATE SET before = excluded.before`,
 });
 
-const forgetSlots = statement("run-slot.delete.all", {
+const forgetSlots = statement("run_slot.delete.all", {
   sql: `DELETE FROM run_slot`,
 });
 
-const forgetWorkers = statement("engine-worker.delete.all", {
+const forgetWorkers = statement("engine_worker.delete.all", {
   sql: `DELETE FROM engine_worker`,
 });
 
-const forgetProcesses = statement("vault-process.delete.all", {
+const forgetProcesses = statement("vault_process.delete.all", {
   sql: `DELETE FROM vault_process`,
 });
 

@@ -16,7 +16,7 @@ export type HeldWork = {
   before: string;
 };
 
-const listHolds = statement("restore-hold.list", {
+const listHolds = statement("restore_hold.list", {
   row: restoreHold,
   sql: `SELECT kind, before FROM restore_hold`,
 });
@@ -36,7 +36,7 @@ export async function heldWork(ctx: Ctx): Promise<HeldWork[]> {
 }
 
 const countUnfinished = forEachKind((kind) =>
-  statement(`restore-hold.count.${kind}`, {
+  statement(`restore_hold.count.${kind}`, {
     params: { before: timestamptz },
     row: { count: int8 },
     sql: `SELECT count(*) AS count FROM ${HELD[kind].table} WHERE ${HELD[kind].unfinished} AND created_at <= $before`,
@@ -48,7 +48,7 @@ async function unfinished(kind: HeldKind, before: Date): Promise<number> {
   return counted?.count ?? 0;
 }
 
-const endHold = statement("restore-hold.delete.released", {
+const endHold = statement("restore_hold.delete.released", {
   params: { kind: text },
   sql: `DELETE FROM restore_hold WHERE kind = $kind`,
 });

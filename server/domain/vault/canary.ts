@@ -6,7 +6,7 @@ import { present, text } from "@/server/sql/column";
 import { statement } from "@/server/sql/statement";
 import { SEALED_COLUMNS } from "./places";
 
-const readCanary = statement("vault-canary.read", {
+const readCanary = statement("vault_canary.read", {
   row: { sealed: vaultCanary.sealed },
   sql: `SELECT sealed FROM vault_canary`,
 });
@@ -37,7 +37,7 @@ export async function checkVaultKey(db: Queryable): Promise<void> {
   );
 }
 
-const insertCanary = statement("vault-canary.insert", {
+const insertCanary = statement("vault_canary.insert", {
   params: { sealed: vaultCanary.sealed },
   sql: `INSERT INTO vault_canary (id, sealed) VALUES (1, $sealed) ON CONFLICT DO NOTHING`,
 });

@@ -14,7 +14,7 @@ const SILENT_SECONDS = 60;
 
 export type VaultProcess = { id: string; name: string; sealsWith: string; opens: string[]; seenAt: string };
 
-const reportProcess = statement("vault-process.save.report", {
+const reportProcess = statement("vault_process.save.report", {
   params: {
     id: vaultProcess.id,
     name: vaultProcess.name,
@@ -24,11 +24,11 @@ const reportProcess = statement("vault-process.save.report", {
   sql: `INSERT INTO vault_process (id, name, seals_with, opens, seen_at) VALUES ($id, $name, $sealsWith, $opens, now())
        ON CONFLICT (id) DO UPDATE SET seen_at = now()`,
 });
-const forgetProcess = statement("vault-process.delete.stopped", {
+const forgetProcess = statement("vault_process.delete.stopped", {
   params: { id: text },
   sql: "DELETE FROM vault_process WHERE id = $id",
 });
-const forgetSilent = statement("vault-process.delete.silent", {
+const forgetSilent = statement("vault_process.delete.silent", {
   sql: `DELETE FROM vault_process WHERE seen_at < now() - interval '24 hours'`,
 });
 
@@ -50,7 +50,7 @@ export async function announceVaultKeys(name: "web" | "worker"): Promise<{ stop(
   };
 }
 
-const readLive = statement("vault-process.list.live", {
+const readLive = statement("vault_process.list.live", {
   row: vaultProcess,
   sql: `SELECT * FROM vault_process WHERE seen_at > now() - make_interval(secs => ${SILENT_SECONDS}) ORDER BY id`,
 });

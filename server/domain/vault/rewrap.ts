@@ -82,7 +82,7 @@ function pageStatement({ table, column, key, when }: SealedColumn, isFirst: bool
   const columns: Shape = Object.fromEntries(
     Object.entries(key).map(([name, type]) => [name, type === "int" ? int4 : text]),
   );
-  return statement(`sealed.list.${table}${isFirst ? "" : "-after"}`, {
+  return statement(`sealed.list.${table}${isFirst ? "" : "_after"}`, {
     params: { sealsWith: text, ...(isFirst ? {} : columns) },
     row: { ...columns, sealed: present(text, "a value that was sealed is a text") },
     sql: `SELECT ${names}, ${column} AS sealed FROM ${table}

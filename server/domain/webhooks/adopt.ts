@@ -6,7 +6,7 @@ import { PREFIXES, ulidAt } from "@/server/platform/ids";
 import { maybe, present, text, timestamptz } from "@/server/sql/column";
 import { statement } from "@/server/sql/statement";
 
-const followUnderWay = statement("job.follow.under-way", {
+const followUnderWay = statement("job.follow.under_way", {
   params: { organizationId: text, first: job.created_at },
   sql: `UPDATE job SET webhook_event = CASE WHEN created_at >= $first THEN 0 ELSE last_event END
      WHERE project_id IN (SELECT id FROM project WHERE organization_id = $organizationId) AND webhook_event IS NULL
@@ -36,7 +36,7 @@ export async function adoptJobs(db: Pool | PoolClient, organizationId: string, f
 /** An admission that did not see a new endpoint may still commit for this long after the endpoint was created. */
 const RACE_MS = 30_000;
 
-const firstEndpoints = statement("endpoint.read.first-after", {
+const firstEndpoints = statement("endpoint.read.first_after", {
   params: { after: timestamptz, projectId: maybe(text) },
   row: {
     organization_id: deliveryEndpoint.organization_id,

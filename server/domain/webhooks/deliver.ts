@@ -85,7 +85,7 @@ export async function attempt(ctx: Ctx, deliveryId: string): Promise<RetryResult
   return record(ctx, claimed, { ...outcome, startedAt, durationMs });
 }
 
-const nextAttempt = statement("delivery.read.next-attempt", {
+const nextAttempt = statement("delivery.read.next_attempt", {
   params: { deliveryId: text },
   row: pick(delivery, "next_attempt_at"),
   sql: `SELECT next_attempt_at FROM delivery WHERE id = $deliveryId AND state = 'pending'`,
@@ -189,7 +189,7 @@ function refusalOf(status: number | null): string {
     : `The receiver answered HTTP ${status}.`;
 }
 
-const succeededSince = statement("delivery.find.succeeded-since", {
+const succeededSince = statement("delivery.find.succeeded_since", {
   params: { endpointId: text, since: timestamptz },
   sql: `SELECT FROM delivery WHERE endpoint_id = $endpointId AND state = 'succeeded' AND completed_at >= $since LIMIT 1`,
 });

@@ -54,7 +54,7 @@ export async function deliveries(ctx: Ctx, query: ListDeliveries): Promise<Deliv
 }
 
 const ATTEMPT = pick(deliveryAttempt, "number started_at duration_ms http_status error");
-const attemptsOf = statement("delivery-attempt.list.delivery", {
+const attemptsOf = statement("delivery_attempt.list.delivery", {
   params: { deliveryId: text },
   row: ATTEMPT,
   sql: `SELECT ${names(ATTEMPT)} FROM delivery_attempt WHERE delivery_id = $deliveryId ORDER BY number DESC`,

@@ -13,7 +13,7 @@ const MOST_LOOKED_AT = 5_000;
 export const WAKE_PATIENCE_MS = 120_000;
 
 const WAKE = pick(delivery, "id endpoint_id");
-const claimDue = statement("delivery.claim.due-for-engine", {
+const claimDue = statement("delivery.claim.due_for_engine", {
   params: { now: timestamptz, endpointId: maybe(text), projectId: maybe(text) },
   row: WAKE,
   sql: `WITH due AS (

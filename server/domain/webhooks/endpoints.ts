@@ -205,7 +205,7 @@ async function stopWaiting(client: Queryable, endpointId: string, now: Date): Pr
   await disablePending.run(client, { endpointId, now });
 }
 
-const countEnabled = statement("endpoint.count.other-enabled", {
+const countEnabled = statement("endpoint.count.other_enabled", {
   params: { organizationId: text, endpointId: text },
   row: { count: int8 },
   sql: `SELECT count(*) AS count FROM delivery_endpoint WHERE organization_id = $organizationId AND enabled AND id <> $endpointId`,
