@@ -11,7 +11,7 @@ import { env, SETTINGS } from "@/server/platform/settings/env";
 import { Refusal } from "@/server/platform/settings/refusal";
 import { checkSettings, settingWarnings } from "@/server/platform/settings/secrets";
 import { providers } from "@/server/providers/registry.gen";
-import { bool, maybe, text } from "@/server/sql/column";
+import { bool, column, maybe } from "@/server/sql/column";
 import { statement } from "@/server/sql/statement";
 
 /** Deadline of each check. */
@@ -153,7 +153,7 @@ const findMigrations = statement("migration.find.table", {
 });
 
 const listApplied = statement("migration.list.applied", {
-  row: { name: text },
+  row: { name: column<string>("varchar") },
   sql: `SELECT migration_name AS name FROM _prisma_migrations
          WHERE finished_at IS NOT NULL AND rolled_back_at IS NULL`,
 });

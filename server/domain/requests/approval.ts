@@ -118,7 +118,7 @@ const PAID = `${names(payment, "payment")}, person.email AS started_by, refund.r
 
 const listOfQuotes = statement("payment.list.quotes", {
   params: { quoteIds: texts },
-  row: PAID_ROW,
+  row: { ...PAID_ROW, subject_id: present(payment.subject_id, "its condition leaves nulls out") },
   sql: `SELECT ${PAID}
     WHERE payment.kind = '${COMMISSION}' AND payment.subject_id = ANY($quoteIds) ORDER BY payment.id DESC`,
 });

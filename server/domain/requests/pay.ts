@@ -10,16 +10,20 @@ import {
 import { payment } from "@/server/generated/schema";
 import { inTransaction, pool } from "@/server/platform/db";
 import { fail } from "@/server/platform/errors/errors";
-import { column, text } from "@/server/sql/column";
+import { column, present, text } from "@/server/sql/column";
 import { statement } from "@/server/sql/statement";
 import { COMMISSION, findQuote, noSuchQuote, quoteById } from "./commission";
 import { mayPay } from "./payer";
 import { refuseEnded } from "./quotes";
 import { lockRequest } from "./transitions";
 
+const LEFT_OUT = "its condition leaves nulls out";
 const listProcessing = statement("payment.list.processing", {
   params: { quoteId: text },
-  row: { state: column<PaymentRow["state"]>("text"), processing_at: payment.processing_at },
+  row: {
+    state: column<PaymentRow["state"]>("text"),
+    processing_at: present(payment.processing_at, LEFT_OUT),
+  },
   sql: `SELECT state, processing_at FROM payment
     WHERE kind = '${COMMISSION}' AND subject_id = $quoteId AND processing_at IS NOT NULL`,
 });

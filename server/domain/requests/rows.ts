@@ -17,18 +17,7 @@ import { fail } from "@/server/platform/errors/errors";
 import { toMoney } from "@/server/platform/money";
 import { publicUrl } from "@/server/platform/settings/env";
 import { DAY_MS } from "@/server/platform/time/units";
-import {
-  column,
-  jsonb,
-  maybe,
-  names,
-  type Of,
-  pick,
-  present,
-  type Shape,
-  text,
-  texts,
-} from "@/server/sql/column";
+import { column, jsonb, maybe, names, type Of, pick, present, text, texts } from "@/server/sql/column";
 import { statement } from "@/server/sql/statement";
 
 /** So long a commission quote can be paid; published in docs/guides/commission-a-capability.md. */
@@ -72,26 +61,30 @@ const withDates = (row: Of<typeof WHOLE>): RequestWhole => ({
   revision: { ...row.revision, created_at: new Date(row.revision.created_at) },
 });
 
-/** A statement that reads requests by a condition on `request`, each with its current revision. */
-const wholeWhere = <P extends Shape>(name: string, params: P, condition: string) =>
-  statement(name, {
-    params,
-    row: WHOLE,
-    sql: `SELECT ${names(capabilityRequest, "request")}, to_jsonb(revision) AS revision, quote.id AS quote_id
-      FROM ${PARTS} WHERE ${condition}`,
-  });
-const readById = wholeWhere("capability_request.read", { requestId: text }, "request.id = $requestId");
-const readOfKey = wholeWhere(
-  "capability_request.list.key",
-  { projectId: text, spellings: texts },
-  "request.project_id = $projectId AND request.idempotency_key = ANY($spellings)",
-);
-const readVisible = wholeWhere(
-  "capability_request.read.visible",
-  { requestId: text, organizationIds: maybe(texts), projectId: maybe(text) },
-  `request.id = $requestId AND ($organizationIds::text[] IS NULL OR request.organization_id = ANY($organizationIds))
-   AND ($projectId::text IS NULL OR request.project_id = $projectId)`,
-);
+/** Reads requests by a condition on `request`, each with its current revision. */
+const wholeWhere = (condition: string) =>
+  `SELECT ${names(capabilityRequest, "request")}, to_jsonb(revision) AS revision, quote.id AS quote_id
+    FROM ${PARTS} WHERE ${condition}`;
+const readById = statement("capability_request.read", {
+  params: { requestId: text },
+  row: WHOLE,
+  sql: wholeWhere("request.id = $requestId"),
+});
+const readOfKey = statement("capability_request.list.key", {
+  params: { projectId: text, spellings: texts },
+  row: {
+    ...WHOLE,
+    idempotency_key: present(capabilityRequest.idempotency_key, "its condition leaves nulls out"),
+  },
+  sql: wholeWhere("request.project_id = $projectId AND request.idempotency_key = ANY($spellings)"),
+});
+const readVisible = statement("capability_request.read.visible", {
+  params: { requestId: text, organizationIds: maybe(texts), projectId: maybe(text) },
+  row: WHOLE,
+  sql: wholeWhere(`request.id = $requestId
+    AND ($organizationIds::text[] IS NULL OR request.organization_id = ANY($organizationIds))
+    AND ($projectId::text IS NULL OR request.project_id = $projectId)`),
+});
 
 /** What of a request lists show: from `request`, its current `revision`, and the `quote` that can be paid or was. */
 export const BRIEF = `${names(capabilityRequest, "request")}, revision.hash, revision.number, revision.body->>'summary' AS summary,
