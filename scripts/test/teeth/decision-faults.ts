@@ -3,19 +3,19 @@ import type { Fault } from "./fault";
 const file = "server/domain/executions/decide.ts";
 const caughtBy = "server/domain/executions/decide.test.ts";
 
-/** Faults in what follows from the outcome of a call. */
+/** Faults in what follows from the outcome of a call, and in how an execution ends. */
 export const DECISION_FAULTS: Fault[] = [
   {
     name: "timed-out-request-is-sent-again",
     file,
-    find: 'return isSent ? { to: "ended", failure: timedOut(facts) } : afterUnsentDeadline(facts, backoff);',
+    find: 'return isSent ? { to: "ended", ending: timedOut(facts) } : afterUnsentDeadline(facts, backoff);',
     replace: "return afterUnsentDeadline(facts, backoff);",
     caughtBy,
   },
   {
     name: "sent-request-is-put-back-by-a-stopping-process",
     file,
-    find: 'return isSent ? { to: "ended", failure: failed("lost", LOST, observed) } : { to: "queued" };',
+    find: 'return isSent ? { to: "ended", ending: failed("lost", LOST, observed) } : { to: "queued" };',
     replace: 'return { to: "queued" };',
     caughtBy,
   },
@@ -36,8 +36,71 @@ export const DECISION_FAULTS: Fault[] = [
   {
     name: "outage-of-ours-counts-against-the-route",
     file,
-    find: 'if (refused.isInternal) return { to: "ended", failure: unavailable(refused.message) };',
+    find: 'if (refused.isInternal) return { to: "ended", ending: unavailable(refused.message) };',
     replace: "",
     caughtBy,
+  },
+  {
+    name: "paid-answer-is-found-as-lost",
+    file,
+    find: 'if (answered) return { ...answered, state: "failed", code, message };',
+    replace: "",
+    caughtBy,
+  },
+  {
+    name: "found-request-that-left-costs-nothing",
+    file,
+    find: 'const kind = submission === "not_attempted" ? unsent : sent;',
+    replace: "const kind = unsent;",
+    caughtBy,
+  },
+  {
+    name: "abandoned-answer-is-thrown-away",
+    file,
+    find: 'if (answered || isTaken) return { to: "left" };',
+    replace: 'if (isTaken) return { to: "left" };',
+    caughtBy,
+  },
+  {
+    name: "abandoned-work-under-a-handle-is-lost",
+    file,
+    find: 'if (answered || isTaken) return { to: "left" };',
+    replace: 'if (answered) return { to: "left" };',
+    caughtBy,
+  },
+  {
+    name: "abandoned-work-ignores-a-cancel",
+    file,
+    find: 'if (isCanceling) return { to: "ended", ending: endingFound(found, CANCELED) };',
+    replace: "",
+    caughtBy,
+  },
+  {
+    name: "unstored-answer-is-waited-for-without-end",
+    file,
+    find: "if (outageMs === null || outageMs >= OUTAGE_MS)",
+    replace: "if (outageMs === null)",
+    caughtBy,
+  },
+  {
+    name: "estimate-is-stored-as-a-known-cost",
+    file: "server/domain/jobs/ending/ending.ts",
+    find: "  ...(submissions ? { submissions } : {}),\n  ...(estimated ? { estimated } : {}),\n});",
+    replace: "  ...(submissions ? { submissions } : {}),\n});",
+    caughtBy: "server/domain/jobs/ending/endings.db.test.ts",
+  },
+  {
+    name: "key-of-an-unsent-call-stays-taken",
+    file: "server/domain/executions/call-outcome.ts",
+    find: "kind !== null && rowOf(kind).freesKey === true;",
+    replace: "kind === undefined;",
+    caughtBy: "server/domain/jobs/running/leases.db.test.ts",
+  },
+  {
+    name: "open-pin-is-found-as-unsent",
+    file: "server/domain/pins/sweep.ts",
+    find: 'isOpen ? ("ambiguous" as const) : ("not_attempted" as const)',
+    replace: '"not_attempted" as const',
+    caughtBy: "server/domain/jobs/running/leases.db.test.ts",
   },
 ];

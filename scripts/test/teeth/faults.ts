@@ -213,9 +213,9 @@ export const FAULTS: Fault[] = [
   },
   {
     name: "ambiguous-outcome-retried",
-    file: "server/domain/jobs/running/sweep.ts",
-    find: 'if (attempt && attempt.submission !== "not_attempted") return',
-    replace: 'if (attempt && attempt.submission === "attempted") return',
+    file: "server/domain/executions/decide.ts",
+    find: 'if (submission !== "not_attempted") return {',
+    replace: 'if (submission === "attempted") return {',
     caughtBy: "server/domain/jobs/running/recovery.db.test.ts",
   },
   {

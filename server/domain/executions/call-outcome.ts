@@ -61,10 +61,12 @@ export type Ending = {
   isSetAside?: true;
 };
 
+/** An end that was seen or decided just now. */
+export type NewEnding = Ending & { kind: OutcomeKind };
+
 /** A call without a result. */
-export type Failed = Ending & {
+export type Failed = NewEnding & {
   state: "failed";
-  kind: OutcomeKind;
   code: ErrorCode | null;
   /** The beginning of an answer that was cut off; it is stored, so that it can be read. */
   partial?: TextOutput;
@@ -118,7 +120,7 @@ export function ending(
   kind: OutcomeKind,
   observed: Observed,
   more: Partial<Omit<Ending, "kind" | "observed" | "settlement">> = {},
-): Ending & Pick<Failed, "kind"> {
+): NewEnding {
   const { code, settlement } = rowOf(kind);
   return { state: "failed", kind, observed, code, message: null, settlement, finishReason: null, ...more };
 }
@@ -138,7 +140,7 @@ export const resultOf = ({
   observed,
   finishReason,
   unknownFinish,
-}: Pick<Answer, "observed" | "finishReason" | "unknownFinish">): Ending & Pick<Failed, "kind"> =>
+}: Pick<Answer, "observed" | "finishReason" | "unknownFinish">): NewEnding =>
   ending(kindOfResult(observed.costMicros), observed, {
     state: "succeeded",
     finishReason,

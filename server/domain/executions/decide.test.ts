@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { failed, LOST, nothingSent, type Refused, unavailable } from "./call-outcome";
-import { decide, type Facts } from "./decide";
+import { ending, failed, LOST, nothingSent, type Refused, unavailable } from "./call-outcome";
+import { type Abandoned, decide, decideAbandoned, decideUnstored, endingFound, type Facts } from "./decide";
 import { OUTCOMES, type OutcomeKind } from "./outcomes";
 
 const now = new Date("2026-11-27T12:00:00Z");
@@ -44,8 +44,8 @@ test("an answer is kept, and work that the provider took on is asked for later",
 
 test("a failure of any kind ends the execution as it is", () => {
   for (const kind of Object.keys(OUTCOMES) as OutcomeKind[]) {
-    const failure = failed(kind, "No.", { ...nothingSent, httpStatus: 400 });
-    expect(decideOn(failure)).toEqual({ to: "ended", failure });
+    const ending = failed(kind, "No.", { ...nothingSent, httpStatus: 400 });
+    expect(decideOn(ending)).toEqual({ to: "ended", ending });
   }
 });
 
@@ -54,9 +54,9 @@ test("a refused tier is left for the standard one only on a definite no to the r
   const no = failed("refused", "No such tier.", { ...nothingSent, httpStatus: 400 });
   expect(decideOn(no, { canFallBack })).toEqual({ to: "standard", refused: no });
   const forbidden = failed("refused", "No.", { ...nothingSent, httpStatus: 403 });
-  expect(decideOn(forbidden, { canFallBack })).toEqual({ to: "ended", failure: forbidden });
+  expect(decideOn(forbidden, { canFallBack })).toEqual({ to: "ended", ending: forbidden });
   const charged = failed("refused_after_work", "No.", { ...nothingSent, httpStatus: 400 });
-  expect(decideOn(charged, { canFallBack })).toEqual({ to: "ended", failure: charged });
+  expect(decideOn(charged, { canFallBack })).toEqual({ to: "ended", ending: charged });
 });
 
 test("a refused call waits by how long it has waited, or as the provider asks, to the last millisecond of its window", () => {
@@ -77,7 +77,7 @@ test("a refusal beyond the window ends as its reason and counts against the rout
   const observed = { ...nothingSent, httpStatus: 429 };
   expect(decideOn(busy)).toEqual({
     to: "ended",
-    failure: failed(
+    ending: failed(
       "capacity",
       "Not now.",
       { ...observed, submission: "attempted" },
@@ -91,7 +91,7 @@ test("a refusal beyond the window ends as its reason and counts against the rout
   const down = refused("unreachable", { retryAfterMs: 7_000 });
   expect(decideOn(down)).toEqual({
     to: "ended",
-    failure: failed("unreachable", "Not now.", observed),
+    ending: failed("unreachable", "Not now.", observed),
     exhausted: down,
   });
 });
@@ -101,7 +101,7 @@ test("a failing store of this installation is waited for alike, and then ends as
   expect(decideOn(internal)).toEqual({ to: "waiting", afterMs: 100, refused: internal });
   expect(decideOn({ ...internal, retryAfterMs: 5_000 })).toEqual({
     to: "ended",
-    failure: unavailable("Not now."),
+    ending: unavailable("Not now."),
   });
 });
 
@@ -113,17 +113,17 @@ test("a lost lease leaves the execution, and a submission that was not sent is c
 test("a cancel ends what was sent as ambiguous, and anything else without a charge", () => {
   expect(decideOn(aborted("canceled", true))).toEqual({
     to: "ended",
-    failure: failed("canceled", null, lost),
+    ending: failed("canceled", null, lost),
   });
   expect(decideOn(aborted("canceled", false))).toEqual({
     to: "ended",
-    failure: failed("canceled_unsent", null, nothingSent),
+    ending: failed("canceled_unsent", null, nothingSent),
   });
 });
 
 test("a stopping process puts back what it did not send, leaves what the provider works on, and loses the rest", () => {
   expect(decideOn(aborted("shutdown", false))).toEqual({ to: "queued" });
-  expect(decideOn(aborted("shutdown", true))).toEqual({ to: "ended", failure: failed("lost", LOST, lost) });
+  expect(decideOn(aborted("shutdown", true))).toEqual({ to: "ended", ending: failed("lost", LOST, lost) });
   for (const isSent of [false, true])
     expect(decideOn(aborted("shutdown", isSent), { isTaken: true })).toEqual({ to: "left", isUnsent: false });
 });
@@ -132,14 +132,14 @@ test("a time limit ends what was sent, whichever limit it is", () => {
   for (const more of [{}, bySubmission])
     expect(decideOn(aborted("deadline", true), more)).toEqual({
       to: "ended",
-      failure: failed("timed_out", "Too late.", { ...nothingSent, submission: "attempted" }),
+      ending: failed("timed_out", "Too late.", { ...nothingSent, submission: "attempted" }),
     });
 });
 
 test("before anything was sent, the limit of the execution ends it and that of a submission counts as a provider out of reach", () => {
   expect(decideOn(aborted("deadline", false))).toEqual({
     to: "ended",
-    failure: failed("timed_out_unsent", "Too late.", nothingSent),
+    ending: failed("timed_out_unsent", "Too late.", nothingSent),
   });
   const unreachable = refused("unreachable", { message: "Too late.", observed: nothingSent });
   expect(decideOn(aborted("deadline", false), bySubmission)).toEqual({
@@ -151,7 +151,83 @@ test("before anything was sent, the limit of the execution ends it and that of a
     decideOn(aborted("deadline", false), { ...bySubmission, waits: { since: now, until: at(99) } }),
   ).toEqual({
     to: "ended",
-    failure: failed("unreachable", "Too late.", nothingSent),
+    ending: failed("unreachable", "Too late.", nothingSent),
     exhausted: unreachable,
   });
+});
+
+const answered = ending(
+  "result",
+  { ...nothingSent, submission: "attempted", costMicros: 7 },
+  { state: "succeeded" },
+);
+const why = { code: "QueueTimeout", message: "Too late." };
+
+test("what was answered and is ended by anyone but its call is charged as it was answered", () => {
+  expect(endingFound({ answered, submission: "attempted" }, why)).toEqual({
+    ...answered,
+    state: "failed",
+    ...why,
+  });
+  const canceled = endingFound({ answered, submission: "attempted" }, { code: null, message: null });
+  expect(canceled).toMatchObject({ code: null, settlement: "cost", observed: { costMicros: 7 } });
+});
+
+test("what was not answered is ambiguous if its request may have left, and costs nothing otherwise, also if it is canceled", () => {
+  for (const code of ["QueueTimeout", null])
+    for (const submission of ["attempted", "ambiguous", "not_attempted"] as const) {
+      const found = endingFound({ answered: null, submission }, { code, message: null });
+      const settlement = submission === "not_attempted" ? "released" : "ambiguous";
+      expect(found).toMatchObject({ state: "failed", code, settlement, observed: { submission } });
+    }
+});
+
+const unsent = failed("stopped_unsent", "It stopped.", nothingSent);
+const abandoned = (more: Partial<Abandoned>) =>
+  decideAbandoned({
+    ...{ answered: null, submission: "not_attempted", isCanceling: false, isTaken: false, unsent: null },
+    ...more,
+  });
+
+test("abandoned work that was answered or taken on goes to the next process, and what may have run is lost", () => {
+  expect(abandoned({ answered, submission: "attempted" })).toEqual({ to: "left" });
+  expect(abandoned({ isTaken: true, submission: "attempted" })).toEqual({ to: "left" });
+  for (const submission of ["attempted", "ambiguous"] as const)
+    expect(abandoned({ submission, unsent })).toMatchObject({
+      to: "ended",
+      ending: { kind: "lost", code: "TRANSPORT_AMBIGUOUS", message: LOST, observed: { submission } },
+    });
+});
+
+test("abandoned work that was not sent waits for the next process, or ends as its caller says where there is none", () => {
+  expect(abandoned({})).toEqual({ to: "queued" });
+  expect(abandoned({ unsent })).toEqual({ to: "ended", ending: unsent });
+});
+
+test("abandoned work that is to be canceled ends as canceled, whatever became of it", () => {
+  const kindOf = (more: Partial<Abandoned>) => {
+    const next = abandoned({ ...more, isCanceling: true });
+    return next.to === "ended" && [next.ending.kind, next.ending.code, next.ending.settlement];
+  };
+  expect(kindOf({})).toEqual(["canceled_unsent", null, "released"]);
+  expect(kindOf({ submission: "attempted", isTaken: true })).toEqual(["canceled", null, "ambiguous"]);
+  expect(kindOf({ submission: "attempted", answered })).toEqual(["result", null, "cost"]);
+});
+
+test("an answer that cannot be stored is stored again here, then by later turns for half an hour, then by an operator", () => {
+  const after = (tried: number, outageMs: number | null) =>
+    decideUnstored({ tried, waitsMs: [100, 900], outageMs });
+  const [minute, halfHour] = [60_000, 1_800_000];
+  expect([after(1, null), after(2, halfHour)]).toEqual([
+    { to: "again", afterMs: 100 },
+    { to: "again", afterMs: 900 },
+  ]);
+  expect(after(3, null)).toEqual({ to: "aside" });
+  for (const [outageMs, afterMs] of [
+    [0, 5_000],
+    [20_000, 20_000],
+    [halfHour - 1, minute],
+  ] as const)
+    expect(after(3, outageMs)).toEqual({ to: "waiting", afterMs });
+  expect(after(3, halfHour)).toEqual({ to: "aside" });
 });

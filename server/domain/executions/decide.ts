@@ -1,9 +1,13 @@
+import type { SubmissionState } from "@/server/providers/define";
 import {
   type Answer,
+  type Ending,
+  ending,
   type Failed,
   failed,
   LOST,
   lostAfter,
+  type NewEnding,
   type NoAnswer,
   nothingSent,
   type Pending,
@@ -13,8 +17,8 @@ import {
 import { rowOf } from "./outcomes";
 
 /*
- * The decision about a call, as a function of facts alone: it waits for nothing and reads no clock. `apply` (turn.ts) has the
- * driver of a job or of a pinned execution write down what was decided.
+ * The decisions about an execution, as functions of facts alone: they wait for nothing and read no clock. `apply` (turn.ts)
+ * has the driver of a job or of a pinned execution write down what was decided about a call.
  */
 
 /** The facts of an execution that a decision needs beside the outcome of its call. */
@@ -33,7 +37,7 @@ export type Facts = {
 export type Transition<A> =
   | { to: "answered"; answer: A }
   /** `exhausted`: the refusal that counts against the health of the route. */
-  | { to: "ended"; failure: Failed; exhausted?: Refused }
+  | { to: "ended"; ending: Failed; exhausted?: Refused }
   | { to: "waiting"; afterMs: number; refused: Refused }
   /** Sent again on the standard tier, because the provider refused the cheaper one. */
   | { to: "standard"; refused: Failed }
@@ -60,7 +64,7 @@ export function decide<A extends { state: "succeeded" } = Answer>(
     case "failed":
       return facts.canFallBack && isTierRefused(outcome)
         ? { to: "standard", refused: outcome }
-        : { to: "ended", failure: outcome };
+        : { to: "ended", ending: outcome };
     case "retryable":
       return afterRefusal(facts, outcome, backoff);
     case "aborted": {
@@ -70,12 +74,12 @@ export function decide<A extends { state: "succeeded" } = Answer>(
         case "lease_lost":
           return { to: "left", isUnsent: !isSent };
         case "canceled":
-          return { to: "ended", failure: failed(isSent ? "canceled" : "canceled_unsent", null, observed) };
+          return { to: "ended", ending: failed(isSent ? "canceled" : "canceled_unsent", null, observed) };
         case "deadline":
-          return isSent ? { to: "ended", failure: timedOut(facts) } : afterUnsentDeadline(facts, backoff);
+          return isSent ? { to: "ended", ending: timedOut(facts) } : afterUnsentDeadline(facts, backoff);
         case "shutdown":
           if (facts.isTaken) return { to: "left", isUnsent: false };
-          return isSent ? { to: "ended", failure: failed("lost", LOST, observed) } : { to: "queued" };
+          return isSent ? { to: "ended", ending: failed("lost", LOST, observed) } : { to: "queued" };
       }
     }
   }
@@ -93,8 +97,8 @@ function afterRefusal(
 ): Extract<Transition<never>, { to: "waiting" | "ended" }> {
   const afterMs = backoff(now.getTime() - since.getTime(), refused.retryAfterMs);
   if (now.getTime() + afterMs <= until.getTime()) return { to: "waiting", afterMs, refused };
-  if (refused.isInternal) return { to: "ended", failure: unavailable(refused.message) };
-  return { to: "ended", failure: exhausted(refused, afterMs), exhausted: refused };
+  if (refused.isInternal) return { to: "ended", ending: unavailable(refused.message) };
+  return { to: "ended", ending: exhausted(refused, afterMs), exhausted: refused };
 }
 
 const timedOut = ({ limit }: Facts): Failed =>
@@ -106,7 +110,7 @@ function afterUnsentDeadline(
   backoff: Backoff,
 ): Extract<Transition<never>, { to: "waiting" | "ended" }> {
   const { of, message } = facts.limit;
-  if (of === "execution") return { to: "ended", failure: failed("timed_out_unsent", message, nothingSent) };
+  if (of === "execution") return { to: "ended", ending: failed("timed_out_unsent", message, nothingSent) };
   const reason = "unreachable";
   const refused: Refused = { state: "retryable", reason, retryAfterMs: null, message, observed: nothingSent };
   return afterRefusal(facts, refused, backoff);
@@ -124,4 +128,77 @@ function exhausted({ reason, message, observed, said }: Refused, waitMs: number)
       ...(reason === "capacity" ? { details: { retryAfterSeconds: Math.ceil(waitMs / 1000) } } : {}),
     },
   );
+}
+
+/** What the rows of an execution say of its last call. `answered`: its end, where its answer was stored. */
+export type Found<Stored extends Ending = Ending> = {
+  answered: Stored | null;
+  submission: SubmissionState;
+};
+
+/**
+ * The end of an execution that no call of this process ends: it is charged as its last call was answered, else by whether its
+ * request may have left. A cancel has no code.
+ */
+export function endingFound<Stored extends Ending>(
+  { answered, submission }: Found<Stored>,
+  { code, message }: Pick<Ending, "code" | "message">,
+): Stored | NewEnding {
+  if (answered) return { ...answered, state: "failed", code, message };
+  const [sent, unsent] =
+    code === null ? (["canceled", "canceled_unsent"] as const) : (["lost", "stopped_unsent"] as const);
+  const kind = submission === "not_attempted" ? unsent : sent;
+  return ending(kind, { ...nothingSent, submission }, { code, message });
+}
+
+/** An execution whose process is gone. */
+export type Abandoned<Stored extends Ending = Ending> = Found<Stored> & {
+  isCanceling: boolean;
+  /** The provider works on it under a handle. */
+  isTaken: boolean;
+  /** How it ends if it was not sent; null: another process may begin it. */
+  unsent: NewEnding | null;
+};
+
+/** Says what becomes of an execution whose process is gone: the next one takes it on, or it ends. What may have run is never sent again. */
+export function decideAbandoned<Stored extends Ending>(
+  found: Abandoned<Stored>,
+): { to: "ended"; ending: Stored | NewEnding } | { to: "left" | "queued" } {
+  const { answered, submission, isCanceling, isTaken, unsent } = found;
+  if (isCanceling) return { to: "ended", ending: endingFound(found, CANCELED) };
+  if (answered || isTaken) return { to: "left" };
+  if (submission !== "not_attempted") return { to: "ended", ending: endingFound(found, LOST_CALL) };
+  return unsent ? { to: "ended", ending: unsent } : { to: "queued" };
+}
+
+/** A cancel is no error. */
+export const CANCELED = { code: null, message: null };
+const LOST_CALL = { code: rowOf("lost").code, message: LOST };
+
+/** An answer, or work on its files, that a store of ours could not take. */
+export type Unstored = {
+  tried: number;
+  /** The waits between tries of this process. */
+  waitsMs: readonly number[];
+  /** How long the store has been out of reach; null: it is not. */
+  outageMs: number | null;
+};
+
+/** A store that cannot be reached is tried so long, each time after as long a wait as it has lasted, before a person is asked. */
+const OUTAGE_MS = 30 * 60_000;
+const OUTAGE_WAITS_MS = { least: 5_000, most: 60_000 };
+
+/** Says what follows when a paid answer could not be stored: tried again here, or by the next turn, or an operator decides. */
+export function decideUnstored({
+  tried,
+  waitsMs,
+  outageMs,
+}: Unstored): { to: "again" | "waiting"; afterMs: number } | { to: "aside" } {
+  const afterMs = waitsMs[tried - 1];
+  if (afterMs !== undefined) return { to: "again", afterMs };
+  if (outageMs === null || outageMs >= OUTAGE_MS) return { to: "aside" };
+  return {
+    to: "waiting",
+    afterMs: Math.min(Math.max(outageMs, OUTAGE_WAITS_MS.least), OUTAGE_WAITS_MS.most),
+  };
 }

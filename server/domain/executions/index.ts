@@ -12,6 +12,7 @@ export {
   type Gate,
   LOST,
   lostAfter,
+  type NewEnding,
   type NoAnswer,
   nothingSent,
   type ProviderSaid,
@@ -23,6 +24,7 @@ export { awaitFirst, failUnknown, faultOf, nextStepOf, saidUnasked, unsentFault,
 export { CHARGED, type Chargeable, chargeOf, holdFor, PROVIDER_COST } from "./charge";
 export type { Call } from "./classify";
 export { type Clock, clockOf, sleep } from "./clock";
+export { CANCELED, decideAbandoned, decideUnstored, endingFound, type Found } from "./decide";
 export { finishOnce, writeSurely } from "./end";
 export { askedOf, estimatedUsage } from "./estimated-usage";
 export {

@@ -35,7 +35,7 @@ export async function apply<Answer extends { state: "succeeded" }, Next>(
     case "ended":
       if (transition.exhausted && driver.called)
         await noteExhausted(driver.called, transition.exhausted, now);
-      return driver.end(transition.failure);
+      return driver.end(transition.ending);
     case "waiting":
       return driver.release(transition.refused, transition.afterMs);
     case "standard":

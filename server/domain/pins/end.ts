@@ -5,10 +5,10 @@ import {
   booksOf,
   type Clock,
   type Ending,
-  type Failed,
   finishOnce,
   freesKey,
   moneyOf,
+  type NewEnding,
   rowOf,
   writeSurely,
 } from "@/server/domain/executions";
@@ -33,9 +33,6 @@ export type Held = {
   clock: Clock;
 };
 
-/** How a pinned execution ends: as the process saw it that writes it down. */
-export type PinnedEnding = Ending & Pick<Failed, "kind">;
-
 /** An answer that came back whole. */
 export type Whole = { output: PinnedOutput; native: Json };
 
@@ -51,7 +48,7 @@ export type Finished = {
 };
 
 /** The word of a pinned record for each outcome, its status first. */
-export function wordsOf({ kind, code }: Pick<PinnedEnding, "kind" | "code">) {
+export function wordsOf({ kind, code }: Pick<NewEnding, "kind" | "code">) {
   const { pinned, settlement, submission, isSafe } = rowOf(kind);
   const own = pinned?.code ?? code;
   return {
@@ -69,7 +66,7 @@ export function wordsOf({ kind, code }: Pick<PinnedEnding, "kind" | "code">) {
  */
 export async function finishPinned(
   held: Held,
-  ending: PinnedEnding,
+  ending: NewEnding,
   { answer = null, clocks }: { answer?: Whole | null; clocks?: Clocks } = {},
 ): Promise<Finished | null> {
   const { row, plan, clock } = held;
@@ -157,7 +154,7 @@ export async function finishPinned(
 }
 
 /** A submission as it ended, in the words of pinned records. */
-export function closed(attempt: PinnedAttemptRow, ending: PinnedEnding, now: Date): PinnedAttemptRow {
+export function closed(attempt: PinnedAttemptRow, ending: NewEnding, now: Date): PinnedAttemptRow {
   const { submission, code } = wordsOf(ending);
   const http_status = submission === "ambiguous" ? null : ending.observed.httpStatus;
   return { ...attempt, submission, http_status, error_code: code, ended_at: now };

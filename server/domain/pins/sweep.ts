@@ -1,10 +1,11 @@
 import type { Ctx } from "@/server/domain/ctx";
 import {
   clockOf,
+  decideAbandoned,
   failed,
   LEASE_MS,
-  LOST,
   leaseOwner,
+  type NewEnding,
   nothingSent,
   type Pass,
   reapsUntil,
@@ -45,19 +46,34 @@ async function endAll(ctx: Ctx, projectId: string | null, reapUntil: Date): Prom
   const waiting: PinnedRow[] = [];
   for (const row of rows) {
     const own = attempts.get(row.id) ?? [];
-    if (!own.some(isOpen) && row.bulk_id !== null) waiting.push(row);
-    else
-      await endAbandoned(ctx, row, own).catch((cause) =>
-        log.error({ err: cause, pinnedId: row.id }, UNSWEPT),
+    const next = decideAbandoned<NewEnding>(foundOf(row, own));
+    if (next.to === "ended")
+      await endAbandoned(ctx, row, own, next.ending).catch((cause) =>
+        log.error({ err: cause, pinnedId: row.id }, "a pinned execution could not be swept"),
       );
+    else waiting.push(row);
   }
   await requeue(waiting);
 }
 
-/** No one saw how it ended. */
-const isOpen = ({ ended_at }: PinnedAttemptRow) => ended_at === null;
+/** What the rows of an abandoned execution say: the provider's answer is never stored before its end. */
+function foundOf({ bulk_id }: PinnedRow, attempts: PinnedAttemptRow[]) {
+  const isOpen = attempts.some(({ ended_at }) => ended_at === null);
+  return {
+    answered: null,
+    submission: isOpen ? ("ambiguous" as const) : ("not_attempted" as const),
+    isCanceling: false,
+    isTaken: false,
+    unsent: bulk_id === null ? unsentEnding(attempts) : null,
+  };
+}
 
-const UNSWEPT = "a pinned execution could not be swept";
+const unsentEnding = (attempts: PinnedAttemptRow[]) =>
+  submissionOf(attempts) === "attempted"
+    ? failed("unsendable", `${STOPPED} while the provider had no capacity.`, nothingSent)
+    : failed("stopped_unsent", `${STOPPED} before anything was sent.`, nothingSent);
+
+const STOPPED = "The process that ran this stopped";
 
 /** Raises the fence, so that their workers before write nothing any more, and then looks at what they left. */
 async function takeOver(reapUntil: Date, projectId: string | null): Promise<Abandoned[]> {
@@ -78,17 +94,13 @@ async function takeOver(reapUntil: Date, projectId: string | null): Promise<Aban
   return rows;
 }
 
-async function endAbandoned(ctx: Ctx, row: Abandoned, attempts: PinnedAttemptRow[]): Promise<void> {
+async function endAbandoned(
+  ctx: Ctx,
+  row: Abandoned,
+  attempts: PinnedAttemptRow[],
+  ending: NewEnding,
+): Promise<void> {
   const plan = row.plan ?? row.bulk_plan;
   if (!plan) throw new Error("an execution has no plan");
-  const how = attempts.some(isOpen)
-    ? failed("lost", LOST, nothingSent)
-    : submissionOf(attempts) === "attempted"
-      ? failed(
-          "unsendable",
-          "The process that ran this stopped while the provider had no capacity.",
-          nothingSent,
-        )
-      : failed("stopped_unsent", "The process that ran this stopped before anything was sent.", nothingSent);
-  await finishPinned({ row, plan, attempts, clock: clockOf(ctx) }, how);
+  await finishPinned({ row, plan, attempts, clock: clockOf(ctx) }, ending);
 }

@@ -8,6 +8,7 @@ import {
   type Ending,
   failed,
   type Lease,
+  type NewEnding,
   type NoAnswer,
   nothingSent,
   refuseInternally,
@@ -25,7 +26,7 @@ import { answerFlaw, sha256Hex } from "@/server/platform/text/canonical";
 import { wholeValue } from "@/server/platform/text/whole-text";
 import type { Tier } from "@/server/providers/define";
 import { type PinSent, sendPin } from "@/server/providers/pins";
-import { closed, type Finished, finishPinned, type Held, type PinnedEnding, type Whole } from "./end";
+import { closed, type Finished, finishPinned, type Held, type Whole } from "./end";
 import { neverSent } from "./never-sent";
 import { accountOf, type Target, targetOf } from "./planning/target";
 import {
@@ -78,7 +79,7 @@ async function carryOn(work: Work): Promise<Result> {
   const { attempts } = work;
   let retryWaitMs = waitsBetween(attempts);
   let providerExecutionMs: number | null = null;
-  const end = async (ending: PinnedEnding, answer: Whole | null = null): Promise<Result> => {
+  const end = async (ending: NewEnding, answer: Whole | null = null): Promise<Result> => {
     const wallClockMs = Math.round(headStartMs + clock.elapsedMs() - beganAt);
     const clocks = { retryWaitMs: Math.round(retryWaitMs), providerExecutionMs, wallClockMs };
     return (await finishPinned({ row, plan, attempts, clock }, ending, { answer, clocks })) ?? LOST_LEASE;
@@ -91,7 +92,7 @@ async function carryOn(work: Work): Promise<Result> {
   /** `attempt`: the submission that is open; null: none could be begun. */
   const driverOf = (attempt: PinnedAttemptRow | null): Driver<Answered, Next> => {
     /** Nothing ran: the same bytes may be sent again. */
-    const release = async (ending: PinnedEnding, afterMs: number): Promise<Next> => {
+    const release = async (ending: NewEnding, afterMs: number): Promise<Next> => {
       if (!attempt) return { state: "again", afterMs };
       const ended = closed(attempt, ending, clock.now());
       attempts[attempts.length - 1] = ended;
@@ -265,7 +266,7 @@ const UNREADABLE = "The database could not be reached before the request was sen
 const EMPTY = "The provider's answer has no text and calls no tool.";
 
 /** The end that an answer amounts to, and the answer if it is whole. */
-function endingOf({ sent, observed }: Answered): [PinnedEnding, Whole | null] {
+function endingOf({ sent, observed }: Answered): [NewEnding, Whole | null] {
   const { text, toolCalls, finishReason } = sent;
   const output: PinnedOutput = wholeValue({ text, toolCalls, finishReason });
   const native = wholeValue(sent.nativeResponse);

@@ -12,6 +12,7 @@ import { plainJson } from "@/server/platform/text/json";
 import { DAY_MS } from "@/server/platform/time/units";
 import { wake } from "../admission/dispatch";
 import { finishUnleased } from "../ending/end";
+import { foundEnding } from "../ending/ending";
 import { get } from "../reading/get";
 import { attemptOf, findJob, type JobRow, type StoredApproval } from "../rows";
 import { readJob } from "../running/work";
@@ -129,12 +130,11 @@ export async function requireDecider(ctx: Ctx, job: JobRow, feature: PlanFeature
 }
 
 /** Ends a job that no one decided about in time: like a rejection, with its own code. False like `finishUnleased`. */
-export const expireApproval = async (ctx: Ctx, job: JobRow): Promise<boolean> =>
-  finishUnleased(ctx, job, await attemptOf(job), {
-    to: "canceled",
-    code: "ApprovalExpired",
-    message: "The job was not approved before its deadline.",
-  });
+export async function expireApproval(ctx: Ctx, job: JobRow): Promise<boolean> {
+  const attempt = await attemptOf(job);
+  const why = { code: "ApprovalExpired", message: "The job was not approved before its deadline." };
+  return finishUnleased(ctx, job, attempt, { to: "canceled", ending: foundEnding(attempt, why) });
+}
 
 /** The job as a decider finds it: one whose deadline has passed has ended, whether the sweep has come by or not. */
 async function findToDecide(ctx: Ctx, jobId: string, feature: PlanFeature): Promise<JobRow> {
@@ -211,10 +211,10 @@ export function decisionOn(
 export async function reject(ctx: Ctx, jobId: string): Promise<Job> {
   const job = await findToDecide(ctx, jobId, "reject");
   if (job.status !== "awaiting_approval" || !job.approval) return decidedBefore(ctx, job, "rejected");
-  const isDone = await finishUnleased(ctx, job, await attemptOf(job), {
+  const attempt = await attemptOf(job);
+  const isDone = await finishUnleased(ctx, job, attempt, {
     to: "canceled",
-    code: "ApprovalRejected",
-    message: "The job was rejected.",
+    ending: foundEnding(attempt, { code: "ApprovalRejected", message: "The job was rejected." }),
     before: [{ type: "job.rejected", payload: decisionPayload(ctx, {}) }],
     audit: decisionOn(ctx, job, "job.rejected"),
   });

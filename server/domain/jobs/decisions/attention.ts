@@ -7,7 +7,7 @@ import { fail } from "@/server/platform/errors/errors";
 import { microsToUsd } from "@/server/platform/money";
 import { wake } from "../admission/dispatch";
 import { finishUnleased, writeEnding } from "../ending/end";
-import { endingOf } from "../ending/ending";
+import { endingOf, foundEnding } from "../ending/ending";
 import { get } from "../reading/get";
 import { type AttemptRow, artifactsOf, attemptOf, type JobRow } from "../rows";
 import { toOutput } from "../running/output";
@@ -115,10 +115,11 @@ export async function acceptAsIs(ctx: Ctx, jobId: string): Promise<Job> {
 /** The third: the job fails. What the provider did is charged as it answered. */
 export async function failWaiting(ctx: Ctx, jobId: string): Promise<Job> {
   const { job, attempt } = await findWaiting(ctx, jobId);
+  const message =
+    "The provider's work is paid for, but a later step kept failing, and an operator ended the job.";
   await finishUnleased(ctx, job, attempt, {
     to: "failed",
-    code: "failed",
-    message: "The provider's work is paid for, but a later step kept failing, and an operator ended the job.",
+    ending: foundEnding(attempt, { code: "failed", message }),
     audit: decisionOn(ctx, job, "job.attention_failed"),
   });
   return view(ctx, jobId);

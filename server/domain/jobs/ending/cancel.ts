@@ -1,12 +1,14 @@
 import type { Job } from "@/server/contract/jobs";
 import { access } from "@/server/domain/access";
 import type { Ctx } from "@/server/domain/ctx";
+import { CANCELED } from "@/server/domain/executions";
 import { requireFeature } from "@/server/domain/plans";
 import { fail } from "@/server/platform/errors/errors";
 import { get } from "../reading/get";
 import { attemptOf, findJob } from "../rows";
 import { transition } from "../transitions/moves";
 import { finishUnleased } from "./end";
+import { foundEnding } from "./ending";
 
 /**
  * Cancels a job: at once while nothing runs; running work is asked to stop and the job is `canceling` until it has.
@@ -17,7 +19,8 @@ export async function cancel(ctx: Ctx, jobId: string): Promise<Job> {
   requireFeature(await access.authorize(ctx, "jobs:cancel", { projectId: job.project_id }), "cancel");
   const now = ctx.now();
   if (job.status === "queued" || job.status === "awaiting_approval" || job.status === "needs_attention") {
-    await finishUnleased(ctx, job, await attemptOf(job), { to: "canceled", code: null, message: null });
+    const attempt = await attemptOf(job);
+    await finishUnleased(ctx, job, attempt, { to: "canceled", ending: foundEnding(attempt, CANCELED) });
   }
   if (job.status === "running") {
     await transition({

@@ -5,9 +5,9 @@ import { SANDBOX } from "@/server/domain/catalog";
 import type { Ctx } from "@/server/domain/ctx";
 import {
   booksOf,
+  CANCELED,
   type CallMoney,
   type Ending,
-  ending,
   finishOnce,
   freesKey,
   moneyOf,
@@ -34,12 +34,12 @@ import type { NewEvent } from "../transitions/moves";
 import { callOf, settleLateAnswer } from "./after-end";
 import {
   endingOf,
+  foundEnding,
   freshIn,
   type Kept,
   type Next,
   NOTHING,
   toAttemptUpdate,
-  unseen,
   warningsOf,
 } from "./ending";
 import { toPayload } from "./provider-said";
@@ -79,16 +79,13 @@ async function readKept(job: JobRow): Promise<Kept> {
 
 /** Ends an execution that is to be canceled: what may have left stays ambiguous. */
 export function cancelNow(turn: Turn): Promise<Next> {
-  const { submission } = turn.row;
-  const kind = submission === "not_attempted" ? "canceled_unsent" : "canceled";
-  return finishLeased(turn, ending(kind, unseen(submission)), NOTHING, ["canceling"]);
+  return finishLeased(turn, foundEnding(turn.row, CANCELED), NOTHING, ["canceling"]);
 }
 
 /** How an execution that no worker holds ends. */
 export type UnleasedEnd = {
   to: "failed" | "canceled";
-  code: string | null;
-  message: string | null;
+  ending: Ending;
   before?: NewEvent[];
   /** The decision that ends it. */
   audit?: AuditRow[];
@@ -117,7 +114,7 @@ export async function finishUnleased(
     engine: null,
     attempt,
     kept,
-    ending: foundEnding(attempt, end),
+    ending: end.ending,
     from: [job.status],
     fence: job.fence,
     asRead: true,
@@ -127,17 +124,6 @@ export async function finishUnleased(
     ...(end.reapUntil ? { reapUntil: end.reapUntil } : {}),
     now: ctx.now(),
   });
-}
-
-/** The end of what is found: charged as it was answered, else by whether its request may have left. */
-export function foundEnding(
-  attempt: AttemptRow | null,
-  { code, message }: Pick<UnleasedEnd, "code" | "message">,
-): Ending {
-  if (attempt?.answer) return { ...endingOf(attempt), state: "failed", code, message };
-  const submission = attempt?.submission ?? "not_attempted";
-  const kind = submission === "not_attempted" ? "stopped_unsent" : "lost";
-  return ending(kind, unseen(submission), { code, message });
 }
 
 export type EndingFacts = {

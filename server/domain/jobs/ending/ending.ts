@@ -1,4 +1,4 @@
-import { type Ending, nothingSent } from "@/server/domain/executions";
+import { type Ending, endingFound, type Found, nothingSent } from "@/server/domain/executions";
 import type { Json } from "@/server/platform/durable/step";
 import type { ArtifactRow, AttemptRow, StoredOutcome } from "../rows";
 import { storedEvents } from "../running/output";
@@ -46,6 +46,16 @@ export function endingOf(attempt: AttemptRow): Ending {
     },
   };
 }
+
+/** What is found of an execution. Without an attempt nothing was sent. */
+export const foundOf = (attempt: AttemptRow | null): Found => ({
+  answered: attempt?.answer ? endingOf(attempt) : null,
+  submission: attempt?.submission ?? "not_attempted",
+});
+
+/** The end of an execution that is found with this attempt. */
+export const foundEnding = (attempt: AttemptRow | null, why: Parameters<typeof endingFound>[1]): Ending =>
+  endingFound(foundOf(attempt), why);
 
 /** An end as its attempt keeps it. Content and the provider's own words are kept elsewhere. */
 export const toStored = ({

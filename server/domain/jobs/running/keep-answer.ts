@@ -1,6 +1,12 @@
 import { CapabilityFault } from "@/server/capabilities/define";
-import type { Ctx } from "@/server/domain/ctx";
-import { type Answer, type Content, type Ending, LEASE_MS, resultOf } from "@/server/domain/executions";
+import {
+  type Answer,
+  type Content,
+  decideUnstored,
+  type Ending,
+  LEASE_MS,
+  resultOf,
+} from "@/server/domain/executions";
 import { jittered } from "@/server/platform/durable/retry";
 import { isErrorCode } from "@/server/platform/errors/errors";
 import { isOutage } from "@/server/platform/errors/outage";
@@ -9,7 +15,7 @@ import { failpoint } from "@/server/platform/settings/failpoint";
 import { settleLateAnswer } from "../ending/after-end";
 import { finishLeased } from "../ending/end";
 import { endingOf, type Kept, type Next, NOTHING, toAnswer } from "../ending/ending";
-import { type ArtifactRow, type AttemptRow, artifactsOf, attemptOf, UNPROCESSED } from "../rows";
+import { type ArtifactRow, artifactsOf, attemptOf, UNPROCESSED } from "../rows";
 import { type StoredAnswer, storeAnswer } from "../transitions/answer";
 import { holdOn } from "../transitions/set-aside";
 import { keepFiles, keptFiles, toOutput } from "./output";
@@ -26,9 +32,6 @@ import type { LoadedWork, Turn } from "./work";
 
 /** Waits between tries to store an answer: long enough for a database that is started again. */
 const STORE_WAITS_MS = [100, 900, 4_000];
-/** A store that cannot be reached is tried so long, each time after as long a wait as it has lasted, before a person is asked. */
-const OUTAGE_MS = 30 * 60_000;
-const OUTAGE_WAITS_MS = { least: 5_000, most: 60_000 };
 /** Waits between tries to work on an answer's files: what fails for good fails the same each time. */
 const REFINE_WAITS_MS = [100, 900];
 
@@ -82,13 +85,9 @@ async function storeAndEnd(
       // Written after all, where only the reply was lost.
       const known = await attemptOf(work.job).catch(() => null);
       if (known?.answer && !known.answer.isSetAside) break;
-      const waitMs = waitsMs[tried - 1];
-      if (waitMs !== undefined) {
-        await new Promise((resolve) => setTimeout(resolve, waitMs));
-        continue;
-      }
       const isKept = row.answer?.isSetAside === true;
-      return setAsideOrWait(turn, cause, {
+      const next = await afterFailure(turn, cause, {
+        ...{ tried, waitsMs },
         ending: answered,
         kept: NOTHING,
         wait: (held, leaseMs) =>
@@ -97,6 +96,7 @@ async function storeAndEnd(
             : keepAnswerAside(ctx, held, { ending: answered, content, leaseMs }),
         setAside: (held) => setAnswerAside(ctx, held, answered, isKept ? null : content),
       });
+      if (next) return next;
     }
   }
   if (row.answer?.isSetAside) await forgetSetAside(work.job.id);
@@ -113,13 +113,15 @@ async function storeAndEnd(
 type HeldJob = Held & { jobId: string };
 
 /**
- * After a step that a store of ours keeps from being done: waits for the store while that is worth it, else an operator
+ * After a step that a store of ours keeps from being done: it is done again, here (null) or by the next turn, or an operator
  * decides. Where a cancel came meanwhile it has the last word, and what the provider's work cost stays.
  */
-async function setAsideOrWait(
+async function afterFailure(
   turn: Turn,
   cause: unknown,
   to: {
+    tried: number;
+    waitsMs: readonly number[];
     /** How a cancel ends it. */
     ending: Ending;
     kept: Kept | null;
@@ -127,22 +129,22 @@ async function setAsideOrWait(
     wait(held: HeldJob, leaseMs: number): Promise<boolean | null>;
     setAside(held: HeldJob): Promise<boolean>;
   },
-): Promise<Next> {
+): Promise<Next | null> {
   const { ctx, row, lease } = turn;
   const { job } = turn.work;
   const held = { job, jobId: job.id, attemptId: row.id, fence: lease.fence };
-  const afterMs = waitOfOutage(ctx, row, cause);
-  if (afterMs !== null && (await to.wait(held, Math.round(afterMs) + LEASE_MS)))
-    return { state: "again", afterMs };
+  const lastedMs = row.answered_at ? ctx.now().getTime() - row.answered_at.getTime() : 0;
+  const decided = decideUnstored({ ...to, outageMs: isOutage(cause) ? lastedMs : null });
+  if (decided.to === "again") {
+    await new Promise((resolve) => setTimeout(resolve, decided.afterMs));
+    return null;
+  }
+  if (decided.to === "waiting") {
+    const afterMs = jittered(decided.afterMs);
+    if (await to.wait(held, Math.round(afterMs) + LEASE_MS)) return { state: "again", afterMs };
+  }
   if (!(await to.setAside(held))) await finishLeased(turn, to.ending, to.kept, ["canceling"]);
   return { state: "ended" };
-}
-
-/** When to try again what a store of ours could not take; null: it can, or it could not for too long. */
-function waitOfOutage(ctx: Ctx, { answered_at }: AttemptRow, cause: unknown): number | null {
-  const lastedMs = answered_at ? ctx.now().getTime() - answered_at.getTime() : 0;
-  if (!isOutage(cause) || lastedMs >= OUTAGE_MS) return null;
-  return jittered(Math.min(Math.max(lastedMs, OUTAGE_WAITS_MS.least), OUTAGE_WAITS_MS.most));
 }
 
 /** The next turn goes on at once. */
@@ -186,17 +188,14 @@ export async function endAnswered(turn: Turn, kept: Kept | null = null): Promise
         return finishLeased(turn, { ...ending, state: "failed", code, message }, kept);
       }
       log.error({ err: cause, jobId: work.job.id, tried }, "the files of an answer could not be processed");
-      const waitMs = REFINE_WAITS_MS[tried - 1];
-      if (waitMs !== undefined) {
-        await new Promise((resolve) => setTimeout(resolve, waitMs));
-        continue;
-      }
-      return setAsideOrWait(turn, cause, {
+      const next = await afterFailure(turn, cause, {
+        ...{ tried, waitsMs: REFINE_WAITS_MS },
         ending: answered,
         kept,
         wait: (held, leaseMs) => holdOn({ ...held, leaseMs }),
         setAside: (held) => setWorkAside(ctx, held, answered),
       });
+      if (next) return next;
     }
   }
 }

@@ -1,5 +1,12 @@
 import type { Ctx } from "@/server/domain/ctx";
-import { LOST, type Pass, reapsUntil } from "@/server/domain/executions";
+import {
+  decideAbandoned,
+  failed,
+  type NewEnding,
+  nothingSent,
+  type Pass,
+  reapsUntil,
+} from "@/server/domain/executions";
 import { notHeld } from "@/server/domain/restores";
 import { pool } from "@/server/platform/db";
 import { log } from "@/server/platform/log/log";
@@ -7,6 +14,7 @@ import { isAbandoned } from "@/server/sql/leases";
 import { resendDue } from "../admission/dispatch";
 import { expireApproval } from "../decisions/approvals";
 import { finishUnleased } from "../ending/end";
+import { foundEnding, foundOf } from "../ending/ending";
 import { attemptOf, type JobRow, workedFrom } from "../rows";
 import { requeue } from "../transitions/moves";
 import { makeTurnsDue } from "./promote-queued";
@@ -36,13 +44,11 @@ async function expireQueued(ctx: Ctx, now: Date, projectId: string | null): Prom
      ORDER BY queue_deadline_at LIMIT $2`,
     [now, MOST, projectId],
   );
-  await each(rows, async (job) =>
-    finishUnleased(ctx, job, await attemptOf(job), {
-      to: "failed",
-      code: "QueueTimeout",
-      message: "The job was not started before its queue deadline.",
-    }),
-  );
+  const why = { code: "QueueTimeout", message: "The job was not started before its queue deadline." };
+  await each(rows, async (job) => {
+    const attempt = await attemptOf(job);
+    return finishUnleased(ctx, job, attempt, { to: "failed", ending: foundEnding(attempt, why) });
+  });
 }
 
 async function expireApprovals(ctx: Ctx, now: Date, projectId: string | null): Promise<void> {
@@ -101,18 +107,30 @@ async function reap(
   { now, until: reapUntil }: { now: Date; until: Date },
 ): Promise<unknown> {
   const attempt = await attemptOf(job);
-  const only = is_abandoned ? { reapUntil } : {};
-  const fail = (code: string, message: string) =>
-    finishUnleased(ctx, job, attempt, { to: "failed", code, message, ...only });
-  if (job.status === "canceling")
-    return finishUnleased(ctx, job, attempt, { to: "canceled", code: null, message: null, ...only });
-  if (attempt && (attempt.answer !== null || attempt.handle !== null))
-    return dispatchAgain(job.id, job.fence, now, reapUntil);
-  if (attempt && attempt.submission !== "not_attempted") return fail("TRANSPORT_AMBIGUOUS", LOST);
-  if (job.operation === "invoke") return fail("InternalFailure", "The process that ran this stopped.");
-  if (now.getTime() > longestLife(job))
-    return fail("ExecutionTimeout", "The job was started several times and never reached its provider.");
-  return requeue(ctx, job.id, job.fence, { lastEvent: job.last_event, reapUntil });
+  const isCanceling = job.status === "canceling";
+  const isTaken = attempt !== null && attempt.handle !== null;
+  const next = decideAbandoned({ ...foundOf(attempt), isCanceling, isTaken, unsent: unsentEnding(job, now) });
+  switch (next.to) {
+    case "left":
+      return dispatchAgain(job.id, job.fence, now, reapUntil);
+    case "queued":
+      return requeue(ctx, job.id, job.fence, { lastEvent: job.last_event, reapUntil });
+    case "ended":
+      return finishUnleased(ctx, job, attempt, {
+        to: isCanceling ? "canceled" : "failed",
+        ending: next.ending,
+        ...(is_abandoned ? { reapUntil } : {}),
+      });
+  }
+}
+
+/** How a job ends that lost its process before it was sent; null: it goes back to the queue. */
+function unsentEnding(job: JobRow, now: Date): NewEnding | null {
+  if (job.operation === "invoke")
+    return failed("stopped_unsent", "The process that ran this stopped.", nothingSent);
+  if (now.getTime() <= longestLife(job)) return null;
+  const message = "The job was started several times and never reached its provider.";
+  return failed("timed_out_unsent", message, nothingSent);
 }
 
 const ABANDONED = isAbandoned("lease_until", "$1");
