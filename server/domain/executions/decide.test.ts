@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { ending, failed, LOST, nothingSent, type Refused, unavailable } from "./call-outcome";
-import { type Abandoned, decide, decideAbandoned, decideUnstored, endingFound, type Facts } from "./decide";
+import { decide, decideAbandoned, decideUnstored, endingFound, type Facts } from "./decide";
 import { OUTCOMES, type OutcomeKind } from "./outcomes";
 
 const now = new Date("2026-11-27T12:00:00Z");
@@ -183,6 +183,7 @@ test("what was not answered is ambiguous if its request may have left, and costs
 });
 
 const unsent = failed("stopped_unsent", "It stopped.", nothingSent);
+type Abandoned = Parameters<typeof decideAbandoned>[0];
 const abandoned = (more: Partial<Abandoned>) =>
   decideAbandoned({
     ...{ answered: null, submission: "not_attempted", isCanceling: false, isTaken: false, unsent: null },
@@ -215,8 +216,7 @@ test("abandoned work that is to be canceled ends as canceled, whatever became of
 });
 
 test("an answer that cannot be stored is stored again here, then by later turns for half an hour, then by an operator", () => {
-  const after = (tried: number, outageMs: number | null) =>
-    decideUnstored({ tried, waitsMs: [100, 900], outageMs });
+  const after = (tried: number, outageMs: number | null) => decideUnstored(tried, [100, 900], outageMs);
   const [minute, halfHour] = [60_000, 1_800_000];
   expect([after(1, null), after(2, halfHour)]).toEqual([
     { to: "again", afterMs: 100 },

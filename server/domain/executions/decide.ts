@@ -151,18 +151,13 @@ export function endingFound<Stored extends Ending>(
   return ending(kind, { ...nothingSent, submission }, { code, message });
 }
 
-/** An execution whose process is gone. */
-export type Abandoned<Stored extends Ending = Ending> = Found<Stored> & {
-  isCanceling: boolean;
-  /** The provider works on it under a handle. */
-  isTaken: boolean;
-  /** How it ends if it was not sent; null: another process may begin it. */
-  unsent: NewEnding | null;
-};
-
-/** Says what becomes of an execution whose process is gone: the next one takes it on, or it ends. What may have run is never sent again. */
-export function decideAbandoned<Stored extends Ending>(
-  found: Abandoned<Stored>,
+/**
+ * Says what becomes of an execution whose process is gone: the next one takes it on, or it ends. What may have run is never
+ * sent again. `isTaken`: the provider works on it under a handle. `unsent`: how it ends if it was not sent; null: another
+ * process may begin it.
+ */
+export function decideAbandoned<Stored extends Ending = Ending>(
+  found: Found<Stored> & { isCanceling: boolean; isTaken: boolean; unsent: NewEnding | null },
 ): { to: "ended"; ending: Stored | NewEnding } | { to: "left" | "queued" } {
   const { answered, submission, isCanceling, isTaken, unsent } = found;
   if (isCanceling) return { to: "ended", ending: endingFound(found, CANCELED) };
@@ -175,30 +170,23 @@ export function decideAbandoned<Stored extends Ending>(
 export const CANCELED = { code: null, message: null };
 const LOST_CALL = { code: rowOf("lost").code, message: LOST };
 
-/** An answer, or work on its files, that a store of ours could not take. */
-export type Unstored = {
-  tried: number;
-  /** The waits between tries of this process. */
-  waitsMs: readonly number[];
-  /** How long the store has been out of reach; null: it is not. */
-  outageMs: number | null;
-};
-
 /** A store that cannot be reached is tried so long, each time after as long a wait as it has lasted, before a person is asked. */
 const OUTAGE_MS = 30 * 60_000;
 const OUTAGE_WAITS_MS = { least: 5_000, most: 60_000 };
 
-/** Says what follows when a paid answer could not be stored: tried again here, or by the next turn, or an operator decides. */
-export function decideUnstored({
-  tried,
-  waitsMs,
-  outageMs,
-}: Unstored): { to: "again" | "waiting"; afterMs: number } | { to: "aside" } {
+/**
+ * Says what follows when a paid answer, or the work on its files, could not be stored: it is tried again here after one of
+ * `waitsMs`, or by the next turn, or an operator decides. `outageMs`: how long the store has been out of reach; null: it is
+ * not.
+ */
+export function decideUnstored(
+  tried: number,
+  waitsMs: readonly number[],
+  outageMs: number | null,
+): { to: "again" | "waiting"; afterMs: number } | { to: "aside" } {
   const afterMs = waitsMs[tried - 1];
   if (afterMs !== undefined) return { to: "again", afterMs };
   if (outageMs === null || outageMs >= OUTAGE_MS) return { to: "aside" };
-  return {
-    to: "waiting",
-    afterMs: Math.min(Math.max(outageMs, OUTAGE_WAITS_MS.least), OUTAGE_WAITS_MS.most),
-  };
+  const { least, most } = OUTAGE_WAITS_MS;
+  return { to: "waiting", afterMs: Math.min(Math.max(outageMs, least), most) };
 }

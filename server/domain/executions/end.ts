@@ -4,8 +4,8 @@ import { countEnd } from "@/server/platform/log/metrics";
 import { failpoint } from "@/server/platform/settings/failpoint";
 import { type Clock, sleep } from "./clock";
 
-/** An end of an execution on its way into its rows. */
-type Finishing<Record> = {
+/** Ends an execution exactly once, with its record. Null: another end came first, or the lease is lost. */
+export async function finishOnce<Record>(end: {
   /** As ends are counted. */
   mode: string;
   status: string;
@@ -16,10 +16,7 @@ type Finishing<Record> = {
   write(record: Record): Promise<boolean>;
   /** Keeps what became known all the same where another end came first. */
   tooLate(): Promise<void>;
-};
-
-/** Ends an execution exactly once, with its record. Null: another end came first, or the lease is lost. */
-export async function finishOnce<Record>(end: Finishing<Record>): Promise<Record | null> {
+}): Promise<Record | null> {
   const record = await end.seal();
   failpoint("before-receipt");
   if (await end.write(record)) {

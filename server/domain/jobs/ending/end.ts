@@ -44,16 +44,21 @@ import {
 } from "./ending";
 import { toPayload } from "./provider-said";
 
-/** What an end needs of a turn. `capability` is absent where the request can no longer be read. */
-type HeldTurn = Pick<Turn, "ctx"> & {
-  work: Pick<LoadedWork, "job"> & Partial<Pick<LoadedWork, "capability">> & { inputHash: string | null };
-  row: AttemptRow | null;
-  lease: Pick<Turn["lease"], "fence">;
-};
-
-/** Ends an execution that this worker holds. `known`: its content; null: stored before, and to be read. */
+/**
+ * Ends an execution that this worker holds. `capability` is absent where the request can no longer be read. `known`: its
+ * content; null: stored before, and to be read.
+ */
 export async function finishLeased(
-  { ctx, work: { job, inputHash, capability }, row, lease: { fence } }: HeldTurn,
+  {
+    ctx,
+    work: { job, inputHash, capability },
+    row,
+    lease: { fence },
+  }: Pick<Turn, "ctx"> & {
+    work: Pick<LoadedWork, "job"> & Partial<Pick<LoadedWork, "capability">> & { inputHash: string | null };
+    row: AttemptRow | null;
+    lease: Pick<Turn["lease"], "fence">;
+  },
   ending: Ending,
   known: Kept | null = NOTHING,
   from: ("running" | "canceling")[] = ["running", "canceling"],
@@ -82,17 +87,6 @@ export function cancelNow(turn: Turn): Promise<Next> {
   return finishLeased(turn, foundEnding(turn.row, CANCELED), NOTHING, ["canceling"]);
 }
 
-/** How an execution that no worker holds ends. */
-export type UnleasedEnd = {
-  to: "failed" | "canceled";
-  ending: Ending;
-  before?: NewEvent[];
-  /** The decision that ends it. */
-  audit?: AuditRow[];
-  /** Only while its owner is gone, and the pass that says so may (`reapsUntil`). */
-  reapUntil?: Date;
-};
-
 /**
  * Ends an execution that no worker holds: in a queue, before a person, or left by its worker. What the provider did before
  * is settled as it answered; what may have run without an answer stays ambiguous. False: something happened to the job
@@ -102,7 +96,10 @@ export async function finishUnleased(
   ctx: Ctx,
   job: JobRow,
   attempt: AttemptRow | null,
-  end: UnleasedEnd,
+  {
+    to,
+    ...end
+  }: Pick<EndingFacts, "ending" | "before" | "audit" | "reapUntil"> & { to: "failed" | "canceled" },
 ): Promise<boolean> {
   const [inputHash, kept] = await Promise.all([
     storedInputHash(job.id),
@@ -114,14 +111,11 @@ export async function finishUnleased(
     engine: null,
     attempt,
     kept,
-    ending: end.ending,
     from: [job.status],
     fence: job.fence,
     asRead: true,
-    canceled: end.to === "canceled",
-    ...(end.before ? { before: end.before } : {}),
-    ...(end.audit ? { audit: end.audit } : {}),
-    ...(end.reapUntil ? { reapUntil: end.reapUntil } : {}),
+    canceled: to === "canceled",
+    ...end,
     now: ctx.now(),
   });
 }
@@ -141,7 +135,9 @@ export type EndingFacts = {
   canceled: boolean;
   /** The event before the end, in the same statement. */
   before?: NewEvent[];
+  /** The decision that ends it. */
   audit?: AuditRow[];
+  /** Only while its owner is gone, and the pass that says so may (`reapsUntil`). */
   reapUntil?: Date;
   now: Date;
 };

@@ -145,8 +145,6 @@ const requestOf = (job: JobRow) => ({
   metadata: job.metadata,
 });
 
-type Written = { ending: Ending; kept: Kept };
-
 /** Carries an execution to its end; null: its end was written by another process, or is a cancel. */
 async function execute(
   ctx: Ctx,
@@ -156,7 +154,7 @@ async function execute(
     job,
     takesAsSaid,
   }: { prepared: Fresh; job: JobRow; takesAsSaid: boolean },
-): Promise<Written | null> {
+): Promise<{ ending: Ending; kept: Kept } | null> {
   const { route, call, material } = plan;
   const row = freshAttempt(admission);
   const ready = route && call ? { route, call, material } : null;
@@ -230,7 +228,7 @@ async function keepAtEnd(turn: Turn, answer: Answer): Promise<Next> {
 /** Success as the wire's InvocationResult; a failure as an error that names the record. */
 function toResult(
   job: JobRow,
-  { ending, kept }: Written,
+  { ending, kept }: { ending: Ending; kept: Kept },
   warnings: Record<string, unknown>[],
   charge: Charge,
 ): InvocationResult {

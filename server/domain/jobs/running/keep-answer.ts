@@ -19,14 +19,7 @@ import { type ArtifactRow, artifactsOf, attemptOf, UNPROCESSED } from "../rows";
 import { type StoredAnswer, storeAnswer } from "../transitions/answer";
 import { holdOn } from "../transitions/set-aside";
 import { keepFiles, keptFiles, toOutput } from "./output";
-import {
-  findSetAside,
-  forgetSetAside,
-  type Held,
-  keepAnswerAside,
-  setAnswerAside,
-  setWorkAside,
-} from "./set-aside";
+import { type Aside, findSetAside, forgetSetAside, keepAside } from "./set-aside";
 import { keepStage } from "./stages";
 import type { LoadedWork, Turn } from "./work";
 
@@ -46,7 +39,7 @@ export async function storeSetAside(turn: Turn): Promise<Next> {
   const { isSetAside: _, ...ending } = endingOf(row);
   if (!content) {
     const held = { job: work.job, attemptId: row.id, fence: lease.fence };
-    await setAnswerAside(ctx, held, ending, null);
+    await keepAside(ctx, held, ending, { step: "store_output", content: null });
     return { state: "ended" };
   }
   return storeAndEnd(turn, ending, content, []);
@@ -90,11 +83,7 @@ async function storeAndEnd(
         ...{ tried, waitsMs },
         ending: answered,
         kept: NOTHING,
-        wait: (held, leaseMs) =>
-          isKept
-            ? holdOn({ ...held, leaseMs })
-            : keepAnswerAside(ctx, held, { ending: answered, content, leaseMs }),
-        setAside: (held) => setAnswerAside(ctx, held, answered, isKept ? null : content),
+        aside: { step: "store_output", content: isKept ? null : content },
       });
       if (next) return next;
     }
@@ -110,8 +99,6 @@ async function storeAndEnd(
   return endAnswered({ ...turn, row: stored });
 }
 
-type HeldJob = Held & { jobId: string };
-
 /**
  * After a step that a store of ours keeps from being done: it is done again, here (null) or by the next turn, or an operator
  * decides. Where a cancel came meanwhile it has the last word, and what the provider's work cost stays.
@@ -125,25 +112,29 @@ async function afterFailure(
     /** How a cancel ends it. */
     ending: Ending;
     kept: Kept | null;
-    /** Keeps what there is under a lease that outlives the wait. */
-    wait(held: HeldJob, leaseMs: number): Promise<boolean | null>;
-    setAside(held: HeldJob): Promise<boolean>;
+    aside: Aside;
   },
 ): Promise<Next | null> {
   const { ctx, row, lease } = turn;
   const { job } = turn.work;
-  const held = { job, jobId: job.id, attemptId: row.id, fence: lease.fence };
+  const held = { job, attemptId: row.id, fence: lease.fence };
   const lastedMs = row.answered_at ? ctx.now().getTime() - row.answered_at.getTime() : 0;
-  const decided = decideUnstored({ ...to, outageMs: isOutage(cause) ? lastedMs : null });
+  const decided = decideUnstored(to.tried, to.waitsMs, isOutage(cause) ? lastedMs : null);
   if (decided.to === "again") {
     await new Promise((resolve) => setTimeout(resolve, decided.afterMs));
     return null;
   }
   if (decided.to === "waiting") {
     const afterMs = jittered(decided.afterMs);
-    if (await to.wait(held, Math.round(afterMs) + LEASE_MS)) return { state: "again", afterMs };
+    // Under a lease that outlives the wait.
+    const leaseMs = Math.round(afterMs) + LEASE_MS;
+    const isWaiting = to.aside.content
+      ? await keepAside(ctx, held, to.ending, { ...to.aside, leaseMs })
+      : await holdOn({ jobId: job.id, fence: lease.fence, leaseMs });
+    if (isWaiting) return { state: "again", afterMs };
   }
-  if (!(await to.setAside(held))) await finishLeased(turn, to.ending, to.kept, ["canceling"]);
+  if (!(await keepAside(ctx, held, to.ending, to.aside)))
+    await finishLeased(turn, to.ending, to.kept, ["canceling"]);
   return { state: "ended" };
 }
 
@@ -192,8 +183,7 @@ export async function endAnswered(turn: Turn, kept: Kept | null = null): Promise
         ...{ tried, waitsMs: REFINE_WAITS_MS },
         ending: answered,
         kept,
-        wait: (held, leaseMs) => holdOn({ ...held, leaseMs }),
-        setAside: (held) => setWorkAside(ctx, held, answered),
+        aside: { step: "process_output", content: null },
       });
       if (next) return next;
     }

@@ -13,61 +13,47 @@ import { setAside } from "../transitions/set-aside";
 /** A larger answer is not kept in the database; it is lost, and reported so. */
 const MOST_BYTES = 64 * 1024 * 1024;
 
-/** What holds an answer that is set aside: the worker of its job. */
-export type Held = { job: JobRow; attemptId: string; fence: number };
-
 type KeptFile = Omit<OutputFile, "bytes"> & { base64: string };
 
-/**
- * Keeps an answer that was paid for and cannot be stored as output, sealed, and hands the job to an operator. False: the
- * lease is lost.
- */
-export async function setAnswerAside(
-  ctx: Ctx,
-  held: Held,
-  ending: Ending,
-  /** Null: it is kept already. */
-  content: Content | null,
-): Promise<boolean> {
-  const { job } = held;
-  const now = ctx.now();
-  const text = content && toText(content);
-  const sealed = sealedAnswer(job, text, now);
-  const answerId = text === null ? await keptAnswerId(job.id) : (sealed?.id ?? null);
-  return setAside({
-    ...asideOf(held, ending, now),
-    content: sealed,
-    ...waiting({
-      reason: "output_not_stored",
-      step: STORE_OUTPUT,
-      answerId,
-      isAnswerKept: answerId !== null,
-      now,
-    }),
-  });
-}
+/** The step that keeps failing, and the content of its answer; null: kept already. */
+export type Aside = { step: StoredAttention["step"]; content: Content | null };
 
 /**
- * Keeps such an answer, sealed, while the worker of its job waits to store it again; the next worker goes on from
- * it. Null: it is too large to be kept. False: the lease is lost, or a cancel came meanwhile.
+ * Keeps an answer that was paid for and cannot be brought to where it belongs: sealed, where its content is not kept yet. The
+ * job waits for an operator, or under a lease of `leaseMs` for its worker, which goes on from it. False: the lease is lost, or
+ * a cancel came meanwhile. Null: it is too large to be kept while it waits for its worker.
  */
-export async function keepAnswerAside(
+export async function keepAside(
   ctx: Ctx,
-  held: Held,
-  { ending, content, leaseMs }: { ending: Ending; content: Content; leaseMs: number },
+  { job, attemptId, fence }: { job: JobRow; attemptId: string; fence: number },
+  answered: Ending,
+  { step, content, leaseMs }: Aside & { leaseMs?: number },
 ): Promise<boolean | null> {
   const now = ctx.now();
-  const sealed = sealedAnswer(held.job, toText(content), now);
-  if (!sealed) return null;
+  const isUnstored = step === "store_output";
+  const sealed = sealedAnswer(job, content && toText(content), now);
+  if (leaseMs !== undefined && !sealed) return null;
+  const ending: Ending = isUnstored ? { ...answered, isSetAside: true } : answered;
+  const held = { jobId: job.id, fence, now, attempt: toAttemptUpdate(attemptId, ending, now, now) };
+  if (leaseMs !== undefined)
+    return setAside({
+      ...held,
+      content: sealed,
+      next: { status: "running", leaseMs },
+      event: { type: "job.retry_scheduled", payload: { step, by: "platform" } },
+    });
+  // The provider's files are artifacts by now, if only the work on them failed.
+  const answerId = !isUnstored ? null : content ? (sealed?.id ?? null) : await keptAnswerId(job.id);
+  const reason = isUnstored ? "output_not_stored" : "output_not_processed";
+  const attention: StoredAttention = { reason, step, since: now.toISOString(), answerId };
+  const isAnswerKept = !isUnstored || answerId !== null;
   return setAside({
-    ...asideOf(held, ending, now),
-    next: { status: "running", leaseMs },
+    ...held,
     content: sealed,
-    event: { type: "job.retry_scheduled", payload: { step: STORE_OUTPUT, by: "platform" } },
+    next: { status: "needs_attention", attention },
+    event: { type: "job.needs_attention", payload: { reason, step, isAnswerKept } },
   });
 }
-
-const STORE_OUTPUT = "store_output";
 
 /** An answer's text as it is kept; null: there is none, or it is too large. */
 function sealedAnswer(job: JobRow, text: string | null, now: Date) {
@@ -81,55 +67,6 @@ function sealedAnswer(job: JobRow, text: string | null, now: Date) {
     byteLength: Buffer.byteLength(text),
     expiresAt: expiryOf(job, now),
   };
-}
-
-/** The job and its attempt, with an answer whose content is kept beside it. */
-const asideOf = (held: Held, ending: Ending, now: Date) =>
-  heldWith(held, { ...ending, isSetAside: true }, now);
-
-const heldWith = ({ job, fence, attemptId }: Held, ending: Ending, now: Date) => ({
-  jobId: job.id,
-  fence,
-  now,
-  attempt: toAttemptUpdate(attemptId, ending, now, now),
-});
-
-/** The job waits for an operator, because this step kept failing. */
-function waiting({
-  reason,
-  step,
-  answerId,
-  isAnswerKept,
-  now,
-}: {
-  reason: StoredAttention["reason"];
-  step: StoredAttention["step"];
-  answerId: string | null;
-  isAnswerKept: boolean;
-  now: Date;
-}) {
-  const attention: StoredAttention = { reason, step, since: now.toISOString(), answerId };
-  const event = { type: "job.needs_attention", payload: { reason, step, isAnswerKept } };
-  return { next: { status: "needs_attention" as const, attention }, event };
-}
-
-/**
- * The files of an answer are kept as artifacts, and what is done with them here keeps failing: an operator decides. False:
- * the lease is lost, or a cancel came meanwhile.
- */
-export function setWorkAside(ctx: Ctx, held: Held, ending: Ending): Promise<boolean> {
-  const now = ctx.now();
-  return setAside({
-    ...heldWith(held, ending, now),
-    content: null,
-    ...waiting({
-      reason: "output_not_processed",
-      step: "process_output",
-      answerId: null,
-      isAnswerKept: true,
-      now,
-    }),
-  });
 }
 
 function toText({ typedOutput, files }: Content): string {

@@ -5,7 +5,7 @@ import { ending, LEASE_MS } from "@/server/domain/executions";
 import * as jobs from "@/server/domain/jobs";
 import { toAnswer } from "@/server/domain/jobs/ending/ending";
 import { attempt } from "@/server/domain/jobs/running/run";
-import { setAnswerAside } from "@/server/domain/jobs/running/set-aside";
+import { keepAside } from "@/server/domain/jobs/running/set-aside";
 import { readJob } from "@/server/domain/jobs/running/work";
 import { pool } from "@/server/platform/db";
 import { newId } from "@/server/platform/ids";
@@ -162,7 +162,8 @@ export const putAside = (age: number): Step => ({
     const mine = claimOf(real, age);
     const job = await readJob(real.jobId);
     if (!mine || !job) return;
-    const isAside = await setAnswerAside(real.project.ctx, { job, ...mine }, answer, content);
+    const aside = { step: "store_output", content } as const;
+    const isAside = await keepAside(real.project.ctx, { job, ...mine }, answer, aside);
     expect(isAside).toBe(holds(model, mine) && model.status === "running");
     if (!isAside) return;
     model.tried = "aside";
