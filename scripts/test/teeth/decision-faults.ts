@@ -76,6 +76,20 @@ export const DECISION_FAULTS: Fault[] = [
     caughtBy,
   },
   {
+    name: "begun-request-is-sent-by-the-next-turn",
+    file,
+    find: 'if (submission === "not_attempted") return { to: "sent" };',
+    replace: 'if (submission !== "attempted") return { to: "sent" };',
+    caughtBy,
+  },
+  {
+    name: "answer-set-aside-is-taken-for-stored",
+    file,
+    find: 'if (answered?.isSetAside && !isCanceling) return { to: "stored" };',
+    replace: "",
+    caughtBy,
+  },
+  {
     name: "unstored-answer-is-waited-for-without-end",
     file,
     find: "if (outageMs === null || outageMs >= OUTAGE_MS)",

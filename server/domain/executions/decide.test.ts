@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { ending, failed, LOST, nothingSent, type Refused, unavailable } from "./call-outcome";
-import { decide, decideAbandoned, decideUnstored, endingFound, type Facts } from "./decide";
+import { decide, decideAbandoned, decideTurn, decideUnstored, endingFound, type Facts } from "./decide";
 import { OUTCOMES, type OutcomeKind } from "./outcomes";
 
 const now = new Date("2026-11-27T12:00:00Z");
@@ -213,6 +213,45 @@ test("abandoned work that is to be canceled ends as canceled, whatever became of
   expect(kindOf({})).toEqual(["canceled_unsent", null, "released"]);
   expect(kindOf({ submission: "attempted", isTaken: true })).toEqual(["canceled", null, "ambiguous"]);
   expect(kindOf({ submission: "attempted", answered })).toEqual(["result", null, "cost"]);
+});
+
+type Claimed = Parameters<typeof decideTurn>[0];
+const turn = (more: Partial<Claimed> = {}) =>
+  decideTurn({
+    ...{ answered: null, submission: "not_attempted", isCanceling: false },
+    ...{ isHere: false, isTaken: false, isKnownUnsent: false },
+    ...more,
+  });
+
+test("a turn sends what was never sent, asks for what the provider took on, and works here where no provider is needed", () => {
+  expect(turn()).toEqual({ to: "sent" });
+  expect(turn({ submission: "attempted", isTaken: true })).toEqual({ to: "polled" });
+  expect(turn({ isHere: true })).toEqual({ to: "here" });
+});
+
+test("a turn that finds a request begun sends nothing: it is lost, or taken back by the process that knows that it never left", () => {
+  for (const submission of ["ambiguous", "attempted"] as const) {
+    expect(turn({ submission })).toMatchObject({ to: "ended", ending: { kind: "lost", message: LOST } });
+    expect(turn({ submission, isKnownUnsent: true })).toEqual({ to: "released" });
+  }
+});
+
+test("a turn ends what was answered before anything else, and stores first what was set aside, unless it is to be canceled", () => {
+  const aside = { ...answered, isSetAside: true } as const;
+  const found = { submission: "attempted", isTaken: true } as const;
+  for (const isCanceling of [false, true]) {
+    expect(turn({ ...found, answered, isCanceling })).toEqual({ to: "answered" });
+    expect(turn({ ...found, answered: aside, isCanceling })).toEqual({
+      to: isCanceling ? "answered" : "stored",
+    });
+  }
+});
+
+test("a turn ends what is to be canceled, whether it was sent or not", () => {
+  expect(turn({ isCanceling: true })).toMatchObject({ to: "ended", ending: { kind: "canceled_unsent" } });
+  expect(turn({ isCanceling: true, isHere: true })).toMatchObject({ to: "ended" });
+  const sent = turn({ isCanceling: true, submission: "attempted", isTaken: true });
+  expect(sent).toMatchObject({ to: "ended", ending: { kind: "canceled", settlement: "ambiguous" } });
 });
 
 test("an answer that cannot be stored is stored again here, then by later turns for half an hour, then by an operator", () => {

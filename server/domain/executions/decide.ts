@@ -152,6 +152,23 @@ export function endingFound<Stored extends Ending>(
 }
 
 /**
+ * Says what the next turn of a claimed execution does. `isHere`: it needs no provider. `isTaken`: the provider works on it
+ * under a handle. `isKnownUnsent`: this process knows that its submission, which its rows show as begun, never left.
+ */
+export function decideTurn(
+  found: Found & { isCanceling: boolean; isHere: boolean; isTaken: boolean; isKnownUnsent: boolean },
+): { to: "ended"; ending: Ending } | { to: "stored" | "answered" | "here" | "released" | "polled" | "sent" } {
+  const { answered, submission, isCanceling, isHere, isTaken, isKnownUnsent } = found;
+  if (answered?.isSetAside && !isCanceling) return { to: "stored" };
+  if (answered) return { to: "answered" };
+  if (isCanceling) return { to: "ended", ending: endingFound(found, CANCELED) };
+  if (isHere) return { to: "here" };
+  if (isTaken) return { to: "polled" };
+  if (submission === "not_attempted") return { to: "sent" };
+  return isKnownUnsent ? { to: "released" } : { to: "ended", ending: endingFound(found, LOST_CALL) };
+}
+
+/**
  * Says what becomes of an execution whose process is gone: the next one takes it on, or it ends. What may have run is never
  * sent again. `isTaken`: the provider works on it under a handle. `unsent`: how it ends if it was not sent; null: another
  * process may begin it.

@@ -24,7 +24,7 @@ export { awaitFirst, failUnknown, faultOf, nextStepOf, saidUnasked, unsentFault,
 export { CHARGED, type Chargeable, chargeOf, holdFor, PROVIDER_COST } from "./charge";
 export type { Call } from "./classify";
 export { type Clock, clockOf, sleep } from "./clock";
-export { CANCELED, decideAbandoned, decideUnstored, endingFound, type Found } from "./decide";
+export { CANCELED, decideAbandoned, decideTurn, decideUnstored, endingFound, type Found } from "./decide";
 export { finishOnce, writeSurely } from "./end";
 export { askedOf, estimatedUsage } from "./estimated-usage";
 export {

@@ -5,7 +5,6 @@ import { SANDBOX } from "@/server/domain/catalog";
 import type { Ctx } from "@/server/domain/ctx";
 import {
   booksOf,
-  CANCELED,
   type CallMoney,
   type Ending,
   finishOnce,
@@ -32,16 +31,7 @@ import { type LoadedWork, storedInputHash, type Turn } from "../running/work";
 import { type Finish, finish } from "../transitions/finish";
 import type { NewEvent } from "../transitions/moves";
 import { callOf, settleLateAnswer } from "./after-end";
-import {
-  endingOf,
-  foundEnding,
-  freshIn,
-  type Kept,
-  type Next,
-  NOTHING,
-  toAttemptUpdate,
-  warningsOf,
-} from "./ending";
+import { endingOf, freshIn, type Kept, type Next, NOTHING, toAttemptUpdate, warningsOf } from "./ending";
 import { toPayload } from "./provider-said";
 
 /**
@@ -80,11 +70,6 @@ export async function finishLeased(
 async function readKept(job: JobRow): Promise<Kept> {
   const [artifacts, payloads] = await Promise.all([artifactsOf(job), payloadsOf(job)]);
   return { artifacts, outputHash: payloads.find(({ kind }) => kind === "output")?.sha256 ?? null };
-}
-
-/** Ends an execution that is to be canceled: what may have left stays ambiguous. */
-export function cancelNow(turn: Turn): Promise<Next> {
-  return finishLeased(turn, foundEnding(turn.row, CANCELED), NOTHING, ["canceling"]);
 }
 
 /**

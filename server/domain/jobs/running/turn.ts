@@ -6,12 +6,12 @@ import {
   type CallOutcome,
   DIFFERS,
   type Driver,
+  decideTurn,
   failed,
   forgetUnsent,
   type Gate,
   isKnownUnsent,
   LEASE_MS,
-  LOST,
   leaseOwner,
   lostAfter,
   nothingSent,
@@ -24,8 +24,8 @@ import { Fault, ValidationFault } from "@/server/platform/errors/errors";
 import { isDatabaseOutage } from "@/server/platform/errors/outage";
 import { failpoint } from "@/server/platform/settings/failpoint";
 import type { TextCall } from "@/server/providers/define";
-import { cancelNow, finishLeased } from "../ending/end";
-import { type Next, NOTHING, unseen } from "../ending/ending";
+import { finishLeased } from "../ending/end";
+import { foundOf, type Next, NOTHING, unseen } from "../ending/ending";
 import { neverSent } from "../ending/never-sent";
 import { frameWriter } from "../following/frames";
 import { readerOf } from "../following/reader";
@@ -45,21 +45,40 @@ const LOOK_AGAIN_MS = 100;
 
 /** One turn of a claimed execution: its rows say whether to submit, to ask again, or to end what was answered. */
 export async function advance(turn: Turn): Promise<Next> {
-  const { ctx, work, row, lease } = turn;
-  const { job } = work;
-  if (row.answer?.isSetAside && job.status === "running") return storeSetAside(turn);
-  if (row.answer) return endAnswered(turn);
-  if (job.status === "canceling") return cancelNow(turn);
-  if ("local" in work.capability.execute) return runLocally(turn);
-  if (row.submission === "ambiguous" && row.handle === null) {
-    if (!isKnownUnsent(job.id)) return finishLeased(turn, failed("lost", LOST, lostAfter(nothingSent)));
-    // It was begun here, and could not be taken back while the database was out.
-    forgetUnsent(job.id);
-    return settle(turn, refusedUnsent);
+  const { job, capability } = turn.work;
+  const isCanceling = job.status === "canceling";
+  const step = decideTurn({
+    ...foundOf(turn.row),
+    isCanceling,
+    isHere: "local" in capability.execute,
+    isTaken: turn.row.handle !== null,
+    isKnownUnsent: isKnownUnsent(job.id),
+  });
+  switch (step.to) {
+    case "stored":
+      return storeSetAside(turn);
+    case "answered":
+      return endAnswered(turn);
+    case "ended":
+      return finishLeased(turn, step.ending, NOTHING, isCanceling ? ["canceling"] : undefined);
+    case "here":
+      return runLocally(turn);
+    case "released":
+      // It was begun here, and could not be taken back while the database was out.
+      forgetUnsent(job.id);
+      return settle(turn, refusedUnsent);
   }
   const ready = await readyOrEnd(turn);
   if (!ready) return { state: "ended" };
-  if (row.handle !== null) return settle(turn, await pollCall({ ...ready, ...callOf(turn) }, row.handle));
+  return step.to === "polled"
+    ? settle(turn, await pollCall({ ...ready, ...callOf(turn) }, turn.row.handle))
+    : begin({ ...turn, work: ready });
+}
+
+/** Writes a submission down and sends it; another turn looks again if the rows have changed since. */
+async function begin(turn: ReadyTurn): Promise<Next> {
+  const { ctx, work, row, lease } = turn;
+  const { job } = work;
   const begun = await beginSubmission({
     jobId: job.id,
     fence: lease.fence,
@@ -70,7 +89,7 @@ export async function advance(turn: Turn): Promise<Next> {
   });
   if (!begun) return { state: "again", afterMs: LOOK_AGAIN_MS };
   const sent = { ...row, submission: "ambiguous", submission_begun_at: ctx.now() } as const;
-  return submit({ ...turn, work: ready, row: sent });
+  return submit({ ...turn, row: sent });
 }
 
 /** Sends what is written down as begun, and has what follows from the outcome written down. */
