@@ -248,7 +248,7 @@ describe("imports flow one way", () => {
     expect(named('await import("@/server/domain/jobs")')).toBe(true);
   });
 
-  test("the decision about a call is a function of its facts: it imports outcomes, and knows no clock and no chance", () => {
+  test("the decisions about an execution are functions of their facts: they import outcomes, and know no clock and no chance", () => {
     const core = "server/domain/executions";
     const valuesOf = (name: string) =>
       importsOf(`${core}/${name}.ts`).flatMap(({ target, isTypeOnly }) => (isTypeOnly ? [] : [target]));
