@@ -71,8 +71,8 @@ export const DECISION_FAULTS: Fault[] = [
   {
     name: "abandoned-work-ignores-a-cancel",
     file,
-    find: 'if (isCanceling) return { to: "ended", ending: endingFound(found, CANCELED) };',
-    replace: "",
+    find: "(found, CANCELED) };\n  if (answered || isTaken)",
+    replace: "(found, LOST_CALL) };\n  if (answered || isTaken)",
     caughtBy,
   },
   {
