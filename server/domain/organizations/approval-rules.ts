@@ -2,23 +2,31 @@ import type { ApprovalRules, SetApprovalRules } from "@/server/contract/organiza
 import { access, changeAccessBy, managerOf, roleIn } from "@/server/domain/access";
 import { record } from "@/server/domain/audit";
 import type { Ctx } from "@/server/domain/ctx";
+import { project } from "@/server/generated/schema";
 import { pool, type Queryable } from "@/server/platform/db";
 import { fail } from "@/server/platform/errors/errors";
 import { microsToUsd, usdToMicros } from "@/server/platform/money";
+import { bool, jsonb, maybe, type Of, pick, text } from "@/server/sql/column";
+import { statement } from "@/server/sql/statement";
 
-type Row = {
-  organization_id: string;
-  approval_threshold_micros: number | null;
-  is_second_person: boolean | null;
+const RULES = {
+  ...pick(project, "organization_id approval_threshold_micros"),
+  is_second_person: maybe(bool),
 };
+type Row = Of<typeof RULES>;
 
-async function readRules(projectId: string, database: Queryable, lock = ""): Promise<Row> {
-  const { rows } = await database.query<Row>(
-    `SELECT organization_id, approval_threshold_micros, (settings->>'requireDifferentApprover')::boolean AS is_second_person
-     FROM project WHERE id = $1 ${lock}`,
-    [projectId],
-  );
-  return rows[0] ?? fail("NotFound", "There is no such project.");
+const rules = (name: string, lock = "") =>
+  statement(name, {
+    params: { projectId: text },
+    row: RULES,
+    sql: `SELECT organization_id, approval_threshold_micros, (settings->>'requireDifferentApprover')::boolean AS is_second_person
+       FROM project WHERE id = $projectId ${lock}`,
+  });
+const rulesOf = rules("project.read.approval_rules");
+const lockedRulesOf = rules("project.lock.approval_rules", "FOR NO KEY UPDATE");
+
+async function readRules(projectId: string, database: Queryable, from = rulesOf): Promise<Row> {
+  return (await from.first(database, { projectId })) ?? fail("NotFound", "There is no such project.");
 }
 
 /** When a person has to approve a job of this project. For its people, and for its management keys. */
@@ -39,6 +47,15 @@ function toRules(projectId: string, row: Row): ApprovalRules {
   };
 }
 
+const storeRules = statement("project.update.approval_rules", {
+  params: {
+    projectId: text,
+    micros: project.approval_threshold_micros,
+    rule: jsonb<{ requireDifferentApprover: boolean }>(),
+  },
+  sql: `UPDATE project SET approval_threshold_micros = $micros, settings = settings || $rule::jsonb WHERE id = $projectId`,
+});
+
 /**
  * Changes that, for jobs submitted from now on. For admins of the organization and operators, and for management keys of the
  * project, which can only make the rules stricter.
@@ -51,14 +68,11 @@ export async function setApprovalRules(
   const { organization_id: organizationId } = await readRules(projectId, pool);
   access.authorize(ctx, "settings:write", { managed: { organizationId, projectId } });
   const micros = wanted.thresholdUsd === null ? null : usdToMicros(wanted.thresholdUsd);
-  const rule = JSON.stringify({ requireDifferentApprover: wanted.requireDifferentApprover });
+  const rule = { requireDifferentApprover: wanted.requireDifferentApprover };
   return changeAccessBy(async (client) => {
-    const before = await readRules(projectId, client, "FOR NO KEY UPDATE");
+    const before = await readRules(projectId, client, lockedRulesOf);
     if (managerOf(ctx)) refuseLooser(before, micros, wanted.requireDifferentApprover);
-    await client.query(
-      "UPDATE project SET approval_threshold_micros = $2, settings = settings || $3::jsonb WHERE id = $1",
-      [projectId, micros, rule],
-    );
+    await storeRules.run(client, { projectId, micros, rule });
     const act = { organizationId, projectId, subject: projectId };
     await record(ctx, { ...act, action: "project.approval_rules_set", details: { ...wanted } }, client);
     return toRules(projectId, await readRules(projectId, client));

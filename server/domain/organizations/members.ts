@@ -3,29 +3,30 @@ import { Role } from "@/server/contract/organizations";
 import { access, changeAccessBy, isAtLeast, isOperator } from "@/server/domain/access";
 import { record } from "@/server/domain/audit";
 import type { Ctx, Role as RoleName } from "@/server/domain/ctx";
+import { apiKey, membership, userAccount } from "@/server/generated/schema";
 import { pool, type Transaction } from "@/server/platform/db";
 import { fail } from "@/server/platform/errors/errors";
+import { int4, pick, present, text, timestamptz } from "@/server/sql/column";
+import { statement } from "@/server/sql/statement";
 
-type Row = {
-  user_id: string;
-  email: string;
-  display_name: string;
-  role: string;
-  created_at: Date;
-  keys: number;
-};
+const listMembers = statement("membership.list.organization", {
+  params: { organizationId: text, now: timestamptz },
+  row: {
+    ...pick(membership, "user_id role created_at"),
+    ...pick(userAccount, "email display_name"),
+    keys: int4,
+  },
+  sql: `SELECT user_id, email, display_name, role, membership.created_at,
+       (SELECT count(*)::int FROM api_key WHERE api_key.organization_id = $organizationId AND created_by = user_id
+          AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > $now)) AS keys
+     FROM membership JOIN user_account ON user_account.id = user_id
+     WHERE membership.organization_id = $organizationId ORDER BY membership.created_at, user_id`,
+});
 
 /** Who belongs to an organization, oldest first. For its members. */
 export async function membersOf(ctx: Ctx, organizationId: string): Promise<Member[]> {
   access.authorize(ctx, "viewer", { organizationId });
-  const { rows } = await pool.query<Row>(
-    `SELECT user_id, email, display_name, role, membership.created_at,
-       (SELECT count(*)::int FROM api_key WHERE api_key.organization_id = $1 AND created_by = user_id
-          AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > $2)) AS keys
-     FROM membership JOIN user_account ON user_account.id = user_id
-     WHERE membership.organization_id = $1 ORDER BY membership.created_at, user_id`,
-    [organizationId, ctx.now()],
-  );
+  const rows = await listMembers.all(pool, { organizationId, now: ctx.now() });
   return rows.map((row) => ({
     userId: row.user_id,
     email: row.email,
@@ -36,6 +37,11 @@ export async function membersOf(ctx: Ctx, organizationId: string): Promise<Membe
     joinedAt: row.created_at.toISOString(),
   }));
 }
+
+const updateRole = statement("membership.update.role", {
+  params: { organizationId: text, userId: text, role: membership.role },
+  sql: `UPDATE membership SET role = $role WHERE organization_id = $organizationId AND user_id = $userId`,
+});
 
 /**
  * Gives a member another role, from the next request on. For admins: no one gives a role above their own or changes who
@@ -55,15 +61,24 @@ export async function changeRole(
       tooLow(own, `Only an owner can change an owner's role. Your role is ${own}.`);
     if (role === target.role) return;
     if (target.role === "owner" && owners === 1) lastOwner();
-    await client.query("UPDATE membership SET role = $3 WHERE organization_id = $1 AND user_id = $2", [
-      organizationId,
-      userId,
-      role,
-    ]);
+    await updateRole.run(client, { organizationId, userId, role });
     const details = { email: target.email, before: target.role, after: role };
     await record(ctx, { organizationId, subject: userId, action: "member.role_changed", details }, client);
   });
 }
+
+const deleteMember = statement("membership.delete", {
+  params: { organizationId: text, userId: text },
+  sql: `DELETE FROM membership WHERE organization_id = $organizationId AND user_id = $userId`,
+});
+
+const listKeysOf = statement("api_key.list.member", {
+  params: { organizationId: text, userId: text, now: timestamptz },
+  row: { ...pick(apiKey, "name prefix"), keyId: apiKey.id, projectId: apiKey.project_id },
+  sql: `SELECT id AS "keyId", name, prefix, project_id AS "projectId" FROM api_key
+       WHERE organization_id = $organizationId AND created_by = $userId AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > $now)
+       ORDER BY id DESC`,
+});
 
 /**
  * Ends a membership: from the next request on this person has no right here. Admins remove who is not above them,
@@ -83,16 +98,8 @@ export async function removeMember(
     if (!isOwn && !isAtLeast(own, target.role))
       tooLow(own, `Only an owner can remove an owner. Your role is ${own}.`);
     if (target.role === "owner" && owners === 1) lastOwner();
-    await client.query("DELETE FROM membership WHERE organization_id = $1 AND user_id = $2", [
-      organizationId,
-      userId,
-    ]);
-    const { rows } = await client.query<RemovedMember["keys"][number]>(
-      `SELECT id AS "keyId", name, prefix, project_id AS "projectId" FROM api_key
-       WHERE organization_id = $1 AND created_by = $2 AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > $3)
-       ORDER BY id DESC`,
-      [organizationId, userId, ctx.now()],
-    );
+    await deleteMember.run(client, { organizationId, userId });
+    const rows = await listKeysOf.all(client, { organizationId, userId, now: ctx.now() });
     const details = { email: target.email, role: target.role, keysLeft: rows.map(({ keyId }) => keyId) };
     const action = isOwn ? "member.left" : "member.removed";
     await record(ctx, { organizationId, subject: userId, action, details }, client);
@@ -101,6 +108,16 @@ export async function removeMember(
 }
 
 type Locked = { own: RoleName; target: { email: string; role: RoleName }; owners: number };
+
+const lockAll = statement("membership.lock.organization", {
+  params: { organizationId: text },
+  row: {
+    ...pick(membership, "user_id role"),
+    email: present(text, "a membership is of a user account"),
+  },
+  sql: `SELECT user_id, role, (SELECT email FROM user_account WHERE id = user_id) AS email FROM membership
+     WHERE organization_id = $organizationId ORDER BY user_id FOR UPDATE`,
+});
 
 /**
  * Roles as they stay until the end of the transaction: changes of an organization's memberships wait here, so the
@@ -112,11 +129,7 @@ async function lockMembers(
   organizationId: string,
   userId: string,
 ): Promise<Locked> {
-  const { rows } = await client.query<{ user_id: string; email: string; role: string }>(
-    `SELECT user_id, role, (SELECT email FROM user_account WHERE id = user_id) AS email FROM membership
-     WHERE organization_id = $1 ORDER BY user_id FOR UPDATE`,
-    [organizationId],
-  );
+  const rows = await lockAll.all(client, { organizationId });
   const members = rows.map((row) => ({ ...row, role: Role.parse(row.role) }));
   const mine = members.find((each) => each.user_id === ctx.principal.id)?.role;
   const own = isOperator(ctx) ? "owner" : (mine ?? fail("NotFound", "There is no such organization."));

@@ -4,9 +4,12 @@ import type { OrganizationDetail, OrganizationUpdate } from "@/server/contract/p
 import { access, membershipsOf, visibleOrganizations } from "@/server/domain/access";
 import { record } from "@/server/domain/audit";
 import type { Ctx, Role } from "@/server/domain/ctx";
+import { organization } from "@/server/generated/schema";
 import { inTransaction, type Tx, withSystem } from "@/server/platform/db";
 import { fail } from "@/server/platform/errors/errors";
 import { newId } from "@/server/platform/ids";
+import { text } from "@/server/sql/column";
+import { statement } from "@/server/sql/statement";
 
 /** Makes an organization. Operators only. */
 export async function createOrganization(
@@ -39,6 +42,14 @@ export async function listOwnOrganizations(ctx: Ctx): Promise<OrganizationDetail
   );
 }
 
+const rename = statement("organization.update.display_name", {
+  params: { organizationId: text, displayName: organization.display_name },
+  row: { created_at: organization.created_at, before: organization.display_name },
+  sql: `WITH old AS (SELECT id, display_name FROM organization WHERE id = $organizationId FOR NO KEY UPDATE)
+       UPDATE organization SET display_name = $displayName FROM old WHERE organization.id = old.id
+       RETURNING old.display_name AS before, created_at`,
+});
+
 /** Gives an organization another name. For admins. */
 export async function changeOrganization(
   ctx: Ctx,
@@ -47,12 +58,7 @@ export async function changeOrganization(
 ): Promise<OrganizationDetail> {
   access.authorize(ctx, "admin", { organizationId });
   return inTransaction(async (client) => {
-    const { rows } = await client.query<{ before: string; created_at: Date }>(
-      `WITH old AS (SELECT id, display_name FROM organization WHERE id = $1 FOR NO KEY UPDATE)
-       UPDATE organization SET display_name = $2 FROM old WHERE organization.id = old.id
-       RETURNING old.display_name AS before, created_at`,
-      [organizationId, displayName],
-    );
+    const rows = await rename.all(client, { organizationId, displayName });
     const row = rows[0] ?? fail("NotFound", "There is no such organization.");
     const act = { organizationId, subject: organizationId, action: "organization.renamed" };
     await record(ctx, { ...act, details: { before: row.before, after: displayName } }, client);

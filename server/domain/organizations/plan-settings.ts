@@ -14,11 +14,15 @@ import {
   type Settings,
   usedOfEach,
 } from "@/server/domain/plans";
+import { organization } from "@/server/generated/schema";
 import { pool, type Queryable } from "@/server/platform/db";
 import type { Json } from "@/server/platform/durable/step";
 import { fail, ValidationFault } from "@/server/platform/errors/errors";
+import { jsonb, maybe, names, type Of, pick, text, texts } from "@/server/sql/column";
+import { statement } from "@/server/sql/statement";
 
-type Row = { id: string; display_name: string; created_at: Date; settings: Settings };
+const SETTINGS = pick(organization, "id display_name created_at settings");
+type Row = Of<typeof SETTINGS>;
 
 /** The plan of an organization, what holds for it and what it uses. For its members. */
 export async function planSettings(ctx: Ctx, organizationId: string): Promise<PlanSettingsView> {
@@ -26,17 +30,32 @@ export async function planSettings(ctx: Ctx, organizationId: string): Promise<Pl
   return view(ctx, await read(organizationId, pool));
 }
 
+const listSettings = statement("organization.list.plan_settings", {
+  params: { before: maybe(text) },
+  row: SETTINGS,
+  sql: `SELECT ${names(SETTINGS)} FROM organization WHERE ($before::text IS NULL OR id < $before)
+     ORDER BY id DESC LIMIT 51`,
+});
+
+const readSettings = statement("organization.read.plan_settings", {
+  params: { organizationId: text },
+  row: SETTINGS,
+  sql: `SELECT ${names(SETTINGS)} FROM organization WHERE id = $organizationId`,
+});
+
+const lockSettings = statement("organization.lock.plan_settings", {
+  params: { organizationId: text },
+  row: SETTINGS,
+  sql: `SELECT ${names(SETTINGS)} FROM organization WHERE id = $organizationId FOR NO KEY UPDATE`,
+});
+
 /** The same of every organization, newest first, 50 at a time. Operators only. */
 export async function listPlanSettings(
   ctx: Ctx,
   { cursor }: { cursor?: string | undefined },
 ): Promise<{ items: PlanSettingsView[]; nextCursor?: string }> {
   access.authorize(ctx, "operator");
-  const { rows } = await pool.query<Row>(
-    `SELECT id, display_name, created_at, settings FROM organization WHERE ($1::text IS NULL OR id < $1)
-     ORDER BY id DESC LIMIT 51`,
-    [readCursor("organization", cursor)],
-  );
+  const rows = await listSettings.all(pool, { before: readCursor("organization", cursor) });
   const { items: page, ...next } = pageOf(rows, 50, (row) => row);
   return { items: await views(ctx, page), ...next };
 }
@@ -98,19 +117,21 @@ async function requireExternalActions(ctx: Ctx, organizationId: string): Promise
 
 type Changes = Record<string, Json | undefined>;
 
+const mergeSettings = statement("organization.update.plan_settings", {
+  params: { organizationId: text, settings: jsonb<Settings>(), removed: texts },
+  sql: `UPDATE organization SET settings = (settings || $settings::jsonb) - $removed::text[] WHERE id = $organizationId`,
+});
+
 /** Writes these settings and no others; null removes one. */
 async function change(ctx: Ctx, organizationId: string, action: string, wanted: Changes) {
   const changes = Object.entries(wanted).filter(([, value]) => value !== undefined) as [string, Json][];
   const after = await changeAccessBy(async (client) => {
-    const before = await read(organizationId, client, "FOR NO KEY UPDATE");
-    await client.query(
-      "UPDATE organization SET settings = (settings || $2::jsonb) - $3::text[] WHERE id = $1",
-      [
-        organizationId,
-        JSON.stringify(Object.fromEntries(changes)),
-        changes.filter(([, value]) => value === null).map(([name]) => name),
-      ],
-    );
+    const before = (await lockSettings.first(client, { organizationId })) ?? noOrganization();
+    await mergeSettings.run(client, {
+      organizationId,
+      settings: Object.fromEntries(changes),
+      removed: changes.filter(([, value]) => value === null).map(([name]) => name),
+    });
     const row = await read(organizationId, client);
     const details = Object.fromEntries(
       changes.map(([name]) => [
@@ -124,13 +145,11 @@ async function change(ctx: Ctx, organizationId: string, action: string, wanted: 
   return view(ctx, after);
 }
 
-async function read(organizationId: string, database: Queryable, lock = ""): Promise<Row> {
-  const { rows } = await database.query<Row>(
-    `SELECT id, display_name, created_at, settings FROM organization WHERE id = $1 ${lock}`,
-    [organizationId],
-  );
-  return rows[0] ?? fail("NotFound", "There is no such organization.");
+async function read(organizationId: string, database: Queryable): Promise<Row> {
+  return (await readSettings.first(database, { organizationId })) ?? noOrganization();
 }
+
+const noOrganization = (): never => fail("NotFound", "There is no such organization.");
 
 async function view(ctx: Ctx, row: Row): Promise<PlanSettingsView> {
   const [only] = await views(ctx, [row]);

@@ -3,20 +3,19 @@ import type { Environment, ProjectCreate, ProjectDetail } from "@/server/contrac
 import { Repository, Status } from "@/server/contract/projects";
 import { access, roleIn } from "@/server/domain/access";
 import type { Ctx } from "@/server/domain/ctx";
+import { project } from "@/server/generated/schema";
 import { pool, type Queryable } from "@/server/platform/db";
 import { fail } from "@/server/platform/errors/errors";
+import { column, type Of, pick, text } from "@/server/sql/column";
+import { statement } from "@/server/sql/statement";
 import { createProject } from "./projects";
 
-export type ProjectRow = {
-  id: string;
-  organization_id: string;
-  display_name: string;
-  slug: string;
-  status: string;
-  repository: unknown;
-  created_at: Date;
-  environments: { id: string; slug: string; display_name: string; status: string; created_at: string }[];
+const PROJECT = {
+  ...pick(project, "id organization_id display_name slug status repository created_at"),
+  environments:
+    column<{ id: string; slug: string; display_name: string; status: string; created_at: string }[]>("json"),
 };
+export type ProjectRow = Of<typeof PROJECT>;
 
 /** Of projects with all of their environments; what follows says which. */
 export const SELECT_PROJECTS = `SELECT project.id, organization_id, display_name, slug, status, repository, created_at,
@@ -24,25 +23,34 @@ export const SELECT_PROJECTS = `SELECT project.id, organization_id, display_name
      'created_at', created_at) ORDER BY slug), '[]') FROM environment WHERE project_id = project.id) AS environments
   FROM project`;
 
+const readProject = statement("project.read.details", {
+  params: { projectId: text },
+  row: PROJECT,
+  sql: `${SELECT_PROJECTS} WHERE id = $projectId`,
+});
+
 /** A project of the caller's organizations; one of strangers is as none at all. */
 export async function findProject(
   ctx: Ctx,
   projectId: string,
   database: Queryable = pool,
 ): Promise<ProjectRow> {
-  const { rows } = await database.query<ProjectRow>(`${SELECT_PROJECTS} WHERE id = $1`, [projectId]);
+  const rows = await readProject.all(database, { projectId });
   const row = rows[0];
   if (!row || !roleIn(ctx, row.organization_id)) fail("NotFound", "There is no such project.");
   return row;
 }
 
+const listProjects = statement("project.list.organization", {
+  params: { organizationId: text },
+  row: PROJECT,
+  sql: `${SELECT_PROJECTS} WHERE organization_id = $organizationId ORDER BY created_at, id`,
+});
+
 /** Every project of an organization, archived ones too, oldest first. For its members. */
 export async function projectsOf(ctx: Ctx, organizationId: string): Promise<ProjectDetail[]> {
   access.authorize(ctx, "viewer", { organizationId });
-  const { rows } = await pool.query<ProjectRow>(
-    `${SELECT_PROJECTS} WHERE organization_id = $1 ORDER BY created_at, id`,
-    [organizationId],
-  );
+  const rows = await listProjects.all(pool, { organizationId });
   return rows.map(toDetail);
 }
 

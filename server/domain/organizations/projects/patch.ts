@@ -3,14 +3,39 @@ import type { ProjectDetail, ProjectSettingsPatch } from "@/server/contract/proj
 import { access, changeAccessBy } from "@/server/domain/access";
 import { record } from "@/server/domain/audit";
 import type { Ctx } from "@/server/domain/ctx";
-import { requireRoom, type Settings } from "@/server/domain/plans";
+import { requireRoom } from "@/server/domain/plans";
+import { environment, organization, project } from "@/server/generated/schema";
 import type { Transaction } from "@/server/platform/db";
 import { ValidationFault } from "@/server/platform/errors/errors";
 import { newId } from "@/server/platform/ids";
+import { bool, int4, maybe, text, timestamptz } from "@/server/sql/column";
+import { statement } from "@/server/sql/statement";
 import { findProject, type ProjectRow, toDetail } from "./details";
 
 /** A project has at most so many environments, archived ones included. */
 const MOST_ENVIRONMENTS = 50;
+
+const lockOrganization = statement("organization.lock.projects", {
+  params: { organizationId: text },
+  row: { settings: organization.settings, projects: int4 },
+  sql: `SELECT settings, (SELECT count(*)::int FROM project WHERE organization_id = $organizationId AND status = 'active') AS projects
+       FROM organization WHERE id = $organizationId FOR NO KEY UPDATE`,
+});
+
+const updateProject = statement("project.update.details", {
+  params: {
+    projectId: text,
+    displayName: maybe(text),
+    slug: maybe(text),
+    status: maybe(text),
+    repository: project.repository,
+    clearRepository: bool,
+  },
+  sql: `UPDATE project SET display_name = coalesce($displayName, display_name), slug = coalesce($slug, slug),
+         status = coalesce($status, status),
+         repository = CASE WHEN $clearRepository THEN NULL ELSE coalesce($repository::jsonb, repository) END
+       WHERE id = $projectId`,
+});
 
 /**
  * Changes what a project is called, where its source code is, its environments, and whether it works at all: once the
@@ -26,27 +51,19 @@ export async function patchProject(
     const seen = await findProject(ctx, projectId, client);
     access.authorize(ctx, "admin", { organizationId: seen.organization_id });
     // Assigning a slug in this organization waits here, and changes of one project come one after the other.
-    const { rows: organizations } = await client.query<{ settings: Settings; projects: number }>(
-      `SELECT settings, (SELECT count(*)::int FROM project WHERE organization_id = $1 AND status = 'active') AS projects
-       FROM organization WHERE id = $1 FOR NO KEY UPDATE`,
-      [seen.organization_id],
-    );
+    const organizations = await lockOrganization.all(client, { organizationId: seen.organization_id });
     const { settings, projects } = organizations[0]!; // of a project that was found
     const before = await findProject(ctx, projectId, client);
     await refuseTakenSlug(client, before, input.slug);
     await changeEnvironments(ctx, client, before, input.environments ?? []);
-    await client.query(
-      `UPDATE project SET display_name = coalesce($2, display_name), slug = coalesce($3, slug), status = coalesce($4, status),
-         repository = CASE WHEN $6 THEN NULL ELSE coalesce($5::jsonb, repository) END WHERE id = $1`,
-      [
-        projectId,
-        input.displayName ?? null,
-        input.slug ?? null,
-        input.status ?? null,
-        repositoryOf(input),
-        input.clearRepository,
-      ],
-    );
+    await updateProject.run(client, {
+      projectId,
+      displayName: input.displayName ?? null,
+      slug: input.slug ?? null,
+      status: input.status ?? null,
+      repository: repositoryOf(input),
+      clearRepository: input.clearRepository,
+    });
     const after = await findProject(ctx, projectId, client);
     if (before.status !== "active" && after.status === "active")
       requireRoom(settings, "projects", projects + 1);
@@ -61,11 +78,16 @@ export async function patchProject(
   });
 }
 
-function repositoryOf({ repository, clearRepository }: ProjectSettingsPatch): string | null {
+function repositoryOf({ repository, clearRepository }: ProjectSettingsPatch) {
   if (repository && clearRepository)
     refuse(["clearRepository"], "Send a repository or clear it, not both.", "conflict");
-  return repository ? JSON.stringify(repository) : null;
+  return repository ?? null;
 }
+
+const findSlug = statement("project.find.slug", {
+  params: { organizationId: text, slug: text, projectId: text },
+  sql: `SELECT FROM project WHERE organization_id = $organizationId AND slug = $slug AND id <> $projectId`,
+});
 
 async function refuseTakenSlug(
   client: Transaction,
@@ -73,10 +95,7 @@ async function refuseTakenSlug(
   slug?: string | null,
 ) {
   if (!slug) return;
-  const { rowCount } = await client.query(
-    "SELECT FROM project WHERE organization_id = $1 AND slug = $2 AND id <> $3",
-    [organization_id, slug, id],
-  );
+  const rowCount = await findSlug.count(client, { organizationId: organization_id, slug, projectId: id });
   if (rowCount)
     refuse(["slug"], "Another project in this organization has this slug. Choose another.", "taken");
 }
@@ -85,6 +104,24 @@ const activeOf = ({ environments }: ProjectRow) =>
   environments.filter(({ status }) => status === "active").length;
 
 type EnvironmentPatch = NonNullable<ProjectSettingsPatch["environments"]>[number];
+
+const insertEnvironment = statement("environment.insert", {
+  params: {
+    environmentId: environment.id,
+    projectId: environment.project_id,
+    slug: environment.slug,
+    displayName: environment.display_name,
+    status: environment.status,
+    now: timestamptz,
+  },
+  sql: `INSERT INTO environment (id, project_id, slug, display_name, status, created_at)
+    VALUES ($environmentId, $projectId, $slug, $displayName, $status, $now)`,
+});
+
+const updateEnvironment = statement("environment.update", {
+  params: { environmentId: text, displayName: maybe(text), status: environment.status },
+  sql: `UPDATE environment SET display_name = coalesce($displayName, display_name), status = $status WHERE id = $environmentId`,
+});
 
 async function changeEnvironments(
   ctx: Ctx,
@@ -105,10 +142,14 @@ async function changeEnvironments(
       const status = each.status ?? "active";
       const made = { id, slug, display_name: each.displayName ?? slug, status, created_at: "" };
       known.set(id, made);
-      await client.query(
-        `INSERT INTO environment (id, project_id, slug, display_name, status, created_at) VALUES ($1, $2, $3, $4, $5, $6)`,
-        [id, projectId, slug, made.display_name, status, ctx.now()],
-      );
+      await insertEnvironment.run(client, {
+        environmentId: id,
+        projectId,
+        slug,
+        displayName: made.display_name,
+        status,
+        now: ctx.now(),
+      });
       continue;
     }
     const old = known.get(each.id) ?? refuse(at("id"), "The project has no such environment.", "not_found");
@@ -117,10 +158,11 @@ async function changeEnvironments(
     if (each.slug !== undefined && each.slug !== old.slug)
       refuse(at("slug"), `The slug of an environment cannot change. This one is ${old.slug}.`, "immutable");
     old.status = each.status ?? old.status;
-    await client.query(
-      "UPDATE environment SET display_name = coalesce($2, display_name), status = $3 WHERE id = $1",
-      [old.id, each.displayName ?? null, old.status],
-    );
+    await updateEnvironment.run(client, {
+      environmentId: old.id,
+      displayName: each.displayName ?? null,
+      status: old.status,
+    });
   }
   if (known.size > MOST_ENVIRONMENTS)
     refuse(["environments"], `A project can have at most ${MOST_ENVIRONMENTS} environments.`, "too_many");

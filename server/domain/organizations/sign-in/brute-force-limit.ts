@@ -1,7 +1,10 @@
 import type { Ctx } from "@/server/domain/ctx";
+import { signInFailure } from "@/server/generated/schema";
 import { pool } from "@/server/platform/db";
 import { Fault, fail } from "@/server/platform/errors/errors";
 import { networkOf } from "@/server/platform/network-of";
+import { column, int4, maybe, text, texts, timestamptz } from "@/server/sql/column";
+import { statement } from "@/server/sql/statement";
 
 /** So many failures of one account, or from one address, within the window; then no one gets in there for a while. */
 const MOST_FAILURES = 10;
@@ -40,21 +43,34 @@ export async function countTry(subjects: string[], now: Date): Promise<number[]>
   fail("RateLimited", "Too many attempts. Wait a few minutes, then try again.", { retryAfterSeconds });
 }
 
+const insertFailures = statement("sign_in_failure.insert", {
+  params: { subjects: texts, now: timestamptz },
+  row: { id: signInFailure.id },
+  sql: `INSERT INTO sign_in_failure (subject, at) SELECT unnest($subjects::text[]), $now RETURNING id`,
+});
+
 export async function noteFailure(subjects: string[], now: Date): Promise<number[]> {
-  const { rows } = await pool.query<{ id: number }>(
-    "INSERT INTO sign_in_failure (subject, at) SELECT unnest($1::text[]), $2 RETURNING id",
-    [subjects, now],
-  );
+  const rows = await insertFailures.all(pool, { subjects, now });
   return rows.map((row) => row.id);
 }
 
+const deleteFailures = statement("sign_in_failure.delete.entries", {
+  params: { entries: column<number[]>("int8[]") },
+  sql: `DELETE FROM sign_in_failure WHERE id = ANY($entries)`,
+});
+
 export async function forget(entries: number[]): Promise<void> {
-  await pool.query("DELETE FROM sign_in_failure WHERE id = ANY($1)", [entries]);
+  await deleteFailures.run(pool, { entries });
 }
+
+const deleteFailuresOf = statement("sign_in_failure.delete.subject", {
+  params: { subject: text },
+  sql: `DELETE FROM sign_in_failure WHERE subject = $subject`,
+});
 
 /** Of one that has proven itself. */
 export async function forgetSubject(subject: string): Promise<void> {
-  await pool.query("DELETE FROM sign_in_failure WHERE subject = $1", [subject]);
+  await deleteFailuresOf.run(pool, { subject });
 }
 
 /**
@@ -66,15 +82,18 @@ const networkSubjects = (kind: string, network: string) => (network === "" ? [] 
 /** The same of failures to sign in, of passwords and codes together. */
 export const addressSubjects = (network: string) => networkSubjects("address", network);
 
+const readOpening = statement("sign_in_failure.read.opening", {
+  params: { subjects: texts, now: timestamptz, most: int4, minutes: int4 },
+  row: { opens_at: maybe(timestamptz) },
+  sql: `SELECT max(at) + make_interval(mins => $minutes) AS opens_at FROM (
+       SELECT subject, at, row_number() OVER (PARTITION BY subject ORDER BY at DESC, id DESC) AS place
+       FROM sign_in_failure WHERE subject = ANY($subjects) AND at > $now::timestamptz - make_interval(mins => $minutes)
+     ) AS recent WHERE place = $most + 1`,
+});
+
 /** Zero: allowed now, this try included. */
 export async function secondsUntilAllowed(subjects: string[], now: Date): Promise<number> {
-  const { rows } = await pool.query<{ opens_at: Date }>(
-    `SELECT max(at) + make_interval(mins => $4) AS opens_at FROM (
-       SELECT subject, at, row_number() OVER (PARTITION BY subject ORDER BY at DESC, id DESC) AS place
-       FROM sign_in_failure WHERE subject = ANY($1) AND at > $2::timestamptz - make_interval(mins => $4)
-     ) AS recent WHERE place = $3 + 1`,
-    [subjects, now, MOST_FAILURES, WINDOW_MINUTES],
-  );
+  const rows = await readOpening.all(pool, { subjects, now, most: MOST_FAILURES, minutes: WINDOW_MINUTES });
   const opensAt = rows[0]?.opens_at;
   return opensAt ? Math.max(1, Math.ceil((opensAt.getTime() - now.getTime()) / 1000)) : 0;
 }

@@ -3,22 +3,31 @@ import { access, changeAccessBy, isAtLeast, securityOf } from "@/server/domain/a
 import { record } from "@/server/domain/audit";
 import type { Ctx } from "@/server/domain/ctx";
 import { pool, type Queryable } from "@/server/platform/db";
+import type { Json } from "@/server/platform/durable/step";
 import { fail } from "@/server/platform/errors/errors";
+import { bool, int4, jsonb, maybe, text } from "@/server/sql/column";
+import { statement } from "@/server/sql/statement";
 
-type Row = { settings: unknown; members: number; members_without: number; has_second_factor: boolean };
+const readOwn = statement("organization.read.security", {
+  params: { organizationId: text, principalId: text },
+  row: {
+    settings: maybe(jsonb()),
+    members: int4,
+    members_without: int4,
+    has_second_factor: bool,
+  },
+  sql: `SELECT settings->'security' AS settings,
+       (SELECT count(*)::int FROM membership WHERE organization_id = organization.id) AS members,
+       (SELECT count(*)::int FROM membership JOIN user_account ON user_account.id = user_id
+        WHERE organization_id = organization.id AND second_factor_at IS NULL) AS members_without,
+       EXISTS (SELECT FROM user_account WHERE id = $principalId AND second_factor_at IS NOT NULL) AS has_second_factor
+     FROM organization WHERE id = $organizationId`,
+});
 
 /** What an organization asks of its members' sessions. For its members. */
 export async function readSecurity(ctx: Ctx, organizationId: string): Promise<SecurityView> {
   const role = access.authorize(ctx, "viewer", { organizationId });
-  const { rows } = await pool.query<Row>(
-    `SELECT settings->'security' AS settings,
-       (SELECT count(*)::int FROM membership WHERE organization_id = organization.id) AS members,
-       (SELECT count(*)::int FROM membership JOIN user_account ON user_account.id = user_id
-        WHERE organization_id = organization.id AND second_factor_at IS NULL) AS members_without,
-       EXISTS (SELECT FROM user_account WHERE id = $2 AND second_factor_at IS NOT NULL) AS has_second_factor
-     FROM organization WHERE id = $1`,
-    [organizationId, ctx.principal.id],
-  );
+  const rows = await readOwn.all(pool, { organizationId, principalId: ctx.principal.id });
   const row = rows[0] ?? noOrganization();
   return {
     ...(securityOf(row.settings) ??
@@ -32,6 +41,17 @@ export async function readSecurity(ctx: Ctx, organizationId: string): Promise<Se
   };
 }
 
+const lockRules = statement("organization.lock.security", {
+  params: { organizationId: text },
+  row: { security: maybe(jsonb()) },
+  sql: `SELECT settings->'security' AS security FROM organization WHERE id = $organizationId FOR NO KEY UPDATE`,
+});
+
+const storeRules = statement("organization.update.security", {
+  params: { organizationId: text, after: jsonb<Json>() },
+  sql: `UPDATE organization SET settings = settings || jsonb_build_object('security', $after::jsonb) WHERE id = $organizationId`,
+});
+
 /**
  * Changes what an organization asks of its members' sessions; it holds from their next request on, in every process. For
  * owners; a person asks others for a second factor only with one of their own, so that no one locks themselves out.
@@ -43,10 +63,7 @@ export async function setSecurity(
 ): Promise<SecurityView> {
   access.authorize(ctx, "owner", { organizationId });
   await changeAccessBy(async (client) => {
-    const { rows } = await client.query<{ security: unknown }>(
-      "SELECT settings->'security' AS security FROM organization WHERE id = $1 FOR NO KEY UPDATE",
-      [organizationId],
-    );
+    const rows = await lockRules.all(client, { organizationId });
     const stored = (rows[0] ?? noOrganization()).security;
     const before = securityOf(stored);
     if (requireSecondFactor && !before?.requireSecondFactor) await requireOwnFactor(ctx, client);
@@ -56,10 +73,7 @@ export async function setSecurity(
       ...(requireSecondFactor === undefined ? {} : { requireSecondFactor }),
       ...(sessionHours === undefined ? {} : { sessionHours }),
     };
-    await client.query(
-      "UPDATE organization SET settings = settings || jsonb_build_object('security', $2::jsonb) WHERE id = $1",
-      [organizationId, JSON.stringify(after)],
-    );
+    await storeRules.run(client, { organizationId, after });
     const details = { before, after };
     await record(
       ctx,
@@ -70,13 +84,16 @@ export async function setSecurity(
   return readSecurity(ctx, organizationId);
 }
 
+const lockFactor = statement("user_account.lock.second_factor", {
+  params: { principalId: text },
+  row: { has: bool },
+  sql: `SELECT second_factor_at IS NOT NULL AS has FROM user_account WHERE id = $principalId FOR SHARE`,
+});
+
 /** Their row is held: a second factor that is being turned off just now is off before this, or after it was asked for. */
 async function requireOwnFactor({ principal }: Ctx, client: Queryable): Promise<void> {
   if (principal.kind !== "human_session") return; // the admin command, which is no one's session
-  const { rows } = await client.query<{ has: boolean }>(
-    "SELECT second_factor_at IS NOT NULL AS has FROM user_account WHERE id = $1 FOR SHARE",
-    [principal.id],
-  );
+  const rows = await lockFactor.all(client, { principalId: principal.id });
   if (!rows[0]?.has)
     fail("PolicyRejected", "Set up your own second factor first. Without one you would lock yourself out.");
 }

@@ -1,7 +1,10 @@
 import type { Ctx } from "@/server/domain/ctx";
+import { session, userAccount } from "@/server/generated/schema";
 import { pool } from "@/server/platform/db";
 import { networkOf } from "@/server/platform/network-of";
 import { sha256Hex } from "@/server/platform/text/canonical";
+import { bool, int4, pick, text, timestamptz } from "@/server/sql/column";
+import { statement } from "@/server/sql/statement";
 import {
   addressSubjects,
   forget,
@@ -21,6 +24,13 @@ export type SignedIn = {
 };
 /** `wrong`: unknown address or wrong password, which are the same answer in the same time. */
 export type SignInRefusal = { refused: "wrong" | "too_many"; retryAfterSeconds: number | null };
+
+const findPassword = statement("user_account.find.password", {
+  params: { email: text },
+  row: { ...pick(userAccount, "id email display_name password_hash session_version"), needs_code: bool },
+  sql: `SELECT id, email, display_name, password_hash, session_version, second_factor_at IS NOT NULL AS needs_code
+     FROM user_account WHERE email = $email`,
+});
 
 /**
  * Checks an e-mail address and a password. After ten failures of one account or from one address in fifteen minutes
@@ -42,18 +52,7 @@ export async function verifySignIn(
     await forget(entries); // a refused try is not a guess
     return { refused: "too_many", retryAfterSeconds };
   }
-  const { rows } = await pool.query<{
-    id: string;
-    email: string;
-    display_name: string;
-    password_hash: string | null;
-    session_version: number;
-    needs_code: boolean;
-  }>(
-    `SELECT id, email, display_name, password_hash, session_version, second_factor_at IS NOT NULL AS needs_code
-     FROM user_account WHERE email = $1`,
-    [email],
-  );
+  const rows = await findPassword.all(pool, { email });
   const row = rows[0];
   const isRight = await isPassword(credentials.password, row?.password_hash ?? null);
   if (!row || !isRight) return { refused: "wrong", retryAfterSeconds: null };
@@ -73,29 +72,46 @@ const accountOf = (email: string) => `account:${sha256Hex(email)}`;
 
 const FAMILIAR_DAYS = 30;
 
+const listAddresses = statement("session.list.addresses", {
+  params: { email: text, now: timestamptz, days: int4 },
+  row: { address: session.address },
+  sql: `SELECT DISTINCT address FROM session JOIN user_account ON user_account.id = user_id
+     WHERE email = $email AND kind = 'browser' AND address <> ''
+       AND session.created_at > $now::timestamptz - make_interval(hours => 24 * $days)`,
+});
+
 /** Did a browser of this person get through every step of signing in from this network lately? */
 async function hasSignedInFrom(email: string, network: string, now: Date): Promise<boolean> {
-  const { rows } = await pool.query<{ address: string }>(
-    `SELECT DISTINCT address FROM session JOIN user_account ON user_account.id = user_id
-     WHERE email = $1 AND kind = 'browser' AND address <> ''
-       AND session.created_at > $2::timestamptz - make_interval(hours => 24 * $3)`,
-    [email, now, FAMILIAR_DAYS],
-  );
+  const rows = await listAddresses.all(pool, { email, now, days: FAMILIAR_DAYS });
   return rows.some(({ address }) => networkOf(address) === network);
 }
 
+const findPerson = statement("user_account.find.sign_in", {
+  params: { email: text },
+  row: {
+    email: userAccount.email,
+    userId: userAccount.id,
+    displayName: userAccount.display_name,
+    sessionVersion: userAccount.session_version,
+    needsCode: bool,
+  },
+  sql: `SELECT id AS "userId", email, display_name AS "displayName", session_version AS "sessionVersion",
+       second_factor_at IS NOT NULL AS "needsCode"
+     FROM user_account WHERE email = $email`,
+});
+
 /** The person an identity provider vouches for, by verified e-mail address; null when no one here has it. */
 export async function findSignIn(verifiedEmail: string): Promise<SignedIn | null> {
-  const { rows } = await pool.query<SignedIn>(
-    `SELECT id AS "userId", email, display_name AS "displayName", session_version AS "sessionVersion",
-       second_factor_at IS NOT NULL AS "needsCode"
-     FROM user_account WHERE email = $1`,
-    [verifiedEmail.trim().toLowerCase()],
-  );
+  const rows = await findPerson.all(pool, { email: verifiedEmail.trim().toLowerCase() });
   return rows[0] ?? null;
 }
 
+const deleteOld = statement("sign_in_failure.delete.old", {
+  params: { now: timestamptz },
+  sql: `DELETE FROM sign_in_failure WHERE at < $now::timestamptz - interval '24 hours'`,
+});
+
 /** Deletes failures that no limit looks at any more. */
 export async function pruneSignInFailures(now: Date): Promise<void> {
-  await pool.query("DELETE FROM sign_in_failure WHERE at < $1::timestamptz - interval '24 hours'", [now]);
+  await deleteOld.run(pool, { now });
 }
