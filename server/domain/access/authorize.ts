@@ -1,7 +1,10 @@
 import type { Ctx, Role } from "@/server/domain/ctx";
+import { organization, project } from "@/server/generated/schema";
 import { pool } from "@/server/platform/db";
 import type { Json } from "@/server/platform/durable/step";
 import { Fault, fail } from "@/server/platform/errors/errors";
+import { maybe, type Of, pick, text, texts } from "@/server/sql/column";
+import { statement } from "@/server/sql/statement";
 import { remembered } from "./cache";
 import { type Managed, requireManaging } from "./manage";
 import {
@@ -164,31 +167,29 @@ function rowsOf(ctx: Ctx, right: ProjectRight): ReadScope {
 /** Where a request that names no environment runs. */
 const DEFAULT_ENVIRONMENT = "development";
 
-type ProjectRow = {
-  id: string;
-  organization_id: string;
-  display_name: string;
-  status: string;
-  approval_threshold_micros: number | null;
-  settings: Record<string, Json>;
-  organization_settings: Record<string, Json>;
-  environments: string[] | null;
-  archived_environments: string[] | null;
+const PROJECT = {
+  ...pick(project, "id organization_id display_name status approval_threshold_micros settings"),
+  organization_settings: organization.settings,
+  environments: maybe(texts),
+  archived_environments: maybe(texts),
 };
+type ProjectRow = Of<typeof PROJECT>;
 
-const findProject = remembered(async (projectId: string): Promise<ProjectRow | null> => {
-  const { rows } = await pool.query<ProjectRow>({
-    name: "project-by-id",
-    text: `SELECT project.id, organization_id, project.display_name, status, approval_threshold_micros, project.settings,
+const readProject = statement("project.read.authorize", {
+  params: { projectId: text },
+  row: PROJECT,
+  sql: `SELECT project.id, organization_id, project.display_name, status, approval_threshold_micros, project.settings,
              organization.settings AS organization_settings,
              (SELECT array_agg(slug ORDER BY slug) FROM environment
               WHERE project_id = project.id AND status = 'active') AS environments,
              (SELECT array_agg(slug) FROM environment
               WHERE project_id = project.id AND status <> 'active') AS archived_environments
-           FROM project JOIN organization ON organization.id = project.organization_id WHERE project.id = $1`,
-    values: [projectId],
-  });
-  return rows[0] ?? null;
+           FROM project JOIN organization ON organization.id = project.organization_id WHERE project.id = $projectId`,
+  prepared: true,
+});
+
+const findProject = remembered(async (projectId: string): Promise<ProjectRow | null> => {
+  return readProject.first(pool, { projectId });
 });
 
 /** `isBound`: the caller works in this environment only. */

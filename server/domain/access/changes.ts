@@ -3,6 +3,8 @@ import type { PoolClient } from "pg";
 import { inTransaction, pool, type Transaction, type Tx, withSystem } from "@/server/platform/db";
 import { log } from "@/server/platform/log/log";
 import { env } from "@/server/platform/settings/env";
+import { int4, text } from "@/server/sql/column";
+import { statement } from "@/server/sql/statement";
 import { forgetAll, MOST_STALE_MS, setCurrent, setListening } from "./cache";
 
 /*
@@ -107,11 +109,14 @@ function countHeard(ear: PoolClient, nonce: string) {
   };
 }
 
+const countEars = statement("connection.count.listeners", {
+  params: { name: text },
+  row: { count: int4 },
+  sql: `SELECT count(*)::int AS count FROM pg_stat_activity WHERE application_name = $name AND datname = current_database()`,
+});
+
 async function countListeners(client: Pick<PoolClient, "query">): Promise<number> {
-  const { rows } = await client.query<{ count: number }>(
-    "SELECT count(*)::int AS count FROM pg_stat_activity WHERE application_name = $1 AND datname = current_database()",
-    [LISTENER],
-  );
+  const rows = await countEars.all(client, { name: LISTENER });
   return rows[0]?.count ?? 0;
 }
 
@@ -121,6 +126,11 @@ export function countWebProcesses(): Promise<number> {
 }
 
 export type Watch = { stop(): Promise<void> };
+
+const ping = statement("connection.ping", {
+  row: { one: int4 },
+  sql: `SELECT 1 AS one`,
+});
 
 /**
  * Listens for changes, which allows this process to remember callers. For the web process; a process that does not call
@@ -142,7 +152,7 @@ export async function watchChanges(): Promise<Watch> {
     asked = ear;
     const askedAt = performance.now();
     try {
-      await ear.query("SELECT 1");
+      await ping.run(ear, {});
       if (client === ear) setCurrent(askedAt);
     } catch {
       lost(ear);

@@ -1,33 +1,30 @@
 import { hash } from "node:crypto";
 import type { EmbedTerms } from "@/server/contract/embeds";
 import type { Principal } from "@/server/domain/ctx";
+import { panelOrigin, panelSession, panelVersion } from "@/server/generated/schema";
 import { pool, type Queryable } from "@/server/platform/db";
 import { DAY_MS, HOUR_MS } from "@/server/platform/time/units";
+import { column, maybe, pick, present, text, texts, timestamptz } from "@/server/sql/column";
+import { statement } from "@/server/sql/statement";
 import { remembered } from "./cache";
 import { isTokenText } from "./key-text";
 
 type EmbedSession = Extract<Principal, { kind: "panel_session" }>;
 type Known = { principal: EmbedSession; expiresAt: number };
 
-type TokenRow = {
-  id: string;
-  organization_id: string;
-  project_id: string;
-  environment: string;
-  allowed_origins: string[];
-  created_by_kind: "human_session" | "service_principal";
-  user_id: string | null;
-  expires_at: Date;
-  locked_inputs: EmbedTerms["lockedInputs"];
-  initial_inputs: EmbedTerms["initialInputs"];
-  capability_key: string | null;
-  policy: EmbedTerms["policy"] | null;
-};
-
-const findToken = remembered(async (digest: string): Promise<Known | null> => {
-  const { rows } = await pool.query<TokenRow>({
-    name: "panel-token",
-    text: `SELECT session.id, session.organization_id, session.project_id, session.environment, session.allowed_origins,
+const readToken = statement("panel_token.read.session", {
+  params: { digest: text },
+  row: {
+    ...pick(panelSession, "id organization_id project_id environment expires_at"),
+    created_by_kind: column<"human_session" | "service_principal">("text"),
+    allowed_origins: present(panelSession.allowed_origins, "every session is written with its list"),
+    user_id: maybe(text),
+    locked_inputs: column<EmbedTerms["lockedInputs"]>("jsonb"),
+    initial_inputs: column<EmbedTerms["initialInputs"]>("jsonb"),
+    capability_key: maybe(panelVersion.capability_key),
+    policy: column<EmbedTerms["policy"] | null>("jsonb", true),
+  },
+  sql: `SELECT session.id, session.organization_id, session.project_id, session.environment, session.allowed_origins,
              session.created_by_kind,
              CASE session.created_by_kind WHEN 'human_session' THEN session.created_by
                ELSE (SELECT created_by FROM api_key WHERE api_key.id = session.created_by) END AS user_id,
@@ -35,10 +32,13 @@ const findToken = remembered(async (digest: string): Promise<Known | null> => {
            FROM panel_token token JOIN panel_session session ON session.id = token.session_id
            LEFT JOIN panel_version version ON version.id = session.version_id
            LEFT JOIN panel_definition definition ON definition.id = version.definition_id
-           WHERE token.hash = decode($1, 'hex') AND session.revoked_at IS NULL
+           WHERE token.hash = decode($digest, 'hex') AND session.revoked_at IS NULL
              AND coalesce(definition.status, 'active') = 'active'`,
-    values: [digest],
-  });
+  prepared: true,
+});
+
+const findToken = remembered(async (digest: string): Promise<Known | null> => {
+  const rows = await readToken.all(pool, { digest });
   const row = rows[0];
   if (!row) return null;
   return {
@@ -74,14 +74,17 @@ const KNOWN_AFTER_END_MS = DAY_MS;
 /** Added to that time, so that an origin's row need not change with each session. */
 const SPARE_MS = HOUR_MS;
 
+const readOrigin = statement("panel_origin.read", {
+  params: { origin: text },
+  row: { told_until: panelOrigin.told_until },
+  sql: `SELECT told_until FROM panel_origin WHERE origin = $origin`,
+  prepared: true,
+});
+
 // Where no session is (any more) nothing is kept: a new one is known at once, and names that somebody invents crowd out none.
 const findOrigin = remembered(
   async (origin: string): Promise<number | null> => {
-    const { rows } = await pool.query<{ told_until: Date }>({
-      name: "panel-origin",
-      text: "SELECT told_until FROM panel_origin WHERE origin = $1",
-      values: [origin],
-    });
+    const rows = await readOrigin.all(pool, { origin });
     return rows[0]?.told_until.getTime() ?? null;
   },
   { isKept: (until) => until !== null && until > Date.now() },
@@ -97,16 +100,18 @@ export async function isEmbedOrigin(origin: string, now: Date): Promise<boolean>
   return until !== null && until > now.getTime();
 }
 
+const admit = statement("panel_origin.admit", {
+  params: { origins: texts, until: timestamptz, sparedUntil: timestamptz },
+  sql: `INSERT INTO panel_origin (origin, told_until)
+     SELECT origin, $sparedUntil FROM (SELECT DISTINCT unnest($origins::text[]) AS origin) wanted
+     WHERE NOT EXISTS (SELECT FROM panel_origin known WHERE known.origin = wanted.origin AND known.told_until >= $until)
+     ORDER BY origin
+     ON CONFLICT (origin) DO UPDATE SET told_until = greatest(panel_origin.told_until, excluded.told_until)`,
+});
+
 /** Lets pages of these origins read what a session that expires then is answered. */
 export async function admitOrigins(client: Queryable, origins: string[], expiresAt: Date): Promise<void> {
   const until = expiresAt.getTime() + KNOWN_AFTER_END_MS;
   // Looked for before it is written: even an upsert that changes nothing would lock the row, for which all sessions of a page would wait.
-  await client.query(
-    `INSERT INTO panel_origin (origin, told_until)
-     SELECT origin, $3 FROM (SELECT DISTINCT unnest($1::text[]) AS origin) wanted
-     WHERE NOT EXISTS (SELECT FROM panel_origin known WHERE known.origin = wanted.origin AND known.told_until >= $2)
-     ORDER BY origin
-     ON CONFLICT (origin) DO UPDATE SET told_until = greatest(panel_origin.told_until, excluded.told_until)`,
-    [origins, new Date(until), new Date(until + SPARE_MS)],
-  );
+  await admit.run(client, { origins, until: new Date(until), sparedUntil: new Date(until + SPARE_MS) });
 }

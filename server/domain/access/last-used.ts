@@ -1,13 +1,23 @@
 import { pool } from "@/server/platform/db";
 import { log } from "@/server/platform/log/log";
+import { column, texts } from "@/server/sql/column";
+import { statement } from "@/server/sql/statement";
 
 const WRITE_AFTER_MS = 5_000;
 
-/** What remembers its last use, and where. */
-const USED = {
-  key: { table: "api_key", column: "last_used_at" },
-  session: { table: "session", column: "last_seen_at" },
-} as const;
+/** The statements that store the last use of a key and of a session. */
+const writeUse = (table: string, used: string) =>
+  statement(`${table}.update.${used}`, {
+    params: { ids: texts, times: column<Date[]>("timestamptz[]") },
+    // Locked in the order of ids: processes that write the same rows at once must not wait for each other in a circle.
+    sql: `WITH use AS MATERIALIZED (
+       SELECT target.id, at FROM ${table} AS target JOIN unnest($ids::text[], $times::timestamptz[]) AS used (id, at) USING (id)
+       ORDER BY id FOR NO KEY UPDATE OF target
+     )
+     UPDATE ${table} AS target SET ${used} = use.at FROM use
+     WHERE target.id = use.id AND (target.${used} IS NULL OR target.${used} < use.at)`,
+  });
+const USED = { key: writeUse("api_key", "last_used_at"), session: writeUse("session", "last_seen_at") };
 
 const uses = { key: new Map<string, Date>(), session: new Map<string, Date>() };
 let timer: NodeJS.Timeout | undefined;
@@ -35,15 +45,5 @@ async function write(kind: keyof typeof USED): Promise<void> {
   const noted = [...uses[kind]];
   if (noted.length === 0) return;
   uses[kind].clear();
-  const { table, column } = USED[kind];
-  await pool.query(
-    // Locked in the order of ids: processes that write the same rows at once must not wait for each other in a circle.
-    `WITH use AS MATERIALIZED (
-       SELECT target.id, at FROM ${table} AS target JOIN unnest($1::text[], $2::timestamptz[]) AS used (id, at) USING (id)
-       ORDER BY id FOR NO KEY UPDATE OF target
-     )
-     UPDATE ${table} AS target SET ${column} = use.at FROM use
-     WHERE target.id = use.id AND (target.${column} IS NULL OR target.${column} < use.at)`,
-    [noted.map(([id]) => id), noted.map(([, at]) => at)],
-  );
+  await USED[kind].run(pool, { ids: noted.map(([id]) => id), times: noted.map(([, at]) => at) });
 }

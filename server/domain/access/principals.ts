@@ -2,7 +2,10 @@ import { hash } from "node:crypto";
 import { KEY_SCOPES, MANAGEMENT_SCOPES } from "@/server/contract/enums";
 import { ManagementGrant } from "@/server/contract/management-keys";
 import { type Principal, SCOPES, type Scope } from "@/server/domain/ctx";
+import { apiKey } from "@/server/generated/schema";
 import { pool } from "@/server/platform/db";
+import { maybe, pick, present, text, timestamptz } from "@/server/sql/column";
+import { statement } from "@/server/sql/statement";
 import { remembered } from "./cache";
 import { isKeyText } from "./key-text";
 import { noteUse } from "./last-used";
@@ -11,28 +14,23 @@ type ServicePrincipal = Extract<Principal, { kind: "service_principal" }>;
 
 type Key = { principal: ServicePrincipal; expiresAt: number | null };
 
-type KeyRow = {
-  id: string;
-  organization_id: string;
-  project_id: string | null;
-  environment: string;
-  scopes: string[];
-  created_by: string | null;
-  /** The management key that created it ends it, too. */
-  expires_at: Date | null;
-  management: unknown;
-  made_by_key: string | null;
-};
-
-const findKey = remembered(async (digest: string): Promise<Key | null> => {
-  const { rows } = await pool.query<KeyRow>({
-    name: "key-by-hash",
-    text: `SELECT key.id, key.organization_id, key.project_id, key.environment, key.scopes, key.created_by, key.management,
+const readKey = statement("api_key.read.hash", {
+  params: { digest: text },
+  row: {
+    ...pick(apiKey, "id organization_id project_id environment created_by management made_by_key"),
+    scopes: present(apiKey.scopes, "every key is written with its list"),
+    /** The management key that created it ends it, too. */
+    expires_at: maybe(timestamptz),
+  },
+  sql: `SELECT key.id, key.organization_id, key.project_id, key.environment, key.scopes, key.created_by, key.management,
              key.made_by_key, least(key.expires_at, maker.expires_at) AS expires_at
            FROM api_key key LEFT JOIN api_key maker ON maker.id = key.made_by_key
-           WHERE key.hash = decode($1, 'hex') AND key.revoked_at IS NULL AND maker.revoked_at IS NULL`,
-    values: [digest],
-  });
+           WHERE key.hash = decode($digest, 'hex') AND key.revoked_at IS NULL AND maker.revoked_at IS NULL`,
+  prepared: true,
+});
+
+const findKey = remembered(async (digest: string): Promise<Key | null> => {
+  const rows = await readKey.all(pool, { digest });
   const row = rows[0];
   if (!row) return null;
   const possible: readonly Scope[] = row.management ? MANAGEMENT_SCOPES : KEY_SCOPES;

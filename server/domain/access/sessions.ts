@@ -1,8 +1,11 @@
 import { hash } from "node:crypto";
 import type { ClosedBecause, Principal, Role } from "@/server/domain/ctx";
+import { session as sessionTable, userAccount } from "@/server/generated/schema";
 import { pool } from "@/server/platform/db";
 import { log } from "@/server/platform/log/log";
 import { HOUR_MS } from "@/server/platform/time/units";
+import { bool, json, type Of, pick, text } from "@/server/sql/column";
+import { statement } from "@/server/sql/statement";
 import { remembered } from "./cache";
 import { isTokenText } from "./key-text";
 import { noteUse } from "./last-used";
@@ -11,23 +14,20 @@ import { securityOf } from "./security";
 type HumanSession = Extract<Principal, { kind: "human_session" }> & { sessionId: string };
 type Session = { principal: HumanSession; expiresAt: number };
 
-type Row = {
-  id: string;
-  user_id: string;
-  created_at: Date;
-  expires_at: Date;
-  email: string;
-  is_operator: boolean;
-  has_second_factor: boolean;
-  places: Record<string, { role: Role; security: unknown }> | null;
+const SESSION = {
+  ...pick(sessionTable, "id user_id created_at expires_at"),
+  ...pick(userAccount, "email is_operator"),
+  has_second_factor: bool,
+  places: json<Record<string, { role: Role; security: unknown }> | null>(),
 };
+type Row = Of<typeof SESSION>;
 
 /** A session that works and its person, in one statement. What a password change or a sign-out everywhere ended is not found. */
-const reader = (name: string, where: string) =>
-  remembered(async (value: string): Promise<Session | null> => {
-    const { rows } = await pool.query<Row>({
-      name,
-      text: `SELECT session.id, user_id, session.created_at, expires_at, email, is_operator,
+const reader = (name: string, where: string) => {
+  const read = statement(name, {
+    params: { value: text },
+    row: SESSION,
+    sql: `SELECT session.id, user_id, session.created_at, expires_at, email, is_operator,
                second_factor_at IS NOT NULL AS has_second_factor,
                (SELECT json_object_agg(organization_id, json_build_object('role', role, 'security',
                   CASE jsonb_typeof(settings) WHEN 'object' THEN settings->'security' ELSE 'false' END))
@@ -35,13 +35,16 @@ const reader = (name: string, where: string) =>
                 WHERE membership.user_id = user_account.id) AS places
              FROM session JOIN user_account ON user_account.id = user_id AND session_version = version
              WHERE ${where} AND revoked_at IS NULL`,
-      values: [value],
-    });
-    return rows[0] ? toSession(rows[0]) : null;
+    prepared: true,
   });
+  return remembered(async (value: string): Promise<Session | null> => {
+    const row = await read.first(pool, { value });
+    return row && toSession(row);
+  });
+};
 
-const findById = reader("session-by-id", "session.id = $1 AND kind = 'browser'");
-const findByToken = reader("session-by-token", "token_hash = decode($1, 'hex')");
+const findById = reader("session.read.id", "session.id = $value AND kind = 'browser'");
+const findByToken = reader("session.read.token", "token_hash = decode($value, 'hex')");
 
 /**
  * Memberships become rights only here. An organization that requires a second factor, or has damaged settings, gives none to
