@@ -47,8 +47,8 @@ export const WIRE_FAULTS: Fault[] = [
   {
     name: "learned-member-forgets-others",
     file: "server/domain/connections/request-rules.ts",
-    find: "coalesce(request_rules -> $2::text, '{}') || $3::jsonb",
-    replace: "$3::jsonb",
+    find: "coalesce(request_rules -> $model::text, '{}') || $found::jsonb",
+    replace: "$found::jsonb",
     caughtBy: "server/domain/connections/request-rules.db.test.ts",
   },
   {

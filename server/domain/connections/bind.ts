@@ -2,9 +2,12 @@ import type { BindCredential, CredentialBinding } from "@/server/contract/creden
 import { changeAccessBy, managerOf } from "@/server/domain/access";
 import { record } from "@/server/domain/audit";
 import type { Ctx } from "@/server/domain/ctx";
+import { credential, credentialBinding } from "@/server/generated/schema";
 import type { Transaction } from "@/server/platform/db";
 import { fail, ValidationFault } from "@/server/platform/errors/errors";
 import { newId } from "@/server/platform/ids";
+import { maybe, pick, text, texts, timestamptz } from "@/server/sql/column";
+import { statement } from "@/server/sql/statement";
 import { nameAmong, providerOfRoute } from "./route-names";
 import { type BindingRow, getCredential, requireMayChange, requireMayConnect, toBinding } from "./rows";
 
@@ -40,6 +43,44 @@ export async function bindCredential(
   });
 }
 
+const lockBinding = statement("credential_binding.lock.provider", {
+  params: { projectId: text, environment: text, provider: text },
+  row: {
+    ...pick(
+      credentialBinding,
+      "id credential_id organization_id project_id environment provider created_by created_at",
+    ),
+    label: credential.label,
+  },
+  sql: `SELECT binding.*, credential.label
+     FROM credential_binding binding JOIN credential ON credential.id = binding.credential_id
+     WHERE binding.project_id = $projectId AND binding.environment = $environment AND split_part(binding.provider, ':', 1) = $provider
+     FOR UPDATE OF binding`,
+});
+
+const insertBinding = statement("credential_binding.insert", {
+  params: {
+    bindingId: credentialBinding.id,
+    credentialId: credentialBinding.credential_id,
+    organizationId: credentialBinding.organization_id,
+    projectId: credentialBinding.project_id,
+    environment: credentialBinding.environment,
+    provider: credentialBinding.provider,
+    createdBy: credentialBinding.created_by,
+    now: timestamptz,
+  },
+  row: credentialBinding,
+  sql: `INSERT INTO credential_binding (id, credential_id, organization_id, project_id, environment, provider, created_by, created_at)
+     VALUES ($bindingId, $credentialId, $organizationId, $projectId, $environment, $provider, $createdBy, $now)
+     ON CONFLICT (project_id, environment, provider) DO NOTHING RETURNING *`,
+});
+
+const readBinding = statement("credential_binding.read.provider", {
+  params: { projectId: text, environment: text, provider: text },
+  row: credentialBinding,
+  sql: `SELECT * FROM credential_binding WHERE project_id = $projectId AND environment = $environment AND provider = $provider`,
+});
+
 /** Writes a binding within the caller's transaction, which announces the change. */
 export async function writeBinding(
   ctx: Ctx,
@@ -49,31 +90,27 @@ export async function writeBinding(
 ): Promise<CredentialBinding> {
   const { organizationId, provider } = credential;
   await requirePlace(client, organizationId, projectId, environment);
-  const { rows: bound } = await client.query<BindingRow & { label: string }>(
-    `SELECT binding.*, credential.label
-     FROM credential_binding binding JOIN credential ON credential.id = binding.credential_id
-     WHERE binding.project_id = $1 AND binding.environment = $2 AND split_part(binding.provider, ':', 1) = $3
-     FOR UPDATE OF binding`,
-    [projectId, environment, provider],
-  );
+  const bound = await lockBinding.all(client, { projectId, environment, provider });
   const already = bound.find(({ credential_id }) => credential_id === credential.id);
   if (already) return toBinding(already);
   const { name, before } = nameAmong(bound, credential, replaces);
   if (before && !replaces) alreadyConnected(before);
   if (before) await removeBinding(ctx, client, organizationId, before);
   const by = ctx.principal.kind === "human_session" ? ctx.principal.id : null;
-  const { rows } = await client.query<BindingRow>(
-    `INSERT INTO credential_binding (id, credential_id, organization_id, project_id, environment, provider, created_by, created_at)
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $8) ON CONFLICT (project_id, environment, provider) DO NOTHING RETURNING *`,
-    [newId("binding"), credential.id, organizationId, projectId, environment, name, by, ctx.now()],
-  );
+  const rows = await insertBinding.all(client, {
+    bindingId: newId("binding"),
+    credentialId: credential.id,
+    organizationId,
+    projectId,
+    environment,
+    provider: name,
+    createdBy: by,
+    now: ctx.now(),
+  });
   const row = rows[0];
   // Somebody else was faster by a moment.
   if (!row) {
-    const { rows: winner } = await client.query<BindingRow>(
-      `SELECT * FROM credential_binding WHERE project_id = $1 AND environment = $2 AND provider = $3`,
-      [projectId, environment, name],
-    );
+    const winner = await readBinding.all(client, { projectId, environment, provider: name });
     return alreadyConnected(winner[0]!); // the conflict was with it
   }
   const details = { bindingId: row.id, environment, provider: name };
@@ -95,17 +132,20 @@ const alsoLabel = (provider: string) =>
     ? ", or give this server another label to use it beside that one"
     : "";
 
+const findPlace = statement("project.find.to_connect", {
+  params: { projectId: text, organizationId: text },
+  row: { environments: maybe(texts) },
+  sql: `SELECT (SELECT array_agg(slug ORDER BY slug) FROM environment WHERE project_id = project.id AND status = 'active')
+       AS environments FROM project WHERE id = $projectId AND organization_id = $organizationId AND status = 'active'`,
+});
+
 async function requirePlace(
   client: Transaction,
   organizationId: string,
   projectId: string,
   environment: string,
 ): Promise<void> {
-  const { rows } = await client.query<{ environments: string[] | null }>(
-    `SELECT (SELECT array_agg(slug ORDER BY slug) FROM environment WHERE project_id = project.id AND status = 'active')
-       AS environments FROM project WHERE id = $1 AND organization_id = $2 AND status = 'active'`,
-    [projectId, organizationId],
-  );
+  const rows = await findPlace.all(client, { projectId, organizationId });
   const refuse = (field: string, msg: string): never => {
     throw new ValidationFault([{ loc: ["body", field], msg, type: "value_error" }]);
   };
@@ -113,6 +153,12 @@ async function requirePlace(
   if (!project.environments?.includes(environment))
     refuse("environment", `The project has no environment ${environment}.`);
 }
+
+const lockOwnBinding = statement("credential_binding.lock.own", {
+  params: { bindingId: text, credentialId: text, organizationId: text },
+  row: credentialBinding,
+  sql: `SELECT * FROM credential_binding WHERE id = $bindingId AND credential_id = $credentialId AND organization_id = $organizationId FOR UPDATE`,
+});
 
 /** Disconnects an environment: what waits there and was to use the credential fails without being sent. */
 export async function unbindCredential(
@@ -125,10 +171,7 @@ export async function unbindCredential(
   const { principal } = ctx;
   const own = managerOf(ctx)?.management.projectIds;
   await changeAccessBy(async (client) => {
-    const { rows } = await client.query<BindingRow>(
-      `SELECT * FROM credential_binding WHERE id = $1 AND credential_id = $2 AND organization_id = $3 FOR UPDATE`,
-      [bindingId, credentialId, organizationId],
-    );
+    const rows = await lockOwnBinding.all(client, { bindingId, credentialId, organizationId });
     const row = rows[0];
     const isOthers =
       principal.kind === "service_principal" &&
@@ -141,8 +184,13 @@ export async function unbindCredential(
   return { unbound: true };
 }
 
+const deleteBinding = statement("credential_binding.delete", {
+  params: { bindingId: text },
+  sql: `DELETE FROM credential_binding WHERE id = $bindingId`,
+});
+
 async function removeBinding(ctx: Ctx, client: Transaction, organizationId: string, row: BindingRow) {
-  await client.query("DELETE FROM credential_binding WHERE id = $1", [row.id]);
+  await deleteBinding.run(client, { bindingId: row.id });
   const { environment, provider } = row;
   const act = { organizationId, projectId: row.project_id, action: "credential.unbound" };
   const details = { bindingId: row.id, environment, provider };

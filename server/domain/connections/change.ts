@@ -2,8 +2,11 @@ import type { CreateCredential, Credential, CredentialList } from "@/server/cont
 import { access, changeAccessBy } from "@/server/domain/access";
 import { record } from "@/server/domain/audit";
 import type { Ctx } from "@/server/domain/ctx";
+import { credential } from "@/server/generated/schema";
 import { toSecrets } from "@/server/platform/crypto/secret";
 import { fail, ValidationFault } from "@/server/platform/errors/errors";
+import { text, timestamptz } from "@/server/sql/column";
+import { statement } from "@/server/sql/statement";
 import { type Alongside, type Place, writeBinding } from "./bind";
 import { askProvider, type CheckResult, keepCheck, requireAccepted } from "./check";
 import {
@@ -26,6 +29,29 @@ export async function listCredentials(ctx: Ctx, organizationId: string): Promise
 
 /** The body of a create; the name stays where none is given. */
 export type Rotation = Omit<CreateCredential, "label"> & { label?: string | undefined };
+
+const rotate = statement("credential.update.rotated", {
+  params: {
+    credentialId: text,
+    organizationId: text,
+    sealed: credential.sealed,
+    last4: credential.last4,
+    fingerprint: credential.fingerprint,
+    label: credential.label,
+    models: credential.models,
+    checkedAt: credential.checked_at,
+    now: timestamptz,
+    passThrough: credential.pass_through,
+  },
+  sql: `UPDATE credential SET sealed = $sealed, last4 = $last4, fingerprint = $fingerprint, label = $label, models = $models,
+      status = 'ready', checked_at = $checkedAt, rotated_at = $now, pass_through = $passThrough, request_rules = NULL
+    WHERE id = $credentialId AND organization_id = $organizationId`,
+});
+
+const deleteHealth = statement("route_health.delete.account", {
+  params: { credentialId: text },
+  sql: `DELETE FROM route_health WHERE account = $credentialId`,
+});
 
 /**
  * Puts a new secret in the place of the old one, after the provider has accepted it at the same address. Id, bindings and
@@ -67,24 +93,20 @@ export async function rotateCredential(
   const { last4, fingerprint } = shownOf(provider.name, organizationId, fields);
   const now = ctx.now();
   await changeAccessBy(async (client) => {
-    const { rowCount } = await client.query(
-      `UPDATE credential SET sealed = $3, last4 = $4, fingerprint = $5, label = $6, models = $7, status = 'ready',
-         checked_at = $8, rotated_at = $9, pass_through = $10, request_rules = NULL WHERE id = $1 AND organization_id = $2`,
-      [
-        credentialId,
-        organizationId,
-        JSON.stringify(sealFields(organizationId, credentialId, fields)),
-        last4,
-        fingerprint,
-        input.label ?? before.label,
-        models,
-        provider.check ? now : null,
-        now,
-        passThrough && JSON.stringify(passThrough),
-      ],
-    );
+    const rowCount = await rotate.count(client, {
+      credentialId,
+      organizationId,
+      sealed: sealFields(organizationId, credentialId, fields),
+      last4,
+      fingerprint,
+      label: input.label ?? before.label,
+      models,
+      checkedAt: provider.check ? now : null,
+      now,
+      passThrough,
+    });
     if (rowCount === 0) fail("NotFound", "There is no such credential."); // deleted meanwhile
-    await client.query("DELETE FROM route_health WHERE account = $1", [credentialId]); // a new secret begins anew
+    await deleteHealth.run(client, { credentialId }); // a new secret begins anew
     const details = { provider: provider.name, last4, fingerprint, before: before.fingerprint };
     await record(
       ctx,
@@ -105,6 +127,11 @@ export async function rotateCredential(
   return toCredential(await getCredential(ctx, organizationId, credentialId));
 }
 
+const deleteRow = statement("credential.delete", {
+  params: { credentialId: text },
+  sql: `DELETE FROM credential WHERE id = $credentialId`,
+});
+
 /** Deletes a credential with its secret and its bindings: what waits and was to use it fails without being sent. */
 export async function deleteCredential(
   ctx: Ctx,
@@ -118,8 +145,8 @@ export async function deleteCredential(
       credentialId,
       client,
     );
-    await client.query("DELETE FROM credential WHERE id = $1", [credentialId]);
-    await client.query("DELETE FROM route_health WHERE account = $1", [credentialId]);
+    await deleteRow.run(client, { credentialId });
+    await deleteHealth.run(client, { credentialId });
     const details = { provider, label, last4, bindings: bindings.length };
     await record(
       ctx,
@@ -129,6 +156,11 @@ export async function deleteCredential(
   });
   return { credentialId, deleted: true };
 }
+
+const storeOutcome = statement("credential.update.status", {
+  params: { credentialId: text, outcome: credential.status, now: timestamptz },
+  sql: `UPDATE credential SET status = $outcome, checked_at = $now WHERE id = $credentialId`,
+});
 
 /** Asks the provider again whether it takes the credential, and keeps what it says. */
 export async function checkCredential(
@@ -148,11 +180,7 @@ export async function checkCredential(
   await changeAccessBy(async (client) => {
     // Who could not be reached has said nothing.
     if (outcome !== "unreachable")
-      await client.query("UPDATE credential SET status = $2, checked_at = $3 WHERE id = $1", [
-        row.id,
-        outcome,
-        ctx.now(),
-      ]);
+      await storeOutcome.run(client, { credentialId: row.id, outcome, now: ctx.now() });
     await keepCheck(client, row.id, result, ctx.now());
     const details = { status: outcome };
     await record(ctx, { organizationId, action: "credential.checked", subject: row.id, details }, client);

@@ -1,4 +1,5 @@
 import type { Ctx } from "@/server/domain/ctx";
+import { connectionCheck } from "@/server/generated/schema";
 import type { Secret } from "@/server/platform/crypto/secret";
 import type { Queryable } from "@/server/platform/db";
 import { fail, ValidationFault } from "@/server/platform/errors/errors";
@@ -7,6 +8,8 @@ import { env } from "@/server/platform/settings/env";
 import { deadline } from "@/server/platform/time/deadline";
 import { ProviderFault } from "@/server/providers/define";
 import type { Provider } from "@/server/providers/provider";
+import { text, timestamptz } from "@/server/sql/column";
+import { statement } from "@/server/sql/statement";
 import { isOperatorsAddress } from "./operator";
 
 const CHECK_MS = 15_000;
@@ -53,6 +56,24 @@ export async function requireAccepted(
 /** So many checks of one connection are kept. */
 const KEPT_CHECKS = 50;
 
+const insertCheck = statement("connection_check.insert", {
+  params: {
+    connectionCheckId: connectionCheck.id,
+    credentialId: text,
+    outcome: connectionCheck.outcome,
+    message: connectionCheck.message,
+    at: timestamptz,
+  },
+  sql: `INSERT INTO connection_check (id, credential_id, outcome, message, at)
+     SELECT $connectionCheckId, id, $outcome, $message, $at FROM credential WHERE id = $credentialId`,
+});
+
+const deleteOldChecks = statement("connection_check.delete.old", {
+  params: { credentialId: text },
+  sql: `DELETE FROM connection_check WHERE id IN (
+       SELECT id FROM connection_check WHERE credential_id = $credentialId ORDER BY at DESC, id DESC OFFSET ${KEPT_CHECKS})`,
+});
+
 /** Keeps what was said, in the caller's transaction, and forgets the oldest of what was said before. */
 export async function keepCheck(
   client: Queryable,
@@ -60,14 +81,12 @@ export async function keepCheck(
   { outcome, message }: CheckResult,
   at: Date,
 ): Promise<void> {
-  await client.query(
-    `INSERT INTO connection_check (id, credential_id, outcome, message, at)
-     SELECT $1, id, $3, $4, $5 FROM credential WHERE id = $2`,
-    [newId("connectionCheck"), credentialId, outcome, message, at],
-  );
-  await client.query(
-    `DELETE FROM connection_check WHERE id IN (
-       SELECT id FROM connection_check WHERE credential_id = $1 ORDER BY at DESC, id DESC OFFSET ${KEPT_CHECKS})`,
-    [credentialId],
-  );
+  await insertCheck.run(client, {
+    connectionCheckId: newId("connectionCheck"),
+    credentialId,
+    outcome,
+    message,
+    at,
+  });
+  await deleteOldChecks.run(client, { credentialId });
 }

@@ -1,7 +1,10 @@
 import { remembered } from "@/server/domain/access";
+import { credential, credentialBinding } from "@/server/generated/schema";
 import type { Secret } from "@/server/platform/crypto/secret";
 import { pool } from "@/server/platform/db";
 import { log } from "@/server/platform/log/log";
+import { type Of, pick, text } from "@/server/sql/column";
+import { statement } from "@/server/sql/statement";
 import type { RulesByModel } from "./request-rules";
 import { openFields } from "./secret-fields";
 
@@ -17,25 +20,26 @@ export type Connection = {
   perExecutionMicros: number | null;
 };
 
-type Row = {
-  credential_id: string;
-  environment: string;
-  provider: string;
-  models: string | null;
-  pass_through: string[] | null;
-  guardrails: { perExecutionMicros?: number } | null;
+const BOUND = {
+  ...pick(credentialBinding, "environment provider"),
+  ...pick(credential, "models pass_through guardrails"),
+  credential_id: credential.id,
 };
+type Row = Of<typeof BOUND>;
+
+const listOfProject = statement("credential.list.project", {
+  params: { projectId: text },
+  row: BOUND,
+  sql: `SELECT credential.id AS credential_id, binding.environment, binding.provider, credential.models,
+             credential.pass_through, credential.guardrails
+           FROM credential_binding binding JOIN credential ON credential.id = binding.credential_id
+           WHERE binding.project_id = $projectId ORDER BY binding.id`,
+  prepared: true,
+});
 
 /** Remembered where changes are heard of; every change makes every process forget. */
 const bound = remembered(async (projectId: string): Promise<readonly Row[]> => {
-  const { rows } = await pool.query<Row>({
-    name: "connections-of-project",
-    text: `SELECT credential.id AS credential_id, binding.environment, binding.provider, credential.models,
-             credential.pass_through, credential.guardrails
-           FROM credential_binding binding JOIN credential ON credential.id = binding.credential_id
-           WHERE binding.project_id = $1 ORDER BY binding.id`,
-    values: [projectId],
-  });
+  const rows = await listOfProject.all(pool, { projectId });
   return rows;
 });
 
@@ -67,6 +71,17 @@ export type OpenAccount = {
   requestRules?: RulesByModel;
 };
 
+const readAccount = statement("credential.read.account", {
+  params: { credentialId: text, projectId: text, environment: text, provider: text },
+  row: pick(credential, "organization_id base_url sealed request_rules"),
+  sql: `SELECT credential.organization_id, credential.base_url, credential.sealed, credential.request_rules
+           FROM credential_binding binding
+           JOIN credential ON credential.id = binding.credential_id AND credential.organization_id = binding.organization_id
+           WHERE binding.credential_id = $credentialId AND binding.project_id = $projectId AND binding.environment = $environment
+             AND credential.provider = split_part($provider, ':', 1)`,
+  prepared: true,
+});
+
 /**
  * Opens exactly this credential for one call, with the address it was made for. Null where it was deleted or
  * disconnected from this environment, or does not open: nothing is sent then.
@@ -76,19 +91,11 @@ export async function openAccount(
   provider: string,
   project: { id: string; environment: string },
 ): Promise<OpenAccount | null> {
-  const { rows } = await pool.query<{
-    organization_id: string;
-    base_url: string;
-    sealed: Record<string, string>;
-    request_rules: RulesByModel | null;
-  }>({
-    name: "open-account",
-    text: `SELECT credential.organization_id, credential.base_url, credential.sealed, credential.request_rules
-           FROM credential_binding binding
-           JOIN credential ON credential.id = binding.credential_id AND credential.organization_id = binding.organization_id
-           WHERE binding.credential_id = $1 AND binding.project_id = $2 AND binding.environment = $3
-             AND credential.provider = split_part($4, ':', 1)`,
-    values: [credentialId, project.id, project.environment, provider],
+  const rows = await readAccount.all(pool, {
+    credentialId,
+    projectId: project.id,
+    environment: project.environment,
+    provider,
   });
   const row = rows[0];
   if (!row) return null;

@@ -2,9 +2,12 @@ import type { CreateCredential, Credential } from "@/server/contract/credentials
 import { changeAccessBy } from "@/server/domain/access";
 import { record } from "@/server/domain/audit";
 import type { Ctx } from "@/server/domain/ctx";
+import { credential } from "@/server/generated/schema";
 import { toSecrets } from "@/server/platform/crypto/secret";
 import { ValidationFault } from "@/server/platform/errors/errors";
 import { newId } from "@/server/platform/ids";
+import { timestamptz } from "@/server/sql/column";
+import { statement } from "@/server/sql/statement";
 import { type Alongside, type Place, writeBinding } from "./bind";
 import { keepCheck, requireAccepted } from "./check";
 import { getCredential, getProvider, requireHost, requireMayConnect, toCredential } from "./rows";
@@ -12,6 +15,30 @@ import { readSecret, sealFields, shownOf } from "./secret-fields";
 import { serverOf } from "./server-of";
 
 const MOST = 200;
+
+const insertCredential = statement("credential.insert", {
+  params: {
+    id: credential.id,
+    organizationId: credential.organization_id,
+    provider: credential.provider,
+    label: credential.label,
+    sealed: credential.sealed,
+    last4: credential.last4,
+    fingerprint: credential.fingerprint,
+    baseUrl: credential.base_url,
+    endpointUrl: credential.endpoint_url,
+    models: credential.models,
+    passThrough: credential.pass_through,
+    checkedAt: credential.checked_at,
+    createdBy: credential.created_by,
+    now: timestamptz,
+  },
+  sql: `INSERT INTO credential (id, organization_id, provider, label, sealed, last4, fingerprint, base_url, endpoint_url,
+      models, pass_through, status, checked_at, created_by, created_at)
+    SELECT $id, $organizationId, $provider, $label, $sealed, $last4, $fingerprint, $baseUrl, $endpointUrl,
+      $models, $passThrough, 'ready', $checkedAt, $createdBy, $now
+    WHERE (SELECT count(*) FROM credential WHERE organization_id = $organizationId) < ${MOST}`,
+});
 
 /**
  * Stores an organization's account at a provider, after the provider itself has accepted it, and connects the places
@@ -42,28 +69,22 @@ export async function createCredential(
   const { last4, fingerprint } = shownOf(provider.name, organizationId, fields);
   const by = ctx.principal.kind === "human_session" ? ctx.principal.id : null;
   await changeAccessBy(async (client) => {
-    const { rowCount } = await client.query(
-      `INSERT INTO credential (id, organization_id, provider, label, sealed, last4, fingerprint, base_url, endpoint_url,
-         models, pass_through, status, checked_at, created_by, created_at)
-       SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, 'ready', $12, $13, $14
-       WHERE (SELECT count(*) FROM credential WHERE organization_id = $2) < ${MOST}`,
-      [
-        id,
-        organizationId,
-        provider.name,
-        input.label,
-        JSON.stringify(sealFields(organizationId, id, fields)),
-        last4,
-        fingerprint,
-        server.baseUrl,
-        server.endpointUrl,
-        server.models,
-        server.passThrough && JSON.stringify(server.passThrough),
-        provider.check ? now : null,
-        by,
-        now,
-      ],
-    );
+    const rowCount = await insertCredential.count(client, {
+      id,
+      organizationId,
+      provider: provider.name,
+      label: input.label,
+      sealed: sealFields(organizationId, id, fields),
+      last4,
+      fingerprint,
+      baseUrl: server.baseUrl,
+      endpointUrl: server.endpointUrl,
+      models: server.models,
+      passThrough: server.passThrough,
+      checkedAt: provider.check ? now : null,
+      createdBy: by,
+      now,
+    });
     if (rowCount === 0)
       refuse(
         "provider",

@@ -1,35 +1,37 @@
 import type { Connection, ConnectionHealth } from "@/server/contract/connections";
 import type { ConnectionState, Credential } from "@/server/contract/credentials";
+import { connectionCheck, connectionHour } from "@/server/generated/schema";
 import { pool } from "@/server/platform/db";
 import { DAY_MS, HOUR_MS } from "@/server/platform/time/units";
+import { bool, int4, maybe, pick, present, text, texts, timestamptz } from "@/server/sql/column";
+import { statement } from "@/server/sql/statement";
 
 const SHOWN_DAYS = 7;
 /** In the current hour and the one before it, at least so many failures and no fewer than answers: something is wrong. */
 const FAILURES_BEFORE = 3;
 
 type CheckRow = { outcome: ConnectionHealth["checks"][number]["outcome"]; message: string | null; at: Date };
-type HourRow = {
-  hour: Date;
-  answered: number;
-  failed: number;
-  problem: string | null;
-  problem_at: Date | null;
-};
+
+const listChecks = statement("connection_check.list", {
+  params: { credentialId: text },
+  row: pick(connectionCheck, "outcome message at"),
+  sql: `SELECT outcome, message, at FROM connection_check WHERE credential_id = $credentialId ORDER BY at DESC, id DESC LIMIT 50`,
+});
+
+const listHours = statement("connection_hour.list", {
+  params: { credentialId: text, after: timestamptz },
+  row: pick(connectionHour, "hour answered failed problem problem_at"),
+  sql: `SELECT hour, answered, failed, problem, problem_at FROM connection_hour
+     WHERE credential_id = $credentialId AND hour > $after ORDER BY hour DESC`,
+});
 
 /** The health of a connection: what its provider said, the outcomes of its executions, and the resulting state. */
 export async function healthOf(
   { id, status, label, bindings }: Pick<Connection, "id" | "status" | "label" | "bindings">,
   now: Date,
 ): Promise<ConnectionHealth> {
-  const { rows: checks } = await pool.query<CheckRow>(
-    "SELECT outcome, message, at FROM connection_check WHERE credential_id = $1 ORDER BY at DESC, id DESC LIMIT 50",
-    [id],
-  );
-  const { rows: hours } = await pool.query<HourRow>(
-    `SELECT hour, answered, failed, problem, problem_at FROM connection_hour
-     WHERE credential_id = $1 AND hour > $2 ORDER BY hour DESC`,
-    [id, shownFrom(now)],
-  );
+  const checks = await listChecks.all(pool, { credentialId: id });
+  const hours = await listHours.all(pool, { credentialId: id, after: shownFrom(now) });
   const recent = hours.filter(({ hour }) => hour > recentFrom(now));
   return {
     account: { connectionId: id, label, names: [...new Set(bindings.map(({ provider }) => provider))] },
@@ -49,20 +51,33 @@ export async function healthOf(
   };
 }
 
+const listStates = statement("connection.list.states", {
+  params: { ids: texts, shownFrom: timestamptz, recentFrom: timestamptz },
+  row: {
+    id: present(text, "an id of the list, which holds no null"),
+    outcome: maybe(connectionCheck.outcome),
+    answered: int4,
+    failed: int4,
+    isKnown: bool,
+  },
+  sql: `SELECT c.id, (SELECT outcome FROM connection_check WHERE credential_id = c.id ORDER BY at DESC, id DESC LIMIT 1) AS outcome,
+       coalesce(met.answered, 0)::int AS answered, coalesce(met.failed, 0)::int AS failed,
+       met.hours > 0 OR EXISTS (SELECT FROM connection_check WHERE credential_id = c.id) AS "isKnown"
+     FROM unnest($ids::text[]) AS c(id)
+     CROSS JOIN LATERAL (SELECT count(*) AS hours, sum(answered) FILTER (WHERE hour > $recentFrom) AS answered,
+       sum(failed) FILTER (WHERE hour > $recentFrom) AS failed FROM connection_hour WHERE credential_id = c.id AND hour > $shownFrom) met`,
+});
+
 /** The state alone, of each of these. */
 export async function statesOf(
   credentials: readonly Pick<Credential, "credentialId" | "status">[],
   now: Date,
 ): Promise<Map<string, ConnectionState>> {
-  const { rows } = await pool.query<{ id: string } & Omit<Met, "status">>(
-    `SELECT c.id, (SELECT outcome FROM connection_check WHERE credential_id = c.id ORDER BY at DESC, id DESC LIMIT 1) AS outcome,
-       coalesce(met.answered, 0)::int AS answered, coalesce(met.failed, 0)::int AS failed,
-       met.hours > 0 OR EXISTS (SELECT FROM connection_check WHERE credential_id = c.id) AS "isKnown"
-     FROM unnest($1::text[]) AS c(id)
-     CROSS JOIN LATERAL (SELECT count(*) AS hours, sum(answered) FILTER (WHERE hour > $3) AS answered,
-       sum(failed) FILTER (WHERE hour > $3) AS failed FROM connection_hour WHERE credential_id = c.id AND hour > $2) met`,
-    [credentials.map(({ credentialId }) => credentialId), shownFrom(now), recentFrom(now)],
-  );
+  const rows = await listStates.all(pool, {
+    ids: credentials.map(({ credentialId }) => credentialId),
+    shownFrom: shownFrom(now),
+    recentFrom: recentFrom(now),
+  });
   const met = new Map(rows.map(({ id, ...row }) => [id, row]));
   return new Map(
     credentials.map(({ credentialId, status }) => {

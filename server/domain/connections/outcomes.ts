@@ -2,6 +2,8 @@ import { pool } from "@/server/platform/db";
 import { log } from "@/server/platform/log/log";
 import { HOUR_MS } from "@/server/platform/time/units";
 import { ProviderFault } from "@/server/providers/define";
+import { column, texts } from "@/server/sql/column";
+import { statement } from "@/server/sql/statement";
 
 const WRITE_AFTER_MS = 5_000;
 
@@ -67,17 +69,18 @@ function problemOf(cause: unknown): string | null {
   }
 }
 
-/** Writes what was noted now. */
-export async function writeConnectionOutcomes(): Promise<void> {
-  clearTimeout(timer);
-  timer = undefined;
-  if (outcomes.size === 0) return;
-  const noted = [...outcomes.values()];
-  outcomes.clear();
-  await pool.query(
-    // Locked in one order, and only of connections that are still there.
-    `WITH noted AS MATERIALIZED (
-       SELECT noted.* FROM unnest($1::text[], $2::timestamptz[], $3::int[], $4::int[], $5::text[], $6::timestamptz[])
+const addOutcomes = statement("connection_hour.add", {
+  params: {
+    ids: texts,
+    hours: column<Date[]>("timestamptz[]"),
+    answered: column<number[]>("int4[]"),
+    failed: column<number[]>("int4[]"),
+    problems: column<(string | null)[]>("text[]"),
+    times: column<Date[]>("timestamptz[]"),
+  },
+  // Locked in one order, and only of connections that are still there.
+  sql: `WITH noted AS MATERIALIZED (
+       SELECT noted.* FROM unnest($ids::text[], $hours::timestamptz[], $answered::int[], $failed::int[], $problems::text[], $times::timestamptz[])
          AS noted (id, hour, answered, failed, problem, at)
        JOIN credential USING (id) ORDER BY id, hour FOR KEY SHARE OF credential
      )
@@ -87,13 +90,21 @@ export async function writeConnectionOutcomes(): Promise<void> {
        failed = known.failed + excluded.failed,
        problem = CASE WHEN known.problem_at > excluded.problem_at THEN known.problem ELSE coalesce(excluded.problem, known.problem) END,
        problem_at = greatest(known.problem_at, excluded.problem_at)`,
-    [
-      noted.map(({ credentialId }) => credentialId),
-      noted.map(({ hour }) => hour),
-      noted.map(({ answered }) => answered),
-      noted.map(({ failed }) => failed),
-      noted.map(({ problem }) => problem),
-      noted.map(({ at }) => at),
-    ],
-  );
+});
+
+/** Writes what was noted now. */
+export async function writeConnectionOutcomes(): Promise<void> {
+  clearTimeout(timer);
+  timer = undefined;
+  if (outcomes.size === 0) return;
+  const noted = [...outcomes.values()];
+  outcomes.clear();
+  await addOutcomes.run(pool, {
+    ids: noted.map(({ credentialId }) => credentialId),
+    hours: noted.map(({ hour }) => hour),
+    answered: noted.map(({ answered }) => answered),
+    failed: noted.map(({ failed }) => failed),
+    problems: noted.map(({ problem }) => problem),
+    times: noted.map(({ at }) => at),
+  });
 }

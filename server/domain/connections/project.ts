@@ -1,8 +1,11 @@
 import type { ConnectProject, Credential, ProjectConnections } from "@/server/contract/credentials";
 import { access, isAtLeast, roleIn } from "@/server/domain/access";
 import type { Ctx } from "@/server/domain/ctx";
+import { project } from "@/server/generated/schema";
 import { pool } from "@/server/platform/db";
 import { fail } from "@/server/platform/errors/errors";
+import { text } from "@/server/sql/column";
+import { statement } from "@/server/sql/statement";
 import { createCredential } from "./create";
 import { statesOf } from "./health-of";
 import { credentialsOf, toCredential } from "./rows";
@@ -23,15 +26,18 @@ export async function projectConnections(ctx: Ctx, projectId: string): Promise<P
   return { items: ofProject.filter(({ bindings }) => bindings.length > 0), canChange };
 }
 
+const readOwner = statement("project.read.organization", {
+  params: { projectId: text },
+  row: { organization_id: project.organization_id },
+  sql: `SELECT organization_id FROM project WHERE id = $projectId`,
+});
+
 /** Stores an account and connects environments of a project to it, or does neither. */
 export async function connectProject(
   ctx: Ctx,
   { project_id, environments, ...input }: ConnectProject,
 ): Promise<Credential> {
-  const { rows } = await pool.query<{ organization_id: string }>(
-    "SELECT organization_id FROM project WHERE id = $1",
-    [project_id],
-  );
+  const rows = await readOwner.all(pool, { projectId: project_id });
   const organizationId = rows[0]?.organization_id;
   if (!organizationId || !roleIn(ctx, organizationId)) fail("NotFound", "There is no such project.");
   const project = await access.authorize(ctx, "jobs:read", { projectId: project_id });

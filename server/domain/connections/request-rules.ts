@@ -1,8 +1,11 @@
 import type { Credential } from "@/server/contract/credentials";
 import { pool } from "@/server/platform/db";
+import type { Json } from "@/server/platform/durable/step";
 import { log } from "@/server/platform/log/log";
 import type { ProviderIo } from "@/server/providers/define";
 import type { RequestRules } from "@/server/providers/request-rules";
+import { jsonb, text } from "@/server/sql/column";
+import { statement } from "@/server/sql/statement";
 
 /*
  * What the servers of connections were found to take, by model. It is kept with the connection; of the operator's own accounts, by
@@ -41,6 +44,15 @@ export function learnedOf(
   };
 }
 
+const mergeRules = statement("credential.update.request_rules", {
+  params: { credentialId: text, model: text, found: jsonb<Json>(), baseUrl: text },
+  sql: `UPDATE credential
+        SET request_rules = coalesce(request_rules, '{}') ||
+          jsonb_build_object($model::text, coalesce(request_rules -> $model::text, '{}') || $found::jsonb)
+        WHERE id = $credentialId AND base_url = $baseUrl AND NOT coalesce(request_rules -> $model::text @> $found::jsonb, false)`,
+  prepared: true,
+});
+
 /**
  * Adds to what is there, so that calls which find out different things at once keep both. A call that ends after a rotation found
  * out about the server before it.
@@ -50,14 +62,7 @@ async function keep(
   { baseUrl, model, found }: { baseUrl: string; model: string; found: RequestRules },
 ): Promise<void> {
   try {
-    await pool.query({
-      name: "keep-request-rules",
-      text: `UPDATE credential
-        SET request_rules = coalesce(request_rules, '{}') ||
-          jsonb_build_object($2::text, coalesce(request_rules -> $2::text, '{}') || $3::jsonb)
-        WHERE id = $1 AND base_url = $4 AND NOT coalesce(request_rules -> $2::text @> $3::jsonb, false)`,
-      values: [credentialId, model, JSON.stringify(found), baseUrl],
-    });
+    await mergeRules.run(pool, { credentialId, model, found, baseUrl });
   } catch (err) {
     log.warn({ err, credentialId, model }, "what a server takes could not be stored");
   }

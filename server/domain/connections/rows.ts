@@ -1,11 +1,14 @@
 import type { Credential, CredentialBinding } from "@/server/contract/credentials";
 import { access, managerOf } from "@/server/domain/access";
 import type { Ctx } from "@/server/domain/ctx";
+import { credential } from "@/server/generated/schema";
 import { pool, type Queryable } from "@/server/platform/db";
 import { fail, ValidationFault } from "@/server/platform/errors/errors";
 import type { Provider } from "@/server/providers/provider";
 import { providers } from "@/server/providers/registry.gen";
-import { type RulesByModel, shownRules } from "./request-rules";
+import { column, type Of, text } from "@/server/sql/column";
+import { statement } from "@/server/sql/statement";
+import { shownRules } from "./request-rules";
 
 export type BindingRow = {
   id: string;
@@ -13,30 +16,12 @@ export type BindingRow = {
   project_id: string;
   environment: string;
   provider: string;
-  created_at: string;
+  /** A text where it comes as JSON. */
+  created_at: Date | string;
 };
 
-export type CredentialRow = {
-  id: string;
-  organization_id: string;
-  provider: string;
-  label: string;
-  sealed: Record<string, string>;
-  last4: string;
-  fingerprint: string;
-  base_url: string;
-  endpoint_url: string | null;
-  models: string | null;
-  pass_through: string[] | null;
-  request_rules: RulesByModel | null;
-  status: "ready" | "refused";
-  checked_at: Date | null;
-  guardrails: { perExecutionMicros?: number } | null;
-  created_by: string | null;
-  created_at: Date;
-  rotated_at: Date | null;
-  bindings: BindingRow[];
-};
+const WITH_BINDINGS = { ...credential, bindings: column<BindingRow[]>("json") };
+export type CredentialRow = Of<typeof WITH_BINDINGS>;
 
 const SELECT = `SELECT credential.*, (
     SELECT coalesce(json_agg(binding ORDER BY binding.id), '[]') FROM credential_binding binding
@@ -63,12 +48,22 @@ export const isConnectable = ({ credentials, check }: Provider) =>
 
 const NOT_THERE = "There is no such credential.";
 
+const listCredentials = statement("credential.list.organization", {
+  params: { organizationId: text },
+  row: WITH_BINDINGS,
+  sql: `${SELECT} WHERE organization_id = $organizationId ORDER BY id DESC`,
+});
+
 export async function credentialsOf(organizationId: string): Promise<CredentialRow[]> {
-  const { rows } = await pool.query<CredentialRow>(`${SELECT} WHERE organization_id = $1 ORDER BY id DESC`, [
-    organizationId,
-  ]);
+  const rows = await listCredentials.all(pool, { organizationId });
   return rows;
 }
+
+const readCredential = statement("credential.read.own", {
+  params: { credentialId: text, organizationId: text },
+  row: WITH_BINDINGS,
+  sql: `${SELECT} WHERE id = $credentialId AND organization_id = $organizationId`,
+});
 
 /**
  * A credential the caller may change. People by their role in the organization. A key that is bound to a project only
@@ -82,10 +77,7 @@ export async function getCredential(
   database: Queryable = pool,
 ): Promise<CredentialRow> {
   await requireMayChange(ctx, organizationId);
-  const { rows } = await database.query<CredentialRow>(`${SELECT} WHERE id = $1 AND organization_id = $2`, [
-    credentialId,
-    organizationId,
-  ]);
+  const rows = await readCredential.all(database, { credentialId, organizationId });
   const row = rows[0];
   if (!row || !isReachedBy(ctx, row)) fail("NotFound", NOT_THERE);
   return row;
