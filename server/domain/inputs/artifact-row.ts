@@ -1,8 +1,11 @@
 import { RETENTION_DAYS } from "@/server/contract/envelope";
 import type { StoredArtifact, UploadQuery } from "@/server/contract/inputs-stored";
 import type { Ctx } from "@/server/domain/ctx";
+import { artifact } from "@/server/generated/schema";
 import type { Queryable } from "@/server/platform/db";
 import { DAY_MS } from "@/server/platform/time/units";
+import { maybe, timestamptz } from "@/server/sql/column";
+import { statement } from "@/server/sql/statement";
 
 /** An uploaded artifact, as its row is written. */
 export type NewArtifact = Pick<
@@ -16,23 +19,35 @@ export function expiryOf(ctx: Ctx, requirement: UploadQuery["retentionRequiremen
   return days === null ? null : new Date(ctx.now().getTime() + days * DAY_MS);
 }
 
+const insertRow = statement("artifact.insert", {
+  params: {
+    artifactId: artifact.id,
+    projectId: artifact.project_id,
+    mediaType: artifact.media_type,
+    sha256: artifact.sha256,
+    byteLength: artifact.byte_length,
+    filename: artifact.filename,
+    createdAt: timestamptz,
+    expiresAt: maybe(timestamptz),
+    principalId: artifact.uploaded_by,
+  },
+  sql: `INSERT INTO artifact (id, project_id, media_type, sha256, byte_length, filename, created_at, expires_at, uploaded_by)
+     VALUES ($artifactId, $projectId, $mediaType, $sha256, $byteLength, $filename, $createdAt, $expiresAt, $principalId)`,
+});
+
 /** Writes the row of an uploaded artifact. */
 export async function insertArtifact(ctx: Ctx, artifact: NewArtifact, database: Queryable): Promise<void> {
-  await database.query(
-    `INSERT INTO artifact (id, project_id, media_type, sha256, byte_length, filename, created_at, expires_at, uploaded_by)
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
-    [
-      artifact.artifactId,
-      artifact.projectId,
-      artifact.mediaType,
-      artifact.sha256,
-      artifact.byteLength,
-      artifact.filename,
-      artifact.createdAt,
-      artifact.expiresAt,
-      ctx.principal.id,
-    ],
-  );
+  await insertRow.run(database, {
+    artifactId: artifact.artifactId,
+    projectId: artifact.projectId,
+    mediaType: artifact.mediaType,
+    sha256: artifact.sha256,
+    byteLength: artifact.byteLength,
+    filename: artifact.filename,
+    createdAt: artifact.createdAt,
+    expiresAt: artifact.expiresAt,
+    principalId: ctx.principal.id,
+  });
 }
 
 /** The name alone, without folders and what a database cannot hold. */

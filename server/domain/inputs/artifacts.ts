@@ -2,9 +2,12 @@ import type { StoredArtifact, UploadQuery } from "@/server/contract/inputs-store
 import { access } from "@/server/domain/access";
 import { artifactStore } from "@/server/domain/artifacts";
 import type { Ctx } from "@/server/domain/ctx";
+import { artifact } from "@/server/generated/schema";
 import { pool, type Queryable } from "@/server/platform/db";
 import { fail, ValidationFault } from "@/server/platform/errors/errors";
 import { HOUR_MS } from "@/server/platform/time/units";
+import { maybe, pick, present, text, texts, timestamptz } from "@/server/sql/column";
+import { statement } from "@/server/sql/statement";
 import { expiryOf, toFilename } from "./artifact-row";
 import { keepFor } from "./keep";
 import { boundaryOf, filenameOf, readFilePart } from "./multipart";
@@ -77,17 +80,20 @@ const IS_OF_ENVIRONMENT = (environment: string) =>
   `(${environment}::text IS NULL OR artifact.uploaded_by IS NOT NULL OR EXISTS (
     SELECT ${MAKERS_OF("artifact.project_id", "artifact.id")} AND job.environment = ${environment}))`;
 
+const listMade = statement("artifact.list.made_in_embed", {
+  params: { sessionId: text, projectId: text, artifactIds: texts },
+  row: { id: present(text, "an id of the list, which holds no null") },
+  sql: `SELECT asked.id FROM unnest($artifactIds::text[]) AS asked(id) WHERE EXISTS (
+       SELECT ${MAKERS_OF("$projectId", "asked.id")} AND ${OF_PANEL_SESSION("$sessionId")})`,
+});
+
 /** Which of these artifacts jobs of this panel session made. */
 export async function madeInEmbed(
   sessionId: string,
   projectId: string,
   artifactIds: string[],
 ): Promise<Set<string>> {
-  const { rows } = await pool.query<{ id: string }>(
-    `SELECT asked.id FROM unnest($3::text[]) AS asked(id) WHERE EXISTS (
-       SELECT ${MAKERS_OF("$2", "asked.id")} AND ${OF_PANEL_SESSION("$1")})`,
-    [sessionId, projectId, artifactIds],
-  );
+  const rows = await listMade.all(pool, { sessionId, projectId, artifactIds });
   return new Set(rows.map(({ id }) => id));
 }
 
@@ -102,20 +108,36 @@ export type FoundArtifact = {
   pruned_at: Date | null;
 };
 
+const readArtifact = statement("artifact.read.visible", {
+  params: {
+    artifactId: text,
+    organizationIds: maybe(texts),
+    projectId: maybe(text),
+    principalId: maybe(text),
+    environment: maybe(text),
+  },
+  row: pick(artifact, "id project_id media_type sha256 byte_length filename pruned_at"),
+  sql: `SELECT artifact.id, artifact.project_id, media_type, sha256, byte_length, filename, pruned_at
+     FROM artifact JOIN project ON project.id = artifact.project_id
+     WHERE artifact.id = $artifactId AND ($organizationIds::text[] IS NULL OR project.organization_id = ANY($organizationIds))
+       AND ($projectId::text IS NULL OR artifact.project_id = $projectId)
+       AND ($principalId::text IS NULL OR EXISTS (SELECT ${MAKERS_OF("artifact.project_id", "artifact.id")} AND ${OF_PANEL_SESSION("$principalId")}))
+       AND ${IS_OF_ENVIRONMENT("$environment")}`,
+});
+
 /**
  * An artifact by its id: uploaded, where the caller may see its project, or made by a job that it may see. NotFound for
  * somebody else's as for none; Gone where its bytes were removed.
  */
 export async function findArtifact(ctx: Ctx, artifactId: string): Promise<FoundArtifact> {
   const scope = access.authorize(ctx, "jobs:read", "made rows");
-  const { rows } = await pool.query<FoundArtifact>(
-    `SELECT artifact.id, artifact.project_id, media_type, sha256, byte_length, filename, pruned_at
-     FROM artifact JOIN project ON project.id = artifact.project_id
-     WHERE artifact.id = $1 AND ($2::text[] IS NULL OR project.organization_id = ANY($2)) AND ($3::text IS NULL OR artifact.project_id = $3)
-       AND ($4::text IS NULL OR EXISTS (SELECT ${MAKERS_OF("artifact.project_id", "artifact.id")} AND ${OF_PANEL_SESSION("$4")}))
-       AND ${IS_OF_ENVIRONMENT("$5")}`,
-    [artifactId, scope.organizationIds, scope.projectId, scope.principalId, scope.environment],
-  );
+  const rows = await readArtifact.all(pool, {
+    artifactId,
+    organizationIds: scope.organizationIds,
+    projectId: scope.projectId,
+    principalId: scope.principalId,
+    environment: scope.environment,
+  });
   const found = rows[0];
   if (!found) fail("NotFound", "There is no such artifact.");
   if (found.pruned_at || !(await artifactStore().stat(found.sha256)))
@@ -126,6 +148,13 @@ export async function findArtifact(ctx: Ctx, artifactId: string): Promise<FoundA
 /** Where an input finds its artifacts: what was uploaded to the project, and the outputs of one environment or, null, of all. */
 export type InputReach = { projectId: string; outputsOf: string | null };
 
+const readInput = statement("artifact.read.input", {
+  params: { artifactId: text, projectId: text, outputsOf: maybe(text) },
+  row: pick(artifact, "id project_id media_type sha256 byte_length filename pruned_at"),
+  sql: `SELECT id, project_id, media_type, sha256, byte_length, filename, pruned_at FROM artifact
+     WHERE id = $artifactId AND project_id = $projectId AND pruned_at IS NULL AND ${IS_OF_ENVIRONMENT("$outputsOf")}`,
+});
+
 /**
  * The artifact an input names, as far as its request reaches: of another project or environment, of no one and removed are
  * the same 422 at this field.
@@ -135,16 +164,23 @@ export async function artifactInput(
   artifactId: string,
   field: (string | number)[],
 ): Promise<FoundArtifact> {
-  const { rows } = await pool.query<FoundArtifact>(
-    `SELECT id, project_id, media_type, sha256, byte_length, filename, pruned_at FROM artifact
-     WHERE id = $1 AND project_id = $2 AND pruned_at IS NULL AND ${IS_OF_ENVIRONMENT("$3")}`,
-    [artifactId, projectId, outputsOf],
-  );
+  const rows = await readInput.all(pool, { artifactId, projectId, outputsOf });
   return rows[0] ?? noSuchArtifact(field);
 }
 
 /** How long the artifacts of a request are kept for the row that names them, which is about to be written. */
 const NAMED_SOON_MS = HOUR_MS;
+
+const keepRows = statement("artifact.update.kept_until", {
+  params: { projectId: text, ids: texts, until: timestamptz },
+  row: { id: artifact.id },
+  sql: `WITH found AS MATERIALIZED (
+       SELECT id, expires_at FROM artifact WHERE project_id = $projectId AND id = ANY($ids) AND pruned_at IS NULL ORDER BY id FOR NO KEY UPDATE
+     ), kept AS (
+       UPDATE artifact SET kept_until = $until FROM found WHERE artifact.id = found.id AND found.expires_at < $until
+     )
+     SELECT id FROM found`,
+});
 
 /**
  * Keeps the artifacts a request names until the row of its job or adapter is there, which keeps them from then on; how long
@@ -158,15 +194,11 @@ export async function keepNamed(
   now: Date,
 ): Promise<void> {
   if (named.length === 0) return;
-  const { rows } = await database.query<{ id: string }>(
-    `WITH found AS MATERIALIZED (
-       SELECT id, expires_at FROM artifact WHERE project_id = $1 AND id = ANY($2) AND pruned_at IS NULL ORDER BY id FOR NO KEY UPDATE
-     ), kept AS (
-       UPDATE artifact SET kept_until = $3 FROM found WHERE artifact.id = found.id AND found.expires_at < $3
-     )
-     SELECT id FROM found`,
-    [projectId, named.map(({ artifactId }) => artifactId), new Date(now.getTime() + NAMED_SOON_MS)],
-  );
+  const rows = await keepRows.all(database, {
+    projectId,
+    ids: named.map(({ artifactId }) => artifactId),
+    until: new Date(now.getTime() + NAMED_SOON_MS),
+  });
   const found = new Set(rows.map(({ id }) => id));
   for (const { artifactId, field } of named) if (!found.has(artifactId)) noSuchArtifact(field);
 }

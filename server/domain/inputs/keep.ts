@@ -1,10 +1,13 @@
 import { artifactStore, lockContent, mayRemove, type Stored } from "@/server/domain/artifacts";
 import type { Ctx } from "@/server/domain/ctx";
+import { artifact } from "@/server/generated/schema";
 import { inTransaction, type Queryable } from "@/server/platform/db";
 import { newId } from "@/server/platform/ids";
 import { log } from "@/server/platform/log/log";
 import { failpoint } from "@/server/platform/settings/failpoint";
 import { HOUR_MS } from "@/server/platform/time/units";
+import { maybe, text, timestamptz } from "@/server/sql/column";
+import { statement } from "@/server/sql/statement";
 import { insertArtifact } from "./artifact-row";
 
 /** How long an artifact without an owner may stay: its process died. */
@@ -21,6 +24,11 @@ export type Kept = Stored & {
 };
 
 export type Keeping = { maxBytes: number; filename: string | null; mediaType?: string };
+
+const storeExpiry = statement("artifact.update.expires_at", {
+  params: { artifactId: text, expiresAt: maybe(timestamptz) },
+  sql: `UPDATE artifact SET expires_at = $expiresAt WHERE id = $artifactId`,
+});
 
 /**
  * Keeps bytes as an artifact of the project whose owner is written next. Before they are in the store an artifact
@@ -72,7 +80,7 @@ export async function keepFor(
       artifactId,
       createdAt,
       async own(database, expiresAt) {
-        await database.query("UPDATE artifact SET expires_at = $2 WHERE id = $1", [artifactId, expiresAt]);
+        await storeExpiry.run(database, { artifactId, expiresAt });
       },
       discard: () => discard(stored),
     };
@@ -81,6 +89,17 @@ export async function keepFor(
     throw error;
   }
 }
+
+const findSameContent = statement("artifact.find.same_content", {
+  params: { sha256: text, artifactId: text },
+  row: { id: artifact.id },
+  sql: `SELECT id FROM artifact WHERE sha256 = $sha256 AND pruned_at IS NULL AND id <> $artifactId LIMIT 1`,
+});
+
+const deleteArtifact = statement("artifact.delete", {
+  params: { artifactId: text },
+  sql: `DELETE FROM artifact WHERE id = $artifactId`,
+});
 
 /**
  * New bytes go at once, unless another caller announced or put the same. Bytes that were there before may be about to get an
@@ -91,15 +110,12 @@ async function discardArtifact(artifactId: string, sha256: string, putAt: Date |
     await inTransaction(async (client) => {
       if (!(await mayRemove(client))) return;
       await lockContent(client, sha256);
-      const { rows } = await client.query(
-        "SELECT id FROM artifact WHERE sha256 = $1 AND pruned_at IS NULL AND id <> $2 LIMIT 1",
-        [sha256, artifactId],
-      );
+      const rows = await findSameContent.all(client, { sha256, artifactId });
       const isShared = rows.length > 0;
       const stored = isShared ? null : await artifactStore().stat(sha256);
       if (stored && stored.storedAt.getTime() !== putAt?.getTime()) return;
       if (stored) await artifactStore().remove(sha256);
-      await client.query("DELETE FROM artifact WHERE id = $1", [artifactId]);
+      await deleteArtifact.run(client, { artifactId });
     });
   } catch (cause) {
     // The refusal that led here is the one to tell; the row expires and takes the bytes along.

@@ -1,7 +1,8 @@
 import type { StoredPayload } from "@/server/contract/inputs-stored";
 import { access } from "@/server/domain/access";
-import { openContent, type StoredContent, sealContent } from "@/server/domain/content";
+import { openContent, sealContent } from "@/server/domain/content";
 import type { Ctx } from "@/server/domain/ctx";
+import { payload } from "@/server/generated/schema";
 import { pool } from "@/server/platform/db";
 import type { Json } from "@/server/platform/durable/step";
 import { ValidationFault } from "@/server/platform/errors/errors";
@@ -9,9 +10,25 @@ import { newId } from "@/server/platform/ids";
 import { canonicalInTurns, sha256Hex } from "@/server/platform/text/canonical";
 import { LARGE, turn } from "@/server/platform/time/turn";
 import { DAY_MS } from "@/server/platform/time/units";
+import { pick, present, text, timestamptz } from "@/server/sql/column";
+import { statement } from "@/server/sql/statement";
 
 /** How long a stored input can be named. */
 const KEPT_MS = 7 * DAY_MS;
+
+const insertPayload = statement("payload.insert", {
+  params: {
+    payloadId: payload.id,
+    projectId: payload.project_id,
+    content: payload.content,
+    sha256: payload.sha256,
+    byteLength: payload.byte_length,
+    now: timestamptz,
+    expiresAt: timestamptz,
+  },
+  sql: `INSERT INTO payload (id, project_id, kind, content, is_sealed, sha256, byte_length, created_at, expires_at)
+     VALUES ($payloadId, $projectId, 'input', $content, true, $sha256, $byteLength, $now, $expiresAt)`,
+});
 
 /**
  * Keeps an input to be named by `inputPayloadRef`. Stored as its RFC 8785 text, always encrypted; `sha256` is of that
@@ -30,13 +47,25 @@ export async function storePayload(
   const [sha256, byteLength] = [sha256Hex(content), Buffer.byteLength(content)];
   if (content.length > LARGE) await turn();
   const expiresAt = new Date(now.getTime() + KEPT_MS);
-  await pool.query(
-    `INSERT INTO payload (id, project_id, kind, content, is_sealed, sha256, byte_length, created_at, expires_at)
-     VALUES ($1, $2, 'input', $3, true, $4, $5, $6, $7)`,
-    [id, project.id, sealContent(content, id), sha256, byteLength, now, expiresAt],
-  );
+  await insertPayload.run(pool, {
+    payloadId: id,
+    projectId: project.id,
+    content: sealContent(content, id),
+    sha256,
+    byteLength,
+    now,
+    expiresAt,
+  });
   return { payloadId: id, sha256, byteLength, expiresAt: expiresAt.toISOString() };
 }
+
+const readPayload = statement("payload.read.input", {
+  params: { inputPayloadRef: text, projectId: text, now: timestamptz },
+  row: { ...pick(payload, "id is_sealed"), content: present(payload.content, "its condition excludes null") },
+  sql: `SELECT id, content, is_sealed FROM payload
+      WHERE id = $inputPayloadRef AND project_id = $projectId AND kind = 'input' AND content IS NOT NULL AND expires_at > $now`,
+  prepared: true,
+});
 
 /**
  * The input a request runs with: its own, or the stored one it names. A payload of somebody else, of another project,
@@ -50,12 +79,7 @@ export async function resolveInput(
 ): Promise<Record<string, Json>> {
   const { input, inputPayloadRef } = request;
   if (!inputPayloadRef) return input;
-  const { rows } = await pool.query<StoredContent>({
-    name: "stored-input",
-    text: `SELECT id, content, is_sealed FROM payload
-      WHERE id = $1 AND project_id = $2 AND kind = 'input' AND content IS NOT NULL AND expires_at > $3`,
-    values: [inputPayloadRef, projectId, now],
-  });
+  const rows = await readPayload.all(pool, { inputPayloadRef, projectId, now });
   const content = rows[0] ? openContent(rows[0]) : null;
   if (content === null) return refuse("There is no such payload, or it has expired.", "not_found");
   if (isInline && (await canonicalInTurns(input)) !== content)
@@ -63,12 +87,15 @@ export async function resolveInput(
   return JSON.parse(content);
 }
 
+const readHash = statement("payload.read.hash", {
+  params: { payloadId: text, projectId: text },
+  row: { sha256: payload.sha256 },
+  sql: `SELECT sha256 FROM payload WHERE id = $payloadId AND project_id = $projectId AND kind = 'input'`,
+});
+
 /** The hash of a stored input, also of one that has expired; null where there is none of this project. */
 export async function storedInputHashOf(projectId: string, payloadId: string): Promise<string | null> {
-  const { rows } = await pool.query<{ sha256: string }>(
-    "SELECT sha256 FROM payload WHERE id = $1 AND project_id = $2 AND kind = 'input'",
-    [payloadId, projectId],
-  );
+  const rows = await readHash.all(pool, { payloadId, projectId });
   return rows[0]?.sha256 ?? null;
 }
 
