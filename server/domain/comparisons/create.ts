@@ -14,10 +14,13 @@ import {
   settleKey,
 } from "@/server/domain/envelope";
 import { requireDurable, submitTogether } from "@/server/domain/jobs";
+import { comparison, comparisonEntry } from "@/server/generated/schema";
 import { pool } from "@/server/platform/db";
 import { newId } from "@/server/platform/ids";
 import { contentOf, sha256Hex } from "@/server/platform/text/canonical";
 import { plainJson } from "@/server/platform/text/json";
+import { column, maybe, pick, present, text, texts, timestamptz } from "@/server/sql/column";
+import { statement } from "@/server/sql/statement";
 import { requestOf, toKept, toRefusal } from "./competitors";
 import { get } from "./get";
 
@@ -25,6 +28,43 @@ const RIGHT = "capabilities:run";
 
 /** Takes back a comparison whose key was taken meanwhile. */
 const TAKEN = Symbol("taken");
+
+const insertComparison = statement("comparison.insert", {
+  params: {
+    comparisonId: comparison.id,
+    organizationId: comparison.organization_id,
+    projectId: comparison.project_id,
+    environment: comparison.environment,
+    principalId: comparison.principal_id,
+    key: comparison.capability_key,
+    intent: comparison.intent,
+    workloadTags: comparison.workload_tags,
+    idempotencyKey: comparison.idempotency_key,
+    requestHash: comparison.request_hash,
+    seed: comparison.seed,
+    estimatedMicros: comparison.estimated_micros,
+    maximumMicros: comparison.maximum_micros,
+    createdAt: maybe(timestamptz),
+  },
+  sql: `INSERT INTO comparison (id, organization_id, project_id, environment, principal_id, capability_key, intent,
+             workload_tags, idempotency_key, request_hash, seed, estimated_micros, maximum_micros, created_at)
+           VALUES ($comparisonId, $organizationId, $projectId, $environment, $principalId, $key, $intent,
+             $workloadTags, $idempotencyKey, $requestHash, $seed, $estimatedMicros, $maximumMicros, $createdAt)
+           ON CONFLICT (project_id, idempotency_key) DO NOTHING`,
+});
+
+const insertEntries = statement("comparison_entry.insert", {
+  params: {
+    projectId: comparisonEntry.project_id,
+    comparisonId: comparisonEntry.comparison_id,
+    entryIds: texts,
+    jobIds: texts,
+    competitors: column<string[]>("jsonb[]"),
+  },
+  sql: `INSERT INTO comparison_entry (id, project_id, comparison_id, position, job_id, competitor)
+           SELECT entry_id, $projectId, $comparisonId, position, job_id, competitor
+           FROM unnest($entryIds::text[], $jobIds::text[], $competitors::jsonb[]) WITH ORDINALITY AS entry(entry_id, job_id, competitor, position)`,
+});
 
 /**
  * Puts one request to its competitors: the comparison, their jobs and holds are written together, or nothing is. The same
@@ -73,41 +113,30 @@ export async function create(
       attach: async (client, jobs) => {
         const sum = (of: (job: (typeof jobs)[number]) => number) =>
           jobs.reduce((total, job) => total + of(job), 0);
-        const { rowCount } = await client.query(
-          `INSERT INTO comparison (id, organization_id, project_id, environment, principal_id, capability_key, intent,
-             workload_tags, idempotency_key, request_hash, seed, estimated_micros, maximum_micros, created_at)
-           VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)
-           ON CONFLICT (project_id, idempotency_key) DO NOTHING`,
-          [
-            comparisonId,
-            project.organizationId,
-            project.id,
-            environment,
-            ctx.principal.id,
-            capability.key,
-            intent,
-            JSON.stringify(workloadTags),
-            spelling,
-            requestHash,
-            seed,
-            sum(({ estimatedMicros }) => estimatedMicros),
-            sum(({ maximumMicros }) => maximumMicros),
-            jobs[0]?.createdAt,
-          ],
-        );
+        const rowCount = await insertComparison.count(client, {
+          comparisonId,
+          organizationId: project.organizationId,
+          projectId: project.id,
+          environment,
+          principalId: ctx.principal.id,
+          key: capability.key,
+          intent,
+          workloadTags,
+          idempotencyKey: spelling,
+          requestHash,
+          seed,
+          estimatedMicros: sum(({ estimatedMicros }) => estimatedMicros),
+          maximumMicros: sum(({ maximumMicros }) => maximumMicros),
+          createdAt: jobs[0]?.createdAt,
+        });
         if (rowCount === 0) throw TAKEN;
-        await client.query(
-          `INSERT INTO comparison_entry (id, project_id, comparison_id, position, job_id, competitor)
-           SELECT entry_id, $1, $2, position, job_id, competitor
-           FROM unnest($3::text[], $4::text[], $5::jsonb[]) WITH ORDINALITY AS entry(entry_id, job_id, competitor, position)`,
-          [
-            project.id,
-            comparisonId,
-            entryIds,
-            jobs.map(({ jobId }) => jobId),
-            jobs.map(({ place }) => JSON.stringify(kept[place])),
-          ],
-        );
+        await insertEntries.run(client, {
+          projectId: project.id,
+          comparisonId,
+          entryIds,
+          jobIds: jobs.map(({ jobId }) => jobId),
+          competitors: jobs.map(({ place }) => JSON.stringify(kept[place])),
+        });
       },
     });
     return { id: comparisonId };
@@ -117,14 +146,21 @@ export async function create(
   return get(ctx, "first" in admitted ? admitted.first.id : admitted.fresh.id, RIGHT);
 }
 
+const listOfKey = statement("comparison.list.key", {
+  params: { projectId: text, spellings: texts },
+  row: {
+    ...pick(comparison, "id environment"),
+    hash: comparison.request_hash,
+    spelling: present(comparison.idempotency_key, "its condition excludes null"),
+  },
+  sql: `SELECT id, request_hash AS hash, idempotency_key AS spelling, environment FROM comparison
+           WHERE project_id = $projectId AND idempotency_key = ANY($spellings)`,
+  prepared: true,
+});
+
 /** The comparisons that have a spelling of a key. */
 async function comparisonsOfKey(projectId: string, spellings: string[]): Promise<(First & Holder)[]> {
-  const { rows } = await pool.query<First & Holder>({
-    name: "comparisons-of-key",
-    text: `SELECT id, request_hash AS hash, idempotency_key AS spelling, environment FROM comparison
-           WHERE project_id = $1 AND idempotency_key = ANY($2)`,
-    values: [projectId, spellings],
-  });
+  const rows = await listOfKey.all(pool, { projectId, spellings });
   return rows;
 }
 

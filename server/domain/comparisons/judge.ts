@@ -3,8 +3,11 @@ import type { Comparison, JudgementRequest } from "@/server/contract/comparisons
 import { access } from "@/server/domain/access";
 import { record } from "@/server/domain/audit";
 import type { Ctx } from "@/server/domain/ctx";
+import { comparison } from "@/server/generated/schema";
 import { inTransaction } from "@/server/platform/db";
 import { fail, ValidationFault } from "@/server/platform/errors/errors";
+import { text, timestamptz } from "@/server/sql/column";
+import { statement } from "@/server/sql/statement";
 import { get } from "./get";
 import { type ComparisonRow, findComparison, statusOf } from "./rows";
 
@@ -12,6 +15,28 @@ const RIGHT = "jobs:write";
 
 /** What is judged, in one form: no one is named where no one won. */
 type Verdict = Pick<ComparisonRow, "decision" | "overall_winner_entry_id" | "value_winner_entry_id">;
+
+const storeJudgement = statement("comparison.update.judgement", {
+  params: {
+    comparisonId: text,
+    projectId: text,
+    decision: comparison.decision,
+    overallWinnerEntryId: comparison.overall_winner_entry_id,
+    valueWinnerEntryId: comparison.value_winner_entry_id,
+    principalId: comparison.judged_by,
+    now: timestamptz,
+  },
+  sql: `WITH judged AS (
+         UPDATE comparison SET decision = $decision,
+           overall_winner_entry_id = $overallWinnerEntryId, value_winner_entry_id = $valueWinnerEntryId, judged_by = $principalId,
+           judged_at = $now
+         WHERE id = $comparisonId AND project_id = $projectId AND decision IS NULL RETURNING id, project_id
+       ), unblinded AS (
+         UPDATE job SET is_blind = false FROM judged
+         WHERE job.project_id = judged.project_id AND job.comparison_id = judged.id AND job.is_blind
+       )
+       SELECT FROM judged`,
+});
 
 /**
  * Judges a comparison once all of its jobs have ended, and so ends their blindness. The same judgement again answers with
@@ -30,26 +55,15 @@ export async function judge(ctx: Ctx, comparisonId: string, request: JudgementRe
     fail("JobNotFinished", "A comparison can be judged only after all of its jobs have ended.", { status });
   checkWinners(row, request);
   const isFirst = await inTransaction(async (client) => {
-    const { rowCount } = await client.query(
-      `WITH judged AS (
-         UPDATE comparison SET decision = $3, overall_winner_entry_id = $4, value_winner_entry_id = $5, judged_by = $6,
-           judged_at = $7
-         WHERE id = $1 AND project_id = $2 AND decision IS NULL RETURNING id, project_id
-       ), unblinded AS (
-         UPDATE job SET is_blind = false FROM judged
-         WHERE job.project_id = judged.project_id AND job.comparison_id = judged.id AND job.is_blind
-       )
-       SELECT FROM judged`,
-      [
-        row.id,
-        row.project_id,
-        verdict.decision,
-        verdict.overall_winner_entry_id,
-        verdict.value_winner_entry_id,
-        ctx.principal.id,
-        ctx.now(),
-      ],
-    );
+    const rowCount = await storeJudgement.count(client, {
+      comparisonId: row.id,
+      projectId: row.project_id,
+      decision: verdict.decision,
+      overallWinnerEntryId: verdict.overall_winner_entry_id,
+      valueWinnerEntryId: verdict.value_winner_entry_id,
+      principalId: ctx.principal.id,
+      now: ctx.now(),
+    });
     if (rowCount === 0) return false;
     const act = {
       organizationId: row.organization_id,

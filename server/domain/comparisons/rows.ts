@@ -10,11 +10,13 @@ import { access } from "@/server/domain/access";
 import type { Ctx, Scope } from "@/server/domain/ctx";
 import { callersKey } from "@/server/domain/envelope";
 import { PROVIDER_COST } from "@/server/domain/executions";
+import { comparison as comparisonTable } from "@/server/generated/schema";
 import { pool } from "@/server/platform/db";
-import type { Json } from "@/server/platform/durable/step";
 import { fail } from "@/server/platform/errors/errors";
 import { type Micros, microsToUsd } from "@/server/platform/money";
 import { isObject } from "@/server/platform/text/json";
+import { json, maybe, type Of, present, text, texts } from "@/server/sql/column";
+import { statement } from "@/server/sql/statement";
 
 /** An entry with what its job says of who did the work: `toComparison` decides which part is shown. */
 export type EntryRow = {
@@ -28,42 +30,41 @@ export type EntryRow = {
   cost_micros: Micros | null;
 };
 
-export type ComparisonRow = {
-  id: string;
-  organization_id: string;
-  project_id: string;
-  environment: string;
-  capability_key: string;
-  intent: Comparison["intent"];
-  workload_tags: Record<string, Json>;
-  idempotency_key: string | null;
-  estimated_micros: Micros;
-  maximum_micros: Micros;
-  created_at: Date;
-  decision: NonNullable<Comparison["judgement"]>["decision"] | null;
-  overall_winner_entry_id: string | null;
-  value_winner_entry_id: string | null;
-  judged_by: string | null;
-  judged_at: Date | null;
-  entries: EntryRow[];
+const ENTRIES = {
+  ...comparisonTable,
+  entries: present(json<EntryRow[]>(), "a comparison is written with its entries"),
 };
+export type ComparisonRow = Of<typeof ENTRIES>;
 
-/** The comparison of this id with its entries in their order, where the caller may see it; else NotFound. */
-export async function findComparison(ctx: Ctx, comparisonId: string, right: Scope): Promise<ComparisonRow> {
-  const scope = access.authorize(ctx, right, "rows");
-  const { rows } = await pool.query<ComparisonRow>({
-    name: "find-comparison",
-    text: `SELECT comparison.*, (
+const readComparison = statement("comparison.read.entries", {
+  params: {
+    comparisonId: text,
+    organizationIds: maybe(texts),
+    projectId: maybe(text),
+    environment: maybe(text),
+  },
+  row: ENTRIES,
+  sql: `SELECT comparison.*, (
          SELECT json_agg(json_build_object('entry_id', entry.id, 'job_id', job.id, 'competitor', competitor,
            'status', job.status, 'provider', job.provider, 'model', job.model,
            'cost_micros', (SELECT (${PROVIDER_COST})::bigint FROM execution LEFT JOIN hold ON hold.execution_id = execution.id
              WHERE execution.id = job.id)) ORDER BY position)
          FROM comparison_entry entry JOIN job ON job.id = entry.job_id AND job.project_id = entry.project_id
          WHERE entry.comparison_id = comparison.id AND entry.project_id = comparison.project_id) AS entries
-       FROM comparison WHERE id = $1
-       AND ($2::text[] IS NULL OR organization_id = ANY($2)) AND ($3::text IS NULL OR project_id = $3)
-       AND ($4::text IS NULL OR environment = $4)`,
-    values: [comparisonId, scope.organizationIds, scope.projectId, scope.environment],
+       FROM comparison WHERE id = $comparisonId
+       AND ($organizationIds::text[] IS NULL OR organization_id = ANY($organizationIds)) AND ($projectId::text IS NULL OR project_id = $projectId)
+       AND ($environment::text IS NULL OR environment = $environment)`,
+  prepared: true,
+});
+
+/** The comparison of this id with its entries in their order, where the caller may see it; else NotFound. */
+export async function findComparison(ctx: Ctx, comparisonId: string, right: Scope): Promise<ComparisonRow> {
+  const scope = access.authorize(ctx, right, "rows");
+  const rows = await readComparison.all(pool, {
+    comparisonId,
+    organizationIds: scope.organizationIds,
+    projectId: scope.projectId,
+    environment: scope.environment,
   });
   return rows[0] ?? fail("NotFound", "There is no such comparison.");
 }

@@ -2,7 +2,26 @@ import type { Work } from "@/server/contract/work";
 import { access } from "@/server/domain/access";
 import type { Ctx } from "@/server/domain/ctx";
 import * as jobs from "@/server/domain/jobs";
+import { comparison } from "@/server/generated/schema";
 import { pool } from "@/server/platform/db";
+import { maybe, present, text, texts } from "@/server/sql/column";
+import { statement } from "@/server/sql/statement";
+
+const listWorks = statement("comparison.list.works", {
+  params: { ids: texts, organizationIds: maybe(texts), projectId: maybe(text), environment: maybe(text) },
+  row: {
+    id: comparison.id,
+    jobIds: present(texts, "the join leaves no comparison without an entry"),
+    winnerId: maybe(text),
+  },
+  sql: `SELECT comparison.id, array_agg(entry.job_id ORDER BY position) AS "jobIds",
+       min(entry.job_id) FILTER (WHERE entry.id = overall_winner_entry_id) AS "winnerId"
+     FROM comparison JOIN comparison_entry entry
+       ON entry.comparison_id = comparison.id AND entry.project_id = comparison.project_id
+     WHERE comparison.id = ANY($ids) AND ($organizationIds::text[] IS NULL OR organization_id = ANY($organizationIds))
+       AND ($projectId::text IS NULL OR comparison.project_id = $projectId) AND ($environment::text IS NULL OR environment = $environment)
+     GROUP BY comparison.id`,
+});
 
 /**
  * What lists show of these comparisons beside their facts, by comparison id: the request that all entries share, and after the
@@ -12,16 +31,12 @@ export async function works(ctx: Ctx, comparisonIds: Iterable<string>): Promise<
   const ids = [...new Set(comparisonIds)];
   if (ids.length === 0) return new Map();
   const scope = access.authorize(ctx, "jobs:read", "rows");
-  const { rows } = await pool.query<{ id: string; jobIds: string[]; winnerId: string | null }>(
-    `SELECT comparison.id, array_agg(entry.job_id ORDER BY position) AS "jobIds",
-       min(entry.job_id) FILTER (WHERE entry.id = overall_winner_entry_id) AS "winnerId"
-     FROM comparison JOIN comparison_entry entry
-       ON entry.comparison_id = comparison.id AND entry.project_id = comparison.project_id
-     WHERE comparison.id = ANY($1) AND ($2::text[] IS NULL OR organization_id = ANY($2))
-       AND ($3::text IS NULL OR comparison.project_id = $3) AND ($4::text IS NULL OR environment = $4)
-     GROUP BY comparison.id`,
-    [ids, scope.organizationIds, scope.projectId, scope.environment],
-  );
+  const rows = await listWorks.all(pool, {
+    ids,
+    organizationIds: scope.organizationIds,
+    projectId: scope.projectId,
+    environment: scope.environment,
+  });
   const ofJobs = await jobs.works(
     ctx,
     rows.flatMap(({ jobIds }) => jobIds),
