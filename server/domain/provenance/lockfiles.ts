@@ -7,12 +7,15 @@ import { toIssues } from "@/server/domain/envelope";
 import * as pins from "@/server/domain/pins";
 import { sealDocument, signatureOf } from "@/server/domain/receipts";
 import { publicKeys } from "@/server/domain/signing";
+import { pinnedExecution } from "@/server/generated/schema";
 import { pool } from "@/server/platform/db";
 import type { Json } from "@/server/platform/durable/step";
 import { ERRORS, Fault, ValidationFault } from "@/server/platform/errors/errors";
 import { ulidAt } from "@/server/platform/ids";
 import { plainJson } from "@/server/platform/text/json";
 import { DAY_MS } from "@/server/platform/time/units";
+import { maybe, present, text, texts, timestamptz } from "@/server/sql/column";
+import { statement } from "@/server/sql/statement";
 import { differencesOf, formOf, isSameDigest, lockfileBodyOf, shown, verifyDocument } from "@/server/verify";
 import { READ } from "./manifests";
 
@@ -39,14 +42,28 @@ export async function getLockfile(ctx: Ctx, receiptId: string): Promise<Lockfile
   return Lockfile.parse({ ...body, integrity, signature: signatureOf(signed) });
 }
 
+const findReceipt = statement("receipt.find.job", {
+  params: {
+    receiptId: text,
+    organizationIds: maybe(texts),
+    projectId: maybe(text),
+    environment: maybe(text),
+    principalId: maybe(text),
+  },
+  sql: `SELECT FROM receipt JOIN job ON job.id = receipt.job_id WHERE receipt.id = $receiptId
+       AND ($organizationIds::text[] IS NULL OR job.organization_id = ANY($organizationIds)) AND ($projectId::text IS NULL OR job.project_id = $projectId)
+       AND ($environment::text IS NULL OR job.environment = $environment) AND ($principalId::text IS NULL OR job.principal_id = $principalId)`,
+});
+
 async function isOfJob(ctx: Ctx, receiptId: string): Promise<boolean> {
   const scope = access.authorize(ctx, READ, "made rows");
-  const { rowCount } = await pool.query(
-    `SELECT FROM receipt JOIN job ON job.id = receipt.job_id WHERE receipt.id = $1
-       AND ($2::text[] IS NULL OR job.organization_id = ANY($2)) AND ($3::text IS NULL OR job.project_id = $3)
-       AND ($4::text IS NULL OR job.environment = $4) AND ($5::text IS NULL OR job.principal_id = $5)`,
-    [receiptId, scope.organizationIds, scope.projectId, scope.environment, scope.principalId],
-  );
+  const rowCount = await findReceipt.count(pool, {
+    receiptId,
+    organizationIds: scope.organizationIds,
+    projectId: scope.projectId,
+    environment: scope.environment,
+    principalId: scope.principalId,
+  });
   return rowCount !== 0;
 }
 
@@ -125,26 +142,42 @@ function asFarAs({ settings, kept }: pins.RequestToday): string {
 /** Who could not pay learned nothing of what they asked for. */
 const UNPAID = Object.entries(ERRORS).flatMap(([code, { status }]) => (status === 402 ? [code] : []));
 
+const readLastRun = statement("pinned_execution.read.last_run", {
+  params: {
+    projectId: text,
+    after: text,
+    provider: text,
+    model: text,
+    api: text,
+    since: timestamptz,
+    environment: text,
+    unpaid: texts,
+  },
+  row: {
+    status: pinnedExecution.status,
+    receipt_id: present(pinnedExecution.receipt_id, "an execution that ended in one of these has a receipt"),
+    completed_at: present(pinnedExecution.completed_at, "its condition excludes null"),
+  },
+  sql: `SELECT receipt_id, status, completed_at FROM pinned_execution
+     WHERE project_id = $projectId AND id > $after AND provider = $provider AND model = $model AND api = $api
+       AND status IN ('succeeded', 'failed', 'ambiguous') AND completed_at > $since
+       AND environment = $environment AND coalesce(error->>'code', '') <> ALL($unpaid)
+     ORDER BY id DESC LIMIT 1`,
+});
+
 /** How the newest execution of this pin in this environment ended, of those that were paid for. */
 async function lastRun({ projectId, environment, pin }: PinnedRecord, now: Date): Promise<pins.Answer> {
   const since = now.getTime() - CONFORMANCE_MS;
-  const { rows } = await pool.query<{ receipt_id: string; status: string; completed_at: Date }>(
-    `SELECT receipt_id, status, completed_at FROM pinned_execution
-     WHERE project_id = $1 AND id > $2 AND provider = $3 AND model = $4 AND api = $5
-       AND status IN ('succeeded', 'failed', 'ambiguous') AND completed_at > $6
-       AND environment = $7 AND coalesce(error->>'code', '') <> ALL($8)
-     ORDER BY id DESC LIMIT 1`,
-    [
-      projectId,
-      `pin_${ulidAt(since)}`,
-      pin.provider,
-      pin.model,
-      pin.api,
-      new Date(since),
-      environment,
-      UNPAID,
-    ],
-  );
+  const rows = await readLastRun.all(pool, {
+    projectId,
+    after: `pin_${ulidAt(since)}`,
+    provider: pin.provider,
+    model: pin.model,
+    api: pin.api,
+    since: new Date(since),
+    environment,
+    unpaid: UNPAID,
+  });
   const [last] = rows;
   if (!last) return { ok: false, detail: "no run of this pin in this environment in the last 30 days" };
   return {

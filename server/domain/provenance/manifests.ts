@@ -4,15 +4,38 @@ import { access } from "@/server/domain/access";
 import type { Ctx } from "@/server/domain/ctx";
 import { nullEndedPageOf, readCursor } from "@/server/domain/paging";
 import { type Sealed, sealDocument, signatureOf } from "@/server/domain/receipts";
+import { manifest } from "@/server/generated/schema";
 import { pool } from "@/server/platform/db";
 import type { Json } from "@/server/platform/durable/step";
 import { fail, ValidationFault } from "@/server/platform/errors/errors";
 import { newId } from "@/server/platform/ids";
+import { int8, maybe, pick, text, texts, timestamptz } from "@/server/sql/column";
+import { statement } from "@/server/sql/statement";
 import { manifestEntryOf } from "@/server/verify";
 import { AT_ONCE, receiptsOf } from "./receipts";
 
 /** The right to read manifests and lockfiles, and to have them verified. */
 export const READ = "jobs:read";
+
+const insertManifest = statement("manifest.insert", {
+  params: {
+    manifestId: manifest.id,
+    projectId: manifest.project_id,
+    organizationId: manifest.organization_id,
+    principalId: manifest.created_by,
+    label: manifest.label,
+    experimentHash: manifest.experiment_hash,
+    count: manifest.receipt_count,
+    body: manifest.body,
+    hash: manifest.hash,
+    signature: manifest.signature,
+    keyId: manifest.key_id,
+    now: timestamptz,
+  },
+  sql: `INSERT INTO manifest (id, project_id, organization_id, created_by, label, experiment_hash, receipt_count, body, hash,
+       signature, key_id, created_at)
+     VALUES ($manifestId, $projectId, $organizationId, $principalId, $label, $experimentHash, $count, $body, $hash, $signature, $keyId, $now)`,
+});
 
 /**
  * Binds receipts of one project, in this order, into a document that is hashed and signed. A receipt of another project, of
@@ -22,35 +45,31 @@ export async function createManifest(ctx: Ctx, request: ManifestRequest): Promis
   const project = await access.authorize(ctx, "provenance:write", { projectId: projectIdOf(request) });
   const { environment } = access.authorize(ctx, "provenance:write", "rows");
   const lines = await linesOf(project.id, environment, request.receiptIds);
+  const [manifestId, now, experimentHash] = [newId("manifest"), ctx.now(), request.experimentHash ?? null];
   const body: { [member: string]: Json } = {
     schemaVersion: "service.manifest.v1",
-    manifestId: newId("manifest"),
+    manifestId,
     projectId: project.id,
     label: request.label,
-    experimentHash: request.experimentHash ?? null,
-    createdAt: ctx.now().toISOString(),
+    experimentHash,
+    createdAt: now.toISOString(),
     receipts: lines,
   };
   const sealed = await sealDocument(body);
-  await pool.query(
-    `INSERT INTO manifest (id, project_id, organization_id, created_by, label, experiment_hash, receipt_count, body, hash,
-       signature, key_id, created_at)
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)`,
-    [
-      body.manifestId,
-      project.id,
-      project.organizationId,
-      ctx.principal.id,
-      body.label,
-      body.experimentHash,
-      lines.length,
-      sealed.body,
-      sealed.hash,
-      sealed.signature,
-      sealed.keyId,
-      body.createdAt,
-    ],
-  );
+  await insertManifest.run(pool, {
+    manifestId,
+    projectId: project.id,
+    organizationId: project.organizationId,
+    principalId: ctx.principal.id,
+    label: request.label,
+    experimentHash,
+    count: lines.length,
+    body: sealed.body,
+    hash: sealed.hash,
+    signature: sealed.signature,
+    keyId: sealed.keyId,
+    now,
+  });
   return toManifest(sealed);
 }
 
@@ -94,18 +113,38 @@ const toManifest = ({ body, hash, ...signed }: Sealed): Manifest => ({
   signature: signatureOf(signed),
 });
 
+const readManifest = statement("manifest.read", {
+  params: {
+    manifestId: text,
+    organizationIds: maybe(texts),
+    projectId: maybe(text),
+    principalId: maybe(text),
+  },
+  row: { ...pick(manifest, "body hash signature"), keyId: manifest.key_id },
+  sql: `SELECT body, hash, signature, key_id AS "keyId" FROM manifest WHERE id = $manifestId
+       AND ($organizationIds::text[] IS NULL OR organization_id = ANY($organizationIds)) AND ($projectId::text IS NULL OR project_id = $projectId)
+       AND ($principalId::text IS NULL OR created_by = $principalId)`,
+  prepared: true,
+});
+
 /** The manifest as it was sealed. Somebody else's and none at all are the same NotFound. */
 export async function getManifest(ctx: Ctx, manifestId: string): Promise<Manifest> {
   const scope = access.authorize(ctx, READ, "made rows");
-  const { rows } = await pool.query<Sealed>({
-    name: "manifest-by-id",
-    text: `SELECT body, hash, signature, key_id AS "keyId" FROM manifest WHERE id = $1
-       AND ($2::text[] IS NULL OR organization_id = ANY($2)) AND ($3::text IS NULL OR project_id = $3)
-       AND ($4::text IS NULL OR created_by = $4)`,
-    values: [manifestId, scope.organizationIds, scope.projectId, scope.principalId],
+  const rows = await readManifest.all(pool, {
+    manifestId,
+    organizationIds: scope.organizationIds,
+    projectId: scope.projectId,
+    principalId: scope.principalId,
   });
   return rows[0] ? toManifest(rows[0]) : fail("NotFound", "There is no such manifest.");
 }
+
+const listRows = statement("manifest.list", {
+  params: { projectId: text, before: maybe(text), limit: int8 },
+  row: pick(manifest, "id label experiment_hash receipt_count hash created_at"),
+  sql: `SELECT id, label, experiment_hash, receipt_count, hash, created_at FROM manifest
+     WHERE project_id = $projectId AND ($before::text IS NULL OR id < $before) ORDER BY id DESC LIMIT $limit`,
+});
 
 /** The manifests of a project, newest first. */
 export async function listManifests(
@@ -113,18 +152,11 @@ export async function listManifests(
   { projectId, limit, cursor }: z.output<typeof ListManifests>,
 ): Promise<z.output<typeof ManifestPage>> {
   const project = await access.authorize(ctx, READ, { projectId });
-  const { rows } = await pool.query<{
-    id: string;
-    label: string;
-    experiment_hash: string | null;
-    receipt_count: number;
-    hash: string;
-    created_at: Date;
-  }>(
-    `SELECT id, label, experiment_hash, receipt_count, hash, created_at FROM manifest
-     WHERE project_id = $1 AND ($2::text IS NULL OR id < $2) ORDER BY id DESC LIMIT $3`,
-    [project.id, readCursor("manifest", cursor), limit + 1],
-  );
+  const rows = await listRows.all(pool, {
+    projectId: project.id,
+    before: readCursor("manifest", cursor),
+    limit: limit + 1,
+  });
   return nullEndedPageOf(rows, limit, (row) => ({
     manifestId: row.id,
     projectId: project.id,

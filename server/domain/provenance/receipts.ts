@@ -1,9 +1,11 @@
 import { refuseUnjudged } from "@/server/domain/jobs";
 import { toRecord } from "@/server/domain/pins";
-import { type Sealed, toReceipt } from "@/server/domain/receipts";
+import { toReceipt } from "@/server/domain/receipts";
 import { pool } from "@/server/platform/db";
 import type { Json } from "@/server/platform/durable/step";
 import { plainObject } from "@/server/platform/text/json";
+import { bool, maybe, present, text, texts } from "@/server/sql/column";
+import { statement } from "@/server/sql/statement";
 
 /** A receipt of either kind, as its row has it now. */
 export type FoundReceipt = {
@@ -14,14 +16,31 @@ export type FoundReceipt = {
   requestHash: string;
 };
 
-type Row = Sealed & {
-  id: string;
-  isPinned: boolean;
-  requestHash: string;
-};
-
 /** Receipts are read, and checked, this many at a time: others are served in between. */
 export const AT_ONCE = 250;
+
+const SIGNED = "every end signs its receipt";
+const listReceipts = statement("receipt.list.ids", {
+  params: { projectId: text, ids: texts, environment: maybe(text) },
+  row: {
+    id: text,
+    body: text,
+    hash: text,
+    signature: present(text, SIGNED),
+    keyId: present(text, SIGNED),
+    isPinned: bool,
+    requestHash: text,
+  },
+  sql: `
+        SELECT receipt.id, body, hash, signature, key_id AS "keyId", false AS "isPinned", job.request_hash AS "requestHash"
+        FROM receipt JOIN job ON job.id = receipt.job_id
+        WHERE receipt.id = ANY($ids) AND receipt.project_id = $projectId AND ($environment::text IS NULL OR job.environment = $environment)
+        UNION ALL
+        SELECT record.id, body, hash, signature, key_id, true, pinned.request_hash
+        FROM pinned_record record JOIN pinned_execution pinned ON pinned.id = record.pinned_id
+        WHERE record.id = ANY($ids) AND record.project_id = $projectId AND ($environment::text IS NULL OR pinned.environment = $environment)`,
+  prepared: true,
+});
 
 /**
  * Those of these receipts that are the project's, or of one of its environments: of jobs and of pinned executions.
@@ -34,17 +53,10 @@ export async function receiptsOf(
 ): Promise<Map<string, FoundReceipt>> {
   const found = new Map<string, FoundReceipt>();
   for (let from = 0; from < ids.length; from += AT_ONCE) {
-    const { rows } = await pool.query<Row>({
-      name: "receipts-by-id",
-      text: `
-        SELECT receipt.id, body, hash, signature, key_id AS "keyId", false AS "isPinned", job.request_hash AS "requestHash"
-        FROM receipt JOIN job ON job.id = receipt.job_id
-        WHERE receipt.id = ANY($2) AND receipt.project_id = $1 AND ($3::text IS NULL OR job.environment = $3)
-        UNION ALL
-        SELECT record.id, body, hash, signature, key_id, true, pinned.request_hash
-        FROM pinned_record record JOIN pinned_execution pinned ON pinned.id = record.pinned_id
-        WHERE record.id = ANY($2) AND record.project_id = $1 AND ($3::text IS NULL OR pinned.environment = $3)`,
-      values: [projectId, ids.slice(from, from + AT_ONCE), environment],
+    const rows = await listReceipts.all(pool, {
+      projectId,
+      ids: ids.slice(from, from + AT_ONCE),
+      environment,
     });
     await refuseUnjudged(
       projectId,
