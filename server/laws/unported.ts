@@ -64,10 +64,4 @@ export const UNPORTED: string[] = [
   "server/domain/pins/transitions.ts",
   "server/domain/plans/used.ts",
   "server/domain/signing/keys.ts",
-  "server/domain/usage/cost.ts",
-  "server/domain/usage/export.ts",
-  "server/domain/usage/has-live.ts",
-  "server/domain/usage/roll-up.ts",
-  "server/domain/usage/scope.ts",
-  "server/domain/usage/summary.ts",
 ];

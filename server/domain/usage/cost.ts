@@ -5,6 +5,8 @@ import type { Ctx } from "@/server/domain/ctx";
 import { chargeOf, PROVIDER_COST } from "@/server/domain/executions";
 import { pool } from "@/server/platform/db";
 import { fail } from "@/server/platform/errors/errors";
+import { bool, column, int8, maybe, present, text, texts } from "@/server/sql/column";
+import { statement } from "@/server/sql/statement";
 
 type CostRow = {
   is_test: boolean;
@@ -16,20 +18,42 @@ type CostRow = {
   line_id: string;
 };
 
+const readCost = statement("execution.read.cost", {
+  params: {
+    executionId: text,
+    organizationIds: maybe(texts),
+    projectId: maybe(text),
+    environment: maybe(text),
+  },
+  row: {
+    billing_mode: text,
+    estimated_micros: int8,
+    is_test: bool,
+    line_id: present(text, "its own id, or the comparison of a blind job"),
+    hold: column<CostRow["hold"]>("json", true),
+    cost_micros: maybe(int8),
+    fee_micros: int8,
+  },
+  sql: `SELECT execution.billing_mode, estimated_micros, execution.is_test, line_id, ${holdFactsOf("execution.id")} AS hold,
+       (${PROVIDER_COST})::bigint AS cost_micros, (${FEE})::bigint AS fee_micros
+     FROM execution LEFT JOIN hold ON hold.execution_id = execution.id WHERE execution.id = $executionId
+       AND ($organizationIds::text[] IS NULL OR execution.organization_id = ANY($organizationIds))
+       AND ($projectId::text IS NULL OR execution.project_id = $projectId)
+       AND ($environment::text IS NULL OR execution.environment = $environment)`,
+  prepared: true,
+});
+
 /**
  * What an execution was estimated at, has reserved, was charged, and who pays; as its rows have it now. Null: it
  * is part of the line of its comparison, which is not judged.
  */
 export async function cost(ctx: Ctx, executionId: string): Promise<ExecutionCost | null> {
   const scope = access.authorize(ctx, "jobs:read", "rows");
-  const { rows } = await pool.query<CostRow>({
-    name: "cost-of",
-    text: `SELECT execution.billing_mode, estimated_micros, execution.is_test, line_id, ${holdFactsOf("execution.id")} AS hold,
-       (${PROVIDER_COST})::bigint AS cost_micros, (${FEE})::bigint AS fee_micros
-     FROM execution LEFT JOIN hold ON hold.execution_id = execution.id WHERE execution.id = $1
-       AND ($2::text[] IS NULL OR execution.organization_id = ANY($2)) AND ($3::text IS NULL OR execution.project_id = $3)
-       AND ($4::text IS NULL OR execution.environment = $4)`,
-    values: [executionId, scope.organizationIds, scope.projectId, scope.environment],
+  const rows = await readCost.all(pool, {
+    executionId,
+    organizationIds: scope.organizationIds,
+    projectId: scope.projectId,
+    environment: scope.environment,
   });
   const row = rows[0] ?? fail("NotFound", "There is no such execution.");
   if (row.line_id !== executionId) return null;

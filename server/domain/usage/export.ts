@@ -6,6 +6,8 @@ import { pool } from "@/server/platform/db";
 import { ValidationFault } from "@/server/platform/errors/errors";
 import { csvLine } from "@/server/platform/text/csv";
 import { DAY_MS } from "@/server/platform/time/units";
+import { bool, column, int8, maybe, present, text, texts, timestamptz } from "@/server/sql/column";
+import { statement } from "@/server/sql/statement";
 import { ENDED, KIND_PREFIXES, USED } from "./count";
 import { dayAt } from "./days";
 import { COLUMNS, chargesOf, type ExportRow } from "./focus";
@@ -96,25 +98,59 @@ const FIGURES = ["actual_micros", "cost_micros", "input_tokens", "output_tokens"
 const IS_ESTIMATED = `(EXISTS (SELECT FROM attempt WHERE attempt.job_id = execution.job_id AND attempt.answer ? 'estimated')
     OR EXISTS (SELECT FROM pinned_record WHERE pinned_record.pinned_id = execution.pinned_id AND body::jsonb ? 'costBasis'))`;
 
-/** The next executions of a project, by the index of its ids. */
-async function page(
-  projectId: string,
-  from: string,
-  isFirst: boolean,
-  untilId: string,
-): Promise<ExportRow[]> {
-  const { rows } = await pool.query<ExportRow>({
-    name: isFirst ? "usage-export" : "usage-export-on",
-    text: `SELECT execution.id, line_id, execution.project_id, environment, product_id, execution.principal_id, capability_key, provider,
+const EXPORT = {
+  id: text,
+  line_id: present(text, "its own id, or the comparison of a blind job"),
+  project_id: text,
+  environment: text,
+  product_id: text,
+  principal_id: text,
+  capability_key: text,
+  provider: text,
+  model: text,
+  mode: text,
+  status: text,
+  billing_mode: text,
+  external_ref: maybe(text),
+  tags: present(texts, "a list of the job, or made as one from the plan"),
+  pricing_version: present(text, "written at admission, in the row or its plan"),
+  created_at: timestamptz,
+  completed_at: present(timestamptz, "only executions that ended are selected"),
+  actual_micros: maybe(int8),
+  cost_micros: maybe(int8),
+  receipt_id: maybe(text),
+  hold_state: maybe(column<NonNullable<ExportRow["hold_state"]>>("text")),
+  charged_micros: present(int8, "0 where nothing is charged"),
+  funding: maybe(column<NonNullable<ExportRow["funding"]>>("text")),
+  resolved_by: maybe(text),
+  resolved_at: maybe(timestamptz),
+  fee_micros: int8,
+  is_test: bool,
+  is_estimated: bool,
+  input_tokens: maybe(int8),
+  output_tokens: maybe(int8),
+  images: maybe(int8),
+};
+
+const listFrom = (name: string, isFrom: ">=" | ">") =>
+  statement(name, {
+    params: { projectId: text, from: text, untilId: text },
+    row: EXPORT,
+    sql: `SELECT execution.id, line_id, execution.project_id, environment, product_id, execution.principal_id, capability_key, provider,
        model, mode, status, execution.billing_mode, external_ref, tags, pricing_version, execution.created_at, completed_at,
        actual_micros, (${PROVIDER_COST})::bigint AS cost_micros, receipt_id, hold.state AS hold_state,
        (${CHARGED})::bigint AS charged_micros, hold.funding, hold.resolved_by, hold.resolved_at, (${FEE})::bigint AS fee_micros, execution.is_test, ${IS_ESTIMATED} AS is_estimated, used.*
      FROM execution
      LEFT JOIN LATERAL (SELECT * FROM hold mine WHERE mine.execution_id = execution.id OFFSET 0) hold ON true
      ${USED}
-     WHERE execution.project_id = $1 AND execution.id ${isFirst ? ">=" : ">"} $2 AND execution.id < $3 AND ${ENDED}
+     WHERE execution.project_id = $projectId AND execution.id ${isFrom} $from AND execution.id < $untilId AND ${ENDED}
      ORDER BY execution.id LIMIT ${PAGE}`,
-    values: [projectId, from, untilId],
+    prepared: true,
   });
-  return rows;
+const listFirst = listFrom("execution.list.export", ">=");
+const listNext = listFrom("execution.list.export_next", ">");
+
+/** The next executions of a project, by the index of its ids. */
+function page(projectId: string, from: string, isFirst: boolean, untilId: string): Promise<ExportRow[]> {
+  return (isFirst ? listFirst : listNext).all(pool, { projectId, from, untilId });
 }

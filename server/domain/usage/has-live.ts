@@ -1,8 +1,17 @@
 import type { Ctx } from "@/server/domain/ctx";
 import { pool } from "@/server/platform/db";
+import { bool, maybe, text } from "@/server/sql/column";
+import { statement } from "@/server/sql/statement";
 import { usageScope } from "./scope";
 
 const NEWEST = 200;
+
+const readLive = statement("execution.read.is_live", {
+  params: { projectId: text },
+  row: { live: maybe(bool) },
+  sql: `SELECT bool_or(NOT is_test AND (provider <> '' OR estimated_micros > 0)) AS live
+     FROM (SELECT is_test, provider, estimated_micros FROM execution WHERE project_id = $projectId ORDER BY id DESC LIMIT ${NEWEST}) newest`,
+});
 
 /**
  * Whether one of a project's newest executions, 200 at most, ran at a provider other than the sandbox. What runs here, such as
@@ -10,10 +19,6 @@ const NEWEST = 200;
  */
 export async function hasLive(ctx: Ctx, projectId: string): Promise<boolean> {
   await usageScope(ctx, { projectId });
-  const { rows } = await pool.query<{ live: boolean | null }>(
-    `SELECT bool_or(NOT is_test AND (provider <> '' OR estimated_micros > 0)) AS live
-     FROM (SELECT is_test, provider, estimated_micros FROM execution WHERE project_id = $1 ORDER BY id DESC LIMIT ${NEWEST}) newest`,
-    [projectId],
-  );
+  const rows = await readLive.all(pool, { projectId });
   return rows[0]?.live ?? false;
 }

@@ -1,7 +1,10 @@
 import { access, roleIn } from "@/server/domain/access";
 import type { Ctx } from "@/server/domain/ctx";
+import { organization, project } from "@/server/generated/schema";
 import { pool } from "@/server/platform/db";
 import { fail, ValidationFault } from "@/server/platform/errors/errors";
+import { maybe, present, text } from "@/server/sql/column";
+import { statement } from "@/server/sql/statement";
 
 /** Whose usage is asked for: of one project, or of every project of an organization. */
 export type UsageScope = {
@@ -11,6 +14,18 @@ export type UsageScope = {
   projectId: string | null;
   projects: Map<string, string>;
 };
+
+const listProjects = statement("project.list.usage", {
+  params: { organizationId: text, projectId: maybe(text) },
+  row: {
+    organization: organization.display_name,
+    id: maybe(project.id),
+    name: present(project.display_name, "null only where the id is"),
+  },
+  sql: `SELECT organization.display_name AS organization, project.id, project.display_name AS name
+     FROM organization LEFT JOIN project ON project.organization_id = organization.id AND ($projectId::text IS NULL OR project.id = $projectId)
+     WHERE organization.id = $organizationId ORDER BY project.id`,
+});
 
 /**
  * A key bound to a project sees that project; any other key its organization; a person the organization they name, or
@@ -28,12 +43,7 @@ export async function usageScope(
     ? (await access.authorize(ctx, "billing:read", { projectId })).organizationId
     : organizationOf(ctx, named.organizationId);
   if (named.organizationId && named.organizationId !== organizationId) return denied();
-  const { rows } = await pool.query<{ organization: string; id: string | null; name: string }>(
-    `SELECT organization.display_name AS organization, project.id, project.display_name AS name
-     FROM organization LEFT JOIN project ON project.organization_id = organization.id AND ($2::text IS NULL OR project.id = $2)
-     WHERE organization.id = $1 ORDER BY project.id`,
-    [organizationId, projectId],
-  );
+  const rows = await listProjects.all(pool, { organizationId, projectId });
   if (rows.length === 0) return denied();
   return {
     organizationId,

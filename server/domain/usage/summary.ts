@@ -9,6 +9,8 @@ import type {
 import { wallet } from "@/server/domain/billing";
 import type { Ctx } from "@/server/domain/ctx";
 import { pool } from "@/server/platform/db";
+import { column, text, texts } from "@/server/sql/column";
+import { statement } from "@/server/sql/statement";
 import { lastDays } from "./days";
 import { type GroupRow, usageOf } from "./roll-up";
 import { usageScope } from "./scope";
@@ -144,15 +146,18 @@ function by<T>(
 
 type Names = ReadonlyMap<string, { kind: "key" | "person"; name: string }>;
 
+const listNames = statement("principal.list.usage_names", {
+  params: { ids: texts },
+  row: { id: text, kind: column<"key" | "person">("text"), name: text },
+  sql: `SELECT id, 'key' AS kind, name FROM api_key WHERE id = ANY($ids)
+     UNION ALL SELECT id, 'person', email FROM user_account WHERE id = ANY($ids)`,
+});
+
 async function namesOf(rows: GroupRow[]): Promise<Names> {
   const ids = [...new Set(rows.map((row) => row.principal_id))];
   if (ids.length === 0) return new Map();
-  const found = await pool.query<{ id: string; kind: "key" | "person"; name: string }>(
-    `SELECT id, 'key' AS kind, name FROM api_key WHERE id = ANY($1)
-     UNION ALL SELECT id, 'person', email FROM user_account WHERE id = ANY($1)`,
-    [ids],
-  );
-  return new Map(found.rows.map(({ id, kind, name }) => [id, { kind, name }]));
+  const found = await listNames.all(pool, { ids });
+  return new Map(found.map(({ id, kind, name }) => [id, { kind, name }]));
 }
 
 function toPrincipal(principalId: string, names: Names) {
