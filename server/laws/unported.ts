@@ -2,11 +2,6 @@
 export const UNPORTED: string[] = [
   "server/domain/audit/entries.ts",
   "server/domain/audit/log.ts",
-  "server/domain/billing/book.ts",
-  "server/domain/billing/check-ledger.ts",
-  "server/domain/billing/currency.ts",
-  "server/domain/billing/plans.ts",
-  "server/domain/billing/wallet.ts",
   "server/domain/budgets/alerts.ts",
   "server/domain/budgets/connection-guardrails.ts",
   "server/domain/budgets/guardrails.ts",

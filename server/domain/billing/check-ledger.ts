@@ -1,6 +1,8 @@
 import { access } from "@/server/domain/access";
 import type { Ctx } from "@/server/domain/ctx";
 import { inTransaction } from "@/server/platform/db";
+import { bool, int8, maybe, present, text } from "@/server/sql/column";
+import { statement } from "@/server/sql/statement";
 
 export type LedgerCheck = {
   isBalanced: boolean;
@@ -22,10 +24,10 @@ const MOST_LISTED = 100;
 const WALLETS = `
   WITH posted AS (
     SELECT account, is_test, sum(amount_micros)::bigint AS micros FROM ledger_entry
-    WHERE currency = 'USD' AND ($1::text IS NULL OR organization_id = $1) GROUP BY account, is_test
+    WHERE currency = 'USD' AND ($organizationId::text IS NULL OR organization_id = $organizationId) GROUP BY account, is_test
   ), held AS MATERIALIZED (
     SELECT organization_id, is_test, funding, sum(amount_micros) AS micros FROM hold
-    WHERE state IN ('open', 'ambiguous') AND ($1::text IS NULL OR organization_id = $1) GROUP BY 1, 2, 3
+    WHERE state IN ('open', 'ambiguous') AND ($organizationId::text IS NULL OR organization_id = $organizationId) GROUP BY 1, 2, 3
   ), said AS (
     SELECT w.organization_id, w.is_test, w.balance_micros, w.held_micros, w.allowance_used_micros, w.allowance_held_micros,
       coalesce((SELECT p.micros FROM posted p WHERE p.account = 'wallet:' || w.organization_id AND p.is_test = w.is_test), 0)
@@ -37,7 +39,7 @@ const WALLETS = `
     LEFT JOIN held of_wallet ON of_wallet.funding = 'wallet' AND of_wallet.organization_id = w.organization_id AND of_wallet.is_test = w.is_test
     LEFT JOIN held of_allowance
       ON of_allowance.funding = 'allowance' AND of_allowance.organization_id = w.organization_id AND of_allowance.is_test = w.is_test
-    WHERE $1::text IS NULL OR w.organization_id = $1
+    WHERE $organizationId::text IS NULL OR w.organization_id = $organizationId
   )
   SELECT (CASE WHEN is_test THEN 'test' ELSE 'live' END) || ' wallet: ' || figure.name AS what, organization_id AS subject,
     figure.expected, figure.found
@@ -49,7 +51,7 @@ const WALLETS = `
   SELECT 'ledger without a wallet: ' || e.account, e.organization_id, 0, sum(e.amount_micros)::bigint
   FROM ledger_entry e
   WHERE e.account IN ('wallet:' || e.organization_id, 'allowance:' || e.organization_id)
-    AND ($1::text IS NULL OR e.organization_id = $1)
+    AND ($organizationId::text IS NULL OR e.organization_id = $organizationId)
     AND NOT EXISTS (SELECT FROM wallet w WHERE w.organization_id = e.organization_id AND w.is_test = e.is_test)
   GROUP BY e.account, e.organization_id, e.is_test HAVING sum(e.amount_micros) <> 0`;
 
@@ -64,7 +66,7 @@ const WINDOWS = `
       AND b.scope = ANY(capstan_scopes(h.organization_id, h.project_id, h.principal_id, h.person_id, h.billing_mode, h.credential_ids))
       AND capstan_period_start(b.period, h.created_at) = w.period_start
       AND (NOT b.managed_only OR h.billing_mode = 'managed')
-    WHERE b.enforcement <> 'off' AND ($1::text IS NULL OR b.organization_id = $1)
+    WHERE b.enforcement <> 'off' AND ($organizationId::text IS NULL OR b.organization_id = $organizationId)
     GROUP BY b.id, w.period_start, w.is_test, w.held_micros, w.settled_micros
   )
   SELECT 'budget by ' || period || ': ' || figure.name AS what, scope AS subject, figure.expected, figure.found
@@ -81,7 +83,7 @@ const HOLDS = `
     WHERE job_id IS NOT NULL AND account IN ('wallet:' || organization_id, 'allowance:' || organization_id, 'external:' || organization_id)
     GROUP BY job_id
   ) charged ON charged.job_id = h.execution_id
-  WHERE h.state = 'settled' AND ($1::text IS NULL OR h.organization_id = $1)
+  WHERE h.state = 'settled' AND ($organizationId::text IS NULL OR h.organization_id = $organizationId)
     AND coalesce(charged.micros, 0) <> h.settled_micros`;
 
 /** What providers were paid, less what went back, against what the ledger booked. */
@@ -90,16 +92,55 @@ const PAYMENTS = `
     SELECT p.id, p.provider, p.currency, CASE p.state WHEN 'paid' THEN greatest(0, p.amount_micros + p.tax_micros - p.refunded_micros
       - coalesce((SELECT sum((value->>'amountMicros')::bigint) FROM jsonb_each(p.disputes) WHERE value->>'outcome' = 'lost'), 0))
       ELSE 0 END::bigint AS micros
-    FROM payment p WHERE $1::text IS NULL OR p.organization_id = $1
+    FROM payment p WHERE $organizationId::text IS NULL OR p.organization_id = $organizationId
   ), booked AS (
     SELECT payment_id, account, currency, -sum(amount_micros)::bigint AS micros FROM ledger_entry
-    WHERE payment_id IS NOT NULL AND ($1::text IS NULL OR organization_id = $1) GROUP BY 1, 2, 3
+    WHERE payment_id IS NOT NULL AND ($organizationId::text IS NULL OR organization_id = $organizationId) GROUP BY 1, 2, 3
   )
   SELECT 'payment booked otherwise than it stands' AS what, kept.id AS subject, kept.micros AS expected,
     coalesce(booked.micros, 0)::bigint AS found
   FROM kept LEFT JOIN booked ON booked.payment_id = kept.id AND booked.account = 'payments:' || kept.provider
     AND booked.currency = kept.currency
   WHERE coalesce(booked.micros, 0) <> kept.micros`;
+
+const ONLY = { organizationId: maybe(text) };
+
+const differencesOf = (name: string, sql: string) =>
+  statement(`ledger.check.${name}`, {
+    params: ONLY,
+    row: {
+      what: present(text, "joined of texts"),
+      subject: present(text, "an id"),
+      expected: present(int8, "a sum, or 0"),
+      found: present(int8, "a sum, or 0"),
+    },
+    sql: `${sql} LIMIT ${MOST_LISTED}`,
+  });
+const CHECKS = [
+  differencesOf("wallets", WALLETS),
+  differencesOf("windows", WINDOWS),
+  differencesOf("holds", HOLDS),
+  differencesOf("payments", PAYMENTS),
+];
+
+const listSums = statement("ledger.check.sums", {
+  params: ONLY,
+  row: { currency: text, isTest: bool, sumMicros: present(int8, "a sum of at least one posting") },
+  sql: `SELECT currency, is_test AS "isTest", sum(amount_micros)::bigint AS "sumMicros" FROM ledger_entry
+     WHERE $organizationId::text IS NULL OR organization_id = $organizationId GROUP BY 1, 2 ORDER BY 1, 2`,
+});
+
+const readCounts = statement("ledger.check.counts", {
+  params: ONLY,
+  row: { transactions: int8, entries: int8, wallets: int8, windows: int8, openHolds: int8 },
+  sql: `SELECT (SELECT count(*) FROM ledger_transaction WHERE $organizationId::text IS NULL OR organization_id = $organizationId) AS transactions,
+      (SELECT count(*) FROM ledger_entry WHERE $organizationId::text IS NULL OR organization_id = $organizationId) AS entries,
+      (SELECT count(*) FROM wallet WHERE $organizationId::text IS NULL OR organization_id = $organizationId) AS wallets,
+      (SELECT count(*) FROM budget_window w JOIN budget b ON b.id = w.budget_id
+        WHERE $organizationId::text IS NULL OR b.organization_id = $organizationId) AS windows,
+      (SELECT count(*) FROM hold WHERE state IN ('open', 'ambiguous')
+        AND ($organizationId::text IS NULL OR organization_id = $organizationId)) AS "openHolds"`,
+});
 
 /**
  * Holds the figures that are kept against what they are kept of: wallets, budgets and payments say what ledger and holds
@@ -109,26 +150,11 @@ export async function checkLedger(ctx: Ctx, organizationId?: string): Promise<Le
   access.authorize(ctx, "operator");
   return inTransaction(async (client) => {
     await client.query("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY");
-    const only = [organizationId ?? null];
+    const only = { organizationId };
     const differences: LedgerCheck["differences"] = [];
-    for (const statement of [WALLETS, WINDOWS, HOLDS, PAYMENTS]) {
-      const { rows } = await client.query(`${statement} LIMIT ${MOST_LISTED}`, only);
-      differences.push(...rows);
-    }
-    const { rows: sums } = await client.query(
-      `SELECT currency, is_test AS "isTest", sum(amount_micros)::bigint AS "sumMicros" FROM ledger_entry
-       WHERE $1::text IS NULL OR organization_id = $1 GROUP BY 1, 2 ORDER BY 1, 2`,
-      only,
-    );
-    const { rows: counts } = await client.query(
-      `SELECT (SELECT count(*) FROM ledger_transaction WHERE $1::text IS NULL OR organization_id = $1) AS transactions,
-        (SELECT count(*) FROM ledger_entry WHERE $1::text IS NULL OR organization_id = $1) AS entries,
-        (SELECT count(*) FROM wallet WHERE $1::text IS NULL OR organization_id = $1) AS wallets,
-        (SELECT count(*) FROM budget_window w JOIN budget b ON b.id = w.budget_id
-          WHERE $1::text IS NULL OR b.organization_id = $1) AS windows,
-        (SELECT count(*) FROM hold WHERE state IN ('open', 'ambiguous') AND ($1::text IS NULL OR organization_id = $1)) AS "openHolds"`,
-      only,
-    );
-    return { isBalanced: differences.length === 0, ...counts[0], sums, differences };
+    for (const list of CHECKS) differences.push(...(await list.all(client, only)));
+    const sums = await listSums.all(client, only);
+    const counts = await readCounts.first(client, only);
+    return { isBalanced: differences.length === 0, ...counts!, sums, differences }; // one row of counts
   });
 }

@@ -10,10 +10,14 @@ import type { ReceiptPricing } from "@/server/contract/pricing";
 import { record } from "@/server/domain/audit";
 import type { Ctx } from "@/server/domain/ctx";
 import { billedOrganization, unknownOrganization } from "@/server/domain/organizations";
+import type { Settings } from "@/server/domain/plans";
+import { organization } from "@/server/generated/schema";
 import { inTransaction, pool } from "@/server/platform/db";
 import { fail } from "@/server/platform/errors/errors";
 import { type Micros, toMoney } from "@/server/platform/money";
 import { env } from "@/server/platform/settings/env";
+import { jsonb, text } from "@/server/sql/column";
+import { statement } from "@/server/sql/statement";
 
 type PresentationMoney = NonNullable<ReceiptPricing["presentation"]>;
 
@@ -64,12 +68,15 @@ export function convertUp(usdMicros: Micros, fx: ScaledFxRate): Micros {
   return Number(((scaled + unit - 1n) / unit) * MICROS_PER_CENT);
 }
 
+const readSettings = statement("organization.read.billing_currency", {
+  params: { organizationId: text },
+  row: { settings: organization.settings },
+  sql: `SELECT settings FROM organization WHERE id = $organizationId`,
+  prepared: true,
+});
+
 async function findSettings(organizationId: string): Promise<z.output<typeof Stored>> {
-  const { rows } = await pool.query<{ settings: unknown }>({
-    name: "billing-settings",
-    text: "SELECT settings FROM organization WHERE id = $1",
-    values: [organizationId],
-  });
+  const rows = await readSettings.all(pool, { organizationId });
   return Stored.parse((rows[0] ?? unknownOrganization()).settings);
 }
 
@@ -84,6 +91,11 @@ export async function billingSettings(organizationId: string): Promise<BillingCu
   };
 }
 
+const mergeSettings = statement("organization.update.billing_currency", {
+  params: { organizationId: text, change: jsonb<Settings>() },
+  sql: `UPDATE organization SET settings = settings || $change::jsonb WHERE id = $organizationId`,
+});
+
 /** Changes them, for payments from now on; the wallet stays in US dollars. For admins of the organization. */
 export async function setBillingCurrency(
   ctx: Ctx,
@@ -94,10 +106,7 @@ export async function setBillingCurrency(
   rateTo(update.billingCurrency);
   const change = Object.fromEntries(Object.entries(update).filter(([, value]) => value != null));
   await inTransaction(async (client) => {
-    const { rowCount } = await client.query(
-      "UPDATE organization SET settings = settings || $2::jsonb WHERE id = $1",
-      [organizationId, JSON.stringify(change)],
-    );
+    const rowCount = await mergeSettings.count(client, { organizationId, change });
     if (rowCount === 0) unknownOrganization();
     await record(
       ctx,

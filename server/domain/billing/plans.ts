@@ -1,17 +1,23 @@
 import type { PlanList } from "@/server/contract/billing";
 import type { Ctx } from "@/server/domain/ctx";
 import { billedOrganization } from "@/server/domain/organizations";
-import { allPlans, featuresOf, limitsOf, planOf, type Settings, usedOf } from "@/server/domain/plans";
+import { allPlans, featuresOf, limitsOf, planOf, usedOf } from "@/server/domain/plans";
+import { organization } from "@/server/generated/schema";
 import { pool } from "@/server/platform/db";
 import { fail } from "@/server/platform/errors/errors";
+import { text } from "@/server/sql/column";
+import { statement } from "@/server/sql/statement";
+
+const readSettings = statement("organization.read.plans", {
+  params: { organizationId: text },
+  row: { settings: organization.settings },
+  sql: `SELECT settings FROM organization WHERE id = $organizationId`,
+});
 
 /** The plans of this installation, the one the caller's organization has, what holds for it and what it uses. */
 export async function plans(ctx: Ctx, organizationId?: string): Promise<PlanList> {
   const id = billedOrganization(ctx, organizationId, "viewer");
-  const { rows } = await pool.query<{ settings: Settings }>(
-    "SELECT settings FROM organization WHERE id = $1",
-    [id],
-  );
+  const rows = await readSettings.all(pool, { organizationId: id });
   const { settings } = rows[0] ?? fail("NotFound", "There is no such organization.");
   return {
     currentPlan: planOf(settings).planKey,

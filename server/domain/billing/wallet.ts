@@ -9,8 +9,11 @@ import { ALLOWANCE_MICROS, TRIAL_CEILING_MICROS } from "@/server/domain/budgets"
 import type { Ctx } from "@/server/domain/ctx";
 import { billedOrganization } from "@/server/domain/organizations";
 import { pageOf } from "@/server/domain/paging";
+import { wallet as walletTable } from "@/server/generated/schema";
 import { pool } from "@/server/platform/db";
 import { toMoney } from "@/server/platform/money";
+import { bool, column, int8, maybe, pick, present, text, timestamptz } from "@/server/sql/column";
+import { statement } from "@/server/sql/statement";
 import { billingSettings, presentationFor } from "./currency";
 
 /** What managed work costs beside the provider's price, in hundredths of a percent. */
@@ -35,13 +38,19 @@ const untouched = (is_test: boolean): WalletRow => ({
   allowance_held_micros: 0,
 });
 
+const listWallets = statement("wallet.list.organization", {
+  params: { organizationId: text },
+  row: pick(
+    walletTable,
+    "is_test balance_micros held_micros allowance_micros allowance_used_micros allowance_held_micros",
+  ),
+  sql: `SELECT is_test, balance_micros, held_micros, allowance_micros, allowance_used_micros, allowance_held_micros
+           FROM wallet WHERE organization_id = $organizationId`,
+  prepared: true,
+});
+
 async function readPurses(organizationId: string): Promise<{ live: WalletRow; test: WalletRow }> {
-  const { rows } = await pool.query<WalletRow>({
-    name: "wallets-of",
-    text: `SELECT is_test, balance_micros, held_micros, allowance_micros, allowance_used_micros, allowance_held_micros
-           FROM wallet WHERE organization_id = $1`,
-    values: [organizationId],
-  });
+  const rows = await listWallets.all(pool, { organizationId });
   const of = (isTest: boolean) => rows.find((row) => row.is_test === isTest) ?? untouched(isTest);
   return { live: of(false), test: of(true) };
 }
@@ -104,6 +113,41 @@ type EntryRow = {
   comparison_id: string | null;
 };
 
+const listLines = statement("account_line.list.own", {
+  params: {
+    organizationId: text,
+    before: column<number | string>("int8"),
+    test: maybe(bool),
+    projectId: maybe(text),
+    limit: int8,
+  },
+  row: {
+    id: int8,
+    transaction_id: present(text, "a transaction's id, or that of its comparison"),
+    organization_id: text,
+    project_id: maybe(text),
+    job_id: maybe(text),
+    comparison_id: maybe(text),
+    payment_id: maybe(text),
+    account: text,
+    amount_micros: present(int8, "never null in a posting"),
+    currency: text,
+    kind: present(text, "never null in a posting"),
+    pricing_version: maybe(text),
+    is_test: bool,
+    created_at: present(timestamptz, "the time of a transaction, or of a first job"),
+  },
+  sql: `SELECT entry.* FROM unnest(ARRAY['wallet:' || $organizationId, 'allowance:' || $organizationId]) AS own(account),
+             LATERAL (
+               SELECT * FROM account_line e
+               WHERE e.organization_id = $organizationId AND e.account = own.account AND e.id < $before
+               AND ($test::boolean IS NULL OR e.is_test = $test)
+               AND ($projectId::text IS NULL OR e.project_id IS NULL OR e.project_id = $projectId)
+               ORDER BY e.id DESC LIMIT $limit) entry
+           ORDER BY entry.id DESC LIMIT $limit`,
+  prepared: true,
+});
+
 /**
  * Everything that ever moved an organization's wallet and allowance, newest first. Entries never change, except that
  * a comparison is one entry until it is judged. A key that is bound to a project sees that project's and the organization's own entries, not those of its other projects.
@@ -115,23 +159,12 @@ export async function walletTransactions(
   const organizationId = billedOrganization(ctx, query.organizationId, "viewer");
   const { principal } = ctx;
   const projectId = principal.kind === "service_principal" ? principal.projectId : null;
-  const { rows } = await pool.query<EntryRow>({
-    name: "wallet-transactions",
-    text: `SELECT entry.* FROM unnest(ARRAY['wallet:' || $1, 'allowance:' || $1]) AS own(account),
-             LATERAL (
-               SELECT * FROM account_line e
-               WHERE e.organization_id = $1 AND e.account = own.account AND e.id < $2
-               AND ($3::boolean IS NULL OR e.is_test = $3)
-               AND ($4::text IS NULL OR e.project_id IS NULL OR e.project_id = $4)
-               ORDER BY e.id DESC LIMIT $5) entry
-           ORDER BY entry.id DESC LIMIT $5`,
-    values: [
-      organizationId,
-      query.cursor ?? Number.MAX_SAFE_INTEGER,
-      query.test ?? null,
-      projectId,
-      query.limit + 1,
-    ],
+  const rows = await listLines.all(pool, {
+    organizationId,
+    before: query.cursor ?? Number.MAX_SAFE_INTEGER,
+    test: query.test ?? null,
+    projectId,
+    limit: query.limit + 1,
   });
   return pageOf(rows, query.limit, toTransaction);
 }
