@@ -1,14 +1,17 @@
 import { record } from "@/server/domain/audit";
 import { book, type Posting } from "@/server/domain/billing";
 import type { Ctx } from "@/server/domain/ctx";
+import { payment } from "@/server/generated/schema";
 import type { PaymentMessage } from "@/server/payments/define";
 import type { Transaction } from "@/server/platform/db";
 import type { Json } from "@/server/platform/durable/step";
 import type { Micros } from "@/server/platform/money";
+import { pick } from "@/server/sql/column";
+import { statement } from "@/server/sql/statement";
 import { kindOf, type Paid } from "./kinds";
 import { type Booked, booked, isWholeBack } from "./merge";
 import { endRefund, failRefund, noteOfRefund, writeRefund } from "./refund-rows";
-import type { Disputes, FailedRefund, PaymentRow } from "./rows";
+import type { FailedRefund, PaymentRow } from "./rows";
 
 /** A payment as an event left it, and what of it was booked before and is to be booked now. */
 type Change = { row: PaymentRow; was: Booked; is: Booked; eventId: string };
@@ -19,7 +22,7 @@ export async function applyPaymentEvent(
   ctx: Ctx,
   { before, after, message }: { before: PaymentRow; after: PaymentRow; message: PaymentMessage },
 ): Promise<void> {
-  await write(client, after);
+  await storeEvent.run(client, after);
   const [was, is] = [booked(before), booked(after)];
   const eventId = message.id;
   const change: Change = { row: after, was, is, eventId };
@@ -42,29 +45,17 @@ export async function applyPaymentEvent(
   }
 }
 
-async function write(client: Transaction, row: PaymentRow): Promise<void> {
-  await client.query(
-    `UPDATE payment SET state = $2, session_id = $3, provider_payment_id = $4, customer_id = $5, tax_micros = $6,
-       refunded_micros = $7, disputes = $8, paid_at = $9, processing_at = $10, close_at = $11, refund_totals = $12,
-       failed_refunds = $13, refund_steps = $14 WHERE id = $1`,
-    [
-      row.id,
-      row.state,
-      row.session_id,
-      row.provider_payment_id,
-      row.customer_id,
-      row.tax_micros,
-      row.refunded_micros,
-      JSON.stringify(row.disputes satisfies Disputes),
-      row.paid_at,
-      row.processing_at,
-      row.close_at,
-      JSON.stringify(row.refund_totals),
-      JSON.stringify(row.failed_refunds),
-      JSON.stringify(row.refund_steps),
-    ],
-  );
-}
+const storeEvent = statement("payment.update.event", {
+  params: pick(
+    payment,
+    "id state session_id provider_payment_id customer_id tax_micros refunded_micros disputes",
+    "paid_at processing_at close_at refund_totals failed_refunds refund_steps",
+  ),
+  sql: `UPDATE payment SET state = $state, session_id = $session_id, provider_payment_id = $provider_payment_id,
+      customer_id = $customer_id, tax_micros = $tax_micros, refunded_micros = $refunded_micros, disputes = $disputes,
+      paid_at = $paid_at, processing_at = $processing_at, close_at = $close_at, refund_totals = $refund_totals,
+      failed_refunds = $failed_refunds, refund_steps = $refund_steps WHERE id = $id`,
+});
 
 async function bookPaid(client: Transaction, ctx: Ctx, { row, is, eventId }: Change) {
   const kind = kindOf(row.kind);

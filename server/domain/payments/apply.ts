@@ -1,13 +1,28 @@
 import type { Ctx } from "@/server/domain/ctx";
+import { payment, paymentEvent } from "@/server/generated/schema";
 import type { PaymentMessage, PaymentNews, PaymentProvider } from "@/server/payments/define";
 import { inTransaction, pool } from "@/server/platform/db";
+import { maybe, pick, text, timestamptz } from "@/server/sql/column";
+import { statement } from "@/server/sql/statement";
 import { applyPaymentEvent, tell } from "./apply-event";
 import { kindOf } from "./kinds";
 import { contradiction, merged } from "./merge";
-import type { PaymentRow } from "./rows";
+import { lockPayment, type PaymentRow } from "./rows";
 
 /** What became of a message. foreign: it concerns no payment of ours. mismatch: it contradicts ours, and changed nothing. */
 export type Applied = "applied" | "seen" | "foreign" | "mismatch";
+
+const insertEvent = statement("payment_event.insert", {
+  params: {
+    provider: paymentEvent.provider,
+    eventId: paymentEvent.id,
+    type: paymentEvent.type,
+    paymentId: paymentEvent.payment_id,
+    now: timestamptz,
+  },
+  sql: `INSERT INTO payment_event (provider, id, type, payment_id, received_at) VALUES ($provider, $eventId, $type, $paymentId, $now)
+       ON CONFLICT DO NOTHING`,
+});
 
 /**
  * Applies a provider's message to a payment, once. The row keeps the latest that was reported, whatever the order, and its
@@ -23,16 +38,16 @@ export async function applyPaymentMessage(
   const located = await locate(provider, news);
   if (!located) return "foreign";
   return inTransaction(async (client) => {
-    const { rowCount } = await client.query(
-      `INSERT INTO payment_event (provider, id, type, payment_id, received_at) VALUES ($1, $2, $3, $4, $5)
-       ON CONFLICT DO NOTHING`,
-      [provider.name, message.id, message.type, located.id, ctx.now()],
-    );
+    const rowCount = await insertEvent.count(client, {
+      provider: provider.name,
+      eventId: message.id,
+      type: message.type,
+      paymentId: located.id,
+      now: ctx.now(),
+    });
     if (rowCount === 0) return "seen";
     if (located.subject_id !== null) await kindOf(located.kind).lock?.(client, located.subject_id);
-    const { rows } = await client.query<PaymentRow>("SELECT * FROM payment WHERE id = $1 FOR UPDATE", [
-      located.id,
-    ]);
+    const rows = await lockPayment.all(client, { paymentId: located.id });
     const before = rows[0]!; // located above, and never deleted
     const wrong = contradiction(before, message, news);
     if (wrong) {
@@ -55,22 +70,33 @@ export async function applyPaymentMessage(
 
 type Located = Pick<PaymentRow, "id" | "kind" | "subject_id">;
 
+const findNamed = statement("payment.find.event", {
+  params: { provider: text, named: maybe(text), session: maybe(text), providerPaymentId: maybe(text) },
+  row: pick(payment, "id kind subject_id"),
+  sql: `SELECT id, kind, subject_id FROM payment
+     WHERE provider = $provider AND (id = $named OR session_id = $session OR provider_payment_id = $providerPaymentId)
+     ORDER BY (id = $named) DESC NULLS LAST LIMIT 1`,
+});
+
+const findAsked = statement("payment.find.asked", {
+  params: { provider: text, paymentId: text },
+  row: pick(payment, "id kind subject_id"),
+  sql: `SELECT id, kind, subject_id FROM payment WHERE provider = $provider AND id = $paymentId`,
+});
+
 /** Which of our payments the news are about: by the id we gave, by the session, by the provider's payment, or by asking. */
 async function locate(provider: PaymentProvider, news: PaymentNews): Promise<Located | null> {
   const named = news.about === "dispute" ? null : news.paymentId;
   const session = news.about === "checkout" ? news.sessionId : null;
-  const { rows } = await pool.query<Located>(
-    `SELECT id, kind, subject_id FROM payment WHERE provider = $1 AND (id = $2 OR session_id = $3 OR provider_payment_id = $4)
-     ORDER BY (id = $2) DESC NULLS LAST LIMIT 1`,
-    [provider.name, named, session, news.providerPaymentId],
-  );
+  const rows = await findNamed.all(pool, {
+    provider: provider.name,
+    named,
+    session,
+    providerPaymentId: news.providerPaymentId,
+  });
   if (rows[0]) return rows[0];
   if (named || news.about === "checkout" || !provider.findPaymentId) return null;
   const asked = await provider.findPaymentId(news.providerPaymentId);
   if (!asked) return null;
-  const { rows: known } = await pool.query<Located>(
-    "SELECT id, kind, subject_id FROM payment WHERE provider = $1 AND id = $2",
-    [provider.name, asked],
-  );
-  return known[0] ?? null;
+  return findAsked.first(pool, { provider: provider.name, paymentId: asked });
 }

@@ -2,12 +2,15 @@ import type { BillingCurrency, CheckoutSession } from "@/server/contract/billing
 import { record } from "@/server/domain/audit";
 import { convertUp, rateTo } from "@/server/domain/billing";
 import type { Ctx } from "@/server/domain/ctx";
+import { payment } from "@/server/generated/schema";
 import { type OpenedCheckout, type PaymentProvider, PaymentProviderDown } from "@/server/payments/define";
 import { inTransaction, pool, type Queryable } from "@/server/platform/db";
 import { fail, ValidationFault } from "@/server/platform/errors/errors";
 import { newId } from "@/server/platform/ids";
 import type { Micros } from "@/server/platform/money";
 import { HOUR_MS } from "@/server/platform/time/units";
+import { bool, present, text, timestamptz } from "@/server/sql/column";
+import { statement } from "@/server/sql/statement";
 import { kindOf } from "./kinds";
 import { providerNamed, requireProvider } from "./provider";
 import { findPayment, type PaymentRow, returnUrl } from "./rows";
@@ -41,6 +44,18 @@ export async function startCheckout(ctx: Ctx, purchase: Purchase): Promise<Check
   return openCheckout(ctx, await writePayment(pool, ctx, purchase));
 }
 
+const expireOpen = statement("payment.update.expired", {
+  params: { kind: text, subjectId: text, now: timestamptz, provider: text },
+  sql: `UPDATE payment SET state = 'expired', close_at = $now
+     WHERE kind = $kind AND subject_id = $subjectId AND state = 'open' AND processing_at IS NULL AND (expires_at <= $now OR provider <> $provider)`,
+});
+
+const findOpen = statement("payment.find.open", {
+  params: { kind: text, subjectId: text },
+  row: { ...payment, subject_id: present(payment.subject_id, "its condition excludes null") },
+  sql: `SELECT * FROM payment WHERE kind = $kind AND subject_id = $subjectId AND state = 'open'`,
+});
+
 /**
  * The one payment by which a thing is paid: an open one is everybody's, one whose time has passed makes room for a new one.
  * In a transaction of the caller, who keeps others from doing the same meanwhile.
@@ -51,17 +66,43 @@ export async function joinPayment(
   purchase: Purchase & { subjectId: string },
 ): Promise<PaymentRow> {
   const provider = requireProvider();
-  await client.query(
-    `UPDATE payment SET state = 'expired', close_at = $3
-     WHERE kind = $1 AND subject_id = $2 AND state = 'open' AND processing_at IS NULL AND (expires_at <= $3 OR provider <> $4)`,
-    [purchase.kind, purchase.subjectId, ctx.now(), provider.name],
-  );
-  const { rows } = await client.query<PaymentRow>(
-    "SELECT * FROM payment WHERE kind = $1 AND subject_id = $2 AND state = 'open'",
-    [purchase.kind, purchase.subjectId],
-  );
+  await expireOpen.run(client, {
+    kind: purchase.kind,
+    subjectId: purchase.subjectId,
+    now: ctx.now(),
+    provider: provider.name,
+  });
+  const rows = await findOpen.all(client, { kind: purchase.kind, subjectId: purchase.subjectId });
   return rows[0] ?? (await writePayment(client, ctx, purchase));
 }
+
+const insertPayment = statement("payment.insert", {
+  params: {
+    paymentId: payment.id,
+    organizationId: payment.organization_id,
+    kind: payment.kind,
+    subjectId: payment.subject_id,
+    provider: payment.provider,
+    currency: payment.currency,
+    amountMicros: payment.amount_micros,
+    creditMicros: payment.credit_micros,
+    exchange: payment.exchange,
+    isTest: payment.is_test,
+    presetKey: payment.preset_key,
+    createdBy: payment.created_by,
+    now: timestamptz,
+    expiresAt: payment.expires_at,
+    payerEmail: payment.payer_email,
+    customerId: payment.customer_id,
+    isTaxed: payment.is_taxed,
+    closeAt: payment.close_at,
+  },
+  row: payment,
+  sql: `INSERT INTO payment (id, organization_id, kind, subject_id, provider, state, currency, amount_micros, credit_micros,
+      exchange, is_test, preset_key, created_by, created_at, expires_at, payer_email, customer_id, is_taxed, close_at)
+    VALUES ($paymentId, $organizationId, $kind, $subjectId, $provider, 'open', $currency, $amountMicros, $creditMicros,
+      $exchange, $isTest, $presetKey, $createdBy, $now, $expiresAt, $payerEmail, $customerId, $isTaxed, $closeAt) RETURNING *`,
+});
 
 async function writePayment(client: Queryable, ctx: Ctx, purchase: Purchase): Promise<PaymentRow> {
   const provider = requireProvider();
@@ -71,33 +112,33 @@ async function writePayment(client: Queryable, ctx: Ctx, purchase: Purchase): Pr
   const { principal } = ctx;
   const now = ctx.now();
   const end = new Date(Math.min(now.getTime() + LIFETIME_MS, until?.getTime() ?? Number.POSITIVE_INFINITY));
-  const { rows } = await client.query<PaymentRow>(
-    `INSERT INTO payment (id, organization_id, kind, subject_id, provider, state, currency, amount_micros, credit_micros,
-       exchange, is_test, preset_key, created_by, created_at, expires_at, payer_email, customer_id, is_taxed, close_at)
-     VALUES ($1, $2, $3, $4, $5, 'open', $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18) RETURNING *`,
-    [
-      newId("payment"),
-      organizationId,
-      purchase.kind,
-      purchase.subjectId ?? null,
-      provider.name,
-      currency,
-      exchange ? convertUp(priceMicros, exchange) : priceMicros,
-      priceMicros,
-      exchange && JSON.stringify(exchange),
-      provider.isTest,
-      purchase.presetKey ?? null,
-      principal.id,
-      now,
-      end,
-      principal.kind === "human_session" ? principal.email : null,
-      await customerOf(organizationId, provider.name, provider.isTest),
-      provider.addsTax && kindOf(purchase.kind).isTaxed,
-      until ? end : null,
-    ],
-  );
-  return rows[0]!;
+  const row = await insertPayment.first(client, {
+    paymentId: newId("payment"),
+    organizationId,
+    kind: purchase.kind,
+    subjectId: purchase.subjectId ?? null,
+    provider: provider.name,
+    currency,
+    amountMicros: exchange ? convertUp(priceMicros, exchange) : priceMicros,
+    creditMicros: priceMicros,
+    exchange,
+    isTest: provider.isTest,
+    presetKey: purchase.presetKey ?? null,
+    createdBy: principal.id,
+    now,
+    expiresAt: end,
+    payerEmail: principal.kind === "human_session" ? principal.email : null,
+    customerId: await customerOf(organizationId, provider.name, provider.isTest),
+    isTaxed: provider.addsTax && kindOf(purchase.kind).isTaxed,
+    closeAt: until ? end : null,
+  });
+  return row!; // INSERT … RETURNING of one row
 }
+
+const storeSession = statement("payment.update.session", {
+  params: { paymentId: text, sessionId: payment.session_id, url: payment.checkout_url },
+  sql: `UPDATE payment SET session_id = $sessionId, checkout_url = $url WHERE id = $paymentId AND state = 'open' AND session_id IS NULL`,
+});
 
 /**
  * Leads to the checkout of a payment that is open, asking the provider for one where it has not answered yet. What it is
@@ -109,10 +150,11 @@ export async function openCheckout(ctx: Ctx, row: PaymentRow): Promise<CheckoutS
     return { url: row.checkout_url, sessionId: row.session_id, paymentId };
   const opened = await askForCheckout(ctx, row);
   const isFirst = await inTransaction(async (client) => {
-    const { rowCount } = await client.query(
-      `UPDATE payment SET session_id = $2, checkout_url = $3 WHERE id = $1 AND state = 'open' AND session_id IS NULL`,
-      [paymentId, opened.sessionId, opened.url],
-    );
+    const rowCount = await storeSession.count(client, {
+      paymentId,
+      sessionId: opened.sessionId,
+      url: opened.url,
+    });
     if (rowCount === 0) return false;
     const details = {
       kind: row.kind,
@@ -137,6 +179,11 @@ async function overtaken(row: PaymentRow, opened: OpenedCheckout): Promise<Check
   return { url: returnUrl(now, "success"), sessionId: opened.sessionId, paymentId: row.id };
 }
 
+const failUnopened = statement("payment.update.unopened", {
+  params: { paymentId: text },
+  sql: `UPDATE payment SET state = 'failed', close_at = NULL WHERE id = $paymentId AND state = 'open' AND session_id IS NULL`,
+});
+
 async function askForCheckout(ctx: Ctx, row: PaymentRow): Promise<OpenedCheckout> {
   try {
     return await providerNamed(row.provider).openCheckout(orderOf(row));
@@ -144,11 +191,7 @@ async function askForCheckout(ctx: Ctx, row: PaymentRow): Promise<OpenedCheckout
     if (!(cause instanceof PaymentProviderDown)) throw cause;
     ctx.log.error({ err: cause, paymentId: row.id }, "a checkout could not be opened");
     // If one was opened after all, no one knows its address; and its messages would find the payment and outrank this.
-    if (!cause.isBusy)
-      await pool.query(
-        "UPDATE payment SET state = 'failed', close_at = NULL WHERE id = $1 AND state = 'open' AND session_id IS NULL",
-        [row.id],
-      );
+    if (!cause.isBusy) await failUnopened.run(pool, { paymentId: row.id });
     paymentsAreDown();
   }
 }
@@ -183,16 +226,19 @@ function refuseAmount(micros: Micros, leastMicros: Micros): void {
   if (micros < leastMicros) wrong(`must be at least ${leastMicros}`, "greater_than_equal");
 }
 
+const readCustomer = statement("payment.read.customer", {
+  params: { organizationId: text, provider: text, isTest: bool },
+  row: { customer_id: present(payment.customer_id, "its condition excludes null") },
+  sql: `SELECT customer_id FROM payment WHERE organization_id = $organizationId AND provider = $provider AND is_test = $isTest
+       AND customer_id IS NOT NULL ORDER BY id DESC LIMIT 1`,
+});
+
 /** The payer, as this provider knows the organization since it last paid. */
 export async function customerOf(
   organizationId: string,
   provider: string,
   isTest: boolean,
 ): Promise<string | null> {
-  const { rows } = await pool.query<{ customer_id: string }>(
-    `SELECT customer_id FROM payment WHERE organization_id = $1 AND provider = $2 AND is_test = $3
-       AND customer_id IS NOT NULL ORDER BY id DESC LIMIT 1`,
-    [organizationId, provider, isTest],
-  );
+  const rows = await readCustomer.all(pool, { organizationId, provider, isTest });
   return rows[0]?.customer_id ?? null;
 }

@@ -1,10 +1,12 @@
 import type { Ctx } from "@/server/domain/ctx";
 import { notHeld } from "@/server/domain/restores";
+import { payment } from "@/server/generated/schema";
 import { PaymentProviderDown } from "@/server/payments/define";
 import { pool, type Queryable } from "@/server/platform/db";
 import { DAY_MS } from "@/server/platform/time/units";
+import { maybe, text, timestamptz } from "@/server/sql/column";
+import { statement } from "@/server/sql/statement";
 import { providerNamed } from "./provider";
-import type { PaymentRow } from "./rows";
 
 const MOST = 50;
 /** A page the provider was asked to close, of which nothing was heard, is asked for again after this. */
@@ -12,13 +14,29 @@ const AGAIN_MS = 120_000;
 /** By then every page has closed automatically. */
 const LONGEST_MS = DAY_MS;
 
+const bringForward = statement("payment.update.close_at", {
+  params: { kind: text, subjectId: text, now: timestamptz },
+  sql: `UPDATE payment SET close_at = $now WHERE kind = $kind AND subject_id = $subjectId AND state = 'open' AND close_at = expires_at`,
+});
+
 /** Marks the open checkouts of a thing to be closed now: it cannot be bought any more. In the caller's transaction. */
 export async function closeCheckoutsOf(client: Queryable, kind: string, subjectId: string, now: Date) {
-  await client.query(
-    "UPDATE payment SET close_at = $3 WHERE kind = $1 AND subject_id = $2 AND state = 'open' AND close_at = expires_at",
-    [kind, subjectId, now],
-  );
+  await bringForward.run(client, { kind, subjectId, now });
 }
+
+const takeDue = statement("payment.take.due", {
+  params: { now: timestamptz, again: timestamptz, organizationId: maybe(text) },
+  row: payment,
+  sql: `UPDATE payment SET close_at = $again WHERE id IN (
+       SELECT id FROM payment WHERE close_at <= $now AND ($organizationId::text IS NULL OR organization_id = $organizationId) AND ${notHeld("refunds")}
+       ORDER BY close_at LIMIT ${MOST} FOR UPDATE SKIP LOCKED)
+     RETURNING *`,
+});
+
+const storeClosed = statement("payment.update.closed", {
+  params: { paymentId: text },
+  sql: `UPDATE payment SET close_at = NULL, state = CASE WHEN state = 'open' THEN 'expired' ELSE state END WHERE id = $paymentId`,
+});
 
 /**
  * Has the provider close pages whose time has come, one after the other; one that does not answer is asked again. Safe in
@@ -26,13 +44,7 @@ export async function closeCheckoutsOf(client: Queryable, kind: string, subjectI
  */
 export async function closeDue(ctx: Ctx, organizationId: string | null = null): Promise<void> {
   const now = ctx.now();
-  const { rows } = await pool.query<PaymentRow>(
-    `UPDATE payment SET close_at = $2 WHERE id IN (
-       SELECT id FROM payment WHERE close_at <= $1 AND ($3::text IS NULL OR organization_id = $3) AND ${notHeld("refunds")}
-       ORDER BY close_at LIMIT ${MOST} FOR UPDATE SKIP LOCKED)
-     RETURNING *`,
-    [now, new Date(now.getTime() + AGAIN_MS), organizationId],
-  );
+  const rows = await takeDue.all(pool, { now, again: new Date(now.getTime() + AGAIN_MS), organizationId });
   for (const row of rows) {
     try {
       const isLongOver = now.getTime() > row.expires_at.getTime() + LONGEST_MS;
@@ -46,9 +58,6 @@ export async function closeDue(ctx: Ctx, organizationId: string | null = null): 
       );
       return; // nor will the others be, now
     }
-    await pool.query(
-      `UPDATE payment SET close_at = NULL, state = CASE WHEN state = 'open' THEN 'expired' ELSE state END WHERE id = $1`,
-      [row.id],
-    );
+    await storeClosed.run(pool, { paymentId: row.id });
   }
 }

@@ -1,28 +1,37 @@
 import type { RefundState } from "@/server/contract/billing";
 import { record } from "@/server/domain/audit";
 import type { Ctx } from "@/server/domain/ctx";
+import { paymentRefund } from "@/server/generated/schema";
 import type { Queryable, Transaction } from "@/server/platform/db";
 import { newId } from "@/server/platform/ids";
+import { bool, maybe, type Of, text, timestamptz } from "@/server/sql/column";
+import { statement } from "@/server/sql/statement";
 import { type PaymentRow, type RefundReason, returnedMicros, totalMicros } from "./rows";
 
 export type { RefundState };
-export type RefundRow = {
-  id: string;
-  payment_id: string;
-  organization_id: string;
-  reason: RefundReason;
-  requested_by: string;
-  note: string | null;
-  state: RefundState;
-  attempts: number;
-  next_attempt_at: Date | null;
-  lease_until: Date | null;
-  last_error: string | null;
-  created_at: Date;
-  completed_at: Date | null;
-};
+export type RefundRow = Of<typeof paymentRefund>;
 
 type Wanted = { payment: PaymentRow; reason: RefundReason; requestedBy: string; note: string | null };
+
+const insertRefund = statement("payment_refund.insert", {
+  params: {
+    paymentRefundId: paymentRefund.id,
+    paymentId: paymentRefund.payment_id,
+    organizationId: paymentRefund.organization_id,
+    reason: paymentRefund.reason,
+    requestedBy: paymentRefund.requested_by,
+    note: paymentRefund.note,
+    state: paymentRefund.state,
+    nextAttemptAt: maybe(timestamptz),
+    now: timestamptz,
+    completedAt: maybe(timestamptz),
+  },
+  row: paymentRefund,
+  sql: `INSERT INTO payment_refund (id, payment_id, organization_id, reason, requested_by, note, state, next_attempt_at, created_at,
+       completed_at)
+     VALUES ($paymentRefundId, $paymentId, $organizationId, $reason, $requestedBy, $note, $state, $nextAttemptAt, $now, $completedAt)
+     ON CONFLICT (payment_id) DO NOTHING RETURNING *`,
+});
 
 /**
  * Writes down, in the caller's transaction, that a payment is to go back whole; the provider is asked after it. A payment
@@ -32,28 +41,36 @@ export async function writeRefund(client: Transaction, ctx: Ctx, wanted: Wanted)
   const { payment, reason, requestedBy, note } = wanted;
   const isBack = returnedMicros(payment) === totalMicros(payment);
   const now = ctx.now();
-  const { rows } = await client.query<RefundRow>(
-    `INSERT INTO payment_refund (id, payment_id, organization_id, reason, requested_by, note, state, next_attempt_at, created_at,
-       completed_at)
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
-     ON CONFLICT (payment_id) DO NOTHING RETURNING *`,
-    [
-      newId("refund"),
-      payment.id,
-      payment.organization_id,
-      reason,
-      requestedBy,
-      note,
-      isBack ? "done" : "pending",
-      isBack ? null : now,
-      now,
-      isBack ? now : null,
-    ],
-  );
+  const rows = await insertRefund.all(client, {
+    paymentRefundId: newId("refund"),
+    paymentId: payment.id,
+    organizationId: payment.organization_id,
+    reason,
+    requestedBy,
+    note,
+    state: isBack ? "done" : "pending",
+    nextAttemptAt: isBack ? null : now,
+    now,
+    completedAt: isBack ? now : null,
+  });
   const [written] = rows;
   if (written) await recordDue(client, ctx, written);
   return written ?? (await findRefund(client, payment.id))!; // the conflict above was with it
 }
+
+const restartRefund = statement("payment_refund.update.renewed", {
+  params: {
+    paymentId: text,
+    failedId: text,
+    refundId: paymentRefund.id,
+    requestedBy: paymentRefund.requested_by,
+    now: timestamptz,
+  },
+  row: paymentRefund,
+  sql: `UPDATE payment_refund SET id = $refundId, requested_by = $requestedBy, state = 'pending', attempts = 0, next_attempt_at = $now,
+       lease_until = NULL, completed_at = NULL
+     WHERE payment_id = $paymentId AND id = $failedId AND state = 'failed' RETURNING *`,
+});
 
 /**
  * Asks once more, in the caller's transaction, for the refund of a locked payment that failed under this id: under
@@ -66,21 +83,26 @@ export async function renewRefund(
   payment: PaymentRow,
   failedId: string,
 ): Promise<RefundRow | null> {
-  const { rows } = await client.query<RefundRow>(
-    `UPDATE payment_refund SET id = $3, requested_by = $4, state = 'pending', attempts = 0, next_attempt_at = $5,
-       lease_until = NULL, completed_at = NULL
-     WHERE payment_id = $1 AND id = $2 AND state = 'failed' RETURNING *`,
-    [payment.id, failedId, newId("refund"), ctx.principal.id, ctx.now()],
-  );
+  const rows = await restartRefund.all(client, {
+    paymentId: payment.id,
+    failedId,
+    refundId: newId("refund"),
+    requestedBy: ctx.principal.id,
+    now: ctx.now(),
+  });
   const [renewed] = rows;
   if (renewed) await recordDue(client, ctx, renewed, failedId);
   return renewed ?? findRefund(client, payment.id);
 }
 
+const readRefund = statement("payment_refund.read", {
+  params: { paymentId: text },
+  row: paymentRefund,
+  sql: `SELECT * FROM payment_refund WHERE payment_id = $paymentId`,
+});
+
 async function findRefund(client: Queryable, paymentId: string): Promise<RefundRow | null> {
-  const { rows } = await client.query<RefundRow>("SELECT * FROM payment_refund WHERE payment_id = $1", [
-    paymentId,
-  ]);
+  const rows = await readRefund.all(client, { paymentId });
   return rows[0] ?? null;
 }
 
@@ -96,15 +118,30 @@ export async function noteOfRefund(client: Queryable, paymentId: string): Promis
   return (await findRefund(client, paymentId))?.note ?? null;
 }
 
+const completeRefund = statement("payment_refund.update.done", {
+  params: { paymentId: text, now: timestamptz },
+  sql: `UPDATE payment_refund SET state = 'done', completed_at = coalesce(completed_at, $now), next_attempt_at = NULL,
+       lease_until = NULL, last_error = NULL
+     WHERE payment_id = $paymentId AND state <> 'done'`,
+});
+
 /** All of a payment is back, by whatever way: there is nothing left to ask for. */
 export async function endRefund(client: Queryable, ctx: Ctx, paymentId: string): Promise<void> {
-  await client.query(
-    `UPDATE payment_refund SET state = 'done', completed_at = coalesce(completed_at, $2), next_attempt_at = NULL,
-       lease_until = NULL, last_error = NULL
-     WHERE payment_id = $1 AND state <> 'done'`,
-    [paymentId, ctx.now()],
-  );
+  await completeRefund.run(client, { paymentId, now: ctx.now() });
 }
+
+const storeFailure = statement("payment_refund.update.failed", {
+  params: {
+    paymentId: text,
+    now: timestamptz,
+    lastError: paymentRefund.last_error,
+    refundId: maybe(text),
+    wasWhole: bool,
+  },
+  row: { id: paymentRefund.id },
+  sql: `UPDATE payment_refund SET state = 'failed', completed_at = $now, last_error = $lastError, next_attempt_at = NULL, lease_until = NULL
+     WHERE payment_id = $paymentId AND state <> 'failed' AND (id = $refundId OR ($wasWhole AND state = 'done')) RETURNING id`,
+});
 
 /**
  * A payment is not wholly back, since a refund failed or a dispute was won: our refund failed if it is that one (`refundId`;
@@ -116,10 +153,12 @@ export async function failRefund(
   ctx: Ctx,
   failed: { paymentId: string; refundId: string | null; reason: string; wasWhole: boolean },
 ): Promise<string | null> {
-  const { rows } = await client.query<{ id: string }>(
-    `UPDATE payment_refund SET state = 'failed', completed_at = $2, last_error = $3, next_attempt_at = NULL, lease_until = NULL
-     WHERE payment_id = $1 AND state <> 'failed' AND (id = $4 OR ($5 AND state = 'done')) RETURNING id`,
-    [failed.paymentId, ctx.now(), failed.reason, failed.refundId, failed.wasWhole],
-  );
+  const rows = await storeFailure.all(client, {
+    paymentId: failed.paymentId,
+    now: ctx.now(),
+    lastError: failed.reason,
+    refundId: failed.refundId,
+    wasWhole: failed.wasWhole,
+  });
   return rows[0]?.id ?? null;
 }

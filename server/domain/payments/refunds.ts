@@ -1,14 +1,16 @@
 import { sendEvents } from "@/inngest/client";
 import { record } from "@/server/domain/audit";
 import type { Ctx } from "@/server/domain/ctx";
-
 import { notHeld } from "@/server/domain/restores";
+import { paymentRefund } from "@/server/generated/schema";
 import { PaymentProviderDown } from "@/server/payments/define";
 import { inTransaction, pool } from "@/server/platform/db";
 import type { Step } from "@/server/platform/durable/step";
 import { failpoint } from "@/server/platform/settings/failpoint";
 import { HOUR_MS, MINUTE_MS } from "@/server/platform/time/units";
+import { int4, maybe, present, text, timestamptz } from "@/server/sql/column";
 import { leaseFor } from "@/server/sql/leases";
+import { statement } from "@/server/sql/statement";
 import { applyPaymentMessage } from "./apply";
 import { kindOf } from "./kinds";
 import { providerNamed } from "./provider";
@@ -38,14 +40,17 @@ export async function refundPayment(ctx: Ctx, refundId: string, step: Step): Pro
   }
 }
 
+const leaseRefund = statement("payment_refund.lease", {
+  params: { refundId: text, now: timestamptz },
+  row: paymentRefund,
+  sql: `UPDATE payment_refund SET attempts = attempts + 1, lease_until = ${leaseFor(PATIENCE_MS)}
+     WHERE id = $refundId AND state = 'pending' AND next_attempt_at <= $now RETURNING *`,
+});
+
 /** Asks for a refund that is due, once, and writes down what the provider said. */
 export async function askForRefund(ctx: Ctx, refundId: string): Promise<StepResult> {
   const now = ctx.now();
-  const { rows } = await pool.query<RefundRow>(
-    `UPDATE payment_refund SET attempts = attempts + 1, lease_until = ${leaseFor(PATIENCE_MS)}
-     WHERE id = $1 AND state = 'pending' AND next_attempt_at <= $2 RETURNING *`,
-    [refundId, now],
-  );
+  const rows = await leaseRefund.all(pool, { refundId, now });
   const [refund] = rows;
   if (!refund) return later(refundId, now);
   const payment = (await findPayment(refund.payment_id))!; // its row is older than the refund's, and stays
@@ -95,14 +100,26 @@ async function ask(ctx: Ctx, refund: RefundRow, payment: PaymentRow): Promise<St
 
 type End = { state: "done" } | { state: "failed"; reason: string };
 
+const endPending = statement("payment_refund.update.ended", {
+  params: {
+    refundId: text,
+    state: paymentRefund.state,
+    now: timestamptz,
+    lastError: paymentRefund.last_error,
+  },
+  sql: `UPDATE payment_refund SET state = $state, completed_at = $now, last_error = $lastError, next_attempt_at = NULL, lease_until = NULL
+       WHERE id = $refundId AND state = 'pending'`,
+});
+
 async function end(ctx: Ctx, refund: RefundRow, payment: PaymentRow, how: End): Promise<void> {
   await inTransaction(async (client) => {
     const reason = how.state === "failed" ? how.reason : null;
-    const { rowCount } = await client.query(
-      `UPDATE payment_refund SET state = $2, completed_at = $3, last_error = $4, next_attempt_at = NULL, lease_until = NULL
-       WHERE id = $1 AND state = 'pending'`,
-      [refund.id, how.state, ctx.now(), reason],
-    );
+    const rowCount = await endPending.count(client, {
+      refundId: refund.id,
+      state: how.state,
+      now: ctx.now(),
+      lastError: reason,
+    });
     if (rowCount === 0) return; // another caller learned it first
     const { organization_id: organizationId, id: refundId } = refund;
     const action = how.state === "done" ? "payment.refund_taken" : "payment.refund_refused";
@@ -118,49 +135,60 @@ async function end(ctx: Ctx, refund: RefundRow, payment: PaymentRow, how: End): 
   });
 }
 
+const postpone = statement("payment_refund.update.postponed", {
+  params: { refundId: text, next: timestamptz, leaseMs: int4 },
+  sql: `UPDATE payment_refund SET next_attempt_at = $next, lease_until = ${leaseFor("$leaseMs::int")}, last_error = 'The provider did not answer.'
+     WHERE id = $refundId AND state = 'pending'`,
+});
+
 async function waitMore(ctx: Ctx, refund: RefundRow): Promise<StepResult> {
   const afterMs = WAITS_MS[Math.min(refund.attempts, WAITS_MS.length) - 1] ?? WAITS_MS[0];
   const next = new Date(ctx.now().getTime() + afterMs);
-  const { rowCount } = await pool.query(
-    `UPDATE payment_refund SET next_attempt_at = $2, lease_until = ${leaseFor("$3::int")}, last_error = 'The provider did not answer.'
-     WHERE id = $1 AND state = 'pending'`,
-    [refund.id, next, afterMs + PATIENCE_MS],
-  );
+  const rowCount = await postpone.count(pool, { refundId: refund.id, next, leaseMs: afterMs + PATIENCE_MS });
   return rowCount ? { state: "again", afterMs } : { state: "ended" };
 }
 
+const readNext = statement("payment_refund.read.next_attempt", {
+  params: { refundId: text },
+  row: { next_attempt_at: present(paymentRefund.next_attempt_at, "a pending refund has a next attempt") },
+  sql: `SELECT next_attempt_at FROM payment_refund WHERE id = $refundId AND state = 'pending'`,
+});
+
 async function later(refundId: string, now: Date): Promise<StepResult> {
-  const { rows } = await pool.query<{ next_attempt_at: Date }>(
-    "SELECT next_attempt_at FROM payment_refund WHERE id = $1 AND state = 'pending'",
-    [refundId],
-  );
+  const rows = await readNext.all(pool, { refundId });
   const earlyMs = rows[0] ? rows[0].next_attempt_at.getTime() - now.getTime() : Number.POSITIVE_INFINITY;
   return earlyMs <= MOST_EARLY_MS ? { state: "again", afterMs: Math.max(earlyMs, 0) } : { state: "ended" };
 }
+
+const readState = statement("payment_refund.read.state", {
+  params: { refundId: text },
+  row: { state: paymentRefund.state },
+  sql: `SELECT state FROM payment_refund WHERE id = $refundId`,
+});
 
 /** Hands a refund that was just written down to the engine, best effort, and says where it is then. */
 export async function handOnRefund(ctx: Ctx, refund: RefundRow): Promise<RefundState> {
   await dispatchRefunds(ctx.now(), refund.organization_id).catch((cause) =>
     ctx.log.warn({ err: cause, refundId: refund.id }, "a refund was not queued; the sweeper will queue it"),
   );
-  const { rows } = await pool.query<{ state: RefundState }>(
-    "SELECT state FROM payment_refund WHERE id = $1",
-    [refund.id],
-  );
+  const rows = await readState.all(pool, { refundId: refund.id });
   return rows[0]?.state ?? refund.state;
 }
 
-/** Hands refunds that are due to the durable engine: new ones, and ones whose run was lost. */
-export async function dispatchRefunds(now: Date, organizationId: string | null = null): Promise<void> {
-  const { rows } = await pool.query<{ id: string }>(
-    `UPDATE payment_refund SET lease_until = ${leaseFor(PATIENCE_MS)} WHERE id IN (
+const leaseDue = statement("payment_refund.lease.due", {
+  params: { now: timestamptz, organizationId: maybe(text) },
+  row: { id: paymentRefund.id },
+  sql: `UPDATE payment_refund SET lease_until = ${leaseFor(PATIENCE_MS)} WHERE id IN (
        SELECT id FROM payment_refund
-       WHERE state = 'pending' AND next_attempt_at <= $1 AND (lease_until IS NULL OR lease_until <= clock_timestamp())
-         AND ($2::text IS NULL OR organization_id = $2) AND ${notHeld("refunds")}
+       WHERE state = 'pending' AND next_attempt_at <= $now AND (lease_until IS NULL OR lease_until <= clock_timestamp())
+         AND ($organizationId::text IS NULL OR organization_id = $organizationId) AND ${notHeld("refunds")}
        ORDER BY next_attempt_at LIMIT ${MOST} FOR UPDATE SKIP LOCKED)
      RETURNING id`,
-    [now, organizationId],
-  );
+});
+
+/** Hands refunds that are due to the durable engine: new ones, and ones whose run was lost. */
+export async function dispatchRefunds(now: Date, organizationId: string | null = null): Promise<void> {
+  const rows = await leaseDue.all(pool, { now, organizationId });
   await sendEvents(
     rows.map(({ id }) => ({
       // Every handing over has an id of its own, so that no engine takes it for a duplicate.

@@ -6,7 +6,7 @@ import { fail } from "@/server/platform/errors/errors";
 import { kindOf } from "./kinds";
 import { renewRefund } from "./refund-rows";
 import { handOnRefund } from "./refunds";
-import { findPayment, type PaymentRow } from "./rows";
+import { findPayment, lockPayment } from "./rows";
 
 /**
  * Asks the provider once more for a refund that failed, whether an operator wanted it or it began automatically. For operators,
@@ -18,9 +18,7 @@ export async function retryRefund(ctx: Ctx, { paymentId, refundId }: RetryRefund
   const located = (await findPayment(paymentId)) ?? noSuchRefund();
   const refund = await inTransaction(async (client) => {
     if (located.subject_id !== null) await kindOf(located.kind).lock?.(client, located.subject_id);
-    const { rows } = await client.query<PaymentRow>("SELECT * FROM payment WHERE id = $1 FOR UPDATE", [
-      paymentId,
-    ]);
+    const rows = await lockPayment.all(client, { paymentId });
     return (await renewRefund(client, ctx, rows[0]!, refundId)) ?? noSuchRefund(); // payments are never deleted
   });
   return { refundId: refund.id, paymentId, state: await handOnRefund(ctx, refund) };

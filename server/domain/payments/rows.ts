@@ -1,9 +1,12 @@
-import type { PaymentView, ScaledFxRate } from "@/server/contract/billing";
+import type { PaymentView } from "@/server/contract/billing";
 import type { RefundReason } from "@/server/contract/commissions";
+import { payment } from "@/server/generated/schema";
 import type { DisputeOutcome } from "@/server/payments/define";
 import { pool } from "@/server/platform/db";
 import { type Micros, toMoney } from "@/server/platform/money";
 import { publicUrl } from "@/server/platform/settings/env";
+import { type Of, text } from "@/server/sql/column";
+import { statement } from "@/server/sql/statement";
 import { kindOf } from "./kinds";
 
 export type { RefundReason };
@@ -16,42 +19,25 @@ export type RefundTotals = Record<string, Micros>;
 /** What each refund added to the total, by when it was reported and from which total to which. */
 export type RefundSteps = Record<string, Micros>;
 export type FailedRefund = { amountMicros: Micros; at: string; reason: string; refundId: string | null };
+/** By the provider's id of each refund. */
+export type FailedRefunds = Record<string, FailedRefund>;
 
-export type PaymentRow = {
-  id: string;
-  organization_id: string;
-  kind: string;
-  subject_id: string | null;
-  provider: string;
-  session_id: string | null;
-  provider_payment_id: string | null;
-  customer_id: string | null;
-  payer_email: string | null;
-  is_taxed: boolean;
-  state: PaymentState;
-  currency: string;
-  amount_micros: Micros;
-  credit_micros: Micros;
-  exchange: ScaledFxRate | null;
-  tax_micros: Micros;
-  refunded_micros: Micros;
-  refund_totals: RefundTotals;
-  refund_steps: RefundSteps;
-  failed_refunds: Record<string, FailedRefund>;
-  disputes: Disputes;
-  is_test: boolean;
-  checkout_url: string | null;
-  created_by: string;
-  created_at: Date;
-  expires_at: Date;
-  paid_at: Date | null;
-  processing_at: Date | null;
-  close_at: Date | null;
-};
+export type PaymentRow = Of<typeof payment>;
+
+const readPayment = statement("payment.read", {
+  params: { paymentId: text },
+  row: payment,
+  sql: `SELECT * FROM payment WHERE id = $paymentId`,
+});
+
+export const lockPayment = statement("payment.lock", {
+  params: { paymentId: text },
+  row: payment,
+  sql: `SELECT * FROM payment WHERE id = $paymentId FOR UPDATE`,
+});
 
 export async function findPayment(paymentId: string): Promise<PaymentRow | null> {
-  const { rows } = await pool.query<PaymentRow>("SELECT * FROM payment WHERE id = $1", [paymentId]);
-  return rows[0] ?? null;
+  return readPayment.first(pool, { paymentId });
 }
 
 /** All that was paid, or is to be: what is bought and the tax on it. */
