@@ -19,8 +19,8 @@ export const MONEY_FAULTS: Fault[] = [
   {
     name: "hold-released-twice",
     file: "server/domain/budgets/resolve.ts",
-    find: "WHERE id = $1 AND hold_state = 'ambiguous'",
-    replace: "WHERE id = $1",
+    find: "WHERE id = $executionId AND hold_state = 'ambiguous'",
+    replace: "WHERE id = $executionId",
     caughtBy: "server/domain/budgets/holds.db.test.ts",
   },
   {
@@ -110,8 +110,8 @@ export const MONEY_FAULTS: Fault[] = [
   {
     name: "holds-filtered-after-the-limit",
     file: "server/domain/budgets/holds.ts",
-    find: "($8::boolean IS NULL OR hold.is_test = $8)",
-    replace: "($8::boolean IS NULL OR true)",
+    find: "($test::boolean IS NULL OR hold.is_test = $test)",
+    replace: "($test::boolean IS NULL OR true)",
     caughtBy: "server/domain/budgets/holds.db.test.ts",
   },
   {

@@ -1,26 +1,14 @@
-import type { BudgetAlert, BudgetEnforcement, BudgetPeriod } from "@/server/contract/budgets";
+import type { BudgetAlert } from "@/server/contract/budgets";
 import { visibleOrganizations } from "@/server/domain/access";
 import type { Ctx } from "@/server/domain/ctx";
 import { notHeld } from "@/server/domain/restores";
 import { type Announcement, announce } from "@/server/domain/webhooks";
+import { budgetAlert } from "@/server/generated/schema";
 import { inTransaction, pool } from "@/server/platform/db";
+import { bool, maybe, type Of, text, texts, timestamptz } from "@/server/sql/column";
+import { statement } from "@/server/sql/statement";
 
-type AlertRow = {
-  id: string;
-  budget_id: string;
-  organization_id: string;
-  project_id: string | null;
-  scope: string;
-  period: BudgetPeriod;
-  period_start: Date;
-  is_test: boolean;
-  percent: number;
-  spent_micros: number;
-  held_micros: number;
-  ceiling_micros: number;
-  enforcement: BudgetEnforcement;
-  created_at: Date;
-};
+type AlertRow = Of<typeof budgetAlert>;
 
 const toFacts = (row: AlertRow) => ({
   budgetId: row.budget_id,
@@ -37,6 +25,24 @@ const toFacts = (row: AlertRow) => ({
 
 const MOST_SHOWN = 50;
 
+const listLatest = statement("budget_alert.list.latest", {
+  params: {
+    organizationIds: maybe(texts),
+    organizationId: maybe(text),
+    projectId: maybe(text),
+    test: maybe(bool),
+  },
+  row: budgetAlert,
+  sql: `SELECT * FROM (
+       SELECT DISTINCT ON (budget_id, is_test) * FROM budget_alert
+       WHERE ($organizationIds::text[] IS NULL OR organization_id = ANY($organizationIds))
+         AND ($organizationId::text IS NULL OR organization_id = $organizationId)
+         AND ($projectId::text IS NULL OR scope NOT LIKE 'project:%' OR scope = 'project:' || $projectId)
+         AND ($test::boolean IS NULL OR is_test = $test)
+       ORDER BY budget_id, is_test, id DESC) latest
+     ORDER BY percent DESC, id DESC LIMIT ${MOST_SHOWN}`,
+});
+
 /**
  * The latest step of 50, 80 or 100 % of each budget in the caller's organizations, the highest first. `projectId`: without
  * the budgets of other projects.
@@ -45,20 +51,30 @@ export async function alerts(
   ctx: Ctx,
   query: { organizationId?: string; projectId?: string; test?: boolean | undefined } = {},
 ): Promise<BudgetAlert[]> {
-  const { rows } = await pool.query<AlertRow>(
-    `SELECT * FROM (
-       SELECT DISTINCT ON (budget_id, is_test) * FROM budget_alert
-       WHERE ($1::text[] IS NULL OR organization_id = ANY($1)) AND ($2::text IS NULL OR organization_id = $2)
-         AND ($3::text IS NULL OR scope NOT LIKE 'project:%' OR scope = 'project:' || $3)
-         AND ($4::boolean IS NULL OR is_test = $4)
-       ORDER BY budget_id, is_test, id DESC) latest
-     ORDER BY percent DESC, id DESC LIMIT ${MOST_SHOWN}`,
-    [visibleOrganizations(ctx), query.organizationId ?? null, query.projectId ?? null, query.test ?? null],
-  );
+  const rows = await listLatest.all(pool, {
+    organizationIds: visibleOrganizations(ctx),
+    organizationId: query.organizationId ?? null,
+    projectId: query.projectId ?? null,
+    test: query.test ?? null,
+  });
   return rows.map((row) => ({ alertId: row.id, ...toFacts(row), createdAt: row.created_at.toISOString() }));
 }
 
 const MOST_AT_ONCE = 200;
+
+const lockUndelivered = statement("budget_alert.lock.undelivered", {
+  params: { projectId: maybe(text) },
+  row: budgetAlert,
+  sql: `SELECT * FROM budget_alert
+       WHERE delivered_at IS NULL AND ($projectId::text IS NULL OR organization_id = (SELECT organization_id FROM project WHERE id = $projectId))
+         AND ${notHeld("deliveries")}
+       ORDER BY id LIMIT ${MOST_AT_ONCE} FOR UPDATE SKIP LOCKED`,
+});
+
+const markDelivered = statement("budget_alert.update.delivered", {
+  params: { ids: texts, now: timestamptz },
+  sql: `UPDATE budget_alert SET delivered_at = $now WHERE id = ANY($ids)`,
+});
 
 /**
  * Alerts that were written since the last pass become deliveries: those of a project for its endpoints and those of the
@@ -67,19 +83,10 @@ const MOST_AT_ONCE = 200;
 export function fanOutAlerts(ctx: Ctx, projectId: string | null): Promise<boolean> {
   const now = ctx.now();
   return inTransaction(async (client) => {
-    const { rows } = await client.query<AlertRow>(
-      `SELECT * FROM budget_alert
-       WHERE delivered_at IS NULL AND ($1::text IS NULL OR organization_id = (SELECT organization_id FROM project WHERE id = $1))
-         AND ${notHeld("deliveries")}
-       ORDER BY id LIMIT ${MOST_AT_ONCE} FOR UPDATE SKIP LOCKED`,
-      [projectId],
-    );
+    const rows = await lockUndelivered.all(client, { projectId });
     if (rows.length === 0) return false;
     await announce(client, rows.map(toEvent), now);
-    await client.query("UPDATE budget_alert SET delivered_at = $2 WHERE id = ANY($1)", [
-      rows.map((row) => row.id),
-      now,
-    ]);
+    await markDelivered.run(client, { ids: rows.map((row) => row.id), now });
     return rows.length === MOST_AT_ONCE;
   });
 }

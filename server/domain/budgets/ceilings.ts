@@ -1,7 +1,16 @@
 import type { SpendingCeiling } from "@/server/contract/diagnostics";
 import { personBehind } from "@/server/domain/access";
 import type { Ctx, Principal } from "@/server/domain/ctx";
-import { readBudgets, toBudget } from "./rows";
+import { pool } from "@/server/platform/db";
+import { maybe, text } from "@/server/sql/column";
+import { budgetsBy, toBudget } from "./rows";
+
+const listCounting = budgetsBy(
+  "budget.list.counting_key",
+  { organizationId: text, projectId: maybe(text), principalId: text, personId: maybe(text) },
+  `b.organization_id = $organizationId AND b.enforcement <> 'off'
+     AND b.scope = ANY(capstan_scopes($organizationId, $projectId, $principalId, $personId, 'byok', '{}'))`,
+);
 
 /**
  * The stored limits that count what this key runs in its project (of a key without one: in no project in particular), and what
@@ -12,11 +21,13 @@ export async function ceilings(
   principal: Extract<Principal, { kind: "service_principal" }>,
 ): Promise<SpendingCeiling[]> {
   const now = ctx.now();
-  const rows = await readBudgets(
+  const rows = await listCounting.all(pool, {
     now,
-    `b.organization_id = $2 AND b.enforcement <> 'off' AND b.scope = ANY(capstan_scopes($2, $3, $4, $5, 'byok', '{}'))`,
-    [principal.organizationId, principal.projectId, principal.id, personBehind(principal)],
-  );
+    organizationId: principal.organizationId,
+    projectId: principal.projectId,
+    principalId: principal.id,
+    personId: personBehind(principal),
+  });
   return rows.map((row) => {
     const { scope, period, enforcement, effectiveCeilingMicros, spend, testSpend } = toBudget(row, now);
     return {

@@ -1,9 +1,12 @@
 import type { BudgetSpend, UserGuardrails } from "@/server/contract/budgets";
 import { record } from "@/server/domain/audit";
 import type { Ctx } from "@/server/domain/ctx";
-import type { Transaction } from "@/server/platform/db";
+import { credential } from "@/server/generated/schema";
+import { pool, type Transaction } from "@/server/platform/db";
+import { text, texts } from "@/server/sql/column";
+import { statement } from "@/server/sql/statement";
 import { scopeOfConnection } from "./guardrails";
-import { readBudgets, toBudget } from "./rows";
+import { budgetsBy, toBudget } from "./rows";
 import { lockBudgets, write } from "./set";
 
 /*
@@ -22,17 +25,23 @@ export type ConnectionGuardrails = {
 const perExecutionOf = (stored: unknown) =>
   (stored as { perExecutionMicros?: number } | null)?.perExecutionMicros ?? null;
 
+const listDaily = budgetsBy(
+  "budget.list.connections",
+  { organizationId: text, scopes: texts },
+  "b.organization_id = $organizationId AND b.scope = ANY($scopes) AND b.enforcement <> 'off'",
+);
+
 /** The guardrails of these connections of one organization. */
 export async function connectionGuardrails(
   ctx: Ctx,
   organizationId: string,
   credentials: { id: string; guardrails: unknown }[],
 ): Promise<Map<string, ConnectionGuardrails>> {
-  const rows = await readBudgets(
-    ctx.now(),
-    "b.organization_id = $2 AND b.scope = ANY($3) AND b.enforcement <> 'off'",
-    [organizationId, credentials.map(({ id }) => scopeOfConnection(id))],
-  );
+  const rows = await listDaily.all(pool, {
+    now: ctx.now(),
+    organizationId,
+    scopes: credentials.map(({ id }) => scopeOfConnection(id)),
+  });
   const daily = new Map(rows.map((row) => [row.scope, toBudget(row, ctx.now())]));
   return new Map(
     credentials.map(({ id, guardrails }) => {
@@ -42,6 +51,11 @@ export async function connectionGuardrails(
     }),
   );
 }
+
+const storeGuardrails = statement("credential.update.guardrails", {
+  params: { credentialId: text, guardrails: credential.guardrails },
+  sql: `UPDATE credential SET guardrails = $guardrails WHERE id = $credentialId`,
+});
 
 /**
  * Changes what is given of a connection's guardrails, in the caller's transaction, which announces the change; null
@@ -55,8 +69,8 @@ export async function writeConnectionGuardrails(
 ): Promise<void> {
   if (perExecutionMicros === undefined && dailyMicros === undefined) return;
   if (perExecutionMicros !== undefined) {
-    const stored = perExecutionMicros === null ? null : JSON.stringify({ perExecutionMicros });
-    await client.query("UPDATE credential SET guardrails = $2 WHERE id = $1", [id, stored]);
+    const stored = perExecutionMicros === null ? null : { perExecutionMicros };
+    await storeGuardrails.run(client, { credentialId: id, guardrails: stored });
   }
   if (dailyMicros !== undefined) {
     await lockBudgets(client, organizationId);

@@ -5,11 +5,14 @@ import { record } from "@/server/domain/audit";
 import { connectionsOf } from "@/server/domain/connections";
 import type { Ctx } from "@/server/domain/ctx";
 import { billedOrganization } from "@/server/domain/organizations";
+import { budget, organization } from "@/server/generated/schema";
 import { pool } from "@/server/platform/db";
 import { fail } from "@/server/platform/errors/errors";
 import { type Micros, microsToUsd } from "@/server/platform/money";
+import { text, texts } from "@/server/sql/column";
+import { statement } from "@/server/sql/statement";
 import { SETS } from "./owner";
-import { readBudgets, toBudget } from "./rows";
+import { budgetsBy, toBudget } from "./rows";
 import { underLock, write } from "./set";
 
 /*
@@ -68,6 +71,21 @@ function refuse(maximumMicros: Micros, ceilingMicros: Micros, { allows, scope, f
   );
 }
 
+const findPreventing = statement("budget.find.preventing", {
+  params: {
+    organizationId: text,
+    projectId: text,
+    principalId: text,
+    personId: text,
+    billingMode: text,
+    credentialIds: texts,
+  },
+  row: { scope: budget.scope },
+  sql: `SELECT scope FROM budget WHERE organization_id = $organizationId AND enforcement = 'prevent'
+       AND (NOT managed_only OR $billingMode::text = 'managed')
+       AND scope = ANY(capstan_scopes($organizationId, $projectId, $principalId, $personId, $billingMode, $credentialIds)) LIMIT 1`,
+});
+
 /**
  * The scope of a ceiling that prevents and counts an execution of this caller; null: there is none. For work whose price
  * cannot be known here, which no ceiling could hold.
@@ -79,12 +97,14 @@ export async function preventingScope(
   { billingMode, credentialIds }: Omit<Asked, "maximumMicros">,
 ): Promise<string | null> {
   const { id, organizationId, organizationSettings } = project;
-  const { rows } = await pool.query<{ scope: string }>(
-    `SELECT scope FROM budget WHERE organization_id = $1 AND enforcement = 'prevent'
-       AND (NOT managed_only OR $5::text = 'managed')
-       AND scope = ANY(capstan_scopes($1, $2, $3, $4, $5, $6)) LIMIT 1`,
-    [organizationId, id, ctx.principal.id, personBehind(ctx.principal), billingMode, credentialIds],
-  );
+  const rows = await findPreventing.all(pool, {
+    organizationId,
+    projectId: id,
+    principalId: ctx.principal.id,
+    personId: personBehind(ctx.principal),
+    billingMode,
+    credentialIds,
+  });
   if (rows[0]) return rows[0].scope;
   if (billingMode !== "byok") return null;
   if (perExecutionOf(organizationSettings) !== null) return scopeOf(organizationId);
@@ -100,12 +120,22 @@ export async function guardrails(ctx: Ctx, organizationId?: string): Promise<Gua
   return read(ctx, billedOrganization(ctx, organizationId, "viewer"));
 }
 
+const readSettings = statement("organization.read.guardrails", {
+  params: { organizationId: text },
+  row: { settings: organization.settings },
+  sql: `SELECT settings FROM organization WHERE id = $organizationId`,
+});
+
+const readDaily = budgetsBy(
+  "budget.read.guardrail",
+  { scope: text },
+  "b.scope = $scope AND b.enforcement <> 'off'",
+);
+
 async function read(ctx: Ctx, organizationId: string): Promise<Guardrails> {
-  const { rows } = await pool.query("SELECT settings FROM organization WHERE id = $1", [organizationId]);
+  const rows = await readSettings.all(pool, { organizationId });
   if (!rows[0]) fail("NotFound", "There is no such organization.");
-  const [row] = await readBudgets(ctx.now(), "b.scope = $2 AND b.enforcement <> 'off'", [
-    scopeOf(organizationId),
-  ]);
+  const row = await readDaily.first(pool, { now: ctx.now(), scope: scopeOf(organizationId) });
   const daily = row && toBudget(row, ctx.now());
   return {
     organizationId,

@@ -1,6 +1,8 @@
 import type { HoldView } from "@/server/contract/budgets";
 import { pool } from "@/server/platform/db";
 import type { Micros } from "@/server/platform/money";
+import { column, text, texts } from "@/server/sql/column";
+import { statement } from "@/server/sql/statement";
 import type { Funding } from "./reserve";
 
 /** The reservation of an execution, as far as it says what the customer pays. */
@@ -37,14 +39,17 @@ const FACTS = `json_build_object('state', hold.state, 'amountMicros', hold.amoun
 export const holdFactsOf = (executionId: string) =>
   `(SELECT ${FACTS} FROM hold WHERE hold.execution_id = ${executionId})`;
 
+const listFacts = statement("hold.list.facts", {
+  params: { executionIds: texts },
+  row: { id: text, hold: column<HoldFacts>("json") },
+  sql: `SELECT execution_id AS id, ${FACTS} FROM hold WHERE execution_id = ANY($executionIds)`,
+  prepared: true,
+});
+
 /** The reservations of these executions by their ids; one that reserves nothing has none. */
 export async function readHolds(executionIds: string[]): Promise<Map<string, HoldFacts>> {
   if (executionIds.length === 0) return new Map();
-  const { rows } = await pool.query<{ id: string; hold: HoldFacts }>({
-    name: "holds-of",
-    text: `SELECT execution_id AS id, ${FACTS} FROM hold WHERE execution_id = ANY($1)`,
-    values: [executionIds],
-  });
+  const rows = await listFacts.all(pool, { executionIds });
   return new Map(rows.map(({ id, hold }) => [id, hold]));
 }
 

@@ -4,28 +4,33 @@ import type { Ctx } from "@/server/domain/ctx";
 import { pageOf, readCursor } from "@/server/domain/paging";
 import { pool } from "@/server/platform/db";
 import { fail } from "@/server/platform/errors/errors";
+import { bool, column, int8, maybe, type Of, present, text, texts, timestamptz } from "@/server/sql/column";
+import { statement } from "@/server/sql/statement";
 import { findOwner } from "./owner";
 
-export type HoldRow = {
-  id: string;
-  organization_id: string;
-  project_id: string;
-  execution_id: string;
-  capability_key: string | null;
-  status: string | null;
-  principal_id: string;
-  person_id: string | null;
-  billing_mode: string;
-  is_test: boolean;
-  amount_micros: number;
-  state: HoldView["state"];
-  settled_micros: number | null;
-  created_at: Date;
-  resolved_at: Date | null;
-  resolved_by: string | null;
-  note: string | null;
-  resolution: HoldView["resolution"];
+/** The columns of a reservation, of a line (`hold_line`) as of an execution (`hold`). */
+export const HOLD = {
+  id: present(text, "made from an id"),
+  organization_id: text,
+  project_id: text,
+  execution_id: present(text, "an execution, or the comparison of a blind job"),
+  principal_id: text,
+  person_id: maybe(text),
+  billing_mode: text,
+  credential_ids: maybe(texts),
+  is_test: bool,
+  funding: maybe(text),
+  amount_micros: present(int8, "the amount of a hold, or a sum of several"),
+  state: column<HoldView["state"]>("text"),
+  settled_micros: maybe(int8),
+  created_at: present(timestamptz, "the time of a hold, or of the first of several"),
+  resolved_at: maybe(timestamptz),
+  resolved_by: maybe(text),
+  note: maybe(text),
+  resolution: maybe(column<NonNullable<HoldView["resolution"]>>("text")),
 };
+const LINE = { ...HOLD, capability_key: maybe(text), status: maybe(text) };
+export type HoldRow = Of<typeof LINE>;
 
 export const toHold = (row: HoldRow): HoldView => ({
   holdId: row.id,
@@ -54,6 +59,26 @@ function scopeOf(ctx: Ctx): ReadScope {
   return isOperator(ctx) ? EVERYTHING : access.authorize(ctx, "billing:read", "rows");
 }
 
+const listRows = statement("hold.list", {
+  params: {
+    state: maybe(text),
+    organizationIds: maybe(texts),
+    projectId: maybe(text),
+    projectOfQuery: maybe(text),
+    organizationId: maybe(text),
+    before: maybe(text),
+    limit: int8,
+    test: column<unknown>("bool", true),
+  },
+  row: LINE,
+  sql: `SELECT * FROM hold_line AS hold
+     WHERE ($state::text IS NULL OR hold.state = $state::text)
+       AND ($organizationIds::text[] IS NULL OR hold.organization_id = ANY($organizationIds)) AND ($projectId::text IS NULL OR hold.project_id = $projectId)
+       AND ($projectOfQuery::text IS NULL OR hold.project_id = $projectOfQuery) AND ($organizationId::text IS NULL OR hold.organization_id = $organizationId)
+       AND ($before::text IS NULL OR hold.id < $before) AND ($test::boolean IS NULL OR hold.is_test = $test)
+     ORDER BY hold.id DESC LIMIT $limit`,
+});
+
 /**
  * Reserved money, newest first: of executions that have not ended, and of those whose charge is unconfirmed. A comparison that is
  * not judged is one line.
@@ -67,23 +92,15 @@ export async function listHolds(ctx: Ctx, query: ListHolds): Promise<HoldPage> {
   const isOwn = !query.organizationId || scope.organizationIds?.includes(query.organizationId);
   if (!isOwn && !isOperator(ctx)) fail("NotFound", "There is no such organization.");
   const limit = Number(query.limit ?? 50);
-  const { rows } = await pool.query<HoldRow>(
-    `SELECT * FROM hold_line AS hold
-     WHERE ($1::text IS NULL OR hold.state = $1::text)
-       AND ($2::text[] IS NULL OR hold.organization_id = ANY($2)) AND ($3::text IS NULL OR hold.project_id = $3)
-       AND ($4::text IS NULL OR hold.project_id = $4) AND ($5::text IS NULL OR hold.organization_id = $5)
-       AND ($6::text IS NULL OR hold.id < $6) AND ($8::boolean IS NULL OR hold.is_test = $8)
-     ORDER BY hold.id DESC LIMIT $7`,
-    [
-      query.state ?? null,
-      scope.organizationIds,
-      scope.projectId,
-      query.projectId ?? null,
-      query.organizationId ?? null,
-      readCursor("hold", query.cursor),
-      limit + 1,
-      query.test ?? null,
-    ],
-  );
+  const rows = await listRows.all(pool, {
+    state: query.state ?? null,
+    organizationIds: scope.organizationIds,
+    projectId: scope.projectId,
+    projectOfQuery: query.projectId ?? null,
+    organizationId: query.organizationId ?? null,
+    before: readCursor("hold", query.cursor),
+    limit: limit + 1,
+    test: query.test ?? null,
+  });
   return pageOf(rows, limit, toHold);
 }

@@ -34,7 +34,7 @@ export {
   refuseReservation,
   TRIAL_CEILING_MICROS,
 } from "./reserve";
-export { type ExecutionHold, findHolds, resolve } from "./resolve";
+export { type ExecutionHold, holdsBy, readAmbiguous, resolve } from "./resolve";
 export { resolveHold } from "./resolve-hold";
 export { resolveHolds } from "./resolve-holds";
 export { clearIncrease, increase, openCeiling, remove, set } from "./set";

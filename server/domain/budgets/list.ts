@@ -1,9 +1,19 @@
 import type { BudgetView, ListBudgets } from "@/server/contract/budgets";
 import { access, managerOf, roleIn, visibleOrganizations } from "@/server/domain/access";
 import type { Ctx, Role } from "@/server/domain/ctx";
+import { pool } from "@/server/platform/db";
 import { fail } from "@/server/platform/errors/errors";
+import { maybe, text, texts } from "@/server/sql/column";
 import { findOwner, SETS } from "./owner";
-import { type BudgetRow, readBudgets, toBudget } from "./rows";
+import { type BudgetRow, budgetsBy, readBudget, toBudget } from "./rows";
+
+const listVisible = budgetsBy(
+  "budget.list.visible",
+  { organizationIds: maybe(texts), organizationId: maybe(text), projectId: maybe(text) },
+  `($organizationIds::text[] IS NULL OR b.organization_id = ANY($organizationIds))
+     AND ($organizationId::text IS NULL OR b.organization_id = $organizationId)
+     AND ($projectId::text IS NULL OR b.project_id = $projectId) AND NOT capstan_is_of_panel(b.scope)`,
+);
 
 /** Ceilings of the organizations the caller belongs to, with what counts now; of one of them, or of one project. */
 export async function list(ctx: Ctx, query: ListBudgets): Promise<{ items: BudgetView[] }> {
@@ -11,67 +21,81 @@ export async function list(ctx: Ctx, query: ListBudgets): Promise<{ items: Budge
   if (manager) return listOfManager(ctx, manager, query);
   if (query.projectId) await findOwner(ctx, { projectId: query.projectId }, "viewer");
   if (query.organizationId) access.authorize(ctx, "viewer", { organizationId: query.organizationId });
-  const rows = await readBudgets(
-    ctx.now(),
-    `($2::text[] IS NULL OR b.organization_id = ANY($2)) AND ($3::text IS NULL OR b.organization_id = $3)
-     AND ($4::text IS NULL OR b.project_id = $4) AND NOT capstan_is_of_panel(b.scope)`,
-    [visibleOrganizations(ctx), query.organizationId ?? null, query.projectId ?? null],
-  );
+  const rows = await listVisible.all(pool, {
+    now: ctx.now(),
+    organizationIds: visibleOrganizations(ctx),
+    organizationId: query.organizationId ?? null,
+    projectId: query.projectId ?? null,
+  });
   return { items: rows.map((row) => toBudget(row, ctx.now())) };
 }
+
+const listOfProject = budgetsBy(
+  "budget.list.project",
+  { organizationId: text, projectId: text },
+  `b.organization_id = $organizationId AND (b.project_id IS NULL OR b.project_id = $projectId)
+     AND NOT capstan_is_of_panel(b.scope)`,
+);
 
 /** The budgets that may count what a project spends: its own, its organization's, and those of keys and people. */
 export async function listForProject(ctx: Ctx, projectId: string): Promise<{ items: BudgetView[] }> {
   const { organizationId } = await access.authorize(ctx, "billing:read", { projectId });
-  const rows = await readBudgets(
-    ctx.now(),
-    "b.organization_id = $2 AND (b.project_id IS NULL OR b.project_id = $3) AND NOT capstan_is_of_panel(b.scope)",
-    [organizationId, projectId],
-  );
+  const rows = await listOfProject.all(pool, { now: ctx.now(), organizationId, projectId });
   return { items: rows.map((row) => toBudget(row, ctx.now())) };
 }
 
+type Manager = NonNullable<ReturnType<typeof managerOf>>;
+const OF_MANAGER = { organizationId: text, scopes: texts, managerId: text };
+/** A management key sees its projects' ceilings, its own, and those of the keys that it created. */
+const IS_OF_MANAGER = `b.organization_id = $organizationId AND (b.scope = ANY($scopes)
+  OR b.scope IN (SELECT 'principal:' || id FROM api_key WHERE made_by_key = $managerId))`;
+const ofManager = ({ id, organizationId, management }: Manager) => ({
+  organizationId,
+  scopes: [`principal:${id}`, ...management.projectIds.map((projectId) => `project:${projectId}`)],
+  managerId: id,
+});
+
+const listManaged = budgetsBy(
+  "budget.list.managed",
+  { ...OF_MANAGER, projectId: maybe(text) },
+  `${IS_OF_MANAGER} AND ($projectId::text IS NULL OR b.project_id = $projectId)`,
+);
+
 async function listOfManager(ctx: Ctx, manager: Manager, { projectId }: ListBudgets) {
   access.authorize(ctx, "budgets:write");
-  const rows = await readBudgets(ctx.now(), `${OF_MANAGER(2)} AND ($5::text IS NULL OR b.project_id = $5)`, [
+  const rows = await listManaged.all(pool, {
+    now: ctx.now(),
     ...ofManager(manager),
-    projectId ?? null,
-  ]);
+    projectId: projectId ?? null,
+  });
   return { items: rows.map((row) => toBudget(row, ctx.now())) };
 }
 
 /** The ceiling of this id, for who has at least this role where it counts; to a stranger it is none. */
 export async function findBudget(ctx: Ctx, budgetId: string, least: Role): Promise<BudgetRow> {
-  const [row] = await readBudgets(ctx.now(), "b.id = $2", [budgetId]);
+  const row = await readBudget.first(pool, { now: ctx.now(), id: budgetId });
   if (!row || !roleIn(ctx, row.organization_id)) fail("NotFound", "There is no such budget.");
   access.authorize(ctx, least, { organizationId: row.organization_id });
   return row;
 }
+
+const readManaged = budgetsBy(
+  "budget.read.managed",
+  { id: text, ...OF_MANAGER },
+  `b.id = $id AND ${IS_OF_MANAGER}`,
+);
 
 /** The ceiling of this id, for who may change it. To a management key that is one of its projects or of a key that it created. */
 export async function findBudgetToSet(ctx: Ctx, budgetId: string): Promise<BudgetRow> {
   const manager = managerOf(ctx);
   if (!manager) return findBudget(ctx, budgetId, SETS);
   access.authorize(ctx, "budgets:write");
-  const [row] = await readBudgets(ctx.now(), `b.id = $2 AND ${OF_MANAGER(3)}`, [
-    budgetId,
-    ...ofManager(manager),
-  ]);
+  const row = await readManaged.first(pool, { now: ctx.now(), id: budgetId, ...ofManager(manager) });
   if (!row) return fail("NotFound", "There is no such budget.");
   if (row.scope === `principal:${manager.id}`)
     fail("AuthorizationFailed", "A management key cannot remove or raise its own ceiling. Ask an owner.");
   return row;
 }
-
-type Manager = NonNullable<ReturnType<typeof managerOf>>;
-/** Of a management key: its projects' ceilings, its own, and those of the keys that it created. */
-const OF_MANAGER = (first: number) => `b.organization_id = $${first} AND (b.scope = ANY($${first + 1})
-  OR b.scope IN (SELECT 'principal:' || id FROM api_key WHERE made_by_key = $${first + 2}))`;
-const ofManager = ({ id, organizationId, management }: Manager) => [
-  organizationId,
-  [`principal:${id}`, ...management.projectIds.map((projectId) => `project:${projectId}`)],
-  id,
-];
 
 /** One ceiling with what counts now. */
 export async function get(ctx: Ctx, budgetId: string): Promise<BudgetView> {

@@ -1,8 +1,11 @@
 import type { BudgetOwner } from "@/server/contract/budgets";
 import { access, managerOf, roleIn } from "@/server/domain/access";
 import type { Ctx, Role } from "@/server/domain/ctx";
+import { project } from "@/server/generated/schema";
 import { pool } from "@/server/platform/db";
 import { fail, ValidationFault } from "@/server/platform/errors/errors";
+import { maybe, text } from "@/server/sql/column";
+import { statement } from "@/server/sql/statement";
 
 export type Owned = { organizationId: string; projectId: string | null; scope: string };
 
@@ -12,6 +15,11 @@ export async function findOwner(ctx: Ctx, owner: BudgetOwner, least: Role): Prom
   access.authorize(ctx, least, { organizationId: found.organizationId });
   return found;
 }
+
+const findKeyOf = statement("api_key.find.manager", {
+  params: { principalId: text, managerId: text },
+  sql: `SELECT FROM api_key WHERE id = $principalId AND $managerId IN (id, made_by_key)`,
+});
 
 /**
  * Whose ceiling it is, where the caller may set it: a person in their organization, a management key for its projects, for the
@@ -27,10 +35,7 @@ export async function findOwnerToSet(ctx: Ctx, owner: BudgetOwner): Promise<Owne
     return { organizationId, projectId, scope: `project:${projectId}` };
   }
   access.authorize(ctx, "budgets:write");
-  const { rowCount } = await pool.query("SELECT FROM api_key WHERE id = $1 AND $2 IN (id, made_by_key)", [
-    principalId,
-    manager.id,
-  ]);
+  const rowCount = await findKeyOf.count(pool, { principalId, managerId: manager.id });
   if (!rowCount) fail("NotFound", "There is no such key or member.");
   return { organizationId, projectId: null, scope: `principal:${principalId}` };
 }
@@ -38,12 +43,20 @@ export async function findOwnerToSet(ctx: Ctx, owner: BudgetOwner): Promise<Owne
 /** Who may change ceilings, beside operators and management keys. */
 export const SETS = "admin";
 
+const readOrganization = statement("project.read.budget_owner", {
+  params: { projectId: text },
+  row: { organization_id: project.organization_id },
+  sql: `SELECT organization_id FROM project WHERE id = $projectId`,
+});
+
+const findOrganization = statement("organization.find", {
+  params: { organizationId: maybe(text) },
+  sql: `SELECT FROM organization WHERE id = $organizationId`,
+});
+
 async function lookUp(ctx: Ctx, { organizationId, projectId, principalId }: BudgetOwner): Promise<Owned> {
   if (projectId) {
-    const { rows } = await pool.query<{ organization_id: string }>(
-      "SELECT organization_id FROM project WHERE id = $1",
-      [projectId],
-    );
+    const rows = await readOrganization.all(pool, { projectId });
     const organization = rows[0]?.organization_id;
     if (!organization || !roleIn(ctx, organization)) fail("NotFound", "There is no such project.");
     return { organizationId: organization, projectId, scope: `project:${projectId}` };
@@ -52,19 +65,22 @@ async function lookUp(ctx: Ctx, { organizationId, projectId, principalId }: Budg
     const organization = await organizationOf(ctx, principalId, organizationId);
     return { organizationId: organization, projectId: null, scope: `principal:${principalId}` };
   }
-  const { rowCount } = await pool.query("SELECT FROM organization WHERE id = $1", [organizationId]);
+  const rowCount = await findOrganization.count(pool, { organizationId });
   if (!organizationId || !rowCount || !roleIn(ctx, organizationId))
     fail("NotFound", "There is no such organization.");
   return { organizationId, projectId: null, scope: `organization:${organizationId}` };
 }
 
+const listOrganizations = statement("principal.list.organizations", {
+  params: { principalId: text },
+  row: { organization_id: text },
+  sql: `SELECT organization_id FROM api_key WHERE id = $principalId
+     UNION SELECT organization_id FROM membership WHERE user_id = $principalId`,
+});
+
 /** The organization of a key, or one that a person is a member of, among those the caller sees. */
 async function organizationOf(ctx: Ctx, principalId: string, wanted: string | undefined): Promise<string> {
-  const { rows } = await pool.query<{ organization_id: string }>(
-    `SELECT organization_id FROM api_key WHERE id = $1
-     UNION SELECT organization_id FROM membership WHERE user_id = $1`,
-    [principalId],
-  );
+  const rows = await listOrganizations.all(pool, { principalId });
   const seen = rows.map((row) => row.organization_id).filter((id) => roleIn(ctx, id));
   const [only, ...others] = wanted ? seen.filter((id) => id === wanted) : seen;
   if (!only) return fail("NotFound", "There is no such key or member.");

@@ -6,11 +6,12 @@ import type {
 } from "@/server/contract/budgets";
 import { access } from "@/server/domain/access";
 import type { Ctx } from "@/server/domain/ctx";
-import type { Queryable } from "@/server/platform/db";
+import { pool, type Queryable } from "@/server/platform/db";
 import { ValidationFault } from "@/server/platform/errors/errors";
 import { type Micros, usdToMicros } from "@/server/platform/money";
+import { text } from "@/server/sql/column";
 import { findOwner, findOwnerToSet } from "./owner";
-import { type BudgetRow, readBudgets, toBudget } from "./rows";
+import { type BudgetRow, budgetsBy, toBudget } from "./rows";
 import { refusePast, underLock, write, writeIncrease } from "./set";
 
 type Line = NonNullable<PutBudgetPolicy["budgets"]>[number];
@@ -41,8 +42,10 @@ async function read(ctx: Ctx, projectId: string, database?: Queryable): Promise<
   };
 }
 
-const rowsOf = (ctx: Ctx, projectId: string, database?: Queryable) =>
-  readBudgets(ctx.now(), "b.scope = 'project:' || $2", [projectId], database);
+const listPolicy = budgetsBy("budget.list.policy", { projectId: text }, "b.scope = 'project:' || $projectId");
+
+const rowsOf = (ctx: Ctx, projectId: string, database: Queryable = pool) =>
+  listPolicy.all(database, { now: ctx.now(), projectId });
 
 /**
  * Sets a project's whole policy at once: what is not in it is off from now on. `enforcement` alone changes the mode of

@@ -1,12 +1,15 @@
 import type { HoldView, ResolveHold } from "@/server/contract/budgets";
 import { access, isOperator, roleIn } from "@/server/domain/access";
 import type { Ctx } from "@/server/domain/ctx";
+import { job, pinnedHold } from "@/server/generated/schema";
 import { pool } from "@/server/platform/db";
 import { fail } from "@/server/platform/errors/errors";
 import { PREFIXES } from "@/server/platform/ids";
 import type { Micros } from "@/server/platform/money";
+import { present, text } from "@/server/sql/column";
+import { statement } from "@/server/sql/statement";
 import { toHold } from "./holds";
-import { type ExecutionHold, type Found, findHolds, resolve } from "./resolve";
+import { type ExecutionHold, type Found, readHold, resolve } from "./resolve";
 
 /**
  * Ends a hold whose execution may or may not have been charged, as a person found out: charged this much in all, or
@@ -45,14 +48,17 @@ export function foundBy(hold: ExecutionHold, foundMicros: Micros, note: string):
   };
 }
 
+const readExecution = statement("pinned_hold.read.execution", {
+  params: { holdId: text },
+  row: { id: pinnedHold.execution_id },
+  sql: `SELECT execution_id AS id FROM pinned_hold WHERE id = $holdId`,
+});
+
 async function find(ctx: Ctx, holdId: string): Promise<ExecutionHold> {
   const ulid = holdId.slice(-26);
   await refuseUnjudged(ctx, ulid);
-  const { rows } = await pool.query<{ id: string }>(
-    "SELECT execution_id AS id FROM pinned_hold WHERE id = $1",
-    [holdId],
-  );
-  const [row] = await findHolds("hold.execution_id = $1", [rows[0]?.id ?? `${PREFIXES.job}_${ulid}`]);
+  const rows = await readExecution.all(pool, { holdId });
+  const row = await readHold.first(pool, { executionId: rows[0]?.id ?? `${PREFIXES.job}_${ulid}` });
   if (!row || row.id !== holdId || !roleIn(ctx, row.organization_id))
     return fail("NotFound", "There is no such hold.");
   access.authorize(ctx, "owner", { organizationId: row.organization_id });
@@ -60,13 +66,22 @@ async function find(ctx: Ctx, holdId: string): Promise<ExecutionHold> {
   return row;
 }
 
+const findBlind = statement("job.find.blind", {
+  params: { jobId: text, comparisonId: text },
+  row: {
+    organizationId: job.organization_id,
+    comparisonId: present(job.comparison_id, "a blind job is of a comparison"),
+  },
+  sql: `SELECT organization_id AS "organizationId", comparison_id AS "comparisonId" FROM job
+     WHERE is_blind AND (id = $jobId OR comparison_id = $comparisonId) LIMIT 1`,
+});
+
 /** Refuses the line of a comparison and each of its competitors, whether or not anything is held for that one. */
 async function refuseUnjudged(ctx: Ctx, ulid: string): Promise<void> {
-  const { rows } = await pool.query<{ organizationId: string; comparisonId: string }>(
-    `SELECT organization_id AS "organizationId", comparison_id AS "comparisonId" FROM job
-     WHERE is_blind AND (id = $1 OR comparison_id = $2) LIMIT 1`,
-    [`${PREFIXES.job}_${ulid}`, `${PREFIXES.comparison}_${ulid}`],
-  );
+  const rows = await findBlind.all(pool, {
+    jobId: `${PREFIXES.job}_${ulid}`,
+    comparisonId: `${PREFIXES.comparison}_${ulid}`,
+  });
   const [blind] = rows;
   if (!blind || !roleIn(ctx, blind.organizationId)) return;
   access.authorize(ctx, "owner", { organizationId: blind.organizationId });

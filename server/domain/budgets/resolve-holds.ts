@@ -1,12 +1,40 @@
 import type { HoldsResolved, ResolveHolds } from "@/server/contract/budgets";
 import { access, isOperator, visibleOrganizations } from "@/server/domain/access";
 import type { Ctx } from "@/server/domain/ctx";
+import { pool } from "@/server/platform/db";
 import { fail } from "@/server/platform/errors/errors";
-import { type ExecutionHold, findHolds, resolve } from "./resolve";
+import { bool, column, maybe, text, texts } from "@/server/sql/column";
+import { type ExecutionHold, holdsBy, resolve } from "./resolve";
 import { foundBy, mayResolve } from "./resolve-hold";
 
 /** How many holds one call looks at, oldest first. */
 const MOST = 500;
+
+const listMatching = holdsBy(
+  "hold.list.matching",
+  {
+    organizationIds: maybe(texts),
+    organizationId: maybe(text),
+    projectId: maybe(text),
+    billingMode: maybe(text),
+    isTest: maybe(bool),
+    capabilityKey: maybe(text),
+    provider: maybe(text),
+    createdBefore: maybe(column<string>("timestamptz")),
+    after: maybe(text),
+  },
+  `hold.state = 'ambiguous' AND execution.line_id IS NOT DISTINCT FROM execution.id
+     AND ($organizationIds::text[] IS NULL OR hold.organization_id = ANY($organizationIds))
+     AND ($organizationId::text IS NULL OR hold.organization_id = $organizationId)
+     AND ($projectId::text IS NULL OR hold.project_id = $projectId)
+     AND ($billingMode::text IS NULL OR hold.billing_mode = $billingMode::text)
+     AND ($isTest::boolean IS NULL OR hold.is_test = $isTest)
+     AND ($capabilityKey::text IS NULL OR execution.capability_key = $capabilityKey)
+     AND ($provider::text IS NULL OR execution.provider = $provider)
+     AND ($createdBefore::timestamptz IS NULL OR hold.created_at < $createdBefore)
+     AND ($after::text IS NULL OR hold.id > $after)
+   ORDER BY hold.id LIMIT ${MOST + 1}`,
+);
 
 /**
  * Resolves the ambiguous holds that a filter selects alike: not charged, or charged at their amounts. Each is a resolution of
@@ -18,26 +46,17 @@ export async function resolveHolds(ctx: Ctx, asked: ResolveHolds): Promise<Holds
   const { filter, outcome, note, dryRun } = asked;
   if (filter.organizationId) access.authorize(ctx, "owner", { organizationId: filter.organizationId });
   else if (!isOperator(ctx)) fail("AuthorizationFailed", "Name the organization whose holds to resolve.");
-  const found = await findHolds(
-    `hold.state = 'ambiguous' AND execution.line_id IS NOT DISTINCT FROM execution.id
-       AND ($1::text[] IS NULL OR hold.organization_id = ANY($1)) AND ($2::text IS NULL OR hold.organization_id = $2)
-       AND ($3::text IS NULL OR hold.project_id = $3) AND ($4::text IS NULL OR hold.billing_mode = $4::text)
-       AND ($5::boolean IS NULL OR hold.is_test = $5) AND ($6::text IS NULL OR execution.capability_key = $6)
-       AND ($7::text IS NULL OR execution.provider = $7) AND ($8::timestamptz IS NULL OR hold.created_at < $8)
-       AND ($9::text IS NULL OR hold.id > $9)
-     ORDER BY hold.id LIMIT ${MOST + 1}`,
-    [
-      visibleOrganizations(ctx),
-      filter.organizationId ?? null,
-      filter.projectId ?? null,
-      filter.billingMode ?? null,
-      filter.isTest ?? null,
-      filter.capabilityKey ?? null,
-      filter.provider ?? null,
-      filter.createdBefore ?? null,
-      asked.cursor ?? null,
-    ],
-  );
+  const found = await listMatching.all(pool, {
+    organizationIds: visibleOrganizations(ctx),
+    organizationId: filter.organizationId ?? null,
+    projectId: filter.projectId ?? null,
+    billingMode: filter.billingMode ?? null,
+    isTest: filter.isTest ?? null,
+    capabilityKey: filter.capabilityKey ?? null,
+    provider: filter.provider ?? null,
+    createdBefore: filter.createdBefore ?? null,
+    after: asked.cursor ?? null,
+  });
   const holds = found.slice(0, MOST);
   const microsOf = (hold: ExecutionHold) => (outcome === "charged" ? hold.amount_micros : 0);
   const allowed = holds.filter((hold) => mayResolve(ctx, hold, microsOf(hold)));

@@ -3,23 +3,42 @@ import { record } from "@/server/domain/audit";
 import type { Ctx } from "@/server/domain/ctx";
 import { signCorrection } from "@/server/domain/signing";
 import { announce } from "@/server/domain/webhooks";
-import { inTransaction, pool, type Queryable } from "@/server/platform/db";
+import { ledgerTransaction, pinnedHold } from "@/server/generated/schema";
+import { inTransaction, type Queryable } from "@/server/platform/db";
+import type { Json } from "@/server/platform/durable/step";
 import { newId, receiptIdOf } from "@/server/platform/ids";
 import type { Micros } from "@/server/platform/money";
+import {
+  column,
+  int4,
+  int8,
+  jsonb,
+  maybe,
+  type Of,
+  present,
+  type Shape,
+  text,
+  timestamptz,
+} from "@/server/sql/column";
+import { statement } from "@/server/sql/statement";
 import { HELD, resolved } from "./hold-columns";
-import type { HoldRow } from "./holds";
+import { HOLD } from "./holds";
 import { type Posting, postingsOf } from "./postings";
 import { accountOf, type Funding } from "./reserve";
 
-/** A hold with what its execution says about it. */
-export type ExecutionHold = HoldRow & {
-  funding: Funding;
-  provider: string | null;
-  fee_bps: number | null;
-  pinned_id: string | null;
+const EXECUTION_HOLD = {
+  ...HOLD,
+  funding: maybe(column<NonNullable<Funding>>("text")),
+  capability_key: maybe(text),
+  status: maybe(text),
+  provider: maybe(text),
+  fee_bps: maybe(int4),
+  pinned_id: maybe(text),
   /** Another id than the execution's: its comparison, which is not judged. */
-  line_id: string | null;
+  line_id: maybe(text),
 };
+/** A hold with what its execution says about it. */
+export type ExecutionHold = Of<typeof EXECUTION_HOLD>;
 
 /** What became known about the charge of an execution after its end. */
 export type Found = {
@@ -34,19 +53,67 @@ export type Found = {
   limit?: { micros: Micros; since: Date };
 };
 
-const READ = `SELECT hold.*, execution.capability_key, execution.status, execution.provider,
+/** Holds that fulfil a condition on `hold` and `execution`. */
+export const holdsBy = <P extends Shape>(name: string, params: P, condition: string) =>
+  statement(name, {
+    params,
+    row: EXECUTION_HOLD,
+    sql: `SELECT hold.*, execution.capability_key, execution.status, execution.provider,
   execution.fee_bps, execution.pinned_id, execution.line_id
-  FROM hold LEFT JOIN execution ON execution.id = hold.execution_id`;
+  FROM hold LEFT JOIN execution ON execution.id = hold.execution_id WHERE ${condition}`,
+  });
 
-/** Holds by a condition on `hold` and `execution`. */
-export async function findHolds(
-  condition: string,
-  values: unknown[],
-  database: Queryable = pool,
-): Promise<ExecutionHold[]> {
-  const { rows } = await database.query<ExecutionHold>(`${READ} WHERE ${condition}`, values);
-  return rows;
-}
+export const readAmbiguous = holdsBy(
+  "hold.read.ambiguous",
+  { executionId: text },
+  "hold.execution_id = $executionId AND hold.state = 'ambiguous'",
+);
+
+export const readHold = holdsBy("hold.read", { executionId: text }, "hold.execution_id = $executionId");
+
+const storeResolution = statement("hold.update.resolved", {
+  params: {
+    executionId: text,
+    state: pinnedHold.state,
+    settledMicros: pinnedHold.settled_micros,
+    now: timestamptz,
+    resolvedBy: pinnedHold.resolved_by,
+    note: pinnedHold.note,
+    transactionId: ledgerTransaction.transaction_id,
+    postings: jsonb<Json>(),
+    corrections: jsonb<Json>(),
+    resolution: pinnedHold.resolution,
+  },
+  row: {
+    id: present(text, "made from the id of its execution"),
+    capstan_resolve: column<unknown>("void", true),
+  },
+  sql: `WITH of_job AS (
+         UPDATE job SET hold_state = $state::text, hold_settled_micros = $settledMicros, hold_resolved_at = $now,
+           hold_resolved_by = $resolvedBy, hold_note = $note, hold_resolution = $resolution
+         WHERE id = $executionId AND hold_state = 'ambiguous'
+         RETURNING capstan_hold_id(id) AS id, id AS execution_id, ${HELD.job}
+       ), of_pin AS (
+         UPDATE pinned_hold SET state = $state::text, settled_micros = $settledMicros, resolved_at = $now,
+           resolved_by = $resolvedBy, note = $note, resolution = $resolution
+         WHERE execution_id = $executionId AND state = 'ambiguous'
+         RETURNING id, execution_id, ${HELD.pinned}
+       ), ended AS (
+         SELECT * FROM of_job UNION ALL SELECT * FROM of_pin
+       ), posted AS (
+         INSERT INTO ledger_transaction (transaction_id, organization_id, project_id, job_id, hold_id, account, postings,
+           pricing_version, is_test, created_at)
+         SELECT $transactionId, ended.organization_id, ended.project_id, ended.execution_id, ended.id, $postings::jsonb->0->>'account', $postings::jsonb,
+           execution.pricing_version, ended.is_test, $now
+         FROM ended LEFT JOIN execution ON execution.id = ended.execution_id
+         WHERE jsonb_array_length($postings::jsonb) > 0
+       ), corrected AS (
+         INSERT INTO pinned_correction (id, project_id, pinned_id, kind, details, signature, key_id, created_by, created_at)
+         SELECT x.id, ended.project_id, ended.execution_id, x.kind, x.details, x.signature, x.key_id, $resolvedBy, $now
+         FROM ended, jsonb_to_recordset($corrections::jsonb) AS x(id text, kind text, details jsonb, signature text, key_id text)
+       )
+       SELECT id, ${resolved("ended", "$now::timestamptz")} FROM ended`,
+});
 
 /**
  * Ends an ambiguous hold, on any source of the answer: a person, a late answer, the provider that was asked again, a worker that had sent nothing, or a write-off. One
@@ -73,44 +140,18 @@ export async function resolve(ctx: Ctx, hold: ExecutionHold, found: Found): Prom
   return inTransaction(async (client) => {
     if (found.limit && !(await isWithin(client, hold, hold.amount_micros - charged, found.limit)))
       return null;
-    const { rows } = await client.query<{ id: string }>(
-      `WITH of_job AS (
-         UPDATE job SET hold_state = $2::text, hold_settled_micros = $3, hold_resolved_at = $4, hold_resolved_by = $5, hold_note = $6,
-           hold_resolution = $10
-         WHERE id = $1 AND hold_state = 'ambiguous'
-         RETURNING capstan_hold_id(id) AS id, id AS execution_id, ${HELD.job}
-       ), of_pin AS (
-         UPDATE pinned_hold SET state = $2::text, settled_micros = $3, resolved_at = $4, resolved_by = $5, note = $6, resolution = $10
-         WHERE execution_id = $1 AND state = 'ambiguous'
-         RETURNING id, execution_id, ${HELD.pinned}
-       ), ended AS (
-         SELECT * FROM of_job UNION ALL SELECT * FROM of_pin
-       ), posted AS (
-         INSERT INTO ledger_transaction (transaction_id, organization_id, project_id, job_id, hold_id, account, postings,
-           pricing_version, is_test, created_at)
-         SELECT $7, ended.organization_id, ended.project_id, ended.execution_id, ended.id, $8::jsonb->0->>'account', $8::jsonb,
-           execution.pricing_version, ended.is_test, $4
-         FROM ended LEFT JOIN execution ON execution.id = ended.execution_id
-         WHERE jsonb_array_length($8::jsonb) > 0
-       ), corrected AS (
-         INSERT INTO pinned_correction (id, project_id, pinned_id, kind, details, signature, key_id, created_by, created_at)
-         SELECT x.id, ended.project_id, ended.execution_id, x.kind, x.details, x.signature, x.key_id, $5, $4
-         FROM ended, jsonb_to_recordset($9::jsonb) AS x(id text, kind text, details jsonb, signature text, key_id text)
-       )
-       SELECT id, ${resolved("ended", "$4::timestamptz")} FROM ended`,
-      [
-        hold.execution_id,
-        charged > 0 ? "settled" : "released",
-        charged > 0 ? charged : null,
-        now,
-        ctx.principal.id,
-        note,
-        newId("transaction"),
-        JSON.stringify(postings),
-        JSON.stringify(corrections),
-        by,
-      ],
-    );
+    const rows = await storeResolution.all(client, {
+      executionId: hold.execution_id,
+      state: charged > 0 ? "settled" : "released",
+      settledMicros: charged > 0 ? charged : null,
+      now,
+      resolvedBy: ctx.principal.id,
+      note,
+      transactionId: newId("transaction"),
+      postings,
+      corrections,
+      resolution: by,
+    });
     if (rows.length === 0) return null;
     if (by === "written_off") await announceWriteOff(client, hold, charged, now);
     // A worker's report of its own call is an end like any other: no person acted on it.
@@ -126,10 +167,17 @@ export async function resolve(ctx: Ctx, hold: ExecutionHold, found: Found): Prom
         },
         client,
       );
-    const [after] = await findHolds("hold.execution_id = $1", [hold.execution_id], client);
+    const after = await readHold.first(client, { executionId: hold.execution_id });
     return after!; // updated above, and holds are never deleted
   });
 }
+
+const sumWrittenOff = statement("hold.sum.written_off", {
+  params: { organizationId: text, since: timestamptz },
+  row: { micros: int8 },
+  sql: `SELECT coalesce(sum(amount_micros - coalesce(settled_micros, 0)), 0)::bigint AS micros FROM hold
+     WHERE resolution = 'written_off' AND organization_id = $organizationId AND NOT is_test AND resolved_at > $since`,
+});
 
 /** Does the organization's limit have room for this? One at a time asks, until its transaction ends. */
 async function isWithin(
@@ -142,11 +190,7 @@ async function isWithin(
   await client.query("SELECT pg_advisory_xact_lock(hashtextextended('write-offs ' || $1, 0))", [
     organization_id,
   ]);
-  const { rows } = await client.query<{ micros: Micros }>(
-    `SELECT coalesce(sum(amount_micros - coalesce(settled_micros, 0)), 0)::bigint AS micros FROM hold
-     WHERE resolution = 'written_off' AND organization_id = $1 AND NOT is_test AND resolved_at > $2`,
-    [organization_id, limit.since],
-  );
+  const rows = await sumWrittenOff.all(client, { organizationId: organization_id, since: limit.since });
   return (rows[0]?.micros ?? 0) + micros <= limit.micros;
 }
 

@@ -1,27 +1,19 @@
-import type { BudgetEnforcement, BudgetPeriod, BudgetSpend, BudgetView } from "@/server/contract/budgets";
-import { pool, type Queryable } from "@/server/platform/db";
+import type { BudgetSpend, BudgetView } from "@/server/contract/budgets";
+import { budget } from "@/server/generated/schema";
 import { microsToUsd } from "@/server/platform/money";
+import { json, maybe, type Of, type Shape, text, timestamptz } from "@/server/sql/column";
+import { statement } from "@/server/sql/statement";
 
 type Counted = { heldMicros: number; settledMicros: number };
 
-export type BudgetRow = {
-  id: string;
-  organization_id: string;
-  project_id: string | null;
-  scope: string;
-  period: BudgetPeriod;
-  ceiling_micros: number;
-  enforcement: BudgetEnforcement;
-  managed_only: boolean;
-  increase_micros: number;
-  increase_until: Date | null;
-  increase_reason: string | null;
-  updated_at: Date;
-  period_start: Date;
-  period_end: Date | null;
-  live: Counted | null;
-  test: Counted | null;
+const BUDGET = {
+  ...budget,
+  period_start: timestamptz,
+  period_end: maybe(timestamptz),
+  live: json<Counted | null>(),
+  test: json<Counted | null>(),
 };
+export type BudgetRow = Of<typeof BUDGET>;
 
 /** Is the hold `h` one that the budget `b` counts? */
 const COUNTS = `h.organization_id = b.organization_id AND (NOT b.managed_only OR h.billing_mode = 'managed')
@@ -41,25 +33,21 @@ const spendOf = (isTest: boolean) => `CASE WHEN b.enforcement <> 'off' THEN (
       'settledMicros', coalesce(sum(h.settled_micros), 0))
     FROM hold h WHERE ${COUNTS} AND h.is_test = ${isTest} AND h.created_at >= current.start) END`;
 
-/** Budgets with what counts now, by a condition on `b` with parameters from $2 on. */
-export async function readBudgets(
-  now: Date,
-  condition: string,
-  values: unknown[],
-  database: Queryable = pool,
-): Promise<BudgetRow[]> {
-  const { rows } = await database.query<BudgetRow>(
-    `SELECT b.*, current.start AS period_start,
+/** Budgets `b` that fulfil a condition, with what counts now. */
+export const budgetsBy = <P extends Shape>(name: string, params: P, condition: string) =>
+  statement(name, {
+    params: { now: timestamptz, ...params },
+    row: BUDGET,
+    sql: `SELECT b.*, current.start AS period_start,
        CASE b.period WHEN 'day' THEN current.start + interval '24 hours'
          WHEN 'month' THEN (current.start AT TIME ZONE 'UTC' + interval '1 month') AT TIME ZONE 'UTC' END AS period_end,
        ${spendOf(false)} AS live, ${spendOf(true)} AS test
-     FROM budget b, LATERAL (SELECT capstan_period_start(b.period, $1::timestamptz) AS start) current
+     FROM budget b, LATERAL (SELECT capstan_period_start(b.period, $now::timestamptz) AS start) current
      WHERE ${condition}
      ORDER BY capstan_scope_rank(b.scope), b.scope, array_position(ARRAY['day', 'month', 'total'], b.period::text)`,
-    [now, ...values],
-  );
-  return rows;
-}
+  });
+
+export const readBudget = budgetsBy("budget.read", { id: text }, "b.id = $id");
 
 /** The ceiling with a temporary increase that has not run out. */
 export function ceilingAt(row: BudgetRow, now: Date): number {

@@ -2,13 +2,16 @@ import type { BudgetPeriod, BudgetView, SetBudget, TemporaryIncrease } from "@/s
 import { managerOf } from "@/server/domain/access";
 import { record } from "@/server/domain/audit";
 import type { Ctx } from "@/server/domain/ctx";
+import { budget } from "@/server/generated/schema";
 import { inTransaction, type Queryable, type Transaction, type Tx } from "@/server/platform/db";
 import { fail, ValidationFault } from "@/server/platform/errors/errors";
 import { newId } from "@/server/platform/ids";
 import type { Micros } from "@/server/platform/money";
+import { column, maybe, text, timestamptz } from "@/server/sql/column";
+import { statement } from "@/server/sql/statement";
 import { findBudgetToSet } from "./list";
 import { findOwnerToSet, type Owned } from "./owner";
-import { readBudgets, toBudget } from "./rows";
+import { budgetsBy, readBudget, toBudget } from "./rows";
 
 /**
  * Sets a ceiling, counting everything that is reserved and spent in its period already. One of these at a time in an
@@ -23,6 +26,12 @@ export async function set(ctx: Ctx, input: SetBudget): Promise<BudgetView> {
   });
 }
 
+const readCeiling = budgetsBy(
+  "budget.read.ceiling",
+  { scope: text, period: text },
+  "b.scope = $scope AND b.period = $period AND b.enforcement <> 'off'",
+);
+
 /** A management key can tighten its own ceiling, and add one for another period, but not loosen it. */
 async function refuseLoosening(
   ctx: Ctx,
@@ -30,12 +39,7 @@ async function refuseLoosening(
   { scope }: Owned,
   wanted: Ceiling,
 ): Promise<void> {
-  const [now] = await readBudgets(
-    ctx.now(),
-    "b.scope = $2 AND b.period = $3 AND b.enforcement <> 'off'",
-    [scope, wanted.period],
-    client,
-  );
+  const now = await readCeiling.first(client, { now: ctx.now(), scope, period: wanted.period });
   const isTighter = !now || wanted.ceilingMicros <= now.ceiling_micros;
   if (isTighter && wanted.enforcement === "prevent" && !wanted.managedOnly) return;
   fail(
@@ -80,41 +84,58 @@ export async function openCeiling(
 
 type Ceiling = Omit<SetBudget, "owner">;
 
-/** Under the lock: the row as it shall be, counted anew, and who said so. */
-export async function write(ctx: Ctx, client: Transaction, owner: Owned, ceiling: Ceiling): Promise<string> {
-  const { rows } = await client.query<{ id: string }>(
-    `INSERT INTO budget (id, organization_id, project_id, scope, period, ceiling_micros, enforcement, managed_only,
+const upsertBudget = statement("budget.upsert", {
+  params: {
+    budgetId: budget.id,
+    organizationId: budget.organization_id,
+    projectId: budget.project_id,
+    scope: budget.scope,
+    period: budget.period,
+    ceilingMicros: budget.ceiling_micros,
+    enforcement: budget.enforcement,
+    managedOnly: budget.managed_only,
+    createdBy: budget.created_by,
+    now: timestamptz,
+  },
+  row: { id: budget.id },
+  sql: `INSERT INTO budget (id, organization_id, project_id, scope, period, ceiling_micros, enforcement, managed_only,
        created_by, created_at, updated_at)
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $10)
+     VALUES ($budgetId, $organizationId, $projectId, $scope, $period, $ceilingMicros, $enforcement, $managedOnly, $createdBy, $now, $now)
      ON CONFLICT (organization_id, scope, period) DO UPDATE SET ceiling_micros = excluded.ceiling_micros,
        enforcement = excluded.enforcement, managed_only = excluded.managed_only, updated_at = excluded.updated_at
      RETURNING id`,
-    [
-      newId("budget"),
-      owner.organizationId,
-      owner.projectId,
-      owner.scope,
-      ceiling.period,
-      ceiling.ceilingMicros,
-      ceiling.enforcement,
-      ceiling.managedOnly ?? false,
-      ctx.principal.id,
-      ctx.now(),
-    ],
-  );
+});
+
+/** Under the lock: the row as it shall be, counted anew, and who said so. */
+export async function write(ctx: Ctx, client: Transaction, owner: Owned, ceiling: Ceiling): Promise<string> {
+  const rows = await upsertBudget.all(client, {
+    budgetId: newId("budget"),
+    organizationId: owner.organizationId,
+    projectId: owner.projectId,
+    scope: owner.scope,
+    period: ceiling.period,
+    ceilingMicros: ceiling.ceilingMicros,
+    enforcement: ceiling.enforcement,
+    managedOnly: ceiling.managedOnly ?? false,
+    createdBy: ctx.principal.id,
+    now: ctx.now(),
+  });
   const { id } = rows[0]!; // INSERT … RETURNING of one row
-  await recount(client, id, ctx.now());
+  await recount.run(client, { budgetId: id, now: ctx.now() });
   const { period, ceilingMicros, enforcement, managedOnly = false } = ceiling;
   const details = { scope: owner.scope, period, ceilingMicros, enforcement, managedOnly };
   await record(ctx, { ...owner, action: "budget.set", subject: id, details }, client);
   return id;
 }
 
-const recount = (client: Queryable, budgetId: string, now: Date) =>
-  client.query("SELECT capstan_recount_budget($1, $2)", [budgetId, now]);
+const recount = statement("budget.recount", {
+  params: { budgetId: text, now: timestamptz },
+  row: { capstan_recount_budget: column<unknown>("void", true) },
+  sql: `SELECT capstan_recount_budget($budgetId, $now)`,
+});
 
 async function current(ctx: Ctx, client: Queryable, budgetId: string): Promise<BudgetView> {
-  const [row] = await readBudgets(ctx.now(), "b.id = $2", [budgetId], client);
+  const row = await readBudget.first(client, { now: ctx.now(), id: budgetId });
   if (!row) throw new Error(`budget ${budgetId} does not exist`);
   return toBudget(row, ctx.now());
 }
@@ -133,19 +154,32 @@ export function clearIncrease(ctx: Ctx, budgetId: string): Promise<BudgetView> {
   return change(ctx, budgetId, (client, row) => writeIncrease(ctx, client, row, null));
 }
 
+const turnOff = statement("budget.update.off", {
+  params: { budgetId: text, now: timestamptz },
+  sql: `UPDATE budget SET enforcement = 'off', updated_at = $now WHERE id = $budgetId`,
+});
+
 /** A ceiling that no one counts against any more; its history stays. Not a management key's own, to itself. */
 export function remove(ctx: Ctx, budgetId: string): Promise<BudgetView> {
   return change(ctx, budgetId, async (client, row) => {
-    await client.query("UPDATE budget SET enforcement = 'off', updated_at = $2 WHERE id = $1", [
-      row.id,
-      ctx.now(),
-    ]);
+    await turnOff.run(client, { budgetId: row.id, now: ctx.now() });
     await record(ctx, { ...ownerOf(row), action: "budget.removed", subject: row.id }, client);
   });
 }
 
 export type Known = { id: string; organization_id: string; project_id: string | null };
 const ownerOf = (row: Known) => ({ organizationId: row.organization_id, projectId: row.project_id });
+
+const storeIncrease = statement("budget.update.increase", {
+  params: {
+    budgetId: text,
+    amountMicros: budget.increase_micros,
+    increaseUntil: maybe(column<string>("timestamptz")),
+    reason: budget.increase_reason,
+    now: timestamptz,
+  },
+  sql: `UPDATE budget SET increase_micros = $amountMicros, increase_until = $increaseUntil, increase_reason = $reason, updated_at = $now WHERE id = $budgetId`,
+});
 
 /** Under the lock: the increase as it shall be, and who said so. */
 export async function writeIncrease(
@@ -154,11 +188,14 @@ export async function writeIncrease(
   row: Known,
   wanted: TemporaryIncrease | null,
 ): Promise<void> {
-  await client.query(
-    `UPDATE budget SET increase_micros = $2, increase_until = $3, increase_reason = $4, updated_at = $5 WHERE id = $1`,
-    [row.id, wanted?.amountMicros ?? 0, wanted?.until ?? null, wanted?.reason ?? null, ctx.now()],
-  );
-  await recount(client, row.id, ctx.now());
+  await storeIncrease.run(client, {
+    budgetId: row.id,
+    amountMicros: wanted?.amountMicros ?? 0,
+    increaseUntil: wanted?.until ?? null,
+    reason: wanted?.reason ?? null,
+    now: ctx.now(),
+  });
+  await recount.run(client, { budgetId: row.id, now: ctx.now() });
   const action = wanted ? "budget.increased" : "budget.increase_cleared";
   await record(ctx, { ...ownerOf(row), action, subject: row.id, details: { ...wanted } }, client);
 }

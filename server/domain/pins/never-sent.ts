@@ -1,4 +1,4 @@
-import { findHolds, resolve } from "@/server/domain/budgets";
+import { readAmbiguous, resolve } from "@/server/domain/budgets";
 import { systemCtx } from "@/server/domain/ctx";
 import { type Clock, correctUnsent, failed, nothingSent, unavailable } from "@/server/domain/executions";
 import { pool } from "@/server/platform/db";
@@ -26,7 +26,7 @@ async function correct(clock: Clock, { id, fence }: Pick<PinnedRow, "id" | "fenc
   // The sweeper took it over with one claim more, to end it; what another worker of a bulk's item has sent is not ours to tell.
   if (row.fence !== fence + 1 || !(await hasOnly(id, fence))) return true;
   const ctx = systemCtx("never-sent", clock.now);
-  const [hold] = await findHolds("hold.execution_id = $1 AND hold.state = 'ambiguous'", [id]);
+  const hold = await readAmbiguous.first(pool, { executionId: id });
   if (hold && (await resolve(ctx, hold, { by: "never_sent", upstream: [], feeMicros: 0, note: null })))
     ctx.log.info({ pinnedId: id, holdId: hold.id }, "an ambiguous hold was released: nothing had been sent");
   await freeing.count(pool, { id });

@@ -365,9 +365,7 @@ test(
         }
         for (const one of drawn.acts) {
           for (const id of await perform(world, one)) {
-            const [hold] = await budgets.findHolds("hold.execution_id = $1 AND hold.state = 'ambiguous'", [
-              id,
-            ]);
+            const hold = await budgets.readAmbiguous.first(pool, { executionId: id });
             if (hold) await endLate(world, hold, one.after);
           }
         }

@@ -1,6 +1,7 @@
-import { type ExecutionHold, exposureOf, findHolds, resolve } from "@/server/domain/budgets";
+import { type ExecutionHold, exposureOf, readAmbiguous, resolve } from "@/server/domain/budgets";
 import { type Ctx, systemCtx } from "@/server/domain/ctx";
 import { type CallMoney, type Ending, moneyOf } from "@/server/domain/executions";
+import { pool } from "@/server/platform/db";
 import { countExposure } from "@/server/platform/log/metrics";
 import { type AttemptRow, attemptsOf, type JobRow } from "../rows";
 
@@ -74,7 +75,7 @@ export async function settleLateAnswer(
 ): Promise<void> {
   const learned = learnedFrom(attemptId, answer);
   if (!learned || job.pricing.billingMode !== "managed") return;
-  const [hold] = await findHolds("hold.execution_id = $1 AND hold.state = 'ambiguous'", [job.id]);
+  const hold = await readAmbiguous.first(pool, { executionId: job.id });
   const ctx = systemCtx("late-answer", () => now);
   if (hold && (await resolveAfterEnd(ctx, job, hold, { learned, how: { by: "late_answer" } })))
     ctx.log.info({ jobId: job.id, holdId: hold.id }, "a late answer settled an ambiguous hold");

@@ -1,5 +1,5 @@
 import { TERMINAL } from "@/server/contract/jobs";
-import { findHolds } from "@/server/domain/budgets";
+import { readAmbiguous } from "@/server/domain/budgets";
 import { type Ctx, systemCtx } from "@/server/domain/ctx";
 import { correctUnsent, unavailable } from "@/server/domain/executions";
 import { pool } from "@/server/platform/db";
@@ -51,7 +51,7 @@ const WHY = "The database did not answer in time.";
 
 /** It was ended as one that may have been sent: its receipt stays, its hold is released, and its key is free again. */
 async function correctEnd(ctx: Ctx, job: JobRow, attemptId: string | null): Promise<true> {
-  const [hold] = await findHolds("hold.execution_id = $1 AND hold.state = 'ambiguous'", [job.id]);
+  const hold = await readAmbiguous.first(pool, { executionId: job.id });
   if (hold && attemptId) {
     const learned = { attemptId, settlement: "released", costMicros: null, usage: null } as const;
     if (await resolveAfterEnd(ctx, job, hold, { learned, how: { by: "never_sent" } }))

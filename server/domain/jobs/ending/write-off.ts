@@ -1,9 +1,11 @@
-import { type ExecutionHold, findHolds, resolve } from "@/server/domain/budgets";
+import { type ExecutionHold, holdsBy, resolve } from "@/server/domain/budgets";
 import type { Ctx } from "@/server/domain/ctx";
 import { pollCall, resultOf } from "@/server/domain/executions";
+import { pool } from "@/server/platform/db";
 import type { Micros } from "@/server/platform/money";
 import { env } from "@/server/platform/settings/env";
 import { HOUR_MS } from "@/server/platform/time/units";
+import { maybe, text, timestamptz } from "@/server/sql/column";
 import { type AttemptRow, attemptsOf, type JobRow, tierToAsk } from "../rows";
 import { readJob } from "../running/work";
 import { type Learned, learnedFrom, resolveAfterEnd, settlementOf } from "./after-end";
@@ -21,6 +23,14 @@ type Settings = {
   limitMicros?: Micros;
   projectId?: string;
 };
+
+const listOld = holdsBy(
+  "hold.list.write_off",
+  { before: timestamptz, after: text, projectId: maybe(text) },
+  `hold.state = 'ambiguous' AND hold.billing_mode = 'managed' AND hold.created_at <= $before AND execution.completed_at <= $before
+     AND execution.line_id = execution.id AND hold.id > $after AND ($projectId::text IS NULL OR hold.project_id = $projectId)
+   ORDER BY hold.id LIMIT ${PAGE}`,
+);
 
 /**
  * Ends managed holds that have been ambiguous for `AMBIGUOUS_HOLD_HOURS`. Where the provider took the work under a handle it is
@@ -43,12 +53,11 @@ export async function writeOff(
   const limit = { micros: limitMicros, since: before(24 * LIMIT_DAYS) };
   let after = "";
   for (;;) {
-    const holds = await findHolds(
-      `hold.state = 'ambiguous' AND hold.billing_mode = 'managed' AND hold.created_at <= $1 AND execution.completed_at <= $1
-         AND execution.line_id = execution.id AND hold.id > $2 AND ($3::text IS NULL OR hold.project_id = $3)
-       ORDER BY hold.id LIMIT ${PAGE}`,
-      [before(afterHours), after, projectId ?? null],
-    );
+    const holds = await listOld.all(pool, {
+      before: before(afterHours),
+      after,
+      projectId: projectId ?? null,
+    });
     for (const hold of holds) {
       // One that breaks must not keep the others waiting; the next pass tries it again.
       await endHold(ctx, hold, { limit, stopAsking: before(2 * afterHours) }).catch((err) =>
