@@ -40,6 +40,5 @@ export const UNPORTED: string[] = [
   "server/domain/pins/sweep.ts",
   "server/domain/pins/testing/patience.ts",
   "server/domain/pins/transitions.ts",
-  "server/domain/plans/used.ts",
   "server/domain/signing/keys.ts",
 ];

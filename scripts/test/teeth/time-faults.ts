@@ -11,8 +11,8 @@ export const TIME_FAULTS: Fault[] = [
   {
     name: "hour-of-the-session",
     file: "server/domain/plans/used.ts",
-    find: "date_trunc('hour', $3::timestamptz, 'UTC')",
-    replace: "date_trunc('hour', $3::timestamptz)",
+    find: "date_trunc('hour', $now::timestamptz, 'UTC')",
+    replace: "date_trunc('hour', $now::timestamptz)",
     caughtBy: "server/laws/zones.db.test.ts",
   },
   {

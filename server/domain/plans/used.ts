@@ -1,5 +1,7 @@
 import type { PlanList } from "@/server/contract/billing";
 import { pool } from "@/server/platform/db";
+import { column, int4, maybe, present, text, texts, timestamptz } from "@/server/sql/column";
+import { statement } from "@/server/sql/statement";
 import { limitsOf, type Settings } from "./limits";
 
 type Used = PlanList["used"];
@@ -10,23 +12,36 @@ export async function usedOf(organization: Organization, now: Date): Promise<Use
   return (await usedOfEach([organization], now)).get(organization.organizationId)!; // one of one
 }
 
-/** The same of each of these organizations, in one statement. */
-export async function usedOfEach(organizations: Organization[], now: Date): Promise<Map<string, Used>> {
-  const { rows } = await pool.query<Used & { organizationId: string }>(
-    `SELECT asked.id AS "organizationId",
-       (SELECT count(*)::int FROM capstan_seats(asked.id, $3)) AS users,
+const readUsed = statement("organization.read.used", {
+  params: { organizationIds: texts, areHoursCounted: column<boolean[]>("bool[]"), now: timestamptz },
+  row: {
+    organizationId: present(text, "an id of the list, which holds no null"),
+    users: int4,
+    projects: int4,
+    apiKeys: int4,
+    concurrentDurableJobs: present(int4, "a count"),
+    activeDurableJobs: present(int4, "a count"),
+    lightweightInferencesPerHour: maybe(int4),
+  },
+  sql: `SELECT asked.id AS "organizationId",
+       (SELECT count(*)::int FROM capstan_seats(asked.id, $now)) AS users,
        (SELECT count(*)::int FROM project WHERE organization_id = asked.id AND status = 'active') AS projects,
        (SELECT count(*)::int FROM api_key WHERE organization_id = asked.id AND revoked_at IS NULL AND replaced_by IS NULL
-          AND (expires_at IS NULL OR expires_at > $3)) AS "apiKeys",
+          AND (expires_at IS NULL OR expires_at > $now)) AS "apiKeys",
        capstan_running(asked.id) AS "concurrentDurableJobs", capstan_active(asked.id) AS "activeDurableJobs",
        CASE WHEN asked.is_hour_counted THEN coalesce((SELECT count FROM inference_hour
-         WHERE organization_id = asked.id AND hour = date_trunc('hour', $3::timestamptz, 'UTC')), 0) END AS "lightweightInferencesPerHour"
-     FROM unnest($1::text[], $2::boolean[]) AS asked(id, is_hour_counted)`,
-    [
-      organizations.map(({ organizationId }) => organizationId),
-      organizations.map(({ settings }) => limitsOf(settings).lightweightInferencesPerHour !== null),
-      now,
-    ],
-  );
+         WHERE organization_id = asked.id AND hour = date_trunc('hour', $now::timestamptz, 'UTC')), 0) END AS "lightweightInferencesPerHour"
+     FROM unnest($organizationIds::text[], $areHoursCounted::boolean[]) AS asked(id, is_hour_counted)`,
+});
+
+/** The same of each of these organizations, in one statement. */
+export async function usedOfEach(organizations: Organization[], now: Date): Promise<Map<string, Used>> {
+  const rows = await readUsed.all(pool, {
+    organizationIds: organizations.map(({ organizationId }) => organizationId),
+    areHoursCounted: organizations.map(
+      ({ settings }) => limitsOf(settings).lightweightInferencesPerHour !== null,
+    ),
+    now,
+  });
   return new Map(rows.map(({ organizationId, ...used }) => [organizationId, used]));
 }
