@@ -61,6 +61,7 @@ test.each([
   "date_trunc('milliseconds', clock_timestamp())",
   "(created_at AT TIME ZONE 'UTC')::date - 1",
   "$7::date::timestamp AT TIME ZONE 'UTC'",
+  "$from::date::timestamp AT TIME ZONE 'UTC'",
   "unnest($1::date[])",
   "extract(epoch FROM now())",
   "to_char(max(day), 'YYYY-MM-DD')",

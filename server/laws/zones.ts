@@ -18,7 +18,7 @@ const RULES: [name: string, find: (text: string) => string[]][] = [
   [
     "a cast to a date or a time without AT TIME ZONE 'UTC' before it",
     (text) =>
-      [...text.matchAll(/(AT TIME ZONE 'UTC'(?:::text)?\)*|\$\d+)?::(date|time|timestamp)\b(?!\[| with)/gi)]
+      [...text.matchAll(/(AT TIME ZONE 'UTC'(?:::text)?\)*|\$\w+)?::(date|time|timestamp)\b(?!\[| with)/gi)]
         .filter(([, before]) => !before)
         .filter((found) => !/^ (without time zone )?AT TIME ZONE 'UTC'/.test(after(text, found)))
         .map(([cast]) => cast),

@@ -2,7 +2,10 @@ import type { AuditPage, ListAuditEntries } from "@/server/contract/audit";
 import { access } from "@/server/domain/access";
 import type { Ctx } from "@/server/domain/ctx";
 import { pageOf, readCursor } from "@/server/domain/paging";
+import { auditEntry } from "@/server/generated/schema";
 import { pool } from "@/server/platform/db";
+import { int8, maybe, pick, text, texts } from "@/server/sql/column";
+import { statement } from "@/server/sql/statement";
 
 export type Row = {
   id: string;
@@ -15,19 +18,30 @@ export type Row = {
   created_at: Date;
 };
 
-/** What was done to some things, latest first. For operators. */
-export async function entries(ctx: Ctx, { subjects, cursor, limit }: ListAuditEntries): Promise<AuditPage> {
-  access.authorize(ctx, "operator");
-  const { rows } = await pool.query<Row>(
-    `SELECT entry.id, action, actor_id, actor_kind, address, entry.created_at,
+const listEntries = statement("audit_entry.list.subjects", {
+  params: { subjects: texts, before: maybe(text), limit: int8 },
+  row: {
+    ...pick(auditEntry, "id action actor_id actor_kind address created_at"),
+    actor: text,
+    actor_name: maybe(text),
+  },
+  sql: `SELECT entry.id, action, actor_id, actor_kind, address, entry.created_at,
        coalesce(person.email, key.prefix, actor_id) AS actor, coalesce(person.email, key.name) AS actor_name
      FROM audit_entry entry
      LEFT JOIN user_account person ON actor_kind = 'human_session' AND person.id = actor_id
      LEFT JOIN api_key key ON actor_kind = 'service_principal' AND key.id = actor_id
-     WHERE subject = ANY($1) AND ($2::text IS NULL OR entry.id < $2)
-     ORDER BY entry.id DESC LIMIT $3`,
-    [subjects, readCursor("audit", cursor), limit + 1],
-  );
+     WHERE subject = ANY($subjects) AND ($before::text IS NULL OR entry.id < $before)
+     ORDER BY entry.id DESC LIMIT $limit`,
+});
+
+/** What was done to some things, latest first. For operators. */
+export async function entries(ctx: Ctx, { subjects, cursor, limit }: ListAuditEntries): Promise<AuditPage> {
+  access.authorize(ctx, "operator");
+  const rows = await listEntries.all(pool, {
+    subjects,
+    before: readCursor("audit", cursor),
+    limit: limit + 1,
+  });
   return pageOf(rows, limit, toEntry);
 }
 

@@ -1,8 +1,11 @@
 import type { AuditLogEntry, AuditLogPage, AuditLogQuery, ListAuditLog } from "@/server/contract/audit";
 import { pageOf, readCursor } from "@/server/domain/paging";
+import { auditEntry } from "@/server/generated/schema";
 import { pool } from "@/server/platform/db";
 import type { Json } from "@/server/platform/durable/step";
 import { csvLine } from "@/server/platform/text/csv";
+import { column, int8, maybe, text } from "@/server/sql/column";
+import { statement } from "@/server/sql/statement";
 import { type Row, toEntry } from "./entries";
 
 type LogRow = Row & {
@@ -59,35 +62,52 @@ export async function* logFile(
 
 const textOf = (value: string | null) => (value === null ? null : { text: value });
 
+const listLog = statement("audit_entry.list.log", {
+  params: {
+    organizationId: text,
+    before: maybe(text),
+    action: maybe(text),
+    actor: maybe(text),
+    projectId: maybe(text),
+    subject: maybe(text),
+    from: maybe(column<string>("date")),
+    to: maybe(column<string>("date")),
+    limit: int8,
+  },
+  row: {
+    ...auditEntry,
+    actor: text,
+    actor_name: maybe(text),
+  },
+  sql: `SELECT entry.*, coalesce(person.email, key.prefix, actor_id) AS actor, coalesce(person.email, key.name) AS actor_name FROM audit_entry entry
+     LEFT JOIN user_account person ON actor_kind = 'human_session' AND person.id = actor_id
+     LEFT JOIN api_key key ON actor_kind = 'service_principal' AND key.id = actor_id
+     WHERE entry.organization_id = $organizationId AND ($before::text IS NULL OR entry.id < $before)
+       AND ($action::text IS NULL OR action = $action OR starts_with(action, $action || '.'))
+       AND ($actor::text IS NULL OR actor_id = $actor OR person.email = lower($actor))
+       AND ($projectId::text IS NULL OR entry.project_id = $projectId) AND ($subject::text IS NULL OR subject = $subject)
+       AND ($from::date IS NULL OR entry.created_at >= $from::date::timestamp AT TIME ZONE 'UTC')
+       AND ($to::date IS NULL OR entry.created_at < $to::date::timestamp AT TIME ZONE 'UTC')
+     ORDER BY entry.id DESC LIMIT $limit`,
+});
+
 async function read(
   organizationId: string,
   { action, actor, projectId, subject, from, to }: AuditLogQuery,
   before: string | null,
   limit: number,
 ): Promise<LogRow[]> {
-  const { rows } = await pool.query<LogRow>(
-    `SELECT entry.*, coalesce(person.email, key.prefix, actor_id) AS actor, coalesce(person.email, key.name) AS actor_name FROM audit_entry entry
-     LEFT JOIN user_account person ON actor_kind = 'human_session' AND person.id = actor_id
-     LEFT JOIN api_key key ON actor_kind = 'service_principal' AND key.id = actor_id
-     WHERE entry.organization_id = $1 AND ($2::text IS NULL OR entry.id < $2)
-       AND ($3::text IS NULL OR action = $3 OR starts_with(action, $3 || '.'))
-       AND ($4::text IS NULL OR actor_id = $4 OR person.email = lower($4))
-       AND ($5::text IS NULL OR entry.project_id = $5) AND ($6::text IS NULL OR subject = $6)
-       AND ($7::date IS NULL OR entry.created_at >= $7::date::timestamp AT TIME ZONE 'UTC')
-       AND ($8::date IS NULL OR entry.created_at < $8::date::timestamp AT TIME ZONE 'UTC')
-     ORDER BY entry.id DESC LIMIT $9`,
-    [
-      organizationId,
-      before,
-      action ?? null,
-      actor ?? null,
-      projectId ?? null,
-      subject ?? null,
-      from ?? null,
-      to ?? null,
-      limit,
-    ],
-  );
+  const rows = await listLog.all(pool, {
+    organizationId,
+    before,
+    action: action ?? null,
+    actor: actor ?? null,
+    projectId: projectId ?? null,
+    subject: subject ?? null,
+    from: from ?? null,
+    to: to ?? null,
+    limit,
+  });
   return rows;
 }
 

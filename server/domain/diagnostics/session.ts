@@ -3,9 +3,18 @@ import { access } from "@/server/domain/access";
 import { ceilings } from "@/server/domain/budgets";
 import { routeBundle } from "@/server/domain/catalog";
 import type { Ctx } from "@/server/domain/ctx";
+import { apiKey } from "@/server/generated/schema";
 import { pool } from "@/server/platform/db";
 import { fail } from "@/server/platform/errors/errors";
 import { VERSION } from "@/server/platform/settings/version";
+import { text } from "@/server/sql/column";
+import { statement } from "@/server/sql/statement";
+
+const readKey = statement("api_key.read.expiry", {
+  params: { principalId: text, organizationId: text },
+  row: { expires_at: apiKey.expires_at },
+  sql: `SELECT expires_at FROM api_key WHERE id = $principalId AND organization_id = $organizationId`,
+});
 
 /**
  * What a key is and may still spend, and which build answers it. Of keys only: AuthorizationFailed for anybody else. What is
@@ -19,10 +28,10 @@ export async function session(ctx: Ctx): Promise<Omit<SessionDiagnostics, "rateL
       "Session diagnostics need an API key. Send one as Authorization: Bearer cap_…",
     );
   access.authorize(ctx, "diagnostics:read");
-  const { rows } = await pool.query<{ expires_at: Date | null }>(
-    "SELECT expires_at FROM api_key WHERE id = $1 AND organization_id = $2",
-    [principal.id, principal.organizationId],
-  );
+  const rows = await readKey.all(pool, {
+    principalId: principal.id,
+    organizationId: principal.organizationId,
+  });
   const { version, hash } = routeBundle();
   const { projectId } = principal;
   return {
