@@ -2,9 +2,11 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, expect, test } from "vitest";
 import { job } from "@/server/generated/schema";
-import { checkStatements } from "./check/check.mjs";
+import { checkStatements, readReach } from "./check/check.mjs";
 import { type Column, int4, maybe, pick, text } from "./column";
+import { LOOSE } from "./loose";
 import { type Registered, registered, statement } from "./statement";
+import { IN_SCOPE } from "./tenant";
 
 const DATABASE = process.env.DATABASE_URL ?? "";
 const ROOT = join(import.meta.dirname, "../..");
@@ -37,6 +39,67 @@ test("a renamed column is reported with each statement that names it", async () 
   expect(reported).toContainEqual(expect.stringMatching(/^claim-one: column .*error_code.* does not exist$/));
   expect(reported.filter((what) => !what.includes("error_code"))).toEqual([]);
   expect(await checkStatements(DATABASE, naming)).toEqual([]);
+});
+
+test("each statement bounds the rows of tenants that it reaches by a parameter, or is listed with the reason", async () => {
+  const found = await readReach(DATABASE, registered());
+  expect(found).toHaveLength(registered().length);
+  const reached = new Set(found.flatMap(({ name, loose }) => loose.map((table) => `${name} ${table}`)));
+  expect([...reached].filter((each) => !LOOSE[each])).toEqual([]);
+  // The list names only what is still so.
+  const bounded = found.filter(({ loose }) => loose.length === 0).map(({ name }) => name);
+  expect(Object.keys(LOOSE).filter((each) => bounded.includes(each.split(" ")[0] ?? ""))).toEqual([]);
+});
+
+/** Reads and changes that reach rows of other tenants. */
+const ACROSS_TENANTS = [
+  "SELECT id FROM job WHERE status = $1",
+  "SELECT id FROM job WHERE capability_key = $1",
+  "SELECT id FROM job WHERE idempotency_key = ANY($1)",
+  "SELECT id FROM job WHERE id < $1 ORDER BY id DESC LIMIT 10",
+  "SELECT id FROM job WHERE project_id <> $1",
+  "SELECT id FROM job WHERE NOT (project_id = $1)",
+  "SELECT id FROM job WHERE project_id <> ALL($1)",
+  "SELECT id FROM job WHERE project_id = $1 OR is_blind",
+  "SELECT id FROM job WHERE project_id = principal_id AND status = $1",
+  "SELECT id FROM job WHERE $1::text IS NULL OR id = $1",
+  "SELECT job.id FROM project JOIN job ON true WHERE project.id = $1",
+  "SELECT job.id FROM job LEFT JOIN project ON project.id = job.project_id AND project.organization_id = $1",
+  "SELECT job.id FROM user_account JOIN job ON job.principal_id = user_account.id WHERE is_operator = $1",
+  "SELECT id FROM job WHERE id = $1 UNION ALL SELECT id FROM job WHERE status = 'failed'",
+  "SELECT (SELECT count(*) FROM job) FROM project WHERE id = $1",
+  "SELECT id FROM project WHERE id = $1 AND EXISTS (SELECT FROM job WHERE status = 'failed')",
+  "SELECT id FROM job WHERE project_id IN (SELECT id FROM project WHERE status = $1)",
+  "WITH every AS (SELECT * FROM job) SELECT id FROM every WHERE project_id = $1",
+  "UPDATE job SET tags = '{}' WHERE status = $1",
+  "DELETE FROM payload WHERE expires_at < $1",
+  "INSERT INTO budget_alert SELECT * FROM budget_alert WHERE created_at < $1",
+];
+const WITHIN_ONE = [
+  ["SELECT id FROM job WHERE project_id = $1 AND status = 'failed'", "tenant"],
+  ["SELECT id FROM job WHERE organization_id = ANY($1)", "tenant"],
+  ["SELECT id FROM job WHERE id = $1", "id"],
+  ["SELECT payload.id FROM job LEFT JOIN payload ON payload.job_id = job.id WHERE job.id = ANY($1)", "id"],
+  ["SELECT (SELECT count(*) FROM attempt WHERE attempt.job_id = job.id) FROM job WHERE id = $1", "id"],
+  ["WITH input AS (SELECT $1::text AS id) SELECT job.id FROM input JOIN job ON job.id = input.id", "id"],
+  ["UPDATE job SET tags = '{}' WHERE project_id = $1", "tenant"],
+  ["SELECT 1 WHERE $1::int > 0", "none"],
+];
+
+test("the law of tenants sees what reaches rows of others, and what a parameter bounds", async () => {
+  const kindsOf = async (texts: string[]) => {
+    const found = await readReach(
+      DATABASE,
+      texts.map((sql) => ({ name: sql, text: sql })),
+    );
+    return found.map(({ name, kind }) => [name, kind]);
+  };
+  expect(await kindsOf(ACROSS_TENANTS)).toEqual(ACROSS_TENANTS.map((sql) => [sql, "neither"]));
+  expect(await kindsOf(WITHIN_ONE.map(([sql = ""]) => sql))).toEqual(WITHIN_ONE);
+  const places = ["organizationIds", "projectId", "environment", "principalId"];
+  const condition = IN_SCOPE.replaceAll(/\$(\w+)/g, (_, name: string) => `$${places.indexOf(name) + 1}`);
+  const scoped = `SELECT id FROM job WHERE ${condition}`;
+  expect(await kindsOf([scoped])).toEqual([[scoped, "tenant"]]);
 });
 
 test("the compiler rejects a column that the schema does not have", () => {

@@ -1,22 +1,48 @@
 import pg from "pg";
 import { describer, openCatalog } from "./catalog.mjs";
 import { analyze } from "./parse-tree.mjs";
+import { reachOf, readTenantTables } from "./tenants.mjs";
 
-/**
- * Checks every statement against a migrated database, and returns the mismatches with the names of statement and column. Runs
- * no statement and changes nothing: `first` is rolled back.
- */
-export async function checkStatements(connectionString, statements, first = "SELECT") {
+/** Gives `work` a parser of statements over the database's catalog. Nothing that it does stays. */
+async function withParser(connectionString, first, work) {
   const client = new pg.Client({ connectionString, options: "-c capstan.project_id=*" });
   await client.connect();
   try {
     await client.query(`BEGIN; ${first}`);
     const catalog = await openCatalog(client);
+    const tenantTables = await readTenantTables(client);
     await client.query(
       "SET LOCAL client_min_messages = log; SET LOCAL debug_print_parse = on; SET LOCAL debug_pretty_print = off; SAVEPOINT ready",
     );
     const parse = describer(client);
     await catalog.loadViews(parse);
+    return await work({ client, catalog, tenantTables, parse });
+  } finally {
+    await client.end();
+  }
+}
+
+/**
+ * How each statement reaches rows of tenants (`reachOf`), with its name. One that cannot be parsed is left to `checkStatements`.
+ */
+export const readReach = (connectionString, statements) =>
+  withParser(connectionString, "SELECT", async ({ client, catalog, tenantTables, parse }) => {
+    const found = [];
+    for (const { name, text } of statements)
+      try {
+        found.push({ name, ...reachOf((await parse(text)).tree, catalog, tenantTables) });
+      } catch {
+        await client.query("ROLLBACK TO SAVEPOINT ready");
+      }
+    return found;
+  });
+
+/**
+ * Checks every statement against a migrated database, and returns the mismatches with the names of statement and column. Runs
+ * no statement and changes nothing: `first` is rolled back.
+ */
+export const checkStatements = (connectionString, statements, first = "SELECT") =>
+  withParser(connectionString, first, async ({ client, catalog, parse }) => {
     const problems = [];
     const names = new Set();
     for (const one of statements) {
@@ -31,10 +57,7 @@ export async function checkStatements(connectionString, statements, first = "SEL
       }
     }
     return problems;
-  } finally {
-    await client.end();
-  }
-}
+  });
 
 /**
  * The differences between a statement and its declaration. A statement that takes its rows as JSON has only column names and
