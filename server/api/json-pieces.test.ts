@@ -77,6 +77,8 @@ test("a text that is no JSON is refused in pieces, too", () => {
     "[a:[1]]",
     "[[1]]]",
     '{"a":[1]:1}',
+    '{"a":1[1]}',
+    '{"a":1{"b":1}}',
     "[[1],]",
   ])
     for (const piece of [0, 1, 2, 4]) same(text, piece);

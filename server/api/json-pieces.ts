@@ -116,7 +116,8 @@ function objectOf() {
     ...{ close: "}", value },
     add: (members: string) => void Object.assign(value, membersOf("{", "}", members)),
     set(before: string, inner: unknown) {
-      const [name, ...others] = Object.keys(JSON.parse(`{${before}0}`));
+      // A list cannot join with what stands before it, as a digit would with a number.
+      const [name, ...others] = Object.keys(JSON.parse(`{${before}[]}`));
       if (name === undefined || others.length > 0) throw new SyntaxError("a value has no name");
       value[name] = inner;
     },
