@@ -5,16 +5,16 @@ import { pool } from "@/server/platform/db";
 import { countExposure } from "@/server/platform/log/metrics";
 import { type AttemptRow, attemptsOf, type JobRow } from "../rows";
 
-/** What became known of one call after the end of its job. */
+/** The money of one call, known only after its job ended. */
 export type Learned = { attemptId: string } & Pick<
   CallMoney,
   "settlement" | "costMicros" | "usage" | "isPartial"
 >;
 
 /**
- * Ends the ambiguous hold of a job by what became known of one of its calls: it settles at that and the known costs of the
- * other calls, a managed one at most at its amount. What stays unknown costs nothing where the hold is written off, and keeps
- * it otherwise. False: nothing was written.
+ * Resolves the ambiguous hold of an ended job: charges what was learned about one call plus the known costs
+ * of the other calls, in managed billing at most the amount of the hold. Calls whose cost stays unknown cost
+ * nothing in a write-off; otherwise they keep the hold ambiguous. False if nothing was written.
  */
 export async function resolveAfterEnd(
   ctx: Ctx,
@@ -35,7 +35,7 @@ export async function resolveAfterEnd(
 const withoutUnknown = (call: CallMoney): CallMoney =>
   call.settlement === "ambiguous" ? { ...call, settlement: "released" } : call;
 
-/** The outcome of one call of a job, from its row or from what became known later. */
+/** The money of one call: from `learned` if that is about this call, else from the call's row. */
 export function callOf(row: AttemptRow, learned: Learned | null): CallMoney {
   const { provider, cost_micros: costMicros, usage } = row;
   if (row.id === learned?.attemptId) return { provider, ...learned };
@@ -48,11 +48,14 @@ export function callOf(row: AttemptRow, learned: Learned | null): CallMoney {
   };
 }
 
-/** How the money of a call of an ended job ended; what left and was never answered stays ambiguous. */
+/** Settlement of a call of an ended job; ambiguous if it may have been sent and was never answered. */
 export const settlementOf = ({ answer, submission }: AttemptRow): CallMoney["settlement"] =>
   answer?.settlement ?? (submission === "not_attempted" ? "released" : "ambiguous");
 
-/** The end of a call as far as it says what is owed; null: its cost is unknown, and no one received its result. */
+/**
+ * The money of an ending that arrived late. Null if its cost is unknown: no one received its result, so the
+ * hold must not be charged for it.
+ */
 export function learnedFrom(
   attemptId: string,
   { settlement, observed }: Pick<Ending, "settlement" | "observed">,
@@ -63,9 +66,10 @@ export function learnedFrom(
 }
 
 /**
- * The answer of a worker that had lost its lease, after another one ended the job: the receipt stays, and the ambiguous hold of
- * a managed job settles at what the answer reports. Its content is not kept. A hold of the customer's own account waits for a
- * person. Nothing happens where the job has not ended.
+ * Handles an answer that arrives after another worker ended the job: the receipt stays, the content is not
+ * kept, and the ambiguous hold of a managed job settles at the reported cost. A hold on the customer's own
+ * account waits for a person. Does nothing while the job has not ended, because its hold is not ambiguous
+ * then.
  */
 export async function settleLateAnswer(
   job: JobRow,

@@ -11,8 +11,9 @@ import { finishUnleased } from "./end";
 import { foundEnding } from "./ending";
 
 /**
- * Cancels a job: at once while nothing runs; running work is asked to stop and the job is `canceling` until it has.
- * Also in an archived project, since it only stops work. Canceling a canceled job answers with it; any other ended job is JobNotCancelable.
+ * Cancels a job. A job that is not running is canceled at once; a running one becomes `canceling` until its
+ * worker stops. Works in an archived project too, because it only stops work. Canceling a canceled job
+ * returns that job; a succeeded or failed one throws JobNotCancelable.
  */
 export async function cancel(ctx: Ctx, jobId: string): Promise<Job> {
   const job = await findJob(ctx, jobId, "jobs:write");
@@ -37,6 +38,7 @@ export async function cancel(ctx: Ctx, jobId: string): Promise<Job> {
       status: after.status,
     });
   }
-  // Between the read and the move a worker or a person was faster: what has become of the job is canceled, then.
+  // If a worker or a person moved the job between the read and the write, the cancel starts again from its
+  // new status.
   return after.status === "canceled" || after.status === "canceling" ? after : cancel(ctx, jobId);
 }

@@ -10,8 +10,9 @@ import { type AttemptRow, type JobRow, tierToAsk } from "../rows";
 import { readyAgain } from "./ready-again";
 
 /**
- * What the text costs that was delivered before its call was lost: its estimate, with the most input that the request allows
- * where the request has been removed. 0: none was delivered, or it has been removed.
+ * Estimated cost of the text that was delivered before its call was lost. If the request was removed, the
+ * input counts as the most tokens that the request allows. 0 if no text was delivered, the text was removed,
+ * or the model is gone.
  */
 export async function deliveredMicros(job: JobRow, attempt: AttemptRow): Promise<Micros> {
   const text = await deliveredText(job);
@@ -33,7 +34,10 @@ export async function deliveredMicros(job: JobRow, attempt: AttemptRow): Promise
   return priceOf(model.price, usage, { tier: tierToAsk(job, attempt) }) ?? 0;
 }
 
-/** Text of a stream's frames and of reader events, in the order it was written. */
+/**
+ * The text of a stream's frames or of a job's reader events, in the order it was written; empty if none is
+ * stored.
+ */
 async function deliveredText({ id, mode }: JobRow): Promise<string> {
   if (mode === "invoke_stream") {
     const { rows } = await pool.query<{ id: number; data: string; is_sealed: boolean }>(
@@ -41,7 +45,7 @@ async function deliveredText({ id, mode }: JobRow): Promise<string> {
       [id],
     );
     const pieces = rows.map((row) => openContent({ ...row, id: frameName(id, row.id), content: row.data }));
-    return pieces.map((piece) => (JSON.parse(piece ?? '{"text":""}') as { text: string }).text).join(""); // frames of text alone are stored
+    return pieces.map((piece) => (JSON.parse(piece ?? '{"text":""}') as { text: string }).text).join(""); // only frames of text are stored
   }
   const { rows } = await pool.query<{ sequence: number; text: string; is_sealed: boolean }>(
     `SELECT (event.payload->>'sequence')::int AS sequence, kept.text, kept.is_sealed

@@ -35,8 +35,8 @@ import { endingOf, freshIn, type Kept, type Next, NOTHING, toAttemptUpdate, warn
 import { toPayload } from "./provider-said";
 
 /**
- * Ends an execution that this worker holds. `capability` is absent where the request can no longer be read. `known`: its
- * content; null: stored before, and to be read.
+ * Ends an execution under this worker's lease. `capability` is absent if the request can no longer be read.
+ * `known` is the content; null reads what was stored before.
  */
 export async function finishLeased(
   {
@@ -57,7 +57,8 @@ export async function finishLeased(
   const execute = capability?.execute;
   const engine = execute && "local" in execute ? execute.engine : null;
   const now = ctx.now();
-  // A cancel that came meanwhile has the last word; the cost stays.
+  // A cancel that arrived in the meantime wins: the job ends as canceled, and the cost of the call still
+  // counts.
   for (const status of from) {
     const isCanceled = status === "canceling";
     const facts = { job, inputHash, engine, attempt: row, kept, ending, fence, now };
@@ -73,9 +74,9 @@ async function readKept(job: JobRow): Promise<Kept> {
 }
 
 /**
- * Ends an execution that no worker holds: in a queue, before a person, or left by its worker. What the provider did before
- * is settled as it answered; what may have run without an answer stays ambiguous. False: something happened to the job
- * since it was read; nothing was written.
+ * Ends an execution that no worker holds: it is queued, waits for a person, or was left by its worker. A
+ * stored answer settles its call; a call that may have run without an answer stays ambiguous. False if
+ * something happened to the job since it was read; nothing was written then.
  */
 export async function finishUnleased(
   ctx: Ctx,
@@ -112,24 +113,24 @@ export type EndingFacts = {
   attempt: AttemptRow | null;
   ending: Ending;
   kept: Kept;
-  /** From which statuses, and under which fence (null: no lease is needed). */
+  /** The job must have one of these statuses and this fence; null matches any fence. */
   from: Finish["from"];
   fence: number | null;
-  /** Only if nothing has happened to the job since it was read: for callers that do not hold its lease. */
+  /** Writes only if nothing happened to the job since it was read; for callers that do not hold its lease. */
   asRead?: boolean;
   canceled: boolean;
-  /** The event before the end, in the same statement. */
+  /** Events before the end event, written in the same statement. */
   before?: NewEvent[];
-  /** The decision that ends it. */
+  /** Audit entries of the decision that ends the job. */
   audit?: AuditRow[];
-  /** Only while its owner is gone, and the pass that says so may (`reapsUntil`). */
+  /** Writes only if the lease was abandoned, and only until this time (`reapsUntil`). */
   reapUntil?: Date;
   now: Date;
 };
 
 /**
- * Ends an execution: status, receipt, hold, ledger, events and its new content in one statement. False: another end came
- * first.
+ * Ends an execution: writes status, receipt, hold, ledger, events and new content in one statement. False if
+ * another end came first or the lease is lost.
  */
 export async function writeEnding(facts: EndingFacts): Promise<boolean> {
   const { job, attempt, ending, kept, now } = facts;
@@ -143,7 +144,7 @@ export async function writeEnding(facts: EndingFacts): Promise<boolean> {
   const funding = isPaid ? job.hold_funding : null;
   const payer = accountOf(job.organization_id, funding);
   const books = booksOf(job.pricing, money, payer, `${job.provider}/${job.model}`);
-  // What the stages kept is there however it ends.
+  // Files that the stages stored belong to the job however it ends.
   const artifacts: ArtifactRow[] = job.pricing.stages
     ? [...(await artifactsOf(job)), ...(fresh?.artifacts ?? [])]
     : kept.artifacts;
@@ -216,11 +217,11 @@ export async function writeEnding(facts: EndingFacts): Promise<boolean> {
   return receipt !== null;
 }
 
-/** Is one of the costs an estimate of ours? */
+/** True if at least one cost is our own estimate. */
 const isEstimated = (ending: Ending, earlier: AttemptRow[]) =>
   [ending, ...earlier.map(endingOf)].some(({ observed }) => observed.estimated !== undefined);
 
-/** Counts what operators watch: what no customer pays for, and answers whose end is not known here. */
+/** Counts for operators: provider costs that no customer pays, and finish reasons that we do not know. */
 function countEnding({ provider, pricing }: JobRow, { unknownFinish }: Ending, exposureMicros: Micros): void {
   if (unknownFinish !== undefined) countUnknownFinish(provider);
   if (pricing.billingMode === "managed") countExposure(provider, exposureMicros);
@@ -257,11 +258,14 @@ const sealedEvent = ({ id, hash }: Finish["receipt"]): NewEvent => ({
   payload: { receiptId: id, receiptHash: hash },
 });
 
-/** May the provider have done the work whose result is lost? Then a repeat of the request reports the same. */
+/**
+ * True if the provider may have done work whose result is lost. A repeat of the request then reports the same
+ * end.
+ */
 const isUncertain = (code: string | undefined, submission: AttemptRow["submission"]) =>
   code === "TRANSPORT_AMBIGUOUS" || (code === "ExecutionTimeout" && submission !== "not_attempted");
 
-/** The calls that were answered before the one a job ends with; most jobs make one. */
+/** The answered calls before the one that ends the job; empty for the many jobs that make one call. */
 async function earlierOf(job: JobRow, attempt: AttemptRow | null): Promise<AttemptRow[]> {
   if (!job.pricing.stages) return [];
   return (await attemptsOf(job)).filter(({ id, answer }) => id !== attempt?.id && answer !== null);
@@ -294,11 +298,11 @@ const toReceiptAttempt = (
   costMicros: settlement === "released" ? 0 : observed.costMicros,
 });
 
-/** What the customer pays for a synchronous call, which is one call to a provider and ends like this. */
+/** The customer's charge for a synchronous execution that ends like this; it makes only one call. */
 export const chargeOfCall = (job: JobRow, ending: Ending): Charge =>
   chargeOfJob(job, heldFor(job, moneyOf(job.pricing, callsOf([], job, ending))));
 
-/** The calls of an execution: those that were answered before, and the one it ends with. */
+/** The calls of an execution: those that were answered before, then the one that ends it. */
 const callsOf = (
   earlier: AttemptRow[],
   { provider }: { provider: string },

@@ -5,27 +5,28 @@ import { storedEvents } from "../running/output";
 import type { StoredAnswer } from "../transitions/answer";
 import type { NewEvent } from "../transitions/moves";
 
-/** The content of an end: to be stored with it, or stored before. */
+/** The content of an ending: new, to be stored with it, or stored before. */
 export type Kept = Omit<StoredAnswer, "attempt"> | { artifacts: ArtifactRow[]; outputHash: string | null };
 
-/** No content. */
 export const NOTHING = { output: null, artifacts: [] } satisfies Kept;
 
-/** Content that is to be stored with its end; null: it was stored before. */
+/** Content to store together with its ending; null if it was stored before. */
 export const freshIn = (kept: Kept): Omit<StoredAnswer, "attempt"> | null => ("output" in kept ? kept : null);
 
-/** The result of one turn of an execution, for the worker that holds it. */
+/** The result of one turn, for the worker that holds the execution. */
 export type Next =
-  /** With the end that was written, and whether a cancel had the last word; without one, somebody else ended it or will.
-   * `isUnsent`: and this process had sent nothing. */
+  /**
+   * `written`: the ending, and whether the job was canceled instead; absent if this turn wrote no end.
+   * `isUnsent`: this process had sent nothing.
+   */
   | { state: "ended"; written?: { ending: Ending; kept: Kept; isCanceled: boolean }; isUnsent?: boolean }
   | { state: "again"; afterMs: number }
   | { state: "pending"; afterMs: number };
 
-/** An end of which no more is known than whether its request left. */
+/** Observation of a call of which only the submission state is known. */
 export const unseen = (submission: AttemptRow["submission"]) => ({ ...nothingSent, submission });
 
-/** An end read back from an attempt that stored its answer before. */
+/** The ending as its attempt stored it. Throws if the attempt has no answer. */
 export function endingOf(attempt: AttemptRow): Ending {
   if (!attempt.answer) throw new Error("the attempt has no stored answer");
   const { outcome, tier = null, submissions, estimated, ...stored } = attempt.answer;
@@ -47,17 +48,17 @@ export function endingOf(attempt: AttemptRow): Ending {
   };
 }
 
-/** What is found of an execution. Without an attempt nothing was sent. */
+/** The facts of an execution that is found with this attempt. Without an attempt, nothing was sent. */
 export const foundOf = (attempt: AttemptRow | null): Found => ({
   answered: attempt?.answer ? endingOf(attempt) : null,
   submission: attempt?.submission ?? "not_attempted",
 });
 
-/** The end of an execution that is found with this attempt. */
+/** The ending of an execution that is found with this attempt and that no call of this process ends. */
 export const foundEnding = (attempt: AttemptRow | null, why: Parameters<typeof endingFound>[1]): Ending =>
   endingFound(foundOf(attempt), why);
 
-/** An end as its attempt keeps it. Content and the provider's own words are kept elsewhere. */
+/** An ending as its attempt stores it. Content and the provider's message are stored elsewhere. */
 export const toStored = ({
   state,
   observed: { tier, submissions, estimated },
@@ -102,7 +103,7 @@ export const toAttemptUpdate = (
   };
 };
 
-/** What the answer statement stores: outcome, content and the artifacts' events. */
+/** The input of the statement that stores an answer: outcome, content and the events of the artifacts. */
 export function toAnswer(
   attemptId: string,
   { ending, output, artifacts }: { ending: Ending } & Omit<StoredAnswer, "attempt">,
@@ -113,12 +114,12 @@ export function toAnswer(
     attempt: { ...toAttemptUpdate(attemptId, ending, now, now), submission_begun_at: sentAt },
     output,
     artifacts,
-    // What is still to be worked on is reported when that is done.
+    // Files that still need processing are reported once that is done.
     events: ending.unprocessed ? [] : storedEvents(artifacts),
   };
 }
 
-/** The warning of an answer that ended for a reason that is not known here: it is taken as whole. */
+/** The warning about a finish reason that we do not know; such an answer counts as complete. */
 export const warningsOf = ({ unknownFinish }: Pick<Ending, "unknownFinish">): Record<string, Json>[] =>
   unknownFinish === undefined
     ? []

@@ -10,7 +10,7 @@ import { keepHandle, releaseSubmission } from "../transitions/attempt";
 import { writeEnding } from "./end";
 import { endingOf, NOTHING, toStored, unseen } from "./ending";
 
-test("a job that waits as long as its provider asked keeps its lease meanwhile, and can be canceled", async () => {
+test("a job that waits as long as its provider asked keeps its lease and can be canceled", async () => {
   const project = await makeProject();
   const {
     jobId,
@@ -27,7 +27,7 @@ test("a job that waits as long as its provider asked keeps its lease meanwhile, 
   const rows = await rowsOf(jobId);
   expect(rows.job).toMatchObject({ status: "canceled" });
   expect(rows.hold).toMatchObject({ state: "released" });
-  // The request that was refused had left, and nothing ran.
+  // The refused request had been sent, and nothing ran.
   expect(await jobs.receipt(project.ctx, jobId)).toMatchObject({
     providerSubmission: "attempted",
     providerSubmissions: 1,
@@ -40,7 +40,7 @@ test("a job that waits as long as its provider asked keeps its lease meanwhile, 
   });
 });
 
-test("canceled work that a provider keeps is never called unsubmitted: its hold stays", async () => {
+test("canceled work that the provider had taken keeps an ambiguous hold", async () => {
   const project = await makeProject();
   const {
     jobId,
@@ -55,7 +55,7 @@ test("canceled work that a provider keeps is never called unsubmitted: its hold 
   expect(rows.hold).toMatchObject({ state: "ambiguous" });
 });
 
-test("managed work that cost more than was held is charged the hold, and the excess is the operator's", async () => {
+test("managed work that cost more than its hold is charged the hold, and the operator bears the excess", async () => {
   const project = await makeProject();
   const { jobId, started } = await takenJob(project);
   const job = (await readJob(jobId))!;
@@ -85,7 +85,7 @@ test("managed work that cost more than was held is charged the hold, and the exc
   expect(ledger.reduce((sum, entry) => sum + entry.amount_micros, 0)).toBe(0);
 });
 
-test("while a synchronous call waits for capacity its row says that nothing was sent, and a cancel releases its hold", async () => {
+test("a synchronous call that waits for capacity is stored as not sent, and a cancel releases its hold", async () => {
   const project = await makeProject();
   const answer = jobs
     .invoke(project.ctx, "text.general.fast.v1", { input: QUESTION, preferredModel: "sandbox-busy" })
@@ -106,7 +106,7 @@ test("while a synchronous call waits for capacity its row says that nothing was 
   expect(receipts).toHaveLength(1);
 });
 
-test("a queued job is canceled at once; canceling it again answers with it", async () => {
+test("a queued job is canceled at once, and canceling it again returns the canceled job", async () => {
   const project = await makeProject();
   const jobId = await admitted(project);
   expect(await jobs.cancel(project.ctx, jobId)).toMatchObject({
@@ -127,7 +127,7 @@ test("an ended job cannot be canceled", async () => {
   await expect(jobs.cancel(project.ctx, jobId)).rejects.toMatchObject({ code: "JobNotCancelable" });
 });
 
-test("a cancel before submission stops the job; its worker then sends nothing", async () => {
+test("a cancel before submission stops the job, and its worker sends nothing", async () => {
   const project = await makeProject();
   const jobId = await admitted(project);
   const started = await startJob(project.ctx, jobId);
@@ -153,7 +153,7 @@ const STORED = {
   isSetAside: true,
 } as const;
 
-test("an end is read back from its attempt as it was stored, by this version and by 0.2.0", async () => {
+test("an ending is read back from its attempt as it was stored, by this version and by 0.2.0", async () => {
   const project = await makeProject();
   const { jobId } = await takenJob(project);
   const { rows } = await pool.query(
@@ -166,7 +166,7 @@ test("an end is read back from its attempt as it was stored, by this version and
     ...{ submission: "attempted", costMicros: 7, tier: "flex", submissions: 2, estimated: "partial" },
   });
   expect(toStored(read)).toEqual(STORED);
-  // Version 0.2.0 stored these members alone where there was no more to say.
+  // Version 0.2.0 stored only these members if there was nothing to add.
   const least = {
     outcome: "succeeded",
     code: null,
@@ -177,7 +177,7 @@ test("an end is read back from its attempt as it was stored, by this version and
   expect(toStored(endingOf({ ...rows[0], answer: least }))).toEqual(least);
 });
 
-test("neither content nor the provider's words are stored with the figures of an attempt", () => {
+test("the stored ending of an attempt contains neither content nor the provider's message", () => {
   const failure = failed("error", "No.", unseen("attempted"), { said: { status: 500, code: "busy" } });
   expect(toStored({ ...failure, partial: { role: "assistant", content: "Half" } } as never)).toEqual({
     outcome: "failed",

@@ -16,8 +16,9 @@ import { settleLateAnswer } from "./after-end";
 import { unseen } from "./ending";
 
 /*
- * Random histories of managed jobs and whatever may end their holds late, under a ceiling that prevents: after each step, what
- * is settled, open and ambiguous stays below it, and the budget has counted exactly that.
+ * Random histories of managed jobs and of everything that may end their holds late, under a budget that
+ * prevents overspending. After each step the settled, open and ambiguous amounts stay within the ceiling, and
+ * the budget has counted exactly those amounts.
  */
 
 const FITS = 4;
@@ -25,7 +26,7 @@ const FITS = 4;
 type World = { project: TestProject; budgetId: string; ceiling: number; at: number };
 const operator = ({ project }: World) => systemCtx("admin", project.clock.now);
 
-/** Submits and runs; a refusal for want of room is an end as well. */
+/** Submits a job and runs it if `hasEnded`. A job that the budget refuses is a valid step as well. */
 const runs = (model: string, hasEnded: boolean) => async (world: World) => {
   const { project } = world;
   const submitted = jobs.submit(project.ctx, "text.general.fast.v1", {
@@ -40,7 +41,7 @@ const runs = (model: string, hasEnded: boolean) => async (world: World) => {
     await jobs.run(systemCtx("worker", project.clock.now), job.jobId, inlineStep(project.clock));
 };
 
-/** The execution of some hold in this state; null: there is none. */
+/** One hold in this state, chosen by `at`; null if there is none. */
 async function someHold({ project, at }: World, state: string) {
   const { rows } = await pool.query<{ id: string; execution_id: string; amount_micros: number }>(
     "SELECT id, execution_id, amount_micros FROM hold WHERE project_id = $1 AND state = $2 ORDER BY id",
@@ -130,7 +131,7 @@ async function makeWorld(): Promise<World> {
   return { project, budgetId, ceiling, at: 0 };
 }
 
-test("settled, open and ambiguous stay below the ceiling after every step, late answers and write-offs included", async () => {
+test("settled, open and ambiguous amounts stay within the ceiling after every step, late answers and write-offs included", async () => {
   const met = new Set<string>();
   const history = fc.array(fc.tuple(fc.constantFrom(...Object.keys(STEPS)), fc.nat(9)), {
     minLength: 24,
@@ -156,7 +157,7 @@ test("settled, open and ambiguous stay below the ceiling after every step, late 
     expect(met).toContain(what);
 }, 300_000);
 
-test("of a person, a late answer and write-offs at the same moment one ends the hold", async () => {
+test("when a person, a late answer and write-offs act at once, one of them ends the hold", async () => {
   const world = await makeWorld();
   for (let round = 0; round < 5; round++) {
     await STEPS["a loss"]!(world);

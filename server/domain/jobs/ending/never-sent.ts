@@ -12,17 +12,18 @@ import { FREED_KEY } from "../transitions/finish";
 import { resolveAfterEnd } from "./after-end";
 import { finishLeased } from "./end";
 
-/** An execution of which this process knows that it never left: by its claim, and the call that it was about to make. */
+/** An execution that this process never sent, by its claim and the attempt that it was about to make. */
 type Unsent = {
   jobId: string;
   fence: number;
-  /** Null: no call was begun. */
+  /** Null if no call was begun. */
   attemptId: string | null;
 };
 
 /**
- * Makes the rows of an execution right that was never sent, or that may yet be found as one that was: it ends without a
- * charge, or what the sweeper made of it is corrected. Now, or as soon as the database answers.
+ * Corrects the rows of an execution that was never sent although they say, or may yet say, that it was. A
+ * synchronous execution ends without a charge, a durable job may be sent again, and an end that the sweeper
+ * wrote is corrected. This happens at once, or as soon as the database answers.
  */
 export const neverSent = ({ now }: Pick<Ctx, "now">, unsent: Unsent): Promise<void> =>
   correctUnsent(unsent.jobId, () => correct(systemCtx("never-sent", now), unsent));
@@ -35,7 +36,7 @@ async function correct(ctx: Ctx, { jobId, fence, attemptId }: Unsent): Promise<b
   if (TERMINAL.includes(job.status)) return correctEnd(ctx, job, attemptId);
   if (attempt && (attempt.answer !== null || attempt.handle !== null)) return true;
   if (job.operation === "jobs") {
-    // Its worker, or the sweeper, takes it from here.
+    // The worker of the job or the sweeper continues from here.
     const capacityRejections = attempt?.capacity_rejections ?? 0;
     if (attemptId && attempt?.submission === "ambiguous")
       await releaseSubmission({ jobId, fence, attemptId, leaseMs: 0, capacityRejections });
@@ -49,7 +50,10 @@ async function correct(ctx: Ctx, { jobId, fence, attemptId }: Unsent): Promise<b
 
 const WHY = "The database did not answer in time.";
 
-/** It was ended as one that may have been sent: its receipt stays, its hold is released, and its key is free again. */
+/**
+ * Corrects an end that treated the request as possibly sent: the receipt stays, the hold is released, and the
+ * key of a synchronous execution is free again.
+ */
 async function correctEnd(ctx: Ctx, job: JobRow, attemptId: string | null): Promise<true> {
   const hold = await readAmbiguous.first(pool, { executionId: job.id });
   if (hold && attemptId) {

@@ -6,11 +6,11 @@ import { inlineStep, makeProject, rowsOf } from "@/testing/world";
 
 type Row = {
   model: string;
-  /** Its execution limit; with the sandbox's slow model it decides how it ends. */
+  /** The execution limit in seconds; with the sandbox's slow model it decides how the job ends. */
   seconds?: number;
-  /** The most tokens its answer may have; of text. */
+  /** The most tokens that the answer may have; only for text. */
   tokens?: number;
-  /** What there is of the answer all the same. */
+  /** The part of the answer that is returned despite the failure. */
   partial?: RegExp;
   status: "succeeded" | "failed";
   code: string | null;
@@ -19,7 +19,7 @@ type Row = {
   newKeySafe: boolean;
   nextAction: string;
   hold: "settled" | "released" | "ambiguous";
-  /** What is known of the provider's cost, and so what is charged. */
+  /** How much is known about the provider's cost, which decides the charge. */
   cost: "known" | "exposed" | "none" | "unknown";
 };
 
@@ -34,7 +34,7 @@ const SUCCEEDED = {
 } as const;
 const FAILED = { status: "failed", capacityRejections: 0, nextAction: "inspect_error" } as const;
 
-/** The table of the sandbox's models, each column as it is there. */
+/** The expected ending of each sandbox model. */
 const TABLE: Row[] = [
   { model: "sandbox-1", capacityRejections: 0, ...SUCCEEDED },
   { model: "sandbox-2", capacityRejections: 0, ...SUCCEEDED },
@@ -115,7 +115,7 @@ const INPUTS = {
   "image.generate.v1": { prompt: "A quiet harbour", width: 816, height: 816 },
 };
 
-/** Every column of a row, asked of the job, of its rows and of its receipt. */
+/** Checks every column of a row against the job, its rows and its receipt. */
 async function expectRow(ctx: Parameters<typeof jobs.get>[0], jobId: string, row: Row): Promise<void> {
   const job = await jobs.get(ctx, jobId);
   expect({
@@ -165,7 +165,7 @@ async function expectRow(ctx: Parameters<typeof jobs.get>[0], jobId: string, row
       expect(hold.settled_micros).toBe(charged);
       break;
     case "exposed":
-      // The customer pays nothing; what the provider may charge is the operator's.
+      // The customer pays nothing; the operator bears what the provider may charge.
       expect({ spent, charged, actualCost: job.actualCost }).toEqual({
         spent: null,
         charged: 0,
@@ -224,7 +224,7 @@ for (const [capability, input] of Object.entries(INPUTS)) {
   });
 }
 
-test("a door that takes what was said: an answer cut off at its limit succeeds as length, charged by its usage", async () => {
+test("through an interface that accepts partial answers, one cut off at its limit succeeds as length, charged by its usage", async () => {
   const { ctx } = await makeProject();
   const input = { ...INPUTS["text.general.fast.v1"], maxOutputTokens: 3 };
   const result = await jobs.invoke(
@@ -241,7 +241,7 @@ test("a door that takes what was said: an answer cut off at its limit succeeds a
   await expectRow(ctx, result.executionId, { model: "sandbox-1", capacityRejections: 0, ...SUCCEEDED });
 });
 
-test("an artifact's bytes have the SHA-256 its receipt names", { tags: "long" }, async () => {
+test("an artifact has the SHA-256 that its receipt names", { tags: "long" }, async () => {
   const { ctx, clock } = await makeProject();
   const { jobId } = await jobs.submit(ctx, "image.generate.v1", { prompt: "A red kite", variantCount: 2 });
   await jobs.run(ctx, jobId, inlineStep(clock));
@@ -253,7 +253,7 @@ test("an artifact's bytes have the SHA-256 its receipt names", { tags: "long" },
   }
 });
 
-test("the work of a free local capability is recorded like any other, without money", async () => {
+test("a free local capability is recorded like any other execution, without money", async () => {
   const { ctx } = await makeProject();
   const result = await jobs.invoke(ctx, "compute.evaluate.v1", { expression: "0.1 + 0.2" });
   expect(result.typedOutput).toMatchObject({ result: "0.3" });
@@ -266,7 +266,7 @@ test("the work of a free local capability is recorded like any other, without mo
   });
 });
 
-test("a failed expression answers with its own code and leaves a failed record", async () => {
+test("a failed expression returns its own code and leaves a failed record", async () => {
   const { ctx } = await makeProject();
   const refused = await jobs
     .invoke(ctx, "compute.evaluate.v1", { expression: "1 / 0" })

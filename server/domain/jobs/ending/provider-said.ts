@@ -8,12 +8,11 @@ import { expiryOf, isSealedOf, type JobRow, type PayloadRow, parseContent } from
 import type { StoredAnswer } from "../transitions/answer";
 
 /*
- * What a provider answered to a job that failed: `details.provider` of its error. The vendor's message may quote the request,
- * so everything is content: a payload that is encrypted and removed as the request is, and no part of receipts, events,
- * deliveries, lists or the log.
+ * The answer of a provider to a job that failed: `details.provider` of its error. The vendor's message may
+ * quote the request, so the whole answer is content: a payload that is encrypted and removed like the
+ * request, and that no receipt, event, delivery, list or log contains.
  */
 
-/** The payload that keeps it. */
 export function toPayload(
   job: Pick<JobRow, "data_classification" | "retention_requirement" | "content_kept_ms">,
   said: ProviderSaid,
@@ -22,13 +21,13 @@ export function toPayload(
   return { kind: "native", ...toKept(canonicalText(said), isSealedOf(job), expiryOf(job, now)) };
 }
 
-/** As it was kept; null: nothing was, or it was removed. */
+/** Null if no answer was kept, or if it was removed. */
 export function keptSaid(payloads: PayloadRow[]): ProviderSaid | null {
   const kept = parseContent(payloads.find(({ kind }) => kind === "native"));
   return kept as ProviderSaid | null; // written by `toPayload`
 }
 
-/** The error of a job without the vendor's own message, for a reader who has not asked for private content. */
+/** Removes the vendor's own message from a job's error, for a reader who did not request private content. */
 export function withoutVendorWords(error: JobError | null): JobError | null {
   const details = error?.details as Json | undefined; // plain data
   if (!error || !isObject(details) || !isObject(details.provider)) return error;

@@ -13,7 +13,7 @@ import { DAY_MS } from "@/server/platform/time/units";
 import { ownFigure } from "@/testing/meshes";
 import { makeProject, type TestProject } from "@/testing/world";
 
-/* Content is everybody's who put it: it is removed while somebody puts it again. */
+/* Content belongs to everyone who uploaded it, so it may be removed while someone uploads it again. */
 
 const upload = ({ ctx }: TestProject, bytes: Buffer, contentType = "text/plain") =>
   inputs.storeArtifact(
@@ -29,7 +29,7 @@ const upload = ({ ctx }: TestProject, bytes: Buffer, contentType = "text/plain")
     {},
   );
 
-/** Until so many wait for the lock of this content. */
+/** Waits until this many transactions wait for the lock of this content. */
 async function waiting(sha256: string, count: number): Promise<void> {
   for (;;) {
     const { rows } = await pool.query<{ count: number }>(
@@ -42,7 +42,10 @@ async function waiting(sha256: string, count: number): Promise<void> {
   }
 }
 
-/** Begins each work while somebody holds the content, lets them act when all of that waits, and answers when it is done. */
+/**
+ * Starts each work while another transaction locks the content, runs `act` once all of them wait, and returns
+ * their results.
+ */
 async function heldWhile<T>(
   sha256: string,
   works: (() => Promise<T>)[],
@@ -64,7 +67,7 @@ const contents = async () => {
 };
 const isThere = async (sha256: string) => (await artifactStore().stat(sha256)) !== null;
 
-test("an upload of bytes that are just being removed keeps them", async () => {
+test("an upload of bytes that are being removed stores them again", async () => {
   const world = await makeProject();
   const { bytes, sha256 } = await contents();
   const [artifact] = await heldWhile(sha256, [() => upload(world, bytes)], () =>
@@ -74,14 +77,14 @@ test("an upload of bytes that are just being removed keeps them", async () => {
   expect(await inputs.findArtifact(world.ctx, artifact?.artifactId ?? "")).toMatchObject({ sha256 });
 });
 
-test("so does a job whose output they are", async () => {
+test("output bytes that are being removed are stored again", async () => {
   const { bytes, sha256 } = await contents();
   const [kept] = await heldWhile(sha256, [() => keepContents([bytes])], () => artifactStore().remove(sha256));
   expect(kept).toEqual([{ sha256, byteLength: bytes.length }]);
   expect(await isThere(sha256)).toBe(true);
 });
 
-/** Bytes that soon are somebody's, or no one's. */
+/** Uploads bytes that can still be discarded, because no owner is written yet. */
 const keepNew = (world: TestProject, bytes: Buffer) =>
   inputs.keepFor(
     world.ctx,
@@ -94,22 +97,22 @@ const keepNew = (world: TestProject, bytes: Buffer) =>
 const rowsOf = async (sha256: string) =>
   (await pool.query("SELECT id FROM artifact WHERE sha256 = $1", [sha256])).rows.map(({ id }) => id);
 
-test("a job's output without a row yet is not discarded with an upload of the same bytes that was refused", async () => {
+test("discarding a refused upload keeps the same bytes of a job's output that has no row yet", async () => {
   const world = await makeProject();
   const bytes = randomBytes(64);
   const upload = await keepNew(world, bytes);
-  await sleep(5); // the store tells times in milliseconds
+  await sleep(5); // the store keeps times in milliseconds
   const [output] = await keepContents([bytes]);
   await upload.discard();
   expect(await isThere(upload.sha256)).toBe(true);
   expect(output?.sha256).toBe(upload.sha256);
-  // What is left is found by the pruning when it is no longer young.
+  // The upload's row stays, so pruning finds the bytes once they have expired.
   expect(await rowsOf(upload.sha256)).toEqual([upload.artifactId]);
   world.clock.advance(400 * DAY_MS);
   expect(await jobs.prune(world.ctx, world)).toMatchObject({ artifacts: 1, objects: 1 });
 });
 
-test("bytes that no one else put are discarded at once, with their row", async () => {
+test("bytes that no one else stored are discarded at once, with their row", async () => {
   const upload = await keepNew(await makeProject(), randomBytes(64));
   expect(await isThere(upload.sha256)).toBe(true);
   await upload.discard();
@@ -117,7 +120,7 @@ test("bytes that no one else put are discarded at once, with their row", async (
   expect(await rowsOf(upload.sha256)).toEqual([]);
 });
 
-test("bytes that are named anew while their pruning waits stay", async () => {
+test("bytes that gain another row while their pruning waits stay", async () => {
   const world = await makeProject();
   const { bytes, sha256 } = await contents();
   const { artifactId } = await upload(world, bytes);
@@ -134,7 +137,7 @@ test("bytes that are named anew while their pruning waits stay", async () => {
   expect(await isThere(sha256)).toBe(true);
 });
 
-test("a file that a job names while its pruning waits stays; one that was pruned first is refused at its field", async () => {
+test("a file that a job names while its pruning waits stays, and one that was pruned first is refused at its field", async () => {
   const world = await makeProject();
   const { artifactId, sha256 } = await upload(world, await ownFigure(), "image/png");
   world.clock.advance(400 * DAY_MS);
@@ -143,7 +146,7 @@ test("a file that a job names while its pruning waits stays; one that was pruned
   const [pruned] = await heldWhile(sha256, [() => jobs.prune(world.ctx, world)], submit);
   expect(pruned).toMatchObject({ artifacts: 0, objects: 0 });
   expect(await isThere(sha256)).toBe(true);
-  // It is kept for the job, and offered to no one: its time has ended.
+  // The file has expired: it is kept for the job and no longer listed.
   expect((await jobs.references(world.ctx, world.projectId, { limit: 10 })).items).toEqual([]);
   await pool.query("UPDATE artifact SET pruned_at = now() WHERE id = $1", [artifactId]);
   const field = ["input", "inputArtifactIds", 0];
@@ -152,7 +155,7 @@ test("a file that a job names while its pruning waits stays; one that was pruned
   ).rejects.toMatchObject({ issues: [{ loc: ["body", ...field], type: "not_found" }] });
 });
 
-/** Weights that no one else uploads, and a registration that names them. */
+/** Uploads weights that no other test uses; `register` creates an adapter from them. */
 async function uploadWeights(world: TestProject) {
   const { artifactId, sha256 } = await upload(
     world,
@@ -167,7 +170,7 @@ async function uploadWeights(world: TestProject) {
   return { artifactId, sha256, register: () => adapters.register(world.ctx, {}, said) };
 }
 
-test("weights that are registered while their pruning waits stay, and are offered no longer than before", async () => {
+test("weights that are registered while their pruning waits stay, and are listed no longer than before", async () => {
   const world = await makeProject();
   const { sha256, register } = await uploadWeights(world);
   world.clock.advance(31 * DAY_MS);
@@ -198,7 +201,7 @@ test("weights that are pruned while their registration reads them are refused at
   });
 });
 
-test("two prunings of two artifacts of the same bytes do not leave them to each other", async () => {
+test("two prunings of artifacts with the same bytes remove the bytes exactly once", async () => {
   const worlds = [await makeProject(), await makeProject()];
   const { bytes, sha256 } = await contents();
   for (const world of worlds) {

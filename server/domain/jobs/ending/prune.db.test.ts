@@ -80,7 +80,7 @@ for (const [retentionRequirement, keptMs] of [
   });
 }
 
-test("HashesOnly keeps no request once it ran, and of a synchronous run not even before", async () => {
+test("HashesOnly keeps no request after a run, and none at all of a synchronous run", async () => {
   const world = await makeProject();
   const context = { retentionRequirement: "HashesOnly" };
   const jobId = await ended(world, { input, context });
@@ -99,7 +99,7 @@ test("HashesOnly keeps no request once it ran, and of a synchronous run not even
   expect(late).toMatchObject({ executionId, typedOutput: null, warnings: [{ code: "PayloadUnavailable" }] });
 });
 
-test("a job that has not ended keeps its request, whatever its age", async () => {
+test("a job that has not ended keeps its request at any age", async () => {
   const world = await makeProject();
   const { jobId } = await jobs.submit(world.ctx, TEXT, {
     input,
@@ -110,7 +110,7 @@ test("a job that has not ended keeps its request, whatever its age", async () =>
   expect(await jobs.get(world.ctx, jobId)).toMatchObject({ status: "succeeded" });
 });
 
-test("a job of each status that is no end keeps its request, texts, frames and files, whatever their age", async () => {
+test("a job in any status before its end keeps its request, texts, frames and files at any age", async () => {
   const world = await makeProject();
   const kept = new Map<string, string>();
   for (const status of JOB_STATUSES.filter((each) => !TERMINAL.includes(each))) {
@@ -149,7 +149,7 @@ test("a job of each status that is no end keeps its request, texts, frames and f
   );
 });
 
-test("what an input names stays while its job waits, is approved and runs, and goes when it has ended", {
+test("an artifact that an input names stays while its job waits, is approved and runs, and is pruned after the end", {
   tags: "long",
 }, async () => {
   const world = await makeProject();
@@ -178,7 +178,7 @@ test("what an input names stays while its job waits, is approved and runs, and g
   expect(await artifactStore().stat(sha256)).toBeNull();
 });
 
-test("a retry of a pruned job says why it cannot be", async () => {
+test("retrying a pruned job is refused because its content is gone", async () => {
   const world = await makeProject();
   const { jobId } = await jobs.submit(world.ctx, TEXT, { input } as never);
   await jobs.cancel(world.ctx, jobId);
@@ -186,7 +186,7 @@ test("a retry of a pruned job says why it cannot be", async () => {
   await expect(jobs.retry(world.ctx, jobId)).rejects.toMatchObject({ code: "PayloadUnavailable" });
 });
 
-test("texts, frames and delivery bodies of a job go with its content", async () => {
+test("texts, frames and delivery bodies of a job are pruned with its content", async () => {
   const world = await makeProject();
   const jobId = await ended(world, { input });
   const of = [world.projectId, jobId];
@@ -228,7 +228,7 @@ test("texts, frames and delivery bodies of a job go with its content", async () 
   expect((await left()).bodies).toEqual([]);
 });
 
-test("bytes go when no one names them any more; bytes just stored are left alone", {
+test("bytes are removed when no artifact names them any longer, and bytes just stored stay", {
   tags: "long",
 }, async () => {
   const world = await makeProject();
@@ -257,7 +257,7 @@ test("bytes go when no one names them any more; bytes just stored are left alone
   expect(await jobs.artifact(young.ctx, kept, artifactId)).toMatchObject({ sha256 });
 });
 
-test("a project may shorten what is kept, also of what it has, and never lengthen it", async () => {
+test("a project may shorten retention, also of existing content, and never lengthen it", async () => {
   const world = await makeProject();
   const admin = { ...world.ctx, principal: { kind: "system", id: "test" } as const };
   const before = await ended(world, { input });

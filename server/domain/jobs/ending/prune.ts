@@ -6,7 +6,7 @@ import { HOUR_MS } from "@/server/platform/time/units";
 import { guardMs } from "../admission/repeats";
 
 const BATCH = 500;
-/** Bytes this young may be named by a row that is about to be written. */
+/** Younger bytes stay, because a row that is about to be written may name them. */
 const YOUNG_MS = HOUR_MS;
 const ENDED = "('succeeded', 'failed', 'canceled')";
 
@@ -19,9 +19,9 @@ export type Pruned = {
 };
 
 /**
- * Removes the content whose retention has ended, of executions that have ended; hashes, figures and names stay. Safe to
- * run at any time, anywhere, twice at once and again after a crash: each batch is a statement of its own. Of one project
- * where it is named, else of all.
+ * Removes content whose retention has ended, of executions that have ended; hashes, figures and names stay.
+ * Each batch is a statement of its own, so this may run at any time, in several processes at once, and again
+ * after a crash. Without `projectId` it covers all projects.
  */
 export async function prune(
   ctx: Ctx,
@@ -57,7 +57,7 @@ export async function prune(
   return done;
 }
 
-/** Of executions that ended too long ago to answer a repeat. */
+/** Clears the repeat hash of executions that ended too long ago to answer a repeat. */
 async function forgetRepeats(now: Date, projectId: string | null): Promise<void> {
   await pool.query(
     `UPDATE job SET repeat_hash = NULL
@@ -70,13 +70,14 @@ async function inBatches(work: () => Promise<number>): Promise<void> {
   while ((await work()) >= BATCH);
 }
 
-/** Frames keep their ids when they are gone: with those that `gone` lists, the job remembers the last of them. */
+/** SQL: the job keeps the highest frame id in `gone`, because a reader may resume after a removed frame. */
 const REMEMBER_FRAMES = `UPDATE job SET last_frame = greatest(last_frame, newest.id)
   FROM (SELECT job_id, max(id) AS id FROM gone GROUP BY job_id) newest WHERE job.id = newest.job_id`;
 
 /**
- * Requests, outputs, vendors' own words and stored inputs; with a job's first content goes what else it said. What the items
- * of a bulk share is needed until the last of them has ended.
+ * Removes the content of payloads: requests, outputs, providers' answers and stored inputs. A job's texts and
+ * frames go with the first of its content. A payload that the items of a bulk share stays until the bulk has
+ * ended.
  */
 async function prunePayloads(
   now: Date,
@@ -109,7 +110,10 @@ async function prunePayloads(
   return { payloads: rows.length, texts: texts.rowCount ?? 0 };
 }
 
-/** Texts and frames whose own time has come. */
+/**
+ * Removes texts and frames whose own retention has ended. Returns the larger of the two counts, so that
+ * batches continue while either table may have more.
+ */
 async function pruneTexts(now: Date, projectId: string | null): Promise<number> {
   let most = 0;
   for (const { table, id, remember } of [
@@ -133,7 +137,10 @@ async function pruneTexts(now: Date, projectId: string | null): Promise<number> 
   return most;
 }
 
-/** Bodies of deliveries that need not be sent any more, of jobs whose request is not kept (any more). */
+/**
+ * Removes the bodies of deliveries that need no further sending, if the request of their job is no longer
+ * kept.
+ */
 async function pruneDeliveries(projectId: string | null): Promise<number> {
   const { rowCount } = await pool.query(
     `WITH due AS (
@@ -149,12 +156,15 @@ async function pruneDeliveries(projectId: string | null): Promise<number> {
   return rowCount ?? 0;
 }
 
-/** A condition: an artifact's time has come, and no request has named it that is about to write the row which keeps it. */
+/**
+ * SQL condition: the artifact has expired, and no request that named it is about to write the row that keeps
+ * it.
+ */
 const IS_DUE = (now: string) => `expires_at <= ${now} AND (kept_until IS NULL OR kept_until <= ${now})`;
 
 /**
- * Artifacts whose time has come: their bytes go first, unless another artifact still has the same, then the row says so.
- * After a crash in between the bytes are gone already, which is what the next run finds.
+ * Removes expired artifacts: first the bytes, unless another artifact has the same ones, then the row is
+ * marked. After a crash in between, the next run finds the bytes gone and marks the row.
  */
 async function pruneArtifacts(now: Date, after: string, projectId: string | null) {
   const { rows } = await pool.query<{ id: string; sha256: string }>(
@@ -193,8 +203,9 @@ async function pruneArtifacts(now: Date, after: string, projectId: string | null
 }
 
 /**
- * No one names this content meanwhile, and a prune of another artifact with the content sees these rows. An artifact
- * that a request has named since it was found is kept for it.
+ * Removes content under its lock: no row can name the content meanwhile, and a prune of another artifact with
+ * the same content waits and then sees these rows. An artifact that a request has named since it was found
+ * stays.
  */
 async function removeContent(
   client: Queryable,
@@ -202,7 +213,7 @@ async function removeContent(
   found: string[],
   now: Date,
 ): Promise<{ outcome: "removed" | "gone" | "shared" | "young" | "kept"; artifacts: number }> {
-  // The next pass removes what a backup needs now.
+  // A backup may need the content now; a later pass removes it.
   if (!(await mayRemove(client))) return { outcome: "kept", artifacts: 0 };
   await lockContent(client, sha256);
   const { rows } = await client.query<{ id: string }>(

@@ -3,7 +3,9 @@ import type { AttemptRow, JobRow } from "../rows";
 import { keptOf, workOf } from "../running/stages";
 import { loadWork, makeReady, type ReadyWork } from "../running/work";
 
-/** The call of an attempt as it was sent; null: its request has been removed, or cannot be made any more. */
+/**
+ * The call of an attempt as it was sent; null if its request was removed or the call can no longer be made.
+ */
 export async function readyAgain(job: JobRow, row: AttemptRow): Promise<ReadyWork | null> {
   const loaded = (await loadWork(job.id))?.work;
   if (!loaded) return null;

@@ -23,7 +23,10 @@ const writeOff = (project: TestProject, more: { afterHours?: number; limitMicros
   jobs.writeOff(operator(project), { afterHours: 24, limitMicros: 1_000_000, ...more, ...only(project) });
 const only = ({ projectId }: TestProject) => ({ projectId });
 
-/** Holds, budgets and ledger agree; what is in a test's wallet came from nowhere. */
+/**
+ * Checks that holds, budgets and ledger agree. Wallet balances of tests are excluded: no ledger entry funds
+ * them.
+ */
 async function expectBalanced(project: TestProject) {
   const { differences } = await checkLedger(operator(project), project.organizationId);
   expect(differences.filter(({ what }) => !what.endsWith("wallet: balance"))).toEqual([]);
@@ -37,7 +40,7 @@ const walletOf = async ({ organizationId }: TestProject, isTest = true) => {
   return rows[0];
 };
 
-/** Of a job of this model that was lost, its id. */
+/** Runs a job whose call is lost, and returns its id. */
 async function lose(project: TestProject, execution: Record<string, Json> = {}): Promise<string> {
   const { jobId } = await jobs.submit(project.ctx, "text.general.fast.v1", {
     input: QUESTION,
@@ -48,7 +51,7 @@ async function lose(project: TestProject, execution: Record<string, Json> = {}):
   return jobId;
 }
 
-/** Live holds of lost jobs, as an installation with operator's accounts has them. */
+/** Creates live holds of lost jobs, as an installation with operator accounts has them. */
 async function liveHolds(project: TestProject, count: number) {
   const jobId = await lose(project);
   await copyJob(jobId, count, {
@@ -76,7 +79,7 @@ const statesOf = async (ids: string[]) => {
   return rows.map(({ state }) => state);
 };
 
-test("a managed hold is written off a day after the end, not before and not where people do it: nothing is charged, and a webhook says so", async () => {
+test("a managed hold is written off a day after the end unless write-offs are off: nothing is charged, and a webhook is sent", async () => {
   const project = await makeProject();
   const before = await walletOf(project);
   const { endpointId } = await createEndpoint(project.ctx, {
@@ -112,7 +115,7 @@ test("a managed hold is written off a day after the end, not before and not wher
   await expectBalanced(project);
 });
 
-test("a hold on the customer's own account waits for a person, however old it is", async () => {
+test("a hold on the customer's own account waits for a person at any age", async () => {
   const project = await makeProject();
   const jobId = await lose(project, { billingMode: "byok" });
   project.clock.advance(40 * DAY_MS);
@@ -120,7 +123,7 @@ test("a hold on the customer's own account waits for a person, however old it is
   expect((await rowsOf(jobId)).hold.state).toBe("ambiguous");
 });
 
-test("live write-offs of 30 days stop at the organization's limit, also in passes at once; test holds do not count", async () => {
+test("live write-offs of 30 days stop at the organization's limit, even in concurrent passes, and test holds do not count", async () => {
   const project = await makeProject();
   const { ids, amount } = await liveHolds(project, 3);
   project.clock.advance(2 * DAY_MS);
@@ -136,7 +139,7 @@ test("live write-offs of 30 days stop at the organization's limit, also in passe
   expect(await statesOf(ids)).toEqual(["released", "released", "released"]);
 });
 
-test("text that was delivered before its call was lost is charged: the input and what came of the output", async () => {
+test("text delivered before its call was lost is charged together with its input", async () => {
   const project = await makeProject();
   const { executionId } = await jobs.invoke(project.ctx, "text.general.fast.v1", {
     input: QUESTION,
@@ -165,7 +168,7 @@ test("a provider that took the work under a handle is asked again before anythin
     input: { prompt: "A capstan turns." },
   });
   const worker = systemCtx("worker", project.clock.now);
-  // Its worker stops at the first wait, where the provider has the work.
+  // The worker stops at its first wait, when the provider already has the work.
   const stopped = run(worker, jobId, {
     ...inlineStep(project.clock),
     sleep: () => Promise.reject(new Error("stopped")),
@@ -178,7 +181,7 @@ test("a provider that took the work under a handle is asked again before anythin
   expect(attempt.handle).not.toBeNull();
   expect((await rowsOf(jobId)).hold.state).toBe("ambiguous");
   project.clock.advance(DAY_MS);
-  // While the provider reports that it works, the hold waits.
+  // The hold waits while the provider reports that the work is running.
   const isEnded = async () => {
     await writeOff(project);
     return (await rowsOf(jobId)).hold.state !== "ambiguous";
@@ -190,7 +193,7 @@ test("a provider that took the work under a handle is asked again before anythin
   expect(ledger.find(({ kind }) => kind === "charge")?.amount_micros).toBe(-hold.settled_micros);
 });
 
-test("an answer that arrives after the end settles the hold at its usage and leaves the receipt as it is", async () => {
+test("an answer that arrives after the end settles the hold at its usage and leaves the receipt unchanged", async () => {
   const project = await makeProject();
   const { jobId, started } = await submittedJob(project);
   const work = (await loadWork(jobId))?.work;
@@ -233,7 +236,7 @@ test("an answer that arrives after the end settles the hold at its usage and lea
   await expectBalanced(project);
 });
 
-test("a late answer above the hold is charged the hold; a late refusal frees it; a loss changes nothing", async () => {
+test("a late answer above the hold is charged the hold, a late refusal releases it, and a loss changes nothing", async () => {
   const project = await makeProject();
   const lateEnd = async (kind: "result" | "refused" | "lost", costMicros: number | null) => {
     const { jobId, started } = await submittedJob(project);

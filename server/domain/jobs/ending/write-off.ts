@@ -17,9 +17,9 @@ const PAGE = 100;
 const LONGEST_POLL_MS = 30_000;
 
 type Settings = {
-  /** After how long, from the end of the execution; 0: never. */
+  /** Hours from the end of the execution to the write-off; 0 turns write-offs off. */
   afterHours?: number;
-  /** How much of one organization's live holds may be written off in 30 days. */
+  /** Most that is written off of one organization's live holds in 30 days. */
   limitMicros?: Micros;
   projectId?: string;
 };
@@ -33,11 +33,11 @@ const listOld = holdsBy(
 );
 
 /**
- * Ends managed holds that have been ambiguous for `AMBIGUOUS_HOLD_HOURS`. Where the provider took the work under a handle it is
- * asked again first, for as long again while it reports no end. What is known is charged: other calls of the execution, and
- * text that was delivered; the rest is written off, of live holds up to `WRITE_OFF_LIMIT_MICROS` per organization in 30 days.
- * Holds of the customer's own accounts wait for a person, and those of a comparison until it is judged. Safe to run in every
- * process at once.
+ * Ends managed holds that have been ambiguous for `AMBIGUOUS_HOLD_HOURS`. If the provider took the work under
+ * a handle, the provider is asked again first, for the same time again while it reports no end. Known costs
+ * are charged: those of the execution's other calls, and text that was delivered. The rest is written off,
+ * for live holds up to `WRITE_OFF_LIMIT_MICROS` per organization in 30 days. Holds on customers' own accounts
+ * wait for a person, and those of a comparison wait until it is judged. Safe to run in every process at once.
  */
 export async function writeOff(
   ctx: Ctx,
@@ -59,7 +59,7 @@ export async function writeOff(
       projectId: projectId ?? null,
     });
     for (const hold of holds) {
-      // One that breaks must not keep the others waiting; the next pass tries it again.
+      // A hold that fails must not keep the others waiting; the next pass tries it again.
       await endHold(ctx, hold, { limit, stopAsking: before(2 * afterHours) }).catch((err) =>
         ctx.log.error({ err, holdId: hold.id }, "an ambiguous hold could not be written off"),
       );
@@ -96,7 +96,10 @@ async function endHold(
   await resolveAfterEnd(ctx, job, hold, { learned: delivered, how });
 }
 
-/** What the provider reports about work that it took; null: nothing about its cost, or it can no longer be asked. */
+/**
+ * Asks the provider about work that it took. Null if the cost stays unknown, or if the provider can no longer
+ * be asked.
+ */
 async function askAgain(ctx: Ctx, job: JobRow, row: AttemptRow): Promise<Learned | "running" | null> {
   const ready = await readyAgain(job, row);
   if (!ready) return null;
