@@ -31,7 +31,7 @@ import type { NewEvent } from "./moves";
 
 const json = column<Json>("jsonb", true);
 
-/** The columns of a new job's row that its admission gives it; its lease begins in the statement. */
+/** The columns of a new job's row that its admission sets; the statement itself begins the lease. */
 const ROW = {
   ...omit(withoutLater(job, jobLater), "lease_until"),
   hold_state: column<"open" | null>("text", true),
@@ -43,17 +43,20 @@ const ROW = {
   maturity: json,
 };
 
-/** Everything admission writes, in one statement: key, job with its hold, request, attempt (of a synchronous run) and events. */
+/**
+ * Everything that admission writes, in one statement: key, job with its hold, request, events, and the
+ * attempt of a synchronous run.
+ */
 const ADMISSION = {
   ...ROW,
   payload_is_sealed: bool,
   payload_id: text,
-  /** In the clear, sealed on its way into the row; null: not kept. */
+  /** Plain text here, and encrypted on its way into the row if it must be; null if it is not kept. */
   payload_content: column<string | null>("text", true),
   payload_sha256: text,
   payload_bytes: int4,
   payload_expires_at: maybe(timestamptz),
-  /** What the call itself asks of stored budgets; they are never weaker than they say themselves. */
+  /** The enforcement that the call itself requests of stored budgets; it never weakens theirs. */
   budget_enforcement: column<"off" | "warn" | "prevent" | null>("text", true),
   is_test: bool,
   attempt_id: maybe(text),
@@ -64,7 +67,7 @@ const ADMISSION = {
 };
 export type Admission = Of<typeof ADMISSION>;
 
-/** Of each that was admitted, and of each that joined another. */
+/** One row for each job that was admitted, and for each that joined another. */
 const ADMITTED = {
   id: text,
   funding: column<Funding>("text", true),
@@ -74,7 +77,7 @@ const ADMITTED = {
 
 const admitting = (name: string, counts: boolean) =>
   batch(name, {
-    // The request is text, or its bytes.
+    // The request is text or its bytes.
     input: { ...ADMISSION, payload_content: column<string | Buffer | null>("text", true) },
     row: ADMITTED,
     sql: `WITH input AS $input, earlier AS MATERIALIZED (
@@ -117,15 +120,18 @@ FROM mine CROSS JOIN taken LEFT JOIN reserved ON reserved.execution_id = id${cou
 UNION ALL SELECT id, NULL, NULL, joined FROM earlier WHERE joined IS NOT NULL`,
   });
 
-/** Of keys and people, who have no cap of jobs. */
+/** Serves keys and people, whose jobs have no cap. */
 const admitAll = admitting("admit", false);
-/** With panel sessions among them, whose jobs are counted when all else is locked. */
+/** Serves batches with panel sessions, whose jobs are counted after everything else is locked. */
 const admitCounting = admitting("admit-panel", true);
 
-/** One as it is sent: the request is text, or its bytes. */
+/** An admission for the statement: the request is text or its bytes. */
 type Ready = Omit<Admission, "payload_content"> & { payload_content: string | Buffer | null };
 
-/** The statement for these, in one order everywhere, as keys of one name wait for each other. */
+/**
+ * The items are in one order everywhere, because admissions of the same keys wait for each other and could
+ * deadlock otherwise.
+ */
 function admission(items: Ready[]) {
   const statement = items.some((item) => item.principal_kind === "panel_session") ? admitCounting : admitAll;
   return statement.query(items.map(sealed).toSorted(byKey));
@@ -134,13 +140,18 @@ function admission(items: Ready[]) {
 const byKey = (one: Ready, other: Ready) =>
   one.project_id + one.idempotency_key < other.project_id + other.idempotency_key ? -1 : 1;
 
-/** With the request encrypted, where it must not be stored in the clear. One of bytes is as it will be stored. */
+/**
+ * Encrypts a request that must not be stored as plain text. A request in bytes already has its stored form.
+ */
 function sealed(item: Ready): Ready {
   if (!item.payload_is_sealed || typeof item.payload_content !== "string") return item;
   return { ...item, payload_content: sealContent(item.payload_content, item.payload_id) };
 }
 
-/** With a large request as the bytes to store: pg would make them, and send them, without a turn for others between. */
+/**
+ * Encodes a large request to the bytes that are stored, because pg would encode and send it without a turn
+ * for other work.
+ */
 async function encoded(item: Ready): Promise<Ready> {
   const { payload_content: content } = sealed(item);
   await turn();
@@ -151,19 +162,20 @@ async function encoded(item: Ready): Promise<Ready> {
 
 export type Admitted = {
   funding: Funding;
-  /** Of stored budgets that only warn: on the job's row and among its events already. */
+  /** Warnings of stored budgets that only warn; they are in the job's row and among its events already. */
   budgetWarnings: Record<string, Json>[];
-  /** Until when its lease lasts at least, where it has one, by this process's steady clock. */
+  /** The lease, if there is one, lasts at least until this time of this process's steady clock. */
   goodUntil: number;
 };
 
-/** It repeats a request without an idempotency key, and now waits for that one's execution. */
+/** The request repeats another one without an idempotency key, and now waits for that one's execution. */
 export type Joined = { joined: string };
 
 /**
- * Admits, sets the money aside and wakes the engine before the answer is made; null where the key was
- * already taken. Nothing was written then, nor for a repeat that joins an earlier request. Concurrent calls share statements.
- * Throws BudgetExceeded or funding_required where there is no room, and has written nothing then either.
+ * Admits a job, reserves its money and wakes the engine before the answer is made. Null if the key was
+ * already taken; no job is written then, nor for a repeat that joins an earlier request. Concurrent calls
+ * share statements. Throws, for example BudgetExceeded or funding_required, if there is no room; nothing is
+ * written then either.
  */
 export async function insertAdmitted(item: Admission): Promise<Admitted | Joined | null> {
   if ((item.payload_content?.length ?? 0) <= LARGE) return insertBatched(item);
@@ -194,8 +206,8 @@ async function insertAll(items: Ready[]): Promise<(Admitted | Joined | null)[]> 
 }
 
 /**
- * Admits several as the blind competitors of one comparison, inside a transaction: all of them or, by throwing what
- * `insertAdmitted` throws, none.
+ * Admits several jobs as the blind competitors of one comparison, inside the caller's transaction: all of
+ * them, or none by throwing what `insertAdmitted` throws.
  */
 export async function insertTogether(
   client: pg.PoolClient,
@@ -236,8 +248,8 @@ FROM input JOIN job
 });
 
 /**
- * The jobs that have a spelling of a key. Concurrent calls share statements. A competitor's key belongs to its
- * comparison and has the hash of no request: by replaying it one could find out which of them it is.
+ * The jobs that have a spelling of a key. Concurrent calls share statements. A competitor's key belongs to
+ * its comparison and has no request hash: a replay by that key would reveal which competitor it is.
  */
 export const jobsOfKey = listedTogether<Of<typeof KEY>, Of<typeof OF_KEY>>((keys) =>
   findHolders.all(pool, keys),

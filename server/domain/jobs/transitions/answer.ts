@@ -51,7 +51,7 @@ const ANSWERED = {
     "error_code",
     "error_message",
     "cost_micros",
-    /** When its first byte could leave; null: as it is. */
+    /** The time at which its first byte could leave; null keeps the stored time. */
     "submission_begun_at",
     "answered_at",
     "ended_at",
@@ -61,24 +61,30 @@ const ANSWERED = {
 };
 const OUTPUT = {
   id: text,
-  /** native: what the provider answered to what failed. */
+  /** `native` is a provider's answer to a job that failed. */
   kind: column<"output" | "native">("text"),
   content: text,
-  /** `content` is in the clear in the process, and encrypted in its row. */
+  /** If true, `content` is plain text in the process and encrypted in its row. */
   is_sealed: bool,
   sha256: text,
   byte_length: int4,
   expires_at: payload.expires_at,
 };
 
-/** A stored answer: content in a prunable payload row and the artifact store, figures and names in the attempt. */
+/**
+ * A stored answer: the content is in a prunable payload row and the artifact store, figures and names are in
+ * the attempt.
+ */
 export type StoredAnswer = {
   attempt: Of<typeof ANSWERED> | null;
   output: Of<typeof OUTPUT> | null;
   artifacts: StoredArtifact[];
 };
 
-/** The files of an answer. Left out of a statement whose items have none: opening two tables costs a tenth of its time. */
+/**
+ * Stores the files of an answer. Statements whose items have no files leave it out, because opening two
+ * tables costs a tenth of their time.
+ */
 export const STORE_FILES = `
 , kept AS (
   INSERT INTO artifact (id, project_id, media_type, sha256, byte_length, filename, created_at, expires_at)
@@ -96,14 +102,14 @@ export const STORE_FILES = `
   FROM moved, jsonb_array_elements(moved.artifacts) WITH ORDINALITY AS x(value, position)
 )`;
 
-/** The jobs that were written to, with what there is to be stored of each. */
+/** SQL: the jobs that were written, each with its input. */
 export const WRITTEN = `, moved AS $perInput (
   SELECT written.*, input.* FROM written JOIN input ON input."jobId" = written.id
 )`;
 
 export const haveFiles = (items: StoredAnswer[]) => items.some((item) => item.artifacts.length > 0);
 
-/** Common part of the statements that store an answer; `moved` holds the rows they may write to. */
+/** SQL that the statements which store an answer share; `moved` holds the jobs that they may write to. */
 export const STORE_ANSWER = `
 , answered AS (
   UPDATE attempt SET submission = moved.attempt_submission, provider_request_id = moved.attempt_provider_request_id,
@@ -119,7 +125,7 @@ export const STORE_ANSWER = `
   FROM moved WHERE output_id IS NOT NULL
 )`;
 
-/** The events of what does not end the job. */
+/** SQL: adds the events of a statement that does not end the job. */
 const TELL = `, added AS (
   INSERT INTO event (project_id, job_id, id, type, payload, created_at)
   SELECT moved.project_id, moved.id, moved.last_event - jsonb_array_length(moved.events) + event.position,
@@ -127,7 +133,7 @@ const TELL = `, added AS (
   FROM moved, jsonb_array_elements(moved.events) WITH ORDINALITY AS event(value, position)
 )`;
 
-/** An answer's fields as columns of one row: what is no list needs no JSON inside the database. */
+/** An answer's fields as columns of one row, so that only lists need JSON inside the database. */
 export const ANSWER_COLUMNS = {
   ...beside("attempt_", ANSWERED),
   ...beside("output_", OUTPUT),
@@ -161,7 +167,10 @@ const answering = (name: string, files: string) =>
 const answerAll = answering("answer", "");
 const answerAllWithFiles = answering("answer-files", STORE_FILES);
 
-/** Stores what the provider said, before anything else is done with it. False: the lease is lost, nothing was written. */
+/**
+ * Stores a provider's answer before anything else is done with it. False if the lease is lost; nothing was
+ * written then.
+ */
 export const storeAnswer = writtenTogether<Answer>(ofJob, async (items) => {
   const storing = haveFiles(items) ? answerAllWithFiles : answerAll;
   const rows = await storing.all(pool, items.map(toAnswerRow));
@@ -200,8 +209,8 @@ const keepFiles = statement("keep-stage-files", {
 });
 
 /**
- * Keeps what was made here of a stage's files, in the place of those that were kept to be worked on. False: the lease is
- * lost, or something happened to the job since it was read (somebody else has kept them).
+ * Replaces a stage's unprocessed files by those that were made here from them. False if the lease is lost, or
+ * if something happened to the job since it was read, such as another worker doing the same.
  */
 export async function keepStageFiles(kept: Given<typeof STAGE_FILES>): Promise<boolean> {
   const count = await keepFiles.count(pool, kept);

@@ -20,14 +20,14 @@ import { batch, statement } from "@/server/sql/statement";
 import type { TierRefusal } from "../rows";
 import { ofJob } from "./moves";
 
-/** A call of a job that makes several: which one it is, and whom it goes to. */
+/** One call of a job that makes several, with the provider and model of the call. */
 const OPENING = {
   jobId: text,
   projectId: text,
   fence: int4,
   attemptId: text,
   number: int4,
-  /** Null: the main call. */
+  /** Null for the main call. */
   stage: attempt.stage,
   provider: text,
   model: text,
@@ -51,8 +51,8 @@ SELECT id FROM held`,
 });
 
 /**
- * Opens the attempt of the next call. The first number is there since the job was claimed, and gets its purpose here; one
- * that was opened before stays as it is. False: the lease is lost.
+ * Opens the attempt of the next call. The first attempt exists since the job was claimed and gets its stage
+ * here; an attempt that has begun stays as it is. False if the lease is lost.
  */
 export const openAttempt = async (opening: Opening): Promise<boolean> =>
   (await open.count(pool, opening)) === 1;
@@ -61,7 +61,9 @@ const BEGIN = {
   jobId: text,
   fence: int4,
   attemptId: text,
-  /** The process that is about to send, where another one may have claimed the job. */
+  /**
+   * The process that is about to send, because another one may have claimed the job; null keeps the owner.
+   */
   owner: maybe(text),
   tier: column<Tier>("text"),
   now: timestamptz,
@@ -92,18 +94,21 @@ const beginAll = batch("begin", {
 SELECT id FROM held`,
 });
 
-/** Writes down that the request may leave, before it does. False: the attempt is not ours to submit (any more). */
+/**
+ * Records that the request may leave, before it does. False if the attempt is not, or no longer, ours to
+ * submit.
+ */
 export const beginSubmission = writtenTogether<Given<typeof BEGIN>>(ofJob, async (items) => {
   const rows = await beginAll.all(pool, items);
   tell(items.map(ofJob));
   return rows;
 });
 
-/** Its lease, of so long from now, covers the wait that comes. */
+/** The lease lasts at least `leaseMs` from now, which covers the wait that follows. */
 const WAITING = { jobId: text, fence: int4, attemptId: text, leaseMs: int4 };
 type Waiting = Of<typeof WAITING>;
 
-/** Locks the job, then writes its attempt, where the fence still holds. */
+/** Locks the job and then writes its attempt, only while the fence holds. */
 const waiting = <C extends Shape>(name: string, written: C, set: string) =>
   statement(name, {
     params: { ...WAITING, ...written },
@@ -120,14 +125,17 @@ const taking = waiting(
   { capacityRejections: int4 },
   "capacity_rejections = $capacityRejections",
 );
-/** After a definite refusal, or when nothing left: the attempt may be submitted again. False: the lease is lost. */
+/**
+ * Lets the attempt be submitted again after a definite refusal, or after nothing was sent. False if the lease
+ * is lost.
+ */
 export const releaseSubmission = async (given: Waiting & { capacityRejections: number }): Promise<boolean> =>
   (await taking.count(pool, given)) === 1;
 
 const leaving = waiting("leave-tier", { refusal: jsonb<TierRefusal>() }, "tier_refusal = $refusal::jsonb");
 /**
- * After the provider refused the tier: the same attempt may be submitted once more, on standard. What was refused is
- * kept with it. False: the lease is lost.
+ * Lets the same attempt be submitted once more, on standard, after the provider refused the tier; the refusal
+ * is stored with the attempt. False if the lease is lost.
  */
 export const fallBackToStandard = async (given: Waiting & { refusal: TierRefusal }): Promise<boolean> =>
   (await leaving.count(pool, given)) === 1;
@@ -136,7 +144,7 @@ const HANDLE = {
   ...WAITING,
   handle: jsonb<Json>(),
   progress: maybe(jsonb<ReportedProgress>()),
-  /** When its first byte could leave; null: as it is. */
+  /** The time at which its first byte could leave; null keeps the stored time. */
   sentAt: maybe(timestamptz),
   now: timestamptz,
 };
@@ -160,8 +168,8 @@ WHERE attempt.id = $attemptId AND attempt.job_id = mine.id`,
 });
 
 /**
- * Keeps by what name the provider can be asked for the work it took, and how far it says it is: an event where that is
- * news. False: the lease is lost.
+ * Stores the handle by which the provider can be asked for the work, and the progress that it reports; new
+ * progress adds an event. False if the lease is lost.
  */
 export async function keepHandle(kept: Given<typeof HANDLE>): Promise<boolean> {
   const count = await keep.count(pool, { ...kept, updatedAt: kept.now.toISOString() });

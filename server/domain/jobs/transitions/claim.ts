@@ -12,24 +12,24 @@ import { ofJob } from "./moves";
 const CLAIM = { jobId: text, runId: text, owner: text, attemptId: text, leaseMs: int4, now: timestamptz };
 export type Claim = Of<typeof CLAIM>;
 
-/** How many may run at once by each plan; null: no plan says. */
+/** The limit of running jobs of each plan; null if no plan has one. */
 const byPlan = column<Record<string, number | null> | null>("jsonb", true);
 
-/** A job that was taken, as it is then, with its request and its attempt. */
+/** A job as it is after its claim, with its request and its attempt. */
 const CLAIMED = {
   ...JOB,
   ...REQUEST,
   attempt: column<AttemptRow>("json"),
   is_resumed: present(bool, "the row was there before it was claimed"),
-  /** The plan bounds how many run at once: another may wait for this one's end. */
+  /** The plan limits how many jobs run at once, so another job may wait for this one's end. */
   is_bounded: bool,
 };
 export type Claimed = Of<typeof CLAIMED> & {
-  /** Until when its lease lasts at least, by this process's steady clock. */
+  /** The lease lasts at least until this time of this process's steady clock. */
   goodUntil: number;
 };
 
-/** What a plan says of the next job to start; a job that runs already goes on, whatever it says. */
+/** The limit of a plan applies to a queued job; a job that already runs goes on regardless. */
 const claimAll = batch("claim", {
   input: { ...CLAIM, byPlan },
   row: CLAIMED,
@@ -70,9 +70,11 @@ FROM claimed JOIN tried ON tried.job_id = claimed.id
 });
 
 /**
- * A worker takes a job: queued becomes running under a new lease and fence; a running one whose lease is gone is taken
- * over where a provider handle or a stored answer lets it go on. Null: somebody else's, ended, or too late.
- * A claim that the database forgets in a crash has done nothing yet: beginning a submission waits for the disk.
+ * Claims a job for a worker. A queued job becomes running under a new lease and fence; a running one whose
+ * lease has ended is taken over if a provider handle or a stored answer lets it continue. Null if no claim is
+ * possible: another worker holds the job, it has ended, its queue deadline has passed, or its plan has no
+ * room. The commit need not wait for the disk, because beginning a submission does, and nothing happens
+ * before that.
  */
 export const claim = batched<Claim, Claimed | null>(
   async (items) => {
@@ -110,6 +112,9 @@ const runsClaim = statement("claimed-by", {
     WHERE job.id = $jobId AND job.run_id = $runId AND job.status IN ('running', 'canceling')`,
 });
 
-/** What a run of the engine claimed and has not ended, for a step that is delivered again and a run that slept. */
+/**
+ * The claim of an engine run whose job has not ended; for a step that is delivered again and for a run that
+ * slept.
+ */
 export const claimedBy = (jobId: string, runId: string) =>
   runsClaim.first(pool, { jobId, runId, byPlan: limitByPlan("concurrentDurableJobs") });

@@ -34,30 +34,33 @@ import { checkMove, type NewEvent, ofJob } from "./moves";
 
 const OF_FINISH = {
   jobId: text,
-  /** Null: no lease is needed (queued, expired or canceled work). */
+  /** Null if no lease is needed: the work is queued, expired or canceled. */
   fence: maybe(int4),
-  /** The last event the decision knows of: with a later one it is not written. Null: the fence is enough. */
+  /**
+   * The last event that the decision is based on; a later event prevents the write. Null if the fence is
+   * enough.
+   */
   seen_event: maybe(int4),
   from: column<JobStatus[]>("text[]"),
   to: column<"succeeded" | "failed" | "canceled">("text"),
   now: timestamptz,
   error_code: job.error_code,
   error: column<Json>("jsonb", true),
-  /** What the end adds to the job's warnings. */
+  /** Warnings that are added to the job's. */
   warnings: jsonb<Record<string, Json>[]>(),
   actual_micros: job.actual_micros,
   completed_variants: job.completed_variants,
   failed_variants: job.failed_variants,
   transaction_id: text,
   postings: jsonb<Posting[]>(),
-  /** A repeat without a key is answered with this end. */
+  /** If true, a repeat without a key is answered with this end. */
   is_uncertain: bool,
   events: jsonb<NewEvent[]>(),
-  /** The decision of an operator or approver that ends it. */
+  /** Audit entries of the decision of an operator or approver that ends the job. */
   audit: AUDIT,
-  /** Nothing was sent, and what stopped it was ours: the same request with the same key runs anew. */
+  /** Nothing was sent and the cause was ours, so the same request with the same key may run anew. */
   frees_key: bool,
-  /** Only while its owner is gone, and the pass that says so may. Null: whoever ends it needs no lease to have ended. */
+  /** Writes only if the lease was abandoned, and only until this time. Null if no lease has to have ended. */
   reap_until: maybe(timestamptz),
 };
 const RECEIPT = { id: text, body: text, hash: text, signature: text, keyId: text };
@@ -66,7 +69,7 @@ const HOLD = {
   settled_micros: job.hold_settled_micros,
 };
 
-/** The end of an execution: status, receipt, hold, ledger and events, at once. */
+/** The end of an execution: status, receipt, hold, ledger and events are written at once. */
 export type Finish = StoredAnswer &
   Of<typeof OF_FINISH> & { receipt: Of<typeof RECEIPT>; hold: Of<typeof HOLD> };
 
@@ -76,7 +79,10 @@ const toFinishInput = ({ receipt, hold, ...own }: Finish) => ({
   ...asBeside("hold_", HOLD, hold),
 });
 
-/** SQL: what stands for the key of a job whose key is free again. It is longer than a caller's key can be, and the job's alone. */
+/**
+ * SQL: replaces the key of a job whose key is free again. The text is longer than a caller's key can be, and
+ * unique to the job.
+ */
 export const FREED_KEY = "rpad(job.id, 256, '/')";
 
 const finished = (more = "") => `WITH input AS $input, written AS (
@@ -105,7 +111,10 @@ const finished = (more = "") => `WITH input AS $input, written AS (
     CASE WHEN state IS NOT NULL THEN capstan_hold_id(id) END, postings->0->>'account', postings, pricing_version, is_test, now
   FROM moved WHERE jsonb_array_length(postings) > 0
 )`;
-/** What is no longer held leaves the budgets and the wallet. Last, so that every row of a job is locked before theirs. */
+/**
+ * Takes what is no longer held out of the budgets and the wallet. This is last, so that every row of a job is
+ * locked before theirs.
+ */
 const MOVED = `SELECT id, ${resolved("written WHERE state IS NOT NULL", "(SELECT now FROM moved LIMIT 1)")} FROM moved`;
 const finishing = (name: string, files: string, more?: string) =>
   batch(name, {
@@ -123,7 +132,10 @@ const finishAllWithMore = finishing(
     idempotency_key = CASE WHEN input.frees_key THEN ${FREED_KEY} ELSE idempotency_key END`,
 );
 
-/** Ends an execution exactly once. False: another end came first, or the lease is lost; nothing was written then. */
+/**
+ * Ends an execution exactly once. False if another end came first or the lease is lost; nothing was written
+ * then.
+ */
 export const finish = writtenTogether<Finish>(ofJob, async (items) => {
   for (const item of items) checkMove(item);
   const isMore = haveFiles(items) || items.some(({ audit, frees_key }) => audit || frees_key);

@@ -11,8 +11,8 @@ import { isAbandoned, leaseFor } from "@/server/sql/leases";
 import { statement } from "@/server/sql/statement";
 
 /**
- * The table of moves. Anything else is refused; a terminal status has no row.
- * Every statement of this folder that writes a status takes its condition from here.
+ * The table of moves; any other move is refused, and a terminal status has none. The statements of this
+ * folder write a status only under a condition that this table allows.
  */
 export const MOVES: Record<JobStatus, readonly JobStatus[]> = {
   queued: ["running", "failed", "canceled"],
@@ -30,10 +30,10 @@ export function sourcesOf(to: JobStatus): JobStatus[] {
   return ownKeys(MOVES).filter((from) => MOVES[from].includes(to));
 }
 
-/** Two moves of one job never share a statement: each caller learns the outcome of its own. */
+/** Two moves of one job never share a statement, so that each caller learns the outcome of its own. */
 export const ofJob = (item: { jobId: string }) => item.jobId;
 
-/** Throws where the table has no such move. */
+/** Throws if the table has no such move. */
 export function checkMove({ from, to }: { from: JobStatus[]; to: JobStatus }): void {
   if (!from.every((status) => MOVES[status].includes(to))) throw new Error(`No move from ${from} to ${to}`);
 }
@@ -45,19 +45,19 @@ type Move = {
   to: Exclude<JobStatus, "succeeded" | "failed" | "canceled">;
   from: JobStatus[];
   fence?: number;
-  /** The last event the decision knows of: with a later one nothing is written. */
+  /** The last event that the decision is based on; a later event prevents the write. */
   lastEvent?: number;
   now: Date;
   event: NewEvent;
-  /** The events after it, in the same statement. */
+  /** Events after `event`, in the same statement. */
   more?: NewEvent[];
-  /** Of a wait for a person: what is decided on, or what was decided. */
+  /** A wait for a person: the decision that is requested, or the decision that was made. */
   approval?: Json;
   approvalDeadlineAt?: Date;
-  /** Of a queued job: when its wake is due, where the mover does not send it. Now, when not said. */
+  /** The time at which the job's wake is due, if the mover does not send it itself; absent: now. */
   dispatchAfter?: Date;
   audit?: AuditRow[];
-  /** Only while its owner is gone, and the pass that says so may (`reapsUntil`). */
+  /** Writes only if the lease was abandoned, and only until this time (`reapsUntil`). */
   reapUntil?: Date;
 };
 
@@ -77,7 +77,8 @@ const moving = statement("move", {
     reapUntil: maybe(timestamptz),
   },
   row: { dispatch_number: int4 },
-  // An operator's retry of a step gives the job back without a lease, to be taken over by the worker that is woken.
+  // After an operator's retry of a step the job's lease has already ended, so the worker that is woken takes
+  // the job over.
   sql: `WITH moved AS (
   UPDATE job SET status = $to::text, last_event = last_event + jsonb_array_length($events::jsonb),
     queue_deadline_at = CASE WHEN $to::text = 'queued' THEN $now::timestamptz + queue_seconds * interval '1 second' ELSE queue_deadline_at END,
@@ -98,7 +99,7 @@ const moving = statement("move", {
 SELECT dispatch_number FROM moved`,
 });
 
-/** A move of one job that ends nothing: the status, and the events with it, where the condition still holds. */
+/** Moves one job without ending it: writes the status and the events. Null if a condition no longer holds. */
 export async function move({ event, more = [], ...move }: Move): Promise<{ dispatch_number: number } | null> {
   checkMove(move);
   const moved = await moving.first(pool, {
@@ -110,10 +111,10 @@ export async function move({ event, more = [], ...move }: Move): Promise<{ dispa
   return moved;
 }
 
-/** Was the job moved? */
+/** False if a condition no longer holds. */
 export const transition = async (wanted: Move): Promise<boolean> => (await move(wanted)) !== null;
 
-/** Nothing ran: the job goes back to the queue under the same attempt number. */
+/** Puts a job back into the queue under the same attempt number, because nothing ran. */
 export function requeue(
   ctx: Ctx,
   jobId: string,

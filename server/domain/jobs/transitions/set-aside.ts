@@ -20,7 +20,7 @@ import { statement } from "@/server/sql/statement";
 import type { StoredAnswer } from "./answer";
 import { type NewEvent, sourcesOf } from "./moves";
 
-/** What becomes of the job: an operator decides, or its worker comes back before its lease ends. */
+/** The job's next status: an operator decides, or its worker returns before its lease ends. */
 type Next = { status: "needs_attention"; attention: Json } | { status: "running"; leaseMs: number };
 
 const settingAside = statement("set-aside", {
@@ -72,8 +72,8 @@ SELECT project_id, id, last_event, $type, $payload::jsonb, $now FROM moved`,
 });
 
 /**
- * A provider's answer that was paid for and cannot be brought to where it belongs: what the job ends with is kept beside
- * it. False: the lease is lost, or the job is to be canceled.
+ * Keeps a provider's answer that was paid for and cannot be stored where it belongs; its outcome is stored in
+ * the attempt. False if the lease is lost or the job is to be canceled.
  */
 export async function setAside(kept: {
   jobId: string;
@@ -81,7 +81,7 @@ export async function setAside(kept: {
   now: Date;
   next: Next;
   attempt: NonNullable<StoredAnswer["attempt"]>;
-  /** The answer's content; null: too large to be kept here. */
+  /** The answer's content; null if it is too large to keep, or is kept already. */
   content: {
     id: string;
     text: string;
@@ -121,6 +121,8 @@ const holding = statement("hold-on", {
     WHERE id = $jobId AND fence = $fence AND status IN ('running', 'canceling')`,
 });
 
-/** The worker of a job comes back to an answer that is kept: its lease outlives the wait. False: it is lost. */
+/**
+ * Extends the lease of a worker that waits to return to an answer that is kept. False if the lease is lost.
+ */
 export const holdOn = async (held: Of<typeof HELD>): Promise<boolean> =>
   (await holding.count(pool, held)) === 1;
