@@ -13,7 +13,7 @@ const TEXT = "text.general.fast.v1";
 const input = { messages: [{ role: "user", content: "How deep is the sea?" }] };
 const PAST_LEASE_MS = 60_000;
 
-/** What reached the sandbox under the one attempt of a job, by tier. */
+/** The tiers of the requests that reached the sandbox under the one attempt of a job. */
 async function arrivedOf(jobId: string) {
   const { attempts } = await rowsOf(jobId);
   expect(attempts).toHaveLength(1);
@@ -37,7 +37,10 @@ async function runJob({ ctx, clock }: TestProject, body: Partial<Parameters<type
   return { jobId, job: await jobs.get(ctx, jobId), receipt: await jobs.receipt(ctx, jobId) };
 }
 
-/** Of sandbox models at 0.15 and 0.60 dollars per million tokens. */
+/**
+ * The price of sandbox models, in micros: 0.15 dollars per million input tokens and 0.60 per million output
+ * tokens.
+ */
 function listPrice(usage: unknown, discountBps = 0) {
   const { inputTokens, outputTokens } = usage as Record<"inputTokens" | "outputTokens", number>;
   return Math.ceil(
@@ -46,12 +49,12 @@ function listPrice(usage: unknown, discountBps = 0) {
 }
 const withFee = (micros: number) => micros + Math.floor((micros * 600 + 5_000) / 10_000);
 
-/** Long enough for half of its price to be another number of micros. */
+/** The answer is long enough for half of its price to be another number of micros. */
 const long = {
   input: { messages: [{ role: "user", content: "Tell me of the sea in 40 sentences, please." }] },
 };
 
-test("a durable text job runs deferred: half of the token basis, the fee on what is charged, the hold at standard", async () => {
+test("a durable text job runs deferred at half the token price, with the fee on the charge and the hold at standard", async () => {
   const world = await makeProject();
   const quoted = await quotes.quote(world.ctx, TEXT, { ...long, billingMode: "managed" });
   const { jobId, job, receipt } = await runJob(world, { ...long, billingMode: "managed" });
@@ -85,7 +88,7 @@ test("a durable text job runs deferred: half of the token basis, the fee on what
   expect(quoted.expectedCharge?.amountMicros).toBeLessThan(hold.amount_micros);
 });
 
-test("a sync invoke, a stream and partial output are standard", async () => {
+test("a synchronous invoke, a stream and partial output run at the standard tier", async () => {
   const world = await makeProject();
   const { executionId } = await jobs.invoke(world.ctx, TEXT, { input });
   const streamed = await jobs.invoke(world.ctx, TEXT, { input, executionMode: "Stream" });
@@ -111,7 +114,7 @@ test("a sync invoke, a stream and partial output are standard", async () => {
   }
 });
 
-test("a model without the tier, and images, are standard", async () => {
+test("a model without the tier and an image job run at the standard tier", async () => {
   const world = await makeProject();
   const { receipt } = await runJob(world, { preferredModel: "sandbox-empty" });
   expect(receipt).toMatchObject({ processingTier: "standard", requestedProcessingTier: "standard" });
@@ -123,7 +126,7 @@ test("a model without the tier, and images, are standard", async () => {
   });
 });
 
-test("a tier without capacity is asked again, never left", async () => {
+test("a tier without capacity is asked again and never left", async () => {
   const { jobId, receipt } = await runJob(await makeProject(), {
     ...long,
     preferredModel: "sandbox-flexbusy",
@@ -139,7 +142,7 @@ test("a tier without capacity is asked again, never left", async () => {
   });
 });
 
-test("a refused tier is left once, for standard rates, and the record says so", async () => {
+test("a refused tier falls back to standard once, at standard rates, and the receipt says so", async () => {
   const { jobId, receipt } = await runJob(await makeProject(), {
     ...long,
     preferredModel: "sandbox-flexless",
@@ -175,7 +178,7 @@ test("a refused tier is left once, for standard rates, and the record says so", 
   });
 });
 
-test("a provider that takes the tier and serves standard is paid, and charged for, at standard", async () => {
+test("a provider that accepts the tier but serves standard is paid and charged for at standard", async () => {
   const { jobId, receipt } = await runJob(await makeProject(), {
     ...long,
     preferredModel: "sandbox-flexquiet",
@@ -191,7 +194,7 @@ test("a provider that takes the tier and serves standard is paid, and charged fo
   });
 });
 
-test("what standard refuses as well is refused: two submissions, nothing charged, and a new key is safe", async () => {
+test("a request that standard refuses as well fails after two submissions, costs nothing, and a new key is safe", async () => {
   const impossible = {
     type: "object",
     properties: { a: { type: "integer", minimum: 2, maximum: 1 } },
@@ -207,7 +210,7 @@ test("what standard refuses as well is refused: two submissions, nothing charged
   expect(receipt).toMatchObject({ holdState: "released", providerSubmissions: 2, actualCost: 0 });
 });
 
-/** A job whose worker has just written down that its tier was refused. */
+/** Returns a job whose worker has just recorded that its tier was refused. */
 async function refusedOnce(project: TestProject) {
   const { jobId } = await jobs.submit(project.ctx, TEXT, { input, preferredModel: "sandbox-flexless" });
   const started = await startJob(project.ctx, jobId);
@@ -215,7 +218,7 @@ async function refusedOnce(project: TestProject) {
   return { jobId, started: started! };
 }
 
-test("a worker that dies between the refusal and the second request loses nothing, and nothing is asked a third time", async () => {
+test("a worker that dies between the refusal and the second request loses nothing, and no third request is sent", async () => {
   const project = await makeProject();
   const { jobId } = await refusedOnce(project);
   await project.pass(PAST_LEASE_MS);
@@ -230,7 +233,7 @@ test("a worker that dies between the refusal and the second request loses nothin
   });
 });
 
-test("killed between the refusal and the second request, a worker leaves what another one needs to ask once more", async () => {
+test("a worker killed between the refusal and the second request leaves enough for another one to send that request", async () => {
   const project = await makeProject();
   const { jobId } = await jobs.submit(project.ctx, TEXT, { input, preferredModel: "sandbox-flexless" });
   expect(await runJobKilledAt(jobId, "after-tier-refusal")).toBe("SIGKILL");
@@ -250,7 +253,7 @@ test("killed between the refusal and the second request, a worker leaves what an
   });
 });
 
-test("a worker that dies after the second request began leaves an ambiguous job, and nothing is asked a third time", async () => {
+test("a worker that dies after the second request began leaves an ambiguous job, and no third request is sent", async () => {
   const project = await makeProject();
   const { jobId, started } = await refusedOnce(project);
   await beginSubmission({ jobId, ...started, tier: "standard", now: project.ctx.now() });
@@ -277,7 +280,7 @@ test("a worker that read the attempt before its tier was refused cannot ask for 
   expect(await beginSubmission({ jobId, ...started, tier: "standard", now })).toBe(true);
 });
 
-test("a cancel between the two is the last word: nothing more is sent, nothing is charged", async () => {
+test("a cancel between the refusal and the second request wins: nothing more is sent, nothing is charged", async () => {
   const project = await makeProject();
   const { jobId, started } = await refusedOnce(project);
   await jobs.cancel(project.ctx, jobId);

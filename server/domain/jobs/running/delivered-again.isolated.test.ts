@@ -6,7 +6,10 @@ import { campaign } from "@/testing/campaign";
 import { runJobKilledAt } from "@/testing/processes";
 import { inlineStep, makeProject, rowsOf } from "@/testing/world";
 
-/* A worker dies in the step that claimed, and the engine delivers that step of the same run again, before any lease has ended. */
+/*
+ * A worker dies in the step that claimed the job, and the engine delivers that step of the same run again,
+ * before any lease has ended.
+ */
 
 async function killedAt(place: Parameters<typeof runJobKilledAt>[1]) {
   const project = await makeProject();
@@ -39,7 +42,7 @@ const PLACES = [
 ] as const;
 
 test.each(campaign.inTurn(PLACES, 1))(
-  "the run of a worker that died $place goes on with what it claimed; another run does not",
+  "the run of a worker that died $place continues its claim, and another run does not",
   async ({ place, status, error, sentBefore, sentAfter }) => {
     const { jobId, runId, deliver, sent } = await killedAt(place);
     expect(await sent()).toBe(sentBefore);

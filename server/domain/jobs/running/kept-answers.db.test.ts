@@ -6,14 +6,16 @@ import { keepHandle } from "../transitions/attempt";
 import { claimElsewhere, PAST_LEASE_MS, QUESTION } from "./recovery.fixture";
 import { attempt } from "./run";
 
-/* A synchronous call whose provider has answered or taken the work, and whose end is not written. */
+/*
+ * The provider of a synchronous call has answered or taken the work, and the end of the call is not written.
+ */
 
 const TEXT = "text.general.fast.v1";
 const REQUEST = { input: QUESTION };
 
 afterEach(() => vi.restoreAllMocks());
 
-/** The statements of these names fail as they do while PostgreSQL restarts, so many times. */
+/** Makes the statements of these names fail `times` times, as they do while PostgreSQL restarts. */
 function refuse(names: string[], times: number) {
   const query = pool.query.bind(pool);
   const refused: string[] = [];
@@ -32,7 +34,7 @@ async function endOf(executionId: string) {
   return { status: job.status, hold: hold.state, attempts: attempts.length, sent: sent.length };
 }
 
-test("a database that fails while an answer is written costs the caller a moment and not the answer", async () => {
+test("a database failure while an answer is written delays the answer and does not lose it", async () => {
   const { ctx } = await makeProject();
   const refused = refuse(["finish", "answer"], 2);
   const { executionId, typedOutput } = await jobs.invoke(ctx, TEXT, REQUEST);
@@ -41,7 +43,7 @@ test("a database that fails while an answer is written costs the caller a moment
   expect(await endOf(executionId)).toMatchObject({ status: "succeeded", hold: "settled", attempts: 1 });
 });
 
-test("an answer that cannot be stored for longer is kept aside, and a worker ends the execution with it", {
+test("an answer that cannot be stored for longer is set aside, and a worker ends the execution with it", {
   tags: "long",
   timeout: 30_000,
 }, async () => {
@@ -64,7 +66,7 @@ test("an answer that cannot be stored for longer is kept aside, and a worker end
   expect(again).toMatchObject({ executionId, status: "succeeded", typedOutput: { role: "assistant" } });
 });
 
-test("work that a provider took from a process that died is taken over by a worker", async () => {
+test("work that a provider took for a process that died is taken over by a worker", async () => {
   const project = await makeProject();
   const { ctx, pass, projectId } = project;
   const input = { messages: [{ role: "user", content: "[slow 1000] What is a capstan?" }] };

@@ -16,7 +16,7 @@ import { PAST_LEASE_MS, submittedJob, takenJob } from "./recovery.fixture";
 import { submit } from "./turn";
 import { loadWork, makeReady, readJob } from "./work";
 
-/* Leases begin and end by the database's clock, and nothing leaves under a lease that is not surely held. */
+/* Leases begin and end by the database's clock, and nothing is sent under a lease that may have ended. */
 
 const TEXT = "text.general.fast.v1";
 const slow = (ms: number) => ({
@@ -26,7 +26,7 @@ const slow = (ms: number) => ({
 
 afterEach(() => vi.restoreAllMocks());
 
-/** How often the sandbox was sent something under this id. */
+/** The number of requests that reached the sandbox under this id. */
 async function arrivals(attemptId: string): Promise<number> {
   const answer = await fetch(`${env.SANDBOX_URL}/submissions?attemptId=${attemptId}`);
   return ((await answer.json()) as { count: number }).count; // as the sandbox answers
@@ -39,7 +39,7 @@ async function heldBack(before: () => Promise<unknown>): Promise<void> {
 }
 
 test.each([-2 * MINUTE_MS, 2 * MINUTE_MS])(
-  "a process whose clock is off by %i ms keeps what it runs",
+  "a process whose clock is off by %i ms keeps its running work",
   async (skewMs) => {
     const project = await makeProject();
     const { projectId, organizationId, ctx } = project;
@@ -48,7 +48,7 @@ test.each([-2 * MINUTE_MS, 2 * MINUTE_MS])(
     vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] });
     onTestFinished(() => void vi.useRealTimers());
     let sweeps = 0;
-    // Another process sweeps, by the true time, while each of both is with the provider.
+    // Another process sweeps, by the true time, while each of the two executions is with the provider.
     await heldBack(async () => {
       await jobs.sweep(systemCtx("sweeper"), { projectId });
       await pins.sweep(systemCtx("sweeper"), { projectId });
@@ -63,7 +63,7 @@ test.each([-2 * MINUTE_MS, 2 * MINUTE_MS])(
     ]);
     expect(sweeps).toBe(2);
     expect(answers.map(({ status }) => status)).toEqual(["succeeded", "succeeded"]);
-    // The answer of work that was taken over counts too, but resolves a hold that had become uncertain.
+    // Work that was taken over would be answered as well, but its answer would resolve an ambiguous hold.
     const { rows } = await pool.query("SELECT resolution FROM hold WHERE organization_id = $1", [
       organizationId,
     ]);
@@ -71,7 +71,7 @@ test.each([-2 * MINUTE_MS, 2 * MINUTE_MS])(
   },
 );
 
-/** Does this once, just before a lease that is about to be used is renewed. */
+/** Runs `meanwhile` once, just before a lease that is about to be used is renewed. */
 function beforeRenewal(meanwhile: () => Promise<unknown>) {
   const query = pool.query.bind(pool);
   let isDone = false;
@@ -84,7 +84,9 @@ function beforeRenewal(meanwhile: () => Promise<unknown>) {
   }) as never);
 }
 
-/** The admission of a call waits for a lock, and this process finds afterwards that so much time has passed. */
+/**
+ * Makes the admission of a call wait for a lock, and then moves this process's clocks forward by `lateMs`.
+ */
 async function admittedLate<T>(
   { organizationId, clock }: TestProject,
   lateMs: number,
@@ -107,7 +109,10 @@ async function admittedLate<T>(
   return asked as unknown as Promise<T>; // set before anything was blocked
 }
 
-/** Has something wait for what a transaction has locked, and lets it go on when it does. */
+/**
+ * Starts `work`, waits until it is blocked by what a transaction has locked, runs `meanwhile`, and releases
+ * the lock.
+ */
 async function blocking(
   lock: (client: pg.PoolClient) => Promise<unknown>,
   work: () => void,
@@ -131,7 +136,7 @@ async function blocking(
 
 const LATE_MS = 13_000;
 
-test("a call that waited longer for its admission than its lease lasts is answered, and was sent when its receipt says", async () => {
+test("a call whose admission took longer than its lease is answered, and its receipt has the time at which it was sent", async () => {
   const project = await makeProject();
   let renewals = 0;
   beforeRenewal(async () => renewals++);
@@ -144,7 +149,7 @@ test("a call that waited longer for its admission than its lease lasts is answer
   expect(receipt.attempts.map(({ submissionBegunAt }) => submissionBegunAt)).toEqual([sentAt.toISOString()]);
 });
 
-test("a call that was ended elsewhere before it left is never sent: 503 with its id, no charge, and its key is free", async () => {
+test("a call that was ended elsewhere before it left is never sent: 503 with its id, no charge, and its key is freed", async () => {
   const project = await makeProject();
   const { ctx, projectId } = project;
   let id = "";
@@ -184,7 +189,7 @@ test("a call that was ended elsewhere before it left is never sent: 503 with its
   expect(listed.items.map(({ jobId }) => jobId).sort()).toEqual([id, again.executionId].sort());
 });
 
-test("a pinned execution that was ended elsewhere before it left is never sent, and costs nothing", async () => {
+test("a pinned execution that was ended elsewhere before it left is never sent and costs nothing", async () => {
   const project = await makeProject();
   const { ctx, projectId } = project;
   const request = {
@@ -218,7 +223,7 @@ test("a pinned execution that was ended elsewhere before it left is never sent, 
   expect(again.executionId).not.toBe(id);
 });
 
-/** The first statement of this kind is committed, and its answer lost. */
+/** Commits the first statement whose name begins with `name`, and loses its answer. */
 function unanswered(name: string) {
   const connect = pool.connect.bind(pool);
   let isLost = false;
@@ -232,13 +237,13 @@ function unanswered(name: string) {
         isLost = true;
         throw Object.assign(new Error("terminating connection"), { code: "57P01" });
       };
-      // Of a client that is lent out again afterwards, the next query is its own.
+      // The client itself stays unchanged, because the pool lends it again.
       return Object.assign(Object.create(client), { query: answered, release: client.release.bind(client) });
     });
   }) as never);
 }
 
-test("a call whose admission was committed unheard is not sent: it ends as that, and the same request runs anew", async () => {
+test("a call whose admission was committed without an answer is not sent, and the same request runs anew", async () => {
   const { ctx } = await makeProject();
   unanswered("admit");
   const key = { idempotencyHeader: "unheard" };
@@ -259,7 +264,7 @@ test("a call whose admission was committed unheard is not sent: it ends as that,
   expect(again.executionId).not.toBe(executionId);
 });
 
-test("a job that was ended elsewhere before it left is not sent, and its reservation is released", async () => {
+test("a job that was ended elsewhere before it left is not sent, and its hold is released", async () => {
   const project = await makeProject();
   const { ctx, projectId } = project;
   const { jobId, started } = await submittedJob(project);
@@ -274,11 +279,11 @@ test("a job that was ended elsewhere before it left is not sent, and its reserva
   expect(await arrivals(row.id)).toBe(0);
   const { job, hold } = await rowsOf(jobId);
   expect(hold).toMatchObject({ state: "released", settled_micros: null, resolution: "never_sent" });
-  // A durable job keeps its key: the same request is answered with it.
+  // A durable job keeps its key, so the same request returns this job.
   expect(job.released_key).toBe(null);
 });
 
-test("a synchronous call that the sweeper finds unsent ends without a charge and gives its key back", async () => {
+test("a synchronous call that the sweeper finds unsent ends without a charge and frees its key", async () => {
   const { ctx, projectId } = await makeProject();
   const key = { idempotencyHeader: "stopped" };
   let goOn = () => {};
@@ -290,7 +295,7 @@ test("a synchronous call that the sweeper finds unsent ends without a charge and
   const find = async () => (await pool.query("SELECT id FROM job WHERE project_id = $1", [projectId])).rows;
   await expect.poll(async () => (await find()).length, { timeout: 30_000, interval: 10 }).toBe(1);
   const [{ id }] = await find();
-  // As a process leaves it that dies while it waits to send again.
+  // A process that dies while it waits to send again leaves the attempt like this.
   await pool.query("UPDATE attempt SET submission = 'not_attempted' WHERE job_id = $1", [id]);
   await leasesPass("job", PAST_LEASE_MS, "id = $2", id);
   await jobs.sweep(ctx, { projectId });
@@ -303,7 +308,7 @@ test("a synchronous call that the sweeper finds unsent ends without a charge and
   expect(again.executionId).not.toBe(id);
 });
 
-test("a lease that ended is its owner's for three seconds more, and no late or held-up pass takes anything over", async () => {
+test("an ended lease stays its owner's for three more seconds, and no late or held-up pass takes anything over", async () => {
   const project = await makeProject();
   const { ctx } = project;
   const { jobId } = await submittedJob(project);
@@ -311,18 +316,18 @@ test("a lease that ended is its owner's for three seconds more, and no late or h
     await jobs.sweep(ctx, project, pass);
     return (await rowsOf(jobId)).job.status;
   };
-  const databaseNow = async () => (await pool.query("SELECT clock_timestamp() AS now")).rows[0].now as Date; // its type
+  const databaseNow = async () => (await pool.query("SELECT clock_timestamp() AS now")).rows[0].now as Date; // pg returns a Date
   await pool.query("UPDATE job SET lease_until = clock_timestamp() WHERE id = $1", [jobId]);
   expect(await sweep()).toBe("running");
   await project.pass(3_001);
   expect(await sweep({ startedAt: await databaseNow(), isLate: true })).toBe("running");
   const before = new Date((await databaseNow()).getTime() - 5_001);
   expect(await sweep({ startedAt: before, isLate: false })).toBe("running");
-  const ahead = new Date((await databaseNow()).getTime() + MINUTE_MS); // however long it takes until the statement
+  const ahead = new Date((await databaseNow()).getTime() + MINUTE_MS); // allows for any delay before the statement
   expect(await sweep({ startedAt: ahead, isLate: false })).toBe("failed");
 });
 
-test("what its owner renews while the sweeper is about to take it over stays its owner's", async () => {
+test("work whose lease is renewed while the sweeper is about to take it over stays its owner's", async () => {
   const project = await makeProject();
   for (const make of [takenJob, submittedJob]) {
     const { jobId } = await make(project);

@@ -21,7 +21,7 @@ import {
 import { attempt } from "./run";
 import { readJob } from "./work";
 
-test("a step that is run again after submission began sends nothing and ends as ambiguous", async () => {
+test("a step that is repeated after submission began sends nothing and ends as ambiguous", async () => {
   const project = await makeProject();
   const { jobId, started } = await submittedJob(project);
   await attempt(project.ctx, jobId, started);
@@ -31,21 +31,21 @@ test("a step that is run again after submission began sends nothing and ends as 
   });
 });
 
-test("of many workers that claim one job, one gets it", async () => {
+test("one of many workers that claim the same job gets it", async () => {
   const project = await makeProject();
   const jobId = await admitted(project);
   const claims = await Promise.all(Array.from({ length: 40 }, () => claimElsewhere(project, jobId)));
   expect(claims.filter(Boolean)).toHaveLength(1);
 });
 
-test("of many submissions of one attempt, one begins", async () => {
+test("one of many submissions of the same attempt begins", async () => {
   const project = await makeProject();
   const { begin } = await takenJob(project);
   const begun = await Promise.all(Array.from({ length: 40 }, begin));
   expect(begun.filter(Boolean)).toHaveLength(1);
 });
 
-test("two submissions of one attempt that wait for the same row: one begins, and no event is missing", async () => {
+test("one of two submissions of an attempt that wait for the same row begins, and no event is missing", async () => {
   const project = await makeProject();
   const { jobId, begin } = await takenJob(project);
   const begun = await lockedUntil(jobId, 2, () => [begin(), begin()]);
@@ -68,7 +68,7 @@ test("a step that is delivered again while its first delivery waits for the prov
   expect(await jobs.get(project.ctx, jobId)).toMatchObject({ status: "succeeded" });
 });
 
-test("a run whose step is delivered again goes on with what it claimed; another run, or one whose job ended, does not", async () => {
+test("a run whose step is delivered again continues its claim; another run, or one whose job ended, does not", async () => {
   const project = await makeProject();
   const jobId = await admitted(project);
   const step = inlineStep(project.clock);
@@ -84,7 +84,7 @@ test("a run whose step is delivered again goes on with what it claimed; another 
   expect(await startJob(project.ctx, jobId, step.runId)).toBeNull();
 });
 
-test("a run that is delivered again when its lease has ended holds it anew before anything leaves", async () => {
+test("a run that is delivered again after its lease ended holds the lease anew before anything is sent", async () => {
   const project = await makeProject();
   const slow = { execution: { executionConstraints: { preferredModel: "sandbox-slow" } } };
   const { jobId } = await jobs.submit(project.ctx, "text.general.fast.v1", { ...QUESTION, ...slow });
@@ -94,14 +94,14 @@ test("a run that is delivered again when its lease has ended holds it anew befor
   await project.pass(PAST_LEASE_MS);
   const running = jobs.run(project.ctx, jobId, step);
   await vi.waitFor(async () => expect((await rowsOf(jobId)).attempts[0].submission).toBe("ambiguous"));
-  await jobs.sweep(project.ctx, { projectId: project.projectId }); // would end what no one holds
+  await jobs.sweep(project.ctx, { projectId: project.projectId }); // would end work that no one holds
   await running;
   const { job } = await rowsOf(jobId);
   expect(job).toMatchObject({ status: "succeeded", fence: started.fence });
   expect(job.lease_owner).not.toBe("gone");
 });
 
-test("a run that is delivered again after its request left waits for the first delivery, and sends nothing", async () => {
+test("a run that is delivered again after its request left waits for the first delivery and sends nothing", async () => {
   const project = await makeProject();
   const jobId = await admitted(project);
   const now = project.ctx.now();
@@ -117,7 +117,7 @@ test("a run that is delivered again after its request left waits for the first d
     },
     sleep: async (id) => {
       steps.push(id);
-      await storeAnswer({ jobId, fence, now, ...answerOf(row.id) }); // the other delivery's
+      await storeAnswer({ jobId, fence, now, ...answerOf(row.id) }); // written by the other delivery
     },
   });
   expect(steps).toEqual(["attempt-1", "wait-1", "attempt-2"]);
@@ -126,7 +126,7 @@ test("a run that is delivered again after its request left waits for the first d
   expect(events.filter(({ type }) => type === "job.provider_submitted")).toHaveLength(1);
 });
 
-test("what was decided about a job by rows that have changed since is not written", async () => {
+test("a decision about a job is not written if the rows have changed since they were read", async () => {
   const project = await makeProject();
   const { jobId, started } = await takenJob(project);
   const seen = (await readJob(jobId))!;
@@ -150,7 +150,7 @@ test("what was decided about a job by rows that have changed since is not writte
   expect(ended).toBe(false);
 });
 
-test("of many ends of one job, one is written", async () => {
+test("one of many ends of the same job is written", async () => {
   const project = await makeProject();
   const jobId = await admitted(project);
   const job = (await readJob(jobId))!;
@@ -176,7 +176,7 @@ test("of many ends of one job, one is written", async () => {
   expect(rows.events.filter((event) => /^job\.(failed|canceled)$/.test(event.type))).toHaveLength(1);
 });
 
-test("no move that the table does not have is written, for any caller", async () => {
+test("a move that the table does not have is refused for every caller", async () => {
   const project = await makeProject();
   const jobId = await admitted(project);
   const event = { type: "job.queued", payload: {} };

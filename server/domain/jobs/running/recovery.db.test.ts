@@ -52,7 +52,7 @@ test("a worker that dies after submission began leaves an ambiguous job that is 
   expect((await rowsOf(jobId)).hold).toMatchObject({ state: "ambiguous" });
 });
 
-test("a worker that dies after the answer was stored is replaced: the job succeeds with that answer", async () => {
+test("a worker that dies after the answer was stored is replaced, and the job succeeds with that answer", async () => {
   const project = await makeProject();
   const { jobId, started } = await submittedJob(project);
   await storeAnswer({
@@ -117,7 +117,7 @@ test("a worker whose lease was taken over writes nothing more", async () => {
   ).toBe(true);
 });
 
-test("a worker whose lease was taken over stores no more text, and sets no answer aside", async () => {
+test("a worker whose lease was taken over stores no more text and sets no answer aside", async () => {
   const project = await makeProject();
   const jobId = await admitted(project);
   const first = (await startJob(project.ctx, jobId))!;
@@ -149,7 +149,7 @@ test("a worker whose lease was taken over stores no more text, and sets no answe
   expect(aside).toBe(false);
 });
 
-test("a worker that stops after submission began and before anything left gives the job back unsubmitted", async () => {
+test("a worker that stops after submission began but before anything left returns the job unsubmitted", async () => {
   const project = await makeProject();
   const { jobId, started } = await takenJob(project);
   await lockedUntil(jobId, 1, () => [attempt(project.ctx, jobId, started)], {
@@ -162,7 +162,7 @@ test("a worker that stops after submission began and before anything left gives 
   expect(await jobs.get(project.ctx, jobId)).toMatchObject({ status: "succeeded" });
 });
 
-test("a job that cannot be ended keeps the sweep from no other", async () => {
+test("a job that cannot be ended does not keep the sweep from ending others", async () => {
   const project = await makeProject();
   const broken = await admitted(project);
   const other = await admitted(project);
@@ -192,7 +192,7 @@ test("a job that no one starts fails with QueueTimeout when its queue deadline p
   expect((await rowsOf(jobId)).hold).toMatchObject({ state: "released" });
 });
 
-test("a wake that was lost is sent again, under a new number each time", async () => {
+test("a lost wake is sent again under a new number", async () => {
   const project = await makeProject();
   const jobId = await admitted(project);
   project.clock.advance(11_000);
@@ -202,7 +202,7 @@ test("a wake that was lost is sent again, under a new number each time", async (
   expect((await rowsOf(jobId)).job).toMatchObject({ dispatch_number: 2 });
 });
 
-test("a canceling job whose worker is gone is canceled by the sweep, with its hold kept when it may have run", async () => {
+test("the sweep cancels a canceling job whose worker is gone, and keeps its hold if it may have run", async () => {
   const project = await makeProject();
   const { jobId } = await submittedJob(project);
   await jobs.cancel(project.ctx, jobId);
@@ -212,7 +212,7 @@ test("a canceling job whose worker is gone is canceled by the sweep, with its ho
   expect((await rowsOf(jobId)).hold).toMatchObject({ state: "ambiguous" });
 });
 
-test("of a job that is taken over after its execution limit nothing is sent any more", async () => {
+test("a job that is taken over after its execution limit sends nothing", async () => {
   const project = await makeProject();
   const {
     jobId,

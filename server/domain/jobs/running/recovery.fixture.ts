@@ -13,7 +13,9 @@ export async function admitted(project: TestProject) {
   return jobId;
 }
 
-/** A job that a worker has taken: what it started, with what begins the one submission of its attempt. */
+/**
+ * A job that a worker has claimed: its claim, and `begin`, which begins the one submission of its attempt.
+ */
 export async function takenJob(project: TestProject) {
   const jobId = await admitted(project);
   const started = await startJob(project.ctx, jobId);
@@ -23,14 +25,14 @@ export async function takenJob(project: TestProject) {
   return { jobId, started, begin };
 }
 
-/** The same, and its submission has begun: its outcome is not known. */
+/** A claimed job whose submission has begun, so that its outcome is unknown. */
 export async function submittedJob(project: TestProject) {
   const taken = await takenJob(project);
   await taken.begin();
   return taken;
 }
 
-/** Another process takes a job, for the run `r`. */
+/** Claims a job as another process, for the run `r`. */
 export const claimElsewhere = ({ ctx }: TestProject, jobId: string) =>
   claim({
     jobId,
@@ -76,7 +78,7 @@ export const answerOf = (attemptId: string) => ({
   events: [],
 });
 
-/** Keeps a job's row locked until so many statements (of those that hold this text) wait for it. */
+/** Keeps a job's row locked until `waiting` statements that contain the text `holding` wait for it. */
 export async function lockedUntil(
   jobId: string,
   waiting: number,

@@ -60,7 +60,7 @@ async function bytesOf(sha256: string | null): Promise<Buffer> {
   return Buffer.concat(pieces);
 }
 
-test("durable work done here ends with its files, its output and a receipt that cost nothing", async () => {
+test("durable work done in this process ends with its files, its output and a receipt without cost", async () => {
   const project = await makeProject({ walletMicros: 0 });
   const jobId = await submit(project);
   await jobs.run(project.ctx, jobId, inlineStep(project.clock));
@@ -111,7 +111,7 @@ test("durable work done here ends with its files, its output and a receipt that 
   expect(receipt.artifacts).toHaveLength(7);
 });
 
-test("one image is one file, and the same each time", async () => {
+test("a single image is one file, identical each time", async () => {
   const project = await makeProject();
   const sums: (string | null | undefined)[] = [];
   for (let n = 0; n < 2; n++) {
@@ -124,7 +124,7 @@ test("one image is one file, and the same each time", async () => {
   expect(sums[0]).toBe(sums[1]);
 });
 
-test("a drawing that only the clock ends is 503 and may be retried, costs nothing, and does not blame the file", async () => {
+test("a drawing that only the clock ends is a 503, may be retried, costs nothing, and does not blame the file", async () => {
   const { execute } = getCapability(RENDER);
   if (!("local" in execute)) throw new Error("models are drawn here");
   const { run } = execute;
@@ -153,7 +153,7 @@ test("a drawing that only the clock ends is 503 and may be retried, costs nothin
   expect((await jobs.get(project.ctx, again)).status).toBe("succeeded");
 });
 
-test("a file that cannot be drawn fails the job with its reason, and leaves nothing", async () => {
+test("a file that cannot be drawn fails the job with its reason and leaves no artifacts", async () => {
   const project = await makeProject();
   const jobId = await submit(project, {}, (await cube()).slice(0, 300));
   await jobs.run(project.ctx, jobId, inlineStep(project.clock));
@@ -166,7 +166,7 @@ test("a file that cannot be drawn fails the job with its reason, and leaves noth
   expect((await rowsOf(jobId)).receipts).toHaveLength(1);
 });
 
-test("a source of another project, of another kind, or none is refused at its field before there is a job", async () => {
+test("a source that is missing, of another project or of another kind is refused at its field before a job exists", async () => {
   const [project, other] = [await makeProject(), await makeProject()];
   const field = ["body", "input", "source", "artifactId"];
   for (const artifactId of [
@@ -180,7 +180,7 @@ test("a source of another project, of another kind, or none is refused at its fi
 });
 
 test.each(["after-claim", "before-receipt"] as const)(
-  "a worker that dies %s is followed by another that does the work again, once",
+  "after a worker dies %s, another one does the work again, once",
   async (failpoint) => {
     const project = await makeProject();
     const jobId = await submit(project, { output: "image" });
@@ -197,13 +197,13 @@ test.each(["after-claim", "before-receipt"] as const)(
   },
 );
 
-test("work that is not done at its deadline fails with it", async () => {
+test("work that is unfinished at its deadline fails with ExecutionTimeout", async () => {
   const project = await makeProject();
   const large = { width: 2048, height: 2048 };
   const jobId = await submit(project, large, await MODELS["glass around a core"]?.());
   const started = await startJob(project.ctx, jobId);
   if (!started) throw new Error("the job was not taken");
-  // A tenth of a second is left, and seconds of work.
+  // A tenth of a second is left for seconds of work.
   project.clock.advance(300_000 - 100);
   expect(await attempt(project.ctx, jobId, started)).toMatchObject({ state: "ended" });
   expect(await jobs.get(project.ctx, jobId)).toMatchObject({
@@ -213,7 +213,7 @@ test("work that is not done at its deadline fails with it", async () => {
   });
 });
 
-test("a cancel ends work that is under way, and nothing is kept", async () => {
+test("a cancel ends running work, and nothing is kept", async () => {
   const project = await makeProject();
   const jobId = await submit(project, { width: 2048, height: 2048 }, await MODELS["glass around a core"]?.());
   const running = jobs.run(project.ctx, jobId, inlineStep(project.clock));

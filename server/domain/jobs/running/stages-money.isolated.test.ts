@@ -19,7 +19,7 @@ import {
 
 beforeAll(openTenant);
 
-/** A model of the first stage, by name: no input has a field for it. */
+/** Sets the model of the first stage in the job's row, because no input has a field for it. */
 async function drawnBy(jobId: string, model: string) {
   await pool.query(
     `UPDATE job SET pricing = jsonb_set(pricing, '{stages,0,route,model}', to_jsonb($2::text)) WHERE id = $1`,
@@ -27,12 +27,12 @@ async function drawnBy(jobId: string, model: string) {
   );
 }
 
-describe("a quote is of all stages", () => {
+describe("a quote covers all stages", () => {
   test.each([
     ["sheet2x2", "exact", SHEET + MESH, SHEET + MESH],
     ["perView", "exact", 4 * SHEET + MESH, 4 * SHEET + MESH],
     ["panelRepair", "upper_bound", SHEET + MESH, 5 * SHEET + MESH],
-  ])("%s: %s, from %i to %i", async (turnaroundMode, qualifier, least, most) => {
+  ])("the quote of %s is %s, from %i to %i", async (turnaroundMode, qualifier, least, most) => {
     const { json } = await tenant.post(`/v1/capabilities/${KEY}/quote`, {
       input: { baseArtifactId: base, turnaroundMode },
     });
@@ -45,7 +45,7 @@ describe("a quote is of all stages", () => {
     expect((await rowsOf(jobId)).hold).toMatchObject({ state: "open", amount_micros: withFee(most) });
   });
 
-  test("a call's own ceiling is held against the whole", async () => {
+  test("a call's own ceiling is compared with the total", async () => {
     const { status, json } = await tenant.post(`/v1/capabilities/${KEY}/jobs`, {
       input: { baseArtifactId: base },
       maxCostUsd: 0.05,
@@ -54,7 +54,7 @@ describe("a quote is of all stages", () => {
   });
 });
 
-describe("how the money of both stages ends", () => {
+describe("the money of both stages", () => {
   const MESH_ENDS: [string, string, string, number | null][] = [
     ["sandbox-refuse", "ProviderRejected", "settled", withFee(SHEET)],
     ["sandbox-fail", "PROVIDER_ERROR", "settled", withFee(SHEET)],
@@ -62,13 +62,13 @@ describe("how the money of both stages ends", () => {
     ["sandbox-lost", "TRANSPORT_AMBIGUOUS", "ambiguous", null],
   ];
   test.each(campaign.sample(MESH_ENDS, ([, , state]) => [state]))(
-    "the mesh by %s: %s, the hold %s at %s",
+    "a mesh by %s fails with %s, and the hold is %s at %s",
     async (preferredModel, code, state, settled) => {
       const jobId = await submit({}, { preferredModel });
       await work(jobId);
       const job = await read(jobId);
       expect(job).toMatchObject({ status: "failed", error: { code }, retry: { newKeySafe: false } });
-      // The views were paid for and stay.
+      // The views were paid for, so they stay.
       expect(job.artifacts).toHaveLength(5);
       expect((await rowsOf(jobId)).hold).toMatchObject({ state, settled_micros: settled });
       expect((await receiptOf(jobId)).stages[0]).toMatchObject({ cost: { amountMicros: SHEET } });
@@ -86,22 +86,25 @@ describe("how the money of both stages ends", () => {
       `${isSafe}`,
       code === "PROVIDER_EMPTY_OUTPUT" ? "empty" : "",
     ]),
-  )("the drawing by %s: %s, the hold %s at %s, and no mesh", async (model, code, state, settled, isSafe) => {
-    const jobId = await submit();
-    await drawnBy(jobId, model);
-    await work(jobId);
-    expect(await read(jobId)).toMatchObject({
-      status: "failed",
-      error: { code },
-      retry: { newKeySafe: isSafe },
-    });
-    const { hold, attempts } = await rowsOf(jobId);
-    expect(hold).toMatchObject({ state, settled_micros: settled });
-    expect(attempts).toHaveLength(1);
-  });
+  )(
+    "a drawing by %s fails with %s, the hold is %s at %s, and no mesh is made",
+    async (model, code, state, settled, isSafe) => {
+      const jobId = await submit();
+      await drawnBy(jobId, model);
+      await work(jobId);
+      expect(await read(jobId)).toMatchObject({
+        status: "failed",
+        error: { code },
+        retry: { newKeySafe: isSafe },
+      });
+      const { hold, attempts } = await rowsOf(jobId);
+      expect(hold).toMatchObject({ state, settled_micros: settled });
+      expect(attempts).toHaveLength(1);
+    },
+  );
 });
 
-describe("what is refused, and where", () => {
+describe("refused input", () => {
   test.each<[object, string[]]>([
     [{ baseArtifactId: "" }, ["baseArtifactId"]],
     [{ baseArtifactId: "art_0" }, ["baseArtifactId"]],
@@ -112,7 +115,7 @@ describe("what is refused, and where", () => {
       { meshSettings: { textureReferenceArtifactId: "art_0" } },
       ["meshSettings", "textureReferenceArtifactId"],
     ],
-  ])("%j at %j", async (input, field) => {
+  ])("%j is refused at %j", async (input, field) => {
     const { status, json } = await tenant.post(`/v1/capabilities/${KEY}/jobs`, {
       input: { baseArtifactId: base, ...input },
     });
@@ -128,7 +131,7 @@ describe("what is refused, and where", () => {
       "meshSettings.overrides.texturePrompt",
       800,
     ],
-  ])("a text that is longer than its descriptor says: %#", async (input, field, maxCharacters) => {
+  ])("a text longer than its descriptor allows is refused: %#", async (input, field, maxCharacters) => {
     const { status, json } = await tenant.post(`/v1/capabilities/${KEY}/jobs`, {
       input: { baseArtifactId: base, ...input },
     });

@@ -15,7 +15,7 @@ import { MESH, openTenant, read, receiptOf, SHEET, submit, tenant, withFee } fro
 
 beforeAll(openTenant);
 
-/** The attempts as the rows have them, with how often the sandbox has really got each. */
+/** The attempts in the rows, each with the number of its requests that reached the sandbox. */
 async function callsOf(jobId: string) {
   const attempts = (await rowsOf(jobId)).attempts.sort((a, b) => a.number - b.number);
   return Promise.all(
@@ -42,7 +42,7 @@ const slotsOf = (artifacts: Shown[]) =>
 const VIEWS = ["front", "right", "back", "left"];
 
 describe("one picture becomes four views and a mesh", () => {
-  test("sheet2x2: one call of each stage, six artifacts, one receipt for both", async () => {
+  test("sheet2x2 makes one call of each stage, six artifacts, and one receipt for both", async () => {
     const jobId = await submit({ resolvedPrompt: "A brass robot", meshSettings: { shouldTexture: false } });
     await work(jobId);
     const job = await read(jobId);
@@ -98,7 +98,7 @@ describe("one picture becomes four views and a mesh", () => {
     ["sheet1x4", ["turnaround"], 60_000],
     ["perView", VIEWS.map((view) => `turnaround.${view}`), 4 * SHEET],
     ["panelRepair", ["turnaround"], SHEET],
-  ])("%s: %j", async (turnaroundMode, stages, cost) => {
+  ])("%s makes the calls %j", async (turnaroundMode, stages, cost) => {
     const jobId = await submit({ turnaroundMode });
     await work(jobId);
     const job = await read(jobId);
@@ -112,7 +112,7 @@ describe("one picture becomes four views and a mesh", () => {
     expect((await rowsOf(jobId)).hold).toMatchObject({ settled_micros: withFee(cost + MESH) });
   });
 
-  test("panelRepair: only what the sheet lacks is drawn again, once, and takes its place", async () => {
+  test("panelRepair redraws only the views that the sheet lacks, once each", async () => {
     const jobId = await submit({ turnaroundMode: "panelRepair" }, { preferredModel: "sandbox-gappy" });
     await work(jobId);
     const job = await read(jobId);
@@ -137,7 +137,7 @@ describe("one picture becomes four views and a mesh", () => {
       amount_micros: withFee(5 * SHEET + MESH),
       settled_micros: withFee(3 * SHEET + MESH),
     });
-    // The name was of a model that draws: the mesh was no one's wish.
+    // The preferred model can only draw, so the mesh is made by the default model.
     expect((await receiptOf(jobId)).stages.map(({ model }: { model: string }) => model)).toEqual([
       "sandbox-gappy",
       "sandbox-gappy",
@@ -156,7 +156,7 @@ describe("a person looks at the views before the mesh is made", () => {
     return { jobId, job };
   }
 
-  test("what is shown are the views; approved, the mesh is made of them and nothing is drawn again", async () => {
+  test("the approval shows the views, and then the mesh is made from them and nothing is drawn again", async () => {
     const { jobId, job } = await waiting();
     expect(job.approval).toMatchObject({ reason: "turnaround_review", step: "turnaround" });
     expect(
@@ -164,7 +164,7 @@ describe("a person looks at the views before the mesh is made", () => {
     ).toEqual(job.artifacts.map(({ artifactId, label }: Record<string, string>) => [artifactId, label]));
     expect(slotsOf(job.approval.artifacts)).toContain("turnaround_view left filled");
     expect(await callsOf(jobId)).toEqual([answered(1, "turnaround", SHEET)]);
-    // Woken without a decision it goes on waiting.
+    // A wake without a decision leaves the job waiting.
     await work(jobId);
     expect((await read(jobId)).status).toBe("awaiting_approval");
     expect((await tenant.post(`/v1/jobs/${jobId}/approve`, {})).status).toBe(200);
@@ -178,7 +178,7 @@ describe("a person looks at the views before the mesh is made", () => {
     ["canceled", "cancel", "Cancelled"],
   ] as const;
   test.each(campaign.inTurn(REFUSALS, 0))(
-    "%s, it ends canceled, with what the drawing cost on the receipt",
+    "a job that is %s ends canceled, with the cost of the drawing on its receipt",
     async (_case, verb, code) => {
       const { jobId } = await waiting();
       expect((await tenant.post(`/v1/jobs/${jobId}/${verb}`, {})).status).toBe(200);
@@ -198,7 +198,7 @@ describe("a person looks at the views before the mesh is made", () => {
     },
   );
 
-  test("no one decided in time: the same, with its own code", async () => {
+  test("a review that no one decides in time ends the same way, with its own code", async () => {
     const { jobId } = await waiting();
     const clock = testClock();
     clock.advance(8 * DAY_MS);
@@ -210,7 +210,7 @@ describe("a person looks at the views before the mesh is made", () => {
 
 describe("a process that dies between the stages", () => {
   test.each(campaign.inTurn(["after-answer", "after-stage-kept", "after-attempt-opened"] as const, 1))(
-    "%s: another goes on from there, and each call has arrived once",
+    "%s: another process continues from there, and each call arrives once",
     async (place) => {
       const jobId = await submit({ turnaroundMode: "sheet2x2" });
       expect(await runJobKilledAt(jobId, place)).toBe("SIGKILL");
@@ -230,7 +230,7 @@ describe("a process that dies between the stages", () => {
     },
   );
 
-  test("after the drawing was begun: it may have run, is not sent again, and no mesh is made", async () => {
+  test("after the drawing was begun, it may have run, is not sent again, and no mesh is made", async () => {
     const jobId = await submit();
     expect(await runJobKilledAt(jobId, "after-submission-begun")).toBe("SIGKILL");
     const clock = testClock();

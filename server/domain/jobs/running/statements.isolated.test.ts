@@ -6,9 +6,12 @@ import * as pins from "@/server/domain/pins";
 import { inTransaction, pool } from "@/server/platform/db";
 import { copyJob, inlineStep, makeProject } from "@/testing/world";
 
-/* How the statements of an execution find their rows, when the planner last saw few rows in each state. */
+/*
+ * The statements of an execution must find their rows by narrow indexes, even if the planner last saw few
+ * rows in each state.
+ */
 
-/** Indexes of all rows in a state, for queries of those. */
+/** Indexes of all rows in a state, for the queries that need all of them. */
 const OF_ALL_IN_A_STATE = [
   "job_to_dispatch",
   "job_unfinished",
@@ -17,7 +20,7 @@ const OF_ALL_IN_A_STATE = [
   "job_needs_attention",
 ];
 
-/** The same of what lies beside jobs. */
+/** The same kind of indexes on other tables than jobs. */
 const OF_OTHERS_IN_A_STATE = [
   "job_webhook_behind",
   "pinned_execution_leases",
@@ -27,7 +30,7 @@ const OF_OTHERS_IN_A_STATE = [
 
 const isReading = (text: string) => /^\s*(WITH|SELECT|UPDATE)\b/.test(text);
 
-/** The queries that this work sends. */
+/** Returns the queries that `work` sends. */
 async function queriesOf(work: () => Promise<unknown>): Promise<(pg.QueryConfig | string)[]> {
   const query = vi.spyOn(pg.Client.prototype, "query");
   try {
@@ -38,7 +41,7 @@ async function queriesOf(work: () => Promise<unknown>): Promise<(pg.QueryConfig 
   }
 }
 
-/** The statements that this work runs, by their names or beginnings. */
+/** The statements that `work` runs, by their names, or by their first characters if they have none. */
 async function statementsOf(work: () => Promise<unknown>): Promise<Map<string, string>> {
   const statements = new Map<string, string>();
   for (const asked of await queriesOf(work)) {
@@ -49,7 +52,10 @@ async function statementsOf(work: () => Promise<unknown>): Promise<Map<string, s
   return statements;
 }
 
-/** The lines of a statement's plan, general or with these parameters, once its tables are too large to be read whole. */
+/**
+ * The lines of a statement's plan, generic or with these parameters, as if its tables were too large to be
+ * scanned.
+ */
 async function planOf(text: string, values?: unknown[]): Promise<string[]> {
   return inTransaction(async (client) => {
     await client.query("SET LOCAL enable_seqscan = off");
@@ -61,7 +67,7 @@ async function planOf(text: string, values?: unknown[]): Promise<string[]> {
   });
 }
 
-/** The indexes that it reads. */
+/** The indexes that a statement's generic plan reads. */
 const indexesOf = async (text: string) =>
   (await planOf(text)).flatMap((line) => /(?:using|Scan on) (\w+)/.exec(line)?.[1] ?? []);
 
@@ -70,14 +76,14 @@ test("an execution reads no index of all jobs in a state; the sweeper and the op
   const request = { input: { messages: [{ role: "user", content: "Hello." }] } };
   const statements = await statementsOf(async () => {
     const { jobId } = await jobs.submit(project.ctx, "text.general.fast.v1", request);
-    await pool.query("ANALYZE job, attempt, hold, payload"); // with one job that waits, and none that runs
+    await pool.query("ANALYZE job, attempt, hold, payload"); // with one waiting job and no running one
     await jobs.run(project.ctx, jobId, inlineStep(project.clock));
     await jobs.invoke(project.ctx, "text.general.fast.v1", request);
   });
   for (const name of ["claim-one", "begin-one", "answer-one", "finish-one"])
     expect([...statements.keys()]).toContain(name);
   for (const [name, text] of statements) {
-    if (!isReading(text) || name === "count-unfinished") continue; // those of one project
+    if (!isReading(text) || name === "count-unfinished") continue; // counts those of one project
     const read = await indexesOf(text);
     expect({ name, read: read.filter((index) => OF_ALL_IN_A_STATE.includes(index)) }).toEqual({
       name,
@@ -96,7 +102,7 @@ test("an execution reads no index of all jobs in a state; the sweeper and the op
   expect(read.flat()).toEqual(expect.arrayContaining([...OF_ALL_IN_A_STATE, ...OF_OTHERS_IN_A_STATE]));
 });
 
-test("lists find a job by its idempotency key in the index of keys, also for a key of the whole organization", async () => {
+test("lists find a job by its idempotency key in the index of keys, even by a key of the whole organization", async () => {
   const { ctx, projectId } = await makeProject();
   const { jobId } = await jobs.submit(ctx, "text.general.fast.v1", {
     input: { messages: [{ role: "user", content: "Hello." }] },
@@ -114,14 +120,14 @@ test("lists find a job by its idempotency key in the index of keys, also for a k
     const queries = await queriesOf(async () => {
       expect((await list()).items.map((item) => item.jobId)).toEqual([jobId]);
     });
-    // A list has no name, so it is planned with its parameters.
+    // A list's query has no name, so it is planned with its parameters.
     const listed = queries.find((asked) => typeof asked === "object" && /LIMIT \$\d+\) job/.test(asked.text));
     const { name, text, values } = listed as pg.QueryConfig;
     expect(name).toBeUndefined();
     const plan = await planOf(text, values);
     const found = plan.filter((line) => /idempotency_key/.test(line));
     expect(found[0]).toContain("using job_project_id_operation_idempotency_key_key on job");
-    // By all three of its columns: with the project alone it would read every key of that.
+    // All three columns are in the condition: with the project alone, every key of the project would be read.
     const [sought] = found.filter((line) => line.includes("Index Cond"));
     expect(sought).toMatch(/project_id.+operation.+idempotency_key/);
   }
