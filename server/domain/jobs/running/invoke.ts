@@ -69,15 +69,18 @@ function freshAttempt(admission: Admission): AttemptRow | null {
   };
 }
 
-/** An invoke by a door of another interface, which takes an answer as it was said and may say more than an input does. */
+/**
+ * An invoke through another interface: it accepts an answer that was cut off or calls tools, and may submit
+ * more than the input.
+ */
 export type Door = Pick<Beside, "conversation" | "newMembers">;
 
 /**
- * Runs a capability and answers when it has ended: admission is committed before the first byte can leave, the receipt
- * before the answer. A failure is an error with the execution's id; its record stays readable. The same key and request
- * answer with the first execution, waiting for it when it is still running; so does the repeat of a request without a key that
- * lost its answer (repeats.ts). A stream is answered when it is admitted and
- * runs on, no matter who reads its frames.
+ * Runs a capability and returns when it has ended: admission is committed before the first byte can leave,
+ * and the receipt before the answer. A failure is thrown as an error with the execution's id; its record
+ * stays readable. A replay of the same key and request returns the first execution, and waits for it while it
+ * still runs; so does the repeat of a request without a key that lost its answer (repeats.ts). A stream is
+ * answered once it is admitted, and runs on even if no one reads its frames.
  */
 export async function invoke(
   ctx: Ctx,
@@ -101,20 +104,21 @@ export async function invoke(
   const job = { ...toRow(fresh.admission), content_kept_ms: fresh.contentKeptMs };
   if (job.mode === STREAM) {
     execute(ctx, capability, { prepared: fresh, job, takesAsSaid }).catch((cause) => {
-      // How it ended is on its record. Without an end there, its lease runs out and the sweeper writes one.
+      // The record says how the execution ended. Without an end there, the lease runs out and the sweeper
+      // writes one.
       if (!(cause instanceof Fault)) log.error({ err: cause, jobId: job.id }, "a stream failed");
     });
     return toStreaming(job, heldFor(job));
   }
   const written = await execute(ctx, capability, { prepared: fresh, job, takesAsSaid });
-  // Another process, or a cancel, ended it: the answer is what its record says.
+  // Another process or a cancel ended the execution, so its record has the answer.
   if (!written) return replay(ctx, jobId);
   const { ending } = written;
   const warnings = [...fresh.plan.warnings, ...warningsOf(ending)];
   return toResult(job, written, warnings, chargeOfCall(job, ending));
 }
 
-/** A stream's answer before its end, and after an end that is no success: its frames tell the rest. */
+/** The answer to a stream that has not ended or has not succeeded; its frames contain the rest. */
 function toStreaming(job: JobRow, hold: HoldFacts | null): InvocationResult {
   const hasEnded = TERMINAL.includes(job.status);
   return {
@@ -135,7 +139,7 @@ function toStreaming(job: JobRow, hold: HoldFacts | null): InvocationResult {
   };
 }
 
-/** What every answer says of the request. */
+/** Fields of every answer that describe the execution and its request. */
 const requestOf = (job: JobRow) => ({
   executionId: job.id,
   resolvedProvider: job.provider || null,
@@ -145,7 +149,7 @@ const requestOf = (job: JobRow) => ({
   metadata: job.metadata,
 });
 
-/** Carries an execution to its end; null: its end was written by another process, or is a cancel. */
+/** Carries an execution to its end. Null if another process wrote the end, or if it was canceled. */
 async function execute(
   ctx: Ctx,
   capability: Capability,
@@ -170,7 +174,8 @@ async function execute(
   try {
     const { isUnsent, written } = await untilEnded<Extract<Next, { state: "ended" }>>(
       async (turn) => {
-        // Admission has begun the first submission, and only a call is made again.
+        // Admission has begun the first submission. Only a provider's call takes another turn, so `row`
+        // exists then.
         if (turn > 1)
           return attempt(ctx, job.id, { attemptId: row!.id, fence: 1 }, { known: null, inHand: work });
         const lease = jobLeases.hold(job.id, 1, {
@@ -185,14 +190,15 @@ async function execute(
       },
       (ms) => sleep(clockOf(ctx), ms),
     );
-    // Of one that was canceled meanwhile, its record tells.
+    // A canceled execution is answered from its record instead.
     if (isUnsent && (await readJob(job.id))?.status !== "canceled") throw unsentFault(job.id);
     return written && !written.isCanceled ? written : null;
   } catch (cause) {
     if (isOutage(cause) && !row) void neverSent(ctx, { jobId: job.id, fence: 1, attemptId: null });
     if (isOutage(cause) && isKnownUnsent(job.id)) throw unsentFault(job.id);
     await ctx.unkeyed?.answeredEarly?.();
-    // The provider has answered and our own storage does not: sending it again would run it twice.
+    // The provider may have run the request although our own storage fails, so sending it again could run it
+    // twice.
     if (!row || !isOutage(cause)) throw cause;
     ctx.log.error({ err: cause, jobId: job.id }, "the result of an execution could not be recorded");
     return unrecorded(job.id);
@@ -202,13 +208,16 @@ async function execute(
 const unrecorded = (executionId: string): never =>
   failUnknown(executionId, "The request was sent to the provider, and its result could not be recorded yet.");
 
-/** Until when a caller waits for a provider that has no capacity: as the request says, and never beyond its own limit. */
+/**
+ * The time until which a caller waits for a provider without capacity: the queue deadline of the request, but
+ * never beyond its execution limit.
+ */
 const waitsUntil = ({ created_at, queue_deadline_at, execution_seconds }: JobRow) =>
   new Date(Math.min(queue_deadline_at.getTime(), created_at.getTime() + execution_seconds * 1000));
 
 /**
- * Answer and end in one statement. An answer that a store of ours cannot take now is kept as a durable job's, and another
- * process goes on with it: paid work is never thrown away.
+ * Stores the answer and the end in one statement. If our storage fails, the answer is kept like a durable
+ * job's and another process continues with it, because paid work is never discarded.
  */
 async function keepAtEnd(turn: Turn, answer: Answer): Promise<Next> {
   const { ctx, work } = turn;
@@ -225,7 +234,9 @@ async function keepAtEnd(turn: Turn, answer: Answer): Promise<Next> {
   }
 }
 
-/** Success as the wire's InvocationResult; a failure as an error that names the record. */
+/**
+ * Returns a success as the wire's InvocationResult, and throws a failure as an error that names the record.
+ */
 function toResult(
   job: JobRow,
   { ending, kept }: { ending: Ending; kept: Kept },
@@ -268,10 +279,10 @@ function toResult(
   };
 }
 
-/** What the provider's work cost. Null: not known. */
+/** The cost of the provider's work; null if it is not known. */
 const costOf = ({ settlement, observed }: Ending) => (settlement === "released" ? 0 : observed.costMicros);
 
-/** The error of a synchronous execution: what happened and why, then what to do next. */
+/** The error of a synchronous execution: what happened and why, then the next step. */
 function toInvocationFault(
   job: JobRow,
   {
@@ -294,7 +305,10 @@ function toInvocationFault(
   });
 }
 
-/** Answers with the execution that an earlier request began; waits while it runs, at most its own execution limit. */
+/**
+ * Answers with the execution that an earlier request began. Waits while it runs, for its execution limit and
+ * a margin.
+ */
 async function replay(ctx: Ctx, jobId: string): Promise<InvocationResult> {
   const job = await awaitFirst(
     clockOf(ctx),
@@ -336,7 +350,7 @@ async function fromRows(job: JobRow): Promise<InvocationResult> {
   const generatedArtifacts = listed.flatMap((each) =>
     isObject(each) && typeof each.artifactId === "string" ? [each.artifactId] : [],
   );
-  // Distinct from an execution that answered nothing.
+  // Removed output must differ from an execution that answered nothing.
   const warnings = output?.content === null ? [...result.warnings, OUTPUT_REMOVED] : result.warnings;
   return { ...result, typedOutput, outputPayloadRef: output?.id ?? null, generatedArtifacts, warnings };
 }

@@ -23,16 +23,25 @@ import { type Aside, findSetAside, forgetSetAside, keepAside } from "./set-aside
 import { keepStage } from "./stages";
 import type { LoadedWork, Turn } from "./work";
 
-/** Waits between tries to store an answer: long enough for a database that is started again. */
+/** Waits between attempts to store an answer; together they outlast a restart of the database. */
 const STORE_WAITS_MS = [100, 900, 4_000];
-/** Waits between tries to work on an answer's files: what fails for good fails the same each time. */
+/**
+ * Waits between attempts to process an answer's files; they are few, because a permanent failure is the same
+ * each time.
+ */
 const REFINE_WAITS_MS = [100, 900];
 
-/** The provider has answered: content first, then the answer's row, then the end. Paid work is never thrown away. */
+/**
+ * Stores a provider's answer: content first, then the answer's row, then the end. Paid work is never
+ * discarded.
+ */
 export const keepAnswer = (turn: Turn, answer: Answer) =>
   storeAndEnd(turn, resultOf(answer), answer, STORE_WAITS_MS);
 
-/** The step that kept failing is done again with the answer that was set aside: its time has come, or an operator asked. */
+/**
+ * Repeats the step that kept failing, with the answer that was set aside, because its wait has ended or an
+ * operator requested it.
+ */
 export async function storeSetAside(turn: Turn): Promise<Next> {
   const { ctx, work, row, lease } = turn;
   const content = await findSetAside(work.job.id);
@@ -75,7 +84,7 @@ async function storeAndEnd(
       break;
     } catch (cause) {
       log.error({ err: cause, jobId: work.job.id, tried }, "the answer of a provider could not be stored");
-      // Written after all, where only the reply was lost.
+      // The answer may have been stored although its reply was lost.
       const known = await attemptOf(work.job).catch(() => null);
       if (known?.answer && !known.answer.isSetAside) break;
       const isKept = row.answer?.isSetAside === true;
@@ -100,8 +109,9 @@ async function storeAndEnd(
 }
 
 /**
- * After a step that a store of ours keeps from being done: it is done again, here (null) or by the next turn, or an operator
- * decides. Where a cancel came meanwhile it has the last word, and what the provider's work cost stays.
+ * Handles a step that our own storage prevents: the step is repeated here (null) or by the next turn, or an
+ * operator decides. If a cancel arrived in the meantime, the job ends as canceled, and the cost of the
+ * provider's work stays.
  */
 async function afterFailure(
   turn: Turn,
@@ -109,7 +119,7 @@ async function afterFailure(
   to: {
     tried: number;
     waitsMs: readonly number[];
-    /** How a cancel ends it. */
+    /** The ending that is written if the job was canceled. */
     ending: Ending;
     kept: Kept | null;
     aside: Aside;
@@ -126,7 +136,7 @@ async function afterFailure(
   }
   if (decided.to === "waiting") {
     const afterMs = jittered(decided.afterMs);
-    // Under a lease that outlives the wait.
+    // The lease must outlive the wait.
     const leaseMs = Math.round(afterMs) + LEASE_MS;
     const isWaiting = to.aside.content
       ? await keepAside(ctx, held, to.ending, { ...to.aside, leaseMs })
@@ -138,27 +148,30 @@ async function afterFailure(
   return { state: "ended" };
 }
 
-/** The next turn goes on at once. */
+/** The next turn starts at once. */
 const AGAIN: Next = { state: "again", afterMs: 0 };
 
-/** The files of the stages before, which are part of what the job yields. */
+/** The files of the earlier stages, which are part of the job's output. */
 const filesBefore = async ({ job, stages }: LoadedWork): Promise<ArtifactRow[]> =>
   stages ? artifactsOf(job) : [];
 
-/** The work that is left to do here on the files of an answer; null: none. */
+/** The processing that the files of an answer need here; null if they need none. */
 function refinementOf({ capability, input, route }: LoadedWork) {
   const execution = capability.execute;
   if ("local" in execution || !route) return null;
   return execution.refine?.(input, route.model) ?? null;
 }
 
-/** Ends a job whose answer is stored; first does what is still to be done with its files. Without `kept` that is read. */
+/**
+ * Ends a job whose answer is stored, after processing its files if they still need it. Without `kept`, the
+ * content is read from the rows.
+ */
 export async function endAnswered(turn: Turn, kept: Kept | null = null): Promise<Next> {
   const { ctx, work, row } = turn;
   const answered = endingOf(row);
   const refine = refinementOf(work);
   if (work.stage && work.job.status === "running" && !answered.unprocessed) return AGAIN;
-  // Of a canceled job no one waits for the files: they stay as they came.
+  // No one waits for the files of a canceled job, so they stay unprocessed.
   if (!answered.unprocessed || !refine || work.job.status === "canceling")
     return finishLeased(turn, answered, kept);
   const { unprocessed: _done, ...ending } = answered;

@@ -8,7 +8,7 @@ import { type ArtifactRow, artifactsOf, expiryOf, isSealedOf, type JobRow, UNPRO
 import type { StoredAnswer, StoredArtifact } from "../transitions/answer";
 import type { NewEvent } from "../transitions/moves";
 
-/** Puts files into the store and names them; the rows that list them are written with the answer. */
+/** Puts files into the store and assigns their ids; the rows that list them are written with the answer. */
 export async function keepFiles(
   job: Pick<JobRow, "retention_requirement" | "content_kept_ms">,
   files: OutputFile[],
@@ -35,7 +35,7 @@ export async function keepFiles(
   });
 }
 
-/** The provider's files of a job as they were kept, in their order: what `keepFiles` stored before they are worked on. */
+/** The provider's files that `keepFiles` stored before their processing, in their order. */
 export async function keptFiles(job: Pick<JobRow, "id" | "project_id">): Promise<OutputFile[]> {
   const kept = (await artifactsOf(job)).filter((row) => row.slot_status === UNPROCESSED);
   return Promise.all(
@@ -50,7 +50,7 @@ export async function keptFiles(job: Pick<JobRow, "id" | "project_id">): Promise
   );
 }
 
-/** The typed output as stored text; a capability that yields files lists them in it. */
+/** The typed output as text to store. It lists the files, if the capability produces any. */
 export function toOutput(
   job: Pick<JobRow, "id" | "data_classification" | "retention_requirement" | "content_kept_ms">,
   typedOutput: unknown,

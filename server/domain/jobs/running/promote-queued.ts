@@ -3,9 +3,9 @@ import { notHeld } from "@/server/domain/restores";
 import { pool } from "@/server/platform/db";
 import { resendDue } from "../admission/dispatch";
 
-// Places under a plan's concurrentDurableJobs, which the claim checks. The engine's turns are another limit (run_slot).
-// What is left of each organization is taken from a list: joined row by row, ten thousand that wait were met ten thousand
-// times each, as the planner takes rows that wait for few.
+// The places are those of a plan's concurrentDurableJobs, which the claim checks; the engine's turns are
+// another limit (run_slot). Each organization's jobs are taken from an array, because the planner expects few
+// waiting jobs: joined row by row, ten thousand of them were visited ten thousand times each.
 const MAKE_DUE = `WITH waiting AS MATERIALIZED (
     SELECT organization_id, array_agg(id ORDER BY id) AS ids FROM job
     WHERE (dispatch_state = 'pending') IS TRUE AND status = 'queued' AND dispatch_after > $1
@@ -26,14 +26,14 @@ export function turnsDue(now: Date, projectId: string | null) {
 }
 
 /**
- * Jobs that were woken while as many ran as their plan allows: as many of the oldest as have room now are due at once,
- * instead of when their wakes have backed off. Nothing where no plan bounds how many run.
+ * Makes waiting jobs due at once, instead of after the backoff of their wakes: as many of an organization's
+ * oldest as its plan has room for now. Does nothing if no plan limits running jobs.
  */
 export async function makeTurnsDue(now: Date, projectId: string | null): Promise<void> {
   await pool.query(turnsDue(now, projectId));
 }
 
-/** A job of a bounded organization has ended: wakes the jobs that wait for its place. */
+/** Wakes the jobs that wait for room, after a job of an organization with a limit has ended. */
 export async function promoteQueued(now: Date): Promise<void> {
   await makeTurnsDue(now, null);
   await resendDue(now, null);

@@ -9,7 +9,10 @@ import { type Kept, NOTHING } from "../ending/ending";
 import { type JobRow, reachOf } from "../rows";
 import { keepFiles, toOutput } from "./output";
 
-/** Runs a capability that needs no provider, and says how it ended. Throws only where the wait for it was ended. */
+/**
+ * Runs a capability that needs no provider, and returns its ending. Throws only if the signal was aborted for
+ * a reason other than the deadline.
+ */
 export async function runHere(
   ctx: Ctx,
   { capability, input, job }: { capability: Capability; input: unknown; job: JobRow },
@@ -51,10 +54,10 @@ const BROKEN = new Fault(
   {},
 );
 
-/** After work that only the clock ended. */
+/** The wait that is advised before a retry of work that only the clock ended. */
 const RETRY_SECONDS = 2;
 
-/** What refused the work in words of its own; null: it broke. */
+/** The fault with which the work was refused; null if the capability broke. */
 function faultOf(cause: unknown): Fault | null {
   if (cause instanceof CapabilityFault) return toFault(cause);
   if (cause instanceof OutOfTime)

@@ -13,15 +13,16 @@ import { findPlace, type Place } from "./stages";
 import { advance } from "./turn";
 import { type LoadedWork, loadWork, readJob, storedInputHash, toLoaded } from "./work";
 
-/** What is stored between steps, with the outcome of a turn: ids and states. */
+/** The engine stores this between steps, together with the outcome of a turn: only ids and states. */
 type Started = { attemptId: string; fence: number; isBounded?: boolean };
 
 /**
- * The flow of a durable job. The rows decide at every step, so a repeated step or a second run of the same job
- * changes nothing, and a request that may have left is never sent again.
+ * The flow of a durable job. The rows decide at every step, so a repeated step or a second run of the same
+ * job changes nothing, and a request that may have left is never sent again.
  */
 export async function run(ctx: Ctx, jobId: string, step: Step): Promise<void> {
-  // One step: what was claimed need not be stored before the first turn, as this run finds it again.
+  // Claim and first turn are one step: a repeated step finds the claim of this run again, so the claim need
+  // not be stored before the turn.
   const begun = await step.run("attempt-1", () => begin(ctx, jobId, step.runId));
   if (!begun) return;
   const { started, result } = begun;
@@ -39,13 +40,13 @@ export async function run(ctx: Ctx, jobId: string, step: Step): Promise<void> {
     });
 }
 
-/** As the engine keeps it: never the content of an end. */
+/** A turn's outcome as the engine stores it, without the content of an ending. */
 type Stored = { state: "ended" } | { state: "again" | "pending"; afterMs: number };
 const stored = (next: Next): Stored => (next.state === "ended" ? { state: "ended" } : next);
 
 type Begun = { started: Started; result: Stored };
 
-/** Takes the job and makes its first turn; null where there is nothing to do. */
+/** Claims the job and makes its first turn; null if there is nothing to do. */
 async function begin(ctx: Ctx, jobId: string, runId: string): Promise<Begun | null> {
   const mine = await start(ctx, jobId, runId);
   return (
@@ -57,8 +58,8 @@ async function begin(ctx: Ctx, jobId: string, runId: string): Promise<Begun | nu
 }
 
 /**
- * Takes the job, or finds that this run has taken it before. Null where there is nothing to do: another's, ended,
- * canceled, or too late.
+ * Claims the job, or finds that this run has claimed it before. Null if there is nothing to do: another run
+ * has it, it has ended, was canceled, or is too late.
  */
 export async function start(
   ctx: Ctx,
@@ -88,8 +89,9 @@ const toStarted = ({ attempt, fence, is_bounded }: Claimed): Started => ({
 });
 
 /**
- * One turn of a claimed job: submit what was not submitted, ask again for what is pending, or end what was answered.
- * What was read with the claim, or what a synchronous execution has in hand, is not read again.
+ * Makes one turn of a claimed job: submits it, asks the provider again about pending work, or ends an
+ * answered job. The request is not read again if `known` (read with the claim) or `inHand` (held by a
+ * synchronous execution) has it.
  */
 export async function attempt(
   ctx: Ctx,
@@ -108,16 +110,18 @@ export async function attempt(
   if (!claimed) throw new Error(`job ${jobId} is claimed and has no attempt`);
   const place: Place | null = loaded.work?.stages ? await findPlace(ctx, loaded.work, job.fence) : null;
   if (place === "waiting" || place === "lost") return { state: "ended" };
-  // Where the request can no longer be read, what was sent last tells how it ends.
+  // If the request can no longer be read, the last attempt decides how the job ends.
   const row = place?.row ?? (job.pricing.stages ? await attemptOf(job) : claimed) ?? claimed;
   const work = place?.work ?? loaded.work;
-  // A step that was delivered twice: the other one has sent, waits for the answer, and will write its outcome.
+  // The step was delivered twice: the other delivery has begun the submission, waits for the answer, and will
+  // write its outcome.
   if (isUnderWay(job, row)) return { state: "again", afterMs: LEASE_MS };
   const remainingMs = workedFrom(job) + job.execution_seconds * 1000 - ctx.now().getTime();
   const goodUntil = known?.goodUntil ?? askedAt + (job.lease_left_ms ?? Number.NEGATIVE_INFINITY);
   const lease = jobLeases.hold(jobId, started.fence, { deadlineMs: remainingMs, goodUntil });
   try {
-    // Of a delivery that comes late the lease may be over: who sweeps must not take for abandoned what now goes on.
+    // The lease of a late delivery may have ended. It is renewed so that the sweeper does not take this work
+    // for abandoned.
     if (!known) await lease.gate(LEASE_MS / 3);
     if (work) return await advance({ ctx, work, row, lease });
     const unread = { code: "InternalFailure", message: "The request of this job can no longer be read." };
@@ -129,14 +133,14 @@ export async function attempt(
   }
 }
 
-/** Work whose request this process has in hand, with its row as it is now. */
+/** Work whose request this process holds, with the job's current row; null if there is no such job. */
 async function lookAgain(work: LoadedWork) {
   const read = await readJob(work.job.id);
   const job = read && { ...work.job, ...read };
   return job && { job, work: { ...work, job } };
 }
 
-/** Has this submission begun elsewhere, by somebody whose lease still runs? */
+/** True if this submission was begun elsewhere, under a lease that still runs. */
 function isUnderWay(job: JobRow, row: AttemptRow): boolean {
   if (row.submission !== "ambiguous" || row.answer !== null || row.handle !== null) return false;
   if (job.lease_owner === leaseOwner) return jobLeases.isHeld(job.id, job.fence);

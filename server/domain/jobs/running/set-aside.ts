@@ -10,18 +10,19 @@ import { toAttemptUpdate } from "../ending/ending";
 import { expiryOf, type JobRow, type StoredAttention } from "../rows";
 import { setAside } from "../transitions/set-aside";
 
-/** A larger answer is not kept in the database; it is lost, and reported so. */
+/** A larger answer is not kept in the database: it is lost, and the job reports that. */
 const MOST_BYTES = 64 * 1024 * 1024;
 
 type KeptFile = Omit<OutputFile, "bytes"> & { base64: string };
 
-/** The step that keeps failing, and the content of its answer; null: kept already. */
+/** The step that keeps failing, and the content of its answer; null if the content is kept already. */
 export type Aside = { step: StoredAttention["step"]; content: Content | null };
 
 /**
- * Keeps an answer that was paid for and cannot be brought to where it belongs: sealed, where its content is not kept yet. The
- * job waits for an operator, or under a lease of `leaseMs` for its worker, which goes on from it. False: the lease is lost, or
- * a cancel came meanwhile. Null: it is too large to be kept while it waits for its worker.
+ * Keeps an answer that was paid for and cannot be stored where it belongs; content that is not kept yet is
+ * encrypted. The job waits for an operator, or with `leaseMs` for its worker, which continues from the
+ * answer. False if the lease is lost or a cancel arrived in the meantime. Null if the answer is too large to
+ * keep while it waits for its worker.
  */
 export async function keepAside(
   ctx: Ctx,
@@ -42,7 +43,7 @@ export async function keepAside(
       next: { status: "running", leaseMs },
       event: { type: "job.retry_scheduled", payload: { step, by: "platform" } },
     });
-  // The provider's files are artifacts by now, if only the work on them failed.
+  // If only the processing failed, the provider's files are artifacts already.
   const answerId = !isUnstored ? null : content ? (sealed?.id ?? null) : await keptAnswerId(job.id);
   const reason = isUnstored ? "output_not_stored" : "output_not_processed";
   const attention: StoredAttention = { reason, step, since: now.toISOString(), answerId };
@@ -55,7 +56,7 @@ export async function keepAside(
   });
 }
 
-/** An answer's text as it is kept; null: there is none, or it is too large. */
+/** The text of an answer as it is stored; null if there is none, or if it is too large. */
 function sealedAnswer(job: JobRow, text: string | null, now: Date) {
   if (text === null || text.length > MOST_BYTES) return null;
   const id = newId("payload");
@@ -85,7 +86,7 @@ async function keptAnswerId(jobId: string): Promise<string | null> {
   return rows[0]?.id ?? null;
 }
 
-/** The content that was set aside; null where it was too large, or was pruned. */
+/** The content that was set aside; null if it was too large or was pruned. */
 export async function findSetAside(jobId: string): Promise<Content | null> {
   const { rows } = await pool.query<{ id: string; content: string }>(
     "SELECT id, content FROM payload WHERE job_id = $1 AND kind = 'answer' AND content IS NOT NULL",
@@ -102,7 +103,7 @@ export async function findSetAside(jobId: string): Promise<Content | null> {
   };
 }
 
-/** Where it is stored as output now, it need not be kept twice. */
+/** Removes the content that was set aside, because it is stored as output now. */
 export async function forgetSetAside(jobId: string): Promise<void> {
   await pool.query("UPDATE payload SET content = NULL WHERE job_id = $1 AND kind = 'answer'", [jobId]);
 }

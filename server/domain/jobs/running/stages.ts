@@ -14,36 +14,36 @@ import { storedEvents } from "./output";
 import { type JobStage, type LoadedWork, readJob, type Turn } from "./work";
 
 /*
- * An execution of several calls. Its rows say how far it came: every call is an attempt, in the order of their numbers, and
- * the next one is opened when the answer of the one before is stored and worked on. Nothing else remembers it.
+ * An execution of several calls. Its rows alone record its progress: every call is an attempt, in the order
+ * of their numbers, and the next one is opened when the answer of the previous one is stored and processed.
  */
 
-/** A call to be worked on; or that the job waits for a person; or that somebody else has it now. */
+/** The call to work on; `waiting` if the job waits for a person; `lost` if another worker has the job. */
 export type Place = { work: LoadedWork; row: AttemptRow } | "waiting" | "lost";
 
-/** The stage an attempt is of; undefined: the main call. */
+/** The stage of an attempt; undefined for the main call. */
 export const stageOf = (work: LoadedWork, row: Pick<AttemptRow, "stage">): JobStage | undefined =>
   work.stages?.find(({ stage }) => stage.name === row.stage);
 
-/** The same job seen from one of its calls: its capability, route and price are those of the stage. */
+/** The same job seen from one of its calls, with the capability, route and price of its stage. */
 export function workOf(work: LoadedWork, row: Pick<AttemptRow, "stage">): LoadedWork {
   const stage = stageOf(work, row);
   return stage ? { ...work, capability: stage.capability, route: stage.route, stage } : work;
 }
 
-/** Was the answer of this call stored, and everything done with it that is done here? */
+/** True if the answer of this call is stored and its files are processed. */
 const isDone = ({ answer }: AttemptRow) => answer !== null && !answer.unprocessed && !answer.isSetAside;
 
 /**
- * The current call of a claimed job of several: the one without an answer yet, or that has to be opened now. Done calls
- * are never opened again, whatever died before.
+ * The current call of a claimed job with stages: the one that is not done, or the next one, which is opened
+ * now. Calls that are done are never opened again, whichever process died before.
  */
 export async function findPlace(ctx: Ctx, work: LoadedWork, fence: number): Promise<Place> {
   const { job, stages = [] } = work;
   const attempts = await attemptsOf(job);
   const last = attempts.at(-1);
   if (!last) throw new Error(`job ${job.id} is claimed and has no attempt`);
-  // As the claim made it: not yet for a certain call.
+  // The attempt is as the claim created it, not yet assigned to a call.
   const isBlank = last.number === 1 && last.stage === null && last.submission === "not_attempted";
   const isOpen = !isBlank && (last.stage === null || !isDone(last));
   if (isOpen || job.status !== "running") return { work: workOf(work, last), row: last };
@@ -69,7 +69,10 @@ export async function findPlace(ctx: Ctx, work: LoadedWork, fence: number): Prom
   return row ? { work: workOf(work, row), row } : "lost";
 }
 
-/** May the main call be made? Where a person has to look first and has not, the job waits for one from here on. */
+/**
+ * True if the main call may be made. If a person must review the stages first and has not, the job waits for
+ * one from now on.
+ */
 async function isReviewed(ctx: Ctx, { job, capability, input }: LoadedWork, fence: number): Promise<boolean> {
   const { execute } = capability;
   const review = "local" in execute ? null : execute.review?.(input);
@@ -88,7 +91,7 @@ async function isReviewed(ctx: Ctx, { job, capability, input }: LoadedWork, fenc
   return false;
 }
 
-/** What the stages of a job have kept so far, with their bytes. */
+/** The files that the stages of a job have finished so far, with their bytes. */
 export async function keptOf({ job, stages }: LoadedWork): Promise<OutputFile[]> {
   if (!stages) return [];
   const rows = (await artifactsOf(job)).filter((row) => row.slot_status !== UNPROCESSED);
@@ -107,7 +110,10 @@ async function toFile(row: ArtifactRow): Promise<OutputFile> {
   };
 }
 
-/** Keeps what was made here of a stage's files; from here on the stage is done. False: somebody else has done it. */
+/**
+ * Replaces a stage's unprocessed files by those that were made here from them, which completes the stage.
+ * False if the lease is lost or another worker did so first.
+ */
 export async function keepStage(
   { ctx, work, row, lease: { fence } }: Turn,
   ending: Ending,

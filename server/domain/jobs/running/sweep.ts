@@ -22,10 +22,10 @@ import { makeTurnsDue } from "./promote-queued";
 const MOST = 200;
 
 /**
- * One pass over what no one else will move: wakes that were lost, queue and approval deadlines that
- * passed, leases that ended.
- * Safe to run in every process at once: each move is conditional on the state it found. `projectId` keeps it to one project;
- * `pass` says whether it may take over what is abandoned.
+ * One pass over everything that no one else will move: lost wakes, queue and approval deadlines that have
+ * passed, and leases that ended. Safe to run in every process at once, because each move is conditional on
+ * the state that it found. `projectId` limits the pass to one project; `pass` says whether it may take over
+ * abandoned work.
  */
 export async function sweep(ctx: Ctx, only: { projectId?: string } = {}, pass?: Pass): Promise<void> {
   const projectId = only.projectId ?? null;
@@ -61,26 +61,27 @@ async function expireApprovals(ctx: Ctx, now: Date, projectId: string | null): P
   await each(rows, (job) => expireApproval(ctx, job));
 }
 
-/** One job that breaks must not keep the others waiting; the next pass tries it again. */
+/** A job that fails must not keep the others waiting; the next pass tries it again. */
 async function each<Row extends JobRow>(rows: Row[], work: (job: Row) => Promise<unknown>): Promise<void> {
   for (const job of rows) {
     await work(job).catch((cause) => log.error({ err: cause, jobId: job.id }, "a job could not be swept"));
   }
 }
 
-/** One whose lease ended, or that is to be canceled and has sent nothing. */
+/** A job whose lease ended, or one that is to be canceled and has sent nothing. */
 type Reaped = JobRow & { is_abandoned: boolean | null };
 
 /**
- * A lease that ended: nothing submitted goes back to the queue; a stored handle or answer lets another worker go on;
- * a submission without either ends as ambiguous, and is never sent again.
+ * Handles jobs whose lease ended. A durable job that sent nothing returns to the queue; a stored handle or
+ * answer lets another worker continue; a submission without either ends as ambiguous and is never sent again.
  */
 async function reapLeases(
   ctx: Ctx,
   { now, projectId, reapUntil }: { now: Date; projectId: string | null; reapUntil: Date },
 ): Promise<void> {
   const { rows } = await pool.query<Reaped>(
-    // A job that is to be canceled and has sent nothing can send nothing any more: it need not wait for its lease.
+    // A job that is to be canceled and has sent nothing can no longer send anything, so it need not wait for
+    // its lease to end.
     `SELECT job.*, ${ABANDONED} AS is_abandoned FROM job
      WHERE completed_at IS NULL AND status IN ('running', 'canceling') AND ($3::text IS NULL OR project_id = $3)
        AND ${notHeld("jobs")}
@@ -93,7 +94,8 @@ async function reapLeases(
   await each(rows, async (row) => {
     const from = performance.now();
     await reap(ctx, row, { now, until });
-    // As long as the database answers promptly the pass is not held up, however much there is to do.
+    // A pass is held up only if the database answers slowly, so the time of prompt work is added to its
+    // limit.
     const tookMs = performance.now() - from;
     if (tookMs < PROMPT_MS) until = new Date(until.getTime() + tookMs);
   });
@@ -124,7 +126,7 @@ async function reap(
   }
 }
 
-/** How a job ends that lost its process before it was sent; null: it goes back to the queue. */
+/** The ending of a job that lost its process before it was sent; null if the job returns to the queue. */
 function unsentEnding(job: JobRow, now: Date): NewEnding | null {
   if (job.operation === "invoke")
     return failed("stopped_unsent", "The process that ran this stopped.", nothingSent);
@@ -135,12 +137,15 @@ function unsentEnding(job: JobRow, now: Date): NewEnding | null {
 
 const ABANDONED = isAbandoned("lease_until", "$1");
 
-/** When a job that keeps losing its worker before it submits is given up: its execution limit and a while. */
+/**
+ * The time at which a job that keeps losing its worker before it submits is given up: five minutes after its
+ * execution limit.
+ */
 function longestLife(job: JobRow): number {
   return workedFrom(job) + (job.execution_seconds + 300) * 1000;
 }
 
-/** Marks a running job whose lease is gone to be woken again; the claim then takes it over. */
+/** Marks a running job whose lease ended to be woken again; the claim then takes it over. */
 async function dispatchAgain(jobId: string, fence: number, now: Date, reapUntil: Date): Promise<void> {
   await pool.query(
     `UPDATE job SET dispatch_state = 'pending', dispatch_after = $3

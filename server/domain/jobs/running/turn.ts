@@ -40,10 +40,13 @@ import { makeReady, type ReadyWork, type Turn } from "./work";
 
 type ReadyTurn = Turn & { work: ReadyWork };
 
-/** A turn that lost a race looks again after this long. */
+/** A turn that lost a race looks again after this delay. */
 const LOOK_AGAIN_MS = 100;
 
-/** One turn of a claimed execution: its rows say whether to submit, to ask again, or to end what was answered. */
+/**
+ * Makes one turn of a claimed execution. The rows decide whether to submit it, to ask the provider again, or
+ * to end an answered one.
+ */
 export async function advance(turn: Turn): Promise<Next> {
   const { job, capability } = turn.work;
   const isCanceling = job.status === "canceling";
@@ -64,7 +67,7 @@ export async function advance(turn: Turn): Promise<Next> {
     case "here":
       return runLocally(turn);
     case "released":
-      // It was begun here, and could not be taken back while the database was out.
+      // The submission was begun here and could not be released while the database was out.
       forgetUnsent(job.id);
       return settle(turn, refusedUnsent);
   }
@@ -75,7 +78,9 @@ export async function advance(turn: Turn): Promise<Next> {
     : begin({ ...turn, work: ready });
 }
 
-/** Writes a submission down and sends it; another turn looks again if the rows have changed since. */
+/**
+ * Records a submission and sends it. If the rows have changed since they were read, another turn looks again.
+ */
 async function begin(turn: ReadyTurn): Promise<Next> {
   const { ctx, work, row, lease } = turn;
   const { job } = work;
@@ -92,7 +97,7 @@ async function begin(turn: ReadyTurn): Promise<Next> {
   return submit({ ...turn, row: sent });
 }
 
-/** Sends what is written down as begun, and has what follows from the outcome written down. */
+/** Sends a submission that is recorded as begun, and applies its outcome. */
 export async function submit(turn: ReadyTurn): Promise<Next> {
   failpoint("after-submission-begun");
   const row = { ...turn.row };
@@ -104,7 +109,7 @@ export async function submit(turn: ReadyTurn): Promise<Next> {
   return settle({ ...turn, row }, await send({ ...turn, row }, gate));
 }
 
-/** The work with its call; null where it cannot be made any more, and then the job has ended with the reason. */
+/** The work with its call. Null if the call can no longer be made; the job has then ended for that reason. */
 async function readyOrEnd(turn: Turn): Promise<ReadyWork | null> {
   const { work, row } = turn;
   if (work.sync) return { ...work, ...work.sync.ready };
@@ -113,7 +118,7 @@ async function readyOrEnd(turn: Turn): Promise<ReadyWork | null> {
   } catch (cause) {
     const fault = cause instanceof ValidationFault ? SOURCE_GONE : cause;
     if (!(fault instanceof Fault)) throw cause;
-    // Work that a provider has taken is not over because its files cannot be read here now.
+    // If the request may have been sent, the provider may still be working on it, so the job ends as lost.
     const { code, message } = fault;
     const { submission } = row;
     const kind = submission === "not_attempted" ? "content_gone" : "lost";
@@ -128,7 +133,7 @@ const SOURCE_GONE = new Fault(
   {},
 );
 
-/** Work done here: nothing is sent, and after a crash it is done again. */
+/** Runs work in this process: nothing is sent, and after a crash the work is done again. */
 export async function runLocally(turn: Omit<Turn, "row"> & { row: AttemptRow | null }): Promise<Next> {
   const { ctx, work, row, lease } = turn;
   try {
@@ -136,21 +141,21 @@ export async function runLocally(turn: Omit<Turn, "row"> & { row: AttemptRow | n
     return await finishLeased(turn, ending, kept);
   } catch (cause) {
     if (!lease.signal.aborted || !row) throw cause;
-    const why = lease.signal.reason as AbortReason; // of a lease it is nothing else
+    const why = lease.signal.reason as AbortReason; // a lease aborts with nothing else
     return settle({ ...turn, row }, { state: "aborted", submission: "not_attempted", why });
   }
 }
 
-/** Makes the one call of this attempt; its text is shown to a reader as it is written, where one was asked for. */
+/** Makes the one call of this attempt. Its text is streamed to a reader if one was requested. */
 async function send(turn: ReadyTurn, gate: () => Promise<Gate>): Promise<CallOutcome> {
   const { ctx, work, lease } = turn;
   const call = { ...work, ...callOf(turn), gate };
   if (work.job.mode === STREAM && work.sync) {
     const frames = frameWriter(work.job, lease.fence, ctx.now);
-    // Several answers at once have no one text; they are shown at their end.
+    // Several choices have no single text, so they are shown only at their end.
     const isOne = ((work.call as Partial<TextCall>).settings?.choices ?? 1) === 1; // other ports have no settings
     const outcome = await (isOne ? streamCall(call, frames.push) : submitCall(call));
-    await frames.flush(); // what was shown is kept, however it ends
+    await frames.flush(); // text that was shown is stored, whatever the outcome
     return outcome;
   }
   if (!work.hasReader) return submitCall(call);
@@ -158,13 +163,13 @@ async function send(turn: ReadyTurn, gate: () => Promise<Gate>): Promise<CallOut
   const outcome = await streamCall(call, reader.push);
   await reader.settled();
   if (outcome.state !== "succeeded") return outcome;
-  // The streamed text must be the sealed text, to the letter.
+  // The streamed text must equal the sealed text exactly.
   const { content } = outcome.typedOutput as { content?: unknown }; // admitted for plain text only
   if ((await reader.close(String(content))) !== "differs") return outcome;
   return unusable(DIFFERS, outcome.observed);
 }
 
-/** The mode of a synchronous execution whose text is shown as it is written. */
+/** The mode of a synchronous execution whose text is streamed. */
 export const STREAM = "invoke_stream";
 
 const callOf = ({ ctx, work, row, lease }: Turn) => ({
@@ -179,10 +184,13 @@ const callOf = ({ ctx, work, row, lease }: Turn) => ({
   ...(work.sync ? { takesAsSaid: work.sync.takesAsSaid } : {}),
 });
 
-/** A durable job sends a refused call again inside this time from its first submission. */
+/** A durable job may send a refused call again within this time of its first submission. */
 const ADMISSION_DEADLINE_MS = 120_000;
 
-/** What follows from a call's outcome: its end, another submission, or a look at what the provider took on. */
+/**
+ * Applies the outcome of a call: ends the job, submits it again later, or polls the work that the provider
+ * took.
+ */
 function settle(found: Turn, outcome: CallOutcome): Promise<Next> {
   const { ctx } = found;
   const { job, sync, route, stage } = found.work;
@@ -222,7 +230,7 @@ function settle(found: Turn, outcome: CallOutcome): Promise<Next> {
       const sentAt = row.submission_begun_at;
       await keepHandle({ ...under(turn, afterMs), handle, progress, sentAt, now: ctx.now() });
       if (!sync) return { state: "pending", afterMs };
-      // Its cost can be found out by its handle.
+      // The provider can still be asked for the cost, by the stored handle.
       const message =
         "The provider accepted the work and will answer later. Use a durable job for this model.";
       return finishLeased(turn, failed("lost", message, lostAfter(nothingSent)));
@@ -241,7 +249,8 @@ function settle(found: Turn, outcome: CallOutcome): Promise<Next> {
       await neverSent(ctx, unsentOf(turn));
       return { state: "ended", isUnsent: true };
     },
-    // The refusal is written down before the request goes out again: the next worker asks for standard, too.
+    // The refusal is recorded before the request goes out again, so that the next worker asks for standard,
+    // too.
     async fallBack({ message, observed: { providerRequestId } }) {
       const now = ctx.now().toISOString();
       const submittedAt = row.submission_begun_at?.toISOString() ?? now;
@@ -256,14 +265,14 @@ function settle(found: Turn, outcome: CallOutcome): Promise<Next> {
   };
   return apply(driver, outcome).catch((cause) => {
     if (submissionOf(outcome) === "not_attempted" && isDatabaseOutage(cause))
-      void neverSent(ctx, unsentOf(turn)); // Not waited for: the database is out.
+      void neverSent(ctx, unsentOf(turn)); // Not awaited, because the database is out.
     throw cause;
   });
 }
 
 const unsentOf = ({ row, lease }: Turn) => ({ jobId: lease.id, fence: lease.fence, attemptId: row.id });
 
-/** What became of a request, as far as it may have left. */
+/** The submission state that a call's outcome leaves. */
 const submissionOf = (outcome: CallOutcome) =>
   outcome.state === "aborted"
     ? outcome.submission
@@ -271,7 +280,7 @@ const submissionOf = (outcome: CallOutcome) =>
       ? "attempted"
       : outcome.observed.submission;
 
-/** Of a request that never left, for a reason that passes. */
+/** The outcome of a request that was never sent, for a temporary reason. */
 const refusedUnsent: CallOutcome = {
   state: "retryable",
   reason: "unreachable",
@@ -281,7 +290,7 @@ const refusedUnsent: CallOutcome = {
   isInternal: true,
 };
 
-/** What a move of the attempt is written under: its fence, and a lease that outlives the wait that follows. */
+/** Conditions of a write to the attempt: its fence, and a lease that outlives the wait that follows. */
 const under = ({ row, lease }: Turn, waitMs: number) => ({
   jobId: lease.id,
   fence: lease.fence,

@@ -36,42 +36,42 @@ import {
   reachOf,
 } from "../rows";
 
-/** A job with its request, read back from the rows. */
+/** A job with its request, which was read from its row or has just been admitted here. */
 export type LoadedWork = {
   job: JobRow;
   capability: Capability;
   input: unknown;
   inputHash: string;
-  /** Null: runs here. */
+  /** Null if the capability runs in this process. */
   route: Pick<Route, "provider" | "model"> | null;
-  /** Is the text shown to a reader as it is written? */
+  /** True if the text is streamed to a reader. */
   hasReader: boolean;
-  /** Absent where its call is in hand. */
+  /** The stored request; absent in the process that admitted a synchronous execution. */
   snapshot?: Snapshot;
-  /** The calls before the main one, of a job that makes several. */
+  /** The calls before the main one; absent for a job that makes one call. */
   stages?: JobStage[];
-  /** Which of them this is the work of; absent: the main one's. */
+  /** The stage whose call this is the work of; absent for the main call. */
   stage?: JobStage;
-  /** Of an execution whose caller waits for it in this process. */
+  /** Present in the process that admitted a synchronous execution with a call to a provider. */
   sync?: Sync;
 };
 
 /** How a synchronous execution differs from a durable job. */
 export type Sync = {
-  /** Its call as it was planned: its request may not be kept. */
+  /** The call as it was planned, because the request may not be stored. */
   ready: Pick<ReadyWork, "route" | "call" | "material">;
-  /** The caller takes an answer as it was said: cut off at its limit, or with calls of tools. */
+  /** The caller accepts an answer that was cut off at its limit, or that calls tools. */
   takesAsSaid: boolean;
-  /** Until when a refused call may be sent again. */
+  /** A refused call may be sent again until this time. */
   waitsUntil: Date;
-  /** Answer and end are one write. */
+  /** Stores the answer and the end in one statement. */
   keep(turn: Turn, answer: Answer): Promise<Next>;
 };
 
 /** One turn of an execution: its work and its open attempt, under a lease that this process holds. */
 export type Turn = { ctx: Ctx; work: LoadedWork; row: AttemptRow; lease: Lease };
 
-/** A call before the main one, with what was fixed about it at admission. */
+/** A call before the main one, with the terms that admission fixed for it. */
 export type JobStage = {
   stage: Stage<unknown, unknown>;
   capability: Capability;
@@ -79,11 +79,11 @@ export type JobStage = {
   estimate: StageEstimate;
 };
 
-/** The same, with the call its provider gets. */
+/** Work with the call that its provider receives. */
 export type ReadyWork = LoadedWork & {
   route: NonNullable<LoadedWork["route"]>;
   call: AnyCall;
-  /** What the capability made ready for its call and its result. */
+  /** The capability prepared this for its call and its result. */
   material: unknown;
 };
 
@@ -101,10 +101,10 @@ type Snapshot = {
   };
 };
 
-/** The request, as the receipt names it: the hash of the canonical input alone. */
+/** The hash of the canonical input alone; the receipt names the request by it. */
 const inputHashOf = (input: unknown) => sha256Hex(canonicalText(input as Json)); // inputs are parsed JSON
 
-/** The same of a job whose request is read back; null where its content was not kept. */
+/** The input hash of a job whose request is read back; null if the content was not kept. */
 export async function storedInputHash(jobId: string): Promise<string | null> {
   const { rows } = await pool.query<StoredContent>(
     "SELECT id, content, is_sealed FROM payload WHERE job_id = $1 AND kind = 'request'",
@@ -128,19 +128,19 @@ const withRequest = statement("load-work", {
     FROM job LEFT JOIN payload ON payload.job_id = job.id AND payload.kind = 'request' WHERE job.id = $jobId`,
 });
 
-/** The job row without any question of rights: the engine's own read. */
+/** Reads a job without any check of rights, for the engine itself. */
 export const readJob = (jobId: string): Promise<JobRow | null> => ofId.first(pool, { jobId });
 
-/** A job with its request; `work` is null where the content was pruned or the model is gone. */
+/** A job with its request; `work` is null if the content was pruned or the model is gone. */
 export type Loaded = { job: JobRow; work: LoadedWork | null };
 
-/** Reads a job with its request back; null where there is no job. */
+/** Reads a job together with its request; null if there is no such job. */
 export async function loadWork(jobId: string): Promise<Loaded | null> {
   const row = await withRequest.first(pool, { jobId });
   return row && toLoaded(row);
 }
 
-/** The same of a row that was read with its request. */
+/** Converts a row that was read with its request. */
 export function toLoaded(job: JobWithRequest): Loaded {
   const content = openContent({ id: job.payload_id, content: job.content, is_sealed: job.is_sealed });
   return { job, work: content === null ? null : toWork(job, JSON.parse(content)) };
@@ -165,7 +165,7 @@ function toWork(job: JobRow, snapshot: Snapshot): LoadedWork | null {
   };
 }
 
-/** Null: a model of theirs is gone. */
+/** Null if the model of a stage is gone. */
 function toStages(estimates: StageEstimate[], capability: Capability, input: unknown): JobStage[] | null {
   const named = new Map(stagesOf(capability, input).map((stage) => [stage.name, stage]));
   const stages: JobStage[] = [];
@@ -180,10 +180,13 @@ function toStages(estimates: StageEstimate[], capability: Capability, input: unk
   return stages;
 }
 
-/** Makes the call of a job again: the same as when it was planned. Throws a Fault where one of its sources is gone. */
+/**
+ * Makes the call of a job again, equal to the planned one. Throws a Fault or ValidationFault if one of its
+ * sources is gone.
+ */
 export async function makeReady(
   work: LoadedWork,
-  /** What the stages before it have kept. */
+  /** The files that the earlier stages have stored. */
   kept: OutputFile[] = [],
 ): Promise<ReadyWork> {
   const { job, capability, input, route, snapshot } = work;
