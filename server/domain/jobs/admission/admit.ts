@@ -29,13 +29,14 @@ import {
   type Submission,
 } from "./submission";
 
-/** Admitted just now. */
+/** A submission that this call admitted. */
 export type Fresh = Prepared & Admitted;
 
 /**
- * Admits a submission, or finds the job its key belongs to, or the earlier request it repeats (`fresh` is null then, and
- * the answer is marked as a replay). What was admitted once stays admitted: a quote that expired or a route that went away
- * refuses no replay. The same key with another request is IdempotencyConflict with the first job's id.
+ * Admits a submission. Returns the existing job if its key is taken by the same request or if it repeats an
+ * earlier request; `fresh` is then null and the answer is marked as a replay. An expired quote or a route
+ * that no longer exists refuses no replay. The same key with another request throws IdempotencyConflict with
+ * the first job's id.
  */
 export async function admit(ctx: Ctx, asked: Asked): Promise<{ jobId: string; fresh: Fresh | null }> {
   const found = await admitOrFind(ctx, asked);
@@ -54,7 +55,7 @@ async function admitOrFind(ctx: Ctx, asked: Asked): Promise<{ jobId: string; fre
     if (!first || !firstHash) throw refusal;
     return { jobId: sameFirst({ ...first, hash: firstHash }, referenced.referenceHash).id, fresh: null };
   }
-  // No index knows of a key that 0.2.0 stored under another spelling.
+  // The key's unique index cannot match a spelling that only 0.2.0 stored, so the job is looked up first.
   if (submission.key.former !== undefined) {
     const { first } = await findHolder(submission);
     if (first) return { jobId: sameFirst(first, submission.knownAs).id, fresh: null };
@@ -75,7 +76,10 @@ async function admitOrFind(ctx: Ctx, asked: Asked): Promise<{ jobId: string; fre
   return insertOnce(ctx, submission, prepared);
 }
 
-/** Admits it under its key, or under its environment's own spelling of it where another environment has the key. */
+/**
+ * Admits the submission under its key, or under the spelling of its own environment if another environment
+ * has the key.
+ */
 async function insertOnce(
   ctx: Ctx,
   submission: Submission,
@@ -93,7 +97,7 @@ async function insertOnce(
   recent.add(keyOf(submission));
   if (admitted) return { jobId, fresh: freshOf(prepared, admitted) };
   const { first, spelling } = await findHolder(submission);
-  // The statement was sent twice, because the answer to the first was lost.
+  // The statement was sent twice because the answer to the first was lost.
   if (isInvoke && first?.id === admission.id) throw unanswered(ctx, admission);
   if (first) return { jobId: sameFirst(first, submission.knownAs).id, fresh: null };
   if (spelling === admission.idempotency_key)
@@ -105,22 +109,28 @@ async function insertOnce(
 }
 
 /**
- * The error of a synchronous call whose admission was not answered. It may be committed all the same, or later: it is never
- * sent then, and ends so.
+ * Builds the error of a synchronous call whose admission was not answered. The admission may still be
+ * committed, even later; its request is then never sent, and the execution ends accordingly.
  */
 function unanswered(ctx: Ctx, { id, attempt_id }: Admission): Fault {
-  void neverSent(ctx, { jobId: id, fence: 1, attemptId: attempt_id }); // not waited for: the database is out
+  void neverSent(ctx, { jobId: id, fence: 1, attemptId: attempt_id }); // not awaited: the database may be unreachable
   return unsentFault(id);
 }
 
-/** Of a job whose request had its input inline; null where its content is not kept (any more), and so nothing can be compared. */
+/**
+ * Reference hash of a job whose request had its input inline; null if its content is not stored, so that
+ * nothing can be compared.
+ */
 async function keptReferenceHashOf(jobId: string): Promise<string | null> {
   const job = await readJob(jobId);
   const content = job && requestContentOf(job, await payloadsOf(job));
   return isObject(content) ? referenceHashOf(content, sha256Hex(canonicalText(content.input ?? null))) : null;
 }
 
-/** With what the statement added to the row: what pays, and warnings of stored budgets with their events. */
+/**
+ * Adds the values that the statement decided: the funding, and the warnings of stored budgets with their
+ * events.
+ */
 function freshOf(prepared: Prepared, admitted: Admitted): Fresh {
   const { budgetWarnings, funding } = admitted;
   const { admission, plan } = prepared;
@@ -135,14 +145,18 @@ function freshOf(prepared: Prepared, admitted: Admitted): Fresh {
   };
 }
 
-/** Keys this process has seen taken: a hint to look before planning. The database alone decides. */
+/**
+ * Keys that this process has seen in use: a hint to look them up before planning. Only the database decides.
+ */
 const recent = new Set<string>();
 const MOST_RECENT = 50_000;
 
 const keyOf = ({ project, environment, kind, key }: Submission) =>
   `${project.id} ${environment} ${kind} ${key.key}`;
 
-/** The job a key belongs to already, if any, and the spelling under which it would be stored. */
+/**
+ * Finds the job that already has this key, if any, and the spelling under which a new job would be stored.
+ */
 async function findHolder({
   project,
   environment,
@@ -154,7 +168,10 @@ async function findHolder({
   return holderOf(holders, key, environment);
 }
 
-/** What a submission that is refused by now was admitted as before: by its key, or as the request it repeats. */
+/**
+ * Finds the earlier job of a submission that is now refused: the job of its key, or the one that it repeats.
+ * Null if there is none.
+ */
 async function findEarlier(ctx: Ctx, submission: Submission): Promise<string | null> {
   if (submission.repeat.repeat_hash !== null) {
     const joined = await joinEarlier(ctx, submission.repeat);
@@ -165,7 +182,9 @@ async function findEarlier(ctx: Ctx, submission: Submission): Promise<string | n
   return first && isSameRequest(first, submission.knownAs) ? first.id : null;
 }
 
-/** Admits a durable job: one statement writes key, job, hold, first event and dispatch. */
+/**
+ * Admits a durable job: one statement writes the key, the job, the hold, the first event and the dispatch.
+ */
 export async function submit(
   ctx: Ctx,
   capabilityKey: string,
@@ -187,24 +206,24 @@ export async function admitDurable(
   const { jobId, fresh } = await admit(ctx, { kind: "jobs", capability, raw, idempotencyHeader, beside });
   if (!fresh) return get(ctx, jobId, "capabilities:run");
   const job = toFreshJob(fresh.admission, ctx.now());
-  // The answer shows the request, so others have their turn before a large one is written once more.
+  // The answer contains the request: other requests get a turn before a large one is serialized again.
   if ((fresh.admission.payload_content?.length ?? 0) > LARGE) await turn();
   return job;
 }
 
-/** A job row as its admission made it: spares reading back what was just written. */
+/** Builds the row that an admission wrote, so that it need not be read back. */
 export function toRow(admission: Admission): JobRow {
   return {
     ...jobLater,
-    ...admission, // with more than the row has, since picking forty columns costs more than it saves
+    ...admission, // has more fields than the row, since picking forty columns costs more than it saves
     metadata: admission.metadata as JobRow["metadata"], // an object by its schema
-    maturity: admission.maturity as JobRow["maturity"], // likewise
-    warnings: admission.warnings as JobRow["warnings"], // written from this very type
-    billing_mode: admission.billing_mode as JobRow["billing_mode"], // likewise
+    maturity: admission.maturity as JobRow["maturity"], // an object by its schema
+    warnings: admission.warnings as JobRow["warnings"], // written from this type
+    billing_mode: admission.billing_mode as JobRow["billing_mode"], // written from this type
   };
 }
 
-/** The answer to a submission that was just admitted, without reading back what was written. */
+/** Answers a submission that was just admitted without reading back its rows. */
 function toFreshJob(admission: Admission, now: Date): Job {
   const request: PayloadRow = {
     id: admission.payload_id,
@@ -226,7 +245,10 @@ const COUNTED_EVERY_MS = 1000;
 
 const unfinished = new Map<string, { count: number; countedAt: number }>();
 
-/** Refuses above 10,000 unfinished jobs of a project; counted at most once a second per process, so a little late. */
+/**
+ * Refuses a submission above 10,000 unfinished jobs of a project. Each process counts at most once a second,
+ * so the limit takes effect slightly late.
+ */
 export async function refuseOverload(projectId: string, nowMs: number) {
   let known = unfinished.get(projectId);
   if (!known || nowMs - known.countedAt > COUNTED_EVERY_MS || nowMs < known.countedAt) {

@@ -7,7 +7,10 @@ import { usesInngestServer } from "@/server/platform/settings/env";
 
 type Wake = { id: string; projectId: string; dispatchNumber: number };
 
-/** Tells the durable engine of jobs, best effort: their rows stay the truth and the sweeper sends what was lost. */
+/**
+ * Wakes the durable engine for these jobs, best effort: their rows are the truth, and the sweeper sends lost
+ * wakes again.
+ */
 export function wake(jobs: Wake[]): void {
   if (jobs.length === 0) return;
   const sending = usesInngestServer ? Promise.all(jobs.map(sendWithOthers)) : send(jobs);
@@ -19,15 +22,15 @@ export function wake(jobs: Wake[]): void {
   );
 }
 
-/** A server is called by two requests at most, which what comes meanwhile shares. */
+/** At most two requests to the Inngest server at a time; later wakes share the next one. */
 const sendWithOthers = batched<Wake, null>(async (jobs) => {
   await send(jobs);
   return jobs.map(() => null);
 });
 
 /**
- * The same for what was just admitted and is to run now. Gives the embedded engine's statement one tick to leave; an Inngest
- * server is called just after. The admission does not wait for an answer.
+ * Wakes those of the admitted jobs that are to run now. Gives the embedded engine's statement one tick to
+ * leave; an Inngest server is called just after. Does not wait for the engine's answer.
  */
 export async function wakeAdmitted(
   admitted: { id: string; project_id: string; dispatch_state: string }[],
@@ -35,22 +38,23 @@ export async function wakeAdmitted(
   const due = admitted.filter(({ dispatch_state }) => dispatch_state === "pending");
   if (due.length === 0) return;
   wake(due.map(({ id, project_id }) => ({ id, projectId: project_id, dispatchNumber: 1 })));
-  // The pool sends in the next tick, which comes when nothing else is to be done: without this, after all answers.
+  // The pool sends on the next tick, which would otherwise come only after all pending answers.
   await new Promise<void>((resolve) => process.nextTick(resolve));
 }
 
 const send = (jobs: Wake[]) => sendEvents(jobs.map(toEvent));
 
 const toEvent = (job: Wake) => ({
-  // A resend carries a new number, so that no engine takes it for a duplicate.
+  // A resend carries a new number, so that no engine drops it as a duplicate.
   id: `job:${job.id}:${job.dispatchNumber}`,
   name: "job/admitted",
   data: { jobId: job.id, projectId: job.projectId },
 });
 
 /**
- * Sends again what is due: never sent, or sent and not claimed. The wait doubles up to fifteen minutes. A job whose run still
- * waits for its turn is due too: only the embedded engine knows, and does not wake it twice.
+ * Sends due wakes again: those that were never sent, and those that were sent but not claimed. The wait
+ * doubles up to fifteen minutes. A job whose run is waiting for its turn is due too, because only the
+ * embedded engine can see that, and it does not wake a job twice.
  */
 export async function resendDue(now: Date, projectId: string | null): Promise<number> {
   const { rows } = await pool.query<Wake>(

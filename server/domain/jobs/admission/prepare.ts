@@ -28,21 +28,21 @@ import type { Admission } from "../transitions/admission";
 import type { Submission } from "./submission";
 
 const QUEUE_SECONDS = 7_200;
-/** A synchronous caller waits no longer than this for a provider's capacity, unless its request says so. */
+/** A synchronous call waits this long for a provider's capacity, unless its request sets another limit. */
 const CAPACITY_SECONDS = 10;
 const EXECUTION_SECONDS = { fallback: 120, most: 600 };
-/** A wake that was lost is sent again after this long; later ones back off. */
+/** A lost wake is sent again after this long; later resends back off. */
 const DISPATCH_AFTER_MS = 10_000;
 
 export type Prepared = {
   admission: Admission;
   plan: ExecutionPlan;
-  /** As it was sent: what the receipt's input hash is of. */
+  /** The input as it was sent, which the receipt's input hash covers. */
   input: Record<string, Json>;
   contentKeptMs: number | null;
 };
 
-/** Reads a submission against the catalog: where it would run, and for how much. Writes nothing. */
+/** Finds the route and the price of a submission in the catalog. Writes nothing. */
 export async function planSubmission(
   ctx: Ctx,
   { kind, capability, envelope, project, environment, conversation }: Submission,
@@ -57,7 +57,7 @@ export async function planSubmission(
   );
 }
 
-/** Plans a submission: everything about its content that may refuse it. Writes nothing. */
+/** Plans a submission and makes every check of its content that may refuse it. Writes nothing. */
 export async function prepare(ctx: Ctx, submission: Submission): Promise<Prepared> {
   const { kind, capability, envelope, project } = submission;
   const plan = await planSubmission(ctx, submission);
@@ -89,7 +89,7 @@ export async function prepare(ctx: Ctx, submission: Submission): Promise<Prepare
   };
 }
 
-/** What was found out about a submission beside its plan. */
+/** Facts about a submission that the plan does not hold. */
 type Decided = {
   now: Date;
   wait: ReturnType<typeof approvalAtAdmission>;
@@ -98,7 +98,10 @@ type Decided = {
   attemptId: string | null;
 };
 
-/** Refuses what the project's guardrails, the caller's limit a job, or a limit that prevents does not allow. */
+/**
+ * Refuses a plan that the project's guardrails, the caller's limit per job or a limit set to prevent does not
+ * allow.
+ */
 async function checkGuardrails(ctx: Ctx, submission: Submission, plan: ExecutionPlan): Promise<void> {
   const { project, environment } = submission;
   await checkGuardrail(project, environment, {
@@ -111,14 +114,17 @@ async function checkGuardrails(ctx: Ctx, submission: Submission, plan: Execution
   await checkOpenEnded(ctx, submission, plan);
 }
 
-/** The seal of the quote it names, or one of its own; undefined where it runs here. */
+/**
+ * The seal of the quote that the request names, or a new one; undefined if the work runs here, without a
+ * route.
+ */
 async function sealedPrice(ctx: Ctx, { envelope, project }: Submission, plan: ExecutionPlan) {
   const { quoteId } = envelope.execution;
   if (quoteId) return checkQuote(ctx, project.id, quoteId, plan);
   return plan.route ? { hash: (await plan.seal()).hash, expiresAt: null } : undefined;
 }
 
-/** Who asks, for what, and what the request says of itself. */
+/** Columns for the caller, the capability and the labels of the request. */
 function whoAndWhat(ctx: Ctx, submission: Submission) {
   const { kind, capability, envelope, project } = submission;
   const { dataClassification, retentionRequirement, productId } = envelope.context;
@@ -148,7 +154,7 @@ function whoAndWhat(ctx: Ctx, submission: Submission) {
   };
 }
 
-/** How it begins, until when it may wait and run, and who has it at first. */
+/** Columns for the first status, the deadlines, the first lease and the dispatch. */
 function howItRuns(
   { kind, capability, envelope, project }: Submission,
   plan: ExecutionPlan,
@@ -187,7 +193,7 @@ function howItRuns(
   } as const;
 }
 
-/** What it may cost, and what is held for it. */
+/** Columns for the price and the hold. */
 function whatItMayCost(
   { capability, envelope, project }: Submission,
   { estimate, route, input }: ExecutionPlan,
@@ -204,26 +210,26 @@ function whatItMayCost(
       ...estimate,
       ...(sealed ? { sealed } : {}),
       ...(fx ? { fx } : {}),
-      // Whose content stays until the job has ended.
+      // The content of these artifacts stays until the job has ended.
       ...(sources.length > 0 ? { sources: sources.map(({ artifactId }) => artifactId) } : {}),
     },
     estimated_micros: estimate.expectedMicros,
     maximum_micros: estimate.maximumMicros,
     credential_ids: credentialIdsOf(estimate),
     hold_state: isHeld ? "open" : null,
-    // What the balance cannot pay and the allowance can is said by the statement.
+    // The statement changes this to the allowance if the balance cannot pay and the allowance can.
     hold_funding: isHeld && estimate.billingMode === "managed" ? "wallet" : null,
     budget_enforcement: enforcementOf(envelope),
   } as const;
 }
 
-/** What is kept of the request, and how long. */
+/** Columns for the stored request and how long it is kept. */
 function whatIsKept({ kind, envelope, content, contentHash }: Submission, { now, contentKeptMs }: Decided) {
   const { dataClassification, retentionRequirement } = envelope.context;
   return {
     payload_is_sealed: isKeptSealed(dataClassification, retentionRequirement),
     payload_id: newId("payload"),
-    // What runs at once is never read back: where nothing is to be kept, nothing is written.
+    // A synchronous run never reads its request back, so nothing is written if nothing is to be kept.
     payload_content: kind === "invoke" && retentionRequirement === "HashesOnly" ? null : content,
     payload_sha256: contentHash,
     payload_bytes: Buffer.byteLength(content),
@@ -232,8 +238,8 @@ function whatIsKept({ kind, envelope, content, contentHash }: Submission, { now,
 }
 
 /**
- * A member that a server takes only because it takes any may change the price, and some that it lists are known to: they are
- * refused where a ceiling prevents.
+ * A member that a server accepts only because it accepts any may change the price, and so may some that it
+ * lists. Both are refused if a limit set to prevent applies.
  */
 async function checkOpenEnded(
   ctx: Ctx,
@@ -260,7 +266,10 @@ async function checkOpenEnded(
   ]);
 }
 
-/** What its input names stays until its own row keeps it. Refuses what was removed since it was planned. */
+/**
+ * Keeps the artifacts that the input names until the job's own row keeps them. Throws if one was removed
+ * since planning.
+ */
 export const keepSources = ({ capability, project }: Submission, { plan }: Prepared, now: Date) =>
   keepNamed(pool, project.id, sourcesOf(capability, plan.input), now);
 
@@ -296,7 +305,10 @@ function executionSeconds(capability: Capability, envelope: Envelope<"invoke">, 
   return asked ?? capability.durable?.defaultExecutionSeconds ?? EXECUTION_SECONDS.fallback;
 }
 
-/** A synchronous run is for short answers: who wants to wait longer is sent to jobs, where there are any. */
+/**
+ * A synchronous run is for short answers. A longer limit throws USE_JOBS if the capability has durable runs,
+ * otherwise a validation error.
+ */
 function syncSeconds(capability: Capability, asked: number | null | undefined): number {
   const most = capability.sync?.seconds ?? 60;
   if (!asked || asked <= most) return asked ?? most;

@@ -9,8 +9,8 @@ import { prepare } from "./prepare";
 import { read } from "./submission";
 
 /**
- * What a submission would do, without one: refused as a submission is, and nothing is written, held or spent. The
- * envelope and the input are those of a durable job.
+ * Plans and checks a durable job as `submit` does, but writes, holds and spends nothing. Limits that depend
+ * on other jobs, such as stored budgets, are checked only at admission.
  */
 export async function preview(
   ctx: Ctx,

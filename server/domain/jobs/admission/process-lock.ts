@@ -3,20 +3,26 @@ import { openListener } from "@/server/platform/db";
 import { log } from "@/server/platform/log/log";
 
 /*
- * A lock that PostgreSQL drops with this process: others see by it, at once, that a request's process is gone. It belongs to a
- * session of its own, whose server asks after a silent host every second.
+ * PostgreSQL drops this lock when the process ends, so others see at once that the process of a request is
+ * gone. The lock has a session of its own, in which the server probes a silent client every second.
  */
 
 const RECONNECT_MS = 500;
 const NOTICES_SILENCE = "-c tcp_keepalives_idle=1 -c tcp_keepalives_interval=1 -c tcp_keepalives_count=3";
 
-// The web process runs our modules twice, once in Next's bundle: both are one process.
+// The web process runs our modules twice, once in Next's bundle; both copies share the lock.
 const shared = globalThis as { capstanProcessLock?: number | null }; // our own slot, written only here
 
-/** The number this process is locked under; null while it is not, and no one can know by it whether the process lives. */
+/**
+ * The advisory lock number of this process; null while the lock is not held, so that others cannot test
+ * whether the process is alive.
+ */
 export const processLock = (): number | null => shared.capstanProcessLock ?? null;
 
-/** Takes the lock and keeps it, over connections that are lost. Throws where the database cannot be reached at first. */
+/**
+ * Takes the lock, and takes it again after a lost connection. Throws if the database cannot be reached the
+ * first time.
+ */
 export async function holdProcessLock(): Promise<{ stop(): Promise<void> }> {
   const number = randomInt(1, 2 ** 47);
   let isStopped = false;

@@ -9,20 +9,25 @@ import { bool, int4, int8, maybe, type Of, text, timestamptz } from "@/server/sq
 import { processLock } from "./process-lock";
 
 /*
- * Clients repeat a request whose answer they lost, most of them without an idempotency key. A repeat must not run, and be
- * paid, twice; equal requests that are meant must. They are distinguished by the outcome of the earlier one, which is on its job's
- * row while a repeat may join it: `repeat_hash` finds it, `waiter_state` says how its caller fares. Only what is not as it
- * should be is written: an end that reached its caller clears `repeat_hash` in the statement that ends it. Who may join whom
- * is decided by `capstan_join` (prisma/guards/7-executions.sql), inside the statement that would else admit.
+ * Clients repeat a request whose answer they lost, most of them without an idempotency key. A repeat must not
+ * run and be charged twice, but intended equal requests must both run. The outcome of the earlier request
+ * distinguishes the two. It is on that job's row as long as a repeat may join the job: `repeat_hash` finds
+ * the row, and `waiter_state` says what happened to the caller. Only exceptions cost a write, because the
+ * statement that ends a job clears `repeat_hash` if the end reached its caller. `capstan_join`
+ * (prisma/guards/7-executions.sql) decides which request may join which job, inside the statement that would
+ * otherwise admit it.
  */
 
-/** What admission looks an earlier request up by, and the row it makes is found by. All null: it has an idempotency key. */
+/**
+ * Admission looks up an earlier request by these columns and stores them for later repeats. All are null if
+ * the request has an idempotency key.
+ */
 export const REPEAT_COLUMNS = {
   repeat_hash: maybe(text),
   waiter_process: maybe(int8),
   waiter_retries: maybe(int4),
   awaits_end: maybe(bool),
-  /** A running job whose lease was last renewed for this moment is lost, where its process is not known. */
+  /** A running job whose process is unknown counts as lost if its lease ends before this time. */
   stalled_at: maybe(timestamptz),
   guard_ms: maybe(int8),
 };
@@ -37,13 +42,16 @@ export const NO_REPEAT: RepeatColumns = {
   guard_ms: null,
 };
 
-/** Without news for this long a running request is taken for lost, by repeats alone: no one takes it over. */
+/**
+ * A running request without a lease renewal for this long counts as lost. Only repeats use this limit: no
+ * worker takes the request over.
+ */
 const STALLED_MS = 3_000;
 
-/** How long after its end a repeat is answered with what became of the first. */
+/** How long after an execution's end a repeat still gets its outcome. */
 export const guardMs = () => env.REPEAT_GUARD_SECONDS * 1000;
 
-/** By what a request of this caller for this place is known again. */
+/** The columns that identify repeats of this request: the same caller, environment, path and body. */
 export function repeatColumns(ctx: Ctx, projectId: string, environment: string): RepeatColumns {
   const { unkeyed, principal } = ctx;
   if (!unkeyed) return NO_REPEAT;
@@ -58,7 +66,7 @@ export function repeatColumns(ctx: Ctx, projectId: string, environment: string):
   };
 }
 
-/** The execution that a request joins which cannot be admitted alone; null: none. */
+/** Joins a request that cannot be admitted to its earlier execution; null if there is none. */
 export async function joinEarlier(
   ctx: Ctx,
   columns: RepeatColumns,
@@ -81,7 +89,10 @@ export async function joinEarlier(
   return rows[0]?.id ? { id: rows[0].id, waiter } : null;
 }
 
-/** From here on it is noted when this request loses its caller, or lets it go: then a repeat may take its place. */
+/**
+ * Records when this request loses its caller or is answered before its end, so that a repeat may take its
+ * place.
+ */
 export function watchWaiter(
   ctx: Ctx,
   jobId: string,
@@ -93,7 +104,8 @@ export function watchWaiter(
     pool
       .query({
         name: "lose-waiter",
-        // A success that was about to be written cleared the hash; what failed tells by it whether it may be joined.
+        // A success clears the hash, so it is set again. A failed or canceled job keeps its value, which
+        // decides whether a repeat may join it.
         text: `UPDATE job SET waiter_state = $4::text,
           repeat_hash = CASE WHEN status IN ('failed', 'canceled') THEN repeat_hash ELSE $3 END
           WHERE id = $1 AND waiter = $2 AND waiter_state = 'waiting'`,

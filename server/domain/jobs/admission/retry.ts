@@ -16,9 +16,10 @@ import { type JobRow, type LastAttempt, requestContentOf } from "../rows";
 import { admitDurable } from "./admit";
 
 /**
- * A new job from what a job was asked, under a new key, on another model where one is named. Where it may have run or was
- * charged, only if the caller accepts that it may be charged twice, else RetryNotSafe. One job has one retry, and one on each
- * other model, unless the caller names keys: asking again answers with the first, so a lost answer costs nothing.
+ * Submits the request of a job again under a new key, on another model if one is named. Throws RetryNotSafe
+ * if the job may have run or was charged, unless the caller accepts a possible duplicate charge. Without a
+ * key from the caller, a job has one retry per model: another call returns the first, so a lost answer costs
+ * nothing.
  */
 export async function retry(
   ctx: Ctx,
@@ -41,12 +42,15 @@ export async function retry(
     idempotencyHeader: settleKey(undefined, idempotencyHeader) ?? ownKey,
     beside: {
       retryOf: job.id,
-      ...(conversation ? { conversation: conversation as Conversation } : {}), // was one
+      ...(conversation ? { conversation: conversation as Conversation } : {}), // stored from a conversation
     },
   });
 }
 
-/** The request for this model, named alone or as `provider/model`, without the quote and the provider that were for another. */
+/**
+ * Builds the request for this model, given alone or as `provider/model`, without the quote and the provider
+ * pin of the former model.
+ */
 function onModel(request: Record<string, Json>, model: string): Record<string, Json> {
   const execution = isObject(request.execution) ? request.execution : {};
   const { quoteId: _quote, estimateId: _estimate, executionConstraints, ...rest } = execution;
@@ -62,8 +66,8 @@ function onModel(request: Record<string, Json>, model: string): Record<string, J
 }
 
 /**
- * Throws where it is not safe to run this job again, or not a job that can be. One that failed or was canceled may be run
- * again by a caller who accepts that it may be charged twice.
+ * Throws if this job cannot be retried or a retry is not safe. If the caller accepts a possible duplicate
+ * charge, a failed or canceled job may be retried even though that is not safe.
  */
 export function requireRetryable(job: JobRow, attempt: LastAttempt | null, acceptsDuplicate: boolean): void {
   refuseBlind(job, "Whether it is safe to run again");

@@ -21,7 +21,7 @@ import { NO_REPEAT, type RepeatColumns, repeatColumns } from "./repeats";
 
 export type Kind = "jobs" | "invoke";
 
-/** A request in its one normal form, and where it belongs. */
+/** A request in its canonical form, with its project and environment. */
 export type Submission = {
   project: Admission;
   environment: string;
@@ -29,28 +29,32 @@ export type Submission = {
   capability: Capability;
   envelope: Envelope<"invoke">;
   key: SentKey;
-  /** The canonical request and its hash: what is compared under one key. */
+  /** The canonical request, whose hash decides whether two requests under one key are the same. */
   content: string;
   contentHash: string;
   requestHash: string;
-  /** The hashes under which the same request may be stored: also that of 0.2.0, where it read less of it. */
+  /**
+   * Every hash under which the same request may be stored, including that of 0.2.0 if it read fewer members.
+   */
   knownAs: readonly string[];
-  /** Of a request that names a stored input: what is compared where that input is gone. */
+  /** The hash that is compared once the stored input is gone; null if the request names no stored input. */
   referenceHash: string | null;
-  /** By what it is known as a repeat, or its own repeat is. */
+  /** The columns that identify repeats of this request. */
   repeat: RepeatColumns;
 } & Beside;
 
-/** What comes with a request beside its envelope, and never from outside. */
+/** Parts of a request outside its envelope, which only our own code sets. */
 export type Beside = {
   conversation?: Conversation | undefined;
-  /** The job this one is a retry of. */
   retryOf?: string | undefined;
-  /** Members of the snapshot, inner ones by their path, that 0.2.0 did not take from this request: a key stored there has the hash of the request without them. */
+  /**
+   * Paths of snapshot members that 0.2.0 did not read from this request. A key that 0.2.0 stored has the hash
+   * of the request without them.
+   */
   newMembers?: readonly string[] | undefined;
 };
 
-/** A request as it came. */
+/** A request as received. */
 export type Asked = {
   kind: Kind;
   capability: Capability;
@@ -59,9 +63,9 @@ export type Asked = {
   beside?: Beside | undefined;
 };
 
-/** A request in one shape, its project and its place in idempotency; a stored input it names is not looked for yet. */
+/** Normalizes a request and finds its project, key and repeat columns. Does not look up a stored input. */
 async function readEnvelope(ctx: Ctx, { kind, capability, raw, idempotencyHeader }: Asked) {
-  const envelope = normalizeEnvelope(kind, raw) as Envelope<"invoke">; // the job envelope is this one less executionMode
+  const envelope = normalizeEnvelope(kind, raw) as Envelope<"invoke">; // the job envelope is this one without executionMode
   if (envelope.executionMode === "ProductionWorkflow")
     refuse(
       "executionMode",
@@ -76,7 +80,7 @@ async function readEnvelope(ctx: Ctx, { kind, capability, raw, idempotencyHeader
   return { kind, capability, envelope, project, environment, key, repeat, isKeyed: sent !== undefined };
 }
 
-/** Reads a request with its input. */
+/** Reads a request together with its input, stored or inline. */
 export async function read(ctx: Ctx, asked: Asked): Promise<Submission> {
   const { kind, capability, raw, beside = {} } = asked;
   const { isKeyed, ...found } = await readEnvelope(ctx, asked);
@@ -90,7 +94,7 @@ export async function read(ctx: Ctx, asked: Asked): Promise<Submission> {
   checkSchemaMembers(envelope);
   const snapshot = snapshotOf(found, beside);
   const { text: content, sha256: contentHash } = await contentOf(snapshot);
-  const former = isKeyed ? await formerHashOf(snapshot, beside) : null; // no one knows a key that was just made
+  const former = isKeyed ? await formerHashOf(snapshot, beside) : null; // a key that was just made is not stored anywhere
   return {
     ...found,
     ...beside,
@@ -105,8 +109,9 @@ export async function read(ctx: Ctx, asked: Asked): Promise<Submission> {
 }
 
 /**
- * Reads a request by the hash of the stored input it names, which outlives that input: enough to find the job it was
- * admitted as. Null where it names none.
+ * Reads a request by the hash of its stored input. The hash outlives the input and suffices to find the job
+ * that the request was admitted as. Null if the request names no stored input, its hash is unknown, or an
+ * inline input differs from it.
  */
 export async function readByReference(ctx: Ctx, asked: Asked) {
   const { raw, beside = {} } = asked;
@@ -120,11 +125,14 @@ export async function readByReference(ctx: Ctx, asked: Asked) {
   return { ...found, referenceHash: referenceHashOf(snapshot, sha256) };
 }
 
-/** What is compared where the stored input a request names is gone: the request, with its input's hash in the input's place. */
+/**
+ * Hashes a request with its input replaced by the input's hash. Such hashes are compared once the stored
+ * input is gone.
+ */
 export const referenceHashOf = (snapshot: Record<string, Json>, sha256: string) =>
   sha256Hex(canonicalText({ ...snapshot, input: sha256 }));
 
-/** The hash that 0.2.0 gave this request; null where it is the same. */
+/** The hash that 0.2.0 gave this request; null if it is the same. */
 async function formerHashOf(
   snapshot: Record<string, Json>,
   { newMembers = [] }: Beside,
@@ -133,7 +141,10 @@ async function formerHashOf(
   return former === snapshot ? null : (await contentOf(former)).sha256;
 }
 
-/** An object without the member at a path, and without what that leaves empty; the same one where it has none. */
+/**
+ * Removes the member at a path and the objects that this leaves empty. Returns the same object if it has no
+ * such member.
+ */
 function without(value: Record<string, Json>, [first = "", ...rest]: string[]): Record<string, Json> {
   const { [first]: inner, ...others } = value;
   if (inner === undefined) return value;
@@ -144,7 +155,9 @@ function without(value: Record<string, Json>, [first = "", ...rest]: string[]): 
   return Object.keys(kept).length === 0 ? others : { ...others, [first]: kept };
 }
 
-/** The canonical submitted request: what is hashed, compared under one idempotency key, and kept as the snapshot. */
+/**
+ * The canonical submitted request: it is hashed, compared under one idempotency key and kept as the snapshot.
+ */
 function snapshotOf(
   {
     capability,
@@ -168,7 +181,7 @@ function snapshotOf(
     capability: capability.key,
     ...given(rest),
     ...given({ conversation }),
-    // Another answer is another request; to name the usual one or not is the same.
+    // Streaming changes the hash; naming the default mode does not.
     ...(executionMode === "Stream" ? { executionMode } : {}),
     context: { ...context, projectId: project.id, environment },
     execution: { ...given(options), executionConstraints: given(executionConstraints) },
@@ -180,7 +193,10 @@ const refuse = (field: string, msg: string): never => {
   throw new ValidationFault([{ loc: ["body", field], msg, type: "unsupported" }]);
 };
 
-/** Partial output is of a durable job that writes plain text: what a schema or a tool shapes is known at its end only. */
+/**
+ * Only a durable job that writes plain text has partial output: output that a schema or a tool shapes is
+ * known only at its end.
+ */
 function checkReader(kind: Kind, capability: Capability, envelope: Envelope<"invoke">) {
   if (!envelope.readerDelivery) return;
   const only = (what: string) => refuse("readerDelivery", `Partial output ${what}.`);
@@ -193,7 +209,7 @@ function checkReader(kind: Kind, capability: Capability, envelope: Envelope<"inv
   if (envelope.toolSchemas?.length) only("cannot be combined with toolSchemas");
 }
 
-/** A name and strictness are those of a schema. */
+/** The name and the strictness of a schema need a schema. */
 function checkSchemaMembers({
   responseSchema,
   responseSchemaName: name,

@@ -16,21 +16,25 @@ import { wakeAdmitted } from "./dispatch";
 import { keepSources, planSubmission, prepare } from "./prepare";
 import { read, type Submission } from "./submission";
 
-/** One request for each competitor, as its caller has them in order, and what a refusal of one of them becomes. */
+/** One request per competitor in the caller's order, and the error to throw if one is refused. */
 export type Requests = {
   requests: RawEnvelope[];
-  /** The place is the one in `requests`. */
+  /** `place` is the index in `requests`. */
   refusal: (place: number, cause: unknown) => unknown;
 };
 export type Together = Requests & {
   comparisonId: string;
-  /** The places of `requests` in the order in which their ids are made: nothing else tells one from another. */
+  /**
+   * Indexes into `requests`, in the order in which the job ids are made. Nothing else distinguishes the jobs.
+   */
   order: number[];
-  /** Writes what holds them together, before them in the same transaction. Throws what takes everything back. */
+  /**
+   * Writes the rows that group the jobs, before them in the same transaction. A throw rolls everything back.
+   */
   attach: (client: pg.PoolClient, jobs: AdmittedTogether[]) => Promise<void>;
 };
 export type AdmittedTogether = {
-  /** In `requests`. */
+  /** Index in `requests`. */
   place: number;
   jobId: string;
   createdAt: Date;
@@ -39,15 +43,16 @@ export type AdmittedTogether = {
 };
 
 /**
- * Admits the competitors of a comparison: all of them, with their holds, or none. Their wakes leave once they are
- * committed; a wake that is lost is sent by the sweeper as always. `attach` and the answer have them in `order`.
+ * Admits the competitors of a comparison with their holds, either all or none. Their wakes leave after the
+ * commit, and the sweeper sends lost ones again. `attach` and the result list the jobs in `order`.
  */
 export async function submitTogether(
   ctx: Ctx,
   capability: Capability,
   { comparisonId, requests, order, refusal, attach }: Together,
 ): Promise<AdmittedTogether[]> {
-  // One moment for all, and ids that are made together: how long each took to plan is to be seen nowhere.
+  // All jobs share one moment and their ids are made together, so that nothing shows how long each took to
+  // plan.
   const moment = ctx.now();
   const at: Ctx = { ...ctx, now: () => moment };
   const prepared = await planned({ requests, refusal }, async (raw) => {
@@ -60,12 +65,12 @@ export async function submitTogether(
   const ids = order.map(() => newId("job"));
   const admissions = waitTogether(
     order.map((place, position) => {
-      const { admission } = prepared[place]!; // `order` holds the places of `requests`
+      const { admission } = prepared[place]!; // `order` holds indexes of `requests`
       return { ...admission, id: ids[position]!, payload_id: newId("payload") };
     }),
   );
   const jobs = admissions.map((each, position) => ({
-    place: order[position]!, // likewise
+    place: order[position]!, // `order` has one entry per admission
     jobId: each.id,
     createdAt: moment,
     estimatedMicros: each.estimated_micros,
@@ -80,7 +85,7 @@ export async function submitTogether(
   return jobs;
 }
 
-/** The price of each of them, by the plan its submission would have. Writes nothing. */
+/** The price of each request, by the plan that its submission would have. Writes nothing. */
 export async function estimateTogether(
   ctx: Ctx,
   capability: Capability,
@@ -93,7 +98,10 @@ export async function estimateTogether(
   return found.map(({ plan }) => plan.estimate);
 }
 
-/** Plans each in turn, and refuses one that would ask the same of the same model as one before it: nothing is compared then. */
+/**
+ * Plans each request in turn. Refuses a request for the same work by the same model as an earlier one,
+ * because there would be nothing to compare.
+ */
 async function planned<T extends { submission: Submission; plan: ExecutionPlan }>(
   { requests, refusal }: Requests,
   plan: (raw: RawEnvelope) => Promise<T>,
@@ -118,7 +126,7 @@ async function planned<T extends { submission: Submission; plan: ExecutionPlan }
   return all;
 }
 
-/** What would be done, and where, as a hash: of requests that are otherwise the same. */
+/** Hashes the work and its route. The hash distinguishes requests that are otherwise the same. */
 async function workOf({
   submission,
   plan,
@@ -128,14 +136,17 @@ async function workOf({
 }): Promise<string> {
   const { sampling } = submission.envelope;
   const { route, account, adapters } = plan.estimate;
-  // The same adapter by its alias, by its id or by default is the same.
+  // An adapter is the same whether it is named by alias, by id or by default.
   const { adapters: _asNamed, ...input } = plan.input as { adapters?: unknown }; // every input is an object
   const used = adapters?.used.map(({ adapterId, weight }) => ({ adapterId, weight }));
   const asked = JSON.parse(JSON.stringify({ route, account, sampling, used })); // a route has functions, which are not compared
   return (await contentOf({ ...asked, input })).sha256;
 }
 
-/** Where one has to wait for approval all do, each with the figures of the dearest: a wait must not tell them apart. */
+/**
+ * If one competitor must wait for approval, all do, each with the highest figures: a wait must not
+ * distinguish them.
+ */
 function waitTogether(admissions: Admission[]): Admission[] {
   const dearest = admissions
     .filter(({ approval }) => approval !== null)
