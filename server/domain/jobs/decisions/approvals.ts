@@ -18,16 +18,18 @@ import { attemptOf, findJob, type JobRow, type StoredApproval } from "../rows";
 import { readJob } from "../running/work";
 import { move, transition } from "../transitions/moves";
 
-/** So long a job waits for a person. */
+/** How long a job waits for a person. */
 const APPROVAL_MS = 7 * DAY_MS;
-/** The wake that follows an approval is sent at once; the sweeper sends it again after this, where it was lost. */
+/** An approval sends its wake at once; the sweeper sends a lost one again after this long. */
 const WAKE_AGAIN_MS = 10_000;
 
 const isPerson = (id: string) => id.startsWith("usr_");
 
 const wantsSecondPerson = (project: ProjectAccess) => project.settings.requireDifferentApprover === true;
 
-/** What a job whose estimate is above the project's threshold waits with; null: it need not wait. */
+/**
+ * The approval that a job needs because its estimate exceeds the project's threshold; null if it needs none.
+ */
 export function approvalAtAdmission(
   project: ProjectAccess,
   estimate: { expectedMicros: Micros; maximumMicros: Micros },
@@ -52,7 +54,7 @@ export function approvalAtAdmission(
   };
 }
 
-/** The event of a wait, with what there is to decide on. */
+/** The event of a wait, with the figures to decide on. */
 export const awaitingApprovalEvent = (approval: StoredApproval, deadlineAt: Date) => ({
   type: "job.awaiting_approval",
   payload: {
@@ -66,8 +68,9 @@ export const awaitingApprovalEvent = (approval: StoredApproval, deadlineAt: Date
 });
 
 /**
- * A gate inside a flow: the running job waits for a person and holds no lease meanwhile. What it has done so far is
- * in its rows, so when it is approved it goes on from there. False: the lease is lost, or a cancel came first.
+ * Pauses a running job until a person decides; the job holds no lease while it waits. Its rows hold its
+ * progress, so the job continues from there after an approval. False if the lease was lost, or if a cancel
+ * came first.
  */
 export async function pauseForApproval(
   ctx: Ctx,
@@ -102,7 +105,10 @@ export async function pauseForApproval(
   });
 }
 
-/** What a wait inside a flow shows: of a competitor what the dearest of its comparison may cost, as at admission. */
+/**
+ * The figures that a wait inside a flow shows. A competitor shows the highest of its comparison, as at
+ * admission.
+ */
 async function figuresOfWait(job: JobRow): Promise<{ estimatedMicros: Micros; maximumMicros: Micros }> {
   const { expectedMicros: estimatedMicros, maximumMicros } = job.pricing;
   if (job.comparison_id === null) return { estimatedMicros, maximumMicros };
@@ -114,7 +120,7 @@ async function figuresOfWait(job: JobRow): Promise<{ estimatedMicros: Micros; ma
   return rows[0] ?? { estimatedMicros, maximumMicros };
 }
 
-/** May this caller decide about this job? Throws the refusal. */
+/** Throws unless this caller may decide on this job. */
 export async function requireDecider(ctx: Ctx, job: JobRow, feature: PlanFeature): Promise<void> {
   const project = await access.authorize(ctx, "approvals:write", { projectId: job.project_id });
   requireFeature(project, feature);
@@ -129,14 +135,20 @@ export async function requireDecider(ctx: Ctx, job: JobRow, feature: PlanFeature
     fail("AuthorizationFailed", "You submitted this job, so someone else must decide on it.");
 }
 
-/** Ends a job that no one decided about in time: like a rejection, with its own code. False like `finishUnleased`. */
+/**
+ * Cancels a job on which no one decided in time, with its own error code. Returns false like
+ * `finishUnleased`.
+ */
 export async function expireApproval(ctx: Ctx, job: JobRow): Promise<boolean> {
   const attempt = await attemptOf(job);
   const why = { code: "ApprovalExpired", message: "The job was not approved before its deadline." };
   return finishUnleased(ctx, job, attempt, { to: "canceled", ending: foundEnding(attempt, why) });
 }
 
-/** The job as a decider finds it: one whose deadline has passed has ended, whether the sweep has come by or not. */
+/**
+ * Finds a job for a decision. A job past its deadline is ended first, even if the sweep has not reached it
+ * yet.
+ */
 async function findToDecide(ctx: Ctx, jobId: string, feature: PlanFeature): Promise<JobRow> {
   const job = await findJob(ctx, jobId, "approvals:write");
   await requireDecider(ctx, job, feature);
@@ -147,8 +159,9 @@ async function findToDecide(ctx: Ctx, jobId: string, feature: PlanFeature): Prom
 }
 
 /**
- * Approves a waiting job: it is queued with a fresh deadline, and goes on where it paused. Approving it again answers
- * with it, unless it would authorize less; a job that waits for no one is JobNotAwaitingApproval.
+ * Approves a waiting job, which is queued with a fresh deadline and continues where it paused. Approving it
+ * again returns the job, unless the call would authorize less. Throws JobNotAwaitingApproval if the job is
+ * not waiting.
  */
 export async function approve(ctx: Ctx, jobId: string, body?: JobApproveBody): Promise<Job> {
   const job = await findToDecide(ctx, jobId, "approve");
@@ -191,13 +204,13 @@ export async function approve(ctx: Ctx, jobId: string, body?: JobApproveBody): P
     dispatchAfter: new Date(now.getTime() + WAKE_AGAIN_MS),
     audit: decisionOn(ctx, job, "job.approved", { authorizedMaxAmount: authorized }),
   });
-  // Somebody decided meanwhile, or the time had ended: answered by the job as it is now.
+  // Another caller has decided, or the deadline has passed: start again from the job's new state.
   if (!moved) return approve(ctx, jobId, body);
   wake([{ id: job.id, projectId: job.project_id, dispatchNumber: moved.dispatch_number }]);
   return get(ctx, jobId, "approvals:write");
 }
 
-/** A decision about a job, for its organization's audit log: an input of the statement that carries it out. */
+/** The audit entry of a decision, written by the statement that carries the decision out. */
 export function decisionOn(
   ctx: Ctx,
   { organization_id: organizationId, project_id: projectId, id: subject }: JobRow,
@@ -207,7 +220,7 @@ export function decisionOn(
   return [auditRow(ctx, { organizationId, projectId, subject, action, details })];
 }
 
-/** Rejects a waiting job: it is canceled as ApprovalRejected. Rejecting it again answers with it. */
+/** Rejects a waiting job, which cancels it as ApprovalRejected. Rejecting it again returns the job. */
 export async function reject(ctx: Ctx, jobId: string): Promise<Job> {
   const job = await findToDecide(ctx, jobId, "reject");
   if (job.status !== "awaiting_approval" || !job.approval) return decidedBefore(ctx, job, "rejected");
@@ -222,7 +235,7 @@ export async function reject(ctx: Ctx, jobId: string): Promise<Job> {
   return get(ctx, jobId, "approvals:write");
 }
 
-/** The second approver would otherwise believe that the lower amount holds. */
+/** Otherwise the second approver would believe that the lower amount applies. */
 function refuseLess({ status, approval }: JobRow, authorized: number | null): void {
   const first = approval?.decision?.authorizedMaxAmount;
   if (authorized === null || first === undefined || (first !== null && authorized >= first)) return;

@@ -18,7 +18,10 @@ import { decisionOn } from "./approvals";
 
 const MOST = 200;
 
-/** The jobs of all projects that wait for an operator, longest waiting first. No content: ids, reasons and costs. */
+/**
+ * The jobs of all projects that wait for an operator, longest waiting first: ids, reasons and costs, but no
+ * content.
+ */
 export async function listAttention(ctx: Ctx): Promise<AttentionItem[]> {
   access.authorize(ctx, "operator");
   type Listed = JobRow & { cost_micros: number | null; project_name: string; organization_name: string };
@@ -58,12 +61,12 @@ async function findWaiting(ctx: Ctx, jobId: string): Promise<{ job: JobRow; atte
   return { job, attempt };
 }
 
-/** The answer's content, which the first two ways out need. */
+/** The content of the kept answer, which `retryStep` and `acceptAsIs` need. */
 const contentOf = async (job: JobRow) =>
   (await findSetAside(job.id)) ??
   fail("RetryNotSafe", "The provider's answer could not be stored. Fail or cancel the job.");
 
-/** The operator's first way out: the step that kept failing is done again with the answer that was kept. */
+/** The operator's first option: the step that kept failing runs again with the kept answer. */
 export async function retryStep(ctx: Ctx, jobId: string): Promise<Job> {
   const { job, attempt } = await findWaiting(ctx, jobId);
   if (!attempt.answer?.unprocessed) await contentOf(job);
@@ -83,7 +86,9 @@ export async function retryStep(ctx: Ctx, jobId: string): Promise<Job> {
   return view(ctx, jobId);
 }
 
-/** The second: the job succeeds with what there is: files as the provider made them, or everything but files. */
+/**
+ * The second option: the job succeeds with the files as the provider made them, or with everything but files.
+ */
 export async function acceptAsIs(ctx: Ctx, jobId: string): Promise<Job> {
   const { job, attempt } = await findWaiting(ctx, jobId);
   if (attempt.stage !== null)
@@ -112,7 +117,7 @@ export async function acceptAsIs(ctx: Ctx, jobId: string): Promise<Job> {
   return view(ctx, jobId);
 }
 
-/** The third: the job fails. What the provider did is charged as it answered. */
+/** The third option: the job fails. The provider's work is charged as its answer reported it. */
 export async function failWaiting(ctx: Ctx, jobId: string): Promise<Job> {
   const { job, attempt } = await findWaiting(ctx, jobId);
   const message =
@@ -125,5 +130,5 @@ export async function failWaiting(ctx: Ctx, jobId: string): Promise<Job> {
   return view(ctx, jobId);
 }
 
-/** An operator need not be a member: what they just decided on, they may see. */
+/** An operator need not be a member, but may see the job that they just decided on. */
 const view = (ctx: Ctx, jobId: string) => get(systemCtx("operator", ctx.now), jobId);

@@ -8,7 +8,7 @@ import { attemptOf, findJob, type JobRow } from "../rows";
 import { sourcesOf } from "../transitions/moves";
 import { requireDecider } from "./approvals";
 
-/** What the caller may do with a job as it is, by the very checks that the verbs make. */
+/** The caller's rights on a job in its present state, from the same checks that the verbs make. */
 export async function rights(ctx: Ctx, jobId: string): Promise<JobRights> {
   const job = await findJob(ctx, jobId);
   const canStop = sourcesOf("canceled").includes(job.status) || job.status === "running";
@@ -36,7 +36,6 @@ export async function rights(ctx: Ctx, jobId: string): Promise<JobRights> {
   };
 }
 
-/** May the caller decide about a job that waits for a person? */
 export async function decisionRights(
   ctx: Ctx,
   job: JobRow,
@@ -49,7 +48,7 @@ export async function decisionRights(
   return { approve: approve === null, reject: reject === null, whyNotDecide: approve ?? reject };
 }
 
-/** Null: allowed. */
+/** The message of the refusal; null if the check passes. */
 async function refusalOf(check: () => Promise<unknown>): Promise<string | null> {
   try {
     await check();

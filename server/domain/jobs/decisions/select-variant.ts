@@ -7,7 +7,7 @@ import { tell } from "../following/notify";
 import { get } from "../reading/get";
 import { artifactsOf, findJob } from "../rows";
 
-/** Names the variant to keep; the choice may change any time and is reported as an event. */
+/** Selects the variant to keep. The choice may change at any time, and each change is an event. */
 export async function selectVariant(ctx: Ctx, jobId: string, choice: { artifactId: string }): Promise<Job> {
   const job = await findJob(ctx, jobId, "jobs:write");
   await access.authorize(ctx, "jobs:write", { projectId: job.project_id });

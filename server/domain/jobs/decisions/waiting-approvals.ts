@@ -27,13 +27,16 @@ const readWaiting = statement("job.list.waiting", {
 
 const countJobs = statement("job.count.waiting", { params: PLACE, row: { count: int4 }, sql: COUNT });
 
-/** The waiting jobs of this project that the caller may see. */
+/** The scope of jobs in this project that the caller may see. */
 async function scopeOf(ctx: Ctx, projectInPath: string) {
   const { id: projectId } = await access.authorize(ctx, "jobs:read", { projectInPath });
   return { projectId, environment: access.authorize(ctx, "jobs:read", "rows").environment };
 }
 
-/** The jobs of a project that wait for a person, whose time has ended first, with what the caller may decide; and how many. */
+/**
+ * The jobs of a project that wait for a person, earliest deadline first, with the caller's rights. `count`
+ * includes the jobs beyond the list.
+ */
 export async function listWaiting(
   ctx: Ctx,
   projectId: string,
@@ -60,7 +63,7 @@ export async function listWaiting(
   return { items: items.flat(), count: rows[0]?.waiting_count ?? 0 };
 }
 
-/** How many jobs of a project wait for a person. */
+/** The number of jobs of a project that wait for a person. */
 export async function countWaiting(ctx: Ctx, projectId: string): Promise<number> {
   const [row] = await readInScope(countJobs, await scopeOf(ctx, projectId), {});
   return row?.count ?? 0;
