@@ -14,7 +14,10 @@ export type EventRow = {
   id: number;
   type: string;
   payload: Record<string, Json>;
-  /** Of a `job.reader_text`: content, kept apart; null once it was removed. */
+  /**
+   * The text of a `job.reader_text` event, stored apart because it is content; null on other events and once
+   * it was removed.
+   */
   text: string | null;
   is_sealed: boolean | null;
   created_at: Date;
@@ -32,14 +35,17 @@ const openText = (jobId: string, { payload, text, is_sealed }: EventRow) =>
     is_sealed: is_sealed ?? false,
   });
 
-/** What a sealed text is bound to: its place in its job. */
+/** A sealed text is bound to its position in its job. */
 export const readerTextName = (jobId: string, sequence: number) => `${jobId}/reader_text/${sequence}`;
 
-/** What is read of a job to show its events. */
+/** Columns of a job that its events need. */
 export const JOB_OF_EVENT = "id, project_id, is_blind, created_at";
 export type JobOfEvent = Pick<JobRow, "id" | "project_id" | "is_blind" | "created_at">;
 
-/** An event as every transport carries it: pages, streams and webhooks. None of them carries one that is null. */
+/**
+ * An event in the form that pages, streams and webhooks share. Null if it must not be shown, and then no
+ * transport carries it.
+ */
 export function toEvent(job: JobOfEvent, row: EventRow): JobEvent | null {
   const event = {
     id: String(row.id),
@@ -57,8 +63,8 @@ const toEvents = (job: JobOfEvent, rows: EventRow[]) =>
   rows.map((row) => toEvent(job, row)).filter((event) => event !== null);
 
 /**
- * A page of a job's events in order. `cursor` is an exclusive lower bound on the event id; `nextCursor` is there only
- * when another page remains, and `resumeCursor` only where the cursor is beyond the job's last event.
+ * A page of a job's events in order. `cursor` is an exclusive lower bound on the event id. `nextCursor` is
+ * present only if another page remains, and `resumeCursor` only if the cursor is beyond the job's last event.
  */
 export async function events(
   ctx: Ctx,
@@ -78,7 +84,10 @@ export async function events(
   return { events: toEvents(job, page), ...next };
 }
 
-/** The next events of many jobs in one statement. `hasEnded`: the job has ended and its last event is among them. */
+/**
+ * The next events of many jobs, read in one statement. `hasEnded`: the job has ended and its last event is in
+ * the page or before it.
+ */
 const readNext: ReadPages<EventRow> = async (asks) => {
   type Row = Omit<EventRow, "id"> & {
     id: number | null;
@@ -108,8 +117,9 @@ const readNext: ReadPages<EventRow> = async (asks) => {
 };
 
 /**
- * The same events as they are written, from where `cursor` resumes; an empty page for every quiet while. The page with the
- * last event of an ended job is the last. NotFound like every read by id, before the first of them.
+ * The same events as they are written, from where `cursor` resumes, with an empty page for every quiet
+ * interval. The page with the last event of an ended job is the last. An unknown job throws NotFound before
+ * the first page.
  */
 export async function followEvents(
   ctx: Ctx,
@@ -130,14 +140,14 @@ export async function followEvents(
     for await (const { items, hasEnded } of followPages(ctx, job, source, pace)) {
       last = items.at(-1)?.id ?? last;
       const wanted = query.type === undefined ? items : items.filter(({ type }) => type === query.type);
-      // A page of other types is no quiet while: nothing is said about it, unless it is the last.
+      // A page with only other types is not a quiet interval, so it is skipped unless it is the last.
       if (wanted.length > 0 || items.length === 0 || hasEnded)
         yield { items: toEvents(job, wanted), hasEnded, lastId: String(last) };
     }
   })();
 }
 
-/** Has the job ended with this event? There is nothing to follow after it. */
+/** True if the job ended with this event, so that nothing follows it. */
 export async function hasLastEvent(ctx: Ctx, jobId: string, eventId: string): Promise<boolean> {
   const { status, last_event } = await findJob(ctx, jobId);
   return TERMINAL.includes(status) && Number(eventId) === last_event;

@@ -8,7 +8,7 @@ import { newId, PREFIXES } from "@/server/platform/ids";
 import { COLUMNS, type EventRow, JOB_OF_EVENT, type JobOfEvent, toEvent, WITH_TEXT } from "./events";
 
 const MOST_JOBS = 200;
-/** Of one job in one pass; the rest comes with the next. */
+/** The most events of one job in one pass; the next pass takes the rest. */
 const MOST_EVENTS = 100;
 
 type Behind = Omit<JobOfEvent, keyof EventRow> &
@@ -21,8 +21,8 @@ type Behind = Omit<JobOfEvent, keyof EventRow> &
   };
 
 /**
- * One pass of the webhooks: events and alerts that happened since the last one become deliveries, and what is due goes to the durable
- * engine. Safe to run in every process at once.
+ * Makes one pass of the webhooks: new events and alerts become deliveries, and due deliveries go to the
+ * durable engine. Several processes may do this at once.
  */
 export async function announce(ctx: Ctx, only: { projectId?: string } = {}): Promise<void> {
   const projectId = only.projectId ?? null;
@@ -33,8 +33,9 @@ export async function announce(ctx: Ctx, only: { projectId?: string } = {}): Pro
 }
 
 /**
- * Writes one delivery for each enabled endpoint and each event it wants, and says whether more is left. The job's row
- * is the outbox: it knows its last event and the last one handed on, and both move with what they speak of.
+ * Writes one delivery for each event and each enabled endpoint that wants it. True if more may be left. The
+ * job's row is the outbox: it holds its last event and the last one handed on, so each changes in one
+ * statement with its events or deliveries.
  */
 async function fanOut(ctx: Ctx, projectId: string | null): Promise<boolean> {
   const { rows } = await pool.query<Behind>(
@@ -100,11 +101,11 @@ async function fanOut(ctx: Ctx, projectId: string | null): Promise<boolean> {
      SELECT id FROM moved`,
     [JSON.stringify([...moves.values()]), JSON.stringify(made), now],
   );
-  // Where others hold every one of these jobs, they go on with them.
+  // Other processes that hold all of these jobs continue with them.
   return moves.size === MOST_JOBS && moved.length > 0;
 }
 
-/** The id of a job's event outside of its job: `evt_<job ULID>_<n>`. */
+/** The id that identifies a job's event outside the job: `evt_<job ULID>_<n>`. */
 export function webhookIdOf(jobId: string, eventId: number): string {
   return `${PREFIXES.event}_${jobId.slice(PREFIXES.job.length + 1)}_${eventId}`;
 }

@@ -4,14 +4,17 @@ import { Fault } from "@/server/platform/errors/errors";
 import type { JobRow } from "../rows";
 import { hub, type Page, type ReadPages } from "./hub";
 
-/** How long nothing may come before the reader hears that we are there, and how often its rights are looked at. */
+/**
+ * How long a stream may be quiet before the reader gets an empty page, and how often the reader's rights are
+ * checked.
+ */
 export type Pace = { quietMs: number; checkMs: number };
 const PACE: Pace = { quietMs: 15_000, checkMs: 15_000 };
 
 /**
- * Where a stream resumes that is asked to go on after `asked`. Nothing has an id beyond the last, so whoever asks for one
- * has mixed up two streams: a running one goes on after its last, and one that has ended sends its last again, which
- * brings the reader the end.
+ * The id after which a stream resumes when a reader asks for `asked`. An id beyond the last belongs to
+ * another stream: a running stream then continues after its last id, and an ended one sends its last item
+ * again, so that the reader sees the end.
  */
 export function resumeAfter(asked: number, { last, hasEnded }: { last: number; hasEnded: boolean }): number {
   if (asked <= last) return asked;
@@ -21,8 +24,8 @@ export function resumeAfter(asked: number, { last, hasEnded }: { last: number; h
 type Followed = Pick<JobRow, "id" | "project_id" | "environment" | "organization_id" | "principal_id">;
 
 /**
- * What is appended to one job after a place, as it is written: pages in order, an empty one for every quiet while. Ends
- * after the last page, and without one when the reader goes away and when it may no longer read.
+ * Follows the items of one job as they are written: pages in order, and an empty one for every quiet
+ * interval. Ends after the last page, or without one when the reader leaves or may no longer read.
  */
 export async function* followPages<Item extends { id: number }>(
   ctx: Ctx,
@@ -57,7 +60,7 @@ export async function* followPages<Item extends { id: number }>(
   }
 }
 
-/** Does the caller of this stream still exist, and may it still see the job? */
+/** False if the caller of this stream no longer exists or may no longer see the job. */
 async function mayStillRead(ctx: Ctx, job: Followed, right: Scope): Promise<boolean> {
   if (!ctx.whoNow) return true;
   const principal = await ctx.whoNow();

@@ -50,11 +50,11 @@ import { PAGE_SIZE, type Page, type ReadPages } from "./hub";
 import { framesTopic, tell } from "./notify";
 
 /*
- * The frames of a streaming invoke. Only text is stored as it comes; the first frame and the last ones are views of the
- * execution's own rows, so the terminal frame cannot say anything but what was sealed, no matter who ended the execution. Ids
- * are 1 for the start, then one for each piece of text, then usage and end. Text is stored only while the execution runs
- * and under a lock that its end waits for, and of text that was removed the job keeps the last id: so no id is ever given
- * to two frames.
+ * The frames of a streaming invoke. Only text is stored as it arrives; the first frame and the last ones are
+ * views of the execution's own rows, so the terminal frame always agrees with the sealed record, no matter
+ * which process ended the execution. Id 1 is the start; one id per piece of text follows, then usage and end.
+ * No id is ever given to two frames: text is stored only while the execution runs and under a lock that its
+ * end waits for, and the job keeps the last id of removed text.
  */
 
 export type Frame = { id: number; event: (typeof FRAME_EVENTS)[number]; data: Record<string, unknown> };
@@ -87,20 +87,23 @@ const writeAll = batch("write-frames", {
 SELECT id FROM running`,
 });
 
-/** Stores pieces of text; false where the execution has ended or is another's. Streams that run together share statements. */
+/**
+ * Stores pieces of text; false if the execution has ended or has another fence. Streams that run at the same
+ * time share statements.
+ */
 const write = writtenTogether<Of<typeof WRITE>>(ofJob, (items) => writeAll.all(pool, items));
 
-/** What a sealed frame is bound to. */
+/** A sealed frame is bound to this name. */
 export const frameName = (jobId: string, id: number) => `${jobId}/frames/${id}`;
 
 export type FrameWriter = {
-  /** Takes the next piece of text; it is stored with others of the same 25 ms. */
+  /** Takes the next piece of text, which is stored with the others of the same 25 ms. */
   push: OnText;
-  /** Settles when all that was taken is stored, or can no longer be stored. */
+  /** Settles once all text that was taken is stored or can no longer be stored. */
   flush(): Promise<void>;
 };
 
-/** Writes down the text of a streaming execution as it comes, before any reader gets it. */
+/** Stores the text of a streaming execution as it arrives, before any reader gets it. */
 export function frameWriter(
   job: Pick<JobRow, "id" | "data_classification" | "retention_requirement" | "content_kept_ms">,
   fence: number,
@@ -122,18 +125,18 @@ export function frameWriter(
     try {
       if (await write({ jobId: job.id, fence, now: at, expiresAt, isSealed, pieces }))
         tell([framesTopic(job.id)]);
-      else isClosed = true; // ended by somebody else: nothing is added to it
+      else isClosed = true; // the execution has ended or has another fence, so nothing is added
       failures = 0;
     } catch (cause) {
       log.warn({ err: cause, jobId: job.id }, "streamed text could not be stored");
-      waiting = [...pieces, ...waiting]; // in order, and with the same ids: written twice is written once
+      waiting = [...pieces, ...waiting]; // in order and with the same ids, so a second write changes nothing
       await new Promise((resolve) => setTimeout(resolve, STORE_WAITS_MS[failures] ?? 0));
       if (++failures > STORE_WAITS_MS.length) isClosed = true;
     }
     if (isClosed) waiting = [];
   }
 
-  /** One write at a time; what comes meanwhile goes with the next. */
+  /** Runs one write at a time; text that arrives during a write joins the next one. */
   function start(): Promise<void> {
     clearTimeout(timer);
     timer = undefined;
@@ -173,7 +176,10 @@ const following = statement("follow-frames", {
   ORDER BY asked.place, page.id`,
 });
 
-/** The next frames of many executions: what is stored in one statement, and the start and the end from their rows. */
+/**
+ * The next frames of many executions: one statement reads the stored text, and the start and the end follow
+ * from the rows.
+ */
 const readNext: ReadPages<Frame> = async (asks) => {
   const rows = await following.all(pool, {
     jobIds: asks.map(({ jobId }) => jobId),
@@ -189,7 +195,7 @@ const readNext: ReadPages<Frame> = async (asks) => {
       const stored = found[position]!.filter(({ frame_id }) => frame_id !== null);
       const items: Frame[] = after < 1 ? [startOf(job)] : [];
       for (const { frame_id, frame_event, frame_data, frame_is_sealed } of stored) {
-        // Null only where there is no frame; of all events only `token` is stored.
+        // Null only if there is no frame; `token` is the only stored event.
         const name = frameName(job.id, frame_id!);
         const text = openContent({ id: name, content: frame_data!, is_sealed: frame_is_sealed! });
         items.push({ id: frame_id!, event: frame_event as "token", data: JSON.parse(text!) });
@@ -210,7 +216,7 @@ function startOf(job: Pick<JobRow, "id" | "capability_key" | "started_at" | "cre
   };
 }
 
-/** The last frames of an ended execution, as its rows have it. */
+/** The usage and end frames of an ended execution, from its rows. */
 async function endOf(jobId: string, lastId: number): Promise<Frame[]> {
   const job = await readJob(jobId);
   if (!job) throw new Error(`the execution ${jobId} that was just read does not exist`);
@@ -248,7 +254,7 @@ async function endOf(jobId: string, lastId: number): Promise<Frame[]> {
   return frames;
 }
 
-/** What was used, as the provider reported it; null where it did not. */
+/** The usage that the provider reported; null if it reported none. */
 function usageOf(job: JobRow, attempt: AttemptRow | null): Record<string, Json> | null {
   if (!attempt?.usage) return null;
   return {
@@ -269,7 +275,10 @@ const lastText = statement("last-frame", {
   FROM job WHERE id = $jobId`,
 });
 
-/** Where the frames of an execution resume. The first frame is there from admission on, and one of the text before it is sent. */
+/**
+ * The id after which the frames of an execution resume. The first frame exists from admission on, and a text
+ * frame is stored before it is sent.
+ */
 async function placeOf(jobId: string, asked: number): Promise<number> {
   if (asked <= 1) return asked;
   const [found] = await lastText.all(pool, { jobId });
@@ -280,8 +289,9 @@ async function placeOf(jobId: string, asked: number): Promise<number> {
 }
 
 /**
- * The frames of an execution from where `lastEventId` resumes, as they come, on any process; an empty page for every quiet
- * while. The page with the terminal frame is the last. NotFound for somebody else's execution, and for a durable job, which has events.
+ * The frames of an execution as they arrive, from where `lastEventId` resumes, on any process, with an empty
+ * page for every quiet interval. The page with the terminal frame is the last. Throws NotFound for another
+ * caller's execution, and for a durable job, which has events instead.
  */
 export async function followFrames(
   ctx: Ctx,
@@ -297,7 +307,7 @@ export async function followFrames(
   return followPages(ctx, job, { read: readNext, topics, after, right }, pace);
 }
 
-/** Has the execution ended with this frame? There is nothing to follow after it. */
+/** True if the execution ended with this frame, so that nothing follows it. */
 export async function hasLastFrame(ctx: Ctx, executionId: string, frameId: string): Promise<boolean> {
   const job = await findJob(ctx, executionId);
   if (job.operation !== "invoke") return false;

@@ -5,28 +5,32 @@ import { log } from "@/server/platform/log/log";
 import { expectFollowers, LISTENERS, NEWS_CHANNEL } from "./notify";
 
 /*
- * One hub a process serves all who follow something live, over one listening connection however many they are. A
- * follower pulls: it is read for only while it waits, so a slow reader holds nothing but the page it has. Reads of all
- * who wait share statements. Notices only make it quick: every two seconds the hub looks without one.
+ * One hub per process serves every live stream over a single listening connection. A follower pulls: the hub
+ * reads for a follower only while it waits, so a slow reader holds no more than the page it has. Followers
+ * that wait at the same time share statements. Notices only make the hub fast: without them, it looks every
+ * two seconds.
  */
 
-/** What is new after a place, in order. `hasEnded`: nothing comes after it. */
+/** New items after an id, in order. `hasEnded`: no item comes after this page. */
 export type Page<Item> = { items: Item[]; hasEnded: boolean };
 export type Ask = { jobId: string; after: number };
-/** Reads for many at once, in the order asked. A page of `PAGE_SIZE` items may have more behind it. */
+/**
+ * Reads for many followers at once, in the order of `asks`. A page of `PAGE_SIZE` items may have more behind
+ * it.
+ */
 export type ReadPages<Item> = (asks: Ask[]) => Promise<Page<Item>[]>;
 export const PAGE_SIZE = 64;
 
 export type Turn<Item> =
   | { state: "page"; page: Page<Item> }
-  /** Nothing new for as long as was waited. */
+  /** Nothing was new during the wait. */
   | { state: "quiet" }
-  /** Rights have changed somewhere: look whether this reader still has its own. */
+  /** Someone's rights have changed: check whether this reader still has its own. */
   | { state: "check" }
   | { state: "left" };
 
 export type Following<Item> = {
-  /** Waits for what is new after `after`, at most so long. One call at a time. */
+  /** Waits at most `waitMs` for items after `after`. Only one call at a time. */
   next(after: number, waitMs: number): Promise<Turn<Item>>;
   leave(): void;
 };
@@ -45,23 +49,22 @@ type Follower = {
 
 const LOOK_EVERY_MS = 2_000;
 const RECONNECT_MS = 1_000;
-/** The connection outlives its last follower a little: readers come and go. */
+/** The connection stays open a little longer than its last follower, because readers come and go. */
 const LINGER_MS = 30_000;
-/** So many followers share one statement. */
+/** The most followers that share one statement. */
 const MOST_AT_ONCE = 500;
 
 export type Hub = {
   follow<Item>(read: ReadPages<Item>, jobId: string, topics: string[]): Following<Item>;
-  /** How many follow now. */
   count(): number;
-  /** Of its one listening connection. */
+  /** The application name of its listening connection. */
   listener: string;
 };
 
-// The web process runs our modules twice, once in Next's bundle: both share one hub and its connection.
+// The web process runs our modules twice, once in Next's bundle; both copies share one hub and its
+// connection.
 const shared = globalThis as { capstanHub?: Hub }; // our own slot, written only here
 
-/** The hub of this process. */
 export function hub(): Hub {
   shared.capstanHub ??= makeHub();
   return shared.capstanHub;
@@ -73,7 +76,7 @@ function makeHub(): Hub {
   const byTopic = new Map<string, Set<Follower>>();
   const waits = waitsOfFollowers();
   const { settle, news } = waits;
-  // What was written before we listened is looked for.
+  // Looks for items that were written before the connection listened.
   const ear = earOf(listener, { notice, listening: look });
   let looking: NodeJS.Timeout | undefined;
   let checking: NodeJS.Timeout | undefined;
@@ -87,7 +90,7 @@ function makeHub(): Hub {
     else for (const topic of payload.split(" ")) for (const each of byTopic.get(topic) ?? []) news(each);
   }
 
-  /** When no one can remember the old rights any more, everybody is looked at again. */
+  /** Checks every follower again once no process can still remember the old rights. */
   function checkSoon(): void {
     if (checking) clearTimeout(checking);
     checking = setTimeout(() => {
@@ -152,7 +155,7 @@ const newFollower = (read: ReadPages<unknown>, jobId: string, topics: string[]):
   timer: undefined,
 });
 
-/** Lets followers wait, and reads for all who wait and have news. */
+/** Lets followers wait, and reads for those that wait and have news. */
 function waitsOfFollowers() {
   const due = new Set<Follower>();
   let isReading = false;
@@ -190,7 +193,9 @@ function waitsOfFollowers() {
     }
   }
 
-  /** Reads for all who wait and have news; one statement at a time for each kind of thing that is followed. */
+  /**
+   * Reads for every follower that waits and has news, in one statement at a time that reads one kind of item.
+   */
   async function readDue(): Promise<void> {
     while (due.size > 0) {
       const [first] = due;
@@ -221,7 +226,7 @@ function waitsOfFollowers() {
       const pages = await read(asks);
       for (const [position, follower] of group.entries()) deliver(follower, pages[placeOf[position]!]!);
     } catch (cause) {
-      // They stay where they are; the next look tries again.
+      // The followers keep their position, and the next look tries again.
       for (const follower of group) follower.hasNews = true;
       log.warn({ err: cause, followers: group.length }, "followed jobs could not be read");
     }
@@ -229,7 +234,7 @@ function waitsOfFollowers() {
 
   function deliver(follower: Follower, page: Page<unknown>): void {
     if (page.items.length === 0 && !page.hasEnded) {
-      if (follower.hasNews) news(follower); // came while it was read
+      if (follower.hasNews) news(follower); // news arrived during the read
       return;
     }
     if (!follower.wake || page.items.length >= PAGE_SIZE) follower.hasNews = true;
@@ -239,7 +244,7 @@ function waitsOfFollowers() {
   return { next, settle, news };
 }
 
-/** The one listening connection: it is kept while somebody follows, and opened again when it is lost. */
+/** Keeps one listening connection open while there are followers, and opens it again after a loss. */
 function earOf(listener: string, on: { notice(channel: string, payload: string): void; listening(): void }) {
   let ear: ReturnType<typeof openListener> | null = null;
   let timer: NodeJS.Timeout | undefined;

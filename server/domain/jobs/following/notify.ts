@@ -1,16 +1,22 @@
 import { relaxedPool } from "@/server/platform/db";
 import { log } from "@/server/platform/log/log";
 
-/** Where processes tell each other of new events, and how the names of the connections begin by which they listen. */
+/**
+ * The channel on which processes announce new events, and the name prefix of the connections that listen to
+ * it.
+ */
 export const NEWS_CHANNEL = "capstan_events";
 export const LISTENERS = "capstan-follower:";
 
-/** New events of a job and new frames of a stream differ, so that no one is woken for nothing. */
+/**
+ * New events of a job and new frames of a stream have different topics, so that no follower is woken for
+ * nothing.
+ */
 export const framesTopic = (jobId: string) => `~${jobId}`;
 
 const TICK_MS = 10;
 const ASK_AGAIN_MS = 2_000;
-/** A payload of NOTIFY holds less than 8,000 bytes; a topic is 31. */
+/** A NOTIFY payload holds less than 8,000 bytes; a topic is 31. */
 const TOPICS_PER_NOTICE = 200;
 
 let unsent = new Set<string>();
@@ -19,15 +25,16 @@ let isAnyoneFollowing = false;
 let askedAt = Number.NEGATIVE_INFINITY;
 
 /**
- * Tells every process that follows of something new, best effort and after the commit: NOTIFY inside the statement that
- * writes would make all commits wait for each other. A follower looks on its own too, so what is lost here comes late.
+ * Announces news to every process that follows, best effort and after the commit, because a NOTIFY in the
+ * writing statement would make all commits wait for each other. Followers also look on their own, so a lost
+ * notice only delays them.
  */
 export function tell(topics: Iterable<string>): void {
   for (const topic of topics) unsent.add(topic);
   if (unsent.size > 0 && !isOnItsWay) schedule();
 }
 
-/** Somebody in this process has begun to follow: others may have too, so it is asked again before the next notice. */
+/** A follower in this process means that others may have followers too, so the next notice checks again. */
 export function expectFollowers(): void {
   askedAt = Number.NEGATIVE_INFINITY;
 }
@@ -52,14 +59,14 @@ async function sendAll(): Promise<void> {
       });
     }
   } catch (cause) {
-    // Not when the process is closing: then nothing is sent, and followers elsewhere look on their own.
+    // A closing process sends nothing and logs nothing; followers elsewhere look on their own.
     if (!relaxedPool.ending) log.warn({ err: cause }, "followers could not be notified; they poll instead");
   }
   isOnItsWay = false;
   if (unsent.size > 0) schedule();
 }
 
-/** Asked at most every two seconds, so that work no one follows costs no notices. */
+/** Checks at most every two seconds, so that work without followers costs no notices. */
 async function doesAnyoneFollow(): Promise<boolean> {
   if (performance.now() - askedAt < ASK_AGAIN_MS) return isAnyoneFollowing;
   askedAt = performance.now();

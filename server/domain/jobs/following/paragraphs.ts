@@ -1,6 +1,6 @@
-/** So many characters may be held back before a text is cut inside a paragraph. */
+/** The most characters to hold back before cutting inside a paragraph. */
 const HOLD_LIMIT = 600;
-/** And so many where no sentence ends. */
+/** The same limit if no sentence ends. */
 const FAR_LIMIT = 4 * HOLD_LIMIT;
 
 const PARAGRAPH = /^\s*\S[\s\S]*?\n[^\S\n]*\n\s*(?=\S)/;
@@ -8,9 +8,9 @@ const SENTENCE = /[.!?…。！？]["'”’»)\]]*\s+(?=\S)/g;
 const SPACE = /\s+(?=\S)/g;
 
 /**
- * Cuts a text that comes in pieces into spans a reader can be shown: whole paragraphs, each with the blank line that
- * closes it, and whole sentences of a paragraph that is longer than may be held back. Put together, the spans and the
- * rest are the text; where it is cut does not depend on how the pieces came.
+ * Cuts a text that arrives in pieces into spans to show to a reader: whole paragraphs with the blank line
+ * that closes them, and whole sentences of a paragraph longer than the limit. The spans and the rest together
+ * are the text, and the cuts do not depend on the pieces.
  */
 export function paragraphs(): { push(text: string): string[]; rest(): string } {
   let held = "";
@@ -32,9 +32,9 @@ export function paragraphs(): { push(text: string): string[]; rest(): string } {
   };
 }
 
-/** Where the first span ends; 0 while that is unknown. */
+/** The end of the first span; 0 if not yet known. */
 function endOfSpan(whole: string): number {
-  const text = whole.slice(0, 2 * FAR_LIMIT); // what decides is there
+  const text = whole.slice(0, 2 * FAR_LIMIT); // this much text is enough to decide
   const match = PARAGRAPH.exec(text);
   const paragraph = match ? match.index + match[0].length : 0;
   if (paragraph > 0 && paragraph <= HOLD_LIMIT) return paragraph;
@@ -47,7 +47,7 @@ function endOfSpan(whole: string): number {
   if (text.length <= FAR_LIMIT) return 0;
   const word = endsIn(text, SPACE).findLast((end) => end <= FAR_LIMIT);
   if (word) return word;
-  // Never between the two halves of one character.
+  // A cut never separates the two halves of a surrogate pair.
   return /[\uD800-\uDBFF]/.test(text[FAR_LIMIT - 1] ?? "") ? FAR_LIMIT - 1 : FAR_LIMIT;
 }
 

@@ -12,11 +12,12 @@ const STORE_WAITS_MS = [100, 900, 4_000];
 export type Reader = {
   /** Takes the next piece of text; whole paragraphs become events of the job. */
   push(text: string): void;
-  /** Settles when the whole paragraphs are stored: those of a call that broke off stay to be read. */
+  /** Settles once the whole paragraphs are stored. They stay readable even if the call broke off. */
   settled(): Promise<void>;
   /**
-   * Adds the rest and settles when all is stored. `differs`: the events are not this text, or could not be stored; the
-   * rest is not added then. `closed`: the job has ended or is to be canceled, and nothing is added to it.
+   * Adds the rest and settles once everything is stored. `differs`: the events are not this text or could not
+   * be stored, so the rest is not added. `closed`: the job has ended or is being canceled, so nothing is
+   * added to it.
    */
   close(whole: string): Promise<"complete" | "differs" | "closed">;
 };
@@ -24,8 +25,8 @@ export type Reader = {
 type ReadJob = Pick<JobRow, "id" | "data_classification" | "retention_requirement" | "content_kept_ms">;
 
 /**
- * Shows the text of a running job paragraph by paragraph, in order and each once. The event keeps length and hash; the
- * text is content and lies beside it, where it can be removed.
+ * Shows the text of a running job paragraph by paragraph, in order and each once. The event keeps length and
+ * hash; the text is content and is stored apart, so that it can be removed.
  */
 export function readerOf(job: ReadJob, fence: number, now: () => Date): Reader {
   const cutter = paragraphs();
@@ -77,7 +78,7 @@ async function store(
     try {
       const at = now();
       const { rowCount } = await pool.query(
-        // A write whose answer was lost is found by its number, and not done again.
+        // The sequence number finds a write whose answer was lost, so that it is not done again.
         `WITH before AS (
            SELECT id FROM job_event WHERE job_id = $1 AND type = 'job.reader_text' AND payload->'sequence' = to_jsonb($3::int)
          ), moved AS (

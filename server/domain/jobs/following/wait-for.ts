@@ -8,21 +8,24 @@ import { followEvents } from "./events";
 import type { Pace } from "./follow";
 
 export type Waiting = {
-  /** At most this long. */
+  /** The longest wait, in milliseconds. */
   ms: number;
-  /** Aborted when the reader goes away. */
+  /** Aborted when the reader leaves. */
   signal: AbortSignal | undefined;
-  /** `end`: it has ended or waits for a person. `change`: it has another status than now. */
+  /** `end`: the job has ended or needs a person. `change`: the status differs from the first one. */
   until?: "end" | "change";
   right?: Scope;
   pace?: Pace;
-  /** Gets the types of events as they come, and nothing after a quiet while. */
+  /** Gets the types of new events as they arrive, or an empty list after a quiet interval. */
   heard?(types: string[], job: Job): Promise<void>;
 };
 
 const needsSomebody: readonly Job["status"][] = ["awaiting_approval", "needs_attention"];
 
-/** Follows a job until then, or the time is up, and answers with it as it is then. An ended job is answered at once. */
+/**
+ * Follows a job until the condition holds or the time is up, and returns its latest state. An ended job is
+ * returned at once.
+ */
 export async function waitFor(
   ctx: Ctx,
   jobId: string,
@@ -44,7 +47,7 @@ export async function waitFor(
     job = await get(ctx, jobId, right);
     if (hasEnded(job)) return job;
   }
-  // It may be over because the key is: what is read last is read by who may read it now.
+  // The stream may have ended because the key no longer works, so the last read checks the caller again.
   const principal = ctx.whoNow ? await ctx.whoNow() : ctx.principal;
   if (!principal) fail("AuthenticationFailed", "This API key no longer works. Use another key.");
   return get({ ...ctx, principal }, jobId, right);
