@@ -18,7 +18,10 @@ import { column, names, type Of, omit, pick, present, text } from "@/server/sql/
 import { statement } from "@/server/sql/statement";
 import { IN_SCOPE, readInScope, SCOPE } from "@/server/sql/tenant";
 
-/** What is read of a job: all but its lease, what only dispatch, webhooks and repeats use, and the state of its hold. */
+/**
+ * Columns of a job that readers need. Left out are its lease, the state of its hold, and the columns that
+ * only dispatch, webhooks and repeats use.
+ */
 export const JOB = {
   ...omit(
     job,
@@ -46,20 +49,23 @@ export const JOB = {
   tags: present(job.tags, "Prisma declares lists without NOT NULL; admission always gives one"),
 };
 export type JobRow = Of<typeof JOB> & {
-  /** How long its content is kept; absent where its request was not read with it. */
+  /** How long the job's content is kept, in milliseconds; absent unless its request was read with it. */
   content_kept_ms?: number | null;
-  /** How long its lease still lasted when it was read, by the database's clock; absent where that was not read. */
+  /** Remaining lease at the time of the read, by the database's clock; absent unless it was read. */
   lease_left_ms?: number | null;
 };
 
-/** What the input of an admitted job names was its submitter's to name: its worker looks for it in the whole project. */
+/**
+ * Admission has checked that the submitter may use these inputs, so the worker finds them anywhere in the
+ * project.
+ */
 export const reachOf = ({ project_id }: Pick<JobRow, "project_id">): InputReach => ({
   projectId: project_id,
   outputsOf: null,
 });
 
 const ROW_STAYS = "when a request's content goes, its row stays";
-/** The request beside its job. */
+/** Columns of the request that are read together with its job. */
 export const REQUEST = {
   payload_id: present(payload.id, ROW_STAYS),
   content: payload.content,
@@ -68,45 +74,46 @@ export const REQUEST = {
 };
 export const REQUEST_COLUMNS = `payload.id AS payload_id, payload.content, payload.is_sealed,
   (extract(epoch FROM payload.expires_at - payload.created_at) * 1000)::float8 AS content_kept_ms`;
-/** What is left of the lease of a job. */
 export const LEASE_LEFT = { lease_left_ms: column<number | null>("float8", true) };
 export const LEASE_LEFT_COLUMN =
   "(extract(epoch FROM job.lease_until - clock_timestamp()) * 1000)::float8 AS lease_left_ms";
-/** A job read together with its request. */
 export type JobWithRequest = JobRow & Of<typeof REQUEST>;
 
-/** A wait for a person as the row keeps it; what the wire shows is derived. */
+/** A wait for a person as the row stores it; the wire's approval is derived from it. */
 export type StoredApproval = {
   reason: "estimate_above_threshold" | "turnaround_review";
-  /** The step of the flow that waits; null: nothing has run yet. */
+  /** The step of the flow that waits; null if nothing has run yet. */
   step: string | null;
   estimatedMicros: number;
   maximumMicros: number;
   thresholdMicros: number | null;
   isDifferentApproverRequired: boolean;
   requestedAt: string;
-  /** What there is to look at, by the step's own choice. */
+  /** Values that the step chose to show to the person. */
   shown: Record<string, Json>;
-  /** How long the started job has waited for people so far: no part of its execution limit. */
+  /** How long the started job has waited for people so far. Its execution limit does not count this time. */
   pausedMs: number;
-  /** `authorizedMaxAmount`: null if the approver named none; absent where version 0.2.0 wrote it. */
+  /** `authorizedMaxAmount`: null if the approver named none; absent if version 0.2.0 wrote the decision. */
   decision: { decision: "approved" | "rejected"; at: string; authorizedMaxAmount?: number | null } | null;
 };
 
-/** Why an operator is asked: what keeps failing, and whether what was paid for is still there. */
+/** Why a job needs an operator: the step that keeps failing, and the answer that was paid for. */
 export type StoredAttention = {
   reason: "output_not_stored" | "output_not_processed";
   step: "store_output" | "process_output";
   since: string;
-  /** The payload with the provider's answer; null: it is stored as artifacts, or was too large to be kept. */
+  /**
+   * The payload with the provider's answer. Null if the files are already artifacts, or if the answer was too
+   * large to keep.
+   */
   answerId: string | null;
 };
 
-/** What is read of an attempt, beside its job. */
+/** Columns of an attempt that are read with its job. */
 const ATTEMPT = omit(attempt, "project_id", "job_id", "fence", "ended_at");
 export type AttemptRow = Of<typeof ATTEMPT>;
 
-/** A definite refusal of a tier, after which the same request may be sent once more on standard. */
+/** A definite refusal of a tier. The same request may then be sent once more on the standard tier. */
 export type TierRefusal = {
   tier: Tier;
   httpStatus: number;
@@ -116,7 +123,10 @@ export type TierRefusal = {
   refusedAt: string;
 };
 
-/** The tier a job asks its provider for: the cheaper one it was planned on, until that is refused. */
+/**
+ * The tier to request from the provider: the planned one, or standard once the provider has refused the
+ * cheaper tier.
+ */
 export function tierToAsk(
   { pricing }: Pick<JobRow, "pricing">,
   attempt: Pick<AttemptRow, "tier_refusal">,
@@ -124,12 +134,18 @@ export function tierToAsk(
   return pricing.processing === "deferred" && !attempt.tier_refusal ? "flex" : "standard";
 }
 
-/** From when the execution limit counts: the start, later by what the job has waited for people since. */
+/**
+ * Start of the execution limit: the job's start, moved later by the time that the job has waited for people
+ * since.
+ */
 export function workedFrom(job: Pick<JobRow, "started_at" | "created_at" | "approval">): number {
   return (job.started_at ?? job.created_at).getTime() + (job.approval?.pausedMs ?? 0);
 }
 
-/** When content of this job that is stored now may be removed: kept as long as at its admission, where that is known. */
+/**
+ * When content of this job that is stored now may be removed; null if never. Applies the period from
+ * admission if it was read with the job, otherwise the period of the retention requirement.
+ */
 export function expiryOf(
   { content_kept_ms, retention_requirement }: Pick<JobRow, "retention_requirement" | "content_kept_ms">,
   now: Date,
@@ -137,19 +153,22 @@ export function expiryOf(
   return keptUntil(content_kept_ms === undefined ? keptMs(retention_requirement) : content_kept_ms, now);
 }
 
-/** Is what this job takes in and puts out kept encrypted? */
+/** True if the job's input and output are stored encrypted. */
 export const isSealedOf = (job: Pick<JobRow, "data_classification" | "retention_requirement">) =>
   isKeptSealed(job.data_classification, job.retention_requirement);
 
-/** What an attempt keeps of its end beside its columns, so that another process can end the job from the rows alone. */
+/**
+ * The parts of an attempt's ending that have no column, so that another process can end the job from the rows
+ * alone.
+ */
 export type StoredOutcome = Omit<Ending, "state" | "kind" | "observed" | "said"> &
   Pick<Ending["observed"], "estimated" | "submissions"> & {
     outcome: Ending["state"];
-    /** The tier that ran; absent: no answer tells. */
+    /** The tier that ran; absent if no answer reported it. */
     tier?: Tier;
   };
 
-/** The slot status of a provider's file that is kept as it came, while something is still to be done with it. */
+/** Slot status of a provider's file that is stored as received because it still has to be processed. */
 export const UNPROCESSED = "unprocessed";
 
 const FILE = {
@@ -159,7 +178,7 @@ const FILE = {
 const STORED_FILE = pick(artifact, "media_type", "sha256", "byte_length", "filename");
 export type ArtifactRow = Of<typeof FILE> &
   Of<typeof STORED_FILE> & {
-    /** When its bytes were removed; absent on one that is stored just now. */
+    /** When its bytes were removed; absent on an artifact that was stored just now. */
     pruned_at?: Date | string | null;
   };
 export const FILES = `SELECT ${names(FILE, "job_artifact")}, ${names(STORED_FILE, "artifact")}, artifact.pruned_at
@@ -173,21 +192,24 @@ export type PayloadRow = Of<typeof PAYLOAD>;
 
 export type LastAttempt = Pick<AttemptRow, "submission" | "number">;
 
-/** The key that its caller gave it, also once it is free again. */
+/** The idempotency key that the caller sent, even if a new request may use that key again. */
 export const keyOf = (job: Pick<JobRow, "environment" | "idempotency_key" | "released_key">): string =>
   callersKey(job.environment, job.released_key ?? job.idempotency_key);
 
-/** What belongs to the view of a job beside its row. */
+/** The data that the view of a job needs in addition to its row. */
 export type JobParts = {
-  /** The last one; refused: one of its requests left and was answered with a definite no, after which it may be submitted again. */
+  /**
+   * The last attempt. `isRefused`: the provider definitely refused one of its requests, which may be
+   * submitted again.
+   */
   attempt: (LastAttempt & { isRefused: boolean }) | null;
   artifacts: ArtifactRow[];
   payloads: PayloadRow[];
-  /** What its receipt says of the price. Null: the job has not ended. */
+  /** The receipt's price; null until the job has ended. */
   sealed: Pick<Receipt, "pricing"> | null;
-  /** Null: nothing is reserved. */
+  /** Null if nothing is reserved. */
   hold: HoldFacts | null;
-  /** Of a blind job alone: what all competitors were asked alike. */
+  /** Only set on a blind job: the parts of the request that all competitors share. */
   shared?: Record<string, Json>;
 };
 
@@ -199,8 +221,8 @@ const jobOf = statement("find-job", {
 });
 
 /**
- * The job of this id, where the caller may see it. Somebody else's job and none at all are the
- * same NotFound.
+ * Returns the job if the caller may see it. Throws the same NotFound for an unknown id as for a job of
+ * someone else.
  */
 export async function findJob(ctx: Ctx, jobId: string, right: Scope = "jobs:read"): Promise<JobRow> {
   const scope = access.authorize(ctx, right, "made rows");
@@ -233,12 +255,12 @@ export async function attemptOf(job: Pick<JobRow, "id" | "project_id">): Promise
   return lastAttempt.first(pool, job);
 }
 
-/** Every attempt of a job, the first one first. */
+/** Every attempt of a job, oldest first. */
 export async function attemptsOf(job: Pick<JobRow, "id" | "project_id">): Promise<AttemptRow[]> {
   return allAttempts.all(pool, job);
 }
 
-/** An attempt that came as JSON, whose times are text there. */
+/** Restores the dates of an attempt that was read as JSON. */
 export function attemptFromJson(row: AttemptRow): AttemptRow {
   const time = (value: Date | null) => value && new Date(value);
   return {
@@ -256,7 +278,7 @@ const anAttempt = statement("attempt-by-id", {
   sql: `SELECT ${names(ATTEMPT)} FROM attempt WHERE id = $attemptId`,
 });
 
-/** The attempt of this id: the engine's own read. */
+/** An attempt by its id, without an access check: only the engine calls this function. */
 export async function attemptById(attemptId: string): Promise<AttemptRow | null> {
   return anAttempt.first(pool, { attemptId });
 }
@@ -286,19 +308,22 @@ export const artifactsOf = (job: Pick<JobRow, "id" | "project_id">): Promise<Art
 export const payloadsOf = (job: Pick<JobRow, "id" | "project_id">): Promise<PayloadRow[]> =>
   payloadsOfJob.all(pool, job);
 
-/** The receipt as sealed, with its hash and signature; null before the end. */
+/** The receipt as sealed, with its hash and signature; null until the job has ended. */
 export async function sealedReceiptOf(job: Pick<JobRow, "id" | "project_id">): Promise<Receipt | null> {
   const row = await receiptOfJob.first(pool, job);
   return row && toReceipt({ ...row, keyId: row.key_id });
 }
 
-/** The content of a payload row, in the clear; null where it was removed. */
+/** Parses the decrypted content of a payload row; null if there is no row or its content was removed. */
 export function parseContent(payload: StoredContent | undefined): Json {
   const content = payload ? openContent(payload) : null;
   return content === null ? null : JSON.parse(content);
 }
 
-/** The request of a job as far as it is kept: of HashesOnly it is there for the run alone. */
+/**
+ * The request of a job; null if its content was removed. A HashesOnly job shows its request only until it
+ * ends.
+ */
 export function requestContentOf(job: JobRow, payloads: PayloadRow[]): Json {
   if (job.retention_requirement === "HashesOnly" && TERMINAL.includes(job.status)) return null;
   return parseContent(payloads.find((payload) => payload.kind === "request"));

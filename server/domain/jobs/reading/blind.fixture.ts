@@ -3,7 +3,7 @@ import * as jobs from "@/server/domain/jobs";
 import { newId } from "@/server/platform/ids";
 import type { TestProject } from "@/testing/world";
 
-/** A comparison of two models of the sandbox that asks for the same picture, its jobs in the order of its entries. */
+/** Makes a comparison of sandbox models for one picture. The jobs come in the order of the entries. */
 export async function compareDrawings(
   { ctx, projectId }: TestProject,
   wanted: { models?: string[]; input?: Record<string, unknown>; varied?: Record<string, unknown>[] } = {},

@@ -18,10 +18,11 @@ import type { JobRow } from "../rows";
 import { withPrompt } from "./prompt";
 
 /*
- * What may be shown of a job while no one has judged the comparison it is a competitor of: the work, and nothing that says
- * who did it, for how much or how fast (docs/guides/compare-models.md). Every view is written out field by field, so that a field
- * that is added to it later does not compile before it is decided here. `insertTogether` (transitions/admission.ts) sets
- * `is_blind`, and `judge` (comparisons) clears it. What the books show is in prisma/guards/7-executions.sql.
+ * The parts of a job that may be shown before its comparison is judged: the work, but nothing that reveals
+ * who did it, at what price or how fast (docs/guides/compare-models.md). Every view names its fields one by
+ * one, so that a new field does not compile until it is decided here. `insertTogether`
+ * (transitions/admission.ts) sets `is_blind`, and `judge` (comparisons) clears it.
+ * prisma/guards/7-executions.sql decides what the books show.
  */
 
 /** Refuses an answer that would reveal which model did the work. */
@@ -32,7 +33,7 @@ export function refuseBlind(job: Pick<JobRow, "is_blind" | "comparison_id">, wha
   });
 }
 
-/** A file with its measures, and without what else its maker reports. Its name is our own. */
+/** A file without the facts that would reveal its maker. The file name is our own. */
 function blindArtifact(ref: JobArtifactRef): JobArtifactRef {
   return {
     artifactId: ref.artifactId,
@@ -51,7 +52,7 @@ function blindArtifact(ref: JobArtifactRef): JobArtifactRef {
   };
 }
 
-/** Why it failed, in our own words: those of a provider would reveal it. */
+/** The failure in our own words, because the provider's would reveal who it is. */
 function blindError(error: JobError | null): JobError | null {
   if (!error) return null;
   const { code, retryable, terminal } = error;
@@ -64,7 +65,10 @@ function blindError(error: JobError | null): JobError | null {
   };
 }
 
-/** What is decided on: at admission the same for all competitors, inside a flow without the moment it came there. */
+/**
+ * The approval to decide on: at admission all competitors have the same one, and inside a flow the time of
+ * the wait is left out.
+ */
 export function blindApproval(job: Pick<JobRow, "created_at">, approval: JobApproval): JobApproval {
   const { reason, message, step, estimatedCost, maximumCost, threshold, currency, whoMayDecide } = approval;
   const { chargeEstimatedMicros, chargeMaximumMicros, approvalUrl, approvePath, rejectPath, artifacts } =
@@ -101,7 +105,7 @@ const toLook = (shown: Json): Json => {
   };
 };
 
-/** The job without what would betray its competitor. */
+/** The job without anything that would reveal its competitor. */
 export function blindJob(job: JobRow, view: Job, shared: Record<string, Json> | undefined): Job {
   const typedOutput = blindOutput(job.capability_key, view.typedOutput);
   return {
@@ -117,7 +121,7 @@ export function blindJob(job: JobRow, view: Job, shared: Record<string, Json> | 
     metadata: view.metadata,
     correlationId: view.correlationId,
     taskKind: view.taskKind,
-    // Its own may count the competitors in the order in which they were asked for.
+    // The job's own key may number the competitors in the order of the request.
     idempotencyKey: job.comparison_id ?? "",
     createdAt: view.createdAt,
     startedAt: null,
@@ -159,7 +163,7 @@ export function blindJob(job: JobRow, view: Job, shared: Record<string, Json> | 
   };
 }
 
-/** A line of a list, likewise. */
+/** A line of a list without anything that would reveal its competitor. */
 export function blindListItem(item: JobListItem): JobListItem {
   return {
     jobId: item.jobId,
@@ -180,8 +184,8 @@ export function blindListItem(item: JobListItem): JobListItem {
 }
 
 /**
- * Of every type of event the fields that are the same for each competitor. Null: the event alone reveals one, as a
- * warning on the dearer one or a report of progress that only some vendors make.
+ * For each event type, the fields that are the same for every competitor. Null if the event alone reveals a
+ * competitor: a warning on the dearer one, or progress that only some vendors report.
  */
 export const SHOWN_OF_EVENTS: Readonly<Record<string, readonly string[] | null>> = {
   "job.queued": ["capabilityKey"],
@@ -204,7 +208,10 @@ export const SHOWN_OF_EVENTS: Readonly<Record<string, readonly string[] | null>>
   "job.receipt_sealed": [],
 };
 
-/** That it happened, not when: all events of a job have the moment of its admission. Null: it is not shown. */
+/**
+ * Shows that an event happened, but not when: every event has the time of the job's admission. Null if the
+ * event is hidden.
+ */
 export function blindEvent(job: Pick<JobRow, "created_at">, event: JobEvent): JobEvent | null {
   const shown = SHOWN_OF_EVENTS[event.type] ?? null;
   if (!shown) return null;
@@ -222,12 +229,12 @@ export function blindEvent(job: Pick<JobRow, "created_at">, event: JobEvent): Jo
 }
 
 /*
- * The typed output of a blind job. Text and objects of a caller's own shape are the work itself and are shown whole. What
- * capabilities say of files is written by us around them: of that only what is named here, since how a file was made
- * (the way its background was removed, the renderer) may tell who made it.
+ * The typed output of a blind job. Text and objects in the caller's own shape are the work itself and are
+ * shown whole. Our capabilities write the facts around files: only those named here are shown, because how a
+ * file was made (the way its background was removed, the renderer) may reveal the maker.
  */
 
-/** What is said of files: their measures, and where they are among others. */
+/** Facts about files that may be shown: their measures, and their position among others. */
 const MEASURES = new Set([
   "images",
   "artifacts",
@@ -265,7 +272,7 @@ const MEASURES = new Set([
   "textured",
 ]);
 
-/** Typed output as it may be shown before the comparison is judged. */
+/** Typed output in the form that may be shown before the comparison is judged. */
 function blindOutput(capabilityKey: string, output: Json): Json {
   if (output === null || !isCapability(capabilityKey)) return null;
   const { outputKind } = getCapability(capabilityKey);
@@ -283,7 +290,7 @@ function measuresOf(value: Json): Json {
   );
 }
 
-/** What was written, and the tools that were called: their ids have the form of the vendor that gave them. */
+/** The text and the called tools. Their ids are replaced, because the form of an id reveals its vendor. */
 function wordsOf(output: Json): Json {
   if (!isObject(output)) return output;
   const { content, role, toolCalls } = output;
@@ -301,12 +308,12 @@ function wordsOf(output: Json): Json {
   };
 }
 
-/** What of a request says by whom or how it is to be done: of a blind job never shown. */
+/** Parts of a request that name who is to do the work or how; a blind job never shows them. */
 const CONSTRAINTS = new Set(["execution", "sampling", "budget"]);
 
 /**
- * The request that all competitors share: fields of the request and of its input that say the same for each. Where the
- * content of one is not kept (any more), no one can tell, and nothing is shown.
+ * The request that all competitors share: the fields of the request and of its input that are the same in
+ * each. If the content of one is not kept, the shared fields are unknown and none is shown.
  */
 export async function sharedRequestOf(job: JobRow): Promise<Record<string, Json>> {
   const known = {
@@ -334,7 +341,7 @@ export async function sharedRequestOf(job: JobRow): Promise<Record<string, Json>
   return { ...shared, ...known, input };
 }
 
-/** The fields that say the same in each. */
+/** The fields that have the same value in every object. */
 function sharedBy(objects: Record<string, Json>[], but: ReadonlySet<string> = new Set()) {
   const [first = {}, ...others] = objects;
   return Object.fromEntries(
@@ -346,7 +353,10 @@ function sharedBy(objects: Record<string, Json>[], but: ReadonlySet<string> = ne
   );
 }
 
-/** The request as it may be read: no hash, since a reader who knows what the competitors vary could find theirs by it. */
+/**
+ * The request as it may be shown. It has no hash, because a reader who knows how the competitors vary could
+ * find theirs by its hash.
+ */
 export async function blindRequest(job: JobRow): Promise<Record<string, Json>> {
   const shared = await sharedRequestOf(job);
   return {

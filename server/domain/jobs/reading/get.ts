@@ -57,12 +57,12 @@ FROM input JOIN job ON job.id = input."jobId"
   AND ("principalId" IS NULL OR principal_id = "principalId")`,
 });
 
-/** Concurrent reads share a statement; each sees what its own scope allows. */
+/** Concurrent reads share a statement, and each finds only rows in its own scope. */
 const readWhole = readTogether<OwnScope & { jobId: string }, Of<typeof WHOLE>>((asked) =>
   readAll.all(pool, asked),
 );
 
-/** The job of this id with all that belongs to its view, as of one moment. NotFound like `findJob`. */
+/** The job with everything that its view needs, as of one moment. Throws NotFound like `findJob`. */
 export async function findWholeJob(
   ctx: Ctx,
   jobId: string,
@@ -70,7 +70,7 @@ export async function findWholeJob(
 ): Promise<{ job: JobRow; parts: JobParts }> {
   const row = await readWhole({ jobId, ...access.authorize(ctx, right, "made rows") });
   if (!row) return noSuchJob();
-  // How a provider treats the account is not for who uses the product of its owner.
+  // How a provider treats the account is hidden from users of the account owner's product.
   const isOfAccount = ctx.principal.kind !== "panel_session";
   return {
     job: row,
@@ -85,13 +85,13 @@ export async function findWholeJob(
   };
 }
 
-/** The job as it is. NotFound where the caller may not see it. */
+/** The job as it is now. Throws NotFound if the caller may not see it. */
 export async function get(ctx: Ctx, jobId: string, right: Scope = "jobs:read"): Promise<Job> {
   const { job, parts } = await findWholeJob(ctx, jobId, right);
   return toJob(job, parts, ctx.now());
 }
 
-/** The id of the job that was submitted under an idempotency key, without naming an environment; null while there is none. */
+/** The id of the job that has this idempotency key, without naming an environment; null if there is none. */
 export async function idOfKey(
   ctx: Ctx,
   projectId: string,

@@ -3,7 +3,7 @@ import { nextStepOf, type ProviderSaid, withSaid } from "@/server/domain/executi
 import { ERRORS, isErrorCode } from "@/server/platform/errors/errors";
 import type { JobRow, LastAttempt } from "../rows";
 
-/** Why a job failed, and what to do next. */
+/** Why a job failed, and what to do next; null if it has no error. */
 export function toError(
   job: JobRow,
   attempt: LastAttempt | null,
@@ -32,21 +32,25 @@ export function toError(
   };
 }
 
-/** What to do after this execution failed or was canceled. */
 export const resolutionOf = (
   job: Pick<JobRow, "status" | "error_code" | "actual_micros">,
   attempt: LastAttempt | null,
 ): string => nextStepOf(isNewKeySafe(job, attempt), attempt?.submission);
 
-/** Codes of definite rejections: the provider said no, or nothing was sent. A rejection that was charged came after the work. */
+/**
+ * Codes of definite rejections: the provider refused, or nothing was sent. A rejection with a charge came
+ * after the work.
+ */
 const DEFINITE = new Set(["ProviderRejected", "ProviderUnavailable"]);
 
-/** Nothing ran and nothing was charged: never submitted, or definitely rejected. */
+/**
+ * True if nothing ran and nothing was charged: the request was never submitted, or was definitely rejected.
+ */
 export function isNewKeySafe(
   job: Pick<JobRow, "status" | "error_code" | "actual_micros">,
   attempt: LastAttempt | null,
 ): boolean {
-  // A later attempt builds on an earlier one, and that one ran.
+  // A later attempt builds on an earlier one that ran.
   if (attempt && attempt.number > 1) return false;
   const isUntried = attempt === null || attempt.submission === "not_attempted";
   const isRejected = DEFINITE.has(job.error_code ?? "") && job.actual_micros === 0;
@@ -54,7 +58,7 @@ export function isNewKeySafe(
   return job.status === "canceled" && isUntried;
 }
 
-/** What the client does next, and when it polls again: derived, never stored. */
+/** The client's next action and poll delay, derived from the row and never stored. */
 export function hintsOf(
   job: JobRow,
   attempt: LastAttempt | null,

@@ -10,14 +10,17 @@ import { type Filters, listJobs, listJobsNamed, readPlaces, readReleasedKeys } f
 import { toListItem } from "./view";
 import { WORK_GIVEN, workOf } from "./works";
 
-/** The jobs of a project that the caller may see, newest first, by keyset: ids sort by time. Lines never carry prompts or error messages. */
+/**
+ * The jobs of a project that the caller may see, newest first, paged by id because ids sort by time. Lines
+ * never contain prompts or error messages.
+ */
 export async function history(ctx: Ctx, projectId: string, query: ListProjectJobs): Promise<JobPage> {
   const scope = await scopeOf(ctx, projectId);
   const rows = await readInScope(listJobs, scope, await filtersOf(scope, query));
   return nullEndedPageOf(rows, query.limit, toListItem);
 }
 
-/** The same with how the panel names each job. */
+/** The same page, with the name that the panel gives each job. */
 export async function namedHistory(
   ctx: Ctx,
   projectId: string,
@@ -29,7 +32,7 @@ export async function namedHistory(
   return nullEndedPageOf(rows, query.limit, (row) => ({ ...toListItem(row), work: workOf(row) }));
 }
 
-/** The jobs the caller submitted itself, newest first. */
+/** The jobs that the caller submitted, newest first. */
 export async function mine(ctx: Ctx, query: ListJobs): Promise<JobPage> {
   const { organizationIds, projectId, environment } = access.authorize(ctx, "jobs:read", "rows");
   const scope = { organizationIds, projectId, environment, principalId: null };
@@ -38,14 +41,14 @@ export async function mine(ctx: Ctx, query: ListJobs): Promise<JobPage> {
   return nullEndedPageOf(await readInScope(listJobs, own, filters), query.limit, toListItem);
 }
 
-/** The jobs of this project that the caller may see. */
+/** The scope of jobs in this project that the caller may see. */
 async function scopeOf(ctx: Ctx, projectInPath: string): Promise<TenantScope> {
   const { id: projectId } = await access.authorize(ctx, "jobs:read", { projectInPath });
   const { environment } = access.authorize(ctx, "jobs:read", "rows");
   return { organizationIds: null, projectId, environment, principalId: null };
 }
 
-/** What both lists filter by. Only a key costs further statements. */
+/** Filters of both lists. Only a key costs further statements. */
 async function filtersOf(scope: ReadScope, query: ListProjectJobs): Promise<Filters> {
   const { createdAfter, createdBefore, tag } = query;
   return {
@@ -66,7 +69,10 @@ async function filtersOf(scope: ReadScope, query: ListProjectJobs): Promise<Filt
   };
 }
 
-/** Under what jobs of these places have a key, and in which projects. A key that is free again was a job's all the same. */
+/**
+ * Every spelling under which jobs of these places may have the key, and their projects. Former jobs of a
+ * released key are included.
+ */
 async function soughtKeys(
   { organizationIds, projectId, environment }: ReadScope,
   key: string | undefined,

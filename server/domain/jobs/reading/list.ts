@@ -12,11 +12,14 @@ const LISTED = pick(
   "receipt_id billing_mode estimated_micros actual_micros comparison_id is_blind",
 );
 const LINE = { ...LISTED, hold: json<HoldFacts | null>() };
-/** A job as its line in a list needs it. */
+/** The columns of a job that its line in a list needs. */
 export type Line = Of<typeof LINE>;
 const LINE_COLUMNS = `${names(LISTED, "job")}, ${holdFactsOf("job.id")} AS hold`;
 
-/** Filters are joined by AND, so they never show a job that the caller could not list without them. An absent one is null. */
+/**
+ * AND joins the filters, so they never show a job that the caller could not list without them. An absent
+ * filter is null.
+ */
 const FILTERS = {
   ...SCOPE,
   before: maybe(text),
@@ -38,10 +41,10 @@ const FILTERS = {
 export type Filters = Of<Omit<typeof FILTERS, keyof typeof SCOPE>>;
 
 /*
- * The statements are planned with their parameters, so an absent filter is no part of the plan. Where a status is not terminal
- * the index of unfinished jobs is named with it; the index of tags holds only jobs that have some; that of keys begins with the
- * project and the operation. Filters that would reveal who did the work of a blind job, for how much, or under which key, leave
- * blind jobs out.
+ * The statements are planned with their parameters, so an absent filter is no part of the plan. A status that
+ * is not terminal also names `completed_at IS NULL` to use the index of unfinished jobs; the index of tags
+ * holds only jobs with tags; the index of keys begins with the project and the operation. Filters that would
+ * reveal who did the work of a blind job, its price or its key leave blind jobs out.
  */
 const LISTED_JOBS = `(SELECT * FROM job WHERE ${IN_SCOPE}
     AND ($before::text IS NULL OR id < $before)
@@ -68,14 +71,14 @@ export const listJobs = statement("job.list", {
   sql: `SELECT ${LINE_COLUMNS} FROM ${LISTED_JOBS} ORDER BY job.id DESC`,
 });
 
-/** The same with how the panel names each job. */
+/** The same lines, with the columns that name each job in the panel. */
 export const listJobsNamed = statement("job.list.named", {
   params: { ...FILTERS, ...WORK_PARAMS },
   row: { ...LINE, ...WORK },
   sql: `SELECT ${LINE_COLUMNS}, ${WORK_COLUMNS} FROM ${LISTED_JOBS} ORDER BY job.id DESC`,
 });
 
-/** The environments of the projects that a caller may see. */
+/** The environments of the projects that a caller may see; null for a project without any. */
 export const readPlaces = statement("environment.list.places", {
   params: pick(SCOPE, "organizationIds", "projectId"),
   row: { project_id: text, environment: maybe(text) },
@@ -85,7 +88,9 @@ export const readPlaces = statement("environment.list.places", {
       AND ($projectId::text IS NULL OR project.id = $projectId)`,
 });
 
-/** What replaces a key that is free again: its former job is found by this in the index of keys. */
+/**
+ * The replacement that a released key leaves on its former job, which finds that job in the index of keys.
+ */
 export const readReleasedKeys = statement("job.read.released_keys", {
   params: { projectIds: texts, spellings: texts },
   row: pick(job, "idempotency_key"),

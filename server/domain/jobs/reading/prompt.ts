@@ -1,7 +1,9 @@
 import type { Json } from "@/server/platform/durable/step";
 import { isObject } from "@/server/platform/text/json";
 
-/** Clients read the executed prompt at one place: of a conversation it is the last thing the user said. */
+/**
+ * Clients read the executed prompt in one place. In a conversation, the prompt is the user's last message.
+ */
 export function withPrompt(input: Record<string, Json>): Record<string, Json> {
   if (input.prompt !== undefined || !Array.isArray(input.messages)) return input;
   const said = input.messages.findLast((message) => isObject(message) && message.role === "user");

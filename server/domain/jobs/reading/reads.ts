@@ -22,8 +22,8 @@ import { findWholeJob } from "./get";
 import { toJob } from "./view";
 
 /**
- * The canonical submitted request; where it is not kept (any more) `request` is null and its hash stays. Of a blind job
- * `blindRequest`.
+ * The canonical submitted request. If its content is not kept, `request` is null and its hash remains. A
+ * blind job returns its `blindRequest`.
  */
 export async function request(ctx: Ctx, jobId: string): Promise<Record<string, Json>> {
   const job = await findJob(ctx, jobId);
@@ -41,7 +41,7 @@ export async function request(ctx: Ctx, jobId: string): Promise<Record<string, J
   };
 }
 
-/** Typed output and payload identity; artifacts with it. Empty until the job has ended. */
+/** The typed output, the id of its payload and the artifacts that the job shows so far. */
 export async function result(ctx: Ctx, jobId: string): Promise<JobResult> {
   const { job: row, parts } = await findWholeJob(ctx, jobId);
   const job = toJob(row, parts, ctx.now());
@@ -57,7 +57,10 @@ export async function result(ctx: Ctx, jobId: string): Promise<JobResult> {
   };
 }
 
-/** The sealed receipt. JobNotFinished while the job has none yet, ComparisonUnjudged while it is blind. */
+/**
+ * The sealed receipt. Throws JobNotFinished before the job has ended, and ComparisonUnjudged while the job is
+ * blind.
+ */
 export async function receipt(ctx: Ctx, jobId: string): Promise<Receipt> {
   const job = await findJob(ctx, jobId);
   refuseBlind(job, "The receipt");
@@ -71,7 +74,7 @@ export async function receipt(ctx: Ctx, jobId: string): Promise<Receipt> {
   return sealed;
 }
 
-/** ComparisonUnjudged where one of these receipts is of a competitor whose comparison is not judged. */
+/** Throws ComparisonUnjudged if one of these receipts belongs to a competitor of an unjudged comparison. */
 export async function refuseUnjudged(projectId: string, receiptIds: string[]): Promise<void> {
   const { rows } = await pool.query<Pick<JobRow, "is_blind" | "comparison_id">>(
     "SELECT is_blind, comparison_id FROM job WHERE project_id = $1 AND is_blind AND receipt_id = ANY($2) LIMIT 1",
@@ -80,7 +83,10 @@ export async function refuseUnjudged(projectId: string, receiptIds: string[]): P
   for (const job of rows) refuseBlind(job, "The receipt");
 }
 
-/** One artifact of a job, ready to be streamed. NotFound for another job's artifact as for none. */
+/**
+ * One artifact of a job, ready to be streamed. Throws NotFound for an unknown artifact or another job's, and
+ * Gone if its content was removed.
+ */
 export async function artifact(
   ctx: Ctx,
   jobId: string,

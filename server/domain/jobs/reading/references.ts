@@ -21,15 +21,15 @@ type Row = {
 };
 
 /**
- * What a project has that a next generation may start from, newest first: files uploaded as inputs, and of each job
- * that succeeded the output that was selected or is its only one to choose; to a key, of jobs of its environment. Nothing
- * whose content is gone, and nothing of a comparison before it is judged.
+ * Files in a project that a next generation may start from, newest first: uploaded inputs, and for each
+ * succeeded job the output that was selected or is the only candidate. A key sees only outputs of its
+ * environment. Files whose content is gone and outputs of an unjudged comparison are left out.
  */
 export async function references(ctx: Ctx, projectId: string, query: ListReferences): Promise<ReferencePage> {
   const project = await access.authorize(ctx, "jobs:read", { projectInPath: projectId });
   const { environment } = access.authorize(ctx, "jobs:read", "rows");
   const cursor = readCursor("artifact", query.cursor);
-  // The choice of one output is the job's primaryArtifactId, as a condition on rows.
+  // The condition on rows selects the same output as the job's primaryArtifactId.
   const { rows } = await pool.query<Row>({
     name: "references",
     text: `SELECT artifact.id, media_type, sha256, byte_length, filename, artifact.created_at,

@@ -3,15 +3,15 @@ import type { Ctx } from "@/server/domain/ctx";
 import { pool } from "@/server/platform/db";
 import { findJob } from "../rows";
 
-/** So many of the last runs are compared, and so many earlier jobs are looked through for them. */
+/** The most runs to compare, and the most earlier jobs to search for them. */
 const RUNS = 20;
 const LOOKED_THROUGH = 200;
-/** Fewer say nothing about the next. */
+/** Fewer runs do not predict the next. */
 const LEAST_RUNS = 3;
 
 /**
- * How long the project's last runs of the job's capability on its route took, of those before it that succeeded. Null: too
- * few are known, or the job is blind, whose route and duration are hidden.
+ * The median duration of the project's earlier successful runs of this capability on the same route. Null if
+ * too few are known, or if the job is blind and so its route and duration are hidden.
  */
 export async function usualRun(ctx: Ctx, jobId: string): Promise<UsualRun | null> {
   const job = await findJob(ctx, jobId);

@@ -31,7 +31,10 @@ import { hintsOf, isNewKeySafe, toError } from "./hints";
 import type { Line } from "./list";
 import { withPrompt } from "./prompt";
 
-/** The wire's Job: hints are derived, never stored. Of a blind job, what may be shown. */
+/**
+ * The wire's Job, with hints that are derived and never stored. A blind job shows only what `blindJob`
+ * allows.
+ */
 export function toJob(job: JobRow, parts: JobParts, now: Date): Job {
   const view = toWholeJob(job, parts, now);
   return job.is_blind ? blindJob(job, view, parts.shared) : view;
@@ -72,7 +75,8 @@ function toWholeJob(job: JobRow, parts: JobParts, now: Date): Job {
     matureContentTraits: job.maturity?.traits ?? [],
     maturitySource: job.maturity?.source ?? null,
     pricing: parts.sealed?.pricing ?? null,
-    // What is only kept until it is worked on is no one's output yet, unless that work failed.
+    // A file that is stored only to be processed is hidden while the job runs, and shown if processing
+    // failed.
     artifacts: shown.map((row) => toArtifactRef(job.id, row, job.selected_artifact_id)),
     variantSet:
       job.requested_variants === null
@@ -106,7 +110,7 @@ function toWholeJob(job: JobRow, parts: JobParts, now: Date): Job {
   };
 }
 
-/** A line of the history: never prompt text, snapshots or error messages. */
+/** A line of the history. It never contains prompts, snapshots or error messages. */
 export function toListItem(row: Line): JobListItem {
   const item = {
     jobId: row.id,
@@ -156,12 +160,12 @@ export function toArtifactRef(
   };
 }
 
-/** Kinds of artifacts that show a whole set at once. */
+/** Kinds of artifacts that show a whole set in one file. */
 export const SHEET_KINDS = ["composite-sheet", "contact-preview", "sheet", "contact-sheet"];
 
 /**
- * The artifact a client should open first: the one a person chose, else the only one that is the whole result, a mesh
- * before a sheet. Null where a person has still to choose, or where several peers have none.
+ * The artifact that a client should open first: the one a person chose, else the only one that is the whole
+ * result, a mesh before a sheet. Null if a person still has to choose, or if several files are equally good.
  */
 function primaryOf(job: JobRow, artifacts: ArtifactRow[]): string | null {
   if (job.selected_artifact_id) return job.selected_artifact_id;
@@ -174,7 +178,7 @@ function primaryOf(job: JobRow, artifacts: ArtifactRow[]): string | null {
   return artifacts.length === 1 ? artifacts[0]!.artifact_id : null;
 }
 
-/** What a person decides on, while the job waits for one. */
+/** The approval to decide on; null unless the job is waiting for one. */
 export function toApproval(job: JobRow): JobApproval | null {
   const { approval } = job;
   if (job.status !== "awaiting_approval" || !approval) return null;
@@ -210,7 +214,7 @@ const MESSAGE_OF_WAIT: Record<StoredApproval["reason"], string> = {
   turnaround_review: "A person must review the drawn views before the mesh is made.",
 };
 
-/** What was executed; where the content was removed, what is known without it. */
+/** The executed request; if its content was removed, the facts that the row still holds. */
 function toSnapshot(job: JobRow, payloads: PayloadRow[]): Record<string, Json> {
   const known = {
     capability: job.capability_key,
@@ -224,22 +228,21 @@ function toSnapshot(job: JobRow, payloads: PayloadRow[]): Record<string, Json> {
   return { ...content, ...known, ...(isObject(input) ? { input: withPrompt(input) } : {}) };
 }
 
-/** What an earlier call did stays done, and what was refused had left. */
+/** The submission state of all calls: an earlier call or a refused request did leave. */
 function backendStateOf(attempt: JobParts["attempt"]): AttemptRow["submission"] {
   if (!attempt) return "not_attempted";
   const hasLeft = attempt.number > 1 || attempt.isRefused;
   return hasLeft && attempt.submission === "not_attempted" ? "attempted" : attempt.submission;
 }
 
-/** What the customer pays for a job with this hold. */
 export const chargeOfJob = ({ billing_mode, pricing }: JobRow, hold: HoldFacts | null): Charge =>
   chargeOf({ billingMode: billing_mode, estimatedMicros: pricing.expectedMicros, hold });
 
-/** The hold of a job that was just admitted, or that just ended with this money, without reading it back. */
+/** The hold of a job that was just admitted, or just ended with this money, without reading it back. */
 export const heldFor = (job: JobRow, money?: ExecutionMoney): HoldFacts | null =>
   holdFor(job.pricing, { funding: job.hold_funding, isTest: job.provider === SANDBOX }, money);
 
-/** What a person found out about a charge that was unknown at the end. */
+/** The later finding about a charge that was unknown when the job ended; null if there is none. */
 function toResolution(job: JobRow, hold: HoldFacts | null): Job["chargeResolution"] {
   if (!hold?.resolvedAt || job.completed_at === null || job.actual_micros !== null) return null;
   const chargedMicros = hold.settledMicros ?? 0;

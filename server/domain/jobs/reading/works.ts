@@ -11,15 +11,15 @@ import { statement } from "@/server/sql/statement";
 import { IN_SCOPE, readInScope, SCOPE } from "@/server/sql/tenant";
 import { UNPROCESSED } from "../rows";
 
-/** A longer request is not read to name its job: a list has up to a hundred. */
+/** A longer request is not read to name its job, because a list has up to a hundred lines. */
 const MOST_BYTES = 64 * 1024;
-/** A larger picture is not made smaller for a list. */
+/** A larger picture gets no thumbnail in a list. */
 export const MOST_PICTURE_BYTES = 16 * 1024 * 1024;
-/** The media types of which a smaller picture is made. */
+/** The media types of pictures that get a thumbnail. */
 export const PICTURES = ["image/png", "image/jpeg", "image/webp"];
 const PRIVATE = DATA_CLASSES.filter(isPrivate);
 
-/** What is read of a job to name it in a list, beside its id, capability and status. */
+/** Columns that name a job in a list, in addition to its id, capability and status. */
 export const WORK = {
   ...pick(job, "data_classification", "retention_requirement"),
   requests: json<(StoredContent | { id: null })[] | null>(),
@@ -32,7 +32,7 @@ export const WORK_PARAMS = { private: texts, pictures: texts };
 export const WORK_GIVEN = { private: PRIVATE, pictures: PICTURES };
 
 /** The columns of `WORK` for a statement that reads rows of `job`, with the parameters `WORK_PARAMS`. */
-// A blind job shows what its competitors were asked as well: their requests are read with its own.
+// A blind job shows only what its competitors share, so their requests are read with its own.
 export const WORK_COLUMNS = `job.data_classification, job.retention_requirement,
     CASE WHEN job.data_classification <> ALL($private) THEN (
       SELECT json_agg(json_build_object('id', payload.id, 'content', payload.content, 'is_sealed', payload.is_sealed))
@@ -55,8 +55,8 @@ const worksOf = statement("works-of-jobs", {
 });
 
 /**
- * What lists show of these jobs beside their facts, by job id. A job that the caller may not read is not in it. Of a blind job
- * the subject that it shares with its competitors, as in `sharedRequestOf`.
+ * How lists name these jobs, by job id. A job that the caller may not read is left out. A blind job has the
+ * subject that it shares with its competitors, as in `sharedRequestOf`.
  */
 export async function works(ctx: Ctx, jobIds: Iterable<string>): Promise<Map<string, Work>> {
   const ids = [...new Set(jobIds)];
@@ -66,18 +66,17 @@ export async function works(ctx: Ctx, jobIds: Iterable<string>): Promise<Map<str
   return new Map(rows.map((row) => [row.id, workOf(row)]));
 }
 
-/** How a list names the job of this row. */
 export const workOf = (row: WorkRow): Work => ({
   capabilityKey: row.capability_key,
   subject:
     row.retention_requirement === "HashesOnly" && TERMINAL.includes(row.status)
-      ? null // as `requestContentOf` shows it
+      ? null // as in `requestContentOf`
       : sharedSubjectOf(row.requests ?? []),
   isPrivate: isPrivate(row.data_classification),
   picture: row.picture === null ? null : { jobId: row.id, artifactId: row.picture },
 });
 
-/** Null where a request is missing, or asks for something else. */
+/** Null if a request is missing or has another subject. */
 function sharedSubjectOf(requests: (StoredContent | { id: null })[]): string | null {
   const [first, ...others] = requests.map((each) => {
     const content = each.id === null ? null : openContent(each);
