@@ -36,7 +36,7 @@ const refused = (work: Promise<unknown>) =>
     (cause: { message: string }) => ({ ...cause, message: cause.message }),
   );
 
-/** Every table in which a text occurs. */
+/** Finds every table in which a text occurs. */
 async function tablesWith(text: string): Promise<string[]> {
   const { rows } = await pool.query<{ name: string }>(
     "SELECT format('%I.%I', schemaname, tablename) AS name FROM pg_tables WHERE schemaname NOT IN ('pg_catalog', 'information_schema')",
@@ -52,7 +52,7 @@ async function tablesWith(text: string): Promise<string[]> {
   return found;
 }
 
-/** Everything the log says from now on, until the test ends. */
+/** Collects everything that the log writes until the test ends. */
 function logged(): string[] {
   const lines: string[] = [];
   const { level } = log;
@@ -85,7 +85,7 @@ test("fal and Replicate fetch files of the hub at the frozen commit", async () =
   ]);
 });
 
-test("weights of our own are fetched at an address that is nowhere else, and that ends", {
+test("a vendor fetches our own weights at an address that is recorded nowhere and expires", {
   tags: "long",
 }, async () => {
   const project = await makeProject();
@@ -97,12 +97,12 @@ test("weights of our own are fetched at an address that is nowhere else, and tha
   const [address = ""] = addressesIn(asked[0]?.body ?? {});
   const [, mac = ""] = /\.([\w-]{43})\.safetensors$/.exec(address) ?? [];
   expect(mac).toHaveLength(43);
-  expect(await tablesWith(made.source.ref)).toContain("public.model_adapter"); // the search finds what is there
+  expect(await tablesWith(made.source.ref)).toContain("public.model_adapter"); // proves that the search works
   expect(await tablesWith(mac)).toEqual([]);
   const shown = JSON.stringify([done, await jobs.receipt(project.ctx, done.jobId)]);
   expect(shown).toContain(made.source.sha256);
   expect(shown).not.toContain("adapter-weights");
-  // A vendor that quotes the address in its refusal gives nothing away either.
+  // A vendor that quotes the address in its refusal does not reveal it either.
   setRefusal((addresses) => `cannot load ${addresses.join()}`);
   const failed = await draw(project, [pick(made)], "fal");
   expect(failed).toMatchObject({ status: "failed" });
@@ -111,20 +111,20 @@ test("weights of our own are fetched at an address that is nowhere else, and tha
   expect(JSON.stringify([failed, await jobs.receipt(project.ctx, failed.jobId)])).not.toContain(
     "adapter-weights",
   );
-  // Nor does one that cannot be reached at all.
+  // A vendor that cannot be reached does not reveal it either.
   setSettings({ FAL_BASE_URL: "http://127.0.0.1:9" });
   expect(await draw(project, [pick(made)], "fal")).toMatchObject({ status: "failed" });
   log.error("the log is listened to");
   expect(lines.join("")).toContain("the log is listened to");
   expect(lines.join("")).not.toContain("adapter-weights");
-  // It outlives the execution's own limit by a minute.
+  // The address outlives the execution's own limit by a minute.
   const until = Number.parseInt(address.split(".").at(-3) ?? "", 36) * 1000;
   const limit = Date.parse(done.createdAt) + 300_000;
   expect(until).toBeGreaterThan(limit);
   expect(until).toBeLessThan(limit + 120_000);
 });
 
-test("a vendor's own reference is written its way", async () => {
+test("a vendor's own reference is sent in that vendor's format", async () => {
   const project = await makeProject();
   const of = (provider: string, ref: string) =>
     putAdapter(project.ctx, ref, { kind: "provider_ref", provider, ref, revision: "v7", filePath: null });
@@ -133,7 +133,7 @@ test("a vendor's own reference is written its way", async () => {
   expect(asked.map(({ body }) => addressesIn(body))).toEqual([["maker/moss/v7"], ["their-file-of-moss"]]);
 });
 
-test("a model gets no more adapters than it takes", async () => {
+test("a model gets no more adapters than it supports", async () => {
   const { ctx } = await makeProject();
   const three = [];
   for (const name of ["One", "Two", "Three"]) three.push(pick(await putAdapter(ctx, name)));
@@ -149,7 +149,7 @@ test("a model gets no more adapters than it takes", async () => {
   expect(await refused(submit(ctx, three, "replicate"))).toMatchObject({ code: "ROUTE_UNAVAILABLE" });
 });
 
-test("adapters cost what the model that takes them costs, in the hold and in the charge", async () => {
+test("a hold and a charge with adapters use the price of the model that supports them", async () => {
   const project = await makeProject();
   const done = await draw(project, [pick(await published(project.ctx))], "fal");
   const { hold } = await rowsOf(done.jobId);
@@ -157,7 +157,7 @@ test("adapters cost what the model that takes them costs, in the hold and in the
   expect(hold).toMatchObject({ amount_micros: 37_100, settled_micros: 37_100 });
 });
 
-test("a vendor outside is no route to weights at a private address, and the refusal says so", async () => {
+test("an outside vendor is no route for weights at a private address, and the refusal says why", async () => {
   const { ctx } = await makeProject();
   const own = pick(await uploaded(ctx, "Own"));
   setSettings({ FAL_BASE_URL: "https://queue.fal.run", PUBLIC_URL: "http://localhost:3000" });
@@ -171,7 +171,7 @@ test("a vendor outside is no route to weights at a private address, and the refu
   expect(asked).toEqual([]);
 });
 
-test("without an account of a vendor that takes them, the form of one is named", async () => {
+test("a request without an account of a supporting vendor is refused with a link to connect one", async () => {
   const { ctx } = await makeProject();
   const made = pick(await putAdapter(ctx, "Moss"));
   setSettings({ FAL_API_KEY: undefined });

@@ -16,7 +16,10 @@ import { listen } from "@/testing/listener";
 import { setSettings } from "@/testing/settings";
 import { inlineStep, type TestProject } from "@/testing/world";
 
-/* Vendors that speak their own protocol on this machine, and fetch weights as they do; a hub, a sandbox and our own server. */
+/*
+ * Local vendors that speak their own protocol and fetch weights as the real ones do, with a hub, a sandbox
+ * and our own server.
+ */
 
 export const IMAGE = "image.generate.v1";
 export const sha256 = (bytes: Uint8Array) => createHash("sha256").update(bytes).digest("hex");
@@ -27,16 +30,19 @@ export let web: Awaited<ReturnType<typeof startServer>>;
 let sandbox: Sandbox;
 let vendor: Awaited<ReturnType<typeof listen>>;
 let folder: string;
-/** What the vendors were asked for, and what they got from the addresses in it. */
+/**
+ * The requests that the vendors got, with the hashes of the files that they fetched from the addresses in
+ * them.
+ */
 export let asked: { path: string; body: Record<string, unknown>; fetched: string[] }[] = [];
 let refuseWith: ((addresses: string[]) => string) | null = null;
-/** What a vendor says in place of drawing. */
+/** Makes the vendors refuse with this text instead of drawing. */
 export function setRefusal(say: (addresses: string[]) => string): void {
   refuseWith = say;
 }
 
 export const addressesIn = (body: Record<string, unknown>): string[] => {
-  const of = (body.input as Record<string, unknown> | undefined) ?? body; // of Replicate and of fal
+  const of = (body.input as Record<string, unknown> | undefined) ?? body; // Replicate has `input`, fal has none
   const loras = (of.loras as { path: string }[] | undefined) ?? [];
   return [...loras.map(({ path }) => path), of.lora_weights, of.extra_lora].flatMap((each) =>
     typeof each === "string" ? [each] : [],
@@ -120,7 +126,7 @@ async function* once(bytes: Uint8Array) {
   yield bytes;
 }
 
-/** An adapter of weights in our own store. */
+/** Registers an adapter with weights in our own store. */
 export async function uploaded(ctx: Ctx, displayName: string, bytes: Buffer = FILE) {
   const upload = {
     contentType: "application/octet-stream",
@@ -137,7 +143,7 @@ export async function uploaded(ctx: Ctx, displayName: string, bytes: Buffer = FI
   );
 }
 
-/** One of a file on the hub, at its commit. */
+/** Registers an adapter for a file on the hub, at its commit. */
 export async function published(ctx: Ctx, displayName = "Moss") {
   const commit = commitOf("moss");
   hub.repos["maker/moss"] = { refs: { main: commit }, commits: { [commit]: { "a b.safetensors": FILE } } };

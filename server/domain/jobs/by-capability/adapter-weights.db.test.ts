@@ -29,7 +29,7 @@ beforeEach(resetVendors);
 afterEach(restoreSettings);
 afterAll(closeVendors);
 
-test("the sandbox reads the beginning of weights, draws otherwise for others, and refuses what is not there", {
+test("the sandbox draws by the start of the weights file, and refuses missing weights", {
   tags: "long",
 }, async () => {
   const project = await makeProject();
@@ -45,7 +45,7 @@ test("the sandbox reads the beginning of weights, draws otherwise for others, an
     expect(done.status).toBe("succeeded");
     pictures.push(done.artifacts[0]?.sha256);
   }
-  // The same bytes draw the same, wherever they lie.
+  // The same bytes draw the same picture, wherever they are stored.
   expect(new Set(pictures).size).toBe(2);
   expect([pictures[1], pictures[3]]).toEqual([pictures[0], pictures[0]]);
   const fetched = hub.asked.filter(({ path, range }) => range === "bytes=0-65535" && path.includes("moss"));
@@ -56,7 +56,7 @@ test("the sandbox reads the beginning of weights, draws otherwise for others, an
   expect((await rowsOf(failed.jobId)).hold).toMatchObject({ state: "released" });
 });
 
-test("the sandbox fetches from nowhere but listed hosts and our own server", async () => {
+test("the sandbox fetches weights only from listed hosts and our own server", async () => {
   const project = await makeProject();
   setSettings({
     ALLOW_PRIVATE_ADDRESSES: false,
@@ -85,14 +85,14 @@ test("the sandbox fetches from nowhere but listed hosts and our own server", asy
   await inside.stop();
 });
 
-test("content that a waiting job needs is not pruned, also when its adapter was deleted; afterwards it is", {
+test("content that a waiting job needs is pruned only after the job, even if its adapter was deleted", {
   tags: "long",
 }, async () => {
   const project = await makeProject();
   const { ctx, clock } = project;
   const made = await uploaded(ctx, "Own", weights({ metadata: { "modelspec.title": "Short-lived" } }));
   await pool.query("UPDATE artifact SET expires_at = now() WHERE id = $1", [made.source.ref]);
-  clock.advance(DAY_MS); // young content stays whatever its row says
+  clock.advance(DAY_MS); // young content stays, whatever expiry its row has
   const { jobId } = await submit(ctx, [pick(made)], "sandbox");
   await adapters.remove(ctx, made.adapterId);
   const isThere = async () => {
@@ -109,7 +109,7 @@ test("content that a waiting job needs is not pruned, also when its adapter was 
   expect(await isThere()).toBe(false);
 });
 
-test("weights that are gone all the same end the job before anything is sent, and cost nothing", async () => {
+test("missing weights end the job before anything is sent, at no cost", async () => {
   const project = await makeProject();
   const made = await uploaded(project.ctx, "Own", weights({ metadata: { "modelspec.title": "Lost" } }));
   const { jobId } = await submit(project.ctx, [pick(made)], "fal");

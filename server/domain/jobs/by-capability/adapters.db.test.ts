@@ -12,7 +12,7 @@ import { inlineStep, makeProject, rowsOf, startJob, type TestProject } from "@/t
 const IMAGE = "image.generate.v1";
 const prompt = "A harbour in winter";
 
-/** A project with an adapter that lies with the sandbox, under an alias. */
+/** A project with an adapter in the sandbox, under an alias. */
 async function setUp() {
   const project = await makeProject();
   const { ctx } = project;
@@ -53,7 +53,7 @@ const refused = (work: Promise<unknown>) =>
     (cause: { code?: string; message: string; details?: object }) => ({ ...cause, message: cause.message }),
   );
 
-test("what an alias pointed to is on the receipt, which verifies offline", async () => {
+test("the receipt names the adapter that the alias pointed to, and verifies offline", async () => {
   const { project, ctx, first, alias } = await setUp();
   const { jobId } = await jobs.submit(ctx, IMAGE, { input: input([{ alias: "hero" }]) });
   expect(await finish(project, jobId)).toMatchObject({ status: "succeeded" });
@@ -86,7 +86,7 @@ test("what an alias pointed to is on the receipt, which verifies offline", async
   expect((await verifyDocument(changed, keys)).verified).toBe(false);
 });
 
-test("the default is drawn with at the version the recipe keeps, and the receipt says so; an empty list has none", {
+test("a default adapter draws at the version that its recipe fixes, and an empty list draws without one", {
   tags: "long",
 }, async () => {
   const { project, ctx, first, second, promote } = await setUp();
@@ -112,7 +112,7 @@ test("the default is drawn with at the version the recipe keeps, and the receipt
   expect(await drawnWith(project, cleared.jobId)).toBeUndefined();
 });
 
-test("weights and how much of them change the picture; the same request draws the same", {
+test("an adapter and its weight change the picture, and the same request draws the same picture", {
   tags: "long",
 }, async () => {
   const { project, ctx, first, second } = await setUp();
@@ -133,7 +133,7 @@ test("weights and how much of them change the picture; the same request draws th
   expect(await drawn([one])).toBe(pictures[1]);
 });
 
-test("nothing that happens to an alias or an adapter after admission changes what is drawn", async () => {
+test("a change to an alias or an adapter after admission does not change the picture", async () => {
   const { project, ctx, first, second, promote } = await setUp();
   const { jobId } = await jobs.submit(ctx, IMAGE, { input: input([{ alias: "hero" }]) });
   await promote(second.adapterId, 2);
@@ -150,7 +150,7 @@ test("nothing that happens to an alias or an adapter after admission changes wha
   });
 });
 
-test("a worker that dies between admission and the call leaves the adapters as they were admitted", async () => {
+test("adapters stay as admitted if a worker dies between admission and the call", async () => {
   const { project, ctx, first, second, promote } = await setUp();
   const { jobId } = await jobs.submit(ctx, IMAGE, { input: input([{ alias: "hero" }]) });
   await startJob(ctx, jobId);
@@ -164,7 +164,7 @@ test("a worker that dies between admission and the call leaves the adapters as t
   expect((await rowsOf(jobId)).attempts).toHaveLength(1);
 });
 
-test("a replay is the first job whatever the alias points to by then; a retry means the alias anew", async () => {
+test("a replay returns the first job after an alias has moved, and a retry resolves the alias again", async () => {
   const { project, ctx, first, second, promote } = await setUp();
   const request = {
     input: input([{ alias: "hero" }]),
@@ -183,7 +183,7 @@ test("a replay is the first job whatever the alias points to by then; a retry me
   ]);
 });
 
-test("a quote is sealed to what the adapters pointed to", async () => {
+test("a quote is bound to the adapters that its aliases pointed to", async () => {
   const { ctx, first, second, promote } = await setUp();
   const request = { input: input([{ alias: "hero" }]) };
   const quoted = await quotes.quote(ctx, IMAGE, request);
@@ -201,7 +201,7 @@ test("a quote is sealed to what the adapters pointed to", async () => {
       code: "QUOTE_MISMATCH",
       details: { reason: "changed", fields: ["input.adapters"] },
     });
-  await promote(first.adapterId, 0.7); // no other version
+  await promote(first.adapterId, 0.7); // this makes no new version
   await submit(quoted.quoteId, [{ alias: "hero" }]);
   await promote(second.adapterId, 0.7);
   expect(await refused(submit(quoted.quoteId, [{ alias: "hero" }]))).toMatchObject({
@@ -216,14 +216,14 @@ test("a quote is sealed to what the adapters pointed to", async () => {
   });
 });
 
-test("only routes that take all of them are quoted, taken and named as alternatives", async () => {
+test("only routes that support every adapter are quoted, taken and named as alternatives", async () => {
   const { ctx, first } = await setUp();
   const named = input([{ adapterId: first.adapterId }]);
   const quoted = await quotes.quote(ctx, IMAGE, { input: named });
   expect(quoted.resolved).toMatchObject({ routeKey: "sandbox/sandbox-1" });
   expect(quoted.routingAlternatives?.map(({ routeKey }) => routeKey)).toEqual(["sandbox/sandbox-2"]);
   const plain = await quotes.quote(ctx, IMAGE, { input: { prompt } });
-  expect(quoted.maximumAuthorizedCharge).toEqual(plain.maximumAuthorizedCharge); // the sandbox charges nothing for them
+  expect(quoted.maximumAuthorizedCharge).toEqual(plain.maximumAuthorizedCharge); // the sandbox charges nothing for adapters
   const constraints: Record<string, string>[] = [
     { providerPin: "openai" },
     { preferredModel: "fal-ai/flux/dev" },
@@ -240,7 +240,7 @@ test("only routes that take all of them are quoted, taken and named as alternati
   await jobs.submit(ctx, IMAGE, { input: named, preferredModel: "fal-ai/flux/dev", autoSelect: true });
 });
 
-test("a route asked for by name that cannot draw with the default is refused with the default's name, never drawn without", async () => {
+test("a named route without support for the default adapter is refused with the adapter's name", async () => {
   const { ctx } = await setUp();
   await adapters.setDefault(ctx, IMAGE, {}, { alias: "hero" });
   const wanted = { providerPin: "openai" };
@@ -248,13 +248,13 @@ test("a route asked for by name that cannot draw with the default is refused wit
     code: "ROUTE_UNAVAILABLE",
     message: expect.stringContaining(`The project's default is the adapter "Hero"`),
   });
-  // Without it, it is as ever: only the account is missing.
+  // Without the default adapter, only the account is missing.
   expect(await refused(jobs.submit(ctx, IMAGE, { input: input([]), ...wanted }))).toMatchObject({
     code: "CONNECTION_REQUIRED",
   });
 });
 
-test("a project without defaults is not asked about adapters, other than for its defaults", async () => {
+test("a project without defaults makes no query about adapters except for its defaults", async () => {
   const { ctx } = await makeProject();
   const asked: string[] = [];
   const query = pool.query.bind(pool);
@@ -275,7 +275,7 @@ test("a project without defaults is not asked about adapters, other than for its
   ]);
 });
 
-test("of a hundred pictures during ten promotions, each names a version that was current while it was admitted", {
+test("each of a hundred pictures during ten promotions names a version that was current at its admission", {
   tags: "long",
   timeout: 120_000,
 }, async () => {

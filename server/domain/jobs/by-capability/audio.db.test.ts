@@ -7,14 +7,14 @@ import * as quotes from "@/server/domain/quotes";
 import type { Json } from "@/server/platform/durable/step";
 import { inlineStep, makeProject, rowsOf, type TestProject } from "@/testing/world";
 
-/* Voice, music and sound effects on the sandbox, each file read by a decoder that is not ours. */
+/* Voice, music and sound effects from the sandbox, each file decoded by an independent decoder. */
 
 const VOICE = "audio.voice.generate.v1";
 const MUSIC = "audio.music.generate.v1";
 const SOUND = "audio.sfx.generate.v1";
 const said = { text: "Welcome aboard. We leave at nine.", voiceId: "river" };
 
-/** Submits, runs to the end, and reads the job back. */
+/** Submits a job, runs it to the end and reads it back. */
 async function record(project: TestProject, key: string, input: Record<string, Json>, model = "sandbox-1") {
   const { ctx, clock } = project;
   const { jobId } = await jobs.submit(ctx, key, { input, preferredModel: model });
@@ -28,7 +28,7 @@ async function bytesOf(sha256: string | null): Promise<Buffer> {
   return Buffer.concat(pieces);
 }
 
-/** What an independent decoder makes of a file. */
+/** Measures a file with an independent decoder. */
 async function heard(file: Uint8Array, mediaType: string) {
   const decoder = mediaType === "audio/ogg" ? new OggVorbisDecoder() : new MPEGDecoder();
   await decoder.ready;
@@ -49,7 +49,7 @@ async function heard(file: Uint8Array, mediaType: string) {
 // biome-ignore lint/suspicious/noExplicitAny: a test reads outputs of every shape
 type Output = any;
 
-describe("what is made is a file that a player plays", () => {
+describe("audio files", () => {
   test.each<[string, Record<string, Json>, string, string, number | null]>([
     [VOICE, said, "audio/ogg", "voice-1.ogg", null],
     [VOICE, { ...said, outputFormatPreference: "mp3" }, "audio/mpeg", "voice-1.mp3", null],
@@ -65,7 +65,7 @@ describe("what is made is a file that a player plays", () => {
     [SOUND, { prompt: "Rain", durationMs: 100 }, "audio/ogg", "sound-1.ogg", 100],
     [SOUND, { prompt: "A laser", durationMs: 1_234 }, "audio/ogg", "sound-1.ogg", 1_234],
     [SOUND, { prompt: "A bell rings", durationMs: 22_000 }, "audio/ogg", "sound-1.ogg", 22_000],
-  ])("%s %j", async (key, input, mediaType, filename, wishMs) => {
+  ])("%s %j makes a file that plays without errors", async (key, input, mediaType, filename, wishMs) => {
     const project = await makeProject();
     const job = await record(project, key, input);
     expect(job).toMatchObject({ status: "succeeded", primaryArtifactId: job.artifacts[0]?.artifactId });
@@ -95,7 +95,7 @@ describe("what is made is a file that a player plays", () => {
     expect(receipt.artifacts[0]).toMatchObject({ durationMs: artifact?.durationMs });
   });
 
-  test("the same call gives the same file, another voice or prompt another one", {
+  test("the same call makes the same file, and another voice or prompt a different one", {
     tags: "long",
   }, async () => {
     const project = await makeProject();
@@ -108,7 +108,7 @@ describe("what is made is a file that a player plays", () => {
     expect(await hashOf(VOICE, { ...said, voiceId: "stone" })).not.toBe(await hashOf(VOICE, said));
   });
 
-  test("a longer text takes longer, and so does a slower voice", { tags: "long" }, async () => {
+  test("a longer text and a slower voice make longer audio", { tags: "long" }, async () => {
     const project = await makeProject();
     const lengthOf = async (more: Record<string, Json>) =>
       (await record(project, VOICE, { ...said, ...more })).artifacts[0]?.durationMs ?? 0;
@@ -118,8 +118,8 @@ describe("what is made is a file that a player plays", () => {
   });
 });
 
-describe("takes", () => {
-  test("of one job are variants that differ; one can be chosen; each is charged", async () => {
+describe("variants of audio", () => {
+  test("variants of one job differ, one can be selected, and each is charged", async () => {
     const project = await makeProject();
     const job = await record(project, SOUND, { prompt: "A coin", durationMs: 1_000, variantCount: 3 });
     expect(job).toMatchObject({
@@ -139,7 +139,7 @@ describe("takes", () => {
     expect((await rowsOf(job.jobId)).job.actual_micros).toBe(3_000);
   });
 
-  test("with a seed and no wish to differ are the same", { tags: "long" }, async () => {
+  test('variants with one seed and diversity mode "none" are the same', { tags: "long" }, async () => {
     const project = await makeProject();
     const hashes = async (diversityMode: string) =>
       (await record(project, VOICE, { ...said, variantCount: 2, seed: 7, diversityMode })).artifacts.map(
@@ -149,7 +149,7 @@ describe("takes", () => {
     expect(new Set(await hashes("auto")).size).toBe(2);
   });
 
-  test("that failed are counted, and only what was made is charged", async () => {
+  test("failed variants are counted and not charged", async () => {
     const project = await makeProject();
     const input = { prompt: "Drums", durationMs: 4_000, variantCount: 2 };
     const job = await record(project, MUSIC, input, "sandbox-partial");
@@ -163,7 +163,7 @@ describe("takes", () => {
   });
 });
 
-describe("what goes wrong ends as what it is", () => {
+describe("audio failures", () => {
   test.each<[string, Record<string, Json>, string, string, string]>([
     [VOICE, said, "sandbox-empty", "PROVIDER_EMPTY_OUTPUT", "settled"],
     [MUSIC, { prompt: "x", durationMs: 3_000 }, "sandbox-empty", "PROVIDER_EMPTY_OUTPUT", "settled"],
@@ -173,19 +173,19 @@ describe("what goes wrong ends as what it is", () => {
     [SOUND, { prompt: "x" }, "sandbox-refuse", "ProviderRejected", "released"],
     [VOICE, said, "sandbox-lost", "TRANSPORT_AMBIGUOUS", "ambiguous"],
     [MUSIC, { prompt: "x", durationMs: 3_000 }, "sandbox-fail", "PROVIDER_ERROR", "released"],
-  ])("%s %j on %s: %s", async (key, input, model, code, hold) => {
+  ])("%s %j on %s fails as %s", async (key, input, model, code, hold) => {
     const job = await record(await makeProject(), key, input, model);
     expect(job).toMatchObject({ status: "failed", error: { code }, artifacts: [] });
     expect((await rowsOf(job.jobId)).hold.state).toBe(hold);
   });
 
-  test("a full house is waited for", async () => {
+  test("a busy provider is retried until it has capacity", async () => {
     const job = await record(await makeProject(), SOUND, { prompt: "A coin" }, "sandbox-busy");
     expect(job.status).toBe("succeeded");
   });
 });
 
-test("providerExtensions are free-form: what the model does not know is not sent", {
+test("unknown providerExtensions are accepted and not sent", {
   tags: "long",
 }, async () => {
   const project = await makeProject();
@@ -198,7 +198,7 @@ test("providerExtensions are free-form: what the model does not know is not sent
     expect((await record(project, key, { ...input, providerExtensions })).status).toBe("succeeded");
 });
 
-describe("an input that does not fit is refused at its field, before anything is held", () => {
+describe("audio input validation", () => {
   test.each<[string, Record<string, Json>, string]>([
     [VOICE, { ...said, text: "" }, "text"],
     [VOICE, { text: "x" }, "voiceId"],
@@ -213,7 +213,7 @@ describe("an input that does not fit is refused at its field, before anything is
     [SOUND, { prompt: "x", durationMs: 99 }, "durationMs"],
     [SOUND, { prompt: "x", durationMs: 22_001 }, "durationMs"],
     [SOUND, { prompt: "x", promptInfluence: 2 }, "promptInfluence"],
-  ])("%s %j: %s", async (key, input, field) => {
+  ])("%s %j is refused at %s", async (key, input, field) => {
     const { ctx } = await makeProject();
     const refused = jobs.submit(ctx, key, { input });
     await expect(refused).rejects.toMatchObject({
@@ -225,15 +225,18 @@ describe("an input that does not fit is refused at its field, before anything is
     [VOICE, { ...said, text: "é".repeat(10_001) }, "input.text", 10_000],
     [MUSIC, { prompt: "x".repeat(4_101) }, "input.prompt", 4_100],
     [SOUND, { prompt: "🔔".repeat(451) }, "input.prompt", 450],
-  ])("%s with a text that is too long", async (key, input, field, maxCharacters) => {
-    const { ctx } = await makeProject();
-    await expect(jobs.submit(ctx, key, { input })).rejects.toMatchObject({
-      code: "PromptTooLong",
-      details: { field, maxCharacters, actualCharacters: maxCharacters + 1 },
-    });
-  });
+  ])(
+    "%s with a text that is too long is refused with its length",
+    async (key, input, field, maxCharacters) => {
+      const { ctx } = await makeProject();
+      await expect(jobs.submit(ctx, key, { input })).rejects.toMatchObject({
+        code: "PromptTooLong",
+        details: { field, maxCharacters, actualCharacters: maxCharacters + 1 },
+      });
+    },
+  );
 
-  test("a text of just the length fits, counted in characters and not in their parts", async () => {
+  test("a text at the limit is accepted, counted in characters and not in code units", async () => {
     const job = await record(await makeProject(), SOUND, { prompt: "🔔".repeat(450), durationMs: 200 });
     expect(job.status).toBe("succeeded");
   });
@@ -242,13 +245,13 @@ describe("an input that does not fit is refused at its field, before anything is
     [VOICE, { ...said, fx: 1 }],
     [MUSIC, { prompt: "x", seed: 1 }],
     [SOUND, { prompt: "x", text: "y" }],
-  ])("%s does not take %j", async (key, input) => {
+  ])("%s does not accept %j", async (key, input) => {
     const { ctx } = await makeProject();
     await expect(jobs.submit(ctx, key, { input })).rejects.toMatchObject({ code: "UNKNOWN_INPUT_FIELD" });
   });
 });
 
-test("a quote is of the characters or the seconds of all takes, with the fee", async () => {
+test("a quote prices the characters or seconds of every variant, with the fee", async () => {
   const { ctx } = await makeProject();
   const total = async (key: string, input: Record<string, Json>) =>
     (await quotes.quote(ctx, key, { input, preferredModel: "sandbox-1" })).maximumAuthorizedCharge

@@ -5,7 +5,7 @@ import * as jobs from "@/server/domain/jobs";
 import { inlineStep, makeProject } from "@/testing/world";
 import { admitDurable } from "../admission/admit";
 
-/* A conversation with calls of tools, as a durable job: the worker that runs it reads it back from the row. */
+/* A conversation with tool calls as a durable job, whose worker reads the conversation back from the row. */
 
 const FAST = getCapability("text.general.fast.v1");
 const conversation: Conversation = {
@@ -26,7 +26,7 @@ const raw = {
   toolSchemas: [{ type: "function", name: "depth_of", parameters: { type: "object" } }],
 };
 
-test("a durable job goes on from the results of its conversation", async () => {
+test("a durable job continues from the tool results in its conversation", async () => {
   const { ctx, clock } = await makeProject();
   const { jobId } = await admitDurable(ctx, FAST, raw, {
     idempotencyHeader: undefined,
@@ -40,7 +40,7 @@ test("a durable job goes on from the results of its conversation", async () => {
   });
 });
 
-test("its retry asks the same, and its content goes with it", async () => {
+test("a retry sends the same request with its conversation", async () => {
   const { ctx, clock } = await makeProject();
   const refused = { ...raw, preferredModel: "sandbox-refuse" };
   const { jobId } = await admitDurable(ctx, FAST, refused, {
@@ -54,7 +54,7 @@ test("its retry asks the same, and its content goes with it", async () => {
   expect(second.request).toMatchObject({ conversation });
 });
 
-test("another conversation under one key is another request", async () => {
+test("another conversation under the same key is a conflict", async () => {
   const { ctx } = await makeProject();
   await admitDurable(ctx, FAST, raw, { idempotencyHeader: "one-key", beside: { conversation } });
   const other = { ...conversation, settings: { seed: 4 } };
@@ -67,7 +67,7 @@ test("another conversation under one key is another request", async () => {
   );
 });
 
-test("a request that keeps only hashes keeps no conversation", async () => {
+test("a request with HashesOnly retention stores no conversation", async () => {
   const { ctx } = await makeProject();
   const context = { retentionRequirement: "HashesOnly" };
   const result = await jobs.invoke(

@@ -5,7 +5,7 @@ import { finish, makeTenant, type Tenant } from "@/testing/api";
 import { makeLockedPdf, makePdf } from "@/testing/pdf";
 import { tapSandbox } from "@/testing/vendor-tap";
 
-/* Documents are verified over the API, and what is expected of them never leaves the house. */
+/* Documents are verified over the API, and the expected values never reach the provider. */
 
 const at = (what: string) => `/v1/capabilities/document.verify.v1/${what}`;
 const PAGES = [
@@ -94,7 +94,7 @@ const ITEMS = [
   { name: "discount", verdict: "not_found", value: null, evidence: [], confidence: null },
 ];
 
-test("a PDF is verified the same at once and as a job, by its bytes and by its artifact", {
+test("a PDF is verified the same by invoke and by a job, by its bytes and by its artifact", {
   tags: "long",
 }, async () => {
   const wanted = { documentSha256: sha256(pdf), pages: 3, items: ITEMS };
@@ -111,28 +111,31 @@ test("a PDF is verified the same at once and as a job, by its bytes and by its a
   }
 });
 
-test.each(["text/plain", "text/markdown"])("%s is one page, by its bytes or its artifact", async (type) => {
-  const text = "# Lease\n\nTenant: Grace Hopper\n";
-  const bytes = Buffer.from(text);
-  const items = [
-    {
-      name: "tenant",
-      verdict: "match",
-      value: "Grace Hopper",
-      evidence: [{ quote: "Tenant: Grace Hopper", page: 1, start: 9, end: 29 }],
-      confidence: 0.9,
-    },
-  ];
-  const asked = [{ name: "tenant", question: "Who is the tenant?", expected: "GRACE HOPPER" }];
-  const artifactId = await upload(bytes, type);
-  for (const document of [encoded(bytes, type), { artifactId }, { text }]) {
-    const { status, json } = await tenant.post(at("invoke"), { input: { document, fields: asked } });
-    expect(status, JSON.stringify(json)).toBe(200);
-    expect(json.typedOutput).toEqual({ documentSha256: sha256(bytes), pages: 1, items });
-  }
-});
+test.each(["text/plain", "text/markdown"])(
+  "a %s document is one page, by its bytes or its artifact",
+  async (type) => {
+    const text = "# Lease\n\nTenant: Grace Hopper\n";
+    const bytes = Buffer.from(text);
+    const items = [
+      {
+        name: "tenant",
+        verdict: "match",
+        value: "Grace Hopper",
+        evidence: [{ quote: "Tenant: Grace Hopper", page: 1, start: 9, end: 29 }],
+        confidence: 0.9,
+      },
+    ];
+    const asked = [{ name: "tenant", question: "Who is the tenant?", expected: "GRACE HOPPER" }];
+    const artifactId = await upload(bytes, type);
+    for (const document of [encoded(bytes, type), { artifactId }, { text }]) {
+      const { status, json } = await tenant.post(at("invoke"), { input: { document, fields: asked } });
+      expect(status, JSON.stringify(json)).toBe(200);
+      expect(json.typedOutput).toEqual({ documentSha256: sha256(bytes), pages: 1, items });
+    }
+  },
+);
 
-test("what is expected never reaches the provider, in the first call or in a repair", {
+test("expected values never reach the provider, in the first call or in a repair", {
   tags: "long",
 }, async () => {
   for (const preferredModel of ["sandbox-1", "sandbox-malformed"]) {
@@ -149,7 +152,7 @@ test("what is expected never reaches the provider, in the first call or in a rep
   }
 });
 
-test("the call is the same whatever is expected", async () => {
+test("the call is the same with and without expected values", async () => {
   const without = fields.map(({ name, question }) => ({ name, question }));
   const [blind, sighted] = await Promise.all(
     [without, fields].map(async (asked) => (await run({ document: encoded(pdf), fields: asked })).sent),
@@ -158,7 +161,7 @@ test("the call is the same whatever is expected", async () => {
   expect(sighted).toEqual(blind);
 });
 
-test("a quote that is not in the document counts for nothing", async () => {
+test("a quotation that is not in the document does not count", async () => {
   const { job } = await run({ document: encoded(pdf), fields }, { preferredModel: "sandbox-careless" });
   expect(job.typedOutput).toMatchObject({
     items: fields.map(({ name }) => ({
@@ -171,13 +174,13 @@ test("a quote that is not in the document counts for nothing", async () => {
   });
 });
 
-test("a field the model says nothing of is not found", async () => {
+test("a field that the model leaves out is not found", async () => {
   const { job } = await run({ document: encoded(pdf), fields }, { preferredModel: "sandbox-hollow" });
   const { items } = job.typedOutput as { items: { verdict: string }[] };
   expect(items.map(({ verdict }) => verdict)).toEqual(fields.map(() => "not_found"));
 });
 
-describe("refused at its field, and nothing is sent or written", () => {
+describe("document input validation", () => {
   const one = [{ name: "a", question: "What is it?" }];
   const BASE64 = ["document", "dataBase64"];
   const MB = 1024 * 1024;
@@ -267,7 +270,7 @@ describe("refused at its field, and nothing is sent or written", () => {
       ["document", "artifactId"],
       /20971520/,
     ],
-  ])("%s", async (_case, make, field, message) => {
+  ])("%s is refused at its field, and nothing is sent", async (_case, make, field, message) => {
     const input = { fields: one, ...(await make()) };
     const before = tap.size();
     for (const what of ["invoke", "jobs"]) {
@@ -281,7 +284,7 @@ describe("refused at its field, and nothing is sent or written", () => {
     expect(tap.size()).toBe(before);
   });
 
-  test("a document longer than any model reads", async () => {
+  test("a document longer than any model reads is refused", async () => {
     const text = "word ".repeat(200_000);
     for (const document of [{ text }, encoded(Buffer.from(text), "text/plain")]) {
       const before = tap.size();
@@ -294,7 +297,7 @@ describe("refused at its field, and nothing is sent or written", () => {
     }
   });
 
-  test("a schema or tools beside the input", async () => {
+  test("a schema or tools beside the input are refused", async () => {
     const input = { document: { text: "x" }, fields: one };
     const schema = await tenant.post(at("jobs"), { input, responseSchema: {} });
     expect([schema.status, schema.json.detail[0].loc]).toEqual([422, ["body", "responseSchema"]]);

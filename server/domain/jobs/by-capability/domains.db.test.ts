@@ -5,7 +5,7 @@ import * as jobs from "@/server/domain/jobs";
 import type { Json } from "@/server/platform/durable/step";
 import { makeProject, rowsOf } from "@/testing/world";
 
-/* Names of domains and their prices, looked up on the sandbox's registrar. */
+/* Domain names and their prices from the registrar of the sandbox. */
 
 const SEARCH = "domain.search.v1";
 const PRICING = "domain.pricing.v1";
@@ -15,7 +15,7 @@ async function look(key: string, input: Record<string, Json>, preferredModel = "
   return jobs.invoke(ctx, key, { input, preferredModel });
 }
 
-test("a name is looked up: is it free, and what does it cost", async () => {
+test("a lookup of a name returns its availability and its prices", async () => {
   const { executionId, typedOutput } = await look(SEARCH, { domain: "Lighthouse-Keepers.COM." });
   expect(typedOutput).toMatchObject({
     domain: "lighthouse-keepers.com",
@@ -44,13 +44,13 @@ test("a price or an agreement that the registrar does not state is absent, never
   });
 });
 
-test("a name in another script is looked up as registrars know it", async () => {
+test("a name in another script is looked up in its ASCII form", async () => {
   expect((await look(SEARCH, { domain: "bücher-turm.de.com" })).typedOutput).toMatchObject({
     domain: "xn--bcher-turm-9db.de.com",
   });
 });
 
-test("prices of endings, as they are asked for, or all", async () => {
+test("the pricing lists the requested endings in their order, or all of them", async () => {
   const { typedOutput } = await look(PRICING, { tlds: [".Org", "com", "com"], credentialSource: "customer" });
   expect(typedOutput).toEqual({
     credentialSource: "customer",
@@ -66,12 +66,12 @@ test("prices of endings, as they are asked for, or all", async () => {
 test.each<[string, Record<string, Json>]>([
   [SEARCH, { domain: "name.nowhere" }],
   [PRICING, { tlds: ["com", "nowhere"] }],
-])("%s %j: an ending that is not sold is UnsupportedTld", async (key, input) => {
+])("%s %j with an unsold ending is UnsupportedTld", async (key, input) => {
   await expect(look(key, input)).rejects.toMatchObject({ code: "UnsupportedTld" });
 });
 
 test.each(["nodot", "a b.com", "-a.com", "a..com", "1.2.3.4", `${"a".repeat(64)}.com`, "http://a.com"])(
-  "%s is no name",
+  "%s is not a domain name",
   async (domain) => {
     await expect(look(SEARCH, { domain })).rejects.toMatchObject({
       issues: [{ loc: ["body", "input", "domain"] }],
@@ -84,18 +84,18 @@ test.each<[string, string]>([
   ["sandbox-fail", "PROVIDER_ERROR"],
   ["sandbox-lost", "TRANSPORT_AMBIGUOUS"],
   ["sandbox-empty", "PROVIDER_EMPTY_OUTPUT"],
-])("on %s it ends as %s", async (model, code) => {
+])("a lookup on %s fails as %s", async (model, code) => {
   await expect(look(PRICING, { tlds: ["com"] }, model)).rejects.toMatchObject({ code });
 });
 
-test("no budget is in the way of what costs nothing", async () => {
+test("a budget does not block a free lookup", async () => {
   const { ctx } = await makeProject();
   const budget = { enforcement: "prevent", maximumEstimatedCost: 0.000001 };
   const { status } = await jobs.invoke(ctx, SEARCH, { input: { domain: "quiet-harbour.org" }, budget });
   expect(status).toBe("succeeded");
 });
 
-test.each([SEARCH, PRICING])("%s says that it is free, and whose account may be asked", (key) => {
+test.each([SEARCH, PRICING])("%s is described as free, with the accounts that may be used", (key) => {
   const descriptor = describeCapability(getCapability(key), false);
   expect(descriptor).toMatchObject({
     family: "domain",

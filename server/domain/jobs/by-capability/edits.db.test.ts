@@ -8,7 +8,7 @@ import { inlineStep, makeProject, rowsOf } from "@/testing/world";
 const EDIT = "image.edit.v1";
 const [WIDTH, HEIGHT] = [512, 384];
 
-/** A gradient that has no two equal rows, so that a pixel that moved is seen. */
+/** A gradient without two equal rows, so that a moved pixel is noticed. */
 async function gradient(): Promise<Buffer> {
   const data = Buffer.alloc(WIDTH * HEIGHT * 3);
   for (let pixel = 0; pixel < WIDTH * HEIGHT; pixel++)
@@ -21,7 +21,7 @@ const HOLE = { x: 100, y: 60, width: 200, height: 150 };
 const isInHole = (x: number, y: number) =>
   x >= HOLE.x && x < HOLE.x + HOLE.width && y >= HOLE.y && y < HOLE.y + HOLE.height;
 
-/** Opaque but for the hole; alpha 1 is not clear. */
+/** A mask that is opaque except for the hole. Alpha 1 does not count as clear. */
 async function holed(): Promise<Buffer> {
   const data = Buffer.alloc(WIDTH * HEIGHT * 4, 255);
   for (let pixel = 0; pixel < WIDTH * HEIGHT; pixel++) {
@@ -60,7 +60,7 @@ async function pixelsOf(sha256: string | null) {
 const source = await gradient();
 const before = await sharp(source).ensureAlpha().raw().toBuffer();
 
-test("with a mask, what it leaves clear is drawn anew and every other pixel is the source's", {
+test("an edit with a mask redraws only its clear area and keeps every other pixel of the source", {
   tags: "long",
 }, async () => {
   const { job, pictures, project } = await edit({
@@ -99,7 +99,7 @@ test("with a mask, what it leaves clear is drawn anew and every other pixel is t
   expect(receipt.artifacts).toHaveLength(2);
 });
 
-test("without a mask the source shows through everywhere, and the prompt decides the rest", {
+test("an edit without a mask shows the source everywhere and follows the prompt", {
   tags: "long",
 }, async () => {
   const [one, again, other] = await Promise.all([
@@ -113,12 +113,12 @@ test("without a mask the source shows through everywhere, and the prompt decides
   if (!drawn || !second || !third) throw new Error("no picture");
   expect(drawn.equals(second)).toBe(true);
   expect(drawn.equals(third)).toBe(false);
-  // Pearson's correlation of what came with what was given: they are one picture.
+  // Pearson's correlation between source and result shows that they are the same picture.
   expect(correlation(before, drawn)).toBeGreaterThan(0.5);
 });
 
 function correlation(one: Buffer, other: Buffer): number {
-  const at = (index: number) => index + Math.floor(index / 3); // colours, without alpha
+  const at = (index: number) => index + Math.floor(index / 3); // skips the alpha channel
   const count = (one.length / 4) * 3;
   const mean = (of: Buffer) => {
     let sum = 0;
@@ -141,7 +141,7 @@ describe("sizes", () => {
     [{}, [512, 384]],
     [{ size: "640x512" }, [640, 512]],
     [{ width: 630, height: 500 }, [640, 512]],
-  ])("%j is drawn as %j", async (asked, size) => {
+  ])("an edit with %j has the size %j", async (asked, size) => {
     const { pictures } = await edit({ prompt: "Snow", sourceImage: inline(source), ...asked });
     expect([pictures[0]?.width, pictures[0]?.height]).toEqual(size);
   });
@@ -155,7 +155,7 @@ describe("transparent output", () => {
     ["matte", "matte-v9"],
     ["matte-v9", "matte-v9"],
     ["chroma", "matte-v9"],
-  ])("by %s is made by %s", async (transparencyMethod, method) => {
+  ])("transparency by %s uses the method %s", async (transparencyMethod, method) => {
     const { job, pictures, project } = await edit({
       prompt: "Cut it out",
       sourceImage: inline(source),
@@ -170,7 +170,7 @@ describe("transparent output", () => {
   });
 });
 
-test("a picture whose head is whole and whose pixels are not is refused by the sandbox, and given back", async () => {
+test("a picture with a whole header and truncated pixels is refused by the sandbox, and its hold is released", async () => {
   const { job } = await edit({ prompt: "Snow", sourceImage: inline(source.subarray(0, 200)) });
   expect(job).toMatchObject({ status: "failed", error: { code: "ProviderRejected" } });
   expect((await rowsOf(job.jobId)).hold.state).toBe("released");
@@ -181,13 +181,13 @@ test.each([
   ["sandbox-empty", "PROVIDER_EMPTY_OUTPUT", "settled"],
   ["sandbox-fail", "PROVIDER_ERROR", "released"],
   ["sandbox-lost", "TRANSPORT_AMBIGUOUS", "ambiguous"],
-])("%s ends as %s, its hold %s", async (model, code, hold) => {
+])("an edit on %s ends as %s with its hold %s", async (model, code, hold) => {
   const { job } = await edit({ prompt: "Snow", sourceImage: inline(source) }, model);
   expect(job.error).toMatchObject({ code });
   expect((await rowsOf(job.jobId)).hold.state).toBe(hold);
 });
 
-test("a field that does not fit is a 422 at the field", async () => {
+test("an invalid field is a 422 at that field", async () => {
   const { ctx } = await makeProject();
   const submission = jobs.submit(ctx, EDIT, {
     input: { prompt: "Snow", sourceImage: inline(source), mask: inline(source) },

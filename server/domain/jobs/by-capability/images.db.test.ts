@@ -10,7 +10,7 @@ import { inlineStep, makeProject, rowsOf, type TestProject } from "@/testing/wor
 
 const IMAGE = "image.generate.v1";
 
-/** Submits, runs to the end, and reads the job back. */
+/** Submits a job, runs it to the end and reads it back. */
 async function draw(project: TestProject, input: Record<string, Json>, model = "sandbox-1") {
   const { ctx, clock } = project;
   const { jobId } = await jobs.submit(ctx, IMAGE, { input, preferredModel: model });
@@ -49,87 +49,84 @@ const SHEET = {
   normalize: { width: 320, height: 416 },
 };
 
-describe("a sheet that is sliced", () => {
+describe("a sliced sheet", () => {
   test.each([
     ["sandbox-1", "grid"],
     ["sandbox-2", "content"],
-  ])(
-    "of %s is one call, one charge, the sheet, and a file for each cell, cut by %s",
-    async (model, slicedBy) => {
-      const project = await makeProject();
-      const job = await draw(
-        project,
-        { prompt: "Things", requestTransparentOutput: true, transparencyMethod: "matte-v9", sheet: SHEET },
-        model,
-      );
-      expect(job).toMatchObject({
-        status: "succeeded",
-        variantSet: { requestedCount: 1, completedCount: 1, failedCount: 0, selectedArtifactId: null },
-        primaryArtifactId: job.artifacts[0]?.artifactId,
-      });
-      expect(
-        job.artifacts.map(({ kind, label, filename, sliceCellId, slotStatus, variantIndex }) => [
-          kind,
-          label,
-          filename,
-          sliceCellId,
-          slotStatus,
-          variantIndex,
-        ]),
-      ).toEqual([
-        ["composite-sheet", null, "sheet.png", null, null, 0],
-        ["sheet-cell", "red sword", "red-sword.png", "r1c1", "filled", null],
-        ["sheet-cell", "shield", "shield.png", "r1c2", "filled", null],
-        ["sheet-cell", "shield", "shield-r1c3.png", "r1c3", "filled", null],
-        ["sheet-cell", "poción", "poción.png", "r2c1", "filled", null],
-        ["sheet-cell", null, "r2c2.png", "r2c2", "filled", null],
-        ["sheet-cell", null, "r2c3.png", "r2c3", "filled", null],
-      ]);
-      const output: Output = job.typedOutput;
-      expect(output.sheet).toMatchObject({ rows: 2, columns: 3, slicedBy });
-      expect(output.images[0]).toMatchObject({
-        width: 960,
-        height: 832,
-        transparency: {
-          schemaVersion: "service.png-transparency.v1",
-          method: "matte-v9",
-          keyColor: "#ff00ff",
-          verdict: "valid_transparent_sprite",
-          transparencyOk: true,
-          opaqueCornerCount: 0,
-        },
-      });
-      expect(output.artifacts).toHaveLength(7);
+  ])("a sheet of %s is one call and one charge, with a file per cell, cut by %s", async (model, slicedBy) => {
+    const project = await makeProject();
+    const job = await draw(
+      project,
+      { prompt: "Things", requestTransparentOutput: true, transparencyMethod: "matte-v9", sheet: SHEET },
+      model,
+    );
+    expect(job).toMatchObject({
+      status: "succeeded",
+      variantSet: { requestedCount: 1, completedCount: 1, failedCount: 0, selectedArtifactId: null },
+      primaryArtifactId: job.artifacts[0]?.artifactId,
+    });
+    expect(
+      job.artifacts.map(({ kind, label, filename, sliceCellId, slotStatus, variantIndex }) => [
+        kind,
+        label,
+        filename,
+        sliceCellId,
+        slotStatus,
+        variantIndex,
+      ]),
+    ).toEqual([
+      ["composite-sheet", null, "sheet.png", null, null, 0],
+      ["sheet-cell", "red sword", "red-sword.png", "r1c1", "filled", null],
+      ["sheet-cell", "shield", "shield.png", "r1c2", "filled", null],
+      ["sheet-cell", "shield", "shield-r1c3.png", "r1c3", "filled", null],
+      ["sheet-cell", "poción", "poción.png", "r2c1", "filled", null],
+      ["sheet-cell", null, "r2c2.png", "r2c2", "filled", null],
+      ["sheet-cell", null, "r2c3.png", "r2c3", "filled", null],
+    ]);
+    const output: Output = job.typedOutput;
+    expect(output.sheet).toMatchObject({ rows: 2, columns: 3, slicedBy });
+    expect(output.images[0]).toMatchObject({
+      width: 960,
+      height: 832,
+      transparency: {
+        schemaVersion: "service.png-transparency.v1",
+        method: "matte-v9",
+        keyColor: "#ff00ff",
+        verdict: "valid_transparent_sprite",
+        transparencyOk: true,
+        opaqueCornerCount: 0,
+      },
+    });
+    expect(output.artifacts).toHaveLength(7);
 
-      const [sheet, ...cells] = await Promise.all(job.artifacts.map(pixelsOf));
-      expect([sheet?.width, sheet?.height, sheet?.alphaAt(0, 0)]).toEqual([960, 832, 0]);
-      for (const cell of cells) {
-        expect([cell.width, cell.height]).toEqual([320, 416]);
-        // Trimmed and centred: clear at the corners, opaque in the middle.
-        expect([cell.alphaAt(0, 0), cell.alphaAt(319, 415), cell.alphaAt(160, 208)]).toEqual([0, 0, 255]);
-      }
-      // Nothing of the drawing is lost between the cells, and nothing is there twice.
-      expect(cells.reduce((sum, { visible }) => sum + visible, 0)).toBe(sheet?.visible);
-      expect(new Set(job.artifacts.map(({ sha256 }) => sha256)).size).toBe(7);
+    const [sheet, ...cells] = await Promise.all(job.artifacts.map(pixelsOf));
+    expect([sheet?.width, sheet?.height, sheet?.alphaAt(0, 0)]).toEqual([960, 832, 0]);
+    for (const cell of cells) {
+      expect([cell.width, cell.height]).toEqual([320, 416]);
+      // Each cell is trimmed and centered: clear at the corners, opaque in the middle.
+      expect([cell.alphaAt(0, 0), cell.alphaAt(319, 415), cell.alphaAt(160, 208)]).toEqual([0, 0, 255]);
+    }
+    // The cells contain every part of the drawing exactly once.
+    expect(cells.reduce((sum, { visible }) => sum + visible, 0)).toBe(sheet?.visible);
+    expect(new Set(job.artifacts.map(({ sha256 }) => sha256)).size).toBe(7);
 
-      const { hold, attempts, events } = await rowsOf(job.jobId);
-      expect(attempts).toHaveLength(1);
-      expect(hold).toMatchObject({ state: "settled" });
-      expect(events.map(({ id }) => id)).toEqual(events.map((_, index) => index + 1));
-      expect(events.filter(({ type }) => type === "job.artifact_stored")).toHaveLength(7);
-      const receipt: Output = await jobs.receipt(project.ctx, job.jobId);
-      expect(receipt.media).toMatchObject({
-        images: 1,
-        transparency: { method: "matte-v9", keyColor: "#ff00ff" },
-        sheet: { rows: 2, columns: 3, slicedBy, cells: 6, emptyCells: 0 },
-      });
-      expect(receipt.artifacts).toHaveLength(7);
-      const list = await jobs.history(project.ctx, project.projectId, { limit: 5 });
-      expect(list.items[0]).toMatchObject({ artifactCount: 7 });
-    },
-  );
+    const { hold, attempts, events } = await rowsOf(job.jobId);
+    expect(attempts).toHaveLength(1);
+    expect(hold).toMatchObject({ state: "settled" });
+    expect(events.map(({ id }) => id)).toEqual(events.map((_, index) => index + 1));
+    expect(events.filter(({ type }) => type === "job.artifact_stored")).toHaveLength(7);
+    const receipt: Output = await jobs.receipt(project.ctx, job.jobId);
+    expect(receipt.media).toMatchObject({
+      images: 1,
+      transparency: { method: "matte-v9", keyColor: "#ff00ff" },
+      sheet: { rows: 2, columns: 3, slicedBy, cells: 6, emptyCells: 0 },
+    });
+    expect(receipt.artifacts).toHaveLength(7);
+    const list = await jobs.history(project.ctx, project.projectId, { limit: 5 });
+    expect(list.items[0]).toMatchObject({ artifactCount: 7 });
+  });
 
-  test("without transparency is cut along the grid, and the cells put together are the sheet", {
+  test("a sheet without transparency is cut along the grid, and its cells put together are the sheet", {
     tags: "long",
   }, async () => {
     const job = await draw(await makeProject(), {
@@ -177,7 +174,7 @@ describe("transparent output", () => {
     ],
   ];
   test.each(campaign.sample(METHODS, ([, { method }]) => [method]))(
-    "with %j is made by %j, named in output and receipt, and is in the pixels",
+    "transparency with %j is made by %j, named in the output and the receipt, and present in the pixels",
     async (asked, wanted) => {
       const project = await makeProject();
       const job = await draw(project, {
@@ -204,7 +201,7 @@ describe("transparent output", () => {
 });
 
 describe("variants", () => {
-  test("that the provider did not draw are counted as failed, and only what was drawn is charged", {
+  test("variants that the provider did not draw count as failed and are not charged", {
     tags: "long",
   }, async () => {
     const project = await makeProject();
@@ -225,7 +222,7 @@ describe("variants", () => {
     expect(hold.amount_micros).toBeGreaterThan(hold.settled_micros);
   });
 
-  test("a single image is the primary artifact; of several the chosen one, which lists can be asked for", {
+  test("a single image or the selected variant is the primary artifact, and lists filter by selection", {
     tags: "long",
   }, async () => {
     const project = await makeProject();
@@ -248,7 +245,7 @@ describe("variants", () => {
     expect(await listed({ selected: false })).toEqual([one.jobId]);
   });
 
-  test("cells of a sheet are no variants: they cannot be selected", { tags: "long" }, async () => {
+  test("cells of a sheet are no variants and cannot be selected", { tags: "long" }, async () => {
     const project = await makeProject();
     const job = await draw(project, { prompt: "Things", sheet: { rows: 1, columns: 2, slice: true } });
     const [sheet, cell] = job.artifacts.map(({ artifactId }) => artifactId);
@@ -262,7 +259,7 @@ describe("variants", () => {
   });
 });
 
-describe("an answer whose picture cannot be worked on", () => {
+describe("an answer whose picture cannot be processed", () => {
   const input = { prompt: "Things", sheet: { rows: 2, columns: 2, slice: true } };
   const operator = systemCtx("test");
 
@@ -271,7 +268,7 @@ describe("an answer whose picture cannot be worked on", () => {
     return { project, job: await draw(project, input, "sandbox-garbled") };
   }
 
-  test("is kept as it came, and an operator is asked; nothing is settled and no receipt sealed", {
+  test("a picture that cannot be processed is stored as received and waits for an operator, without settlement or receipt", {
     tags: "long",
   }, async () => {
     const { project, job } = await stuck();
@@ -292,7 +289,9 @@ describe("an answer whose picture cannot be worked on", () => {
     });
   });
 
-  test("tried again it ends in the same place, without another submission", { tags: "long" }, async () => {
+  test("a retry that cannot process the picture ends in the same state, without another submission", {
+    tags: "long",
+  }, async () => {
     const { project, job } = await stuck();
     await jobs.retryStep(operator, job.jobId);
     await jobs.run(project.ctx, job.jobId, inlineStep(project.clock));
@@ -305,7 +304,7 @@ describe("an answer whose picture cannot be worked on", () => {
     expect(events.filter(({ type }) => type === "job.provider_submitted")).toHaveLength(1);
   });
 
-  test("tried again once the picture can be read, it is cut, and the cells take the place of what was kept", {
+  test("a retry that can process the picture cuts it, and the cells replace the stored file", {
     tags: "long",
   }, async () => {
     const { project, job } = await stuck();
@@ -324,7 +323,7 @@ describe("an answer whose picture cannot be worked on", () => {
     expect([row.artifact_count, hold.state, receipts.length]).toEqual([5, "settled", 1]);
   });
 
-  test("accepted, it succeeds with the picture as it came; failed or canceled, its cost is settled all the same", {
+  test("accepting keeps the unprocessed picture, and failing or canceling settles its cost too", {
     tags: "long",
   }, async () => {
     const accepted = await stuck();

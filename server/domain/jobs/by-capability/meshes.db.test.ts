@@ -17,7 +17,7 @@ const upload = (bytes: Uint8Array, mediaType: string) => uploadTo(tenant, bytes,
 const submit = (input: object, more: object = {}) =>
   tenant.post(`/v1/capabilities/${MESH}/jobs`, { input, ...more });
 
-/** Submits, works on it to the end, and reads the job back as a client sees it. */
+/** Submits a job, works on it to the end and reads it back as a client does. */
 async function make(input: object, model = "sandbox-1") {
   const submitted = await submit(input, { preferredModel: model });
   expect(submitted.status).toBe(200);
@@ -26,7 +26,7 @@ async function make(input: object, model = "sandbox-1") {
   return { jobId, job: (await tenant.get(`/v1/jobs/${jobId}`)).json };
 }
 
-test("pictures become a GLB that the Khronos validator finds nothing wrong with", {
+test("pictures become a GLB in which the Khronos validator finds no problem", {
   tags: "long",
 }, async () => {
   const ids = await Promise.all([
@@ -72,7 +72,7 @@ test("pictures become a GLB that the Khronos validator finds nothing wrong with"
   });
 });
 
-test("a quote tells the price of a bare and of a textured mesh, exactly", async () => {
+test("a quote states the exact price of a bare and of a textured mesh", async () => {
   const id = await upload(await picture("#c33"), "image/png");
   const total = async (meshSettings: object) => {
     const { json } = await tenant.post(`/v1/capabilities/${MESH}/quote`, {
@@ -85,7 +85,7 @@ test("a quote tells the price of a bare and of a textured mesh, exactly", async 
   expect(await total({ shouldTexture: true })).toEqual(["exact", 31_800]);
 });
 
-describe("how each model of the sandbox ends", () => {
+describe("outcomes of the sandbox's models", () => {
   test.each([
     ["sandbox-2", "succeeded", null, "settled"],
     ["sandbox-busy", "succeeded", null, "settled"],
@@ -93,7 +93,7 @@ describe("how each model of the sandbox ends", () => {
     ["sandbox-lost", "failed", "TRANSPORT_AMBIGUOUS", "ambiguous"],
     ["sandbox-empty", "failed", "PROVIDER_EMPTY_OUTPUT", "settled"],
     ["sandbox-fail", "failed", "PROVIDER_ERROR", "released"],
-  ])("%s: %s %s, hold %s", async (model, status, code, held) => {
+  ])("a mesh on %s ends as %s %s with its hold %s", async (model, status, code, held) => {
     const id = await upload(await picture("#c33"), "image/png");
     const { jobId, job } = await make({ inputArtifactIds: [id] }, model);
     expect([job.status, job.error?.code ?? null]).toEqual([status, code]);
@@ -101,7 +101,7 @@ describe("how each model of the sandbox ends", () => {
   });
 });
 
-describe("what is refused, and where", () => {
+describe("mesh input validation", () => {
   test.each<[string, (id: string) => object, (string | number)[]]>([
     ["a picture that is not there", () => ({ inputArtifactIds: ["art_0"] }), ["inputArtifactIds", 0]],
     [
@@ -133,7 +133,7 @@ describe("what is refused, and where", () => {
       }),
       ["meshSettings", "profile"],
     ],
-  ])("%s", async (_case, input, field) => {
+  ])("%s is refused at its field", async (_case, input, field) => {
     const id = await upload(await picture("#c33"), "image/png");
     const { status, json } = await submit(input(id));
     expect(status).toBe(422);
@@ -145,7 +145,7 @@ describe("what is refused, and where", () => {
   test.each([
     ["no picture", Buffer.from("words"), "text/plain", /text\/plain/],
     ["a picture above the limit", Buffer.alloc(8 * 1024 * 1024 + 1), "image/png", /8388609 bytes/],
-  ])("%s", async (_case, bytes, mediaType, message) => {
+  ])("an input artifact with %s is refused", async (_case, bytes, mediaType, message) => {
     const { status, json } = await submit({ inputArtifactIds: [await upload(bytes, mediaType)] });
     expect(status).toBe(422);
     expect(json.detail[0]).toMatchObject({

@@ -4,8 +4,8 @@ import { tapSandbox } from "@/testing/vendor-tap";
 import { rowsOf } from "@/testing/world";
 
 /*
- * Answers in JSON, end to end: held to their schema on every model, given back once where the model does not promise the
- * shape itself, and paid for as often as they were asked for.
+ * JSON answers, end to end: every model's answer must fit its schema, a model that does not guarantee the
+ * shape gets one repair, and each answer is charged.
  */
 
 const KEY = "text.structured.generation.v1";
@@ -38,8 +38,8 @@ async function run(body: object, key = KEY) {
 }
 const quoted = async (body: object) => (await tenant.post(at("quote"), body)).json.pricing.quote;
 
-describe("a model that promises shapes itself", () => {
-  test("is sent the schema as its own feature, and once", async () => {
+describe("a model that guarantees the schema", () => {
+  test("the model gets the schema as its own feature, in one call", async () => {
     const { job, receipt, first, second } = await run({ input });
     expect(job.typedOutput).toEqual({ name: expect.any(String), metres: expect.any(Number) });
     expect(first).toHaveLength(1);
@@ -49,13 +49,13 @@ describe("a model that promises shapes itself", () => {
     expect(receipt.providerSubmissions).toBe(1);
   });
 
-  test("takes the schema beside the input just the same", async () => {
+  test("the model accepts a schema beside the input", async () => {
     const { job, first } = await run({ input: { messages }, responseSchema: schema });
     expect(job.status).toBe("succeeded");
     expect(first[0].responseFormat.schema).toEqual(schema);
   });
 
-  test("is not asked again when it breaks its promise", async () => {
+  test("the model gets no repair call if its answer does not fit", async () => {
     const { job, receipt, second } = await run({ input, preferredModel: "sandbox-careless" });
     expect(job.error?.code).toBe("StructuredOutputInvalid");
     expect(second).toEqual([]);
@@ -64,8 +64,8 @@ describe("a model that promises shapes itself", () => {
   });
 });
 
-describe("a model that is asked in words", () => {
-  test("is given its unfit answer back once, with what is wrong with it", async () => {
+describe("a model with the schema in its prompt", () => {
+  test("an answer that does not fit is sent back once, with its errors", async () => {
     const { job, receipt, first, second } = await run({ input, preferredModel: "sandbox-malformed" });
     expect(job.typedOutput).toEqual({ name: expect.any(String), metres: expect.any(Number) });
     expect([first.length, second.length]).toEqual([1, 1]);
@@ -81,7 +81,7 @@ describe("a model that is asked in words", () => {
     expect(receipt).toMatchObject({ logicalAttempts: 1, providerSubmissions: 2 });
   });
 
-  test("is paid for both answers, out of a hold that covered both", async () => {
+  test("both answers are charged, within a hold that covers both", async () => {
     const { job, receipt } = await run({ input, preferredModel: "sandbox-malformed" });
     const once = await run(
       { input: { messages }, preferredModel: "sandbox-malformed" },
@@ -89,7 +89,8 @@ describe("a model that is asked in words", () => {
     );
     const { attempts, hold } = await rowsOf(job.jobId);
     const usage = receipt.usage;
-    // Of the sandbox, whose tokens are bytes by four: the second call reads all the first one did, and its answer.
+    // Tokens of the sandbox are bytes divided by four. The second call reads the whole first call and its
+    // answer.
     expect(usage.inputTokens).toBeGreaterThan(2 * once.receipt.usage.inputTokens);
     const cost = Math.ceil((usage.inputTokens * 150_000 + usage.outputTokens * 600_000) / 1_000_000);
     expect(Math.abs((attempts[0]?.cost_micros ?? 0) - cost)).toBeLessThanOrEqual(2);
@@ -100,7 +101,7 @@ describe("a model that is asked in words", () => {
     expect(wordy.amountMicros).toBeGreaterThan(2 * native.amountMicros);
   });
 
-  test("fails with both answers paid when the second does not fit either", async () => {
+  test("a second answer that does not fit fails the job, with both answers charged", async () => {
     const { job, receipt, second } = await run({ input, preferredModel: "sandbox-stubborn" });
     expect(job.error).toMatchObject({
       code: "StructuredOutputRepairFailed",
@@ -111,7 +112,7 @@ describe("a model that is asked in words", () => {
     expect(receipt).toMatchObject({ providerSubmissions: 2, holdState: "settled" });
   });
 
-  test("is repaired at once, too", async () => {
+  test("an invoke gets a repair too", async () => {
     const { status, json } = await tenant.post(at("invoke"), { input, preferredModel: "sandbox-malformed" });
     expect(status).toBe(200);
     expect(json.typedOutput).toEqual({ name: expect.any(String), metres: expect.any(Number) });
@@ -119,7 +120,7 @@ describe("a model that is asked in words", () => {
     expect(receipt.attempts[0].submissions).toBe(2);
   });
 
-  test("is not repaired in a stream, whose text was sent already", async () => {
+  test("a stream gets no repair, because its text was already sent", async () => {
     const body = { input, preferredModel: "sandbox-malformed", executionMode: "Stream" };
     const { json } = await tenant.post(at("invoke", "text.general.fast.v1"), body);
     await expect
@@ -130,14 +131,14 @@ describe("a model that is asked in words", () => {
     expect(receipt.attempts[0].submissions).toBe(1);
   });
 
-  test("that only thinks has used up its output", async () => {
+  test("an answer with reasoning only is ReasoningBudgetExhausted", async () => {
     const { job, receipt } = await run({ input, preferredModel: "sandbox-thinker" });
     expect(job.error?.code).toBe("ReasoningBudgetExhausted");
     expect(receipt.usage.reasoningTokens).toBe(receipt.usage.outputTokens);
   });
 });
 
-describe("a schema that cannot be validated against is refused before anything is sent", () => {
+describe("a schema that cannot be used for validation", () => {
   test.each<[string, object, (string | number)[]]>([
     [
       "in the input",
@@ -156,8 +157,8 @@ describe("a schema that cannot be validated against is refused before anything i
       ["input", "responseSchema", "type"],
     ],
     ["given twice, differently", { input, responseSchema: {} }, ["responseSchema"]],
-  ])("%s", async (_case, body, field) => {
-    // A quote has no schema beside its input.
+  ])("a schema %s is refused before anything is sent", async (_case, body, field) => {
+    // A quote accepts no schema beside its input.
     const isBeside = "responseSchema" in body;
     for (const what of ["invoke", "jobs", ...(isBeside ? [] : ["quote"])]) {
       const { status, json } = await tenant.post(at(what), body);
@@ -167,7 +168,7 @@ describe("a schema that cannot be validated against is refused before anything i
   });
 });
 
-describe("by grade", () => {
+describe("models by grade", () => {
   const model = async (key: string, more: object = {}) =>
     (await tenant.post(at("quote", key), { input: { messages }, ...more })).json.resolved?.model ?? null;
 
@@ -179,14 +180,14 @@ describe("by grade", () => {
     expect(await model("text.creative.longform.v1")).toBe("sandbox-1");
   });
 
-  test("a model that is not made for it is not taken, even by name", async () => {
+  test("a model that is not made for the kind is refused even by name", async () => {
     const body = { input: { messages }, preferredModel: "sandbox-1" };
     const { status, json } = await tenant.post(at("jobs", "text.reasoning.maximum.v1"), body);
     expect([status, json.code]).toEqual([409, "ROUTE_UNAVAILABLE"]);
     expect(json.details.alternates).toEqual(["sandbox/sandbox-2"]);
   });
 
-  test("what is too long for the chosen model is refused, not cut", async () => {
+  test("a text too long for the chosen model is refused, not cut", async () => {
     const content = "word ".repeat(200_000);
     const body = { input: { messages: [{ role: "user", content }] } };
     const short = await tenant.post(at("quote", "text.general.fast.v1"), body);
@@ -210,7 +211,7 @@ describe("by grade", () => {
     expect(status).toBe(200);
   });
 
-  test("long creative text is a durable job alone", async () => {
+  test("long creative text runs only as a durable job", async () => {
     const { status, json } = await tenant.post(at("invoke", "text.creative.longform.v1"), {
       input: { messages },
     });

@@ -46,7 +46,7 @@ test("a translation keeps ids, placeholders, terms, glossary and length", async 
   expect(job.typedOutput).toEqual(json.typedOutput);
 });
 
-test("a translation that lost something is given back once, with what it lost", async () => {
+test("a translation that lost something is sent back once, with a list of the losses", async () => {
   const { job, receipt } = await run(TRANSLATE, { input, preferredModel: "sandbox-careless" });
   expect(job.status).toBe("succeeded");
   const { attemptId, submissions } = receipt.attempts[0];
@@ -57,14 +57,14 @@ test("a translation that lost something is given back once, with what it lost", 
   expect(complaint).toContain('Item "one" must have "{name}" once, not 0 times.');
 });
 
-test("a translation no one could repair names the items", async () => {
+test("a translation that stays wrong after the repair names its items", async () => {
   const items = input.items.map(({ id, text }) => ({ id, text, maxLength: 1, placeholders: ["{name}"] }));
   const { job, receipt } = await run(TRANSLATE, { input: { ...input, items } });
   expect(job.error).toMatchObject({ code: "StructuredOutputInvalid", details: { ids: ["one", "two"] } });
   expect(receipt.providerSubmissions).toBe(2);
 });
 
-test("a translation without items says so", async () => {
+test("a translation without items is EmptyStructuredOutput", async () => {
   const { job } = await run(TRANSLATE, { input, preferredModel: "sandbox-hollow" });
   expect(job.error?.code).toBe("EmptyStructuredOutput");
 });
@@ -89,7 +89,7 @@ test.each<[string, object, (string | number)[]]>([
     { items: [{ id: "a", text: "x", maxLength: 0 }] },
     ["items", 0, "maxLength"],
   ],
-])("of translations %s is refused at its field", async (_case, more, field) => {
+])("a translation with %s is refused at its field", async (_case, more, field) => {
   const { status, json } = await tenant.post(at(TRANSLATE, "invoke"), { input: { ...input, ...more } });
   expect(status).toBe(422);
   expect(json.detail[0].loc).toEqual(["body", "input", ...field]);
@@ -107,7 +107,7 @@ test("a schema or tools beside a translation or an extraction are refused at the
   }
 });
 
-test("an extraction fills the schema it is given", async () => {
+test("an extraction fills its schema", async () => {
   const schema = { type: "object", properties: { total: { type: "number" } }, required: ["total"] };
   const body = { input: { document: "Total: 12.50 EUR", schema, instructions: "In euros." } };
   const { status, json } = await tenant.post(at(EXTRACT, "invoke"), body);

@@ -20,7 +20,7 @@ beforeAll(async () => {
 const submit = (input: object, more: object = {}) =>
   tenant.post(`/v1/capabilities/${VIDEO}/jobs`, { input, ...more });
 
-/** The work of the sandbox takes a moment of real time, whatever the clock of a test says. */
+/** The sandbox needs a moment of real time for its work, whatever the clock of a test shows. */
 const patient = (clock: ReturnType<typeof testClock>) => ({
   ...inlineStep(clock),
   sleep: async (_id: string, ms: number) => {
@@ -38,7 +38,7 @@ async function make(input: object, model = "sandbox-1", more: object = {}) {
   return { jobId, job: (await tenant.get(`/v1/jobs/${jobId}`)).json };
 }
 
-test("a prompt and pictures become an MP4 whose length is measured, reported and paid for", {
+test("a prompt and pictures become an MP4 whose length is measured, reported and charged", {
   tags: "long",
 }, async () => {
   const picture = await sharp({ create: { width: 300, height: 300, channels: 3, background: "#c33" } })
@@ -73,8 +73,8 @@ test("a prompt and pictures become an MP4 whose length is measured, reported and
   expect([hold.state, row.status]).toEqual(["settled", "succeeded"]);
 });
 
-describe("while the provider works", () => {
-  test("its progress is reported, and a worker that takes over asks and does not submit again", {
+describe("a video that the provider is working on", () => {
+  test("progress is reported, and a new worker polls without submitting again", {
     tags: "long",
   }, async () => {
     const tap = await tapSandbox();
@@ -88,7 +88,7 @@ describe("while the provider works", () => {
       if (!first) throw new Error("not claimed");
       expect(await attempt(ctx, jobId, first)).toMatchObject({ state: "pending" });
       expect(await attempt(ctx, jobId, first)).toMatchObject({ state: "pending" });
-      // The worker is gone, and its lease with it: the job is swept and run by another.
+      // The worker and its lease are gone: the sweep finds the job, and another worker runs it.
       clock.advance(60_000);
       await projectLeasesPass(tenant.projectId, 60_000);
       await jobs.sweep(ctx, { projectId: tenant.projectId });
@@ -118,7 +118,7 @@ describe("while the provider works", () => {
     }
   });
 
-  test("a deadline that passes ends it as ExecutionTimeout, its hold ambiguous and its cost unknown", {
+  test("a passed deadline ends the job as ExecutionTimeout, with an ambiguous hold and an unknown cost", {
     tags: "long",
   }, async () => {
     const { jobId, job } = await make({ prompt: "Snow", durationSeconds: 2 }, "sandbox-slow", {
@@ -137,7 +137,7 @@ test.each([
   ["sandbox-fail", "failed", "PROVIDER_ERROR", "released"],
   ["sandbox-lost", "failed", "TRANSPORT_AMBIGUOUS", "ambiguous"],
   ["sandbox-busy", "succeeded", undefined, "settled"],
-])("%s ends %s as %s, its hold %s", async (model, status, code, held) => {
+])("a video on %s ends %s as %s with its hold %s", async (model, status, code, held) => {
   const { jobId, job } = await make({ prompt: "Snow", durationSeconds: 1 }, model);
   expect([job.status, job.error?.code]).toEqual([status, code]);
   expect((await rowsOf(jobId)).hold.state).toBe(held);
@@ -154,7 +154,7 @@ test.each<[string, object, string]>([
     { prompt: "x", referenceImages: [{ dataBase64: "aGVsbG8h", filename: "a.png", mimeType: "image/png" }] },
     "referenceImages.0.dataBase64",
   ],
-])("%s is a 422 at its field", async (_case, input, field) => {
+])("a video with %s is a 422 at its field", async (_case, input, field) => {
   const { status, json } = await submit(input);
   expect(status).toBe(422);
   expect(JSON.stringify(json)).toContain(JSON.stringify(field.split(".").at(-1)));

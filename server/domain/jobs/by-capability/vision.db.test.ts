@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { finish, makeTenant, type Tenant } from "@/testing/api";
 import { tapSandbox } from "@/testing/vendor-tap";
 
-/* Pictures in, one JSON object out, over the API. */
+/* Pictures in and one JSON object out, over the API. */
 
 const at = (what: string) => `/v1/capabilities/text.vision.structured.v1/${what}`;
 let tenant: Tenant;
@@ -29,7 +29,7 @@ const asking = (data: string, mediaType = "image/png", role = "user") => ({
   ],
 });
 
-test("a picture is sent as it came, and answered by its bytes, at once and as a job", async () => {
+test("a picture is sent unchanged and described by its bytes, by invoke and as a job", async () => {
   const { status, json } = await tenant.post(at("invoke"), { input: asking(png) });
   expect(status, JSON.stringify(json)).toBe(200);
   const [picture] = json.typedOutput.pictures;
@@ -46,7 +46,7 @@ test("a picture is sent as it came, and answered by its bytes, at once and as a 
   expect(receipt.usage.inputTokens).toBeGreaterThan(256);
 });
 
-test("a schema beside the input holds the answer", async () => {
+test("a schema beside the input shapes the answer", async () => {
   const responseSchema = { type: "object", properties: { hex: { type: "string" } }, required: ["hex"] };
   const { json } = await tenant.post(at("invoke"), { input: asking(png), responseSchema });
   expect(json.typedOutput).toEqual({ hex: expect.any(String) });
