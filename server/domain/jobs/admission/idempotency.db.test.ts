@@ -8,7 +8,7 @@ import { DAY_MS } from "@/server/platform/time/units";
 import { inlineStep, makeProject } from "@/testing/world";
 
 const ask = (content: string) => ({ messages: [{ role: "user", content }] });
-/** The id of an input that is stored for later. */
+/** Stores an input for later and returns its id. */
 const store = async (ctx: Ctx, content: string) =>
   (await inputs.storePayload(ctx, ask(content), undefined)).payloadId;
 
@@ -16,9 +16,9 @@ const DOORS = [
   ["submit", jobs.submit],
   ["invoke", jobs.invoke],
 ] as const;
-/** Sends this under one key, and answers with the id of the record. */
+/** Sends this request under one key and returns the id of the record. */
 async function send(door: (typeof DOORS)[number][1], ctx: Ctx, body: object): Promise<string> {
-  const answer = await door(ctx, "text.general.fast.v1", { idempotencyKey: "k", ...body } as never); // a request of either door
+  const answer = await door(ctx, "text.general.fast.v1", { idempotencyKey: "k", ...body } as never); // valid for both entry points
   return "jobId" in answer ? answer.jobId : answer.executionId;
 }
 
@@ -31,7 +31,7 @@ const countJobs = async (projectId: string) =>
     )
   ).rows[0];
 
-test("200 concurrent submits with one key make one job, one hold and one event; all get the same id", async () => {
+test("200 concurrent submits with one key make one job, one hold and one event, and all get the same id", async () => {
   const { ctx, projectId } = await makeProject();
   const submitted = await Promise.all(
     Array.from({ length: 200 }, () =>
@@ -54,7 +54,7 @@ test("the same key with another request is a conflict that names the first job a
   expect(await countJobs(projectId)).toEqual({ jobs: 1, holds: 1, events: 1 });
 });
 
-test("a door that reads more of a request than 0.2.0 finds what that stored under its key, and no other request does", async () => {
+test("a request with members that 0.2.0 did not read finds the record that 0.2.0 stored under its key", async () => {
   const { ctx } = await makeProject();
   const key = "text.structured.generation.v1";
   const responseSchema = { type: "object", properties: { city: { type: "string" } } };
@@ -85,7 +85,7 @@ test("key order and the place of a constraint do not make another request", asyn
   expect(two.jobId).toBe(one.jobId);
 });
 
-test("options that ask for nothing, and traits in another order, do not make another request", async () => {
+test("empty options and the order of traits do not make another request", async () => {
   const { ctx } = await makeProject();
   const traits = { maturityRating: "R", matureContentTraits: ["sexual_non_graphic", "graphic_violence"] };
   const send = (key: string, rest: object) =>
@@ -106,7 +106,7 @@ test("options that ask for nothing, and traits in another order, do not make ano
   expect((await send("rated", turned)).jobId).toBe(rated.jobId);
 });
 test.each(DOORS)(
-  "a replay of %s that names a stored input finds its record when that input is gone, and another request is distinguished",
+  "a replay of %s whose stored input is gone finds its record, and another request is a conflict",
   async (_, door) => {
     const { ctx, clock, projectId } = await makeProject();
     const [ref, same, other] = [await store(ctx, "A"), await store(ctx, "A"), await store(ctx, "B")];
@@ -137,7 +137,7 @@ test.each(DOORS)(
 );
 
 test.each(DOORS)(
-  "a replay of %s by a stored input that is gone finds the record of the same input inline, while its content is kept",
+  "a replay of %s by a stored input that is gone finds the record of the same inline input while its content is kept",
   async (_, door) => {
     const { ctx, clock, projectId } = await makeProject();
     const [ref, other] = [await store(ctx, "A"), await store(ctx, "B")];
@@ -149,7 +149,7 @@ test.each(DOORS)(
     expect(await run({ inputPayloadRef: ref })).toBe(jobId);
     for (const another of [{ inputPayloadRef: other }, { inputPayloadRef: ref, tags: ["b"] }])
       await expect(run(another)).rejects.toMatchObject({ code: "IdempotencyConflict", details: { jobId } });
-    // Of a request that is not kept no one can tell whether it was the same.
+    // Without its content, the first request cannot be compared.
     await pool.query("UPDATE payload SET content = NULL WHERE job_id = $1", [jobId]);
     await expect(run({ inputPayloadRef: ref })).rejects.toMatchObject({
       issues: [{ loc: ["body", "inputPayloadRef"], type: "not_found" }],
@@ -158,7 +158,7 @@ test.each(DOORS)(
   },
 );
 
-test("a key answers with its job in whatever state it is", async () => {
+test("a replayed key returns its job in any status", async () => {
   const { ctx, clock } = await makeProject();
   const body = { input: ask("A"), idempotencyKey: "k" };
   const { jobId } = await jobs.submit(ctx, "text.general.fast.v1", body);
@@ -196,7 +196,7 @@ test("a minted key is returned, and the header is an alias that must agree", asy
   });
 });
 
-test("a replayed invoke answers with the first execution, and sends nothing", async () => {
+test("a replayed invoke returns the first execution and sends nothing", async () => {
   const { ctx, projectId } = await makeProject();
   const body = { input: ask("Once more."), idempotencyKey: "k" };
   const answers = await Promise.all(
@@ -208,7 +208,7 @@ test("a replayed invoke answers with the first execution, and sends nothing", as
   expect(rows[0]).toEqual({ n: 1 });
 });
 
-test("an invoke that fails under a key fails the same way again", async () => {
+test("a replayed invoke that failed fails the same way again", async () => {
   const { ctx } = await makeProject();
   const body = { input: ask("No."), preferredModel: "sandbox-refuse", idempotencyKey: "k" };
   const [first, second] = [

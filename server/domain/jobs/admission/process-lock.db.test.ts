@@ -11,7 +11,7 @@ const holders = async (number: number | null) =>
     )
   ).rows;
 
-test("a process holds its lock over a connection that is lost, says so only while it does, and lets it go at its end", async () => {
+test("a process takes its lock again after a lost connection, reports it only while held, and releases it at its end", async () => {
   expect(processLock()).toBeNull();
   const lock = await holdProcessLock();
   const number = processLock();

@@ -7,14 +7,20 @@ import { canonicalText, sha256Hex } from "@/server/platform/text/canonical";
 import { setSettings } from "@/testing/settings";
 import { makeProject, rowsOf, type TestProject } from "@/testing/world";
 
-/* Repeats of requests without an idempotency key: who is joined to what, by what became of the earlier one. */
+/*
+ * Repeats of requests without an idempotency key: which execution each one joins, by the outcome of the
+ * earlier one.
+ */
 
 const FAST = "text.general.fast.v1";
 const PATH = `/v1/capabilities/${FAST}/invoke`;
 
 type Sending = { retries?: number; path?: string; keyed?: string; from?: Ctx; seconds?: number };
 
-/** Sends a request as a door does, to a model that does as its text says, without waiting for its answer. */
+/**
+ * Sends a request without waiting for its answer, as the API does, to a model that follows the script in its
+ * text.
+ */
 function send(project: TestProject, text: string, sending: Sending = {}) {
   const { retries = 0, path = PATH, keyed, from = project.ctx, seconds } = sending;
   const caller = new AbortController();
@@ -45,7 +51,10 @@ const executions = async ({ projectId }: TestProject) =>
     )
   ).rows;
 
-/** Waits until so many executions are there and, where it is asked for, the first of them is in this state. */
+/**
+ * Waits until there are this many executions and, if `states` is given, until the first of them is in this
+ * state.
+ */
 const begun = (project: TestProject, count: number, states?: string) =>
   expect
     .poll(async () => {
@@ -54,11 +63,11 @@ const begun = (project: TestProject, count: number, states?: string) =>
     })
     .toEqual([count, ...(states ? [states] : [])]);
 
-/** The same text each time, of a call that takes its time. */
+/** A unique text whose call takes this long. */
 const slow = (ms = 1_500) => `[slow ${ms}] ${randomUUID()}?`;
 
-describe("an ambiguous outcome", () => {
-  test("is what each repeat gets within the guard, and none of them makes it last longer", async () => {
+describe("a repeat after an ambiguous outcome", () => {
+  test("each repeat within the guard gets the ambiguous outcome, and none of them extends the guard", async () => {
     const project = await makeProject();
     const text = `[lost] ${randomUUID()}`;
     const first = await send(project, text).answer;
@@ -73,7 +82,7 @@ describe("an ambiguous outcome", () => {
     expect(later.id).not.toBe(first.id);
   });
 
-  test("of a call that ran into its limit is one, since the provider may have done the work", {
+  test("a call that reached its time limit is ambiguous, since the provider may have done the work", {
     tags: "long",
   }, async () => {
     const project = await makeProject();
@@ -83,7 +92,7 @@ describe("an ambiguous outcome", () => {
     expect(await send(project, text, { seconds: 5 }).answer).toEqual({ ...first, isReplay: true });
   });
 
-  test("is of the same key, project, environment, path and body alone; a new idempotency key is a new execution", async () => {
+  test("the outcome belongs to one API key, project, environment, path and body, and a new idempotency key is a new execution", async () => {
     const project = await makeProject();
     const text = `[lost] ${randomUUID()}`;
     const { id } = await send(project, text).answer;
@@ -105,7 +114,7 @@ describe("an ambiguous outcome", () => {
     expect((await send(project, text).answer).id).toBe(id);
   });
 
-  test("is no one's where the guard is off", async () => {
+  test("no repeat gets the outcome if the guard is off", async () => {
     setSettings({ REPEAT_GUARD_SECONDS: 0 });
     const project = await makeProject();
     const text = `[lost] ${randomUUID()}`;
@@ -114,8 +123,8 @@ describe("an ambiguous outcome", () => {
   });
 });
 
-describe("a definite end", () => {
-  test.each(["[refuse]", "[fail]"])("as of %s is no outcome of the repeat, which runs", async (script) => {
+describe("a repeat after a definite end", () => {
+  test.each(["[refuse]", "[fail]"])("a repeat after %s is a new execution", async (script) => {
     const project = await makeProject();
     const text = `${script} ${randomUUID()}`;
     const first = await send(project, text).answer;
@@ -125,7 +134,7 @@ describe("a definite end", () => {
     expect((await executions(project)).map(({ repeat_hash }) => repeat_hash)).toEqual([null, null]);
   });
 
-  test("of an answer that was written out whole is not replayed", async () => {
+  test("an answer that was written completely is not replayed", async () => {
     const project = await makeProject();
     const text = randomUUID();
     const first = await send(project, text).answer;
@@ -134,8 +143,8 @@ describe("a definite end", () => {
   });
 });
 
-describe("a request that still runs", () => {
-  test("is not joined by an equal one sent beside it", async () => {
+describe("a repeat of a running request", () => {
+  test("an equal request sent at the same time does not join", async () => {
     const project = await makeProject();
     const text = slow(300);
     const both = await Promise.all([send(project, text).answer, send(project, text).answer]);
@@ -143,7 +152,7 @@ describe("a request that still runs", () => {
     expect(both.map(({ isReplay }) => isReplay)).toEqual([false, false]);
   });
 
-  test("is joined when its caller left, by one repeat; when that one leaves, by another", {
+  test("one repeat joins a request whose caller left, and another joins when that one leaves", {
     tags: "long",
   }, async () => {
     const project = await makeProject();
@@ -166,7 +175,7 @@ describe("a request that still runs", () => {
     expect(await executions(project)).toHaveLength(2);
   });
 
-  test("is joined by one of two repeats sent at once", { tags: "long" }, async () => {
+  test("one of two simultaneous repeats joins", { tags: "long" }, async () => {
     const project = await makeProject();
     const text = slow();
     const first = send(project, text);
@@ -197,7 +206,7 @@ describe("a request that still runs", () => {
     expect(await executions(project)).toHaveLength(2);
   });
 
-  test("is joined by a client that says it repeats, once for each time it says so", {
+  test("a client that declares a retry joins, once per declared retry", {
     tags: "long",
   }, async () => {
     const project = await makeProject();
@@ -215,7 +224,7 @@ describe("a request that still runs", () => {
     expect(await executions(project)).toHaveLength(2);
   });
 
-  test("is joined when its lease is lost, or not renewed for 3 s where its process is not known, and taken over by no one", {
+  test("a repeat joins if the lease is lost, or if it is not renewed for 3 s and the process is unknown, and no worker takes over", {
     tags: "long",
   }, async () => {
     const project = await makeProject();
@@ -243,7 +252,9 @@ describe("a request that still runs", () => {
     }
   });
 
-  test("is joined as soon as the lock of its process is free, and not before", { tags: "long" }, async () => {
+  test("a repeat joins once the lock of the request's process is free, and not before", {
+    tags: "long",
+  }, async () => {
     const project = await makeProject();
     const lock = await holdLock("4712");
     const text = slow();
@@ -262,7 +273,7 @@ describe("a request that still runs", () => {
   });
 });
 
-/** A process that lives, as far as its lock says. */
+/** Holds the lock of a process, which then appears to be alive. */
 async function holdLock(number: string) {
   const client = openListener("test");
   await client.connect();
@@ -270,8 +281,8 @@ async function holdLock(number: string) {
   return client;
 }
 
-describe("a success that did not reach its caller", () => {
-  test("is replayed to one client that says it repeats, within the guard, while its content is kept", {
+describe("a repeat of a success that did not reach its caller", () => {
+  test("one client that declares a retry gets the success, within the guard and while its content is kept", {
     tags: "long",
   }, async () => {
     const project = await makeProject();
@@ -305,7 +316,7 @@ describe("a success that did not reach its caller", () => {
     expect((await send(project, late.text, { retries: 1 }).answer).isReplay).toBe(false);
   });
 
-  test("is replayed where it left while its answer was written, after the end", async () => {
+  test("a repeat gets the success if the caller left while its answer was being written", async () => {
     const project = await makeProject();
     const text = randomUUID();
     const first = send(project, text);
@@ -316,8 +327,8 @@ describe("a success that did not reach its caller", () => {
   });
 });
 
-describe("an answer without the end", () => {
-  test("lets a repeat wait for the same work, and read its end when that came meanwhile", {
+describe("a repeat of a request that was answered before its end", () => {
+  test("a repeat waits for the same work, or gets its end if that came first", {
     tags: "long",
   }, async () => {
     const project = await makeProject();
@@ -339,7 +350,7 @@ describe("an answer without the end", () => {
   });
 });
 
-test("a repeat that no budget or plan has room for is joined all the same", { tags: "long" }, async () => {
+test("a repeat joins even if no budget or plan has room for it", { tags: "long" }, async () => {
   const project = await makeProject();
   const text = slow();
   const first = send(project, text);
@@ -356,7 +367,7 @@ test("a repeat that no budget or plan has room for is joined all the same", { ta
   });
 });
 
-test("a submission is joined when its caller left before it read its job's id, and not for its process's sake", async () => {
+test("a repeat joins a submission only if its caller left before it read the job's id", async () => {
   const project = await makeProject();
   const body = { input: { messages: [{ role: "user", content: randomUUID() }] } };
   const submit = async (leaves: boolean) => {
@@ -374,7 +385,7 @@ test("a submission is joined when its caller left before it read its job's id, a
   expect((await submit(false)).isReplay).toBe(false);
 });
 
-test("what is too old to be joined is forgotten with other content", async () => {
+test("pruning clears the repeat hash of a job that is too old to be joined", async () => {
   const project = await makeProject();
   await send(project, `[lost] ${randomUUID()}`).answer;
   const hashes = async () => (await executions(project)).map(({ repeat_hash }) => repeat_hash);
