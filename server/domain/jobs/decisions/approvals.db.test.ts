@@ -22,14 +22,14 @@ async function makeGuarded(settings: object = {}, thresholdMicros = 0): Promise<
   return project;
 }
 
-/** The context of a key of this project that this person made; null: no one knows who. */
+/** The context of a key that this person made in the project; null for a key without a known person. */
 function keyOf(project: TestProject, userId: string | null): Ctx {
   const { principal } = project.ctx;
   if (principal.kind !== "service_principal") throw new Error("a project's context is a key's");
   return { ...project.ctx, principal: { ...principal, id: newId("key"), scopes: new Set(SCOPES), userId } };
 }
 
-test("a job waits when its estimate is above the threshold, and only then; its hold is open and nothing is sent", async () => {
+test("a job above the threshold waits with an open hold and nothing sent, and one at the threshold does not wait", async () => {
   const guarded = await makeGuarded();
   const { jobId, estimatedCost } = await jobs.submit(guarded.ctx, TEXT, QUESTION);
   const rows = await rowsOf(jobId);
@@ -67,7 +67,7 @@ test("an approved job is queued with a fresh deadline and a new dispatch number,
   expect(await jobs.get(project.ctx, jobId)).toMatchObject({ status: "succeeded" });
 });
 
-test("after seven days without a decision the job is canceled as ApprovalExpired and its hold is released", async () => {
+test("a job without a decision for seven days is canceled as ApprovalExpired, and its hold is released", async () => {
   const project = await makeGuarded();
   const { jobId } = await jobs.submit(project.ctx, TEXT, QUESTION);
   project.clock.advance(7 * DAY_MS - 60_000);
@@ -84,7 +84,7 @@ test("after seven days without a decision the job is canceled as ApprovalExpired
   expect((await rowsOf(jobId)).hold).toMatchObject({ state: "released" });
 });
 
-test("a decision after the deadline comes too late, also before the sweep has ended the job", async () => {
+test("a decision after the deadline is too late even before the sweep has ended the job", async () => {
   const project = await makeGuarded();
   const approver = keyOf(project, null);
   for (const decide of [jobs.approve, jobs.reject]) {
@@ -105,7 +105,7 @@ test("a decision after the deadline comes too late, also before the sweep has en
   }
 });
 
-test("of many decisions at once one is made, and everybody is answered by what became of the job", async () => {
+test("one of many simultaneous decisions is made, and every caller gets the resulting job or a refusal", async () => {
   const project = await makeGuarded();
   const { jobId } = await jobs.submit(project.ctx, TEXT, QUESTION);
   const approver = keyOf(project, null);
@@ -123,7 +123,7 @@ test("of many decisions at once one is made, and everybody is answered by what b
   }
 });
 
-test("viewers may not decide, members may; a key needs the scope", async () => {
+test("members may decide, viewers may not, and a key needs the scope", async () => {
   const project = await makeGuarded();
   const { jobId } = await jobs.submit(project.ctx, TEXT, QUESTION);
   const viewer = await makePerson(project.organizationId, "viewer");
@@ -146,7 +146,7 @@ test("viewers may not decide, members may; a key needs the scope", async () => {
   expect((await jobs.approve(member.ctx, jobId)).status).toBe("queued");
 });
 
-test("where a second person has to decide, neither the submitter nor their keys count, nor a key of no one", async () => {
+test("a rule for a second person excludes the submitter, their keys and keys without a known person", async () => {
   const project = await makeGuarded({ requireDifferentApprover: true });
   const submitter = await makePerson(project.organizationId, "owner");
   const second = await makePerson(project.organizationId, "member");
@@ -159,13 +159,13 @@ test("where a second person has to decide, neither the submitter nor their keys 
   }
   expect((await jobs.rights(submitter.ctx, jobId)).whyNotDecide).toContain("someone else must decide");
   expect((await jobs.rights(second.ctx, jobId)).whyNotDecide).toBeNull();
-  // Lifting the rule later does not open what was submitted under it.
+  // Lifting the rule later does not open jobs that were submitted under it.
   await pool.query("UPDATE project SET settings = '{}' WHERE id = $1", [project.projectId]);
   await expect(jobs.approve(submitter.ctx, jobId)).rejects.toMatchObject({ code: "AuthorizationFailed" });
   expect((await jobs.approve(keyOf(project, second.userId), jobId)).status).toBe("queued");
 });
 
-test("a replay of a waiting job's key answers with it", async () => {
+test("a replay of a waiting job's key returns the waiting job", async () => {
   const project = await makeGuarded();
   const body = { input: QUESTION, idempotencyKey: "once" };
   const first = await jobs.submit(project.ctx, TEXT, body);
@@ -182,7 +182,7 @@ const GATE = {
   shown: { artifactIds: ["art_1", "art_2"] },
 };
 
-test("a gate inside a flow: the job waits without a worker, and goes on from where it paused when it is approved", async () => {
+test("a job paused inside a flow waits without a worker and continues where it paused once approved", async () => {
   const project = await makeProject();
   const { jobId } = await jobs.submit(project.ctx, TEXT, QUESTION);
   const started = await startJob(project.ctx, jobId);
@@ -199,11 +199,11 @@ test("a gate inside a flow: the job waits without a worker, and goes on from whe
     },
   });
   expect((await rowsOf(jobId)).job).toMatchObject({ lease_owner: null, lease_until: null });
-  // The worker that paused it holds nothing any more.
+  // The worker that paused the job holds nothing any longer.
   await attempt(project.ctx, jobId, started!);
   expect((await rowsOf(jobId)).attempts[0]).toMatchObject({ submission: "not_attempted" });
 
-  // Waiting for people is no part of the execution limit, however long it takes.
+  // Time spent waiting for people does not count toward the execution limit.
   project.clock.advance(3 * DAY_MS);
   expect((await jobs.approve(keyOf(project, null), jobId)).status).toBe("queued");
   await jobs.run(project.ctx, jobId, inlineStep(project.clock));
@@ -213,7 +213,7 @@ test("a gate inside a flow: the job waits without a worker, and goes on from whe
   expect(events.filter(({ type }) => type === "job.provider_submitted")).toHaveLength(1);
 });
 
-test("work the provider keeps is not submitted again after a gate, and stays ambiguous when the gate says no", async () => {
+test("work that the provider holds is not submitted again after an approval, and stays ambiguous after a rejection", async () => {
   const paused = async (project: TestProject) => {
     const { jobId } = await jobs.submit(project.ctx, TEXT, QUESTION);
     const started = await startJob(project.ctx, jobId);
@@ -239,7 +239,7 @@ test("work the provider keeps is not submitted again after a gate, and stays amb
   });
   expect((await rowsOf(rejected)).hold).toMatchObject({ state: "ambiguous" });
 
-  // Approved and then never taken up again: late, but no reason to run it a second time.
+  // An approved job that no worker takes up again fails late, but must not run a second time.
   const late = await paused(project);
   await jobs.approve(approver, late);
   project.clock.advance(DAY_MS);
@@ -253,7 +253,7 @@ test("work the provider keeps is not submitted again after a gate, and stays amb
   expect((await rowsOf(late)).hold).toMatchObject({ state: "ambiguous" });
 });
 
-test("a gate that a cancel overtook pauses nothing", async () => {
+test("a job that was canceled first is not paused", async () => {
   const project = await makeProject();
   const { jobId } = await jobs.submit(project.ctx, TEXT, QUESTION);
   const started = await startJob(project.ctx, jobId);
@@ -262,7 +262,7 @@ test("a gate that a cancel overtook pauses nothing", async () => {
   expect((await jobs.get(project.ctx, jobId)).status).toBe("canceling");
 });
 
-test("what a provider reports of its progress is an event each time it is news, and the job's progress is the newest", async () => {
+test("a progress report is an event if it is new, and the job shows the latest", async () => {
   const project = await makeProject();
   const { jobId, progress } = await jobs.submit(project.ctx, TEXT, QUESTION);
   expect(progress).toBeNull();

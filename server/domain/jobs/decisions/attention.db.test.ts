@@ -12,7 +12,7 @@ const PICTURE = { prompt: "A quiet harbour", width: 816, height: 816, variantCou
 
 type Stuck = { project: TestProject; jobId: string; operator: Ctx };
 
-/** Image jobs whose files could not be stored, one for each use; the store is the world outside, and it was down. */
+/** Image jobs whose files could not be stored because the artifact store was down; each test takes one. */
 const prepared: Stuck[] = [];
 const storeIsDown = () => vi.spyOn(artifactStore(), "put").mockRejectedValue(new Error("the store is down"));
 
@@ -33,7 +33,7 @@ const stuck = (): Stuck => prepared.pop() ?? expect.fail("prepare one more");
 
 const outage = () => vi.spyOn(artifactStore(), "put").mockRejectedValue(new StoreOutage("no answer"));
 
-/** The first turns of a job whose store cannot be reached, so many; the steps after them. */
+/** Runs a job while its store is unreachable, for this many turns, and returns the waits between them. */
 async function turnsOf(project: TestProject, jobId: string, turns: number): Promise<number[]> {
   const waits: number[] = [];
   const step = inlineStep(project.clock);
@@ -49,7 +49,7 @@ async function turnsOf(project: TestProject, jobId: string, turns: number): Prom
   return waits;
 }
 
-test("a store that cannot be reached for a while is retried automatically: no person is asked, and nothing is sent again", {
+test("an unreachable store is retried automatically, without an operator and without another submission", {
   tags: "long",
 }, async () => {
   const project = await makeProject();
@@ -63,7 +63,7 @@ test("a store that cannot be reached for a while is retried automatically: no pe
   );
   expect(rows).toEqual([{ content: expect.stringMatching(/^v1\./) }]);
   down.mockRestore();
-  // The worker that waited is gone: the next worker goes on from what was kept.
+  // The worker that waited is gone, so the next worker continues from the kept answer.
   await project.pass(HOUR_MS);
   await jobs.sweep(project.ctx, project);
   await jobs.run(project.ctx, jobId, inlineStep(project.clock));
@@ -80,7 +80,7 @@ test("a store that cannot be reached for a while is retried automatically: no pe
   expect(types).not.toContain("job.needs_attention");
 });
 
-test("a person is asked when the store cannot be reached for half an hour, and a cancel meanwhile charges what was made", {
+test("a store unreachable for half an hour needs an operator, and a cancel before that charges the work", {
   tags: "long",
 }, async () => {
   const project = await makeProject();
@@ -109,7 +109,7 @@ test("a person is asked when the store cannot be reached for half an hour, and a
   expect((await jobs.get(project.ctx, jobId)).status).toBe("succeeded");
 });
 
-test("files that wait to be worked on while the store cannot be reached are worked on automatically, too", {
+test("files that were not processed while the store was unreachable are processed automatically", {
   tags: "long",
 }, async () => {
   const project = await makeProject();
@@ -117,7 +117,7 @@ test("files that wait to be worked on while the store cannot be reached are work
   const put = store.put.bind(store);
   const sheet = { prompt: "Things", sheet: { rows: 2, columns: 2, slice: true } };
   const { jobId } = await jobs.submit(project.ctx, "image.generate.v1", { input: sheet });
-  // The sheet is kept; its cells are not.
+  // The sheet is stored; its cells are not.
   const down = outage().mockImplementationOnce(put);
   await turnsOf(project, jobId, 2);
   expect((await jobs.get(project.ctx, jobId)).status).toBe("running");
@@ -134,7 +134,7 @@ test("files that wait to be worked on while the store cannot be reached are work
   expect(attempts).toHaveLength(1);
 });
 
-test("a paid result that cannot be stored is kept, sealed, and an operator is asked", async () => {
+test("a paid result that cannot be stored is kept sealed and waits for an operator", async () => {
   const { project, jobId, operator } = stuck();
   expect(await jobs.get(project.ctx, jobId)).toMatchObject({
     status: "needs_attention",
@@ -163,16 +163,16 @@ test("a paid result that cannot be stored is kept, sealed, and an operator is as
   });
 });
 
-test("retrying the step ends the job with the very result that was paid for, and nothing is sent again", async () => {
+test("a retry of the step ends the job with the paid result, and nothing is sent again", async () => {
   const { project, jobId, operator } = stuck();
   const down = storeIsDown();
-  // While the store is down, trying again changes nothing but the events.
+  // While the store is down, a retry adds only events.
   expect((await jobs.retryStep(operator, jobId)).status).toBe("running");
   await jobs.run(project.ctx, jobId, inlineStep(project.clock));
   expect((await jobs.get(project.ctx, jobId)).status).toBe("needs_attention");
 
   down.mockRestore();
-  project.clock.advance(DAY_MS); // an operator takes their time; the execution limit is about the provider
+  project.clock.advance(DAY_MS); // the execution limit does not count the operator's time
   await jobs.retryStep(operator, jobId);
   await jobs.run(project.ctx, jobId, inlineStep(project.clock));
   const job = await jobs.get(project.ctx, jobId);
@@ -192,7 +192,7 @@ test("retrying the step ends the job with the very result that was paid for, and
   expect(rows).toEqual([{ content: null }]);
 });
 
-test("accepted, the job succeeds with what there is; failed or canceled, it ends so; the provider's cost is charged once", {
+test("accepting succeeds with the stored output, failing or canceling ends the job, and the cost is charged once", {
   tags: "long",
 }, async () => {
   for (const [end, wanted] of [
@@ -233,7 +233,7 @@ test("accepted, the job succeeds with what there is; failed or canceled, it ends
   }
 });
 
-test("without its content an answer can be neither stored nor accepted, only failed or canceled", async () => {
+test("an answer without content can be neither stored nor accepted, only failed or canceled", async () => {
   const { jobId, operator } = stuck();
   await pool.query("UPDATE payload SET content = NULL WHERE job_id = $1 AND kind = 'answer'", [jobId]);
   await expect(jobs.retryStep(operator, jobId)).rejects.toMatchObject({ code: "RetryNotSafe" });
@@ -241,7 +241,7 @@ test("without its content an answer can be neither stored nor accepted, only fai
   expect((await jobs.failWaiting(operator, jobId)).status).toBe("failed");
 });
 
-test("only an operator of the installation has these ways out, of whatever organization", async () => {
+test("only an operator of the installation may resolve a job in attention, whatever its organization", async () => {
   const { project, jobId } = stuck();
   const owner = await makePerson(project.organizationId, "owner");
   for (const work of [jobs.retryStep, jobs.acceptAsIs, jobs.failWaiting]) {

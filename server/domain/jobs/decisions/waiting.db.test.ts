@@ -19,7 +19,7 @@ async function makeGuarded(settings: object = {}): Promise<TestProject> {
 
 const submit = ({ ctx }: TestProject) => jobs.submit(ctx, TEXT, { input: QUESTION });
 
-test("the jobs of a project that wait are listed, whose time has ended first, with what each costs and who asked", async () => {
+test("the waiting jobs of a project are listed by deadline, with their costs and submitters", async () => {
   const project = await makeGuarded();
   const member = await makePerson(project.organizationId, "member");
   const first = await submit(project);
@@ -56,7 +56,7 @@ test("the jobs of a project that wait are listed, whose time has ended first, wi
   expect(await jobs.countWaiting(member.ctx, project.projectId)).toBe(1);
 });
 
-test("a viewer sees what waits and that they may not decide; who asked may not where a second person has to", async () => {
+test("a viewer sees a waiting job without the right to decide, and a submitter may not decide if a second person must", async () => {
   const project = await makeGuarded({ requireDifferentApprover: true });
   const [asker, viewer] = [
     await makePerson(project.organizationId, "member"),
@@ -72,7 +72,7 @@ test("a viewer sees what waits and that they may not decide; who asked may not w
   });
 });
 
-test("somebody else's project and none at all are the same NotFound", async () => {
+test("another organization's project and an unknown one are the same NotFound", async () => {
   const project = await makeGuarded();
   const stranger = await makePerson((await makeProject()).organizationId, "owner");
   for (const projectId of [project.projectId, newId("project")]) {
