@@ -46,7 +46,7 @@ async function finished(): Promise<{ jobId: string; events: JobEvent[] }> {
 }
 
 describe("a job's events as a stream", () => {
-  test("come as they are written, the same ids and bodies as the pages, and end with the job", async () => {
+  test("events arrive as they are written, with the ids and bodies of the pages, and end with the job", async () => {
     const jobId = await submit();
     const stream = await open(jobId);
     expect(stream.response.headers["content-type"]).toBe("text/event-stream");
@@ -60,7 +60,7 @@ describe("a job's events as a stream", () => {
     expect(events.at(-1)?.type).toBe("job.receipt_sealed");
   });
 
-  test("cut after any event and resumed by Last-Event-ID or cursor, none is lost and none comes twice", async () => {
+  test("a stream cut after any event and resumed by Last-Event-ID or cursor loses and repeats nothing", async () => {
     const { jobId, events } = await finished();
     for (let seen = 0; seen <= events.length; seen++) {
       const rest = events.slice(seen);
@@ -70,7 +70,7 @@ describe("a job's events as a stream", () => {
       const byCursor = await open(jobId, `?cursor=${seen}`);
       expect((await byCursor.ended).map(({ data }) => data)).toEqual(rest);
     }
-    // A browser that comes back sends both: what it saw last counts.
+    // A browser that reconnects sends both, and the id that it saw last takes precedence.
     const both = await open(jobId, "?cursor=1", { lastEventId: String(events.length - 1) });
     expect((await both.ended).map(({ data }) => data)).toEqual(events.slice(-1));
   });
@@ -106,7 +106,7 @@ describe("a job's events as a stream", () => {
     }
   });
 
-  test("of one type only, by the filter, with gaps in the ids", async () => {
+  test("a stream filtered by type has gaps in its ids", async () => {
     const { jobId, events } = await finished();
     const stream = await open(jobId, "?type=job.succeeded");
     expect((await stream.ended).map(({ data }) => data)).toEqual(
@@ -114,7 +114,7 @@ describe("a job's events as a stream", () => {
     );
   });
 
-  test("resumed beyond the last event, an ended job's sends that event again and ends", async () => {
+  test("a stream of an ended job resumed beyond its last event sends that event again and ends", async () => {
     const { jobId, events } = await finished();
     const last = events.slice(-1);
     const beyond = [
@@ -126,14 +126,14 @@ describe("a job's events as a stream", () => {
     expect(await (await open(jobId, "?cursor=50&type=job.queued")).ended).toEqual([]);
   });
 
-  test("resumed beyond the last event, a running job's goes on after its last", async () => {
+  test("a stream of a running job resumed beyond its last event continues after that event", async () => {
     const jobId = await submit();
     const stream = await open(jobId, "", { lastEventId: "50" });
     await runToEnd(jobId);
     expect((await stream.ended).map(({ data }) => data)).toEqual((await pageOf(jobId)).slice(1));
   });
 
-  test("an id that is none of ours is refused, and another tenant's job is not there", async () => {
+  test("an invalid id is refused, and another tenant's job is NotFound", async () => {
     const { jobId } = await finished();
     const headers = { accept: "text/event-stream", "last-event-id": "seven" };
     const refused = await tenant.get(`/v1/jobs/${jobId}/events`, { headers });
@@ -145,7 +145,7 @@ describe("a job's events as a stream", () => {
     expect(hidden.status).toBe(404);
   });
 
-  test("JSON is answered to who takes anything or prefers it", async () => {
+  test("a client that accepts anything or prefers JSON gets JSON", async () => {
     const { jobId, events } = await finished();
     for (const accept of ["*/*", "application/json", "application/json, text/event-stream;q=0.5"]) {
       const { json } = await tenant.get(`/v1/jobs/${jobId}/events`, { headers: { accept } });
@@ -172,11 +172,12 @@ describe("a job's events as a stream", () => {
     expect(stream.retryMs()).toBeNull();
   });
 
-  test("while nothing happens the reader hears that we are there, and its rights are looked at", async () => {
+  test("a quiet stream sends empty pages and checks the reader's rights", async () => {
     const jobId = await submit();
     const pages: number[] = [];
     let looks = 0;
-    // Others of this database may have rights looked at, too: the reader is sent away once it has heard both.
+    // Tests beside this one may also cause rights checks, so the reader loses its rights only after it has
+    // seen both pages.
     const ctx = {
       ...(await systemOf()),
       whoNow: async () =>
@@ -203,7 +204,7 @@ describe("a job's events as a stream", () => {
     stream.cut();
   });
 
-  test("when the listening connection is lost, another takes its place and nothing is missed", {
+  test("a lost listening connection is replaced, and no event is missed", {
     tags: "long",
   }, async () => {
     const jobId = await submit();
@@ -222,12 +223,12 @@ async function systemOf() {
   return systemCtx("test");
 }
 
-test("hundreds of open streams of a process hear of an event over one listening connection", async () => {
+test("hundreds of open streams of a process get an event over one listening connection", async () => {
   const STREAMS = campaign.size({ small: 200, full: 2_000 });
   const others = hub().count(); // readers that tests of other files left in this process
   const ids = await Promise.all(Array.from({ length: 20 }, () => submit()));
   const streams: OpenStream[] = [];
-  // A few at a time: the system resets connections beyond the number that may wait to be accepted.
+  // Opens a few at a time, because the system resets connections beyond its accept queue.
   while (streams.length < STREAMS)
     streams.push(...(await Promise.all(ids.flatMap((id) => Array.from({ length: 10 }, () => open(id))))));
   const all = (count: number) => Promise.all(streams.map((stream) => stream.until(count)));

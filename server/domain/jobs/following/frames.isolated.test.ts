@@ -56,7 +56,7 @@ const textOf = (frames: Frame[]) =>
     .join("");
 
 describe("a streaming invoke", () => {
-  test("answers with its id at once; its frames are the start, the text, usage and an end that agrees with the record", async () => {
+  test("the answer has the id at once, and the frames are the start, text, usage and an end that agrees with the record", async () => {
     const executionId = await start();
     const frames = await framesOf(executionId);
     const events = frames.map(({ event }) => event);
@@ -78,7 +78,7 @@ describe("a streaming invoke", () => {
     expect(end.usage).toEqual(frames.at(-2)?.data);
     expect(textOf(frames)).toBe(job.typedOutput.content);
 
-    // The same question at once: the same answer, price, receipt and money.
+    // A synchronous call with the same question has the same answer, price, receipt and money.
     const { json: sync } = await tenant.post(INVOKE, ask("sandbox-1", { executionMode: "RequestResponse" }));
     expect(sync.typedOutput).toEqual(end.typedOutput);
     expect(sync.usage).toEqual(end.usage);
@@ -92,7 +92,7 @@ describe("a streaming invoke", () => {
     expect(streamed.receipts).toHaveLength(1);
   });
 
-  test("cut after any frame and resumed by Last-Event-ID, here or on another process, gives the uncut text", async () => {
+  test("a stream cut after any frame and resumed by Last-Event-ID, here or on another process, gives the uncut text", async () => {
     const executionId = await start();
     const whole = await framesOf(executionId);
     for (let seen = 0; seen <= whole.length; seen++) {
@@ -106,14 +106,14 @@ describe("a streaming invoke", () => {
     }
   });
 
-  test("resumed beyond the last frame, an ended stream sends that frame again and ends", async () => {
+  test("an ended stream resumed beyond its last frame sends that frame again and ends", async () => {
     const executionId = await start();
     const whole = await framesOf(executionId);
     for (const beyond of [String(whole.length + 1), "9".repeat(30)])
       expect(await framesOf(executionId, beyond)).toEqual(whole.slice(-1));
   });
 
-  test("resumed beyond the last frame, a running stream goes on to its end", { tags: "long" }, async () => {
+  test("a running stream resumed beyond its last frame continues to its end", { tags: "long" }, async () => {
     const executionId = await start("sandbox-slow", {
       input: { messages: [{ role: "user", content: "Brief?" }] },
     });
@@ -133,7 +133,7 @@ describe("a streaming invoke", () => {
     const seen: Frame[] = [];
     for (let turn = 0; seen.at(-1)?.event !== "execution.succeeded"; turn++) {
       const stream = await open(turn % 2 ? here.url : there.url, executionId, seen.at(-1)?.id);
-      // Leaves after three more frames, wherever that is.
+      // Leaves after three more frames, whichever they are.
       const frames = await stream.until(3);
       stream.cut();
       seen.push(...frames);
@@ -143,7 +143,7 @@ describe("a streaming invoke", () => {
     expect(textOf(seen)).toBe(job.typedOutput.content);
   });
 
-  test("with Accept: text/event-stream the answer is the stream itself, and the reader may leave", async () => {
+  test("Accept: text/event-stream makes the answer the stream itself, and the reader may leave", async () => {
     const body = ask("sandbox-1");
     const stream = await openStream(`${here.url}${INVOKE}`, tenant.key, { body });
     const executionId = String(stream.response.headers["x-execution-id"]);
@@ -158,7 +158,7 @@ describe("a streaming invoke", () => {
     while (hub().count() > 0) await new Promise(setImmediate);
   });
 
-  test("the same key and request answer with the first stream; asked for in another way it is another request", async () => {
+  test("the same key and request return the first stream, and another execution mode is a conflict", async () => {
     const idempotencyKey = "one-stream";
     const executionId = await start("sandbox-1", { idempotencyKey });
     await framesOf(executionId);
@@ -181,20 +181,20 @@ describe("a streaming invoke", () => {
     ["sandbox-lost", "TRANSPORT_AMBIGUOUS", "ambiguous"],
     ["sandbox-empty", "PROVIDER_EMPTY_OUTPUT", "settled"],
     ["sandbox-fail", "PROVIDER_ERROR", "released"],
-  ])("%s ends with the failure its record has", async (model, code, hold) => {
+  ])("a stream on %s ends with the error of its record, %s, and its hold %s", async (model, code, hold) => {
     const executionId = await start(model);
     const frames = await framesOf(executionId);
     const { json: job } = await tenant.get(`/v1/jobs/${executionId}`);
     expect(frames.at(-1)).toMatchObject({ event: "execution.failed", data: { error: { code } } });
     expect(frames.at(-1)?.data.error).toEqual(job.error);
     expect((await rowsOf(executionId)).hold.state).toBe(hold);
-    // What was written before it broke off stays to be read.
+    // The text that was written before the failure stays readable.
     expect(frames.some(({ event }) => event === "token")).toBe(model === "sandbox-lost");
     const again = await tenant.get(`/v1/jobs/${executionId}/receipt`);
     expect(again.json.receiptId).toBe(frames.at(-1)?.data.receiptId);
   });
 
-  test("when the process that runs it dies, its readers elsewhere get what was written, and the end", async () => {
+  test("readers on other processes get the written text and an end if the running process dies", async () => {
     const doomed = await startWebProcess();
     const started = await fetch(`${doomed.url}${INVOKE}`, {
       method: "POST",
@@ -221,7 +221,7 @@ describe("a streaming invoke", () => {
   });
 
   test("a canceled stream ends as canceled", async () => {
-    // No repeat of the one before, whose outcome is ambiguous.
+    // Differs from the request before, whose outcome is ambiguous, so that it is no repeat.
     const executionId = await start("sandbox-slow", { externalRef: "canceled" });
     const reader = await open(there.url, executionId);
     await reader.until(2);
@@ -232,7 +232,7 @@ describe("a streaming invoke", () => {
     });
   });
 
-  test("what does not stream says so, and is not chosen", async () => {
+  test("a capability without streaming refuses it, and one with streaming lists its mode", async () => {
     const compute = await tenant.post("/v1/capabilities/compute.evaluate.v1/invoke", {
       input: { expression: "1" },
       executionMode: "Stream",
@@ -242,7 +242,7 @@ describe("a streaming invoke", () => {
     expect(json.executionModes).toContain("invoke_stream");
   });
 
-  test("a durable job and somebody else's execution have no frames", async () => {
+  test("a durable job and another caller's execution have no frames", async () => {
     const { json: job } = await tenant.post("/v1/capabilities/text.general.fast.v1/jobs", {
       input: { messages: [{ role: "user", content: "A job." }] },
     });
@@ -255,7 +255,7 @@ describe("a streaming invoke", () => {
     await framesOf(executionId);
   });
 
-  test("somebody's own words are stored encrypted and read in the clear", async () => {
+  test("private text is stored encrypted and read in the clear", async () => {
     const executionId = await start("sandbox-1", { context: { dataClassification: "PrivateUserContent" } });
     const frames = await framesOf(executionId);
     expect(textOf(frames)).toContain("rivers");
@@ -271,28 +271,31 @@ describe("a streaming invoke", () => {
       "UPDATE stream_frame SET expires_at = now() - interval '1 hour' WHERE job_id = $1",
     ],
     ["that goes with all other content", 31 * DAY_MS, null],
-  ])("text %s leaves its ids behind: who resumes anywhere gets the end that was", async (_, ms, sql) => {
-    const owner = await makeTenant();
-    const { json } = await owner.post(INVOKE, ask());
-    const read = async (lastEventId?: string) =>
-      (await openStream(`${here.url}/v1/executions/${json.executionId}/events`, owner.key, { lastEventId }))
-        .ended;
-    const whole = await read();
-    expect(whole.length).toBeGreaterThan(5);
-    if (sql) await pool.query(sql, [json.executionId]);
-    const clock = testClock();
-    clock.advance(ms);
-    const pruner = systemCtx("pruner", clock.now);
-    const [{ texts }] = await Promise.all([jobs.prune(pruner, owner), jobs.prune(pruner, owner)]);
-    expect(texts).toBeLessThanOrEqual(whole.length - 3);
-    const placeOf = ({ id, event }: Frame) => [id, event];
-    const left = whole.filter(({ event }) => event !== "token").map(placeOf);
-    expect((await read()).map(placeOf)).toEqual(left);
-    for (let seen = 1; seen <= whole.length; seen++)
-      expect((await read(String(seen))).map(placeOf)).toEqual(left.filter(([id]) => Number(id) > seen));
-  });
+  ])(
+    "removed text %s leaves its ids unused, and a reader that resumes anywhere gets the original end",
+    async (_, ms, sql) => {
+      const owner = await makeTenant();
+      const { json } = await owner.post(INVOKE, ask());
+      const read = async (lastEventId?: string) =>
+        (await openStream(`${here.url}/v1/executions/${json.executionId}/events`, owner.key, { lastEventId }))
+          .ended;
+      const whole = await read();
+      expect(whole.length).toBeGreaterThan(5);
+      if (sql) await pool.query(sql, [json.executionId]);
+      const clock = testClock();
+      clock.advance(ms);
+      const pruner = systemCtx("pruner", clock.now);
+      const [{ texts }] = await Promise.all([jobs.prune(pruner, owner), jobs.prune(pruner, owner)]);
+      expect(texts).toBeLessThanOrEqual(whole.length - 3);
+      const placeOf = ({ id, event }: Frame) => [id, event];
+      const left = whole.filter(({ event }) => event !== "token").map(placeOf);
+      expect((await read()).map(placeOf)).toEqual(left);
+      for (let seen = 1; seen <= whole.length; seen++)
+        expect((await read(String(seen))).map(placeOf)).toEqual(left.filter(([id]) => Number(id) > seen));
+    },
+  );
 
-  test("every frame of text was stored, as content that expires", async () => {
+  test("every frame of text is stored as content that expires", async () => {
     const executionId = await start();
     const frames = await framesOf(executionId);
     const { rows } = await pool.query(

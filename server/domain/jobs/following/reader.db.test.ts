@@ -31,11 +31,11 @@ const readerTexts = async (jobId: string): Promise<JobEvent[]> =>
   (await tenant.get(`/v1/jobs/${jobId}/events?type=job.reader_text&limit=200`)).json.events;
 const textOf = (events: JobEvent[]) => events.map(({ payload }) => payload.text).join("");
 
-describe("where a text is cut", () => {
+describe("the cuts of a text", () => {
   const long = Array.from({ length: 80 }, (_, place) => `Sentence ${place} goes on for a while.`).join(" ");
   const text = `\n\nOne.\n\nTwo has\ntwo lines.\n \n\n\n${long}\n\n${"x".repeat(7_000)} ${"😀".repeat(3_000)}`;
 
-  test("is the same however it comes, and nothing is lost", () => {
+  test("a text is cut the same however it arrives, and nothing is lost", () => {
     const cuts = [1, 2, 7, 100, text.length].map((size) => {
       const cutter = paragraphs();
       const spans: string[] = [];
@@ -53,7 +53,7 @@ describe("where a text is cut", () => {
 });
 
 describe("a job with readerDelivery", () => {
-  test("shows its paragraphs as events, in order and without gaps; together they are the sealed output", async () => {
+  test("the paragraphs are events in order and without gaps, and together they are the sealed output", async () => {
     const jobId = await submit("Tell me of rivers in 5 paragraphs");
     const job = await finish(jobId);
     expect(job.status).toBe("succeeded");
@@ -65,13 +65,13 @@ describe("a job with readerDelivery", () => {
       expect(payload.length).toBe(String(payload.text).length);
     }
     expect(textOf(events)).toBe((job.typedOutput as { content: string }).content);
-    // One provider call, and the text is in the content only.
+    // The job made one provider call, and no event contains the text.
     expect((await rowsOf(jobId)).attempts).toHaveLength(1);
     const { rows } = await pool.query("SELECT payload FROM job_event WHERE job_id = $1", [jobId]);
     expect(JSON.stringify(rows)).not.toContain("rivers");
   });
 
-  test("says the same on a stream of events as on pages, and when its text was removed", async () => {
+  test("a stream of events shows the same as pages, and removed text is null on pages", async () => {
     const jobId = await submit("Tell me of lakes in 3 paragraphs");
     await finish(jobId);
     const stream: JobEvent[] = [];
@@ -87,7 +87,7 @@ describe("a job with readerDelivery", () => {
     );
   });
 
-  test("keeps somebody's own words encrypted", async () => {
+  test("private text is stored encrypted", async () => {
     const jobId = await submit("Tell me of rivers in 3 paragraphs", "sandbox-1", {
       context: { dataClassification: "Manuscript" },
     });
@@ -97,7 +97,7 @@ describe("a job with readerDelivery", () => {
     expect(JSON.stringify(rows)).not.toContain("rivers");
   });
 
-  test("whose call breaks off keeps what was shown, is ambiguous, and is never sent again", async () => {
+  test("a call that breaks off keeps the shown paragraphs, is ambiguous and is never sent again", async () => {
     const jobId = await submit("Tell me of rivers in 8 paragraphs", "sandbox-lost");
     const job = await finish(jobId);
     expect(job).toMatchObject({
@@ -113,13 +113,13 @@ describe("a job with readerDelivery", () => {
     });
   });
 
-  test("whose worker dies after the first paragraph ends as ambiguous; no second call is made", async () => {
+  test("a worker that dies after the first paragraph leaves an ambiguous job, without a second call", async () => {
     const jobId = await submit("Tell me of rivers in 3 paragraphs");
     const clock = testClock();
     const ctx = systemCtx("worker", clock.now);
     const started = await startJob(ctx, jobId);
     const row = await readJob(jobId);
-    // As far as the first worker came: submitted, one paragraph shown, then gone.
+    // The first worker submitted, showed one paragraph and died.
     await pool.query(
       "UPDATE attempt SET submission = 'ambiguous', submission_begun_at = now() WHERE job_id = $1",
       [jobId],
@@ -137,7 +137,7 @@ describe("a job with readerDelivery", () => {
     expect((await readerTexts(jobId)).map(({ payload }) => payload.text)).toEqual(["The first.\n\n"]);
   });
 
-  test("adds nothing once it has ended, and each paragraph once", async () => {
+  test("an ended job gets no more text, and each paragraph is added once", async () => {
     const jobId = await submit("Tell me of rivers");
     const started = await startJob(systemCtx("worker"), jobId);
     const row = await readJob(jobId);
@@ -154,7 +154,7 @@ describe("a job with readerDelivery", () => {
     expect(textOf(await readerTexts(jobId))).toBe("Same.\n\nText");
   });
 
-  test("is offered where text can be followed, and says so", async () => {
+  test("a capability whose text can be followed describes readerDelivery", async () => {
     const { json: descriptor } = await tenant.get("/v1/capabilities/text.general.fast.v1");
     expect(descriptor.features.readerDelivery).toMatchObject({
       processingTier: "standard",

@@ -16,8 +16,8 @@ import { openStream } from "@/testing/streams";
 import { testClock } from "@/testing/world";
 
 /*
- * Three ways to follow a job, one consumer that changes between them as it pleases. It skips ids it has seen and orders by
- * id, as the documentation asks; whatever it does, it has seen every event exactly once, in order.
+ * One consumer changes at random between the three ways to follow a job. It skips ids that it has seen and
+ * orders by id, as the documentation asks, and must see every event exactly once and in order.
  */
 
 // The receiver is on this machine.
@@ -30,7 +30,7 @@ beforeAll(async () => {
 });
 afterAll(() => Promise.all(servers.map((server) => server.stop(0))));
 
-/** What a consumer of ours keeps of one job. */
+/** The state that a consumer keeps of one job. */
 function makeConsumer() {
   const applied: JobEvent[] = [];
   const early = new Map<number, JobEvent>();
@@ -41,7 +41,7 @@ function makeConsumer() {
       return skipped;
     },
     last: () => applied.length,
-    /** Takes an event from wherever it came. */
+    /** Takes an event from any transport. */
     take(event: JobEvent) {
       const number = Number(event.id);
       if (number <= applied.length || early.has(number)) {
@@ -59,7 +59,7 @@ function makeConsumer() {
 
 type Followed = { jobId: string; consumer: ReturnType<typeof makeConsumer> };
 
-/** One run of the property: a tenant, its jobs under way, a receiver, and the consumers of both. */
+/** One run of the property: a tenant, its running jobs, a receiver, and a consumer per job. */
 async function makeRun(tenant: Tenant, models: string[]) {
   const receiver = await startReceiver();
   const hook = (
@@ -89,13 +89,13 @@ async function makeRun(tenant: Tenant, models: string[]) {
   const running = followed.map(({ jobId }) => jobs.run(systemCtx("worker", clock.now), jobId, step));
 
   receiver.reactWith(() => 503);
-  /** Lets the receiver take what comes (or not), and has the engine try some of what is due. */
+  /** Makes the receiver react like this and lets the engine attempt some of the due deliveries. */
   async function pump(reactions: Reaction[], most: number) {
     let number = 0;
     receiver.reactWith(({ body }) => {
       const reaction = reactions[number++ % reactions.length] ?? 200;
       const event: JobEvent = JSON.parse(body);
-      // A 503 did not take it. One that hangs up may have taken it.
+      // A 503 means that the event was not taken. A receiver that hangs up may have taken it.
       if (reaction !== 503) followed.find(({ jobId }) => jobId === event.jobId)?.consumer.take(event);
       return reaction;
     });
@@ -123,7 +123,7 @@ async function makeRun(tenant: Tenant, models: string[]) {
     let frames = opened.frames();
     if (count === Number.POSITIVE_INFINITY) frames = await opened.ended;
     else if (count > 0) {
-      // Only what is there already is waited for: the job may be standing still.
+      // Waits only for events that exist already, because the job may make no progress.
       const { json } = await tenant.get(`/v1/jobs/${jobId}/events?limit=200&cursor=${consumer.last()}`);
       frames = await opened.until(Math.min(count, json.events.length));
     }
@@ -149,7 +149,7 @@ async function makeRun(tenant: Tenant, models: string[]) {
       for (const go of waiting.splice(0)) go();
       await Promise.all(running);
     },
-    /** Whatever is missing comes by webhook: what failed for good is replayed. */
+    /** Delivers every missing event by webhook: deliveries that failed for good are replayed. */
     async drainWebhooks() {
       await call("PATCH", `/v1/delivery-endpoints/${hook.endpointId}`, {
         key: tenant.key,
@@ -214,7 +214,7 @@ const story = fc.record({
     maxLength: 3,
   }),
   moves: fc.array(move, { maxLength: 40 }),
-  /** By which way the rest is read. */
+  /** The transport that reads the rest. */
   rest: fc.constantFrom("page", "stream", "webhooks"),
 });
 
@@ -269,6 +269,6 @@ test("a consumer that changes between pages, streams and webhooks, with disconne
     }),
     settings,
   );
-  // It was no walk in the park: events did come more than once.
+  // The run was not trivial: some events arrived more than once.
   expect(skipped).toBeGreaterThan(campaign.size({ small: 3, full: 10 }));
 });

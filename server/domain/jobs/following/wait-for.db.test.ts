@@ -16,7 +16,7 @@ const read = (jobId: string, waitSeconds: number | string) =>
   tenant.get(`/v1/jobs/${jobId}?waitSeconds=${waitSeconds}`);
 
 describe("GET /v1/jobs/{job_id}?waitSeconds", () => {
-  test("answers when the status changes, before the time has passed", async () => {
+  test("a read returns when the status changes, before the time is up", async () => {
     const jobId = await submit();
     const waiting = read(jobId, 30);
     await finish(jobId);
@@ -25,19 +25,19 @@ describe("GET /v1/jobs/{job_id}?waitSeconds", () => {
     expect(json.status).not.toBe("queued");
   });
 
-  test("answers with the same status when the time has passed", async () => {
+  test("a read returns the same status when the time is up", async () => {
     const jobId = await submit();
     expect((await read(jobId, 0)).json.status).toBe("queued");
     expect((await read(jobId, 1)).json.status).toBe("queued");
   });
 
-  test("an ended job is answered at once", async () => {
+  test("a read of an ended job returns at once", async () => {
     const jobId = await submit();
     await finish(jobId);
     expect((await read(jobId, 30)).json.status).toBe("succeeded");
   });
 
-  test("is a whole number from 0 to 30, and the job must be the caller's own", async () => {
+  test("a wait is a whole number from 0 to 30, and the job must be the caller's own", async () => {
     const jobId = await submit();
     for (const seconds of [31, -1, "x", 1.5]) expect((await read(jobId, seconds)).status).toBe(422);
     const other = await makeTenant();
