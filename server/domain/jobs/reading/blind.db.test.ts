@@ -9,13 +9,13 @@ import { inlineStep, makeProject, type TestProject } from "@/testing/world";
 import { SHOWN_OF_EVENTS } from "./blind";
 import { compareDrawings } from "./blind.fixture";
 
-/** Runs a job after some time has passed, so that its times are its own. */
+/** Runs a job after some time has passed, so that its times differ from those of other jobs. */
 async function run({ ctx, clock }: TestProject, jobId: string) {
   clock.advance(90_000);
   await jobs.run(ctx, jobId, inlineStep(clock));
 }
 
-/** What the judgement of a comparison does to its jobs. */
+/** Reveals the jobs of a comparison as its judgement does. */
 const reveal = (comparisonId: string) =>
   pool.query("UPDATE job SET is_blind = false WHERE comparison_id = $1", [comparisonId]);
 
@@ -25,7 +25,7 @@ const faultOf = (asked: Promise<unknown>) =>
     (cause) => ({ code: cause.code, details: cause.details }),
   );
 
-test("a blind job shows its work and neither who did it, nor what it cost, nor when; judged it is as any other", async () => {
+test("a blind job shows its work but not its maker, cost or times, and a judged one shows everything", async () => {
   const world = await makeProject();
   const { ctx } = world;
   const { comparisonId, jobIds } = await compareDrawings(world);
@@ -73,7 +73,7 @@ test("a blind job shows its work and neither who did it, nor what it cost, nor w
   expect((await references()).map((each) => each.artifactId)).toContain(artifactId);
 });
 
-test("a blind job is not found by its key, which says which entry it is; judged it is", async () => {
+test("a blind job is not found by its key, which would reveal its entry, and a judged one is", async () => {
   const world = await makeProject();
   const { comparisonId, jobIds } = await compareDrawings(world);
   const { rows } = await pool.query("SELECT idempotency_key FROM job WHERE id = $1", [jobIds[0]]);
@@ -85,7 +85,7 @@ test("a blind job is not found by its key, which says which entry it is; judged 
   expect(await found()).toEqual([jobIds[0]]);
 });
 
-test("receipt and retry of a blind job are refused with its comparison, for every caller", async () => {
+test("the receipt and a retry of a blind job are refused with its comparison, for every caller", async () => {
   const world = await makeProject();
   const { comparisonId, jobIds } = await compareDrawings(world);
   await run(world, jobIds[0]!);
@@ -99,7 +99,7 @@ test("receipt and retry of a blind job are refused with its comparison, for ever
   expect(await jobs.receipt(world.ctx, jobIds[0]!)).toMatchObject({ jobId: jobIds[0], status: "succeeded" });
 });
 
-test("of the request what any competitor varies is left out, with its hash and its constraints", async () => {
+test("a blind request omits the fields that competitors vary, its hash and its constraints", async () => {
   const world = await makeProject();
   const { comparisonId, jobIds } = await compareDrawings(world, {
     models: ["sandbox-1", "sandbox-1"],
@@ -118,7 +118,7 @@ test("of the request what any competitor varies is left out, with its hash and i
     expect(JSON.stringify(asked)).not.toMatch(/kite|quality|sandbox-1|execution/);
     expect((await jobs.get(world.ctx, jobId)).requestSnapshot).toEqual(asked.request);
   }
-  // Where the content of one is gone, no one can tell what they share.
+  // If the content of one is gone, the shared fields are unknown.
   await pool.query("UPDATE payload SET content = NULL WHERE job_id = $1", [jobIds[1]]);
   expect(await jobs.request(world.ctx, jobIds[0]!)).toMatchObject({ contentState: "pruned", request: null });
   await reveal(comparisonId);
@@ -127,7 +127,7 @@ test("of the request what any competitor varies is left out, with its hash and i
   });
 });
 
-test("events keep their ids, order and types, and nothing of them differs between competitors but the work", async () => {
+test("blind events keep their ids, order and types, and show only fields that do not reveal the competitor", async () => {
   const world = await makeProject();
   const { comparisonId, jobIds } = await compareDrawings(world);
   for (const jobId of jobIds) await run(world, jobId);
@@ -158,7 +158,7 @@ test("an event that only some competitors have is shown after the judgement", as
   expect((await typesOf({})).toSorted()).toEqual(["job.budget_warning", "job.queued"]);
 });
 
-test("the key of a competitor answers no replay: it would tell which request is behind it", async () => {
+test("a competitor's key returns no replay, which would reveal its request", async () => {
   const world = await makeProject();
   const { jobIds } = await compareDrawings(world);
   const { rows } = await pool.query("SELECT idempotency_key FROM job WHERE id = $1", [jobIds[0]]);
@@ -172,7 +172,7 @@ test("the key of a competitor answers no replay: it would tell which request is 
   }
 });
 
-/** Every source file of the product. */
+/** Yields every source file of the product. */
 function* sources(folder: string): Generator<string> {
   for (const entry of readdirSync(folder, { withFileTypes: true })) {
     const path = join(folder, entry.name);
@@ -182,13 +182,13 @@ function* sources(folder: string): Generator<string> {
   }
 }
 
-test("every type of event that is written says what a blind job shows", () => {
+test("every event type that the code writes has an entry for blind jobs", () => {
   const root = join(import.meta.dirname, "../../../..");
   const written = new Set<string>();
   for (const folder of ["server/domain", "server/capabilities", "inngest", "prisma"]) {
     for (const path of sources(join(root, folder))) {
       const text = readFileSync(path, "utf8");
-      // In code as the type of an event, in SQL as a word of an INSERT INTO event.
+      // Code names an event in its type, and SQL in an INSERT INTO event.
       for (const [, type] of text.matchAll(/type: "(job\.[a-z_]+)"/g)) written.add(type!);
       for (const [, insert] of text.matchAll(/INSERT INTO event([\s\S]{0,400})/g))
         for (const [, type] of insert!.matchAll(/'(job\.[a-z_]+)'/g)) written.add(type!);

@@ -19,7 +19,7 @@ afterAll(async () => {
   await vendor.stop();
 });
 
-/** A project whose own server's content filter stops every answer, with this usage. */
+/** A project whose own server stops every answer by a content filter, with this usage. */
 async function filtered(usage: object | null) {
   const project = await makeProject();
   vendor.answer({ json: { data: [] } });
@@ -55,7 +55,7 @@ test.each([
   ["its usage", { prompt_tokens: 10, completion_tokens: 4 }, { state: "settled", settled_micros: 18 }],
   ["an estimate without usage", null, { state: "settled", settled_micros: 8 }],
 ])(
-  "an answer that a content filter stopped is charged %s, and a new key is not safe",
+  "an answer stopped by a content filter is charged %s, and a new key is not safe",
   async (_, usage, money) => {
     const { ctx, clock } = await filtered(usage);
     const { jobId } = await jobs.submit(ctx, FAST, request);

@@ -22,7 +22,7 @@ async function upload({ projectId }: TestProject, fields: { prunedAt?: Date; exp
 
 const idsOf = (page: { items: { artifactId: string }[] }) => page.items.map(({ artifactId }) => artifactId);
 
-test("references are uploads and the output a job is best known by, newest first", {
+test("references are uploads and the primary output of each job, newest first", {
   tags: "long",
 }, async () => {
   const world = await makeProject();
@@ -30,7 +30,7 @@ test("references are uploads and the output a job is best known by, newest first
   const several = await draw(world, 2);
   const mine = await upload(world);
   const page = () => jobs.references(world.ctx, world.projectId, { limit: 50 });
-  // No one has chosen among two variants yet.
+  // No variant of the two has been selected yet.
   expect(idsOf(await page())).toEqual([mine, single.primaryArtifactId]);
   const chosen = several.artifacts[1]?.artifactId ?? "";
   await jobs.selectVariant(world.ctx, several.jobId, { artifactId: chosen });
@@ -56,7 +56,7 @@ test("references are uploads and the output a job is best known by, newest first
   ]);
 });
 
-test("references go page by page and never show a prompt", async () => {
+test("references are paged and never show a prompt", async () => {
   const world = await makeProject();
   for (let number = 0; number < 3; number++) await upload(world);
   await draw(world, 1, "a phrase no one else would write");
@@ -71,7 +71,7 @@ test("references go page by page and never show a prompt", async () => {
   expect(rest.nextCursor).toBeUndefined();
 });
 
-test("what has no content any more, or belongs to another project, is no reference", async () => {
+test("an artifact without content or of another project is no reference", async () => {
   const [world, other] = [await makeProject(), await makeProject()];
   await upload(world, { prunedAt: new Date() });
   await upload(world, { expiresAt: new Date(Date.now() - 1_000) });

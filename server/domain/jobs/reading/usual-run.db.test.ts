@@ -6,7 +6,7 @@ import { inlineStep, makeProject, type TestProject } from "@/testing/world";
 const submit = ({ ctx }: TestProject, text: string) =>
   jobs.submit(ctx, "text.general.fast.v1", { input: { messages: [{ role: "user", content: text }] } });
 
-/** A job that ran, for so many milliseconds. */
+/** Makes a job whose run took this many milliseconds. */
 async function ran(world: TestProject, ms: number) {
   const { jobId } = await submit(world, `Takes ${ms}`);
   await jobs.run(world.ctx, jobId, inlineStep(world.clock));
@@ -17,7 +17,7 @@ async function ran(world: TestProject, ms: number) {
   return jobId;
 }
 
-test("a job is compared with the median of its project's earlier runs on the same route, once there are three", async () => {
+test("a job is compared with the median of at least three earlier runs in its project on the same route", async () => {
   const world = await makeProject();
   const other = await makeProject();
   await ran(world, 100);
@@ -34,7 +34,7 @@ test("a job is compared with the median of its project's earlier runs on the sam
   ]);
   const last = await submit(world, "And now?");
   expect(await jobs.usualRun(world.ctx, last.jobId)).toEqual({ medianMs: 300, runs: 3 });
-  // A job that came before them is not compared with them.
+  // A job is not compared with later runs.
   expect(await jobs.usualRun(world.ctx, second.jobId)).toBeNull();
 });
 
