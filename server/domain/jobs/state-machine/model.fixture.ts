@@ -5,27 +5,27 @@ import { pool } from "@/server/platform/db";
 import { DAY_MS } from "@/server/platform/time/units";
 import { makeProject, rowsOf, type TestProject } from "@/testing/world";
 
-/* What the state machine's test knows of a job, and how a job and that knowledge are made. */
+/* The test's model of a job, and how a job and its model are made. */
 
 export const SECOND_MS = 1_000;
 export const QUEUE_MS = 7_200 * SECOND_MS;
 export const APPROVAL_MS = 7 * DAY_MS;
 export const EXECUTION_MS = 120 * SECOND_MS;
 
-/** What the model knows of the attempt: how far its rows say it has come. */
+/** How far the attempt has come, according to its rows. */
 type Tried = "none" | "untried" | "begun" | "handle" | "answered" | "aside";
 
 export type Model = {
   status: JobStatus;
   tried: Tried;
-  /** The claim that holds the job; older ones are workers that lost it. */
+  /** The claim that holds the job; older claims belong to workers that lost it. */
   fence: number;
-  /** The engine's run that made it. */
+  /** The engine run that made the claim. */
   runId: string | null;
   leaseUntil: number;
   queueUntil: number;
   approvalUntil: number;
-  /** From when the execution limit counts, later by waits for people. */
+  /** Start of the execution limit, moved later by waits for people. */
   workedFrom: number;
   pausedAt: number;
   triedSince: number;
@@ -35,25 +35,30 @@ export type Model = {
 
 export type Real = {
   project: TestProject;
-  /** The client, who may approve too. */
+  /** The client, which may also approve. */
   client: Ctx;
   operator: Ctx;
   jobId: string;
   model: string;
-  /** Every claim anybody ever had, newest last. */
+  /** Every claim that was ever made, newest last. */
   claims: { attemptId: string; fence: number; runId: string }[];
-  /** The record as it ended, and its money apart, which a late answer may still settle. */
+  /** The record at the end of the job. Its money is separate, because a late answer may still settle it. */
   ended: { record: string; money: string; isAmbiguous: boolean } | null;
 };
 
 export type Step = {
   name: string;
-  /** Not every worker would do everything at any time; clients, operators and the clock are under no such rule. */
+  /**
+   * Limits the steps that a worker may take in a state; clients, operators and the clock have no such limit.
+   */
   isThinkable?(model: Model): boolean;
   run(model: Model, real: Real): Promise<void>;
 };
 
-/** Leases end by the database's clock; this is when, by the clock of the test, which is ahead of it by what has passed. */
+/**
+ * Leases end by the database's clock. Converts such a time to the test's clock, which is ahead by the time
+ * that the test let pass.
+ */
 export const leaseEndOf = (real: Real, leaseUntil: Date | null) =>
   leaseUntil === null ? 0 : leaseUntil.getTime() + nowOf(real) - Date.now();
 
@@ -97,7 +102,7 @@ export async function look(model: Model, real: Real): Promise<void> {
 
 export async function makeWorld(model: string, isWaiting: boolean): Promise<{ model: Model; real: Real }> {
   const project = await makeProject();
-  const principal = project.ctx.principal as Extract<Ctx["principal"], { kind: "service_principal" }>; // as made
+  const principal = project.ctx.principal as Extract<Ctx["principal"], { kind: "service_principal" }>; // as makeProject makes it
   const client: Ctx = { ...project.ctx, principal: { ...principal, scopes: new Set(SCOPES) } };
   if (isWaiting)
     await pool.query("UPDATE project SET approval_threshold_micros = 0 WHERE id = $1", [project.projectId]);

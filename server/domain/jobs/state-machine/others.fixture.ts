@@ -4,9 +4,9 @@ import * as jobs from "@/server/domain/jobs";
 import { Fault } from "@/server/platform/errors/errors";
 import { EXECUTION_MS, isEnded, isWorkedOn, nowOf, queued, SECOND_MS, type Step } from "./model.fixture";
 
-/* What clients, operators, the sweeper and the clock do. */
+/* The steps of clients, operators, the sweeper and the clock. */
 
-/** A refusal's code; null where there was none. Anything but a refusal is a bug. */
+/** The code of a refusal; null if there was none. Any other error is a bug and is thrown. */
 async function codeOf(work: Promise<unknown>): Promise<string | null> {
   try {
     await work;
@@ -34,7 +34,7 @@ export const decide = (decision: "approve" | "reject"): Step => ({
   async run(model, real) {
     const code = await codeOf(DECIDE[decision](real.client, real.jobId));
     const past = decision === "approve" ? "approved" : "rejected";
-    // What no one decided in time has ended, whether or not the sweep has come by.
+    // A job without a decision in time has ended, even if the sweep has not reached it.
     if (model.status === "awaiting_approval" && model.approvalUntil <= nowOf(real)) model.status = "canceled";
     if (model.status === "awaiting_approval") {
       expect(code).toBe(null);
@@ -72,7 +72,7 @@ export const operate = (way: "retryStep" | "acceptAsIs" | "failWaiting", to: Job
   },
 });
 
-/** So long after its end a lease is still its owner's. */
+/** How long after its end a lease still belongs to its owner. */
 const GRACE_MS = 3 * SECOND_MS;
 
 export const sweep: Step = {

@@ -7,7 +7,7 @@ import { APPROVAL_MS, isEnded, type Model, type Real, SECOND_MS, type Step } fro
 import { operate, pass, sweep } from "./others.fixture";
 import { claim, work } from "./workers.fixture";
 
-/* What must hold of a job's record, and that every job can be brought to an end. */
+/* The invariants of a job's record, and the proof that every job can be brought to an end. */
 
 const STATUS_OF: Record<string, JobStatus> = {
   "job.queued": "queued",
@@ -21,24 +21,24 @@ const STATUS_OF: Record<string, JobStatus> = {
   "job.canceled": "canceled",
 };
 
-/** What must hold of a job's record at any moment, whatever was done to it. */
+/** Checks the invariants that a job's record must meet at any moment. */
 export async function checkRecord(model: Model, real: Real): Promise<void> {
   const { job, attempts, hold, events, receipts, ledger } = await rowsOf(real.jobId);
   expect(job.status).toBe(model.status);
-  // Events 1..n without gaps, and the row knows how many.
+  // Event ids are 1..n without gaps, and the row has their number.
   expect(events.map((event) => event.id)).toEqual(events.map((_, position) => position + 1));
   expect(job.last_event).toBe(events.length);
-  // No illegal move; and what the events tell is what the row says.
+  // Every move is legal, and the last event agrees with the row.
   const statuses = events.flatMap(({ type }) => STATUS_OF[type] ?? []);
   for (const [position, status] of statuses.entries()) {
     const before = statuses[position - 1];
     if (before) expect(MOVES[before], `${before} to ${status}`).toContain(status);
   }
   expect(statuses.at(-1)).toBe(job.status);
-  // One end, one receipt, and nothing after it.
+  // A job has one end and one receipt, and nothing follows them.
   const ends = statuses.filter((status) => TERMINAL.includes(status));
   const hasEnded = TERMINAL.includes(job.status);
-  // An answer after the end settles what was ambiguous, and nothing else changes.
+  // An answer after the end settles an ambiguous hold and changes nothing else.
   const isLate = hold.resolution === "late_answer";
   expect(ends).toHaveLength(hasEnded ? 1 : 0);
   expect(receipts).toHaveLength(hasEnded ? 1 : 0);
@@ -52,23 +52,23 @@ export async function checkRecord(model: Model, real: Real): Promise<void> {
     const holdState = isLate ? "ambiguous" : hold.state;
     expect(JSON.parse(receipts[0].body)).toMatchObject({ status: job.status, holdState });
   }
-  // The reservation is settled once, and the books balance.
+  // The hold is settled once, and the books balance.
   expect(hold.state === "open").toBe(!hasEnded);
   expect(ledger.reduce((sum, entry) => sum + entry.amount_micros, 0)).toBe(0);
-  // What a provider may charge the operator for a failed call is in the books too, and no customer pays it.
+  // The books also contain the exposure of failed calls, which no customer pays.
   const charges = ledger.filter(({ kind }) => kind !== "exposure");
   const charged = charges.reduce((sum, entry) => sum + Math.max(0, entry.amount_micros), 0);
   expect(charged).toBe(hold.state === "settled" ? hold.settled_micros : 0);
   expect(attempts.length).toBeLessThanOrEqual(1);
   if (hasEnded) {
-    // What may have run without an answer keeps its reservation; what never left gives it back.
+    // Work that may have run without an answer keeps its hold; a request that was never sent releases it.
     const submission = attempts[0]?.submission ?? "not_attempted";
     if (submission === "not_attempted") expect(hold.state).toBe("released");
     if (submission === "ambiguous") expect(hold.state !== "ambiguous").toBe(isLate);
     if (submission === "attempted" && model.tried === "handle" && job.status === "canceled")
       expect(hold.state !== "ambiguous").toBe(isLate);
   }
-  // What has ended stays as it is.
+  // An ended job does not change.
   const money = JSON.stringify({ hold, ledger });
   const record = JSON.stringify({ job, receipts, events });
   if (real.ended !== null) {
@@ -78,7 +78,7 @@ export async function checkRecord(model: Model, real: Real): Promise<void> {
   if (hasEnded) real.ended = { record, money, isAmbiguous: hold.state === "ambiguous" };
 }
 
-/** However the sequence left the job, it can be brought to an end, and its request left at most once. */
+/** Brings the job to an end from any state, and checks that its request was sent at most once. */
 export async function bringToEnd(model: Model, real: Real): Promise<void> {
   for (let rounds = 0; !isEnded(model); rounds++) {
     expect(rounds).toBeLessThan(12);

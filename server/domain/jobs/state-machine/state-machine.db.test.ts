@@ -16,10 +16,10 @@ import { bringToEnd, checkRecord } from "./record.fixture";
 import { begin, claim, deliverAgain, gate, keep, putAside, store, work } from "./workers.fixture";
 
 /*
- * Random sequences of steps of workers, clients, operators, the clock and crashes against one job, on the real
- * database and the real sandbox. A small model says what each step does to the status; whatever is done, the record of
- * the job must hold together. A crash is a worker that stops between two of its writes: the steps of a worker are
- * single here, so each sequence that leaves one out is a crash there.
+ * Random sequences of steps by workers, clients, operators, the clock and crashes run against one job, on the
+ * real database and the real sandbox. A small model predicts the status after each step, and the job's record
+ * must stay consistent whatever happens. A crash is a worker that stops between two of its writes: the steps
+ * of a worker are separate here, so a sequence that leaves one out is a crash there.
  */
 
 const MODELS = [
@@ -31,7 +31,10 @@ const MODELS = [
   "sandbox-fail",
 ];
 
-/** Two at the same moment: whichever is first, the record holds together; the model then looks how it ended. */
+/**
+ * Runs two steps at the same moment. The record must stay consistent whichever is first, and the model then
+ * reads the result.
+ */
 const meet = (one: Step, other: Step): Step => ({
   name: `${one.name} while ${other.name}`,
   async run(model, real) {
@@ -41,14 +44,14 @@ const meet = (one: Step, other: Step): Step => ({
   },
 });
 
-/** A race ends as it ends: what the single step expects of itself is not asked, but a bug is a bug. */
+/** Ignores the failed expectations of a single step in a race, but not other errors. */
 async function unexpecting(work: Promise<void>): Promise<void> {
   await work.catch((cause) => {
     if ((cause as Error).name !== "AssertionError") throw cause;
   });
 }
 
-/** What was done at all, so that the small campaign can be held to each kind. */
+/** The kinds of steps that ran, so that the small campaign can be required to include each. */
 const done = new Set<string>();
 
 class Command implements fc.AsyncCommand<Model, Real> {
@@ -63,7 +66,7 @@ class Command implements fc.AsyncCommand<Model, Real> {
 }
 
 const worker = [deliverAgain(0), begin(0), keep(0), store(0), putAside(0), gate(0), work(0)];
-/** Of workers that lost the job and do not know it. */
+/** Steps of workers that lost the job and have not noticed. */
 const stale = [deliverAgain(1), begin(1), keep(1), store(1), putAside(1), gate(1), work(1)];
 const others = [
   cancel,
@@ -104,7 +107,7 @@ const step = fc.oneof(
   },
 );
 
-/** How far a job has come before chance takes over; chance alone seldom gets so deep. */
+/** How far a job gets before random steps begin; random steps alone seldom get this far. */
 const BEGINNINGS: Record<string, Step[]> = {
   "just submitted": [],
   "submission begun": [claim, begin(0)],
@@ -117,7 +120,7 @@ const BEGINNINGS: Record<string, Step[]> = {
   "before an operator": [claim, begin(0), putAside(0)],
 };
 
-test("whatever workers, clients, operators, the clock and crashes do, no move is illegal, a job ends once, and its money with it", async () => {
+test("no sequence of steps makes an illegal move, ends a job twice or loses its money", async () => {
   const story = fc.tuple(
     fc.constantFrom(...MODELS),
     fc.boolean(),

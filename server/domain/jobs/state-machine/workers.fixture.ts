@@ -24,7 +24,7 @@ import {
   type Step,
 } from "./model.fixture";
 
-/* What workers do with a job: those that hold it, and those that lost it and do not know. */
+/* The steps of workers, both of those that hold the job and of those that lost it without noticing. */
 
 const GOOD = ["sandbox-1", "sandbox-busy"];
 
@@ -43,11 +43,11 @@ const answer = ending(
 );
 const content = { typedOutput: { content: "A winch.", role: "assistant" }, files: [] };
 
-/** The claim a worker acts under: the newest, or one that was lost. */
+/** The claim under which a worker acts: the newest at age 0, or one that was lost. */
 const claimOf = (real: Real, age: number) => real.claims.at(-1 - age);
 const holds = (model: Model, claim: { fence: number }) => claim.fence === model.fence;
 
-/** A run of the engine asks for the job: whether it must get it as no one's, and it then has. */
+/** An engine run claims the job. Checks whether the claim must succeed, and updates the model. */
 async function take(model: Model, real: Real, runId: string): Promise<void> {
   const isFree = model.status === "running" && model.leaseUntil < nowOf(real);
   const canGoOn = isFree && ["handle", "answered", "aside"].includes(model.tried);
@@ -77,7 +77,10 @@ export const claim: Step = {
   run: (model, real) => take(model, real, randomUUID()),
 };
 
-/** The engine delivers the step that claimed once more: its worker died, or was given up, before the result was stored. */
+/**
+ * The engine delivers the claiming step again because its worker died, or was given up, before the result was
+ * stored.
+ */
 export const deliverAgain = (age: number): Step => ({
   name: `the claim delivered again, worker ${age}`,
   async run(model, real) {
@@ -103,7 +106,7 @@ export const begin = (age: number): Step => ({
   },
 });
 
-/** Writes of a worker whose request is on its way. */
+/** Limits writes to workers whose request was sent. */
 const mayAnswer = (model: Model) => model.tried === "begun" || model.tried === "handle";
 
 export const keep = (age: number): Step => ({
@@ -148,7 +151,7 @@ export const store = (age: number): Step => ({
       jobId: real.jobId,
       fence: mine.fence,
       now,
-      ...toAnswer(mine.attemptId, kept as never, now), // an output as every version has it
+      ...toAnswer(mine.attemptId, kept as never, now), // an output that every version accepts
     });
     expect(stored).toBe(holds(model, mine) && isWorkedOn(model));
     if (stored) model.tried = "answered";
@@ -191,7 +194,7 @@ export const gate = (age: number): Step => ({
   },
 });
 
-/** What a whole turn of a worker that holds the job may end in. */
+/** The statuses in which a whole turn of the worker that holds the job may end. */
 function turn(model: Model, real: Real): JobStatus[] {
   if (model.status === "canceling") return ["canceled"];
   switch (model.tried) {
@@ -199,11 +202,11 @@ function turn(model: Model, real: Real): JobStatus[] {
     case "aside":
       return ["succeeded"];
     case "begun":
-    case "handle": // the sandbox keeps no work, so asking for it is a failure
+    case "handle": // the sandbox keeps no work, so a poll fails
       return ["failed"];
     default: {
       const left = model.workedFrom + EXECUTION_MS - nowOf(real);
-      // At the very limit the clock and the provider race; long after it there is nothing to win.
+      // At the limit itself the clock and the provider race; after it the job always fails.
       if (left < 0) return ["failed"];
       if (real.model === "sandbox-busy" && model.busyAnswers < 2) {
         return nowOf(real) - model.triedSince > EXECUTION_MS - 10 * SECOND_MS
