@@ -199,7 +199,7 @@ export const keyOf = (job: Pick<JobRow, "environment" | "idempotency_key" | "rel
 /** The data that the view of a job needs in addition to its row. */
 export type JobParts = {
   /**
-   * The last attempt. `isRefused`: the provider definitely refused one of its requests, which may be
+   * The last attempt. `isRefused`: a provider definitely refused one of its requests, so the request may be
    * submitted again.
    */
   attempt: (LastAttempt & { isRefused: boolean }) | null;

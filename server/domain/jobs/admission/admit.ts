@@ -33,10 +33,10 @@ import {
 export type Fresh = Prepared & Admitted;
 
 /**
- * Admits a submission. Returns the existing job if its key is taken by the same request or if it repeats an
- * earlier request; `fresh` is then null and the answer is marked as a replay. An expired quote or a route
- * that no longer exists refuses no replay. The same key with another request throws IdempotencyConflict with
- * the first job's id.
+ * Admits a submission, or finds the job of the same request under its key, or of the earlier request that it
+ * repeats; `fresh` is then null and the answer is marked as a replay. An expired quote or a route that no
+ * longer exists refuses no replay. The same key with another request throws IdempotencyConflict with the
+ * first job's id.
  */
 export async function admit(ctx: Ctx, asked: Asked): Promise<{ jobId: string; fresh: Fresh | null }> {
   const found = await admitOrFind(ctx, asked);

@@ -18,7 +18,7 @@ const DOORS = [
 ] as const;
 /** Sends this request under one key and returns the id of the record. */
 async function send(door: (typeof DOORS)[number][1], ctx: Ctx, body: object): Promise<string> {
-  const answer = await door(ctx, "text.general.fast.v1", { idempotencyKey: "k", ...body } as never); // valid for both entry points
+  const answer = await door(ctx, "text.general.fast.v1", { idempotencyKey: "k", ...body } as never); // as both accept it
   return "jobId" in answer ? answer.jobId : answer.executionId;
 }
 

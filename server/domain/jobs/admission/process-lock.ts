@@ -14,7 +14,7 @@ const NOTICES_SILENCE = "-c tcp_keepalives_idle=1 -c tcp_keepalives_interval=1 -
 const shared = globalThis as { capstanProcessLock?: number | null }; // our own slot, written only here
 
 /**
- * The advisory lock number of this process; null while the lock is not held, so that others cannot test
+ * The advisory lock number of this process; null while the lock is not held, and then others cannot test
  * whether the process is alive.
  */
 export const processLock = (): number | null => shared.capstanProcessLock ?? null;

@@ -19,8 +19,8 @@ import { processLock } from "./process-lock";
  */
 
 /**
- * Admission looks up an earlier request by these columns and stores them for later repeats. All are null if
- * the request has an idempotency key.
+ * Admission looks up an earlier request by these values, and stores those by which a later repeat finds this
+ * one. All are null if the request has an idempotency key.
  */
 export const REPEAT_COLUMNS = {
   repeat_hash: maybe(text),
@@ -66,7 +66,7 @@ export function repeatColumns(ctx: Ctx, projectId: string, environment: string):
   };
 }
 
-/** Joins a request that cannot be admitted to its earlier execution; null if there is none. */
+/** Joins the earlier execution of a request that cannot be admitted itself; null if there is none. */
 export async function joinEarlier(
   ctx: Ctx,
   columns: RepeatColumns,

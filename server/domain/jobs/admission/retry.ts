@@ -18,8 +18,8 @@ import { admitDurable } from "./admit";
 /**
  * Submits the request of a job again under a new key, on another model if one is named. Throws RetryNotSafe
  * if the job may have run or was charged, unless the caller accepts a possible duplicate charge. Without a
- * key from the caller, a job has one retry per model: another call returns the first, so a lost answer costs
- * nothing.
+ * key from the caller, a job has one retry, and one more for each named model: another call returns the
+ * existing one, so a lost answer costs nothing.
  */
 export async function retry(
   ctx: Ctx,

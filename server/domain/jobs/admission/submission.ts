@@ -65,7 +65,7 @@ export type Asked = {
 
 /** Normalizes a request and finds its project, key and repeat columns. Does not look up a stored input. */
 async function readEnvelope(ctx: Ctx, { kind, capability, raw, idempotencyHeader }: Asked) {
-  const envelope = normalizeEnvelope(kind, raw) as Envelope<"invoke">; // the job envelope is this one without executionMode
+  const envelope = normalizeEnvelope(kind, raw) as Envelope<"invoke">; // a job's lacks executionMode
   if (envelope.executionMode === "ProductionWorkflow")
     refuse(
       "executionMode",
@@ -94,7 +94,7 @@ export async function read(ctx: Ctx, asked: Asked): Promise<Submission> {
   checkSchemaMembers(envelope);
   const snapshot = snapshotOf(found, beside);
   const { text: content, sha256: contentHash } = await contentOf(snapshot);
-  const former = isKeyed ? await formerHashOf(snapshot, beside) : null; // a key that was just made is not stored anywhere
+  const former = isKeyed ? await formerHashOf(snapshot, beside) : null; // a minted key is new
   return {
     ...found,
     ...beside,

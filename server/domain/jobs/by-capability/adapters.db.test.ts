@@ -45,7 +45,7 @@ async function finish(project: TestProject, jobId: string) {
 
 // biome-ignore lint/suspicious/noExplicitAny: a test reads receipts of every shape
 const drawnWith = async (project: TestProject, jobId: string): Promise<any[]> =>
-  ((await jobs.receipt(project.ctx, jobId)).media as { adapters?: unknown[] }).adapters as unknown[]; // of a picture
+  ((await jobs.receipt(project.ctx, jobId)).media as { adapters?: unknown[] }).adapters as unknown[]; // a picture's
 
 const refused = (work: Promise<unknown>) =>
   work.then(
@@ -223,7 +223,7 @@ test("only routes that support every adapter are quoted, taken and named as alte
   expect(quoted.resolved).toMatchObject({ routeKey: "sandbox/sandbox-1" });
   expect(quoted.routingAlternatives?.map(({ routeKey }) => routeKey)).toEqual(["sandbox/sandbox-2"]);
   const plain = await quotes.quote(ctx, IMAGE, { input: { prompt } });
-  expect(quoted.maximumAuthorizedCharge).toEqual(plain.maximumAuthorizedCharge); // the sandbox charges nothing for adapters
+  expect(quoted.maximumAuthorizedCharge).toEqual(plain.maximumAuthorizedCharge); // adapters are free here
   const constraints: Record<string, string>[] = [
     { providerPin: "openai" },
     { preferredModel: "fal-ai/flux/dev" },

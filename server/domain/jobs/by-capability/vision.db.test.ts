@@ -74,7 +74,7 @@ test.each<[string, () => object, (string | number)[], RegExp]>([
     [0, "content", 1],
     /user messages/,
   ],
-])("%s is refused at its place", async (_case, input, field, message) => {
+])("%s is refused at its position in the message", async (_case, input, field, message) => {
   const { status, json } = await tenant.post(at("jobs"), { input: input() });
   expect(status).toBe(422);
   expect(json.detail[0].loc).toEqual(["body", "input", "messages", ...field]);

@@ -12,7 +12,7 @@ const PICTURE = { prompt: "A quiet harbour", width: 816, height: 816, variantCou
 
 type Stuck = { project: TestProject; jobId: string; operator: Ctx };
 
-/** Image jobs whose files could not be stored because the artifact store was down; each test takes one. */
+/** Image jobs whose files could not be stored because the artifact store was down; each use takes one. */
 const prepared: Stuck[] = [];
 const storeIsDown = () => vi.spyOn(artifactStore(), "put").mockRejectedValue(new Error("the store is down"));
 

@@ -34,8 +34,8 @@ export async function announce(ctx: Ctx, only: { projectId?: string } = {}): Pro
 
 /**
  * Writes one delivery for each event and each enabled endpoint that wants it. True if more may be left. The
- * job's row is the outbox: it holds its last event and the last one handed on, so each changes in one
- * statement with its events or deliveries.
+ * job's row is the outbox: it holds the numbers of the last event and of the last one handed on, and each is
+ * updated in the statement that writes the events or the deliveries.
  */
 async function fanOut(ctx: Ctx, projectId: string | null): Promise<boolean> {
   const { rows } = await pool.query<Behind>(

@@ -337,7 +337,7 @@ export async function sharedRequestOf(job: JobRow): Promise<Record<string, Json>
   const whole = requests.filter((each) => each !== null);
   if (whole.length < requests.length || whole.length < 2) return known;
   const { input: _, ...shared } = sharedBy(whole, CONSTRAINTS);
-  const input = sharedBy(whole.map((each) => each.input as Record<string, Json>)); // an object by the envelope's schema
+  const input = sharedBy(whole.map((each) => each.input as Record<string, Json>)); // an object by its schema
   return { ...shared, ...known, input };
 }
 

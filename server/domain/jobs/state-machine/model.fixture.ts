@@ -102,7 +102,7 @@ export async function look(model: Model, real: Real): Promise<void> {
 
 export async function makeWorld(model: string, isWaiting: boolean): Promise<{ model: Model; real: Real }> {
   const project = await makeProject();
-  const principal = project.ctx.principal as Extract<Ctx["principal"], { kind: "service_principal" }>; // as makeProject makes it
+  const principal = project.ctx.principal as Extract<Ctx["principal"], { kind: "service_principal" }>; // as made
   const client: Ctx = { ...project.ctx, principal: { ...principal, scopes: new Set(SCOPES) } };
   if (isWaiting)
     await pool.query("UPDATE project SET approval_threshold_micros = 0 WHERE id = $1", [project.projectId]);
