@@ -65,7 +65,7 @@ export type Asked = {
 
 /** Normalizes a request and finds its project, key and repeat columns. Does not look up a stored input. */
 async function readEnvelope(ctx: Ctx, { kind, capability, raw, idempotencyHeader }: Asked) {
-  const envelope = normalizeEnvelope(kind, raw) as Envelope<"invoke">; // a job's lacks executionMode
+  const envelope = normalizeEnvelope(kind, raw) as Envelope<"invoke">; // only executionMode differs
   if (envelope.executionMode === "ProductionWorkflow")
     refuse(
       "executionMode",

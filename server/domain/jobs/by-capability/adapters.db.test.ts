@@ -45,7 +45,7 @@ async function finish(project: TestProject, jobId: string) {
 
 // biome-ignore lint/suspicious/noExplicitAny: a test reads receipts of every shape
 const drawnWith = async (project: TestProject, jobId: string): Promise<any[]> =>
-  ((await jobs.receipt(project.ctx, jobId)).media as { adapters?: unknown[] }).adapters as unknown[]; // a picture's
+  ((await jobs.receipt(project.ctx, jobId)).media as { adapters?: unknown[] }).adapters as unknown[]; // a picture's media
 
 const refused = (work: Promise<unknown>) =>
   work.then(
