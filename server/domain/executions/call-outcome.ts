@@ -6,7 +6,7 @@ import type { Micros } from "@/server/platform/money";
 import type { ReportedProgress, SubmissionState, Tier, Usage } from "@/server/providers/define";
 import { kindOfResult, kindOfUnusable, type OutcomeKind, rowOf, type Settlement } from "./outcomes";
 
-/* The outcome of one call, as data: no database, no clock, and nothing of the provider but what it answered. */
+/* The outcome of one call as plain data: no database, no clock and no provider object. */
 
 export type Observed = {
   submission: SubmissionState;
@@ -16,63 +16,69 @@ export type Observed = {
   /** The tier that ran: the one that the provider reports, else the requested one. Null without an answer. */
   tier: Tier | null;
   usage: Usage | null;
-  /** At list price; null when the usage does not tell. */
+  /** At list price; null if the usage does not determine it. */
   costMicros: Micros | null;
-  /** The cost is our estimate, of a whole answer or of what was delivered before a failure. */
+  /** Set if the cost is our estimate: of the whole answer, or only of the delivered part. */
   estimated?: "whole" | "partial";
-  /** The estimated cost of what was delivered, for a whole answer of unknown cost; charged if only its text reached the caller. */
+  /**
+   * Estimated cost of the delivered output if the cost of the whole answer is unknown. Charged if the answer
+   * is unusable but its text reached the caller.
+   */
   deliveredMicros?: Micros;
-  /** The provider's name for the configuration that answered; only pinned executions keep it. */
+  /** The provider's name for the configuration that answered; only pinned executions store it. */
   providerFingerprint?: string | null;
-  /** Requests the provider took on, where there were two: an unfit answer was given back. The figures are of both. */
+  /**
+   * 2 if the provider also accepted a request to repair an unfit answer; the figures then cover both
+   * requests.
+   */
   submissions?: 2;
 };
 
 /**
- * A provider's reply to a request that failed. Only on an account of the caller's own does it have a `message`, in the vendor's
- * words: content, which is kept and removed with the rest.
+ * A provider's reply to a failed request. It has a `message` only on the caller's own account: vendor text is
+ * content, stored and deleted with the execution's other content.
  */
 export type ProviderSaid = { status: number | null; code: string | null; message?: string | null };
 
-/** The content of an answer, as its capability reads it. */
+/** The content of an answer as its capability parsed it. */
 export type Content = { typedOutput: unknown; files: OutputFile[] };
 
-/** How an execution ends, or one of its calls: with a result or without one, and what becomes of the money. */
+/** How an execution or one of its calls ends, and how its money is settled. */
 export type Ending = {
   state: "succeeded" | "failed";
-  /** Null: read back from a row, which does not keep it. */
+  /** Null if read back from a row: rows do not store the kind. */
   kind: OutcomeKind | null;
   observed: Observed;
-  /** Null: a result, or a cancel, which is no error. */
+  /** Null for a result, and for a cancel, which is not an error. */
   code: string | null;
   message: string | null;
   settlement: Settlement;
   finishReason: string | null;
-  /** The server's own word for an end that is none of those known. */
+  /** The server's own finish reason if it is not one of the known reasons. */
   unknownFinish?: string;
-  /** More about the error, as its row in the table of errors allows. */
+  /** Further details of the error, as its row in the error table allows. */
   details?: Record<string, Json>;
   said?: ProviderSaid;
-  /** How files were made here. */
+  /** How this installation made the files. */
   media?: Record<string, Json>;
-  /** The provider's files are kept, and something is still to be done with them here. */
+  /** The provider's files are stored, but this installation still has to process them. */
   unprocessed?: true;
   /** The answer was set aside: its content still has to be stored as output. */
   isSetAside?: true;
 };
 
-/** An end that was seen or decided just now. */
+/** An ending that this process observed or decided itself, so its kind is known. */
 export type NewEnding = Ending & { kind: OutcomeKind };
 
 /** A call without a result. */
 export type Failed = NewEnding & {
   state: "failed";
   code: ErrorCode | null;
-  /** The beginning of an answer that was cut off; it is stored, so that it can be read. */
+  /** The beginning of an answer that was cut off, stored so that it can be read. */
   partial?: TextOutput;
 };
 
-/** Nothing ran: the request may be sent again inside the admission deadline. */
+/** Nothing ran: the request may be sent again within the admission deadline. */
 export type Refused = {
   state: "retryable";
   reason: "capacity" | "unreachable";
@@ -80,7 +86,7 @@ export type Refused = {
   message: string;
   observed: Observed;
   said?: ProviderSaid;
-  /** A store of this installation failed: nothing about the provider. */
+  /** A store of this installation failed, so the refusal says nothing about the provider. */
   isInternal?: true;
 };
 
@@ -89,17 +95,20 @@ export type Aborted = { state: "aborted"; submission: SubmissionState; why: Abor
 
 export type Pending = { state: "pending"; handle: Json; pollAfterMs: number; progress?: ReportedProgress };
 
-/** The outcome of a call without an answer that can be used. */
+/** The outcome of a call without a usable answer. */
 export type NoAnswer = Failed | Refused | Aborted;
 
-/** A result, which ends a call or an execution (`resultOf`) when its content is stored. */
+/** A result. `resultOf` turns it into an ending once its content is stored. */
 export type Answer = { state: "succeeded"; observed: Observed } & Content &
   Pick<Ending, "finishReason" | "unknownFinish">;
 
 /** The outcome of one submission. */
 export type CallOutcome = Answer | Pending | NoAnswer;
 
-/** May a request leave? `lost`: another process has the row, or ended it. `unsure`: the database does not say. */
+/**
+ * The result of the check before a request leaves. `lost`: another process has claimed or ended the
+ * execution. `unsure`: the database did not answer.
+ */
 export type Gate = "open" | "lost" | "unsure";
 
 export type AbortReason = "deadline" | "canceled" | "lease_lost" | "shutdown";
@@ -115,7 +124,10 @@ export const nothingSent: Observed = {
   costMicros: null,
 };
 
-/** An end of this kind: the outcome's row has its money, and its code unless `more` has another. Without a result, unless `more` says so. */
+/**
+ * Makes an ending of this kind: a failure without a message unless `more` says otherwise. The outcome's row
+ * provides the settlement, and the code unless `more` has one.
+ */
 export function ending(
   kind: OutcomeKind,
   observed: Observed,
@@ -125,7 +137,9 @@ export function ending(
   return { state: "failed", kind, observed, code, message: null, settlement, finishReason: null, ...more };
 }
 
-/** The outcome of a call without a result; `code` is the capability's own, where the row has none. */
+/**
+ * Makes the outcome of a call without a result. The capability passes `code` if the outcome's row has none.
+ */
 export function failed(
   kind: OutcomeKind,
   message: string | null,
@@ -135,7 +149,7 @@ export function failed(
   return { ...ending(kind, observed, more), state: "failed", code, message };
 }
 
-/** The end of a call with a result. */
+/** Makes the ending of a call with a result. */
 export const resultOf = ({
   observed,
   finishReason,
@@ -147,21 +161,21 @@ export const resultOf = ({
     ...(unknownFinish === undefined ? {} : { unknownFinish }),
   });
 
-/** Nothing was sent, and what stopped it was ours: an idempotency key is free again. */
+/** True if nothing was sent for a reason of ours: the idempotency key is free again. */
 export const freesKey = ({ kind }: Pick<Ending, "kind">): boolean =>
   kind !== null && rowOf(kind).freesKey === true;
 
-/** A complete answer that cannot be used. It was made, so it is charged. */
+/** A complete answer that cannot be used. The provider did the work, so a known cost is charged. */
 export const unusable = (message: string, observed: Observed, code: ErrorCode = "PROVIDER_ERROR"): Failed =>
   failed(kindOfUnusable(observed.costMicros), message, observed, { code });
 
-/** The failure of a call that was never sent, for a passing reason of this installation. */
+/** The failure of a call that was never sent, for a temporary reason in this installation. */
 export const unavailable = (why: string): Failed =>
   failed("unavailable_unsent", `${why} Nothing was sent to the provider.`, nothingSent, {
     details: { retryAfterSeconds: 5 },
   });
 
-/** The same of a request that was sent and whose answer was lost. */
+/** Marks the request as sent with a lost answer: it may have run. */
 export const lostAfter = (observed: Observed): Observed => ({ ...observed, submission: "ambiguous" });
 
 export const LOST = "The request was sent to the provider, and no answer came back.";

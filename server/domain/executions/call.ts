@@ -30,12 +30,13 @@ import { type Call, classify, tierOf } from "./classify";
 import { estimatedUsage } from "./estimated-usage";
 import { healthOf } from "./outcomes";
 
-/** A complete answer, not read yet. */
+/** A complete answer that the capability has not parsed yet. */
 export type Answered<R> = { state: "answered"; result: R; observed: Observed };
 
 /**
- * Opens the account, makes sure that the execution is still this process's, sends once, and keeps what the call says about the health of its route and connection. Never rejects:
- * a store of ours that fails before anything could leave is a refusal that may be sent again.
+ * Opens the account, checks that this process still holds the execution, sends once, and records the health
+ * of the route and the connection. Never rejects: if a store of ours fails before anything could leave, the
+ * outcome is a refusal that may be sent again.
  */
 export async function send<R>(
   call: Call,
@@ -98,14 +99,17 @@ export async function send<R>(
 type Unreported = { delivered: Delivered; usage: Usage | null; tier: Tier };
 
 /**
- * What a call may have used for each token that was seen; undefined: not known. On an account of the caller's own only what was seen
- * counts, and vectors have no output.
+ * Tokens that a call may have used for each token we saw; undefined if unknown. On the caller's own account
+ * only visible tokens count, and vectors have no output.
  */
 function hiddenOutputOf({ account, route }: Call): number | undefined {
   return typeof account === "object" || route.model.port === "embedding" ? 1 : route.model.hiddenOutput;
 }
 
-/** The cost of an answer, or of what came of one, that does not report its usage; null: it cannot be estimated. */
+/**
+ * Estimates the cost of a whole or partial answer that does not report its usage; null if there is no
+ * estimate.
+ */
 async function estimateOf(call: Call, { delivered, usage, tier }: Unreported): Promise<Micros | null> {
   const { route, asked, bounds } = call;
   if (!asked) return null;
@@ -118,7 +122,10 @@ async function estimateOf(call: Call, { delivered, usage, tier }: Unreported): P
   return priceOf(route.model.price, estimated, { ...bounds, tier });
 }
 
-/** The outcome of a provider that failed after it had delivered: charged by its usage, else by an estimate of that. */
+/**
+ * Turns an error of unknown cost that came after output into one that is charged by an estimate of that
+ * output. Other outcomes stay.
+ */
 async function withEstimate(outcome: NoAnswer, cause: unknown, call: Call): Promise<NoAnswer> {
   const delivered = cause instanceof ProviderFault ? cause.details.delivered : undefined;
   if (outcome.state !== "failed" || outcome.kind !== "error" || !delivered) return outcome;
@@ -131,7 +138,9 @@ async function withEstimate(outcome: NoAnswer, cause: unknown, call: Call): Prom
 
 const UNSURE = "The database could not be reached before the request was sent.";
 
-/** A store of this installation failed before anything could leave. */
+/**
+ * Logs that a store of this installation failed before anything could leave. The refusal may be sent again.
+ */
 export function refuseInternally(
   { attemptId }: Pick<Call, "attemptId">,
   cause: unknown,
@@ -148,26 +157,34 @@ export function refuseInternally(
   };
 }
 
-/** The route and account of a call, as the health of routes is kept. */
+/** The route and account under which the health of a call is recorded. */
 const calledBy = ({ route, account }: Pick<Call, "route" | "account">) => ({ ...route, account });
 
-/** In metrics: the sandbox needs no account, so its calls have the operator's. */
+/**
+ * The account label in metrics. Sandbox calls need no account and carry the operator's, so they get their own
+ * label.
+ */
 const accountOf = ({ route, account }: Pick<Call, "route" | "account">): string =>
   route.provider.name === SANDBOX ? SANDBOX : accountName(account);
 
-/** What a connection met, kept for its owners. */
+/**
+ * Records the outcome for the owners of a customer's connection; the operator's account has no such record.
+ */
 function noteConnection({ account, now }: Call, cause: unknown): void {
   if (typeof account === "object") recordConnectionOutcome(account.credentialId, cause, now());
 }
 
-/** This call is not sent again: the last refusal counts against its route. */
+/** Counts the last refusal against the route once the call will not be sent again. */
 export const noteExhausted = (
   call: Pick<Call, "route" | "account">,
   { reason }: Refused,
   now: Date,
 ): Promise<void> => noteFailure(calledBy(call), reason, now);
 
-/** A fault's kind; `stopped` if we aborted the call, `broken` if the error is on our side. */
+/**
+ * The metrics label of an error: a fault's kind, `stopped` if we aborted the call, `broken` if the error is
+ * ours.
+ */
 function kindOf(cause: unknown): string {
   if (!(cause instanceof ProviderFault)) return "broken";
   return cause.details.aborted ? "stopped" : cause.kind;

@@ -6,15 +6,15 @@ import type { ProviderSaid } from "./call-outcome";
 import { type Clock, sleep } from "./clock";
 
 /*
- * What the caller of an execution reads, in the same words over HTTP, MCP, the CLI and the panel.
+ * Errors and next steps for the caller of an execution, worded alike over HTTP, MCP, the CLI and the panel.
  */
 
 const SAFE =
   "Nothing ran and nothing was charged: it is safe to send the request again with a new idempotency key.";
 
 /**
- * What to do after an execution failed. A new idempotency key is safe only if nothing ran and nothing was charged.
- * `canRepeat`: nothing ran and nothing was charged. `submission`: that of the last attempt, if there was one.
+ * The advice after a failed execution. `canRepeat`: nothing ran and nothing was charged, the only case in
+ * which a new idempotency key is safe. `submission`: that of the last attempt, if there was one.
  */
 export function nextStepOf(canRepeat: boolean, submission: string | null | undefined): string {
   if (canRepeat) return submission === "attempted" ? `${SAFE} Another model may accept it.` : SAFE;
@@ -23,7 +23,7 @@ export function nextStepOf(canRepeat: boolean, submission: string | null | undef
     : "The provider worked on this and may charge for it. Fix the cause before you submit a new request, which is charged separately.";
 }
 
-/** The error of an execution that its caller waited for: what happened and why, then what to do next. */
+/** The error for a caller that waited for the execution: its message, then the next step. */
 export const faultOf = (
   { code, message }: { code: string | null; message: string | null },
   next: string,
@@ -35,7 +35,7 @@ export const faultOf = (
     details,
   );
 
-/** The error of an execution whose end is not known here: it may have run. */
+/** Throws the error for an execution whose end is unknown here: it may have run. */
 export function failUnknown(executionId: string, message: string, details: Record<string, Json> = {}): never {
   fail("TRANSPORT_AMBIGUOUS", `${message} ${nextStepOf(false, "ambiguous")}`, {
     executionId,
@@ -44,7 +44,10 @@ export function failUnknown(executionId: string, message: string, details: Recor
   });
 }
 
-/** The error of an execution that was never sent, for reasons of ours that pass: the same request with the same key runs anew. */
+/**
+ * The error for an execution that was never sent, for a temporary reason of ours: the same request with the
+ * same key runs anew.
+ */
 export const unsentFault = (executionId: string, details: Record<string, Json> = {}): Fault =>
   new Fault(
     "ServiceUnavailable",
@@ -52,7 +55,10 @@ export const unsentFault = (executionId: string, details: Record<string, Json> =
     { retryAfterSeconds: 5, executionId, receiptId: receiptIdOf(executionId), ...details },
   );
 
-/** What an error tells its caller unasked: of private words nothing, and of the account's affairs nothing to its users' users. */
+/**
+ * Limits a provider's reply in error details: users of an embed get none of it, and private executions omit
+ * the vendor's message.
+ */
 export function saidUnasked(
   job: { principal_kind: string; data_classification: string },
   said: ProviderSaid | null | undefined,
@@ -63,7 +69,7 @@ export function saidUnasked(
   return rest;
 }
 
-/** The details of an error with what the provider answered; nothing where there is nothing to tell. */
+/** Adds the provider's reply to the details of an error; returns no `details` if both are empty. */
 export function withSaid(
   details: Record<string, Json> | undefined,
   said: ProviderSaid | null,
@@ -73,10 +79,14 @@ export function withSaid(
 }
 
 const LOOK_MS = 100;
-/** Beyond what an execution itself may take: for its lease to end, and for the sweeper to end it. */
+/**
+ * Added to the time limit of an execution, so that its lease can end and the sweeper can end the execution.
+ */
 const MARGIN_MS = 60_000;
 
-/** Waits for an execution that an earlier request began; null: it still runs after as long as it may take, and a minute. */
+/**
+ * Waits for an execution that an earlier request began. Null if it still runs a minute after its time limit.
+ */
 export async function awaitFirst<Row>(
   clock: Clock,
   look: () => Promise<Row>,

@@ -5,19 +5,23 @@ import type { Micros } from "@/server/platform/money";
 import type { ExecutionMoney } from "./money";
 
 /*
- * What a customer pays for an execution. Every view of an execution asks `chargeOf`; the sums of many executions read the same
- * rules in SQL below. A hold and its ledger entries are written together, so both say what the ledger says.
+ * The customer's charge for an execution. Every view of one execution calls `chargeOf`; sums over many use
+ * the same rules in SQL below. A hold and its ledger entries are written together, so the hold matches the
+ * ledger.
  */
 
 export type Chargeable = {
   billingMode: string;
   /** The expected price with its fee. */
   estimatedMicros: Micros;
-  /** Null: nothing is reserved. */
+  /** Null if nothing is reserved. */
   hold: HoldFacts | null;
 };
 
-/** What the customer pays, from admission on. On an own provider account nothing: the provider bills it. */
+/**
+ * The customer's charge from admission on. It is 0 on the customer's own provider account, because the
+ * provider bills it.
+ */
 export function chargeOf({ billingMode, estimatedMicros, hold }: Chargeable): Charge {
   return {
     currency: "USD",
@@ -43,7 +47,10 @@ function chargeOfManaged(hold: HoldFacts | null): Pick<Charge, "chargedMicros" |
   }
 }
 
-/** The hold of an execution as its admission makes it, or its end (`money`), without reading it back. Null: it is free. */
+/**
+ * Computes the hold that the admission, or the end (`money`), writes, so no read is needed. Null if the
+ * execution is free.
+ */
 export function holdFor(
   { maximumMicros }: Pick<Estimate, "maximumMicros">,
   paidBy: { funding: Funding; isTest: boolean },
@@ -56,11 +63,11 @@ export function holdFor(
 }
 
 /*
- * The same in SQL, of an `execution` with its `hold`: for sums of many.
+ * The same rules in SQL, over an `execution` joined with its `hold`, for sums over many.
  */
 
-/** What the customer has paid, 0 as long as that is not known. */
+/** The customer's charge; 0 while it is unknown. */
 export const CHARGED = `CASE WHEN ${IS_CHARGED} THEN hold.settled_micros ELSE 0 END`;
 
-/** What the provider's work cost at list price, also where that became known later; null: not known. */
+/** The cost of the provider's work at list price, including a cost that was found later; null if unknown. */
 export const PROVIDER_COST = `coalesce(execution.actual_micros, ${FOUND_COST})`;

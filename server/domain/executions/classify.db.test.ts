@@ -17,7 +17,7 @@ const call: Call = {
   now: () => new Date(),
 };
 
-test("a definite no counts though the wait ended in the same moment; anything else is a wait that was ended", () => {
+test("a definite refusal counts even if the wait was aborted at the same moment; any other error reports the abort", () => {
   const outcomeOf = (...args: ConstructorParameters<typeof ProviderFault>) =>
     classify(new ProviderFault(...args), call);
   expect(outcomeOf("refused", "attempted", "no")).toMatchObject({ state: "failed", kind: "refused" });

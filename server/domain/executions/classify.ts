@@ -17,23 +17,28 @@ import {
 import type { Asked } from "./estimated-usage";
 import { kindOfFault, rowOf } from "./outcomes";
 
-/** Whom a call goes to, and under which terms. */
+/** The destination and the terms of one call. */
 export type Call = {
   route: Pick<Route, "provider" | "model">;
-  /** By which its route's health is kept; an account of the caller's own also hears what it met. */
+  /** Health is recorded per route and account. The caller's own account also gets the outcome of the call. */
   account: Account;
-  /** Opens that account for this call alone; null: it is not connected any more, or does not open. */
+  /** Opens that account for this call alone; null if it is no longer connected or cannot be opened. */
   open(): Promise<OpenAccount | null>;
-  /** The terms of its price, and the most output that the request allows. */
+  /** The terms of the price, and the maximum output that the request allows. */
   bounds: PriceTerms & Pick<Usage, "outputTokens">;
   attemptId: string;
-  /** What is sent, for the estimate of an answer that reports no usage; null: such an answer has none. */
+  /**
+   * Reads the request for the estimate of an answer without usage; null if such an answer has no estimate.
+   */
   asked: (() => Asked) | null;
-  /** The request. */
+  /** The requested tier. */
   tier: Tier;
   /** Aborted with an AbortReason. */
   signal: AbortSignal;
-  /** Asked once, when all is ready to leave: nothing does unless it is open. Absent: something of this call has left before. */
+  /**
+   * Called once, when the request is ready; nothing leaves unless the gate is open. Absent if part of this
+   * call has left already.
+   */
   gate?: () => Promise<Gate>;
   now(): Date;
 };
@@ -41,7 +46,10 @@ export type Call = {
 const isAbortReason = (value: unknown): value is AbortReason =>
   value === "deadline" || value === "canceled" || value === "lease_lost" || value === "shutdown";
 
-/** The end of an answer of no use whose text came to its caller all the same: what was delivered is charged, whatever is known of the rest. */
+/**
+ * Charges the estimated cost of an unusable answer's output, because its text reached the caller. Other
+ * outcomes stay.
+ */
 export function chargedAsDelivered(outcome: Failed): Failed {
   const { kind, observed } = outcome;
   const { deliveredMicros } = observed;
@@ -52,8 +60,9 @@ export function chargedAsDelivered(outcome: Failed): Failed {
 }
 
 /**
- * The outcome of a call that threw. No other code decides it. A definite no counts even if the wait was ended in the same
- * moment; what is no ProviderFault is a bug of ours after a send that no one observed.
+ * The outcome of a call that threw; no other code decides it. A definite no counts even if the wait was
+ * aborted at the same moment. Any error that is not a ProviderFault is a bug of ours, and the request may
+ * have left.
  */
 export function classify(cause: unknown, call: Call): NoAnswer {
   const { signal, attemptId, route, bounds } = call;
@@ -97,11 +106,11 @@ export function classify(cause: unknown, call: Call): NoAnswer {
     : failed(kind, cause.message, observed, said);
 }
 
-/** What has no price of its own on a tier has the standard price. */
+/** Falls back to the standard tier if the model has no prices for deferred work. */
 export const tierOf = ({ route }: Pick<Call, "route">, ran: Tier): Tier =>
   route.model.supports.deferred ? ran : "standard";
 
-/** What the provider answered, where it did; its message only where the account is the caller's own. */
+/** The provider's reply, if there was one. Its message is included only on the caller's own account. */
 function saidBy({ details }: ProviderFault, isOwnAccount: boolean): { said?: ProviderSaid } {
   const { status, vendor } = details;
   if (status === undefined && !vendor) return {};

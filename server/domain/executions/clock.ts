@@ -1,13 +1,16 @@
-/** How time passes for an execution: durable moments, durations that no change of the wall clock can bend, and alarms. */
+/**
+ * The time source of an execution: moments to store, durations that ignore changes of the wall clock, and
+ * timers.
+ */
 export type Clock = {
   now(): Date;
-  /** Milliseconds since any fixed moment. */
+  /** Milliseconds since an arbitrary fixed moment. */
   elapsedMs(): number;
-  /** Calls once after so long; the answer calls it off. */
+  /** Calls once after this delay; the returned function cancels the call. */
   after(ms: number, call: () => void): () => void;
 };
 
-/** The clock of this process, with durable moments as `now` tells them. */
+/** The monotonic clock and the timers of this process, with the moments that `now` returns. */
 export const clockOf = ({ now }: Pick<Clock, "now">): Clock => ({
   now,
   elapsedMs: () => performance.now(),
@@ -17,7 +20,7 @@ export const clockOf = ({ now }: Pick<Clock, "now">): Clock => ({
   },
 });
 
-/** Waits so long, or until the signal is aborted. */
+/** Resolves after this delay, or when the signal is aborted. */
 export function sleep(clock: Clock, ms: number, signal?: AbortSignal): Promise<void> {
   return new Promise((wake) => {
     if (signal?.aborted) return wake();

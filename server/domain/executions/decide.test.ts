@@ -13,7 +13,7 @@ const facts: Facts = {
   canFallBack: false,
 };
 const bySubmission: Partial<Facts> = { limit: { of: "submission", message: "Too late." } };
-/** Waits as long as the provider asks for, else a tenth of a second longer than so far. */
+/** The backoff is the provider's delay, else a tenth of a second more than the wait so far. */
 const decideOn = (outcome: Parameters<typeof decide>[1], more: Partial<Facts> = {}) =>
   decide({ ...facts, ...more }, outcome, (waitedMs, retryAfterMs) => retryAfterMs ?? waitedMs + 100);
 
@@ -29,7 +29,7 @@ const aborted = (why: "deadline" | "canceled" | "lease_lost" | "shutdown", isSen
   ({ state: "aborted", submission: isSent ? "attempted" : "not_attempted", why }) as const;
 const lost = { ...nothingSent, submission: "ambiguous" } as const;
 
-test("an answer is kept, and work that the provider took on is asked for later", () => {
+test("an answer is stored, and work that the provider accepted is polled later", () => {
   const answer = {
     state: "succeeded",
     observed: nothingSent,
@@ -42,14 +42,14 @@ test("an answer is kept, and work that the provider took on is asked for later",
   expect(decideOn(pending)).toEqual({ to: "taken", pending });
 });
 
-test("a failure of any kind ends the execution as it is", () => {
+test("a failure of any kind ends the execution unchanged", () => {
   for (const kind of Object.keys(OUTCOMES) as OutcomeKind[]) {
     const ending = failed(kind, "No.", { ...nothingSent, httpStatus: 400 });
     expect(decideOn(ending)).toEqual({ to: "ended", ending });
   }
 });
 
-test("a refused tier is left for the standard one only on a definite no to the request, and only where there is another", () => {
+test("a refused tier falls back to standard only after a free 400, and only if that fallback is allowed", () => {
   const canFallBack = true;
   const no = failed("refused", "No such tier.", { ...nothingSent, httpStatus: 400 });
   expect(decideOn(no, { canFallBack })).toEqual({ to: "standard", refused: no });
@@ -59,7 +59,7 @@ test("a refused tier is left for the standard one only on a definite no to the r
   expect(decideOn(charged, { canFallBack })).toEqual({ to: "ended", ending: charged });
 });
 
-test("a refused call waits by how long it has waited, or as the provider asks, to the last millisecond of its window", () => {
+test("a refused call waits in proportion to its wait so far, or as the provider asks, to the last millisecond of its window", () => {
   const waiting = (afterMs: number, refusal: Refused) => ({ to: "waiting", afterMs, refused: refusal });
   const plain = refused("capacity");
   expect(decideOn(plain)).toEqual(waiting(100, plain));
@@ -71,7 +71,7 @@ test("a refused call waits by how long it has waited, or as the provider asks, t
   expect(decideOn(refused("unreachable", { retryAfterMs: 1_001 }))).toMatchObject({ to: "ended" });
 });
 
-test("a refusal beyond the window ends as its reason and counts against the route; of no capacity it names the wait", () => {
+test("a refusal beyond the window ends with its reason and counts against the route; a capacity refusal reports the wait", () => {
   const said = { status: 429, code: "busy" };
   const busy = refused("capacity", { retryAfterMs: 7_001, said });
   const observed = { ...nothingSent, httpStatus: 429 };
@@ -96,7 +96,7 @@ test("a refusal beyond the window ends as its reason and counts against the rout
   });
 });
 
-test("a failing store of this installation is waited for alike, and then ends as unavailable with nothing against the route", () => {
+test("a failing store of this installation is retried, then ends the execution as unavailable without counting against the route", () => {
   const internal = refused("unreachable", { isInternal: true });
   expect(decideOn(internal)).toEqual({ to: "waiting", afterMs: 100, refused: internal });
   expect(decideOn({ ...internal, retryAfterMs: 5_000 })).toEqual({
@@ -105,12 +105,12 @@ test("a failing store of this installation is waited for alike, and then ends as
   });
 });
 
-test("a lost lease leaves the execution, and a submission that was not sent is corrected", () => {
+test("a lost lease leaves the execution to its new owner and corrects a submission that was not sent", () => {
   for (const isSent of [false, true])
     expect(decideOn(aborted("lease_lost", isSent))).toEqual({ to: "left", isUnsent: !isSent });
 });
 
-test("a cancel ends what was sent as ambiguous, and anything else without a charge", () => {
+test("a cancel ends a sent request as ambiguous and an unsent one without a charge", () => {
   expect(decideOn(aborted("canceled", true))).toEqual({
     to: "ended",
     ending: failed("canceled", null, lost),
@@ -121,14 +121,14 @@ test("a cancel ends what was sent as ambiguous, and anything else without a char
   });
 });
 
-test("a stopping process puts back what it did not send, leaves what the provider works on, and loses the rest", () => {
+test("a stopping process puts unsent work back, leaves work that the provider accepted, and loses other sent requests", () => {
   expect(decideOn(aborted("shutdown", false))).toEqual({ to: "queued" });
   expect(decideOn(aborted("shutdown", true))).toEqual({ to: "ended", ending: failed("lost", LOST, lost) });
   for (const isSent of [false, true])
     expect(decideOn(aborted("shutdown", isSent), { isTaken: true })).toEqual({ to: "left", isUnsent: false });
 });
 
-test("a time limit ends what was sent, whichever limit it is", () => {
+test("a time limit of either kind ends a sent request", () => {
   for (const more of [{}, bySubmission])
     expect(decideOn(aborted("deadline", true), more)).toEqual({
       to: "ended",
@@ -136,7 +136,7 @@ test("a time limit ends what was sent, whichever limit it is", () => {
     });
 });
 
-test("before anything was sent, the limit of the execution ends it and that of a submission counts as a provider out of reach", () => {
+test("before the request is sent, the execution's limit ends it and a submission's limit counts as an unreachable provider", () => {
   expect(decideOn(aborted("deadline", false))).toEqual({
     to: "ended",
     ending: failed("timed_out_unsent", "Too late.", nothingSent),
@@ -163,7 +163,7 @@ const answered = ending(
 );
 const why = { code: "QueueTimeout", message: "Too late." };
 
-test("what was answered and is ended by anyone but its call is charged as it was answered", () => {
+test("an answered execution that something other than its call ends is charged for the answer", () => {
   expect(endingFound({ answered, submission: "attempted" }, why)).toEqual({
     ...answered,
     state: "failed",
@@ -173,7 +173,7 @@ test("what was answered and is ended by anyone but its call is charged as it was
   expect(canceled).toMatchObject({ code: null, settlement: "cost", observed: { costMicros: 7 } });
 });
 
-test("what was not answered is ambiguous if its request may have left, and costs nothing otherwise, also if it is canceled", () => {
+test("an unanswered execution is ambiguous if its request may have left and free otherwise, even if canceled", () => {
   for (const code of ["QueueTimeout", null])
     for (const submission of ["attempted", "ambiguous", "not_attempted"] as const) {
       const found = endingFound({ answered: null, submission }, { code, message: null });
@@ -190,7 +190,7 @@ const abandoned = (more: Partial<Abandoned>) =>
     ...more,
   });
 
-test("abandoned work that was answered or taken on goes to the next process, and what may have run is lost", () => {
+test("abandoned work that was answered or accepted goes to the next process, and a request that may have run is lost", () => {
   expect(abandoned({ answered, submission: "attempted" })).toEqual({ to: "left" });
   expect(abandoned({ isTaken: true, submission: "attempted" })).toEqual({ to: "left" });
   for (const submission of ["attempted", "ambiguous"] as const)
@@ -200,12 +200,12 @@ test("abandoned work that was answered or taken on goes to the next process, and
     });
 });
 
-test("abandoned work that was not sent waits for the next process, or ends as its caller says where there is none", () => {
+test("abandoned work that was not sent waits for the next process, or ends as its caller specifies if there is none", () => {
   expect(abandoned({})).toEqual({ to: "queued" });
   expect(abandoned({ unsent })).toEqual({ to: "ended", ending: unsent });
 });
 
-test("abandoned work that is to be canceled ends as canceled, whatever became of it", () => {
+test("abandoned work with a pending cancel ends as canceled, whatever its state", () => {
   const kindOf = (more: Partial<Abandoned>) => {
     const next = abandoned({ ...more, isCanceling: true });
     return next.to === "ended" && [next.ending.kind, next.ending.code, next.ending.settlement];
@@ -223,20 +223,20 @@ const turn = (more: Partial<Claimed> = {}) =>
     ...more,
   });
 
-test("a turn sends what was never sent, asks for what the provider took on, and works here where no provider is needed", () => {
+test("a turn sends an unsent request, polls accepted work, and runs local work here", () => {
   expect(turn()).toEqual({ to: "sent" });
   expect(turn({ submission: "attempted", isTaken: true })).toEqual({ to: "polled" });
   expect(turn({ isHere: true })).toEqual({ to: "here" });
 });
 
-test("a turn that finds a request begun sends nothing: it is lost, or taken back by the process that knows that it never left", () => {
+test("a turn that finds a request begun sends nothing: the request is lost, or released by the process that knows it never left", () => {
   for (const submission of ["ambiguous", "attempted"] as const) {
     expect(turn({ submission })).toMatchObject({ to: "ended", ending: { kind: "lost", message: LOST } });
     expect(turn({ submission, isKnownUnsent: true })).toEqual({ to: "released" });
   }
 });
 
-test("a turn ends what was answered before anything else, and stores first what was set aside, unless it is to be canceled", () => {
+test("a turn ends answered work before anything else, and first stores an answer set aside unless a cancel is pending", () => {
   const aside = { ...answered, isSetAside: true } as const;
   const found = { submission: "attempted", isTaken: true } as const;
   for (const isCanceling of [false, true]) {
@@ -247,14 +247,14 @@ test("a turn ends what was answered before anything else, and stores first what 
   }
 });
 
-test("a turn ends what is to be canceled, whether it was sent or not", () => {
+test("a turn ends work with a pending cancel, whether it was sent or not", () => {
   expect(turn({ isCanceling: true })).toMatchObject({ to: "ended", ending: { kind: "canceled_unsent" } });
   expect(turn({ isCanceling: true, isHere: true })).toMatchObject({ to: "ended" });
   const sent = turn({ isCanceling: true, submission: "attempted", isTaken: true });
   expect(sent).toMatchObject({ to: "ended", ending: { kind: "canceled", settlement: "ambiguous" } });
 });
 
-test("an answer that cannot be stored is stored again here, then by later turns for half an hour, then by an operator", () => {
+test("an answer that cannot be stored is retried here, then by later turns for half an hour, then left to an operator", () => {
   const after = (tried: number, outageMs: number | null) => decideUnstored(tried, [100, 900], outageMs);
   const [minute, halfHour] = [60_000, 1_800_000];
   expect([after(1, null), after(2, halfHour)]).toEqual([

@@ -17,20 +17,23 @@ import {
 import { rowOf } from "./outcomes";
 
 /*
- * The decisions about an execution, as functions of facts alone: they wait for nothing and read no clock. `apply` (turn.ts)
- * has the driver of a job or of a pinned execution write down what was decided about a call.
+ * The decisions about an execution, as pure functions: they await nothing and read no clock. `apply`
+ * (turn.ts) has the driver of a job or a pinned execution store each decision about a call.
  */
 
-/** The facts of an execution that a decision needs beside the outcome of its call. */
+/** The facts that a decision needs besides the outcome of the call. */
 export type Facts = {
   now: Date;
-  /** A refused call has waited since the first, and may be sent again until the second. */
+  /** A refused call has waited since `since` and may be sent again until `until`. */
   waits: { since: Date; until: Date };
-  /** The time limit that was reached: of the execution, or of each submission; and what its record says then. */
+  /**
+   * The time limit that a deadline stands for, of the execution or of each submission, and the message that
+   * its record then has.
+   */
   limit: { of: "execution" | "submission"; message: string };
-  /** The provider works on it under a handle, so another process can ask for the result. */
+  /** The provider works on it under a handle, so another process can poll for the result. */
   isTaken: boolean;
-  /** The call asked for a cheaper tier and may be sent again on the standard one. */
+  /** The call requested a cheaper tier and may be sent again on the standard tier. */
   canFallBack: boolean;
 };
 
@@ -44,13 +47,18 @@ export type Transition<A> =
   | { to: "taken"; pending: Pending }
   /** Put back for another process, because this one stops and nothing was sent. */
   | { to: "queued" }
-  /** Another process has the execution, or will take it. `isUnsent`: this one had sent nothing, which corrects its record. */
+  /**
+   * Another process has claimed the execution or will claim it. `isUnsent`: this process sent nothing, so the
+   * recorded submission is corrected.
+   */
   | { to: "left"; isUnsent: boolean };
 
-/** How long a refused call waits before it is sent again, by how long it has waited and what the provider asks for. */
+/**
+ * Delay before a refused call is sent again, given its wait so far and the delay that the provider asks for.
+ */
 type Backoff = (waitedMs: number, retryAfterMs: number | null) => number;
 
-/** Says what follows from the outcome of a call. */
+/** Decides what follows from the outcome of a call. */
 export function decide<A extends { state: "succeeded" } = Answer>(
   facts: Facts,
   outcome: A | Pending | NoAnswer,
@@ -85,11 +93,14 @@ export function decide<A extends { state: "succeeded" } = Answer>(
   }
 }
 
-/** A definite no to a request on a cheaper tier may be meant for the tier alone. */
+/** A 400 that cost nothing may reject only the cheaper tier, not the request. */
 const isTierRefused = ({ settlement, observed }: Failed) =>
   settlement === "released" && observed.httpStatus === 400;
 
-/** Nothing ran: sent again inside the window, else ended. A refusal of our own is no fault of the route. */
+/**
+ * Nothing ran: the call is sent again within the window, else it ends. A refusal of our own does not count
+ * against the route.
+ */
 function afterRefusal(
   { now, waits: { since, until } }: Facts,
   refused: Refused,
@@ -104,7 +115,7 @@ function afterRefusal(
 const timedOut = ({ limit }: Facts): Failed =>
   failed("timed_out", limit.message, { ...nothingSent, submission: "attempted" });
 
-/** The time of an execution has ended for good; that of one submission only refuses this one. */
+/** The time limit of an execution ends it; that of one submission only refuses the submission. */
 function afterUnsentDeadline(
   facts: Facts,
   backoff: Backoff,
@@ -116,7 +127,7 @@ function afterUnsentDeadline(
   return afterRefusal(facts, refused, backoff);
 }
 
-/** The failure of a call that would have to wait longer than it may. */
+/** The failure of a call that would have to wait beyond its window. */
 function exhausted({ reason, message, observed, said }: Refused, waitMs: number): Failed {
   const { submission } = rowOf(reason);
   return failed(
@@ -130,15 +141,15 @@ function exhausted({ reason, message, observed, said }: Refused, waitMs: number)
   );
 }
 
-/** What the rows of an execution say of its last call. `answered`: its end, where its answer was stored. */
+/** The last call of an execution as its rows show it. `answered`: its ending, if its answer was stored. */
 export type Found<Stored extends Ending = Ending> = {
   answered: Stored | null;
   submission: SubmissionState;
 };
 
 /**
- * The end of an execution that no call of this process ends: it is charged as its last call was answered, else by whether its
- * request may have left. A cancel has no code.
+ * The ending of an execution that no call of this process ends. A stored answer decides the charge; without
+ * one it depends on whether the request may have left. A cancel has no code.
  */
 export function endingFound<Stored extends Ending>(
   { answered, submission }: Found<Stored>,
@@ -152,8 +163,9 @@ export function endingFound<Stored extends Ending>(
 }
 
 /**
- * Says what the next turn of a claimed execution does. `isHere`: it needs no provider. `isTaken`: the provider works on it
- * under a handle. `isKnownUnsent`: this process knows that its submission, which its rows show as begun, never left.
+ * Decides the next turn of a claimed execution. `isHere`: it needs no provider. `isTaken`: the provider works
+ * on it under a handle. `isKnownUnsent`: its rows show a submission as begun, but this process knows that it
+ * never left.
  */
 export function decideTurn(
   found: Found & { isCanceling: boolean; isHere: boolean; isTaken: boolean; isKnownUnsent: boolean },
@@ -169,9 +181,9 @@ export function decideTurn(
 }
 
 /**
- * Says what becomes of an execution whose process is gone: the next one takes it on, or it ends. What may have run is never
- * sent again. `isTaken`: the provider works on it under a handle. `unsent`: how it ends if it was not sent; null: another
- * process may begin it.
+ * Decides what becomes of an execution whose process is gone: the next process continues it, or it ends. A
+ * request that may have run is never sent again. `isTaken`: the provider works on it under a handle.
+ * `unsent`: its ending if it was not sent; null if another process may begin it.
  */
 export function decideAbandoned<Stored extends Ending = Ending>(
   found: Found<Stored> & { isCanceling: boolean; isTaken: boolean; unsent: NewEnding | null },
@@ -183,18 +195,21 @@ export function decideAbandoned<Stored extends Ending = Ending>(
   return unsent ? { to: "ended", ending: unsent } : { to: "queued" };
 }
 
-/** A cancel is no error. */
+/** A cancel is not an error, so it has no code. */
 export const CANCELED = { code: null, message: null };
 const LOST_CALL = { code: rowOf("lost").code, message: LOST };
 
-/** A store that cannot be reached is tried so long, each time after as long a wait as it has lasted, before a person is asked. */
+/**
+ * An unreachable store is retried for this long before an operator decides. Each wait is as long as the
+ * outage so far, within the limits below.
+ */
 const OUTAGE_MS = 30 * 60_000;
 const OUTAGE_WAITS_MS = { least: 5_000, most: 60_000 };
 
 /**
- * Says what follows when a paid answer, or the work on its files, could not be stored: it is tried again here after one of
- * `waitsMs`, or by the next turn, or an operator decides. `outageMs`: how long the store has been out of reach; null: it is
- * not.
+ * Decides what follows when a paid answer, or the work on its files, could not be stored: a retry here after
+ * one of `waitsMs`, a retry by the next turn, or a decision by an operator. `outageMs`: how long the store
+ * has been unreachable; null if it is reachable.
  */
 export function decideUnstored(
   tried: number,

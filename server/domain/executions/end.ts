@@ -4,17 +4,20 @@ import { countEnd } from "@/server/platform/log/metrics";
 import { failpoint } from "@/server/platform/settings/failpoint";
 import { type Clock, sleep } from "./clock";
 
-/** Ends an execution exactly once, with its record. Null: another end came first, or the lease is lost. */
+/** Ends an execution exactly once, with its record. Null if another end came first or the lease was lost. */
 export async function finishOnce<Record>(end: {
-  /** As ends are counted. */
+  /** The label under which metrics count this end. */
   mode: string;
   status: string;
   code: string | null;
   /** Makes its receipt or record. */
   seal(): Promise<Record>;
-  /** Writes the whole end in one statement. False: another end came first, or the lease is lost; nothing was written then. */
+  /**
+   * Writes the whole end in one statement. False if another end came first or the lease was lost; then
+   * nothing was written.
+   */
   write(record: Record): Promise<boolean>;
-  /** Keeps what became known all the same where another end came first. */
+  /** Stores what this process learned even though another end came first. */
   tooLate(): Promise<void>;
 }): Promise<Record | null> {
   const record = await end.seal();
@@ -27,10 +30,13 @@ export async function finishOnce<Record>(end: {
   return null;
 }
 
-/** A database that cannot be reached just now is waited for this often: what is in hand was paid for. */
+/** Waits between retries while the database is unreachable: the result has been paid for. */
 const OUTAGE_WAITS_MS = [500, 1_000, 2_000, 4_000, 8_000];
 
-/** Writes what is kept nowhere else, again and again while the database is out. */
+/**
+ * Retries a write during a database outage, because its data is stored nowhere else. Throws any other error,
+ * and the outage itself after the last wait.
+ */
 export async function writeSurely(clock: Clock, id: string, write: () => Promise<boolean>): Promise<boolean> {
   for (let tried = 0; ; tried++) {
     try {

@@ -9,18 +9,23 @@ import {
 } from "@/server/providers/define";
 import { type Picture, picturesOf, pictureTokensAtMost } from "@/server/providers/pictures";
 
-/* The usage of an answer that reports none, from what was sent and what was delivered. */
+/* Estimates the usage of an answer that reports none, from the request and the delivered output. */
 
-/** A request as its tokens are estimated: its words, and the pictures that go with them. */
+/** The parts of a request from which its tokens are estimated. */
 export type Asked = { words: string; pictures: Picture[] };
 
-/** The words of a call for text or vectors that a model reads; null for other calls, whose work has no tokens. */
+/**
+ * Reads the input of a call for text or vectors, on demand; null for other calls, whose work has no tokens.
+ */
 export function askedOf(call: AnyCall): (() => Asked) | null {
   if ("messages" in call) return () => askedOfText(call);
   return "texts" in call ? () => ({ words: call.texts.join("\n"), pictures: [] }) : null;
 }
 
-/** Messages with what their server wants back of them, calls of tools, tools and the schema of the answer. */
+/**
+ * Includes everything that the model reads: messages, the opaque members that go back to their server, tool
+ * calls, tools and the schema of the answer.
+ */
 function askedOfText({ messages, tools = [], responseFormat }: TextCall): Asked {
   const calls = messages.flatMap((message) =>
     message.role === "assistant"
@@ -39,17 +44,17 @@ function askedOfText({ messages, tools = [], responseFormat }: TextCall): Asked 
 
 type Terms = {
   model: ModelFacts;
-  /** Figures that were reported stay. */
+  /** Reported figures replace the estimates. */
   reported: Usage | null;
-  /** Multiplies the output by what a model may have used unseen. */
+  /** Factor on the visible output, for tokens that a model uses unseen. */
   hiddenOutput: number;
-  /** The most output that the request allows; what was seen counts in any case. */
+  /** Maximum output that the request allows. It caps the estimate, but never below the visible output. */
   mostOutput?: number | undefined;
 };
 
 /**
- * Estimates a usage: the input by its words in o200k_base tokens, the output by what was delivered of text, reasoning and
- * calls.
+ * Estimates the input from the request's words and pictures, and the output from the delivered text,
+ * reasoning and calls. Words are counted in o200k_base tokens.
  */
 export async function estimatedUsage(
   { words, pictures }: Asked,

@@ -17,11 +17,11 @@ import { joined } from "./repair";
 /* The charge of work whose provider reports no usage. */
 
 const FEE_BPS = 600;
-const MODEL = provider.models.find(({ id }) => id === "gpt-4.1-mini")!; // it is listed
+const MODEL = provider.models.find(({ id }) => id === "gpt-4.1-mini")!; // OpenAI lists such a model
 const asked = askedOf({
   messages: [{ role: "user", content: "Name a fish." }],
   responseFormat: { type: "text" },
-} as TextCall)!; // a call for text
+} as TextCall)!; // a call for text always has an estimate
 const call: Omit<Call, "account" | "route" | "bounds"> = {
   asked,
   open: async () => ({ baseUrl: "http://127.0.0.1:9", credentials: toSecrets({ apiKey: "sk-tests" }) }),
@@ -34,7 +34,10 @@ const call: Omit<Call, "account" | "route" | "bounds"> = {
 type Drawn = {
   hiddenOutput: number | undefined;
   isOwn: boolean;
-  /** Whole; whole and of no use, though its text came to the caller; or an error behind what was delivered. */
+  /**
+   * A complete answer; a complete answer that is unusable although its text reached the caller; or an error
+   * after output.
+   */
   end: "whole" | "unusable" | "error";
   usage: Usage | null;
   delivered: Delivered;
@@ -81,7 +84,7 @@ async function outcomeOf({ hiddenOutput, isOwn, end, usage, delivered: written, 
   );
 }
 
-/** The call as its money is counted. */
+/** The money of the drawn call, with its observed facts. */
 async function moneyFrom(one: Drawn): Promise<CallMoney & { observed: Observed }> {
   const outcome = await outcomeOf(one);
   const toMoney = ({ settlement, observed }: Pick<Failed, "settlement" | "observed">) => ({
@@ -99,11 +102,11 @@ async function moneyFrom(one: Drawn): Promise<CallMoney & { observed: Observed }
   return toMoney({ settlement: rowOf(kindOfResult(observed.costMicros)).settlement, observed });
 }
 
-test("a delivered token is never free, no managed charge is above its hold, and the books balance", async () => {
+test("a delivered token is never free, no managed charge exceeds its hold, and the books balance", async () => {
   await fc.assert(
     fc.asyncProperty(drawn, async (one) => {
       const { isOwn, delivered, most, hiddenOutput, end } = one;
-      const upstream = priceOf(MODEL.price, { inputTokens: most.input, outputTokens: most.output })!; // it has a price
+      const upstream = priceOf(MODEL.price, { inputTokens: most.input, outputTokens: most.output })!; // the model has a price
       const fee = Math.round((upstream * FEE_BPS) / 10_000);
       const terms = {
         maximumUpstreamMicros: upstream,
@@ -119,7 +122,8 @@ test("a delivered token is never free, no managed charge is above its hold, and 
       if (!isOwn) expect(charged).toBeLessThanOrEqual(terms.maximumMicros);
       const isDelivered = deliveredOf(delivered) !== null;
       if (isDelivered) expect(charged).toBeGreaterThan(0);
-      // A whole answer is charged whole: by its usage, by an estimate where nothing is hidden, or by the hold.
+      // A complete answer is charged in full: by its usage, by an estimate if nothing is hidden, or by the
+      // hold.
       if (end === "whole" && isDelivered && money.costMicros === null) {
         expect({ isOwn, isHiding: hiddenOutput !== 1 }).toEqual({ isOwn: false, isHiding: true });
         expect(charged).toBe(terms.maximumMicros);
@@ -135,10 +139,10 @@ test("a delivered token is never free, no managed charge is above its hold, and 
 const HELLO: Delivered = { text: "A cod swims by.", reasoning: "", calls: "" };
 const LOOSE = { isOwn: false, usage: null, delivered: HELLO, most: { input: 1_000, output: 1_000 } } as const;
 
-test("an error behind what was delivered is charged by the factor of its model, within what the request allows", async () => {
+test("an error after output is charged by its model's factor, within the output that the request allows", async () => {
   const costOf = async (hiddenOutput: number | undefined, output = 1_000) => {
     const most = { input: 1_000, output };
-    return (await moneyFrom({ ...LOOSE, hiddenOutput, end: "error", most })).costMicros!; // it is estimated
+    return (await moneyFrom({ ...LOOSE, hiddenOutput, end: "error", most })).costMicros!; // an error after output has an estimate
   };
   const [plain, hiding] = [await costOf(1), await costOf(7.3)];
   const { inputTokens, outputTokens } = await estimatedUsage(asked(), HELLO, {
@@ -154,15 +158,15 @@ test("an error behind what was delivered is charged by the factor of its model, 
   expect(await costOf(7.3, 1), "no more than the request allows").toBe(plain);
 });
 
-test("zeros of a server that does not count are no usage", async () => {
+test("zeros from a server that does not count tokens are treated as no usage", async () => {
   const zeros = { inputTokens: 0, outputTokens: 0 };
   const { costMicros } = await moneyFrom({ ...LOOSE, usage: zeros, hiddenOutput: 1, end: "whole" });
   const { costMicros: unreported } = await moneyFrom({ ...LOOSE, hiddenOutput: 1, end: "whole" });
   expect(costMicros).toBe(unreported);
 });
 
-test("vectors without usage are estimated by what was read, on a managed account too", async () => {
-  const model = provider.models.find(({ port }) => port === "embedding")!; // it is listed
+test("vectors without usage are estimated from the input, also on a managed account", async () => {
+  const model = provider.models.find(({ port }) => port === "embedding")!; // OpenAI lists such a model
   const outcome = await send(
     {
       ...call,
@@ -184,7 +188,7 @@ test("vectors without usage are estimated by what was read, on a managed account
   expect(outcome).toMatchObject({ observed: { estimated: "whole", costMicros: 1 } });
 });
 
-test("the sum of an answer and its repair is an estimate where either is, and partial where one is not known", () => {
+test("the sum of an answer and its repair is an estimate if either is, and partial if one is unknown", () => {
   const known = { costMicros: 10, usage: { inputTokens: 1, outputTokens: 1 } };
   const of = (more: Partial<Observed>): Observed => ({
     submission: "attempted",
@@ -195,7 +199,7 @@ test("the sum of an answer and its repair is an estimate where either is, and pa
     ...known,
     ...more,
   });
-  const fault = { message: "no", details: {}, code: "StructuredOutputInvalid" } as never; // of an unfit answer
+  const fault = { message: "no", details: {}, code: "StructuredOutputInvalid" } as never; // `joined` reads only these members
   const sum = (first: Observed, second: Observed, state: "succeeded" | "failed" = "succeeded") =>
     joined(
       { state: "unfit", observed: first, answer: null, fault },

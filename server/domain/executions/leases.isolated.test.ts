@@ -3,7 +3,7 @@ import { leaseKeeper, releaseAllLeases } from "./leases";
 
 const renewing = async () => new Map<string, "held">();
 
-test("a shutdown waits for, and in the end stops, what any copy of this module in the process holds", async () => {
+test("a shutdown waits for, and finally stops, the work of every copy of this module in the process", async () => {
   vi.resetModules();
   const copy = await import("./leases");
   expect(copy.releaseAllLeases).not.toBe(releaseAllLeases);
@@ -17,14 +17,14 @@ test("a shutdown waits for, and in the end stops, what any copy of this module i
   await released;
 });
 
-test("work whose time had ended before it began is stopped at once, and not by a timer that a quick request outruns", () => {
+test("work whose time limit has passed before it begins is stopped at once, because a quick request outruns a timer", () => {
   const keeper = leaseKeeper(renewing);
   const leases = [-1, 0, 60_000].map((leftMs) => keeper.hold("one", 1, { deadlineMs: leftMs }));
   expect(leases.map(({ signal }) => signal.reason)).toEqual(["deadline", "deadline", undefined]);
   for (const lease of leases) lease.release();
 });
 
-test("a lost lease stops the work, and not the wait for an answer, which its limit of time still ends", async () => {
+test("a lost lease stops the work but not the wait for an answer, which the time limit still ends", async () => {
   vi.useFakeTimers();
   const keeper = leaseKeeper(async () => new Map());
   const { signal, answerSignal, release } = keeper.hold("one", 1, { deadlineMs: 60_000 });

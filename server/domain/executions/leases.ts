@@ -6,7 +6,7 @@ import { log } from "@/server/platform/log/log";
 import { leaseFor } from "@/server/sql/leases";
 import type { AbortReason, Gate } from "./call-outcome";
 
-/** A lease this long outlives a stalled process by little and is renewed three times before it ends. */
+/** A lease this long outlives a stalled process by little and allows several renewals before it ends. */
 export const LEASE_MS = 15_000;
 const RENEW_MS = 2_000;
 /** After the grace, stopped work has this long to store how it ended. */
@@ -20,61 +20,70 @@ export type Claimed = { id: string; fence: number };
 export type Lease = Claimed & {
   /** Aborts with the reason when the work must stop: deadline, cancel, a lost lease, shutdown. */
   signal: AbortSignal;
-  /** The same without a lost lease: the wait for a provider's answer, which is worth knowing all the same. */
+  /** Like `signal`, but a lost lease does not abort it: the provider's answer is still worth waiting for. */
   answerSignal: AbortSignal;
-  /** Asked before the first byte leaves: renews a lease of which less than so much is surely left. */
+  /**
+   * Called before the first byte leaves. Renews the lease unless at least `leastMs` of it is certainly left.
+   */
   gate(leastMs?: number): Promise<Gate>;
   release(): void;
 };
 
-/** Renews these leases in one statement. Answers with those that still hold, and whether their work is to be canceled. */
+/**
+ * Renews these leases in one statement. Returns those that still hold, and whether their work is to be
+ * canceled.
+ */
 export type Renew = (claimed: Claimed[]) => Promise<ReadonlyMap<string, "held" | "canceled">>;
 
 export type Holding = {
-  /** Without one the work itself knows how long it may take; one that has passed stops it before it begins. */
+  /** Absent if the work limits its own time. Zero or less stops the work before it begins. */
   deadlineMs?: number | undefined;
-  /** Until when the lease lasts at least (`goodFrom`); absent: not known, so it is renewed before anything leaves. */
+  /**
+   * The moment until which the lease certainly lasts (`goodFrom`). If absent, the lease is renewed before
+   * anything leaves.
+   */
   goodUntil?: number | undefined;
 };
 
 export type LeaseKeeper = {
-  /** Holds a claimed row: its lease is renewed until released. */
+  /** Holds a claimed row: its lease is renewed until it is released. */
   hold(id: string, fence: number, how?: Holding): Lease;
-  /** Does this process work on this row under this fence right now? */
+  /** True while this keeper holds this row under this fence. */
   isHeld(id: string, fence: number): boolean;
   renew(): Promise<void>;
 };
 
 /**
- * Until when a lease lasts that a statement gives, by this process's own steady clock. `sentAt`: `performance.now()` before
- * the statement was sent. The row's lease begins later than that, so it cannot end earlier, whatever clocks say and however
- * long the statement waited.
+ * The moment until which a lease certainly lasts, on this process's monotonic clock. `sentAt`:
+ * `performance.now()` before the statement was sent. The row's lease begins later, so it cannot end earlier,
+ * however clocks differ and however long the statement waited.
  */
 export const goodFrom = (sentAt: number, leaseMs: number = LEASE_MS): number => sentAt + leaseMs;
 
-/** Nothing is sent under a lease of which less than this is left. */
+/** Minimum time that must be left of a lease before anything is sent. */
 const LEAST_MS = 3_000;
 
 type Kept = Claimed & { abort(reason: AbortReason): void; isReleased: boolean; goodUntil: number };
 
-// The web process runs our modules twice, once in Next's bundle: a shutdown must reach what either of them works on.
+// The web process loads our modules twice, once in Next's bundle. A shutdown must stop the work of both
+// copies.
 const shared = globalThis as { capstanLeases?: Set<Kept> }; // our own slot, written only here
 shared.capstanLeases ??= new Set();
 /** Every row that any keeper of this process holds. */
 const held = shared.capstanLeases;
 
-/** Keeps leases, which `renewAll` renews. */
+/** Makes a keeper that renews its leases through `renewAll`. */
 export function leaseKeeper(renewAll: Renew): LeaseKeeper {
   const mine = new Set<Kept>();
   let timer: NodeJS.Timeout | undefined;
   let renewal = { since: Number.NEGATIVE_INFINITY, isUnderWay: false };
 
-  /** Renews these, and stops the work of those that no longer hold. */
+  /** Renews these leases and stops the work of those that no longer hold. */
   async function renewThese(asked: Kept[]): Promise<void> {
     const goodUntil = goodFrom(performance.now());
     const renewed = await renewAll(asked);
     for (const each of asked) {
-      if (each.isReleased) continue; // meanwhile
+      if (each.isReleased) continue; // released while the statement ran
       const state = renewed.get(each.id);
       if (state === undefined) each.abort("lease_lost");
       else each.goodUntil = Math.max(each.goodUntil, goodUntil);
@@ -82,7 +91,7 @@ export function leaseKeeper(renewAll: Renew): LeaseKeeper {
     }
   }
 
-  /** Those that wait at the gate share statements. */
+  /** Calls that wait at the gate share statements. */
   const renewOne = batched<Kept, null>(
     async (asked) => {
       await renewThese(asked);
@@ -93,8 +102,9 @@ export function leaseKeeper(renewAll: Renew): LeaseKeeper {
 
   async function renew(): Promise<void> {
     if (mine.size === 0) return;
-    // Few at a time: while the database stands still, more would only take the connections of the pool. One that hangs on a
-    // connection that is gone keeps no other.
+    // Renewals do not overlap while the database hangs, because more would only use up the pool's
+    // connections. A third of a lease later the next one starts, so a single dead connection does not block
+    // the others.
     if (renewal.isUnderWay && performance.now() - renewal.since < LEASE_MS / 3) return;
     const mineNow = { since: performance.now(), isUnderWay: true };
     renewal = mineNow;
@@ -118,7 +128,7 @@ export function leaseKeeper(renewAll: Renew): LeaseKeeper {
       };
       const deadline =
         deadlineMs === undefined ? undefined : setTimeout(() => abort("deadline"), deadlineMs).unref();
-      // A timer would come a moment later, and a quick request be out by then.
+      // A timer fires a moment later, and a quick request could have left by then.
       if (deadlineMs !== undefined && deadlineMs <= 0) abort("deadline");
       const one: Kept = { id, fence, abort, isReleased: false, goodUntil };
       mine.add(one);
@@ -164,7 +174,9 @@ export function leaseKeeper(renewAll: Renew): LeaseKeeper {
   };
 }
 
-/** Resolves when the work is stopped for another reason than its lease: whoever sends looks at the signal itself. */
+/**
+ * Resolves when the work is stopped for a reason other than its lease; the sender checks the signal itself.
+ */
 const abortOf = (signal: AbortSignal) =>
   new Promise<true>((resolve) => signal.addEventListener("abort", () => resolve(true), { once: true }));
 
@@ -172,7 +184,8 @@ const renewIn =
   (table: "job" | "pinned_execution"): Renew =>
   async (claimed) => {
     const { rows } = await pool.query<{ id: string; status: string }>(
-      // Locked in the order of ids, as every other statement of many does. A lease that covers a wait stays longer.
+      // Rows are locked in id order, as in every other statement on many rows. A lease that covers a longer
+      // wait is not shortened.
       `WITH mine AS MATERIALIZED (
          SELECT held.id FROM ${table} held JOIN unnest($1::text[], $2::int[]) AS asked(id, fence)
            ON held.id = asked.id AND held.fence = asked.fence
@@ -185,13 +198,16 @@ const renewIn =
     return new Map(rows.map(({ id, status }) => [id, status === "canceling" ? "canceled" : "held"]));
   };
 
-/** The leases of jobs and of pinned executions: work whose lease is lost or that is to be canceled is stopped. */
+/**
+ * The leases of jobs and of pinned executions. Work is stopped if its lease is lost or if it is to be
+ * canceled.
+ */
 export const jobLeases = leaseKeeper(renewIn("job"));
 export const pinLeases = leaseKeeper(renewIn("pinned_execution"));
 
 /**
- * Waits until all work of this process has let go of its leases; when the grace has ended, stops every running call and
- * gives it a moment to store the outcome.
+ * Waits until all work of this process has released its leases. After the grace period it stops every running
+ * call and gives it a moment to store the outcome.
  */
 export async function releaseAllLeases(graceMs: number): Promise<void> {
   await emptied(graceMs);

@@ -39,7 +39,7 @@ describe("the money of several calls", () => {
     expect(Object.fromEntries(money.upstream)).toEqual(Object.fromEntries(upstream));
   });
 
-  test("known costs go to the providers that caused them, and the fee is of their sum", () => {
+  test("known costs go to the providers that caused them, and the fee is computed from their sum", () => {
     const calls = [call("one", "cost", 300), call("two", "cost", 200), call("one", "cost", 100)];
     expect(moneyOf(managed, calls)).toEqual({
       hold: "settled",
@@ -54,7 +54,7 @@ describe("the money of several calls", () => {
     });
   });
 
-  test("a managed customer pays at most the hold, an own account what its provider takes", () => {
+  test("a managed customer pays at most the hold, and a customer's own account pays the provider's full cost", () => {
     const calls = [call("one", "cost", 700), call("two", "cost", 350)];
     expect(moneyOf(managed, calls)).toMatchObject({ costMicros: 1_050, chargedMicros: 1_100, feeMicros: 50 });
     expect(moneyOf(byok, calls)).toMatchObject({ costMicros: 1_050, chargedMicros: 1_155, feeMicros: 105 });
@@ -78,7 +78,7 @@ describe("the money of several calls", () => {
   });
 });
 
-test("the books of an own account have no exposure, and what is free has no entries", () => {
+test("the books of a customer's own account have no exposure, and a free execution has no entries", () => {
   const exposed = moneyOf(managed, [call("one", "exposed", null)]);
   const posted = (billingMode: "managed" | "byok") =>
     booksOf({ ...managed, billingMode }, exposed, "wallet:org_1", "one").postings;

@@ -11,7 +11,7 @@ export type CallMoney = {
   /** At list price; null: unknown. */
   costMicros: Micros | null;
   usage: Usage | null;
-  /** The cost is an estimate of what was delivered before a failure: the provider may charge the operator for more. */
+  /** The cost is an estimate of the delivered part only, so the provider may charge the operator more. */
   isPartial?: boolean;
 };
 
@@ -20,21 +20,21 @@ type Priced = Pick<Estimate, "maximumMicros" | "maximumUpstreamMicros" | "servic
 /** The money of an execution that ends. */
 export type ExecutionMoney = {
   hold: "settled" | "released" | "ambiguous";
-  /** What the providers' work cost at list price; null: unknown. */
+  /** The cost of the providers' work at list price; null if unknown. */
   costMicros: Micros | null;
-  /** What the customer is charged, the fee included; null: not known yet. */
+  /** The customer's charge, including the fee; null if not known yet. */
   chargedMicros: Micros | null;
   feeMicros: Micros;
-  /** What is charged of each provider's work. */
+  /** The charged part of each provider's work. */
   upstream: [provider: string, micros: Micros][];
-  /** What the providers may charge the operator for work that no customer pays. */
+  /** The amount that providers may charge the operator for work that no customer pays. */
   exposureMicros: Micros;
 };
 
 /**
- * The money of an execution, from its calls in their order. One call with an unknown outcome leaves the whole hold ambiguous,
- * and a result of unknown cost settles the whole hold; otherwise known costs add up. A managed customer is charged at most the
- * hold.
+ * Computes the money of an execution from its calls in order. One call of unknown outcome makes the whole
+ * hold ambiguous, and a result of unknown cost settles the whole hold; otherwise known costs add up. A
+ * managed customer is charged at most the hold.
  */
 export function moneyOf(estimate: Priced, calls: CallMoney[]): ExecutionMoney {
   const settlement = settlementOf(calls);
@@ -76,7 +76,7 @@ export function moneyOf(estimate: Priced, calls: CallMoney[]): ExecutionMoney {
   }
 }
 
-/** What an end writes of its money; what is free has a cost of 0, no hold and no entries. */
+/** The money of an end as it is stored. A free execution has a cost of 0, no hold and no entries. */
 export type Books = {
   costMicros: Micros | null;
   feeMicros: Micros;
@@ -85,7 +85,10 @@ export type Books = {
   postings: Posting[];
 };
 
-/** The same money as its rows have it. `payer`: the account that is charged; `route`: whose work no customer may pay. */
+/**
+ * Converts the money into its rows. `payer`: the account that is charged. `route`: the route whose work no
+ * customer may pay.
+ */
 export function booksOf(
   { maximumMicros: heldMicros, billingMode }: Priced,
   { hold: state, costMicros, chargedMicros, feeMicros, upstream, exposureMicros }: ExecutionMoney,
@@ -107,13 +110,13 @@ function settlementOf(calls: CallMoney[]): Settlement {
   return order.find((each) => calls.some(({ settlement }) => settlement === each)) ?? "released";
 }
 
-/** Usage of all calls that report any; null: none does. */
+/** Sums the usage of all calls that report any; null if none does. */
 export function usageOf(calls: Pick<CallMoney, "usage">[]): Usage | null {
   const reported = calls.flatMap(({ usage }) => usage ?? []);
   return reported.length === 0 ? null : reported.reduce(addUsage);
 }
 
-/** The figures of two usages, summed. */
+/** Adds two usages figure by figure. */
 export function addUsage(first: Usage, second: Usage): Usage {
   const sum: Record<string, number> = { ...first };
   for (const [figure, amount] of Object.entries(second)) sum[figure] = (sum[figure] ?? 0) + amount;
@@ -121,8 +124,8 @@ export function addUsage(first: Usage, second: Usage): Usage {
 }
 
 /**
- * The part of an upstream amount that each provider gets: the known cost of its calls, and the rest for the last call of
- * unknown cost, or for the last call where all are known.
+ * Divides an upstream amount among the providers: each gets the known cost of its calls. The rest goes to the
+ * last call of unknown cost, or to the last call if all costs are known.
  */
 function sharesOf(calls: CallMoney[], upstreamMicros: Micros): [string, Micros][] {
   const shares = new Map<string, Micros>();

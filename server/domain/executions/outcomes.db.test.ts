@@ -15,8 +15,9 @@ import { SECRET, vendorAsOpenAi } from "@/testing/vault";
 import { inlineStep, makeProject } from "@/testing/world";
 
 /*
- * Every way in which a server of the Responses protocol answers or fails, met by a durable job, a synchronous call and a
- * pinned execution: how each ends, what is charged, and how many submissions arrived.
+ * Every way in which a server of the Responses protocol answers or fails, run by a durable job, a synchronous
+ * call and a pinned execution. Each case checks the end, the charge and the number of submissions that
+ * arrived.
  */
 
 const folder = mkdtempSync(join(tmpdir(), "outcomes-"));
@@ -36,10 +37,10 @@ type Row = {
   status: string;
   code: string | null;
   submission: string;
-  /** May the request be sent again under a new key without anything running twice? */
+  /** True if the request may be sent again under a new key without running twice. */
   isSafe: boolean;
   hold: string;
-  /** In micros; null: nothing. */
+  /** In micros; null if nothing is charged. */
   charged: number | "the hold" | "an estimate" | null;
   refusals: number | "many";
   arrived: number | "many";
@@ -56,7 +57,7 @@ const answered: Row = {
   refusals: 0,
   arrived: 1,
 };
-/** It may have run: never sent again, and the money waits. */
+/** The request may have run, so it is never sent again and its money stays held. */
 const lost: Row = {
   ...answered,
   status: "failed",
@@ -65,7 +66,7 @@ const lost: Row = {
   hold: "ambiguous",
   charged: null,
 };
-/** A definite no. */
+/** The provider refused the request, so nothing ran. */
 const refused: Row = {
   ...answered,
   status: "failed",
@@ -74,7 +75,7 @@ const refused: Row = {
   hold: "released",
   charged: null,
 };
-/** A complete answer that is no result and reports no usage. */
+/** A complete answer that is not a result and reports no usage. */
 const failed: Row = {
   ...answered,
   status: "failed",
@@ -82,18 +83,21 @@ const failed: Row = {
   hold: "released",
   charged: null,
 };
-/** A result that was used up in vain. */
+/** A result that was charged although it cannot be used. */
 const unusable = (code: string): Row => ({ ...answered, status: "failed", code });
 const unavailable: Row = { ...refused, code: "ProviderUnavailable", refusals: "many", arrived: "many" };
 const after = (refusals: number, row: Row = answered): Row => ({ ...row, refusals, arrived: refusals + 1 });
 
 type Driver = "durable" | "invoke" | "pinned";
-/** What all three meet, and what one of them meets instead. */
+/** The outcome of all three drivers, with exceptions by driver. */
 type Expected = Row & Partial<Record<Driver, Row>>;
 
-/** A durable job asks for the tier flex, and after a 400 once more for the standard one. */
+/** A durable job requests the flex tier, and after a 400 it is sent once more on the standard tier. */
 const refusedOnBothTiers: Expected = { ...refused, durable: { ...refused, arrived: 2 } };
-/** Pins need every piece of evidence; a job does with less, and its usage is estimated on an account of its own. */
+/**
+ * Pins need every piece of evidence. A job needs less, and its usage is estimated on the customer's own
+ * account.
+ */
 const lacksUsage: Expected = {
   ...answered,
   charged: "an estimate",
@@ -202,7 +206,7 @@ const TABLE: Record<ScriptName, Expected> = {
 
 const isFlex = (name: ScriptName) => name.includes("flex");
 const isSilent = (name: ScriptName) => name.includes("silen");
-/** A pinned record has no word of its own for a limit of time. */
+/** The outcome of jobs only: a pinned record has no separate code for a time limit. */
 const timedOut: Row = { ...lost, code: "ExecutionTimeout", submission: "attempted" };
 
 function expectedOf(name: ScriptName, driver: Driver): Row {
@@ -229,7 +233,7 @@ async function makeConnected(name: ScriptName, driver: Driver) {
   return project;
 }
 
-/** The id of an execution, whichever way it ended. */
+/** The id of an execution, from its answer or its error. */
 const idOf = (answer: Promise<{ executionId: string }>): Promise<string> =>
   answer.then(
     ({ executionId }) => executionId,
@@ -266,7 +270,7 @@ const DRIVERS = {
     const posting = idOf(pins.run(project.ctx, request, undefined, project.clock));
     if (isSilent(name)) {
       await vi.waitFor(() => expect(server.arrived(key)).toHaveLength(1), { interval: 5, timeout: 10_000 });
-      await new Promise((passed) => setTimeout(passed, 20)); // whatever is still said arrives
+      await new Promise((passed) => setTimeout(passed, 20)); // the rest of the response arrives
       project.pass(TIMEOUT_MS);
     }
     return ofPin(project.ctx, await posting, key);
@@ -288,7 +292,7 @@ async function ofJob(ctx: Ctx, jobId: string) {
 
 async function ofPin(ctx: Ctx, pinnedId: string, key: string) {
   const record = await pins.get(ctx, receiptIdOf(pinnedId));
-  // What the vendor saw is what the record says: one body, whose hash it has, under the execution's own name.
+  // The vendor received what the record shows: one body with the recorded hash, under the execution's own id.
   const arrived = server.arrived(key);
   expect(record.attempts).toHaveLength(record.providerSubmissions);
   for (const { attemptId, sha256 } of arrived) {
@@ -342,7 +346,7 @@ test.concurrent.each(cases)("%s, %s", { timeout: 60_000 }, async (name, driver) 
   }).toEqual(expected);
 });
 
-test("an execution whose cancel came before its end answers as its record says, not with success", async () => {
+test("an execution that was canceled before its answer arrived fails as canceled, like its record", async () => {
   const { ctx, organizationId, projectId } = await makeProject();
   let say = () => {};
   const url = await server.open("canceled", {

@@ -4,28 +4,31 @@ import type { Micros } from "@/server/platform/money";
 import type { ProviderFault, SubmissionState } from "@/server/providers/define";
 
 /*
- * What may come back from a call to a provider, and what follows from it for the money and for the next request. Durable
- * jobs, synchronous calls and pinned executions all read this table.
+ * The possible outcomes of a call to a provider, and what each means for the money and the next request.
+ * Durable jobs, synchronous calls and pinned executions all read this table.
  */
 
 /**
- * How the money of a call ends: at its known cost; at the whole hold, because the cost of a result is unknown; released;
- * released although the provider may charge the operator (exposed); or unresolved.
+ * How the money of a call is settled: at its known `cost`; at the whole `hold`, because the cost is unknown;
+ * `released`; `exposed`, which is released although the provider may charge the operator; or `ambiguous`,
+ * which is unresolved.
  */
 export type Settlement = "cost" | "hold" | "released" | "exposed" | "ambiguous";
 
 type Row = {
   settlement: Settlement;
-  /** Null: of its own, as the capability says. */
+  /** Null if the capability provides the code, or if the outcome is not an error. */
   code: ErrorCode | null;
   submission: SubmissionState;
   /** Nothing ran and nothing was charged: the request may be sent again under a new key. */
   isSafe: boolean;
-  /** Nothing was sent, and what stopped it was ours: an idempotency key is free again, and the same request runs anew. */
+  /**
+   * Nothing was sent for a reason of ours: the idempotency key is free again, and the same request runs anew.
+   */
   freesKey?: true;
   /**
-   * Of a pinned execution, where its record requires other words: its status says `ambiguous` where a job's says `failed`, and
-   * a submission without a complete answer is ambiguous whatever ended the wait.
+   * Values for pinned executions if they differ: their record says `ambiguous` where a job says `failed`, and
+   * a submission without a complete answer is ambiguous however the wait ended.
    */
   pinned?: { code: ErrorCode; submission: SubmissionState };
 };
@@ -46,7 +49,7 @@ export const OUTCOMES = {
   unsendable: { ...unsent, code: "ProviderUnavailable" },
   /** A source, weights or the stored request are gone. */
   content_gone: { ...unsent, code: "PayloadUnavailable" },
-  /** By our own port, before anything left. */
+  /** Our own port refused the request before anything left. */
   refused_unsent: { ...unsent, code: "ProviderRejected" },
   refused: { ...refused, code: "ProviderRejected" },
   /** The refusal reports what the work used. */
@@ -57,9 +60,9 @@ export const OUTCOMES = {
 
   /** A complete answer that is an error, with its usage. */
   error_with_usage: { ...charged, code: "PROVIDER_ERROR" },
-  /** An error after text was delivered, without usage: what was delivered is charged by an estimate. */
+  /** An error without usage after text was delivered; an estimate of the delivered text is charged. */
   error_after_output: { ...charged, code: "PROVIDER_ERROR" },
-  /** The same without usage, or an answer that cannot be read. */
+  /** An error of unknown cost, or an answer that cannot be read. */
   error: { ...exposed, code: "PROVIDER_ERROR" },
   /** The provider is documented to bill its errors. */
   billed_error: { ...charged, settlement: "hold", code: "PROVIDER_ERROR" },
@@ -95,10 +98,9 @@ export const OUTCOMES = {
 
 export type OutcomeKind = keyof typeof OUTCOMES;
 
-/** The cells of a kind as plain data. */
+/** Widens the row of a kind to its common type. */
 export const rowOf = (kind: OutcomeKind): Row => OUTCOMES[kind];
 
-/** An outcome of a result by whether its cost is known. */
 export const kindOfResult = (costMicros: Micros | null): OutcomeKind =>
   costMicros === null ? "result_of_unknown_cost" : "result";
 
@@ -106,7 +108,10 @@ export const kindOfResult = (costMicros: Micros | null): OutcomeKind =>
 export const kindOfUnusable = (costMicros: Micros | null): OutcomeKind =>
   costMicros === null ? "unusable_without_usage" : "unusable";
 
-/** The outcome of a fault; `costMicros` is that of the usage it reports, null where it reports none. */
+/**
+ * The outcome of a fault. `costMicros`: the cost of the usage that the fault reports; null if it reports
+ * none.
+ */
 export function kindOfFault(
   { kind, submission }: ProviderFault,
   costMicros: Micros | null,
@@ -126,7 +131,10 @@ export function kindOfFault(
   }
 }
 
-/** What a fault says about its route's health; null: the request, the account or our own patience was at fault. */
+/**
+ * The effect of a fault on the health of its route; null if the request, the account or our own time limit
+ * was at fault.
+ */
 export function healthOf({ kind, details }: ProviderFault): "failed" | "lost" | null {
   if (details.aborted) return null;
   if (kind === "lost") return kind;
@@ -137,8 +145,9 @@ export function healthOf({ kind, details }: ProviderFault): "failed" | "lost" | 
 const BACKOFF_MS = { first: 500, most: 10_000 };
 
 /**
- * How long to wait before a refused call is sent again: as long as the provider asks for, else as long as has been waited so
- * far, which doubles each time. It needs no counter, so another process continues where one stopped.
+ * Delay before a refused call is sent again: about as long as it has waited so far, up to a limit, but at
+ * least as long as the provider asks for. The wait doubles without a counter, so another process can continue
+ * it.
  */
 export function backoffOf(waitedMs: number, retryAfterMs: number | null): number {
   const waitMs = Math.min(Math.max(0, waitedMs) + BACKOFF_MS.first, BACKOFF_MS.most);

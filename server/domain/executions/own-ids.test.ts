@@ -15,14 +15,14 @@ const given = (more: Partial<TextChoice>): TextChoice =>
   withOwnIds({ text: "", finishReason: "stop", toolCalls: [], ...more }, EXECUTION, MAKER);
 const tagsOf = ({ toolCalls }: TextChoice) => toolCalls.map(({ id }) => tagOf(id));
 
-test("an answer without opaque members keeps the ids that its server gave", () => {
+test("an answer without opaque members keeps its server's ids", () => {
   const toolCalls = [callOf("a"), callOf("b"), callOf(""), callOf("")];
   const answer = given({ toolCalls });
   expect(answer.toolCalls).toEqual(toolCalls);
   expect(answer.id).toBeUndefined();
 });
 
-test("opaque members of the message are named by its id and by those of all its calls", () => {
+test("opaque members of the message are named by the message id and the ids of all its calls", () => {
   const answer = given({ opaque: { reasoning: "Hm." }, toolCalls: [callOf("a"), callOf("")] });
   const maker = hashOfMaker(MAKER);
   const tag = { maker, execution: EXECUTION.slice(4), reasoning: "reasoning", number: 1 };
@@ -33,13 +33,13 @@ test("opaque members of the message are named by its id and by those of all its 
   ]);
 });
 
-test("opaque members of one call are named by the ids of all calls, and the message has none", () => {
+test("opaque members of one call are named by the ids of all calls, and the message has no id", () => {
   const answer = given({ toolCalls: [callOf("a", { opaque: { extra_content: { x: 1 } } }), callOf("b")] });
   expect(answer.id).toBeUndefined();
   expect(tagsOf(answer).map((tag) => tag?.id)).toEqual(["a", "b"]);
 });
 
-test("calls of one id are told apart, and the first keeps it", () => {
+test("calls with the same id are distinguished, and the first keeps it", () => {
   const answer = given({ toolCalls: [callOf("a"), callOf("a"), callOf("b"), callOf("a")] });
   expect(answer.toolCalls[0]?.id).toBe("a");
   expect(tagsOf(answer).map((tag) => tag && [tag.id, tag.number])).toEqual([null, ["a", 2], null, ["a", 3]]);
@@ -51,7 +51,7 @@ test("reasoning under both names has no name of its own", () => {
   expect(tagsOf(answer)[0]?.reasoning).toBeNull();
 });
 
-test("two hundred thousand calls of one id are counted, not compared with each other", {
+test("two hundred thousand calls with one id are counted, not compared with each other", {
   timeout: 20_000,
 }, () => {
   const toolCalls = Array.from({ length: 200_000 }, () => callOf("a"));

@@ -2,9 +2,9 @@ import type { TextChoice, ToolCall } from "@/server/providers/define";
 import { hashOfMaker, type Maker, type ReasoningName, type Tag, tagged } from "@/server/providers/maker-tag";
 
 /**
- * An answer with ids by which its calls are told apart and its opaque members find their way back: where it has such members,
- * the message gets an id and each call's is tagged; a call that shares its id with an earlier one is tagged with its number.
- * An answer without either has the ids that its server gave.
+ * Gives an answer ids that distinguish its calls and lead a later request back to its opaque members. If it
+ * has such members, every call's id is tagged, and a message with members of its own gets an id. A call that
+ * shares its id with an earlier call is tagged with its number. Any other answer keeps its server's ids.
  */
 export function withOwnIds(choice: TextChoice, executionId: string, maker: Maker): TextChoice {
   const { toolCalls, opaque } = choice;
@@ -20,7 +20,7 @@ export function withOwnIds(choice: TextChoice, executionId: string, maker: Maker
   const calls = toolCalls.map((call, place): ToolCall => {
     const number = numbers[place] ?? 1;
     if (!hasMembers && number === 1) return call;
-    // The id of a call whose server gave none.
+    // A server may send a call without an id.
     const id = call.id || `call_${execution}_${place}`;
     return { ...call, id: tagged({ ...tag, id, number }) };
   });
@@ -28,7 +28,7 @@ export function withOwnIds(choice: TextChoice, executionId: string, maker: Maker
   return { ...choice, ...id, toolCalls: calls };
 }
 
-/** For each call, how many up to it have its id. A missing id is no shared one. */
+/** For each call, the number of calls up to it with the same id. Missing ids do not count as shared. */
 function numbersOf(calls: readonly ToolCall[]): number[] {
   const counts = new Map<string, number>();
   return calls.map(({ id }) => {
@@ -38,7 +38,7 @@ function numbersOf(calls: readonly ToolCall[]): number[] {
   });
 }
 
-/** Under which name the reasoning came, where it came under one. */
+/** The member that holds the reasoning; null if neither or both do. */
 function reasoningIn({ opaque = {} }: TextChoice): ReasoningName | null {
   const [one, other] = [typeof opaque.reasoning === "string", typeof opaque.reasoning_content === "string"];
   if (one === other) return null;

@@ -7,7 +7,7 @@ import { pollCall, streamCall, submitCall, type Work } from "./port-sender";
 
 const HANDLE = { id: "batch_1" };
 
-/** Work that a provider keeps, whose next poll ends as given. */
+/** Work that a provider accepted, whose next poll ends as given. */
 function kept(poll: () => Promise<Progress<never>>, signal = new AbortController().signal): Work {
   const capability = getCapability("text.general.fast.v1");
   const route = targetsOfPort(capability).find(({ provider }) => provider.name === "sandbox");
@@ -21,7 +21,7 @@ function kept(poll: () => Promise<Progress<never>>, signal = new AbortController
     route: { model: route.model, provider: { ...route.provider, text } },
     call: { messages: [{ role: "user", content: "Hello" }] } as Work["call"], // never sent
     material: undefined,
-    estimate: { bounds: {} } as Work["estimate"], // no price is asked for
+    estimate: { bounds: {} } as Work["estimate"], // no test reads the price
     executionSeconds: 60,
     executionId: "wfr_01jabcdefghjkmnpqrstvwxyz0",
     attemptId: "att_1",
@@ -38,14 +38,14 @@ test.each([
   ["unreachable", "not_attempted"],
   ["lost", "ambiguous"],
 ] as const)(
-  "a poll that is %s says nothing about the work: it is asked again later",
+  "a poll that ends as %s says nothing about the work and is sent again later",
   async (kind, submission) => {
     const outcome = await pollCall(fails(kind, submission, "no"), HANDLE);
     expect(outcome).toMatchObject({ state: "pending", handle: HANDLE });
   },
 );
 
-test("a poll that is answered with an error is asked again, and work that failed costs nothing unless it reports usage", async () => {
+test("a poll that is answered with an error is sent again, and failed work is free unless it reports usage", async () => {
   const broken = fails("failed", "attempted", "no", { status: 500, concerns: "request" });
   expect(await pollCall(broken, HANDLE)).toMatchObject({ state: "pending", handle: HANDLE });
   const failure = { state: "failed", code: "PROVIDER_ERROR" };
@@ -60,7 +60,7 @@ test("a poll that is answered with an error is asked again, and work that failed
   });
 });
 
-test("a provider that bills its errors keeps the whole hold for one without usage", async () => {
+test("a provider that bills its errors keeps the whole hold for an error without usage", async () => {
   const work = fails("failed", "attempted", "no", { status: 200 });
   const provider = { ...work.route.provider, errorsAreBilled: true as const };
   const outcome = await pollCall({ ...work, route: { ...work.route, provider } }, HANDLE);
@@ -90,7 +90,7 @@ test("a poll waits as long as the provider says", async () => {
   expect(outcome).toMatchObject({ state: "pending", pollAfterMs: 60_000 });
 });
 
-test("a refused poll gives no money back: the work was submitted and no one knows its end", async () => {
+test("a refused poll releases no money, because the end of the submitted work is unknown", async () => {
   const outcome = await pollCall(fails("refused", "attempted", "no", { status: 401 }), HANDLE);
   expect(outcome).toMatchObject({
     state: "failed",
@@ -100,7 +100,7 @@ test("a refused poll gives no money back: the work was submitted and no one know
   });
 });
 
-test("work that is refused after it was taken costs what the provider says it used", async () => {
+test("work that is refused after it was accepted is charged by the usage that the provider reports", async () => {
   const used = { inputTokens: 1_000_000, outputTokens: 0 };
   for (const [usage, costMicros] of [
     [used, 150_000],
@@ -133,7 +133,7 @@ test.each(["deadline", "canceled", "shutdown"] as const)(
   async (why) => {
     const controller = new AbortController();
     const work = kept(() => Promise.reject(new Error("never asked")), controller.signal);
-    const text = work.route.provider.text!; // the sandbox has it
+    const text = work.route.provider.text!; // the sandbox serves text
     const submit: PortAdapter<"text">["submit"] = () => {
       controller.abort(why);
       return Promise.reject(new ProviderFault("refused", "attempted", "no", { status: 400 }));
@@ -146,7 +146,7 @@ test.each(["deadline", "canceled", "shutdown"] as const)(
 
 const SECRET = "sk-tests-and-nothing-else-0123456789";
 
-/** Work on the operator's account of OpenAI, whose answer comes in these pieces. */
+/** Work on the operator's OpenAI account, whose answer arrives in these pieces. */
 function streamed(pieces: string[], text = pieces.join("")): Work {
   const work = kept(() => Promise.reject(new Error("never asked")));
   const capability = getCapability("text.general.fast.v1");
@@ -176,7 +176,7 @@ function streamed(pieces: string[], text = pieces.join("")): Work {
   };
 }
 
-describe("a streamed answer that says the credential back", () => {
+describe("a streamed answer that repeats the credential", () => {
   const { OPENAI_API_KEY } = env;
   beforeEach(() => {
     setSettings({ OPENAI_API_KEY: SECRET });
@@ -185,21 +185,18 @@ describe("a streamed answer that says the credential back", () => {
     setSettings({ OPENAI_API_KEY });
   });
 
-  test.each([1, 7, 20, 35])(
-    "in pieces of %i characters has it in none of them, nor in the whole",
-    async (size) => {
-      const answer = `I heard ${SECRET}, and sk-tests for short.`;
-      const pieces = answer.match(new RegExp(`.{1,${size}}`, "gs")) ?? [];
-      const passed: string[] = [];
-      const outcome = await streamCall(streamed(pieces), (text) => void passed.push(text));
-      expect(passed.join("")).toBe("I heard [redacted], and sk-tests for short.");
-      expect(outcome.state, JSON.stringify(outcome)).toBe("succeeded");
-      expect(JSON.stringify(outcome)).not.toContain(SECRET.slice(3, 15));
-      expect(JSON.stringify(outcome)).toContain("I heard [redacted], and");
-    },
-  );
+  test.each([1, 7, 20, 35])("has it in no piece of %i characters and not in the whole", async (size) => {
+    const answer = `I heard ${SECRET}, and sk-tests for short.`;
+    const pieces = answer.match(new RegExp(`.{1,${size}}`, "gs")) ?? [];
+    const passed: string[] = [];
+    const outcome = await streamCall(streamed(pieces), (text) => void passed.push(text));
+    expect(passed.join("")).toBe("I heard [redacted], and sk-tests for short.");
+    expect(outcome.state, JSON.stringify(outcome)).toBe("succeeded");
+    expect(JSON.stringify(outcome)).not.toContain(SECRET.slice(3, 15));
+    expect(JSON.stringify(outcome)).toContain("I heard [redacted], and");
+  });
 
-  test("is still held to the text it streamed", async () => {
+  test("still fails if its final text differs from the streamed text", async () => {
     const outcome = await streamCall(streamed(["I heard ", SECRET], "I heard nothing"), () => {});
     expect(outcome).toMatchObject({ state: "failed", code: "PROVIDER_ERROR" });
   });
@@ -209,7 +206,7 @@ test.each(["failed", "refused", "capacity", "lost"] as const)(
   "a stream that breaks off as %s after its first words may have been charged",
   async (kind) => {
     const work = kept(() => Promise.reject(new Error("never asked")));
-    const text = work.route.provider.text!; // the sandbox has it
+    const text = work.route.provider.text!; // the sandbox serves text
     const stream: PortAdapter<"text">["stream"] = (_call, _io, onText) => {
       onText("Eleven ");
       return Promise.reject(new ProviderFault(kind, "attempted", "no", { status: 200 }));

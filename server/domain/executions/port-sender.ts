@@ -34,26 +34,29 @@ import { askedOf } from "./estimated-usage";
 import { withOwnIds } from "./own-ids";
 import { failedAs, joined, repairOf, settled, type Unfit } from "./repair";
 
-/** One call of a capability's port, and what it is made for. */
+/** One call of a capability's port, and the execution that it is made for. */
 export type Work = Omit<Call, "account" | "open" | "bounds" | "asked"> & {
-  /** Where it runs: an account of its own must be connected to it. */
+  /** The project and environment of the execution; its own provider account must be connected there. */
   project: { id: string; environment: string };
   capability: Capability;
   input: unknown;
   route: Pick<Route, "provider" | "model">;
   call: AnyCall;
-  /** What the capability made ready before its call. */
+  /** Data that the capability prepared before its call. */
   material: unknown;
   estimate: Pick<Estimate, "bounds" | "account" | "adapters">;
-  /** Named by the ids in the answer. */
+  /** Appears in the ids that the answer gets here. */
   executionId: string;
-  /** How long it may take altogether: what a vendor is to fetch can be fetched for as long. */
+  /** Time limit of the whole execution; addresses that a vendor is to fetch stay valid for as long. */
   executionSeconds: number;
-  /** The caller takes an answer as it was said: cut off at its limit, or with calls of tools where an object was promised. */
+  /**
+   * The caller accepts a raw answer: one cut off at its limit, or one with tool calls in place of a promised
+   * object.
+   */
   takesAsSaid?: boolean;
 };
 
-/** Whose account a call runs on. */
+/** The account that a call runs on. */
 export const accountOf = ({ account }: Pick<Estimate, "account">) => account ?? ("operator" as const);
 
 const callOf = (work: Work): Call => ({
@@ -73,33 +76,36 @@ async function openAccountOf({ project, route, estimate }: Work): Promise<OpenAc
 }
 
 /**
- * Sends one call to its provider and answers its outcome; the caller has already stored that it may leave. An
- * unfit answer is given back once where the estimate covers that. Until the second answer is there nothing of the first is
- * kept: a worker that finds this attempt without an end knows that it was sent, and sends nothing.
+ * Sends one call to its provider and returns its outcome; the caller has already stored that the call may
+ * leave. An unfit answer is sent back once for repair if the estimate covers that. Nothing of the first
+ * answer is stored until the second arrives: a worker that finds this attempt without an end knows that it
+ * was sent, and sends nothing.
  */
 export async function submitCall(work: Work): Promise<CallOutcome> {
   const submit = async (one: Work) => {
     const call = await withAdapters(one);
     if ("state" in call) return call;
-    return observe(one, (adapter, io) => adapter.submit(call as never, io)); // the port decides which call it is
+    return observe(one, (adapter, io) => adapter.submit(call as never, io)); // the port determines the type of the call
   };
   const first = await submit(work);
   if (first.state !== "unfit") return first;
   const repair = repairOf(work, first);
   if (!repair) return failedAs(first.fault, first.observed);
   failpoint("before-repair");
-  // Of another id, so that no vendor takes it for the same request sent again.
+  // A different id keeps vendors from treating the repair as the same request sent again.
   return joined(first, await submit({ ...ungated(work), call: repair, attemptId: `${work.attemptId}-2` }));
 }
 
-/** Of a call something has left already: what follows is finished whoever has its execution now. */
+/**
+ * Part of the call has left already, so the rest is finished even if another process now holds the execution.
+ */
 const ungated = ({ gate: _, ...work }: Work): Work => work;
 
 const FETCH_GRACE_SECONDS = 60;
 
 /**
- * The call with the adapters it was admitted with. Addresses into our own store are made here, at the last moment, and go to
- * the vendor alone.
+ * Adds the adapters that the call was admitted with. Addresses into our own store are made here, at the last
+ * moment, and go only to the vendor.
  */
 async function withAdapters(work: Work): Promise<AnyCall | CallOutcome> {
   const { call, route, estimate, executionSeconds } = work;
@@ -107,7 +113,7 @@ async function withAdapters(work: Work): Promise<AnyCall | CallOutcome> {
   const until = new Date(work.now().getTime() + (executionSeconds + FETCH_GRACE_SECONDS) * 1000);
   try {
     const adapters = await toCall(estimate.adapters.used, route.provider, until);
-    if (adapters) return { ...call, adapters }; // of the image port: no other capability takes adapters
+    if (adapters) return { ...call, adapters }; // only calls of the image port take adapters
   } catch (cause) {
     return refuseInternally(work, cause, "The weights of an adapter could not be looked up.");
   }
@@ -116,8 +122,9 @@ async function withAdapters(work: Work): Promise<AnyCall | CallOutcome> {
 }
 
 /**
- * The same, with the text passed on as it comes. The pieces together are the answer's text, or the call has failed;
- * and once a piece was passed on, the provider has worked: nothing after that is a refusal that may be sent again.
+ * Sends one call like `submitCall`, without repair, and passes its text on as it arrives. The pieces together
+ * are the answer's text, or the call has failed. Once a piece was passed on, the provider has worked, so no
+ * later failure is a refusal that may be sent again.
  */
 export async function streamCall(work: Work, onText: OnText): Promise<CallOutcome> {
   let [said, passed] = ["", ""];
@@ -140,27 +147,31 @@ export async function streamCall(work: Work, onText: OnText): Promise<CallOutcom
         kind = itsKind;
         said += text;
         passing.push(text);
-      }); // the port decides which call it is
+      }); // the port determines the type of the call
       if (progress.state !== "done") return progress;
       passing.end();
-      const result = progress.result as { text?: string }; // of the text port; no other streams
+      const result = progress.result as { text?: string }; // only the text port streams
       isAsSaid = result.text === said;
       return { ...progress, result: { ...redactValue(result, io.credentials), text: passed } };
     },
     () => isAsSaid,
   );
   const ended = settled(observed);
-  // Also what is held back here was delivered.
+  // Text that is held back here was delivered too.
   const outcome = said !== "" && ended.state === "failed" ? chargedAsDelivered(ended) : ended;
   if (said === "" || outcome.state === "succeeded" || outcome.state === "aborted") return outcome;
-  // A complete answer and a definite error have their own end; an answer that broke off may be charged.
+  // A complete answer and a definite error keep their outcome. An answer that broke off may be charged, so it
+  // is ambiguous.
   if (outcome.state === "failed" && /^(unusable|error_with_usage|error_after_output)/.test(outcome.kind))
     return outcome;
   const words = outcome.state === "pending" ? undefined : outcome.said;
   return failed("lost", LOST, lostAfter(nothingSent), words ? { said: words } : {});
 }
 
-/** The text of a stream as its caller receives it: whole characters, of an answer in JSON that alone, and no credentials. */
+/**
+ * Filters streamed text for its caller: whole characters only, only the JSON of a JSON answer, and no
+ * credentials.
+ */
 function textOf(work: Work, { credentials }: ProviderIo, tell: (text: string) => void) {
   const clean = redactStream(credentials, tell);
   const bare = answersJson(work) ? bareJson(clean.push) : clean;
@@ -176,15 +187,19 @@ function textOf(work: Work, { credentials }: ProviderIo, tell: (text: string) =>
 }
 
 function answersJson({ capability: { execute }, material }: Work): boolean {
-  return "port" in execute && execute.port === "text" && execute.isJson?.(material as never) === true; // its own material
+  return "port" in execute && execute.port === "text" && execute.isJson?.(material as never) === true; // the capability made this material itself
 }
 
-/** Between two polls; a provider that asks for longer is asked again after an hour, which costs nothing. */
+/**
+ * Minimum time between two polls. A provider that asks for more than an hour is polled after an hour, which
+ * costs nothing.
+ */
 const ASK_AGAIN_MS = 5_000;
 
 /**
- * Asks again for work a provider took earlier. A fault of the request says nothing about the work, which may still run: it is
- * asked again later. A fault of the work is its end. A refused poll leaves the work's end unknown.
+ * Polls for work that a provider accepted earlier. A fault of the poll says nothing about the work, which may
+ * still run, so it is polled again later. A fault of the work ends it. A refused poll leaves the work's end
+ * unknown.
  */
 export async function pollCall(work: Work, handle: Json): Promise<CallOutcome> {
   let isOfRequest = false;
@@ -215,11 +230,11 @@ export async function pollCall(work: Work, handle: Json): Promise<CallOutcome> {
   }
 }
 
-/** A redirect of a poll says as little as a server that fails. */
+/** True if only the poll failed. A redirect says as little about the work as a failing server does. */
 const concernsRequest = ({ kind, details: { concerns, status = 0 } }: ProviderFault) =>
   kind === "lost" || (concerns === "request" && (kind === "failed" || (status >= 300 && status < 400)));
 
-/** Of an answer whose text is not what was streamed. */
+/** The failure of an answer whose text differs from the streamed text. */
 export const DIFFERS = "The provider's final answer differs from the text it streamed.";
 
 type AnyAdapter = { [P in PortName]: PortAdapter<P> }[PortName];
@@ -238,7 +253,7 @@ async function observe(
   const { observed, result } = sent;
   const { usage } = observed;
   if (!isAsStreamed(result)) return unusable(DIFFERS, observed);
-  const answer = execution.port === "text" ? toAnswer(work, result as TextResult) : result; // by the port
+  const answer = execution.port === "text" ? toAnswer(work, result as TextResult) : result; // the port determines the type of the result
   const said = execution.port === "text" ? outputOf(answer as TextResult) : null; // likewise
   try {
     const finishReason = (answer as { finishReason?: string }).finishReason ?? null;
@@ -253,7 +268,7 @@ async function observe(
     const typedOutput = wholeValue(outcome.typedOutput);
     const flaw = answerFlaw(typedOutput);
     if (flaw) return unusable(flaw, observed);
-    const { unknownFinish } = answer as { unknownFinish?: string }; // of text alone
+    const { unknownFinish } = answer as { unknownFinish?: string }; // only text answers have it
     const unknown = unknownFinish === undefined ? {} : { unknownFinish };
     return { state: "succeeded", observed, typedOutput, files, finishReason, ...unknown };
   } catch (cause) {
@@ -268,7 +283,10 @@ async function observe(
   }
 }
 
-/** The typed output of text: as the capability reads it, or as it was said; of several answers, all of them. */
+/**
+ * The typed output of a text answer: as the capability parses it, or raw if the caller accepts that. Several
+ * answers become `choices`.
+ */
 async function readText(
   { capability, takesAsSaid }: Work,
   answer: TextResult,
@@ -285,11 +303,11 @@ async function readText(
     const content = isObject ? JSON.stringify(typedOutput) : one.text;
     choices.push({ ...outputOf({ ...one, text: content }), finishReason: one.finishReason });
   }
-  const { finishReason: _, ...whole } = choices[0]!; // the first was there
+  const { finishReason: _, ...whole } = choices[0]!; // the loop always adds `first`
   return { typedOutput: { ...whole, choices }, files: [] };
 }
 
-/** The answer as its caller may receive and send it back. */
+/** The answer in the form that its caller receives and may send back. */
 function toAnswer(work: Work, result: TextResult): TextResult {
   const { others, ...first } = asAsked(work, wholeValue(result));
   const isJson = answersJson(work);
@@ -303,15 +321,21 @@ function toAnswer(work: Work, result: TextResult): TextResult {
   return { ...read(first), ...(others ? { others: others.map(read) } : {}) };
 }
 
-/** The answer, with one call of a tool where only one was requested: not every vendor has a word for that. */
+/**
+ * Keeps only the first tool call if parallel calls were disabled, because not every vendor has an option for
+ * that.
+ */
 function asAsked({ call }: Work, result: TextResult): TextResult {
-  const isOne = (call as TextCall).parallelToolCalls === false; // of the text port
+  const isOne = (call as TextCall).parallelToolCalls === false; // called for the text port only
   const first = <T extends TextChoice>(one: T): T => ({ ...one, toolCalls: one.toolCalls.slice(0, 1) });
   return isOne
     ? { ...first(result), ...(result.others ? { others: result.others.map(first) } : {}) }
     : result;
 }
 
-/** What its capability may not take, though there is something in it. */
+/**
+ * True for an answer with content that its capability may reject: one cut off at its limit, or one with tool
+ * calls.
+ */
 const isAsSaid = ({ finishReason, toolCalls }: TextChoice) =>
   finishReason === "length" || (toolCalls.length > 0 && finishReason !== "content_filter");

@@ -1,23 +1,29 @@
 /*
- * When work whose lease has ended may be taken over. Whoever holds it and lives renews it, also after the database was out or
- * a lock held everything up: the sweeper ends nothing that its owner is about to renew.
+ * Rules for taking over work whose lease has ended. A live owner renews its lease even after a database
+ * outage or a long lock, so the sweeper must not end work that its owner is about to renew.
  */
 
-/** A pass of a sweeper, by the database's clock. */
+/** A pass of a sweeper, timed by the database's clock. */
 export type Pass = {
   startedAt: Date;
-  /** It, or one less than a lease before it, began much too late. */
+  /** True if this pass, or one less than a lease before it, began much too late. */
   isLate: boolean;
 };
 
-/** A pass that has taken so long is held up with everything else, and takes nothing over. */
+/** A pass that has taken this long is held up with everything else, and takes nothing over. */
 const HELD_UP_MS = 5_000;
 
-/** Until when, by the database's clock, a pass may take over what is abandoned: a late one not at all. */
+/**
+ * The moment, on the database's clock, until which a pass may take over abandoned work. A late pass takes
+ * over none.
+ */
 export function reapsUntil(pass: Pass | undefined): Date {
   if (!pass) return NO_END;
   return pass.isLate ? pass.startedAt : new Date(pass.startedAt.getTime() + HELD_UP_MS);
 }
 
-/** Of a pass that no one times. JavaScript and PostgreSQL both write this day with four digits. */
+/**
+ * The limit of a pass that is not timed. JavaScript and PostgreSQL both write this day with a four-digit
+ * year.
+ */
 const NO_END = new Date("9999-12-31T00:00:00Z");

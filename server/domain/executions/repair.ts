@@ -6,22 +6,25 @@ import { type CallOutcome, type Failed, failed, type Observed, type ProviderSaid
 import { addUsage, usageOf } from "./money";
 import { kindOfUnusable, type OutcomeKind, rowOf } from "./outcomes";
 
-/** An answer came, and the capability finds it unfit. */
+/** An answer arrived, and the capability finds it unfit. */
 export type Unfit = { state: "unfit"; observed: Observed; answer: unknown; fault: UnfitAnswer };
 
-/** A call whose answer may be given back. */
+/** A call whose answer may be sent back for repair. */
 type Repairable = { capability: Capability; call: AnyCall; estimate: Pick<Estimate, "bounds"> };
 
-/** The call that gives an unfit answer back; null: none was planned. */
+/** The call that sends an unfit answer back for repair; null if none was planned. */
 export function repairOf(
   { capability: { execute }, call, estimate }: Repairable,
   unfit: Unfit,
 ): AnyCall | null {
   if ("local" in execute || !execute.repair || estimate.bounds.submissions !== 2) return null;
-  return execute.repair.call(call as never, unfit.answer as never, unfit.fault); // all of this port and capability
+  return execute.repair.call(call as never, unfit.answer as never, unfit.fault); // all three belong to this port and capability
 }
 
-/** An answer that the capability refused: it was made, and costs what it cost. */
+/**
+ * The failure of an answer that the capability rejected. The provider did the work, so a known cost is
+ * charged.
+ */
 export function failedAs(fault: CapabilityFault, observed: Observed, code: string = fault.code): Failed {
   return failed(kindOfUnusable(observed.costMicros), fault.message, observed, {
     code: isErrorCode(code) ? code : "PROVIDER_ERROR",
@@ -29,7 +32,7 @@ export function failedAs(fault: CapabilityFault, observed: Observed, code: strin
   });
 }
 
-/** What became of two calls of which the first was answered unfit: one outcome, with the figures of both. */
+/** Combines a call whose answer was unfit and its repair into one outcome, with the figures of both. */
 export function joined({ observed: first, fault }: Unfit, second: CallOutcome | Unfit): CallOutcome {
   const unrepaired = (why: string, observed: Observed, said?: ProviderSaid, kind?: OutcomeKind): Failed =>
     failed(kind ?? kindOfUnusable(observed.costMicros), `${fault.message} ${why}`, observed, {
@@ -61,7 +64,7 @@ export function joined({ observed: first, fault }: Unfit, second: CallOutcome | 
     case "aborted":
       return { ...second, submission: "attempted" };
     case "pending":
-      // Excluded where repairs are planned; its cost could not be distinguished any more.
+      // Does not happen where repairs are planned: the costs of the two calls could no longer be separated.
       return unrepaired(
         "The provider did not answer the repair attempt in time.",
         { ...first, submissions: 2 },
@@ -72,8 +75,8 @@ export function joined({ observed: first, fault }: Unfit, second: CallOutcome | 
 }
 
 /**
- * Where a figure of a sum is an estimate, so is the sum; where one is missing or may be of a part, the provider may take more than
- * the sum.
+ * A sum is an estimate if either cost is. It is partial if either cost is partial or only one is known,
+ * because the provider may charge more than the sum.
  */
 function estimatedOf(first: Observed, second: Observed): Pick<Observed, "estimated"> {
   const isPart = (first.costMicros === null) !== (second.costMicros === null);
@@ -82,7 +85,7 @@ function estimatedOf(first: Observed, second: Observed): Pick<Observed, "estimat
   return estimated ? { estimated } : {};
 }
 
-/** The second answer's words, and the figures of both; one that is not known makes the sum unknown. */
+/** The second answer with the figures of both. One unknown figure makes its sum unknown. */
 function ofBoth(first: Observed, second: Observed): Observed {
   const isKnown = first.costMicros !== null && second.costMicros !== null;
   const usage = first.usage && second.usage ? addUsage(first.usage, second.usage) : null;
@@ -93,7 +96,7 @@ function ofBoth(first: Observed, second: Observed): Observed {
   };
 }
 
-/** The same of a repair without a result: what is known of either is charged. */
+/** The figures for a repair without a result: the known figures of both calls are charged. */
 function ofKnown(first: Observed, second: Observed): Observed {
   const isKnown = first.costMicros !== null || second.costMicros !== null;
   return {
@@ -105,6 +108,6 @@ function ofKnown(first: Observed, second: Observed): Observed {
   };
 }
 
-/** Of a call that no one repairs. */
+/** The outcome of a call that is not repaired: an unfit answer is a failure. */
 export const settled = (outcome: CallOutcome | Unfit): CallOutcome =>
   outcome.state === "unfit" ? failedAs(outcome.fault, outcome.observed) : outcome;

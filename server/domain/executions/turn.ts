@@ -4,25 +4,28 @@ import type { Call } from "./classify";
 import { decide, type Facts } from "./decide";
 import { backoffOf } from "./outcomes";
 
-/** How an execution writes down what was decided. Durable jobs, synchronous calls and pinned executions differ in this alone. */
+/**
+ * Stores the decisions about an execution. Durable jobs, synchronous calls and pinned executions differ only
+ * in their driver.
+ */
 export type Driver<Answer, Next> = {
   now(): Date;
-  /** Null: no provider is called. */
+  /** Null if no provider is called. */
   called: Pick<Call, "route" | "account"> | null;
   facts: Omit<Facts, "now">;
   keep(answer: Answer): Promise<Next>;
   end(failure: Failed): Promise<Next>;
-  /** Nothing ran, and the call is sent again after this long. */
+  /** Nothing ran, and the call is sent again after this wait. */
   release(refused: Refused, waitMs: number): Promise<Next>;
   fallBack(refused: Failed): Promise<Next>;
   taken(pending: Pending): Promise<Next>;
   putBack(): Promise<Next>;
   leave(): Next;
-  /** This process had sent nothing: what another made of its submission is corrected. */
+  /** This process sent nothing, so the submission that another process assumed is corrected. */
   leaveUnsent(): Promise<Next>;
 };
 
-/** Decides by the outcome of a call and has the driver write it down. */
+/** Decides what follows from the outcome of a call and has the driver store it. */
 export async function apply<Answer extends { state: "succeeded" }, Next>(
   driver: Driver<Answer, Next>,
   outcome: Answer | Pending | NoAnswer,
