@@ -27,8 +27,7 @@ export type Facts = {
   /** A refused call has waited since `since` and may be sent again until `until`. */
   waits: { since: Date; until: Date };
   /**
-   * The time limit that a deadline stands for, of the execution or of each submission, and the message that
-   * its record then has.
+   * The time limit that a deadline refers to, of the execution or of each submission, and its error message.
    */
   limit: { of: "execution" | "submission"; message: string };
   /** The provider works on it under a handle, so another process can poll for the result. */

@@ -102,9 +102,8 @@ export function leaseKeeper(renewAll: Renew): LeaseKeeper {
 
   async function renew(): Promise<void> {
     if (mine.size === 0) return;
-    // Renewals do not overlap while the database hangs, because more would only use up the pool's
-    // connections. A third of a lease later the next one starts, so a single dead connection does not block
-    // the others.
+    // A hung renewal blocks others for a third of a lease, so an outage does not use up the pool's
+    // connections and one dead connection does not end the leases.
     if (renewal.isUnderWay && performance.now() - renewal.since < LEASE_MS / 3) return;
     const mineNow = { since: performance.now(), isUnderWay: true };
     renewal = mineNow;
@@ -174,9 +173,7 @@ export function leaseKeeper(renewAll: Renew): LeaseKeeper {
   };
 }
 
-/**
- * Resolves when the work is stopped for a reason other than its lease; the sender checks the signal itself.
- */
+/** Resolves when the work is stopped for a reason other than its lease; senders check the signal itself. */
 const abortOf = (signal: AbortSignal) =>
   new Promise<true>((resolve) => signal.addEventListener("abort", () => resolve(true), { once: true }));
 

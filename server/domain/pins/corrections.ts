@@ -7,7 +7,7 @@ import type { Json } from "@/server/platform/durable/step";
 import { newId, receiptIdOf } from "@/server/platform/ids";
 import type { RecordFacts } from "./record";
 
-/** A correction as its row has it. */
+/** A row of pinned_correction. */
 export type CorrectionRow = {
   id: string;
   pinned_id: string;
@@ -18,7 +18,7 @@ export type CorrectionRow = {
   created_at: Date | string;
 };
 
-/** What its signature is of. */
+/** The document that the signature covers. */
 const unsigned = (row: Pick<CorrectionRow, "id" | "pinned_id" | "kind" | "details">, createdAt: Date) => ({
   correctionId: row.id,
   receiptId: receiptIdOf(row.pinned_id),
@@ -34,7 +34,9 @@ export function toCorrection(row: CorrectionRow): PinnedCorrectionView {
   };
 }
 
-/** Writes down what became known of an execution after its end, signed; its record stays as it was sealed. */
+/**
+ * Stores a signed fact that became known after the end of an execution. The sealed record does not change.
+ */
 export async function insertCorrection(
   execution: { id: string; project_id: string },
   found: { kind: CorrectionRow["kind"]; details: Record<string, Json>; createdBy: string; now: Date },
@@ -58,7 +60,7 @@ export async function insertCorrection(
   );
 }
 
-/** The answer of a worker that had lost its lease: its hashes and figures. Its content is not kept. */
+/** Stores the hashes and figures of an answer whose worker had lost its lease; its content is not kept. */
 export function keepLateAnswer(
   execution: { id: string; project_id: string },
   { status, code, observed }: Pick<RecordFacts, "status" | "observed"> & { code: string | null },

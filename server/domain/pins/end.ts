@@ -24,30 +24,35 @@ import { type Clocks, type RecordRow, sealRecord, toRecord } from "./record";
 import { type PinnedAttemptRow, type PinnedPlan, startOf, submissionOf, waitsBetween } from "./rows";
 import { type Finish, finish } from "./transitions";
 
-/** Who ends an execution: the row as it was claimed, under the fence of that claim. */
+/**
+ * An execution held by the process that ends it: the row as it was claimed, under the fence of that claim.
+ */
 export type Held = {
   row: RecordRow & { fence: number };
   plan: PinnedPlan;
-  /** Every submission so far; one without an end is open, and ends with the execution. */
+  /** Every submission so far. One without an end is open, and ends with the execution. */
   attempts: PinnedAttemptRow[];
   clock: Clock;
 };
 
-/** An answer that came back whole. */
+/** A complete answer. */
 export type Whole = { output: PinnedOutput; native: Json };
 
-/** An execution that has ended, as it was written down. */
+/** An ended execution, as it was stored. */
 export type Finished = {
   state: "ended";
   code: string | null;
   submission: PinnedAttemptRow["submission"];
-  /** As it is shown; made when it is asked for. */
+  /** The record as callers see it, composed on demand. */
   record(): PinnedRecord;
-  /** Shown of a failure once, and in no record: what the provider answered, and when to retry. */
+  /**
+   * Parts of a failure that only this answer shows and no record stores: the provider's reply, and when to
+   * retry.
+   */
   shownOnce: Pick<Ending, "said" | "details">;
 };
 
-/** The word of a pinned record for each outcome, its status first. */
+/** The terms in which a pinned record reports an outcome. */
 export function wordsOf({ kind, code }: Pick<NewEnding, "kind" | "code">) {
   const { pinned, settlement, submission, isSafe } = rowOf(kind);
   const own = pinned?.code ?? code;
@@ -61,8 +66,8 @@ export function wordsOf({ kind, code }: Pick<NewEnding, "kind" | "code">) {
 }
 
 /**
- * Ends an execution: status, last submission, record, content, hold and ledger in one statement. Null: another end came
- * first, or the lease is lost; an answer that was observed all the same is kept as a correction then.
+ * Ends an execution: status, last submission, record, content, hold and ledger in one statement. Null if
+ * another end came first or the lease was lost; an answer that did arrive is then kept as a correction.
  */
 export async function finishPinned(
   held: Held,
@@ -153,14 +158,14 @@ export async function finishPinned(
   };
 }
 
-/** A submission as it ended, in the words of pinned records. */
+/** Closes a submission in the terms of pinned records. */
 export function closed(attempt: PinnedAttemptRow, ending: NewEnding, now: Date): PinnedAttemptRow {
   const { submission, code } = wordsOf(ending);
   const http_status = submission === "ambiguous" ? null : ending.observed.httpStatus;
   return { ...attempt, submission, http_status, error_code: code, ended_at: now };
 }
 
-/** Durations as the rows tell them, where no process saw the execution from its start. */
+/** Durations computed from the rows, for an execution that no process saw from its start. */
 const clocksOf = ({ row, attempts }: Held, now: Date): Clocks => ({
   retryWaitMs: waitsBetween(attempts),
   providerExecutionMs: null,
@@ -174,7 +179,10 @@ type EndContent = {
   nativeHash: string | null;
 };
 
-/** What came back, as it is hashed and kept: the vendor's own words only where they were asked for. */
+/**
+ * The hashes of an answer and the content to store. The vendor's response is stored only if the caller
+ * requested it.
+ */
 function contentOf({ plan }: Held, answer: Whole | null, now: Date): EndContent {
   if (!answer) return { output: null, outputHash: null, native: null, nativeHash: null };
   const kept = (value: Json) => keptUnder(plan, canonicalText(value), now);
@@ -188,7 +196,7 @@ function contentOf({ plan }: Held, answer: Whole | null, now: Date): EndContent 
   };
 }
 
-/** Was it written by a statement whose answer was lost? */
+/** True if a statement whose answer was lost wrote this record. */
 async function isWritten(receiptId: string, { hash }: Sealed): Promise<boolean> {
   const values = [receiptId, hash];
   return (await pool.query("SELECT FROM pinned_record WHERE id = $1 AND hash = $2", values)).rows.length > 0;

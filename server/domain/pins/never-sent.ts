@@ -10,8 +10,9 @@ import type { PinnedRow } from "./rows";
 import { endAttempt, requeue } from "./transitions";
 
 /**
- * Makes the rows of a pinned execution right that was never sent, or that may yet be found as one that was: it ends without a
- * charge, or what the sweeper made of it is corrected. Now, or as soon as the database answers.
+ * Corrects the rows of a pinned execution that was never sent, though its rows may say otherwise: it ends
+ * without a charge, or the sweeper's ambiguous end is corrected. This happens now, or as soon as the database
+ * answers.
  */
 export const neverSent = (clock: Clock, claimed: Pick<PinnedRow, "id" | "fence">): Promise<void> =>
   correctUnsent(claimed.id, () => correct(clock, claimed));
@@ -23,7 +24,8 @@ async function correct(clock: Clock, { id, fence }: Pick<PinnedRow, "id" | "fenc
   const isOurs = row.fence === fence;
   if (row.status === "running") return isOurs ? endUnsent(clock, row) : false;
   if (row.status !== "ambiguous") return true;
-  // The sweeper took it over with one claim more, to end it; what another worker of a bulk's item has sent is not ours to tell.
+  // The sweeper ends it one fence later. A submission by another worker of a bulk's item is not ours to
+  // correct.
   if (row.fence !== fence + 1 || !(await hasOnly(id, fence))) return true;
   const ctx = systemCtx("never-sent", clock.now);
   const hold = await readAmbiguous.first(pool, { executionId: id });
@@ -33,7 +35,7 @@ async function correct(clock: Clock, { id, fence }: Pick<PinnedRow, "id" | "fenc
   return true;
 }
 
-/** Ends one that is still ours; an item of a bulk goes back to wait for a lane. */
+/** Ends an execution that is still ours; an item of a bulk goes back to the queue. */
 async function endUnsent(clock: Clock, row: PinnedRow): Promise<boolean> {
   const attempts = (await attemptsOf([row.id])).get(row.id) ?? [];
   if (row.plan !== null) {
@@ -52,7 +54,7 @@ const foreign = statement("foreign-attempts", {
   row: { id: text },
   sql: "SELECT id FROM pinned_attempt WHERE pinned_id = $id AND submission = 'ambiguous' AND fence <> $fence",
 });
-/** Were all submissions whose end is not known made under this claim? */
+/** True if every ambiguous submission was made under this claim. */
 const hasOnly = async (id: string, fence: number): Promise<boolean> =>
   (await foreign.count(pool, { id, fence })) === 0;
 

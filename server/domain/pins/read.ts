@@ -26,7 +26,7 @@ const readEnds = batch("pin-end", {
   sql: `WITH input AS $input SELECT input.place, ${names(END, "pinned")} FROM input JOIN pinned_execution pinned ON pinned.id = input.id`,
 });
 
-/** Whether and how an execution has ended. Concurrent reads share a statement. */
+/** Reads the columns that show if and how an execution ended. Concurrent reads share a statement. */
 export const endOf = readTogether<{ id: string }, Of<typeof END> & { place: number }>((asked) =>
   readEnds.all(pool, asked),
 );
@@ -38,7 +38,7 @@ const readAttempts = statement("pin-attempts", {
   sql: `SELECT ${names(PINNED_ATTEMPT)} FROM pinned_attempt WHERE pinned_id = ANY($pinnedIds) ORDER BY pinned_id, number`,
 });
 
-/** Every submission of these executions, the first one first. */
+/** All submissions of these executions, earliest first. */
 export async function attemptsOf(pinnedIds: string[]): Promise<Map<string, PinnedAttemptRow[]>> {
   const rows = await readAttempts.all(pool, { pinnedIds });
   const found = new Map<string, PinnedAttemptRow[]>();
@@ -73,7 +73,9 @@ const rowOf = readTogether<OwnScope & { receiptId: string }, Of<typeof WHOLE>>((
   readWhole.all(pool, asked),
 );
 
-/** A record with what is beside it, where this scope may see it. Concurrent reads share a statement. */
+/**
+ * A record with its content and corrections, if this scope may see it. Concurrent reads share a statement.
+ */
 export async function wholeRecord(asked: OwnScope & { receiptId: string }): Promise<PinnedRecord | null> {
   const row = await rowOf(asked);
   return row && fromRow(row);
@@ -90,7 +92,7 @@ function fromRow({ body, hash, signature, key_id, payloads, corrections }: Of<ty
   return toRecord(
     { body, hash, signature, keyId: key_id },
     {
-      output: (output ?? null) as PinnedRecord["output"], // written from this very type
+      output: (output ?? null) as PinnedRecord["output"], // it was written from this type
       ...(native === undefined ? {} : { native }),
       corrections: (corrections ?? []).map(toCorrection),
     },
@@ -106,8 +108,8 @@ const statusOf = statement("pin-of-receipt", {
 });
 
 /**
- * The immutable record of a pinned execution. Somebody else's and none at all are the same NotFound; JobNotFinished while
- * it runs.
+ * The immutable record of a pinned execution. Throws the same NotFound for a missing receipt and for one of
+ * another tenant; throws JobNotFinished while the execution runs.
  */
 export async function get(ctx: Ctx, receiptId: string): Promise<PinnedRecord> {
   const scope = access.authorize(ctx, READ, "made rows");
@@ -137,7 +139,7 @@ const listRecords = statement("pin-records", {
     ORDER BY record.id DESC LIMIT $limit`,
 });
 
-/** Records of a project, newest first; of one bulk where it is named. */
+/** Records of a project, newest first; only those of one bulk if `bulkId` is given. */
 export async function list(
   ctx: Ctx,
   { projectId, bulkId, limit, cursor }: z.output<typeof ListPinned>,

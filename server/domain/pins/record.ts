@@ -16,7 +16,7 @@ import type { Price } from "@/server/providers/define";
 import { bareDigest } from "@/server/verify";
 import { type PinnedAttemptRow, type PinnedPlan, type PinnedRow, startOf, submissionOf } from "./rows";
 
-/** What a record needs of the row. */
+/** The columns that a record needs. */
 export type RecordRow = Pick<
   PinnedRow,
   | "id"
@@ -36,37 +36,37 @@ export type RecordRow = Pick<
   | "started_at"
 >;
 
-/** Durations by a clock that only goes forward, in whole milliseconds. */
+/** Durations in whole milliseconds, on a monotonic clock if a process saw the execution from its start. */
 export type Clocks = { retryWaitMs: number; providerExecutionMs: number | null; wallClockMs: number };
 
-/** Everything a record says, gathered by the execution that ends. */
+/** Everything that a record contains, gathered when the execution ends. */
 export type RecordFacts = {
   row: RecordRow;
   plan: PinnedPlan;
   status: PinnedStatus;
   error: { code: string; message: string } | null;
-  /** Every submission, the last one as it ended. */
+  /** Every submission, including the last one's end. */
   attempts: PinnedAttemptRow[];
   outputHash: string | null;
   nativeResponseHash: string | null;
   finishReason: string | null;
   observed: Ending["observed"];
-  /** What its work cost at list price; null: unknown. */
+  /** The cost of the work at list price; null if unknown. */
   costMicros: Micros | null;
-  /** Null: it held nothing. */
+  /** Null if nothing was held. */
   holdState: "settled" | "released" | "ambiguous" | null;
-  /** Of the model's list price. */
+  /** The model's list price; null if this installation no longer has the model. */
   price: Price | null;
   clocks: Clocks;
   safelyRetryable: boolean;
   completedAt: Date;
 };
 
-/** A full house: answered, and nothing ran. Any other answer ends an execution. */
+/** A capacity refusal: the provider answered, and nothing ran. Any other answer ends the execution. */
 const isCapacity = ({ submission, error_code }: PinnedAttemptRow) =>
   submission === "attempted" && error_code === "ProviderUnavailable";
 
-/** The record of an execution, to be sealed as it is. Content stays outside: hashes and figures only. */
+/** Composes the document that is sealed. It has hashes and figures, and no content. */
 export function composeRecord(facts: RecordFacts): SealedPinned {
   const { row, plan, attempts, observed, costMicros, price } = facts;
   const submission = submissionOf(attempts);
@@ -144,21 +144,23 @@ export function composeRecord(facts: RecordFacts): SealedPinned {
   };
 }
 
-/** Composes a record and seals it. */
 export function sealRecord(facts: RecordFacts): Promise<Sealed> {
   return sealDocument(plainObject(composeRecord(facts)));
 }
 
-/** What is beside a sealed record. */
+/** The parts of a record that its seal does not cover. */
 export type Beside = {
-  /** Null: none, or removed. */
+  /** Null if there is none, or if it was removed. */
   output: PinnedOutput | null;
-  /** Undefined: not asked for, or removed. */
+  /** Undefined if it was not requested, or if it was removed. */
   native?: Json;
   corrections: PinnedCorrectionView[];
 };
 
-/** A sealed record as it is shown: as it was signed, with its hash, its signature, and what is no part of them. */
+/**
+ * The public form of a record: the signed document with its hash, its signature and the parts outside the
+ * seal.
+ */
 export function toRecord(
   { body, hash, ...signed }: Sealed,
   { output, native, corrections }: Beside,
@@ -175,7 +177,7 @@ export function toRecord(
   };
 }
 
-/** A line of a list: never content. */
+/** An entry of a list, which never has content. */
 export function toListItem(body: string): PinnedListItem {
   const sealed: SealedPinned = JSON.parse(body); // written by composeRecord
   return {

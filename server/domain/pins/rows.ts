@@ -6,21 +6,24 @@ import type { ModelFacts, SubmissionState, Tier } from "@/server/providers/defin
 import type { PinCall } from "@/server/providers/pins";
 import { type Of, omit } from "@/server/sql/column";
 
-/** What a request is made of beside its pin: what goes to the vendor, each member as the caller gave it or absent. */
+/** The parts of a request that go to the vendor, each as the caller gave it or absent. */
 export type PinnedContent = PinCall;
-/** The same without the input: what the items of a bulk share. */
+/** The same parts without the input: the items of a bulk share them. */
 export type SharedContent = Omit<PinCall, "input">;
 
-/** What was fixed at admission; travels with the row, or with the bulk for all its items. Hashes and settings, no content. */
+/**
+ * Hashes and settings that were fixed at admission, without content. They are stored with the row, or with
+ * the bulk for all its items.
+ */
 export type PinnedPlan = {
   pin: Pin;
   isolation: "stateless";
   processing: "standard" | "deferred";
-  /** Asked for by `processing`; nothing else is ever asked for. */
+  /** Requested through `processing`; no other tier is ever requested. */
   tier: Tier;
-  /** As they are sent, in the vendor's words. */
+  /** The settings as they are sent, in the vendor's terms. */
   settings: Record<string, Json>;
-  /** The same in the caller's words, so that the settings can be made again when the content is gone. */
+  /** The settings in the caller's terms, so that they can be computed again after the content was removed. */
   sampling: PinCall["sampling"];
   toolChoice?: Json;
   instructionsHash: string | null;
@@ -28,9 +31,12 @@ export type PinnedPlan = {
   responseFormatHash: string | null;
   limits: { timeoutSeconds: number; admissionDeadlineSeconds: number };
   includeNativeResponse: boolean;
-  /** The project's own account it runs on; null: the sandbox, which needs none. */
+  /** The project's own account; null for the sandbox, which needs none. */
   credentialId: string | null;
-  /** Of a model that the account's owner lists: as it was, with its price. */
+  /**
+   * The model and its price at admission if the account's own server lists it; null for a model of this
+   * catalog.
+   */
   model: ModelFacts | null;
   billingMode: "byok";
   serviceFeeBps: 0;
@@ -41,34 +47,34 @@ export type PinnedPlan = {
   correlationId: string | null;
   dataClassification: string;
   retentionRequirement: string;
-  /** How long content is kept, in milliseconds; null: until it is deleted. */
+  /** How long content is kept, in milliseconds; null if it is kept until it is deleted. */
   contentKeptMs: number | null;
 };
 
 export type PinnedRowStatus = PinnedStatus | "queued" | "running" | "canceled";
 export const ENDED: readonly PinnedRowStatus[] = ["succeeded", "failed", "ambiguous", "canceled"];
 
-/** A pinned execution as the database has it. */
+/** A row of pinned_execution. */
 export type PinnedRow = Of<typeof pinnedExecution>;
 
-/** One HTTP submission as it is read; without an end it is open, and may have reached the vendor. */
+/** One HTTP submission. Without an end it is open, and may have reached the vendor. */
 export const PINNED_ATTEMPT = omit(pinnedAttempt, "project_id", "fence");
 export type PinnedAttemptRow = Of<typeof PINNED_ATTEMPT>;
 
 /**
- * What the submissions of an execution amount to: one that no one saw the end of makes it ambiguous, else one that the
- * vendor answered makes it attempted.
+ * The submission state of a whole execution: ambiguous if the end of one submission is unknown, else
+ * attempted if the vendor answered one.
  */
 export function submissionOf(attempts: Pick<PinnedAttemptRow, "submission">[]): SubmissionState {
   const has = (state: SubmissionState) => attempts.some(({ submission }) => submission === state);
   return has("ambiguous") ? "ambiguous" : has("attempted") ? "attempted" : "not_attempted";
 }
 
-/** When its turn came: of an item of a bulk later than its admission. */
+/** The moment when its turn came; for an item of a bulk that is later than its admission. */
 export const startOf = ({ started_at, created_at }: Pick<PinnedRow, "started_at" | "created_at">) =>
   started_at ?? created_at;
 
-/** What was waited between submissions, in milliseconds, as their rows tell. */
+/** The time between submissions in milliseconds, computed from their rows. */
 export function waitsBetween(attempts: PinnedAttemptRow[]): number {
   let waited = 0;
   for (const [place, { started_at }] of attempts.entries()) {

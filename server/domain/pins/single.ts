@@ -41,15 +41,15 @@ type Wanted = {
   project: Admission;
   environment: string;
   request: PinnedRequest;
-  /** Null: a repost cannot be distinguished from another request. */
+  /** Null if the caller sent none: a repost is then a new request. */
   key: SentKey | null;
   identityHash: string;
 };
 
 /**
- * Runs one pinned request and answers when it has ended. What it may cost is set aside and its dispatch written down
- * before the first byte can leave; its record is written before the answer. A failure is an error that names the record.
- * The same key and request answer with the first execution, waiting for it while it runs.
+ * Runs one pinned request and answers when it has ended. Its maximum cost is reserved and its submission
+ * stored before the first byte can leave; its record is stored before the answer. A failure is an error that
+ * names the record. The same key and request answer with the first execution, waiting while it runs.
  */
 export async function run(
   ctx: Ctx,
@@ -74,7 +74,7 @@ export async function run(
   ).catch((cause) => {
     throw pinnedId !== null && isDatabaseOutage(cause) ? unanswered(clock, pinnedId) : cause;
   });
-  // The statement was sent twice, because the answer to the first was lost.
+  // The insert was sent twice, because the answer to the first was lost.
   if ("first" in admitted && admitted.first.id === pinnedId) throw unanswered(clock, pinnedId);
   if ("first" in admitted) return replay(admitted.first.id, clock);
   failpoint("after-admission");
@@ -84,11 +84,11 @@ export async function run(
 }
 
 /**
- * The error of an execution whose admission was not answered. It may be committed all the same, or later: it is never sent
- * then, and ends so.
+ * The error of an execution whose admission got no answer. The admission may still be committed, but the
+ * execution is never sent and ends as unsent.
  */
 function unanswered(clock: Clock, pinnedId: string): Fault {
-  void neverSent(clock, { id: pinnedId, fence: 1 }); // not waited for: the database is out
+  void neverSent(clock, { id: pinnedId, fence: 1 }); // not awaited, because the database is out
   return unsent(pinnedId);
 }
 
@@ -115,7 +115,7 @@ async function admissionOf(
   const { estimatedMicros, maximumMicros, warnings } = await bound(input);
   refuseUnapproved(project, estimatedMicros);
   const now = ctx.now();
-  // Member for member as it was given, since vendors mind the order of a schema's properties.
+  // Members keep the caller's order, because vendors mind the order of a schema's properties.
   const kept = JSON.stringify({ ...content, input });
   if (kept.length > LARGE) await turn();
   return {
@@ -153,7 +153,7 @@ async function admissionOf(
       execution: { executionConstraints: {} },
       budget: request.budget,
     }),
-    // What runs at once is never read back: where nothing is to be kept, nothing is written.
+    // A single execution never reads its request back, so under HashesOnly none is stored.
     request: plan.retentionRequirement === "HashesOnly" ? null : keptUnder(plan, kept, now),
   };
 }
@@ -197,7 +197,7 @@ async function carry({
   } catch (cause) {
     if (cause instanceof Fault || !isDatabaseOutage(cause)) throw cause;
     if (submissionOf(attempts) === "not_attempted") throw unsent(id);
-    // The provider may have answered, and the database does not: sending it again could run it twice.
+    // The provider may have answered although the database does not, so sending again could run it twice.
     return unknown(id, "The result of this execution could not be recorded yet.");
   } finally {
     lease.release();
@@ -217,7 +217,7 @@ function toAnswer(record: PinnedRecord, warnings: Record<string, Json>[]): Pinne
   };
 }
 
-/** The error of a failure that names its record; `shownOnce`: what is shown only now. */
+/** The error of a failure, which names its record. `shownOnce`: details that only this answer shows. */
 function toFault(
   error: NonNullable<PinnedRecord["error"]>,
   record: PinnedRecord,
@@ -236,11 +236,13 @@ function toFault(
 const unknown = (id: string, message: string): never =>
   failUnknown(id, message, { providerSubmission: "ambiguous", safelyRetryable: false });
 
-/** Nothing left, and its record says so, or will. */
+/** The error of an execution that never left; its record says so now or will soon. */
 const unsent = (executionId: string): Fault =>
   unsentFault(executionId, { providerSubmission: "not_attempted", safelyRetryable: true });
 
-/** Answers with the first execution of this key; waits while it runs, at most as long as that may last. */
+/**
+ * Answers with the first execution of this key. Waits while it runs, until a minute after its time limits.
+ */
 async function replay(id: string, clock: Clock): Promise<PinnedAnswer> {
   const look = async () => {
     const row = await endOf({ id });
@@ -260,7 +262,7 @@ async function fromRow(row: Pick<PinnedRow, "id" | "error" | "warnings">): Promi
   const record = await wholeRecord({ receiptId: receiptIdOf(row.id), ...EVERYTHING });
   if (!record) throw new Error("an execution has ended without a record");
   if (row.error) throw toFault(row.error, record);
-  // Said of this answer: the record is what it was.
+  // The warning belongs to this answer; the record does not change.
   const warnings = record.outputHash !== null && record.output === null ? [OUTPUT_REMOVED] : [];
   return toAnswer(record, [...row.warnings, ...warnings]);
 }

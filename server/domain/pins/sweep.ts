@@ -25,10 +25,10 @@ const MOST = 200;
 type Abandoned = PinnedRow & { bulk_plan: PinnedPlan | null };
 
 /**
- * Takes over executions whose lease has ended. One with a submission whose end no one saw ends as ambiguous and is never
- * sent again; an item of a bulk without one goes back to wait for a lane; a single one ends, and may be posted again.
- * Then wakes bulks that no one works on. Safe to run in every process at once. `projectId` keeps it to one project; `pass`
- * says whether it may take over what is abandoned.
+ * Takes over executions whose lease has ended. One with an open submission ends as ambiguous and is never
+ * sent again. Without one, an item of a bulk goes back to the queue, and a single execution ends and may be
+ * posted again. Then wakes bulks that have no worker. Safe to run in every process at once. `projectId`
+ * limits the sweep to one project; `pass` decides if abandoned work may be taken over.
  */
 export async function sweep(
   ctx: Ctx,
@@ -56,7 +56,7 @@ async function endAll(ctx: Ctx, projectId: string | null, reapUntil: Date): Prom
   await requeue(waiting);
 }
 
-/** What the rows of an abandoned execution say: the provider's answer is never stored before its end. */
+/** The state of an abandoned execution by its rows. Its answer is never stored before its end. */
 function foundOf({ bulk_id }: PinnedRow, attempts: PinnedAttemptRow[]) {
   const isOpen = attempts.some(({ ended_at }) => ended_at === null);
   return {
@@ -75,7 +75,7 @@ const unsentEnding = (attempts: PinnedAttemptRow[]) =>
 
 const STOPPED = "The process that ran this stopped";
 
-/** Raises the fence, so that their workers before write nothing any more, and then looks at what they left. */
+/** Raises the fences, so that the earlier workers write nothing more before their rows are judged. */
 async function takeOver(reapUntil: Date, projectId: string | null): Promise<Abandoned[]> {
   const { rows } = await pool.query<Abandoned>(
     `WITH due AS (

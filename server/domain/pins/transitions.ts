@@ -35,7 +35,7 @@ import { leaseFor } from "@/server/sql/leases";
 import { batch } from "@/server/sql/statement";
 import type { PinnedAttemptRow } from "./rows";
 
-/** Two moves of one execution never share a statement: each caller learns the outcome of its own. */
+/** Two changes of one execution never share a statement, so each caller learns the outcome of its own. */
 export const ofItem = (item: { pinnedId: string }) => item.pinnedId;
 
 const CONTENT = {
@@ -58,23 +58,29 @@ const storeContent = (kind: "request" | "output" | "native", from: string, at: s
     ${kind}_expires_at
   FROM ${from} WHERE ${kind}_id IS NOT NULL`;
 
-/** The columns of a new execution's row: all but those that its end writes, and its lease, which begins in the statement. */
+/**
+ * The columns of a new execution's row, without those that its end writes and without its lease, which begins
+ * in the statement.
+ */
 const ROW = omit(withoutLater(pinnedExecution, pinnedExecutionLater), "lease_until");
 const MONEY = {
-  /** Null: it costs nothing. */
+  /** Null if it is free. */
   hold_id: maybe(text),
-  /** The organization's own account it runs on; none: the sandbox. */
+  /** The customer's own account that it runs on; empty for the sandbox. */
   credential_ids: texts,
-  /** What the call itself asks of stored budgets; they are never weaker than they say themselves. */
+  /** The enforcement of stored budgets that the call requests; it can only make them stricter. */
   budget_enforcement: column<"off" | "warn" | "prevent" | null>("text", true),
 };
 const ADMISSION = { ...ROW, ...MONEY, ...BOUNDS, ...beside("request_", CONTENT) };
 
-/** Everything an admission writes of one execution, in one statement: row, key, hold, and its request where that is kept. */
+/**
+ * All data that the admission of an execution writes in one statement: row, key, hold, and its request if
+ * kept.
+ */
 export type PinnedAdmission = Of<typeof ROW> &
   Of<typeof MONEY> &
   Bounds & {
-    /** Null: not kept. */
+    /** Null if it is not kept. */
     request: KeptContent | null;
   };
 
@@ -97,10 +103,12 @@ const admitAll = batch("pin-admit", {
 SELECT id, reserved.warnings FROM mine CROSS JOIN taken LEFT JOIN reserved ON reserved.execution_id = id`,
 });
 
-/** What the statement added: warnings of stored budgets that only warn. On the row already. */
+/**
+ * The results of the statement. The warnings come from stored budgets that only warn; the row has them too.
+ */
 type Admitted = {
   budgetWarnings: Record<string, Json>[];
-  /** Until when its lease lasts at least, by this process's steady clock. */
+  /** The moment until which its lease certainly lasts, on this process's monotonic clock. */
   goodUntil: number;
 };
 
@@ -108,12 +116,12 @@ const byKey = (one: PinnedAdmission, other: PinnedAdmission) =>
   one.project_id + one.idempotency_key < other.project_id + other.idempotency_key ? -1 : 1;
 
 /**
- * Admits an execution and sets its money aside; null: its key was taken, and nothing was written. Concurrent calls share
- * statements. Throws BudgetExceeded where there is no room.
+ * Admits an execution and reserves its money. Null if its key was taken; then nothing was written. Concurrent
+ * calls share statements. Throws BudgetExceeded if a budget has no room.
  */
 export const insertPinned = batched<PinnedAdmission, Admitted | null>(async (items) => {
   type Row = { id: string; warnings: Record<string, Json>[] | null };
-  // One order everywhere, as keys of one name wait for each other.
+  // Every statement inserts keys in the same order, because equal keys wait for each other.
   const inputs = items
     .toSorted(byKey)
     .map(({ request, ...row }) => ({ ...row, ...toContent("request_", request) }));
@@ -141,7 +149,7 @@ const findHolders = batch("pins-of-key", {
     FROM input JOIN pinned_execution ON project_id = input."projectId" AND idempotency_key = ANY(input.spellings)`,
 });
 
-/** The executions that have a spelling of a key. Concurrent calls share statements. */
+/** The executions under any spelling of a key. Concurrent calls share statements. */
 export const pinsOfKey = listedTogether<Of<typeof KEY>, Of<typeof OF_KEY>>((keys) =>
   findHolders.all(pool, keys),
 );
@@ -170,8 +178,8 @@ ON CONFLICT (pinned_id, number) DO UPDATE SET fence = excluded.fence
 });
 
 /**
- * Writes down that a request may leave, before it does: an attempt that stays ambiguous until its end is known. False: the
- * execution is not ours to submit (any more).
+ * Stores that a request may leave, before it does, as an attempt that stays ambiguous until its end is known.
+ * False if the execution is not, or no longer, ours to submit.
  */
 export const beginAttempt = writtenTogether<Of<typeof BEGIN>>(ofItem, (items) => beginAll.all(pool, items));
 
@@ -190,7 +198,7 @@ UPDATE pinned_attempt SET submission = attempt_submission, http_status = attempt
 FROM mine WHERE pinned_attempt.id = attempt_id AND pinned_attempt.ended_at IS NULL RETURNING pinned_id AS id`,
 });
 
-/** Ends a submission after which another may follow. False: the lease is lost, nothing was written. */
+/** Ends a submission that another may follow. False if the lease was lost; then nothing was written. */
 export const endAttempt = writtenTogether<EndAttempt>(ofItem, (items) =>
   endAll.all(
     pool,
@@ -205,7 +213,7 @@ const END = {
   now: timestamptz,
   ...pick(pinnedExecution, "error_code", "error", "actual_micros", "usage"),
   safely_retryable: bool,
-  /** Nothing was sent, and what stopped it was ours: the same request with the same key runs anew. */
+  /** Nothing was sent for a reason of ours: the same request with the same key runs anew. */
   frees_key: bool,
   receipt_id: text,
   transaction_id: text,
@@ -215,9 +223,9 @@ const END = {
 const RECORD = { body: text, hash: text, signature: text, keyId: text };
 const HOLD = { state: column<Books["hold"]["state"]>("text"), settled_micros: pinnedHold.settled_micros };
 
-/** The end of an execution: status, last attempt, record, content, hold and ledger, at once. */
+/** The end of an execution, written at once: status, last attempt, record, content, hold and ledger. */
 export type Finish = Of<typeof END> & {
-  /** The submission it ends with, where that is still open. */
+  /** The last submission, if it is still open. */
   attempt: PinnedAttemptRow | null;
   record: Sealed;
   output: KeptContent | null;
@@ -282,12 +290,17 @@ const toFinishInput = ({ attempt, record, hold, output, native, ...own }: Finish
   ...toContent("native_", native),
 });
 
-/** Ends an execution exactly once. False: another end came first, or the lease is lost; nothing was written then. */
+/**
+ * Ends an execution exactly once. False if another end came first or the lease was lost; then nothing was
+ * written.
+ */
 export const finish = writtenTogether<Finish>(ofItem, (items) =>
   finishAll.all(pool, items.map(toFinishInput)),
 );
 
-/** Items of bulks that were taken up and sent nothing whose answer is still to come go back to wait for a lane. */
+/**
+ * Puts claimed items of bulks back into the queue, except items with an open submission. Returns their ids.
+ */
 export async function requeue(claimed: { id: string; fence: number }[]): Promise<string[]> {
   if (claimed.length === 0) return [];
   const { rows } = await pool.query<{ id: string }>(

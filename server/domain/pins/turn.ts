@@ -39,21 +39,22 @@ import {
 } from "./rows";
 import { beginAttempt, endAttempt } from "./transitions";
 
-/** An execution that was claimed: running, leased to this process under `row.fence`. */
+/** A claimed execution: it is running, and leased to this process under `row.fence`. */
 export type Work = Held & {
-  /** Added to with each submission. */
+  /** Each submission is added here. */
   attempts: PinnedAttemptRow[];
   content: PinnedContent;
   lease: Lease;
-  /** The vendor said that it has no capacity now. */
+  /** Called when the vendor reports that it has no capacity. */
   onCapacity?(): void;
-  /** Asked before each submission: false ends it without another one. */
+  /** Called before each submission; false ends the work without another one. */
   mayGoOn?(): boolean;
 };
 
 /**
- * Lost: its new holder ends it. Stopped (by `mayGoOn` or a shutdown) before any of an item's submissions was answered: its row is still running. Unsent: it
- * is another's, and what that process made of it is corrected.
+ * `lost`: the new holder ends the execution. `stopped`: `mayGoOn` or a shutdown stopped an item before the
+ * vendor answered any submission, and its row is still running. `unsent`: another process has the execution,
+ * and its rows are corrected.
  */
 export type Result = Finished | { state: "lost" | "stopped" | "unsent" };
 type Next = Result | { state: "again"; afterMs: number };
@@ -61,12 +62,13 @@ type Next = Result | { state: "again"; afterMs: number };
 const LOST_LEASE: Result = { state: "lost" };
 
 /**
- * Carries an execution to its end. Every submission is written down before its first byte can leave; what the vendor
- * definitely did not take on is sent again inside the admission deadline, the same bytes each time; what may have run never.
+ * Runs an execution to its end. Every submission is stored before its first byte can leave. A request that
+ * the vendor definitely did not accept is sent again, with the same bytes, within the admission deadline; a
+ * request that may have run is never sent again.
  */
 export const execute = (work: Work): Promise<Result> =>
   carryOn(work).catch((cause) => {
-    // Not waited for: the database is out.
+    // Not awaited, because the database is out.
     if (isDatabaseOutage(cause) && submissionOf(work.attempts) === "not_attempted")
       void neverSent(work.clock, work.row);
     throw cause;
@@ -89,7 +91,7 @@ async function carryOn(work: Work): Promise<Result> {
   if (!target || !bytes) return end(unsent("This installation no longer has the pinned provider or model."));
   const sentHash = sha256Hex(bytes);
 
-  /** `attempt`: the submission that is open; null: none could be begun. */
+  /** `attempt`: the open submission; null if none could be begun. */
   const driverOf = (attempt: PinnedAttemptRow | null): Driver<Answered, Next> => {
     /** Nothing ran: the same bytes may be sent again. */
     const release = async (ending: NewEnding, afterMs: number): Promise<Next> => {
@@ -134,7 +136,7 @@ async function carryOn(work: Work): Promise<Result> {
       if (row.bulk_id !== null && submissionOf(attempts) === "not_attempted") return { state: "stopped" };
       return end(unsent("The execution was stopped before the provider accepted it."));
     }
-    /** Before anything leaves, a database that is out is waited for like a provider that cannot be reached. */
+    /** Before anything leaves, a database outage is waited out like an unreachable provider. */
     const opened = await open().catch((cause) => {
       if (!isDatabaseOutage(cause)) throw cause;
       return refuseInternally({ attemptId: row.id }, cause, UNREADABLE);
@@ -161,7 +163,7 @@ async function carryOn(work: Work): Promise<Result> {
   });
 }
 
-/** A pinned call is answered at once, and asks for its own tier alone. */
+/** A pinned call is never pending and uses only its own tier. */
 function factsOf(held: Held): Driver<Answered, Next>["facts"] {
   const since = startOf(held.row);
   return {
@@ -175,19 +177,19 @@ function factsOf(held: Held): Driver<Answered, Next>["facts"] {
   };
 }
 
-/** From its turn on; of a bulk's item never longer than its start window. */
+/** The time from its turn in which it may be sent; for an item of a bulk, at most the start window. */
 function admissionMs({ row, plan }: Held): number {
   const seconds = plan.limits.admissionDeadlineSeconds;
   return 1000 * (row.bulk_id === null ? seconds : Math.min(seconds, START_WINDOW_SECONDS));
 }
 
-/** The body's bytes: a function of what was admitted alone, so they are the same each time. */
+/** The bytes of the body. They depend only on admitted data, so they are the same each time. */
 export const bytesOf = ({ api, model }: Target, content: PinnedContent, tier: Tier) =>
   Buffer.from(JSON.stringify(api.body(content, model, tier)));
 
 /**
- * Writes a submission down before it can leave; null: the execution is another's now. The same id again finds what it wrote
- * where the answer of the database was lost.
+ * Stores a submission before it can leave; null if another process has the execution. The same id finds its
+ * own row again if the database's answer was lost.
  */
 async function begin(
   { row, clock }: Held,
@@ -212,13 +214,13 @@ async function begin(
 
 type Answered = { state: "succeeded"; sent: PinSent; observed: Ending["observed"] };
 
-/** Whose account a plan runs on, as the health of routes is kept. */
+/** The route and account of a plan, under which route health is recorded. */
 const calledBy = ({ provider, model }: Target, { credentialId }: PinnedPlan) => ({
   route: { provider, model },
   account: credentialId === null ? ("sandbox" as const) : { credentialId },
 });
 
-/** Sends the bytes once, under a time limit of their own, and answers its outcome. Never rejects. */
+/** Sends the bytes once, under a time limit of their own, and returns the outcome. Never rejects. */
 async function submit(
   { row, plan, clock, lease }: Work,
   {
@@ -237,7 +239,7 @@ async function submit(
     open: async () => account,
     bounds: {},
     asked: () => ({ words: Buffer.from(bytes).toString("utf8"), pictures: [] }),
-    attemptId: row.id, // by which the vendor's log counts what arrived
+    attemptId: row.id, // the vendor's log counts submissions by this id
     tier: plan.tier,
     signal: AbortSignal.any([lease.answerSignal, limit.signal]),
     async gate() {
@@ -258,14 +260,14 @@ async function submit(
   return { state: "succeeded", sent, observed: { ...observed, providerFingerprint } };
 }
 
-/** An end without anything having run: posting it again is safe. */
+/** An end before anything ran, so posting the request again is safe. */
 const unsent = (message: string) => failed("unsendable", message, nothingSent);
 
 const UNREADABLE = "The database could not be reached before the request was sent.";
 
 const EMPTY = "The provider's answer has no text and calls no tool.";
 
-/** The end that an answer amounts to, and the answer if it is whole. */
+/** The ending for an answer, and the answer itself unless it is flawed. */
 function endingOf({ sent, observed }: Answered): [NewEnding, Whole | null] {
   const { text, toolCalls, finishReason } = sent;
   const output: PinnedOutput = wholeValue({ text, toolCalls, finishReason });

@@ -7,15 +7,15 @@ import { leaseFor } from "@/server/sql/leases";
 import type { PinnedRow } from "../rows";
 import type { BulkRow } from "./rows";
 
-/** Everything that the acceptance of a bulk writes. */
+/** All data that the acceptance of a bulk writes. */
 export type BulkAdmission = Omit<
   BulkRow,
   keyof typeof pinnedBulkLater | "status" | "lanes" | "item_count"
 > & {
   is_test: boolean;
-  /** A wake that was lost is sent again after so long. */
+  /** Delay after which a lost wake is sent again. */
   wake_after_ms: number;
-  /** Content: of all items, and of each. */
+  /** Applies to the shared content and to the content of each item. */
   is_sealed: boolean;
   expires_at: Date | null;
   shared: { id: string; content: string; sha256: string };
@@ -56,7 +56,10 @@ const INSERT = `WITH bulk AS (
 SELECT id FROM bulk, (SELECT CASE WHEN $36::int IS NOT NULL THEN capstan_take(ARRAY(
   SELECT ROW($3::text, id, NULL::int, $36::int, cardinality($15::text[]), $17::timestamptz)::plan_taking FROM bulk)) END) AS taken`;
 
-/** Accepts a bulk with all of its items in one statement; false where its key was taken, and then nothing was written. */
+/**
+ * Accepts a bulk with all of its items in one statement. False if its key was taken; then nothing was
+ * written.
+ */
 export async function insertBulk(bulk: BulkAdmission): Promise<boolean> {
   const { items, shared } = bulk;
   const stored = (content: string, id: string) => (bulk.is_sealed ? sealContent(content, id) : content);
@@ -87,7 +90,7 @@ export async function insertBulk(bulk: BulkAdmission): Promise<boolean> {
       all(({ request_hash }) => request_hash),
       all(({ input_hash }) => input_hash),
       all(({ payload_id }) => payload_id),
-      // As JSON: a list of pg's own making escapes a megabyte of quotes for a sixth of a second.
+      // JSON, because pg takes a sixth of a second to escape a megabyte of quotes in its own arrays.
       JSON.stringify(all(({ content, payload_id }) => stored(content, payload_id))),
       all(({ estimated_micros }) => estimated_micros),
       all(({ maximum_micros }) => maximum_micros),
@@ -107,7 +110,7 @@ export async function insertBulk(bulk: BulkAdmission): Promise<boolean> {
   return rowCount === 1;
 }
 
-/** The bulks that have a spelling of a key. */
+/** The bulks under any spelling of a key. */
 export async function bulksOfKey(projectId: string, spellings: string[]): Promise<(First & Holder)[]> {
   const { rows } = await pool.query<First & Holder>({
     name: "bulks-of-key",

@@ -9,8 +9,9 @@ import { viewBulk } from "./read";
 import { findBulk, hasEnded } from "./rows";
 
 /**
- * Cancels the items of a bulk that have not been sent. Those under way end normally, and then the bulk is `partial`, or `failed`
- * when nothing succeeded. Canceling again answers with it; a bulk that has ended otherwise is JobNotCancelable.
+ * Cancels the items of a bulk that have not been sent. Items under way end normally; then the bulk is
+ * `partial`, or `failed` if nothing succeeded. Canceling again answers with the same bulk; throws
+ * JobNotCancelable if it has ended otherwise.
  */
 export async function cancelBulk(ctx: Ctx, bulkId: string): Promise<PinnedBulk> {
   const bulk = await findBulk(ctx, bulkId, RUN);

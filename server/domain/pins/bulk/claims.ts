@@ -5,16 +5,22 @@ import { leaseFor } from "@/server/sql/leases";
 import type { RecordRow } from "../record";
 
 /*
- * What is written of a bulk while it is worked on. Of its items only what a lane does: take one up. What becomes of an item
- * is written where executions end.
+ * The writes to a bulk while a worker runs it. Its items are only claimed and canceled here; their other ends
+ * are written where executions end.
  */
 
-/** A worker that has not been heard of for so long has lost its bulk; so has one whose wake was lost. */
+/**
+ * A worker that does not renew for this long loses its bulk. A bulk whose wake was lost is woken after the
+ * same time.
+ */
 export const BULK_LEASE_MS = 15_000;
 
 export type Taken = { fence: number };
 
-/** Takes a bulk no one works on: its fence is raised, so that its worker before takes up nothing more. */
+/**
+ * Takes a bulk that has no worker and raises its fence, so that its earlier worker claims nothing more. Null
+ * if it has a worker or has ended.
+ */
 export async function takeBulk(bulkId: string, owner: string, now: Date): Promise<Taken | null> {
   const { rows } = await pool.query<Taken>({
     name: "take-bulk",
@@ -27,19 +33,19 @@ export async function takeBulk(bulkId: string, owner: string, now: Date): Promis
   return rows[0] ?? null;
 }
 
-/** An item that was taken up: running, under `fence`. */
+/** A claimed item: it is running under `fence`. */
 export type ClaimedItem = RecordRow & {
   fence: number;
   started_at: Date;
-  /** Its content as it is stored; null: it has none. */
+  /** The stored content; null if there is none. */
   input: StoredContent | null;
-  /** Until when its lease lasts at least, by this process's steady clock. */
+  /** The moment until which its lease certainly lasts, on this process's monotonic clock. */
   goodUntil: number;
 };
 
 /**
- * The next items of a bulk, at most so many and never more under way than its width. A claim that the database forgets in a
- * crash has done nothing yet: what is sent is written down before, and waited for.
+ * Claims the next items of a bulk, at most `wanted` and never more running than its width. A crash of the
+ * database may lose a claim, which does no harm: a submission is stored durably before anything is sent.
  */
 export async function claimItems(
   bulk: { id: string; fence: number },
@@ -71,12 +77,12 @@ export type BulkState = {
   fence: number;
   lanes: number;
   isCanceled: boolean;
-  /** Are there items that no one has taken up, and items under way? */
+  /** `isWaiting`: there are unclaimed items. `isUnderWay`: there are running items. */
   isWaiting: boolean;
   isUnderWay: boolean;
 };
 
-/** How far a bulk is. */
+/** The progress of a bulk; null if there is no such bulk. */
 export async function bulkStateOf(bulkId: string): Promise<BulkState | null> {
   const { rows } = await pool.query<BulkState>({
     name: "bulk-standing",
@@ -89,7 +95,7 @@ export async function bulkStateOf(bulkId: string): Promise<BulkState | null> {
   return rows[0] ?? null;
 }
 
-/** Keeps the lease of a bulk for another while; null: somebody else has taken it, or it has ended. */
+/** Renews the lease of a bulk; null if another worker has taken the bulk or it has ended. */
 export async function renewBulk(bulk: {
   id: string;
   fence: number;
@@ -104,7 +110,10 @@ export async function renewBulk(bulk: {
   return rows[0] ?? null;
 }
 
-/** Keeps a bulk for a run that sleeps so long: it takes the bulk again when it goes on, perhaps in another process. */
+/**
+ * Frees a bulk while its run sleeps for this long. The lease outlasts the sleep, so the sweeper does not wake
+ * the bulk; the run continues under the same fence, perhaps in another process.
+ */
 export async function restBulk(bulk: { id: string; fence: number }, forMs: number): Promise<void> {
   await relaxedPool.query({
     name: "rest-bulk",
@@ -114,7 +123,7 @@ export async function restBulk(bulk: { id: string; fence: number }, forMs: numbe
   });
 }
 
-/** Lets go of a bulk, to be woken anew; null where it is somebody else's or over. */
+/** Frees a bulk that is to be woken anew; null if another worker has it or it has ended. */
 export async function letGo(bulk: {
   id: string;
   fence: number;
@@ -128,7 +137,7 @@ export async function letGo(bulk: {
   return rows[0] ?? null;
 }
 
-/** Halves the width, or raises it by one. */
+/** Halves the width, at least to one, or raises it by one, at most to the requested concurrency. */
 export async function changeWidth(bulk: { id: string; fence: number }, by: "halve" | "raise"): Promise<void> {
   const lanes = by === "halve" ? "greatest(1, lanes / 2)" : "least(concurrency, lanes + 1)";
   await relaxedPool.query({
@@ -139,8 +148,8 @@ export async function changeWidth(bulk: { id: string; fence: number }, by: "halv
 }
 
 /**
- * Ends a bulk all of whose items have ended, by what became of them; false: some have not, or it had ended. An item that has
- * ended stays ended, so what is counted here is so for good.
+ * Ends a bulk whose items have all ended; its status follows from theirs. False if some have not ended, or if
+ * the bulk had ended before. An ended item stays ended, so the count is final.
  */
 export async function endBulk(bulkId: string, now: Date): Promise<boolean> {
   const { rowCount } = await pool.query({
@@ -157,10 +166,14 @@ export async function endBulk(bulkId: string, now: Date): Promise<boolean> {
   return rowCount === 1;
 }
 
-/** Nothing more is taken up from here on, and what has not been is canceled; false: it was to be canceled already. */
+/**
+ * Cancels the unclaimed items of a bulk and ends further claims. False if a cancel was requested before or
+ * the bulk has ended.
+ */
 export async function cancelItems(bulkId: string, now: Date): Promise<boolean> {
   return inTransaction(async (client) => {
-    // The lock under which items are claimed: after it no claim begins, and those before it have been committed.
+    // Takes the lock under which items are claimed: no claim begins after it, and earlier claims are
+    // committed.
     const { rowCount } = await client.query(
       `UPDATE pinned_bulk SET cancel_requested_at = $2
        WHERE id = $1 AND cancel_requested_at IS NULL AND status IN ('accepted', 'running')`,
@@ -172,7 +185,7 @@ export async function cancelItems(bulkId: string, now: Date): Promise<boolean> {
   });
 }
 
-/** Of a bulk that is to be canceled: what no one has taken up, or was given back since. */
+/** Cancels the unclaimed items of a bulk with a requested cancel, including items put back since. */
 export async function cancelWaiting(bulkId: string, now: Date, database: Queryable = pool): Promise<void> {
   await database.query({
     name: "cancel-waiting",

@@ -5,7 +5,10 @@ import { log } from "@/server/platform/log/log";
 
 export type Wake = { id: string; projectId: string; dispatchNumber: number };
 
-/** Tells the durable engine of a bulk, best effort: the row stays the truth and the sweeper sends what was lost. */
+/**
+ * Wakes the durable engine for a bulk, best effort: the row is the truth, and the sweeper resends a lost
+ * wake.
+ */
 export function wakeBulk(bulk: Wake): void {
   sendEvents([toEvent(bulk)]).catch((cause) =>
     log.warn({ err: cause, bulkId: bulk.id }, "a wake could not be sent; the sweeper will send it"),
@@ -13,15 +16,15 @@ export function wakeBulk(bulk: Wake): void {
 }
 
 const toEvent = (bulk: Wake) => ({
-  // A resend carries a new number, so that no engine takes it for a duplicate.
+  // A resend has a new number, so that no engine treats it as a duplicate.
   id: `bulk:${bulk.id}:${bulk.dispatchNumber}`,
   name: "bulk/accepted",
   data: { bulkId: bulk.id, projectId: bulk.projectId },
 });
 
 /**
- * Wakes bulks again that no one works on: the wake was lost, or its worker has not renewed for a lease. The wait
- * for the next one doubles up to fifteen minutes; taking the bulk ends it.
+ * Wakes bulks that have no worker: the wake was lost, or the worker did not renew its lease. The wait before
+ * the next wake doubles up to fifteen minutes; a worker that takes the bulk ends it.
  */
 export async function wakeAgain(projectId: string | null): Promise<number> {
   const { rows } = await pool.query<Wake>(

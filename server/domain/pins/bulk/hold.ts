@@ -32,9 +32,9 @@ SELECT id FROM mine`,
 });
 
 /**
- * Sets aside what an item may cost, at its turn. False: it is not ours (any more). Throws BudgetExceeded where there is no
- * room. Items of all bulks share statements; where one is refused, each is requested alone. Does not wait for the disk:
- * what comes after it, the beginning of the submission, does.
+ * Reserves the maximum cost of an item at its turn. False if the item is not, or no longer, ours. Throws
+ * BudgetExceeded if a budget has no room. Items of all bulks share statements; if one is refused, each is
+ * requested alone. The statement does not wait for the disk, because the submission that follows does.
  */
 export const reserveItem = writtenTogether<Of<typeof RESERVE>>(ofItem, async (items) => {
   const asked = queryKeeping<{ id: string }>(reserveAll.query(items), relaxedPool);

@@ -15,21 +15,21 @@ import { reserveItem } from "./hold";
 import { type BulkRow, inputOf, readBulk, sharedOf } from "./rows";
 import type { Width } from "./width";
 
-/** A bulk as this process works on it. */
+/** A bulk that this process works on. */
 export type LoadedBulk = {
   row: BulkRow;
-  /** Null: it was removed. */
+  /** Null if it was removed. */
   content: SharedContent | null;
   enforcement: ReturnType<typeof enforcementOf>;
   isCanceled: boolean;
-  /** Items that this process has taken up and that have not ended. */
+  /** The number of items that this process has claimed and that have not ended. */
   underWay: number;
 };
 
 export async function loadBulk(bulkId: string): Promise<LoadedBulk> {
   const [row, shared] = await Promise.all([readBulk(bulkId), sharedOf(bulkId)]);
   if (!row) throw new Error(`the bulk ${bulkId} does not exist`);
-  const request = shared as SharedRequest | null; // it was parsed when it was accepted
+  const request = shared as SharedRequest | null; // it was parsed when the bulk was accepted
   return {
     row,
     content: request && sharedContentOf(request),
@@ -40,8 +40,8 @@ export async function loadBulk(bulkId: string): Promise<LoadedBulk> {
 }
 
 /**
- * Carries one item to its end, alone: its money is set aside now, at its turn; where that is refused, or its content is gone,
- * or its turn was too long ago, it ends as failed and nothing is sent.
+ * Runs one item to its end, independently of the others. Its money is reserved at its turn. If that is
+ * refused, or its content was removed, or its turn was too long ago, the item fails and nothing is sent.
  */
 export async function runItem(ctx: Ctx, bulk: LoadedBulk, item: ClaimedItem, width: Width): Promise<void> {
   const { row, content } = bulk;

@@ -23,7 +23,7 @@ type Page = { limit?: number; cursor?: string | undefined; status?: Status | und
 
 const IS_ITEM = "every execution of a bulk has one";
 const ITEM = {
-  /** Its position in the bulk. */
+  /** The position in the bulk. */
   id: present(pinnedExecution.position, IS_ITEM),
   item_id: present(pinnedExecution.item_id, IS_ITEM),
   ...pick(pinnedExecution, "status receipt_id error safely_retryable estimated_micros"),
@@ -44,7 +44,7 @@ const readItems = statement("bulk.list.items", {
 export const getBulk = (ctx: Ctx, bulkId: string, page?: Page): Promise<PinnedBulk> =>
   viewBulk(ctx, bulkId, READ, page);
 
-/** The same for callers with this right. */
+/** Reads a bulk for callers with this right. */
 export async function viewBulk(
   ctx: Ctx,
   bulkId: string,
@@ -60,7 +60,7 @@ export async function viewBulk(
   return { ...toBulk(bulk, counted?.counted ?? []), ...nullEndedPageOf(rows, limit, toItem) };
 }
 
-/** Counted from the items themselves, each time: nothing else says how far a bulk is. `bulkId` is SQL. */
+/** Counts the items each time, because nothing else stores the progress of a bulk. `bulkId` is SQL. */
 const countsOf = (bulkId: string) => `(SELECT json_agg(counted) FROM (
     SELECT status, count(*) AS count, count(*) FILTER (WHERE safely_retryable) AS retryable
     FROM pinned_execution WHERE bulk_id = ${bulkId} GROUP BY status) counted) AS counted`;

@@ -10,8 +10,9 @@ import { type BulkRow, findBulk, hasEnded, inputOf, sharedOf } from "./rows";
 import { acceptBulk } from "./submit";
 
 /**
- * A new bulk of those items of an ended one that can be sent again without anything running twice: what failed before it
- * could run, and what was canceled. RetryNotSafe where there are none. One bulk has one retry unless the caller names keys.
+ * Submits a new bulk of those items of an ended one that cannot run twice: items that failed before they
+ * could run, and canceled items. Throws RetryNotSafe if there are none. A bulk has one retry unless the
+ * caller sends keys.
  */
 export async function retrySafely(
   ctx: Ctx,

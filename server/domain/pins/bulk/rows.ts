@@ -6,13 +6,16 @@ import { pool } from "@/server/platform/db";
 import { fail } from "@/server/platform/errors/errors";
 import type { Of } from "@/server/sql/column";
 
-/** A bulk as the database has it. */
+/** A row of pinned_bulk. */
 export type BulkRow = Of<typeof pinnedBulk>;
 
 export const hasEnded = ({ status }: Pick<BulkRow, "status">) =>
   status !== "accepted" && status !== "running";
 
-/** The bulk of this id where the caller may see it with this right; somebody else's and none at all are the same NotFound. */
+/**
+ * The bulk of this id, if the caller may see it with this right. Throws the same NotFound for a missing bulk
+ * and for one that the caller may not see.
+ */
 export async function findBulk(ctx: Ctx, bulkId: string, right: Scope): Promise<BulkRow> {
   const scope = access.authorize(ctx, right, "made rows");
   const { rows } = await pool.query<BulkRow>({
@@ -25,7 +28,7 @@ export async function findBulk(ctx: Ctx, bulkId: string, right: Scope): Promise<
   return rows[0] ?? fail("NotFound", "There is no such bulk.");
 }
 
-/** For work that asks for no one. */
+/** Reads a bulk without checking rights, for work that has no caller. */
 export async function readBulk(bulkId: string): Promise<BulkRow | null> {
   const { rows } = await pool.query<BulkRow>({
     name: "read-bulk",
@@ -35,7 +38,7 @@ export async function readBulk(bulkId: string): Promise<BulkRow | null> {
   return rows[0] ?? null;
 }
 
-/** What all items of a bulk have in common: its request less its items. Null: it was removed. */
+/** The request of a bulk without its items; null if it was removed. */
 export async function sharedOf(bulkId: string): Promise<object | null> {
   const { rows } = await pool.query<StoredContent>({
     name: "shared-of-bulk",
@@ -46,7 +49,7 @@ export async function sharedOf(bulkId: string): Promise<object | null> {
   return content ? JSON.parse(content) : null;
 }
 
-/** What an item was given. Null: it was removed. */
+/** The input of an item; null if it was removed. */
 export function inputOf(stored: StoredContent): string | null {
   const content = openContent(stored);
   return content === null ? null : (JSON.parse(content) as { input: string }).input; // written by submitBulk

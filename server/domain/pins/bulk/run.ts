@@ -22,19 +22,22 @@ import { adaptiveWidth } from "./width";
 export type Held = { id: string; fence: number };
 type Next = { state: "ended" } | { state: "again"; afterMs: number };
 
-/** A step takes up items for this long; what it has taken up goes on, whatever the next step does. */
+/** A step claims items for this long. Claimed items continue, whatever the next step does. */
 const CLAIM_MS = 20_000;
-/** Looks again after this long, where nothing tells: items of other processes end unheard. */
+/** Interval of looks at the rows, because items of other processes end without a signal here. */
 const LOOK_MS = 500;
-/** Between looks at items that others work on. */
+/** Interval of looks at a bulk whose last items run elsewhere. */
 const STRAGGLERS_MS = 2_000;
 const RENEW_MS = 3_000;
-/** An Inngest server keeps the results of a run's steps until it ends: a run of very many goes on as another run. */
+/**
+ * An Inngest server keeps the results of a run's steps until the run ends, so a very long run continues as
+ * another run.
+ */
 const MOST_TURNS = 400;
 
 /**
- * The flow of a bulk: one run for all of its items. Each step of this process takes up items as long as
- * there are any; the rows decide, so a repeated step or a second run changes nothing.
+ * The flow of a bulk: one run for all of its items. Each step claims items in its process as long as there
+ * are any. The rows decide, so a repeated step or a second run changes nothing.
  */
 export async function runBulk(ctx: Ctx, bulkId: string, step: Step): Promise<void> {
   const taken = await step.run("take", () => takeBulk(bulkId, leaseOwner, ctx.now()));
@@ -51,21 +54,25 @@ export async function runBulk(ctx: Ctx, bulkId: string, step: Step): Promise<voi
   });
 }
 
-/** What this process works on of each bulk; what earlier steps took up, too. */
+/** Bulks with items under way in this process, including items that earlier steps claimed. */
 const here = new Map<string, LoadedBulk>();
 
-// The web process runs our modules twice, once in Next's bundle, which an Inngest server calls: both hear of a shutdown.
+// The web process loads our modules twice, once in Next's bundle, which an Inngest server calls. Both copies
+// must learn of a shutdown.
 const shared = globalThis as { capstanBulks?: { isStopping: boolean; bells: Set<() => void> } }; // our own slot
 shared.capstanBulks ??= { isStopping: false, bells: new Set() };
 const working = shared.capstanBulks;
 
-/** From here on this process takes up no items; those under way end normally. */
+/** Stops claims in this process for good; items under way end normally. */
 export function stopClaiming(): void {
   working.isStopping = true;
   for (const ring of working.bells) ring();
 }
 
-/** One step takes up items until there are none, the step's time has ended, or the bulk is somebody else's. */
+/**
+ * Runs one step: claims items until there are none, the step's time has ended, or another worker has the
+ * bulk.
+ */
 export async function work(ctx: Ctx, held: Held, { claimMs = CLAIM_MS } = {}): Promise<Next> {
   const state = await bulkStateOf(held.id);
   if (!isHeldByUs(state, held)) return { state: "ended" };
@@ -89,7 +96,7 @@ export async function work(ctx: Ctx, held: Held, { claimMs = CLAIM_MS } = {}): P
         here.set(held.id, bulk);
         bulk.underWay++;
         runItem(ctx, bulk, item, width)
-          // Its lease runs out, and the sweeper stores what is known.
+          // The lease runs out, and the sweeper ends the item by its rows.
           .catch((cause) => log.error({ err: cause, pinnedId: item.id }, "an item of a bulk failed"))
           .finally(() => {
             bulk.underWay--;
@@ -132,7 +139,7 @@ function isHeldByUs(state: BulkState | null, held: Held): state is BulkState {
   return state?.fence === held.fence && state.status === "running";
 }
 
-/** Keeps the bulk's lease while a step works, and hears by the way of a cancel. */
+/** Renews the bulk's lease while a step works, and learns of a cancel at the same time. */
 function keep(held: Held, bulk: LoadedBulk, changed: () => void) {
   const lease = { isLost: false, stop: () => clearInterval(timer) };
   const timer = setInterval(async () => {
@@ -148,13 +155,13 @@ function keep(held: Held, bulk: LoadedBulk, changed: () => void) {
   return lease;
 }
 
-/** A run that has become long goes on as another one. */
+/** Continues a long run as another run. */
 async function goOn(held: Held): Promise<void> {
   const next = await letGo(held);
   if (next) wakeBulk({ id: held.id, ...next });
 }
 
-/** Something to wait for that may also happen while no one waits. */
+/** A signal to wait for. A signal that comes while no one waits ends the next wait at once. */
 function hang() {
   let hasRung = false;
   let wake = () => {};

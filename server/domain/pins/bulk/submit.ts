@@ -19,16 +19,20 @@ import { type BulkAdmission, bulksOfKey, type ItemAdmission, insertBulk } from "
 import { wakeBulk } from "./dispatch";
 import { viewBulk } from "./read";
 
-/** Each item is hashed with all that its bulk shares: so many bytes at most, and others have their turn this often. */
+/**
+ * Each item is hashed with everything that its bulk shares: at most this many bytes in total, and other
+ * requests get a turn this often.
+ */
 const MOST_HASHED_BYTES = 4 * 1024 ** 3;
 const TURN_MS = 10;
 
-/** A wake that was lost is sent again after this long; later ones back off. */
+/** Delay after which a lost wake is sent again; later resends back off. */
 const WAKE_AFTER_MS = 10_000;
 
 /**
- * Accepts up to 10,000 executions of one pin: planned once, each bounded and hashed separately, written in one statement.
- * The same key and request answer with the first bulk as it is.
+ * Accepts up to 10,000 executions of one pin. The bulk is planned once, each item is bounded and hashed
+ * separately, and one statement writes everything. The same key and request answer with the first bulk as it
+ * is now.
  */
 export async function submitBulk(
   ctx: Ctx,
@@ -39,7 +43,7 @@ export async function submitBulk(
   return acceptBulk(ctx, request, settleKey(request.idempotencyKey, idempotencyHeader) ?? null, null);
 }
 
-/** Accepts a request that was read already, under this key. */
+/** Accepts a parsed request under this key. */
 export async function acceptBulk(
   ctx: Ctx,
   request: PinnedBulkRequest,
@@ -74,7 +78,7 @@ async function admissionOf(
   { spelling, hash, retryOf }: { spelling: string | null; hash: string; retryOf: string | null },
 ): Promise<BulkAdmission> {
   const { environment } = project;
-  const planned = await planPinned(request, request.items[0]!.input, project, environment); // the schema asks for one at least
+  const planned = await planPinned(request, request.items[0]!.input, project, environment); // the schema requires at least one item
   const { plan, target } = planned;
   const sharedBytes = Buffer.byteLength(JSON.stringify(planned.content));
   refuseRepetition(request.items.length, sharedBytes);
@@ -107,7 +111,7 @@ async function admissionOf(
   const now = ctx.now();
   const { items: _items, idempotencyKey: _key, ...shared } = request;
   const context = { ...request.context, projectId: project.id, environment };
-  // Member for member as it was given: vendors mind the order of a schema's properties.
+  // Members keep the caller's order, because vendors mind the order of a schema's properties.
   const content = JSON.stringify({ ...shared, context });
   if (content.length > LARGE) await turn();
   return {
@@ -166,7 +170,7 @@ function refuseTwins({ items }: PinnedBulkRequest): void {
   }
 }
 
-/** What refuses one item names it. */
+/** Adds the item's place to an error about its input. */
 function atItem(cause: unknown, place: number): never {
   if (cause instanceof Fault && cause.details.field === "input")
     throw new Fault(cause.code, cause.message, { ...cause.details, field: `items[${place}].input` });

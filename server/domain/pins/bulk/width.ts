@@ -1,29 +1,30 @@
 /*
- * How many items of a bulk run at once: fewer while its provider refuses for want of capacity, one more at a time once it takes
- * what it is sent. The rule alone; `change` changes the row.
+ * The number of items of a bulk that run at once. It falls while the provider refuses for lack of capacity,
+ * and rises by one at a time once the provider accepts submissions. This file has the rule alone; `change`
+ * changes the row.
  */
 
-/** A spike: this share of what was sent last was refused. */
+/** The share of refusals among the last submissions that makes a spike. */
 const SPIKE = 1 / 4;
-/** One refusal among very few says little. */
+/** A spike needs this many outcomes, because one refusal among very few says little. */
 const LEAST_SENT = 4;
 
 export type Width = {
-  /** What became of one submission. */
+  /** Records the outcome of one submission. */
   note(outcome: "taken" | "refused"): void;
   readonly current: number;
 };
 
 /**
- * Halves the width on a spike of refusals, not below one, and raises it by one for each round of as many submissions
- * that were taken, up to the requested width. Refusals of one spike halve once: those that were on their way together are
- * looked at together.
+ * Halves the width on a spike of refusals, never below one, and raises it by one after a full round of
+ * outcomes without a spike, up to the requested width. One spike halves it once, because outcomes of
+ * submissions that left before the change are ignored.
  */
 export function adaptiveWidth(asked: number, now: number, change: (by: "halve" | "raise") => void): Width {
   let current = now;
   let taken = 0;
   let refused = 0;
-  /** Answers to what was sent before the last change, which say nothing about the width now. */
+  /** The number of outcomes to ignore: their submissions left before the last change. */
   let stale = 0;
 
   function move(by: "halve" | "raise") {

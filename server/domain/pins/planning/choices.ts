@@ -9,7 +9,7 @@ import type { ModelFacts } from "@/server/providers/define";
 import { type PinApi, type PinCall, PinRefusal } from "@/server/providers/pins";
 import { pinnable } from "./target";
 
-/** A harmless value of every setting, to ask an interface whether it can say it at all. */
+/** A harmless value of every setting, to find out if an interface accepts the setting. */
 const PROBES: Required<PinCall["sampling"]> = {
   temperature: 1,
   topP: 1,
@@ -26,7 +26,10 @@ const PROBES: Required<PinCall["sampling"]> = {
 };
 const NAMES = ownKeys(PROBES);
 
-/** Every pin that a project may write, with what it can say: of its own accounts' models too, those ready to run first. */
+/**
+ * Every pin that a project may use, with the settings that it accepts. Models of the project's own servers
+ * are included; pins that are ready to run come first.
+ */
 export async function choices(ctx: Ctx, projectId: string): Promise<PinChoice[]> {
   const project = await access.authorize(ctx, "jobs:read", { projectId });
   const connections = await connectionsOf(project);
@@ -61,7 +64,9 @@ export async function choices(ctx: Ctx, projectId: string): Promise<PinChoice[]>
   return found.sort((a, b) => Number(b.isConnected) - Number(a.isConnected));
 }
 
-/** Would a request with these settings be sent? The interface itself decides, as it does of every request. */
+/**
+ * True if this interface accepts these settings. The interface itself decides, as it does for every request.
+ */
 function says(api: PinApi, model: ModelFacts, sampling: PinCall["sampling"]): boolean {
   try {
     api.body({ input: "?", sampling }, model, "standard");

@@ -6,10 +6,13 @@ import type { Json } from "@/server/platform/durable/step";
 import { isObject } from "@/server/platform/text/json";
 import { get } from "../read";
 
-/** Members of a request that go to the vendor: of a bulk's item the rest of them are with its bulk. */
+/**
+ * Members of a request that go to the vendor. For an item of a bulk, all but the input are stored with the
+ * bulk.
+ */
 const CONTENT = ["instructions", "input", "sampling", "responseFormat", "tools", "toolChoice"];
 
-/** A record together with the request it is of, while that is kept. */
+/** A record together with its request; null if the request is no longer kept in full. */
 export async function content(ctx: Ctx, receiptId: string): Promise<PinnedContentView> {
   const record = await get(ctx, receiptId);
   const { rows } = await pool.query<StoredContent>({
@@ -23,7 +26,7 @@ export async function content(ctx: Ctx, receiptId: string): Promise<PinnedConten
   return { record, request: isKept ? merged(parts) : null };
 }
 
-/** What was sent, of the parts it is kept in. */
+/** The request, assembled from its stored parts. */
 function merged(parts: (string | null)[]): Record<string, Json> {
   const members: Record<string, Json> = Object.assign({}, ...parts.map((part) => JSON.parse(part ?? "{}")));
   return Object.fromEntries(

@@ -21,7 +21,7 @@ import type { PinnedPlan, SharedContent } from "../rows";
 import { limitsOf, type SharedRequest, sharedContentOf } from "./request";
 import { findTarget, type Target } from "./target";
 
-/** The most one execution may cost. */
+/** The highest cost of one execution: expected on its tier, and held at the standard price. */
 export type Bound = { estimatedMicros: Micros; maximumMicros: Micros };
 
 export type Planned = {
@@ -30,18 +30,19 @@ export type Planned = {
   content: SharedContent;
   isTest: boolean;
   /**
-   * Bounds what this input may cost, and holds it to the ceilings of the call and of the organization. Throws PromptTooLong
-   * and BudgetExceeded; warnings are of ceilings that only warn. The approval threshold is for all inputs together.
+   * Bounds the cost of this input and checks it against the ceilings of the call and the organization. Throws
+   * PromptTooLong and BudgetExceeded; the warnings come from ceilings that only warn. The approval threshold
+   * applies to all inputs together.
    */
   bound(input: string): Promise<Bound & { warnings: Record<string, Json>[] }>;
 };
 
-/** The capability by which executions of this kind are counted. */
+/** The capability under which pinned executions are counted. */
 export const CAPABILITY = "inference.pinned";
 
 /**
- * Reads a request against what can be pinned: provider, interface, model and account found, the body made once to see that
- * the interface can say the whole request. Writes nothing. A bulk is planned once for all its inputs.
+ * Plans a request: finds provider, interface, model and account, and makes the body once to check that the
+ * interface supports the whole request. Writes nothing. A bulk is planned once for all its inputs.
  */
 export async function planPinned(
   request: SharedRequest,
@@ -108,7 +109,7 @@ export async function planPinned(
   };
 }
 
-/** Flex only where it is asked for, and only of models that have it: nothing falls back to standard. */
+/** Flex is used only if requested, and only for models that have it. Nothing falls back to standard. */
 function tierOf({ processing }: SharedRequest, { api, model }: Target): Tier {
   if (processing === "standard") return "standard";
   if (api.canDefer && model.supports.deferred) return "flex";
@@ -121,7 +122,9 @@ function tierOf({ processing }: SharedRequest, { api, model }: Target): Tier {
   ]);
 }
 
-/** The body that is sent, made by the interface alone. What it cannot say is refused at the caller's own field. */
+/**
+ * The interface alone makes the body. Anything that it does not support is refused at the caller's own field.
+ */
 function bodyOf({ api, model }: Target, content: Parameters<Target["api"]["body"]>[0], tier: Tier) {
   try {
     return api.body(content, model, tier);
@@ -131,7 +134,7 @@ function bodyOf({ api, model }: Target, content: Parameters<Target["api"]["body"
   }
 }
 
-/** What bounds the answer: a model without a limit of its own has to be given one. */
+/** The upper limit of the answer. Throws if neither the request nor the model has one. */
 function mostOutput({ sampling }: SharedRequest, { id, maxOutputTokens }: ModelFacts): number {
   const most = sampling?.maxOutputTokens ?? maxOutputTokens;
   if (most !== undefined) return most;
@@ -144,7 +147,7 @@ function mostOutput({ sampling }: SharedRequest, { id, maxOutputTokens }: ModelF
   ]);
 }
 
-/** Tokens of all that goes along with every input. */
+/** Tokens of everything that is sent along with each input. */
 async function sharedTokens(model: ModelFacts, content: SharedContent): Promise<number> {
   const { instructions, responseFormat, tools, toolChoice } = content;
   const { tokens } = await inputTokensAtMost(model, {
@@ -158,8 +161,8 @@ async function sharedTokens(model: ModelFacts, content: SharedContent): Promise<
 }
 
 /**
- * Do its tools mark what the vendor caches? Those are sent as they are, so a model whose price states no cache writes is not
- * asked for any.
+ * True if a tool is marked for the vendor's cache. Tools are sent unchanged, so the mark is refused if the
+ * model has no price for cache writes.
  */
 function writesCache({ id, price }: ModelFacts, { tools = [] }: SharedContent): boolean {
   const place = tools.findIndex(isMarked);
@@ -173,7 +176,7 @@ function writesCache({ id, price }: ModelFacts, { tools = [] }: SharedContent): 
   ]);
 }
 
-/** Expected on the tier that is asked for; held at the standard price, whatever tier the vendor says ran. */
+/** Estimates on the requested tier, and holds at the standard price, whatever tier the vendor reports. */
 function boundOf(
   model: ModelFacts,
   tier: Tier,
@@ -214,7 +217,7 @@ async function checkLength({ provider, model }: Target, instructions: string, in
   );
 }
 
-/** Holds a call to its own ceilings. One that was given by its shorter name is refused by that name. */
+/** Checks the call's own ceilings. A ceiling under its shorter name is refused by that name. */
 function checkCeilings(maximumMicros: Micros, { execution, budget }: SharedRequest) {
   const long = execution?.executionConstraints?.maxCostUsd;
   const maxCostUsd = long ?? execution?.maxCostUsd;
@@ -225,7 +228,7 @@ function checkCeilings(maximumMicros: Micros, { execution, budget }: SharedReque
   );
 }
 
-/** Content of an execution as it is kept from now on under its plan. */
+/** Prepares content to be stored from now on, under the retention of its plan. */
 export const keptUnder = (plan: PinnedPlan, content: string, now: Date): KeptContent =>
   toKept(
     content,

@@ -20,18 +20,18 @@ import { isObject, plainJson } from "@/server/platform/text/json";
 import type { SharedContent } from "../rows";
 
 type Fields = Record<string, Json>;
-/** What a request and a bulk have in common. */
+/** The part that a request and a bulk have in common. */
 export type SharedRequest = Omit<PinnedRequest, "input">;
 
 /**
- * Reads a posted body as one pinned request. Throws UNKNOWN_EXECUTION_FIELD, CONFLICTING_EXECUTION_CONSTRAINT,
- * MANAGED_PINNED_UNAVAILABLE, or a list of field errors.
+ * Parses a posted body as one pinned request. Throws UNKNOWN_EXECUTION_FIELD,
+ * CONFLICTING_EXECUTION_CONSTRAINT, MANAGED_PINNED_UNAVAILABLE, or a list of field errors.
  */
 export function parsePinned(raw: Fields): PinnedRequest {
   return parse(PinnedRequest, raw);
 }
 
-/** The same of a bulk. */
+/** Parses a bulk; throws like `parsePinned`. */
 export function parsePinnedBulk(raw: Fields): PinnedBulkRequest {
   return parse(PinnedBulkRequest, raw);
 }
@@ -71,7 +71,7 @@ function refuseManaged({ billingMode, execution }: SharedRequest) {
   );
 }
 
-/** Two names of one thing with two values are a conflict. */
+/** Throws if two names of one setting have different values. */
 function checkAliases({ timeoutSeconds, limits, execution }: SharedRequest) {
   const conflict = (field: string, values: (number | null | undefined)[]) => {
     const named = values.filter((value) => value !== undefined && value !== null);
@@ -85,7 +85,7 @@ function checkAliases({ timeoutSeconds, limits, execution }: SharedRequest) {
   conflict("maxCostUsd", [execution?.maxCostUsd, execution?.executionConstraints?.maxCostUsd]);
 }
 
-/** The clocks of a request: as asked, or the standard ones of its processing. */
+/** The time limits of a request, or the defaults of its processing. */
 export function limitsOf({ limits, timeoutSeconds, processing }: SharedRequest) {
   return {
     timeoutSeconds: limits?.timeoutSeconds ?? timeoutSeconds ?? PINNED_TIMEOUT.standard,
@@ -93,7 +93,7 @@ export function limitsOf({ limits, timeoutSeconds, processing }: SharedRequest) 
   };
 }
 
-/** What is sent, and nothing else: members that are absent stay absent. */
+/** The members that go to the vendor, without the input. Absent members stay absent. */
 export function sharedContentOf(request: SharedRequest): SharedContent {
   const { instructions, sampling, responseFormat, tools, toolChoice } = request;
   return {
@@ -106,8 +106,9 @@ export function sharedContentOf(request: SharedRequest): SharedContent {
 }
 
 /**
- * Hashes requests that differ in their input alone: the SHA-256 in hex of the RFC 8785 form of pin, isolation,
- * processing, instructions, input, sampling, responseFormat, tools and toolChoice, absent members absent.
+ * Hashes requests that differ only in their input: the SHA-256 in hex of the RFC 8785 form of pin, isolation,
+ * processing, instructions, input, sampling, responseFormat, tools and toolChoice. Absent members stay
+ * absent.
  */
 export async function requestHasher(request: SharedRequest): Promise<(input: string) => string> {
   const { pin, isolation, processing } = request;
@@ -121,7 +122,8 @@ export async function requestHasher(request: SharedRequest): Promise<(input: str
       ...given({ sampling: said(sampling) }),
     }),
   );
-  // In canonical order `input` is before every other member; as bytes, since a bulk hashes them thousands of times.
+  // In canonical order `input` precedes every other member. The rest is kept as bytes, because a bulk hashes
+  // it thousands of times.
   const rest = Buffer.from(`,${shared.slice(1)}`);
   return (input) =>
     createHash("sha256")
@@ -130,7 +132,7 @@ export async function requestHasher(request: SharedRequest): Promise<(input: str
       .digest("hex");
 }
 
-/** Of everything that was asked, in its place: what a repost under the same key must have. */
+/** Hashes the whole request and its place. A repost under the same key must have the same hash. */
 export async function identityHashOf(
   request: SharedRequest & { bulkWait?: unknown },
   place: { projectId: string; environment: string },

@@ -11,12 +11,12 @@ import { requestHasher, type SharedRequest, sharedContentOf } from "./request";
 import { findTarget, type Target, targetOf } from "./target";
 
 /*
- * What today's version of this service would do with a pin that ran before: is everything still there, and would the same
- * request still be sent?
+ * Checks how today's version of this service would treat a pin that ran before: if everything is still there,
+ * and if the same request would still be sent.
  */
 
 export type Answer = { ok: boolean; detail: string };
-/** Does a pin still name something, at an interface that is still here, reached by an account of this project? */
+/** The checks of a pin: its model, its interface, and an account of this project that reaches them. */
 export type PinCheck = { resolves: Answer; isSupported: Answer; hasAccount: Answer };
 
 export async function checkPinStillRuns(
@@ -55,19 +55,19 @@ export async function checkPinStillRuns(
   }
 }
 
-/** What would be sent today for an execution of before. */
+/** The request that would be sent today for an earlier execution. */
 export type RequestToday = {
-  /** Null: this interface does not tell them without the content, and that is not kept any more. */
+  /** Null if this interface needs the content to make them and the content was removed. */
   settings: Record<string, Json> | null;
-  /** Where its content is kept: of the bytes, and of what identifies the request. */
+  /** Hashes of the bytes and of the request; null if its content was removed. */
   kept: { sentHash: string; requestHash: string } | null;
 };
 
 type Row = { plan: PinnedPlan; own: StoredContent | null; shared: StoredContent | null };
 
 /**
- * Makes the body of an execution again, as this version would: with its content where that is kept, else with something in
- * its place, since the settings do not depend on it. A sentence where it cannot be made any more.
+ * Makes the body of an execution again, as this version would. Placeholders replace content that was removed,
+ * because the settings do not depend on it. Returns a sentence if the body can no longer be made.
  */
 export async function requestToday(pinnedId: string): Promise<RequestToday | { refused: string }> {
   const { rows } = await pool.query<Row>(
@@ -94,7 +94,7 @@ export async function requestToday(pinnedId: string): Promise<RequestToday | { r
       settings,
       kept: {
         sentHash: sha256Hex(bytesOf(target, kept, plan.tier)),
-        requestHash: (await requestHasher(request as SharedRequest))(input), // the members that are hashed, and no others
+        requestHash: (await requestHasher(request as SharedRequest))(input), // has exactly the members that are hashed
       },
     };
   } catch (cause) {
@@ -107,10 +107,10 @@ const refusedOr = (cause: unknown) => {
   throw cause;
 };
 
-/** The content of a placeholder: its refusal says nothing about the request that was sent. */
+/** Fields that hold placeholders; a refusal of one says nothing about the original request. */
 const IS_CONTENT = /^(input|instructions|tools\.\d+|toolChoice)\b/;
 
-/** The settings of a body whose content is gone. */
+/** The settings of a body whose content was removed. */
 export function settingsWithoutContent(
   target: Pick<Target, "api" | "model">,
   plan: Choices & Pick<PinnedPlan, "tier">,
@@ -124,7 +124,7 @@ export function settingsWithoutContent(
   }
 }
 
-/** A bulk keeps once, as it was asked, what its items share; the item keeps its input. */
+/** A bulk stores the shared part of its request once; each item stores only its input. */
 function contentOf({ own, shared }: Pick<Row, "own" | "shared">): PinnedContent | null {
   const content = parsed(own) as PinnedContent | null; // as its admission wrote it
   if (content === null || "sampling" in content) return content;
@@ -147,7 +147,7 @@ const placeholderOf = ({ sampling, toolChoice, instructionsHash, toolsHash }: Ch
   ...(toolChoice === undefined ? {} : { toolChoice }),
 });
 
-/** Of the tools only those names are kept that the choice says: an interface may refuse the choice of one that is not there. */
+/** Makes a tool for each name in the choice, because an interface may refuse to choose a missing tool. */
 function placeholderTools(choice: Json | undefined): Record<string, Json>[] {
   const names = namesIn(choice ?? null);
   return (names.length > 0 ? names : ["placeholder"]).map((name) => ({
@@ -157,7 +157,7 @@ function placeholderTools(choice: Json | undefined): Record<string, Json>[] {
   }));
 }
 
-/** The functions that a choice names, in whichever spelling. */
+/** The functions that a choice names, in any vendor's spelling. */
 function namesIn(choice: Json): string[] {
   if (Array.isArray(choice))
     return choice.flatMap((each) => (typeof each === "string" ? [each] : namesIn(each)));

@@ -17,9 +17,9 @@ import { providers } from "@/server/providers/registry.gen";
 import type { PinnedPlan } from "../rows";
 
 type Project = { id: string; environment: string };
-/** What a pin names: exactly this, never a substitute. */
+/** The provider, interface and model that a pin names, never a substitute. */
 export type Target = { provider: Provider; api: PinApi; model: ModelFacts };
-/** The account it runs on: null credential: the sandbox. */
+/** A target and its account; `credentialId` is null for the sandbox. */
 export type Chosen = Target & { credentialId: string | null; isListed: boolean };
 
 const refuse = (field: keyof Pin, msg: string): never => {
@@ -27,12 +27,12 @@ const refuse = (field: keyof Pin, msg: string): never => {
 };
 
 const namesOf = (provider: Provider) => Object.keys(provider.pins ?? {});
-/** Providers that have an interface to pin. */
+/** Providers with an interface that can be pinned. */
 export const pinnable = () => providers.filter((provider) => namesOf(provider).length > 0);
 
 /**
- * Finds what a pin names and the account of this project that reaches it. Throws a field error for what is not there, and
- * CONNECTION_REQUIRED where only an account is missing.
+ * Finds the target of a pin and an account of this project for it. Throws a field error for anything that
+ * does not exist, and CONNECTION_REQUIRED if only an account is missing.
  */
 export async function findTarget(pin: Pin, project: Project): Promise<Chosen> {
   const provider = providerOfRoute(pin.provider);
@@ -51,7 +51,8 @@ export async function findTarget(pin: Pin, project: Project): Promise<Chosen> {
       return refuse("provider", "The sandbox is turned off in this installation.");
     return { provider, api, model: ownModel(provider, pin.model), credentialId: null, isListed: false };
   }
-  // What there is not is refused before an account is asked for; of a server of their own only its owners know.
+  // An unknown model is refused before the account check, except on a private server, whose models only its
+  // owners know.
   const model = provider.modelsFrom ? null : ownModel(provider, pin.model);
   const connections = (await connectionsOf(project)).filter((each) => each.provider === provider.name);
   const [first] = connections;
@@ -85,7 +86,7 @@ const textModel = (models: ModelFacts[], id: string) =>
 const apiOf = ({ pins }: Provider, name: string): PinApi | null =>
   pins && Object.hasOwn(pins, name) ? (pins[name] ?? null) : null;
 
-/** What a plan names, as this installation has it now; null: not any more. */
+/** The target of a plan in this installation; null if it is no longer available. */
 export function targetOf({ pin, model: listed }: Pick<PinnedPlan, "pin" | "model">): Target | null {
   const provider = providerOfRoute(pin.provider);
   const api = provider && apiOf(provider, pin.api);
@@ -93,14 +94,16 @@ export function targetOf({ pin, model: listed }: Pick<PinnedPlan, "pin" | "model
   return provider && api && model ? { provider, api, model } : null;
 }
 
-/** An account that was opened is used for a second without looking again: a revoked one stops within this time. */
+/**
+ * An opened account is reused for a second without another check, so a revoked account stops within a second.
+ */
 const opened: (credentialId: string, provider: string, project: Project) => Promise<OpenAccount | null> =
   recent(
     (credentialId, _provider, { id, environment }) => `${credentialId} ${id} ${environment}`,
     openAccount,
   );
 
-/** The account of a plan, opened; null: it is not connected any more, or does not open. */
+/** Opens the account of a plan; null if it is no longer connected or cannot be opened. */
 export async function accountOf(
   { provider }: Target,
   { credentialId }: Pick<PinnedPlan, "credentialId">,

@@ -3,8 +3,8 @@ import { fail } from "@/server/platform/errors/errors";
 import { type Micros, microsToUsd } from "@/server/platform/money";
 
 /**
- * Refuses what would wait for a person elsewhere: a pinned execution cannot wait for one. `items`: the executions of a bulk,
- * which are held to the threshold by what they may cost together.
+ * Refuses a cost above the approval threshold, because a pinned execution cannot wait for a person. `items`:
+ * the number of executions in a bulk, whose total cost is compared with the threshold.
  */
 export function refuseUnapproved(
   { approvalThresholdMicros }: ProjectAccess,

@@ -5,12 +5,15 @@ import { system } from "@/testing/tenants";
 import { SECRET } from "@/testing/vault";
 import { makeProject } from "@/testing/world";
 
-/* Projects in which minutes of waiting take no time. */
+/* Test projects whose clock skips minutes of waiting. */
 
-/** How long one submission may take, unless a request says otherwise. */
+/** The default time limit of one submission. */
 export const TIMEOUT_MS = 600_000;
 
-/** Waits between submissions pass at once; the time one submission may take passes when a test lets it. */
+/**
+ * Waits between submissions pass at once. The time limit of a submission passes only when a test calls
+ * `pass`.
+ */
 function patientClock(startedAt: number) {
   let passedMs = 0;
   const alarms = new Set<{ at: number; call: () => void }>();
@@ -34,7 +37,7 @@ function patientClock(startedAt: number) {
   return { clock, pass };
 }
 
-/** Connects a project to OpenAI as it is at this address. */
+/** Connects a project to an OpenAI server at this address. */
 export async function connectOpenAi(organizationId: string, projectId: string, url: string): Promise<void> {
   const account = { provider: "openai", secret: SECRET, label: "faults" };
   const place = { provider: "openai", projectId, environment: "development", replaces: true };
@@ -44,7 +47,7 @@ export async function connectOpenAi(organizationId: string, projectId: string, u
   await pool.query("UPDATE credential SET base_url = $2 WHERE id = $1", [credentialId, url]);
 }
 
-/** A project whose OpenAI is at this address, and whose time passes as a test tells it. */
+/** A project whose OpenAI server is at this address and whose time passes when a test calls `pass`. */
 export async function projectAt(url: string) {
   const { ctx, organizationId, projectId } = await makeProject();
   await connectOpenAi(organizationId, projectId, url);
