@@ -14,8 +14,8 @@ import { vendorAsOpenAi } from "@/testing/vault";
 import { type PatientProject, projectAt } from "./testing/patience";
 
 /*
- * What is a pinned execution's own where its vendor fails: its clocks, and what its caller reads. How it ends in each way
- * is in server/domain/executions/outcomes.db.test.ts.
+ * Covers only what is specific to pinned executions when the vendor fails: their clocks and their caller's
+ * errors. The end in each case is tested in server/domain/executions/outcomes.db.test.ts.
  */
 
 const folder = mkdtempSync(join(tmpdir(), "pinned-faults-"));
@@ -48,13 +48,13 @@ async function post({ ctx, clock }: PatientProject, more: Record<string, Json> =
     return { http: 200, answer, record: answer.receipt, details: null };
   } catch (error) {
     if (!(error instanceof Fault)) throw error;
-    const { executionId } = error.details as { executionId: string }; // what every end has
+    const { executionId } = error.details as { executionId: string }; // every failure names its execution
     const record = await pins.get(ctx, receiptIdOf(executionId));
     return { http: error.row.status, answer: null, record, details: error.details };
   }
 }
 
-test("a closed door is knocked at until the deadline, or once where there is none", async () => {
+test("an unreachable vendor is retried until the deadline, or tried once without a deadline", async () => {
   const project = await projectAt("http://127.0.0.1:1");
   const { http, record } = await post(project);
   expect([http, record.error?.code, record.providerSubmission]).toEqual([
@@ -68,20 +68,20 @@ test("a closed door is knocked at until the deadline, or once where there is non
   expect(once.record.attempts).toHaveLength(1);
 });
 
-test("without a deadline of admission a full house is asked once", async () => {
+test("without an admission deadline, a vendor without capacity is called once", async () => {
   const project = await projectAt(await server.open("full, once", SCRIPTS["429 for ever"]));
   const { http, record } = await post(project, { limits: { admissionDeadlineSeconds: 0 } });
   expect([http, record.error?.code, record.capacityRejections]).toEqual([503, "ProviderUnavailable", 1]);
   expect(server.arrived("full, once")).toHaveLength(1);
 });
 
-test("waits between submissions are counted, and are no part of how long the vendor took", async () => {
+test("waits between submissions are recorded apart from the vendor's execution time", async () => {
   const project = await projectAt(await server.open("waits", SCRIPTS["429 with retry-after"]));
   const { record } = await post(project);
   expect(record).toMatchObject({ retryWaitMs: 2_000, providerExecutionMs: 0, wallClockMs: 2_000 });
 });
 
-test.each([301, 599])("an answer after %i seconds is an answer", async (seconds) => {
+test.each([301, 599])("an answer after %i seconds still counts", async (seconds) => {
   const name = `late by ${seconds}`;
   let say = () => {};
   const url = await server.open(name, {
@@ -100,7 +100,7 @@ test.each([301, 599])("an answer after %i seconds is an answer", async (seconds)
   expect(server.arrived(name)).toHaveLength(1);
 });
 
-test("a process whose execution was taken over writes no end, though its answer is whole", async () => {
+test("a process whose execution was taken over writes no end, although its answer is complete", async () => {
   const name = "taken over";
   let say = () => {};
   const url = await server.open(name, {
@@ -132,7 +132,7 @@ const answerOf = () => {
   return `HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`;
 };
 
-test("a refusal tells once what the provider answered, without the key, and its record does not", async () => {
+test("a refusal shows the provider's reply once and without the key, and its record does not contain the reply", async () => {
   const name = "repeats the key in an error";
   const project = await projectAt(await server.open(`${name}, shown`, SCRIPTS[name]));
   const { details, record } = await post(project);
@@ -145,7 +145,7 @@ test("a refusal tells once what the provider answered, without the key, and its 
   expect(JSON.stringify(again)).not.toContain("Not good");
 });
 
-test("a provider that is full to the end says when to come again", async () => {
+test("a provider that never has capacity leads to an error with a retry delay", async () => {
   const project = await projectAt(await server.open("full, shown", SCRIPTS["429 ten times"]));
   const { http, details } = await post(project, { limits: { admissionDeadlineSeconds: 0 } });
   expect(http).toBe(503);
@@ -155,7 +155,10 @@ test("a provider that is full to the end says when to come again", async () => {
   });
 });
 
-/** The statement that begins a submission fails as it does while PostgreSQL restarts, so many times; the first is written. */
+/**
+ * Makes the statement that begins a submission fail this often, as it does while PostgreSQL restarts.
+ * `isFirstWritten`: the first one is written before it fails.
+ */
 function refuseBegin(times: number, isFirstWritten = false) {
   const query = pool.query.bind(pool);
   let refused = 0;
@@ -167,7 +170,7 @@ function refuseBegin(times: number, isFirstWritten = false) {
   }) as never);
 }
 
-test("a database that fails before anything is sent is waited for, and the request is sent once", async () => {
+test("a database outage before anything is sent is waited out, and the request is sent once", async () => {
   const project = await projectAt(await server.open("begun late", says(answerOf)));
   refuseBegin(3);
   const { http, record } = await post(project);
@@ -177,7 +180,7 @@ test("a database that fails before anything is sent is waited for, and the reque
   expect(server.arrived("begun late")).toHaveLength(1);
 });
 
-test("a database that stays out before anything is sent ends as not sent, and nothing is charged", async () => {
+test("a lasting database outage before anything is sent ends the execution as unsent, without a charge", async () => {
   const project = await projectAt(await server.open("never begun", says(answerOf)));
   refuseBegin(Number.POSITIVE_INFINITY);
   const { http, record } = await post(project);
@@ -190,7 +193,7 @@ test("a database that stays out before anything is sent ends as not sent, and no
   expect(server.arrived("never begun")).toHaveLength(0);
 });
 
-test("a submission that was begun without an answer of the database ends with its execution", async () => {
+test("a submission whose beginning the database did not confirm ends with its execution", async () => {
   const project = await projectAt(await server.open("begun unheard", says(answerOf)));
   refuseBegin(Number.POSITIVE_INFINITY, true);
   const { http, record } = await post(project);

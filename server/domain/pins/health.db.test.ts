@@ -59,7 +59,7 @@ const refusal = (status: number, code: string): Script => ({
   json: { error: { code, message: "No." } },
 });
 
-test("pins that fail by their vendor's fault put its route behind, for that account alone, and go there all the same", {
+test("pins that fail through the vendor's fault put its route behind for that account only, and still use the route", {
   tags: "long",
 }, async () => {
   const { pin, health } = await connected();
@@ -76,7 +76,7 @@ test("pins that fail by their vendor's fault put its route behind, for that acco
   expect(await health()).toEqual([]);
 });
 
-test("a request's own fault and an account's say nothing of the route", async () => {
+test("faults of the request or the account do not affect the health of the route", async () => {
   const { pin, health } = await connected();
   for (const [status, code] of [
     [400, "invalid_value"],
@@ -89,7 +89,7 @@ test("a request's own fault and an account's say nothing of the route", async ()
   expect(await health()).toEqual([]);
 });
 
-test("a bulk whose account was taken away after it was accepted sends nothing, releases all, and may be run again", async () => {
+test("a bulk whose account was disconnected after acceptance sends nothing, releases its holds, and is safe to retry", async () => {
   const { project, credentialId } = await connected();
   const pin = { provider: "openai", model: "gpt-5.6-luna", api: "responses" };
   const bulkId = await submitBulk(project, ["Name a fish.", "Name a bird."], { pin });

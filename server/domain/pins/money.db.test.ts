@@ -38,7 +38,7 @@ function person(project: TestProject, role: Role | null): Ctx {
   };
 }
 
-/** A pinned execution whose charge no one knows, and its hold. */
+/** Runs a pinned execution whose charge is unknown; returns it with its hold. */
 async function lose(project: TestProject) {
   const { details } = await refusalOf(pins.run(project.ctx, body("sandbox-lost")));
   const { executionId, receiptId } = details as { executionId: string; receiptId: string };
@@ -67,11 +67,11 @@ const holdOf = async (executionId: string) =>
   ).rows[0];
 const isBalanced = async (project: TestProject) => {
   const { differences } = await checkLedger(system(project), project.organizationId);
-  // What the test's own wallets began with is in no ledger.
+  // The opening balances of the test's own wallets are not in the ledger.
   expect(differences.filter(({ what }) => !what.endsWith("wallet: balance"))).toEqual([]);
 };
 
-test("each end of a pinned execution ends its one hold as it must, and the ledger agrees", {
+test("each end of a pinned execution settles, releases or keeps its one hold, and the ledger agrees", {
   tags: "long",
 }, async () => {
   const project = await makeProjectAtNoon();
@@ -112,7 +112,7 @@ test("each end of a pinned execution ends its one hold as it must, and the ledge
   await isBalanced(project);
 });
 
-test("an ambiguous hold of a pin is resolved by an owner: budget and ledger move, the record stays, a signed correction says so", {
+test("an owner resolves a pin's ambiguous hold: budget and ledger change, the record does not, and a signed correction is added", {
   tags: "long",
 }, async () => {
   const project = await makeProjectAtNoon();
@@ -181,7 +181,7 @@ test("an ambiguous hold of a pin is resolved by an owner: budget and ledger move
   });
 });
 
-test("one that was not charged is released, and says so beside its record", async () => {
+test("an ambiguous hold resolved as not charged is released, and a correction reports the release", async () => {
   const project = await makeProjectAtNoon();
   const { executionId, receiptId, holdId } = await lose(project);
   await budgets.resolveHold(system(project), holdId, { notCharged: true, note: "Not on the bill." });
@@ -193,7 +193,7 @@ test("one that was not charged is released, and says so beside its record", asyn
   await isBalanced(project);
 });
 
-test("a hundred pins at once never pass a ceiling that prevents; a refusal writes nothing and keeps its key free", {
+test("a hundred concurrent pins never exceed a preventing ceiling, and a refusal writes nothing and leaves its key free", {
   tags: "long",
 }, async () => {
   const project = await makeProjectAtNoon();
@@ -230,7 +230,7 @@ test("a hundred pins at once never pass a ceiling that prevents; a refusal write
   await isBalanced(project);
 });
 
-test("a ceiling that warns lets a pin run and says so on its row, in its answer and in its replay", async () => {
+test("a warning ceiling lets a pin run and appears on its row, in its answer and in its replay", async () => {
   const project = await makeProjectAtNoon();
   await budgets.set(system(project), {
     owner: { projectId: project.projectId },
@@ -253,7 +253,7 @@ test("a ceiling that warns lets a pin run and says so on its row, in its answer 
     answer.executionId,
   ]);
   expect(rows[0].warnings).toEqual(answer.warnings);
-  // The call itself asks for more: what would warn prevents, and its key stays free.
+  // The call requests stricter enforcement: the warning budget now prevents it, and its key stays free.
   const strict = { ...asked, idempotencyKey: "twice", budget: { enforcement: "prevent" } };
   expect(await refusalOf(pins.run(project.ctx, strict))).toMatchObject({
     code: "BudgetExceeded",
@@ -262,7 +262,7 @@ test("a ceiling that warns lets a pin run and says so on its row, in its answer 
   expect((await pins.run(project.ctx, { ...asked, idempotencyKey: "twice" })).status).toBe("succeeded");
 });
 
-test("guardrails of the organization's own accounts hold pins, by the day and each alone", async () => {
+test("guardrails of the organization's own accounts apply to pins, per day and per execution", async () => {
   const project = await makeProjectAtNoon();
   const { executionId } = await pins.run(project.ctx, body("sandbox-1"));
   const { amount_micros: each } = await holdOf(executionId);
@@ -280,7 +280,7 @@ test("guardrails of the organization's own accounts hold pins, by the day and ea
   });
 });
 
-test("a ceiling of the call holds the worst case, and a call that says nothing else prevents", async () => {
+test("a call's own ceiling applies to the maximum cost and prevents by default", async () => {
   const project = await makeProjectAtNoon();
   const { executionId } = await pins.run(project.ctx, body("sandbox-1"));
   const { amount_micros: each } = await holdOf(executionId);

@@ -24,7 +24,7 @@ const idOf = async ({ projectId }: TestProject): Promise<string> => {
   return rows[0]?.id ?? "";
 };
 
-/** How often the sandbox was sent this execution, by its own log. */
+/** The number of submissions of this execution in the sandbox's own log. */
 async function submissionsOf(pinnedId: string): Promise<number> {
   const log = await readFile(join(env.CAPSTAN_DATA_DIR, "sandbox", "submissions.ndjson"), "utf8");
   const lines: Submission[] = log
@@ -45,7 +45,7 @@ async function killedAt(point: Parameters<typeof runPinKilledAt>[1]) {
   const world = await makeProject();
   expect(await runPinKilledAt(request(world), point)).toBe("SIGKILL");
   const id = await idOf(world);
-  await pins.sweep(world.ctx, world); // the lease still holds
+  await pins.sweep(world.ctx, world); // the lease has not ended yet
   expect((await statusOf(id)).status).toBe("running");
   await world.pass(PAST_LEASE_MS);
   await pins.sweep(world.ctx, world);
@@ -57,7 +57,7 @@ const statusOf = async (id: string) =>
 const holdOf = async (id: string) =>
   (await pool.query("SELECT state FROM hold WHERE execution_id = $1", [id])).rows[0]?.state;
 
-test("killed between attempt and answer: it ends as ambiguous, its money waits, and nothing is sent again", async () => {
+test("an execution killed between attempt and answer ends as ambiguous, keeps its hold, and is never sent again", async () => {
   for (const [point, arrived] of [
     ["after-submission-begun", 0],
     ["after-answer", 1],
@@ -83,7 +83,7 @@ test("killed between attempt and answer: it ends as ambiguous, its money waits, 
   }
 });
 
-test("killed before anything could leave: it may be posted again, and cost nothing", async () => {
+test("an execution killed before anything could leave is free and may be posted again", async () => {
   const { world, id, record } = await killedAt("after-admission");
   expect(record).toMatchObject({
     status: "failed",
@@ -102,7 +102,7 @@ test("killed before anything could leave: it may be posted again, and cost nothi
   expect((await pins.run(world.ctx, request(world, "another"))).status).toBe("succeeded");
 });
 
-test("who lost the lease writes nothing any more, and its answer is kept as a signed correction", async () => {
+test("a process that lost the lease writes no end, and its answer is stored as a signed correction", async () => {
   const world = await makeProject();
   const slow = { ...request(world), pin: { ...PIN, model: "sandbox-slow" } };
   const running = pins.run(world.ctx, slow).catch((error) => error);
@@ -113,7 +113,7 @@ test("who lost the lease writes nothing any more, and its answer is kept as a si
     ]);
     id = rows[0]?.pinned_id ?? "";
   }
-  // Another process, after the lease has ended.
+  // Another process sweeps after the lease has ended.
   await projectLeasesPass(world.projectId, PAST_LEASE_MS);
   await pins.sweep(world.ctx, world);
   const sealed = await pins.get(world.ctx, receiptIdOf(id));
@@ -135,24 +135,24 @@ test("who lost the lease writes nothing any more, and its answer is kept as a si
       signature: { alg: "EdDSA" },
     },
   ]);
-  expect(JSON.stringify(corrections)).not.toContain("(sandbox)"); // which every text of the sandbox ends with
+  expect(JSON.stringify(corrections)).not.toContain("(sandbox)"); // every text of the sandbox ends with this
   expect(await submissionsOf(id)).toBe(1);
 });
 
-test("a shutdown ends what was sent as ambiguous, at once", async () => {
+test("a shutdown ends a sent execution as ambiguous at once", async () => {
   const world = await makeProject();
   const slow = { ...request(world), pin: { ...PIN, model: "sandbox-slow" } };
   const running = pins.run(world.ctx, slow).catch((error) => error);
   for (let sent = 0; sent === 0; )
     sent =
       (await pool.query("SELECT FROM pinned_attempt WHERE project_id = $1", [world.projectId])).rowCount ?? 0;
-  await new Promise((resolve) => setTimeout(resolve, 100)); // on its way
+  await new Promise((resolve) => setTimeout(resolve, 100)); // the request is under way
   await releaseAllLeases(0);
   expect(await running).toMatchObject({ code: "TRANSPORT_AMBIGUOUS", details: { safelyRetryable: false } });
   expect((await pins.get(world.ctx, receiptIdOf(await idOf(world)))).status).toBe("ambiguous");
 });
 
-test("two who begin a submission of one execution at once: one of them may send", async () => {
+test("only one of several concurrent attempts to begin a submission may send", async () => {
   const world = await makeProject();
   expect(await runPinKilledAt(request(world), "after-admission")).toBe("SIGKILL");
   const id = await idOf(world);
@@ -173,7 +173,7 @@ test("two who begin a submission of one execution at once: one of them may send"
   expect(await begin(2, 2)).toBe(false); // it has ended
 });
 
-test("nothing goes back to the queue whose submission may still be answered", async () => {
+test("an execution with an open submission does not go back to the queue", async () => {
   const world = await makeProject();
   expect(await runPinKilledAt(request(world), "after-submission-begun")).toBe("SIGKILL");
   const id = await idOf(world);
@@ -181,9 +181,9 @@ test("nothing goes back to the queue whose submission may still be answered", as
   expect((await statusOf(id)).status).toBe("running");
 });
 
-// ---- what has ended stays as it is
+// ---- ended executions do not change
 
-test("no column of anything that has ended can be changed, and none of its rows removed", async () => {
+test("no column of an ended execution can be changed, and none of its rows can be removed", async () => {
   const world = await makeProject();
   const { executionId } = await pins.run(world.ctx, request(world));
   await pool.query(
@@ -206,7 +206,7 @@ test("no column of anything that has ended can be changed, and none of its rows 
     );
     expect(columns.length).toBeGreaterThanOrEqual(8);
     for (const { column_name } of columns) {
-      // As any SQL could: the same value would be a change, too.
+      // Any SQL could do this; writing the same value counts as a change too.
       await expect(
         pool.query(`UPDATE ${table} SET "${column_name}" = "${column_name}" WHERE ${key} = $1`, [
           executionId,

@@ -69,7 +69,7 @@ for (const [retentionRequirement, keptMs, kinds] of [
   });
 }
 
-test("the answer to a repost after the content went says that the output is gone", async () => {
+test("a repost after the content was removed warns that the output is no longer available", async () => {
   const world = await makeProject();
   const body = {
     pin: { provider: "sandbox", model: "sandbox-1", api: "responses" },
@@ -91,7 +91,7 @@ test.each([
   ["queued", "accepted"],
   ["running", "running"],
 ])(
-  "what a %s execution needs is kept, and what its bulk shares as long as that is %s",
+  "the content of a %s execution is kept, and so is the shared content of its %s bulk",
   async (pinStatus, bulkStatus) => {
     const world = await makeProject();
     const { executionId } = await pin(world, "Transient");
@@ -105,7 +105,7 @@ test.each([
        '{"retentionRequirement": "Transient"}', 1, 1, 2, now())`,
       [...of, bulkId, bulkStatus],
     );
-    // One of its items has ended, the other one has not.
+    // One item of the bulk has ended, and the other one has not.
     await pool.query(
       `INSERT INTO pinned_execution SELECT (jsonb_populate_record(pin, jsonb_build_object('id', $2::text, 'status', $4::text,
        'bulk_id', $3::text, 'position', 2, 'item_id', 'b', 'plan', NULL, 'completed_at', NULL, 'receipt_id', NULL))).*
@@ -144,7 +144,7 @@ test.each([
   },
 );
 
-test("a project that shortens what it keeps shortens what its pins have left, and no other's", async () => {
+test("a project that shortens its retention shortens that of its stored pins, and no other project's", async () => {
   const [world, other] = [await makeProject(), await makeProject()];
   const ids: string[] = [];
   for (const each of [world, other]) ids.push((await pin(each, "Transient")).executionId);

@@ -25,14 +25,14 @@ beforeAll(async () => {
 });
 afterAll(() => tap.stop());
 
-/** The one body that was sent for an execution. */
+/** The only body that was sent for this execution. */
 function sentFor({ executionId }: { executionId: string }): string {
   const received = tap.of(executionId);
   expect(received).toHaveLength(1);
   return received[0]?.body ?? "";
 }
 
-test("a pinned request is answered with its record, which can be read again and is in the list", async () => {
+test("a pinned request is answered with its record, which can be read again and listed", async () => {
   const { ctx } = await makeProject();
   const answer = await pins.run(ctx, ask());
   expect(PinnedAnswer.parse(answer)).toEqual(answer);
@@ -59,7 +59,7 @@ test("a pinned request is answered with its record, which can be read again and 
   expect(nextCursor).toBeNull();
 });
 
-test("what arrives is exactly what the record's hash is of, and the same request sends the same bytes", async () => {
+test("the vendor receives exactly the bytes that the record hashes, and the same request sends the same bytes", async () => {
   const { ctx } = await makeProject();
   const request = ask({
     instructions: "Say it short.\r\n  Indented, “quoted”, 海, \u0007.",
@@ -93,7 +93,7 @@ test("what arrives is exactly what the record's hash is of, and the same request
   expect(body.indexOf('"z"'), "a schema's properties keep their order").toBeLessThan(body.indexOf('"a"'));
 });
 
-test("what is left out stays out, and what is known of the caller is not sent", async () => {
+test("absent members are not sent, and neither are facts about the caller", async () => {
   const { ctx } = await makeProject();
   const correlation = {
     metadata: { order: "canary-metadata" },
@@ -119,7 +119,7 @@ test("what is left out stays out, and what is known of the caller is not sent", 
   });
 });
 
-test("each hash of a record is of what it says", async () => {
+test("each hash of a record matches the part it names", async () => {
   const { ctx } = await makeProject();
   const request = {
     ...ask({ instructions: "Short.", sampling: { maxOutputTokens: 90 } }),
@@ -141,7 +141,7 @@ test("each hash of a record is of what it says", async () => {
   });
 });
 
-test("the vendor's own words are kept and shown where they were asked for, and make no other request", async () => {
+test("the vendor's response is stored and shown only if requested, and does not change the request's identity", async () => {
   const { ctx } = await makeProject();
   const plain = await pins.run(ctx, ask());
   const native = await pins.run(ctx, ask({ includeNativeResponse: true }));
@@ -157,7 +157,7 @@ test("the vendor's own words are kept and shown where they were asked for, and m
   expect(again.executionId).toBe(keyed.executionId);
 });
 
-test("a request hash knows order of keys from nothing, and every other change from it", async () => {
+test("a request hash ignores the order of keys and reflects every other change of content", async () => {
   const { ctx } = await makeProject();
   const hashOf = async (more: Record<string, Json>) => (await pins.run(ctx, ask(more))).receipt.requestHash;
   const first = await hashOf({ sampling: { temperature: 0.5, seed: 1 } });
@@ -180,7 +180,7 @@ test("a request hash knows order of keys from nothing, and every other change fr
   expect(await hashOf({ sampling: {} })).toBe(others[0]);
 });
 
-test("deferred is asked for only on opt-in; its record says what ran and at which discount", async () => {
+test("deferred processing is opt-in, and its record shows the tier that ran and its discount", async () => {
   const { ctx } = await makeProject();
   const standard = await pins.run(ctx, ask());
   const deferred = await pins.run(ctx, ask({ processing: "deferred" }));
@@ -200,7 +200,7 @@ test("deferred is asked for only on opt-in; its record says what ran and at whic
   });
 });
 
-test("posts of one key at once run it once: fifty of each of twenty keys, every one answered the same", {
+test("concurrent posts of one key run it once: fifty posts of each of twenty keys get equal answers", {
   tags: "long",
 }, async () => {
   const { ctx } = await makeProject();
@@ -221,7 +221,7 @@ test("posts of one key at once run it once: fifty of each of twenty keys, every 
   expect(rows[0]).toEqual({ executions: 20, attempts: 20, holds: 20 });
 });
 
-test("a failure is replayed as the failure it was, and nothing is sent again", async () => {
+test("a failure is replayed as the same failure, and nothing is sent again", async () => {
   const { ctx } = await makeProject();
   const lost = { ...ask({ idempotencyKey: "lost" }), pin: { ...PIN, model: "sandbox-lost" } };
   const [first, again] = [
@@ -236,7 +236,7 @@ test("a failure is replayed as the failure it was, and nothing is sent again", a
   expect(tap.of(first.details.executionId)).toHaveLength(1);
 });
 
-test("private content lies encrypted, and is shown to who may read it", async () => {
+test("private content is stored encrypted and shown to authorized readers", async () => {
   const { ctx } = await makeProject();
   const phrase = "a phrase no one else would write";
   const answer = await pins.run(ctx, {
@@ -263,14 +263,14 @@ test("private content lies encrypted, and is shown to who may read it", async ()
   expect(JSON.stringify(sealed)).not.toContain(text);
 });
 
-test("of HashesOnly no request is kept", async () => {
+test("HashesOnly stores no request", async () => {
   const { ctx } = await makeProject();
   const { executionId } = await pins.run(ctx, ask({ context: { retentionRequirement: "HashesOnly" } }));
   const { rows } = await pool.query("SELECT kind FROM payload WHERE pinned_id = $1", [executionId]);
   expect(rows).toEqual([{ kind: "output" }]);
 });
 
-test("the record's hash and signature are of everything but what is beside the seal", async () => {
+test("the record's hash and signature cover everything but the parts outside the seal", async () => {
   const { ctx } = await makeProject();
   const { receipt } = await pins.run(ctx, ask({ includeNativeResponse: true }));
   const { receipt_id, recordHash, signature, output, nativeResponse, corrections, ...sealed } = receipt;
@@ -283,7 +283,7 @@ test("the record's hash and signature are of everything but what is beside the s
   expect(await crypto.subtle.verify("Ed25519", key, value, Buffer.from(`${body} `))).toBe(false);
 });
 
-// ---- on an account of the project's own
+// ---- runs on the project's own account
 
 async function withAccount(
   work: (
@@ -317,7 +317,7 @@ async function withAccount(
 }
 const OWN = { pin: { provider: "openai", model: "gpt-5.6-luna", api: "responses" } };
 
-test("the account's secret is sent to its vendor alone and is nowhere in what is kept or answered", async () => {
+test("the account's secret is sent to its vendor only and appears in no stored row and no answer", async () => {
   await withAccount(async ({ ctx, vendor, projectId }) => {
     vendor.answer({ json: response() });
     const answer = await pins.run(
@@ -353,7 +353,7 @@ test("the account's secret is sent to its vendor alone and is nowhere in what is
   });
 });
 
-test("an account that is disconnected sends nothing a second later", { tags: "long" }, async () => {
+test("a disconnected account sends nothing after a second", { tags: "long" }, async () => {
   await withAccount(async ({ ctx, vendor, organizationId, credentialId, bindingId }) => {
     vendor.answer(SCRIPT_BUSY, SCRIPT_BUSY, SCRIPT_BUSY, { json: response() });
     const running = pins.run(ctx, ask(OWN)).catch((error) => error);

@@ -236,7 +236,7 @@ function toFault(
 const unknown = (id: string, message: string): never =>
   failUnknown(id, message, { providerSubmission: "ambiguous", safelyRetryable: false });
 
-/** The error of an execution that never left; its record says so now or will soon. */
+/** The error of an execution that was never sent; its record is stored now or soon. */
 const unsent = (executionId: string): Fault =>
   unsentFault(executionId, { providerSubmission: "not_attempted", safelyRetryable: true });
 

@@ -10,7 +10,7 @@ import { makeProject, makeProjectAtNoon } from "@/testing/world";
 const bulksOf = async (projectId: string) =>
   (await pool.query("SELECT FROM pinned_bulk WHERE project_id = $1", [projectId])).rowCount;
 
-test("what thousands of items would each be hashed with has a bound, found before anything is hashed", async () => {
+test("the shared bytes that thousands of items would hash are limited, and the limit is checked before any hashing", async () => {
   const project = await makeProject();
   const body = bulkOf(plain(10_000), { instructions: "x".repeat(500_000) });
   const ends: string[] = [];
@@ -25,7 +25,7 @@ test("what thousands of items would each be hashed with has a bound, found befor
   expect(await bulksOf(project.projectId)).toBe(1);
 });
 
-test("while a large bulk is read others have their turn", { tags: "long" }, async () => {
+test("other work gets turns while a large bulk is read", { tags: "long" }, async () => {
   const project = await makeProject();
   let [turns, hasEnded] = [0, false];
   const turn = () => {
@@ -38,11 +38,11 @@ test("while a large bulk is read others have their turn", { tags: "long" }, asyn
   const bulk = await pins.submitBulk(project.ctx, body);
   hasEnded = true;
   expect(bulk.itemCount).toBe(3_000);
-  // About a gigabyte is hashed: that is many turns of ten milliseconds on any machine.
+  // About a gigabyte is hashed, which takes many turns of ten milliseconds on any machine.
   expect(turns - before).toBeGreaterThan(20);
 });
 
-test("instructions that cannot fit with an input are refused as too long, alone and in a bulk", async () => {
+test("instructions that leave no room for an input are refused as too long, alone and in a bulk", async () => {
   const project = await makeProject();
   const pin = { provider: "sandbox", model: "sandbox-1", api: "responses" };
   const instructions = "x".repeat(1_000_000);
@@ -55,7 +55,7 @@ test("instructions that cannot fit with an input are refused as too long, alone 
   expect(await bulksOf(project.projectId)).toBe(0);
 });
 
-test("bulks that run at once never pass a ceiling that prevents; what has no room fails unsent, and the ledger agrees", async () => {
+test("concurrent bulks never exceed a preventing ceiling; items beyond it fail unsent, and the ledger agrees", async () => {
   const project = await makeProjectAtNoon();
   const operator = systemCtx("admin", project.clock.now);
   const single = await submitBulk(project, plain(1));
@@ -72,7 +72,7 @@ test("bulks that run at once never pass a ceiling that prevents; what has no roo
     ceilingMicros,
     enforcement: "prevent",
   });
-  // Each is lost, so that what it holds stays held.
+  // Each item is lost, so its hold stays open.
   const inputs = Array.from({ length: 10 }, (_, n) => `[lost] ${n}`);
   const ids = await Promise.all([submitBulk(project, inputs), submitBulk(project, inputs)]);
   await Promise.all(ids.map((id) => runBulk(project, id)));

@@ -137,7 +137,7 @@ export async function letGo(bulk: {
   return rows[0] ?? null;
 }
 
-/** Halves the width, at least to one, or raises it by one, at most to the requested concurrency. */
+/** Halves the width, but not below one, or raises it by one, up to the requested concurrency. */
 export async function changeWidth(bulk: { id: string; fence: number }, by: "halve" | "raise"): Promise<void> {
   const lanes = by === "halve" ? "greatest(1, lanes / 2)" : "least(concurrency, lanes + 1)";
   await relaxedPool.query({

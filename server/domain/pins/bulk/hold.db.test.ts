@@ -6,7 +6,7 @@ import { requeue } from "../transitions";
 import { claimItems, takeBulk } from "./claims";
 import { reserveItem } from "./hold";
 
-test("an item is held once, by the fence that has it, while it is running", async () => {
+test("a running item is held once, and only under its current fence", async () => {
   const project = await makeProject();
   const now = project.clock.now();
   const bulkId = await submitBulk(project, plain(1));

@@ -14,8 +14,8 @@ const PAST_LEASE_MS = 60_000;
 const engineCtx = ({ clock }: TestProject) => systemCtx("test", clock.now);
 const statuses = async (bulkId: string) => (await itemsOf(bulkId)).map(({ status }) => status);
 
-describe("a bulk runs", () => {
-  test("to its end: each item is sent once, and has its record and its charge", async () => {
+describe("running a bulk", () => {
+  test("sends each item once and gives it a record and a charge", async () => {
     const project = await makeProject();
     const bulkId = await submitBulk(project, plain(40), { concurrency: 8 });
     await runBulk(project, bulkId);
@@ -43,7 +43,7 @@ describe("a bulk runs", () => {
     expect(Number(rows[0].total)).toBe(0);
   });
 
-  test("its items are independent: what becomes of one is its own", async () => {
+  test("keeps items independent: the outcome of one does not affect the others", async () => {
     const project = await makeProject();
     const inputs = ["[refuse] a", "b", "[fail] c", "[lost] d", "[empty] e", "f"];
     const bulkId = await submitBulk(project, inputs);
@@ -60,20 +60,20 @@ describe("a bulk runs", () => {
       ["failed", "PROVIDER_EMPTY_OUTPUT", false],
       ["succeeded", null, false],
     ]);
-    // What the bulk says of an item is what its record says.
+    // The bulk's view of an item equals the item's record.
     for (const { receiptId, safelyRetryable } of bulk.items)
       expect((await pins.get(project.ctx, receiptId!)).safelyRetryable).toBe(safelyRetryable);
     expect(bulk.safelyRetryable).toBe(1);
   });
 
-  test("with nothing that succeeded it has failed", async () => {
+  test("fails the bulk if no item succeeded", async () => {
     const project = await makeProject();
     const bulkId = await submitBulk(project, plain(3, "[refuse] "));
     await runBulk(project, bulkId);
     expect((await pins.getBulk(project.ctx, bulkId)).status).toBe("failed");
   });
 
-  test("an item that hangs blocks no other, nor the steps after its own", async () => {
+  test("continues past a hanging item, also in later steps", async () => {
     const project = await makeProject();
     const bulkId = await submitBulk(project, ["[slow 15000] hangs", ...plain(30)], { concurrency: 2 });
     const taken = await takeBulk(bulkId, "test", project.clock.now());
@@ -96,7 +96,7 @@ describe("a bulk runs", () => {
     expect((await statuses(bulkId))[0]).toBe("succeeded");
   });
 
-  test("two processes on one bulk never have more under way than was asked, and near as many", async () => {
+  test("keeps two processes within the requested width, and close to it", async () => {
     const project = await makeProject();
     const bulkId = await submitBulk(project, plain(120, "[slow 100] "), { concurrency: 12 });
     const taken = await takeBulk(bulkId, "test", project.clock.now());
@@ -110,11 +110,11 @@ describe("a bulk runs", () => {
       "SELECT count(DISTINCT lease_owner) AS n FROM pinned_execution WHERE bulk_id = $1",
       [bulkId],
     );
-    expect(rows[0].n).toBe(0); // all let go
+    expect(rows[0].n).toBe(0); // all leases were released
     expect(await seenBySandbox(items)).toEqual(items.map(() => 1));
   });
 
-  test("claims that race for one bulk take no more than its width together", async () => {
+  test("limits concurrent claims to the bulk's width in total", async () => {
     const project = await makeProject();
     const bulkId = await submitBulk(project, plain(50), { concurrency: 7 });
     const { fence } = (await takeBulk(bulkId, "test", project.clock.now()))!;
@@ -129,7 +129,7 @@ describe("a bulk runs", () => {
     expect(await claim()).toEqual([]);
   });
 
-  test("a spike of refusals lowers the width, and accepted submissions raise it again", async () => {
+  test("lowers the width on a spike of refusals and raises it again with accepted submissions", async () => {
     const project = await makeProject();
     const bulkId = await submitBulk(project, [...plain(16, "[busy 1] "), ...plain(400)], { concurrency: 16 });
     const seen: number[] = [];
@@ -149,7 +149,7 @@ describe("a bulk runs", () => {
     expect(first).toMatchObject({ capacityRejections: 1, providerSubmissions: 2, logicalAttempts: 1 });
   });
 
-  test("a wake that comes twice, late or after the end changes nothing", async () => {
+  test("ignores a wake that is repeated, late or after the end", async () => {
     const project = await makeProject();
     const bulkId = await submitBulk(project, plain(20), { concurrency: 4 });
     await Promise.all([1, 2, 3].map(() => runBulk(project, bulkId)));
@@ -160,8 +160,8 @@ describe("a bulk runs", () => {
   });
 });
 
-describe("money of a bulk", () => {
-  test("runs out midway: what is left fails with BudgetExceeded, nothing is sent, and nothing is overrun", async () => {
+describe("a budget that runs out during a bulk", () => {
+  test("fails the remaining items with BudgetExceeded before they are sent, and is not overrun", async () => {
     const project = await makeProjectAtNoon();
     const bulkId = await submitBulk(project, plain(40), { concurrency: 4 });
     const { rows: bounds } = await pool.query(
@@ -193,8 +193,8 @@ describe("money of a bulk", () => {
   });
 });
 
-describe("a bulk is canceled", () => {
-  test("before it runs: every item is canceled and it has failed at once", async () => {
+describe("canceling a bulk", () => {
+  test("cancels every item and fails the bulk at once if it has not run", async () => {
     const project = await makeProject();
     const bulkId = await submitBulk(project, plain(5));
     const bulk = await pins.cancelBulk(project.ctx, bulkId);
@@ -209,7 +209,7 @@ describe("a bulk is canceled", () => {
     expect(await seenBySandbox(await itemsOf(bulkId))).toEqual([0, 0, 0, 0, 0]);
   });
 
-  test("while it runs: what is under way ends normally, the rest is canceled, and it is partial", async () => {
+  test("lets items under way end normally and cancels the rest, so the bulk is partial", async () => {
     const project = await makeProject();
     const bulkId = await submitBulk(project, plain(20, "[slow 400] "), { concurrency: 3 });
     const running = runBulk(project, bulkId);
@@ -230,7 +230,7 @@ describe("a bulk is canceled", () => {
     expect(await seenBySandbox(items)).toEqual(items.map(({ status }) => (status === "succeeded" ? 1 : 0)));
   });
 
-  test("after its end it is refused", async () => {
+  test("is refused after the bulk has ended", async () => {
     const project = await makeProject();
     const bulkId = await submitBulk(project, plain(1));
     await runBulk(project, bulkId);
@@ -240,7 +240,7 @@ describe("a bulk is canceled", () => {
     });
   });
 
-  test("an item that was given back after the cancel is canceled, too", async () => {
+  test("also cancels an item that is put back later", async () => {
     const project = await makeProject();
     const bulkId = await submitBulk(project, plain(2), { concurrency: 1 });
     const { fence } = (await takeBulk(bulkId, "gone", project.clock.now()))!;
@@ -258,8 +258,8 @@ describe("a bulk is canceled", () => {
   });
 });
 
-describe("a bulk survives its worker", () => {
-  test("what was taken up and not sent goes back and is sent once; the bulk is woken and goes on", async () => {
+describe("a bulk whose worker is gone", () => {
+  test("puts claimed, unsent items back, is woken, and sends each item once", async () => {
     const project = await makeProject();
     const bulkId = await submitBulk(project, plain(6), { concurrency: 4 });
     const { fence } = (await takeBulk(bulkId, "gone", project.clock.now()))!;
@@ -279,7 +279,7 @@ describe("a bulk survives its worker", () => {
     expect(await seenBySandbox(items)).toEqual(items.map(() => 1));
   });
 
-  test("killed after submissions began, those end as ambiguous and are never sent again; the others go on", async () => {
+  test("ends items with begun submissions as ambiguous, never resends them, and finishes the others", async () => {
     const project = await makeProject();
     const bulkId = await submitBulk(project, plain(20, "[slow 50] "), { concurrency: 4 });
     const { fence } = (await takeBulk(bulkId, "gone", project.clock.now()))!;
@@ -297,7 +297,7 @@ describe("a bulk survives its worker", () => {
     expect((await pins.getBulk(project.ctx, bulkId)).status).toBe("partial");
   });
 
-  test("an item that was not sent within 1,200 seconds of its turn fails, and nothing leaves", async () => {
+  test("fails an item that was not sent within 1,200 seconds of its turn, and sends nothing for it", async () => {
     const project = await makeProject();
     const bulkId = await submitBulk(project, plain(2), { concurrency: 1 });
     const { fence } = (await takeBulk(bulkId, "gone", project.clock.now()))!;
@@ -318,7 +318,7 @@ describe("a bulk survives its worker", () => {
     expect((await pins.getBulk(project.ctx, bulkId)).items[0]).toMatchObject({ safelyRetryable: true });
   });
 
-  test("who has lost the bulk takes up nothing more", async () => {
+  test("lets a worker that lost the bulk claim nothing more", async () => {
     const project = await makeProject();
     const bulkId = await submitBulk(project, plain(3));
     const before = (await takeBulk(bulkId, "gone", project.clock.now()))!;
@@ -329,8 +329,8 @@ describe("a bulk survives its worker", () => {
   });
 });
 
-describe("a bulk is run again", () => {
-  test("those items alone that can be sent again safely, as a bulk of its own; twice is the same", async () => {
+describe("retrying a bulk", () => {
+  test("submits only the items that are safe to resend, as a new bulk, and only once", async () => {
     const project = await makeProject();
     const bulkId = await submitBulk(project, ["[refuse] a", "b", "[lost] c", "[refuse] d"], {
       tags: ["nightly"],
@@ -348,7 +348,7 @@ describe("a bulk is run again", () => {
     expect(rows[0].request_hash).toBe(rows[1].request_hash);
   });
 
-  test("where there are none it is refused", async () => {
+  test("is refused if no item is safe to resend", async () => {
     const project = await makeProject();
     const bulkId = await submitBulk(project, plain(1));
     await runBulk(project, bulkId);

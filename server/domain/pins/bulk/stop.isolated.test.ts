@@ -6,8 +6,8 @@ import { makeProject } from "@/testing/world";
 import { takeBulk } from "./claims";
 import { stopClaiming } from "./run";
 
-// A file of its own: a process that was asked to stop claims nothing.
-test("a process that stops takes up no further items, in whichever copy of its modules a step runs; its bulk stays to be gone on with", async () => {
+// This test has its own file, because a process that is stopping claims nothing in later tests.
+test("a stopping process claims no further items in any copy of its modules, and its bulk stays open for another process", async () => {
   const project = await makeProject();
   const bulkId = await submitBulk(project, plain(60, "[slow 300] "), { concurrency: 4 });
   const { fence } = (await takeBulk(bulkId, "test", project.clock.now()))!;

@@ -4,8 +4,8 @@ import { pool } from "@/server/platform/db";
 import { bulkOf, itemsOf, plain, runBulk, submitBulk } from "@/testing/bulks";
 import { makeProject } from "@/testing/world";
 
-describe("a bulk is accepted", () => {
-  test("whole: every item is written down and waits, and nothing is sent or held", async () => {
+describe("submitting a bulk", () => {
+  test("stores every item as queued, and sends and holds nothing", async () => {
     const project = await makeProject();
     const bulk = await pins.submitBulk(project.ctx, bulkOf(plain(5), { concurrency: 3 }));
     expect(bulk).toMatchObject({
@@ -30,7 +30,7 @@ describe("a bulk is accepted", () => {
     ).toBe(true);
   });
 
-  test("each item is hashed as a single request of the same content is", async () => {
+  test("hashes each item like a single request with the same content", async () => {
     const project = await makeProject();
     const [input = ""] = plain(1);
     const bulkId = await submitBulk(project, [input]);
@@ -42,7 +42,7 @@ describe("a bulk is accepted", () => {
     expect(rows[0].request_hash).toBe(single.receipt.requestHash);
   });
 
-  test("bulkWait, which says how a client waits, is accepted and changes nothing", async () => {
+  test("accepts bulkWait, which is only about the client's waiting, and changes nothing for it", async () => {
     const project = await makeProject();
     const body = bulkOf(plain(1), { idempotencyKey: "k" });
     const first = await pins.submitBulk(project.ctx, body);
@@ -50,7 +50,7 @@ describe("a bulk is accepted", () => {
     expect((await pins.submitBulk(project.ctx, { ...body, bulkWait })).bulkId).toBe(first.bulkId);
   });
 
-  test("the same key and request answer with the first bulk as it is", async () => {
+  test("answers the same key and request with the first bulk in its current state", async () => {
     const project = await makeProject();
     const body = bulkOf(plain(3), { idempotencyKey: "k" });
     const first = await pins.submitBulk(project.ctx, body);
@@ -63,7 +63,7 @@ describe("a bulk is accepted", () => {
     expect(rows[0].n).toBe(1);
   });
 
-  test("twenty posts of one key at once make one bulk with its items once", async () => {
+  test("creates one bulk with its items once for twenty concurrent posts of one key", async () => {
     const project = await makeProject();
     const body = bulkOf(plain(7), { idempotencyKey: "race" });
     const answers = await Promise.all(Array.from({ length: 20 }, () => pins.submitBulk(project.ctx, body)));
@@ -74,7 +74,7 @@ describe("a bulk is accepted", () => {
     expect(rows[0].n).toBe(7);
   });
 
-  test("another request under its key is a conflict that names the first bulk", async () => {
+  test("refuses another request under the same key with a conflict that names the first bulk", async () => {
     const project = await makeProject();
     const { bulkId } = await pins.submitBulk(project.ctx, bulkOf(plain(2), { idempotencyKey: "k" }));
     await expect(
@@ -108,7 +108,7 @@ describe("a bulk is accepted", () => {
     expect(rows[0].n).toBe(0);
   });
 
-  test("an input that is too long names its item", async () => {
+  test("names the item whose input is too long", async () => {
     const project = await makeProject();
     const long = "word ".repeat(1_500_000);
     await expect(pins.submitBulk(project.ctx, bulkOf(["short", long]))).rejects.toMatchObject({
@@ -118,8 +118,8 @@ describe("a bulk is accepted", () => {
   });
 });
 
-describe("a bulk is read", () => {
-  test("page by page: each item once, in its place, whatever ends meanwhile", async () => {
+describe("reading a bulk", () => {
+  test("returns each item once and in order over pages, even if items end in between", async () => {
     const project = await makeProject();
     const bulkId = await submitBulk(project, plain(10));
     const seen: string[] = [];
@@ -134,7 +134,7 @@ describe("a bulk is read", () => {
     expect(seen).toEqual(plain(10).map((_, place) => `item-${place}`));
   });
 
-  test("by status; the counts stay those of the whole", async () => {
+  test("filters items by status but counts all of them", async () => {
     const project = await makeProject();
     const bulkId = await submitBulk(project, ["[refuse] no", ...plain(3), "[refuse] nor this"]);
     await runBulk(project, bulkId);
@@ -143,7 +143,7 @@ describe("a bulk is read", () => {
     expect(failed.counts).toMatchObject({ succeeded: 3, failed: 2 });
   });
 
-  test("a cursor that is none is refused", async () => {
+  test("refuses an invalid cursor", async () => {
     const project = await makeProject();
     const bulkId = await submitBulk(project, plain(1));
     for (const cursor of ["0", "-1", "x", "1e3"])
@@ -152,7 +152,7 @@ describe("a bulk is read", () => {
       });
   });
 
-  test("lists are newest first, without items, and only of what the caller may see", async () => {
+  test("lists bulks newest first, without items, and only those that the caller may see", async () => {
     const [project, other] = [await makeProject(), await makeProject()];
     const first = await submitBulk(project, plain(1));
     const second = await submitBulk(project, plain(2));

@@ -11,14 +11,14 @@ function widthOf(asked: number, now = asked) {
 }
 
 describe("the width of a bulk", () => {
-  test("stay as asked for while everything is taken", () => {
+  test("stays as requested while everything is accepted", () => {
     const { width, note, changes } = widthOf(16);
     note("taken", 1_000);
     expect(width.current).toBe(16);
     expect(changes).toEqual([]);
   });
 
-  test("one refusal among many changes nothing", () => {
+  test("ignores one refusal among many outcomes", () => {
     const { width, note } = widthOf(16);
     note("taken", 10);
     note("refused", 1);
@@ -26,19 +26,19 @@ describe("the width of a bulk", () => {
     expect(width.current).toBe(16);
   });
 
-  test("a spike halves them once, however many of one round are refused", () => {
+  test("is halved once by a spike, however many refusals of one round it has", () => {
     const { width, note } = widthOf(16);
     note("refused", 16);
     expect(width.current).toBe(8);
   });
 
-  test("refusals that go on lower them to one and never to none", () => {
+  test("is lowered to one by lasting refusals, and never to zero", () => {
     const { width, note } = widthOf(64);
     note("refused", 1_000);
     expect(width.current).toBe(1);
   });
 
-  test("accepted submissions raise it by one at a time, up to the requested width", () => {
+  test("is raised by one at a time by accepted submissions, up to the requested width", () => {
     const { width, note, changes } = widthOf(8, 1);
     note("taken", 1);
     expect(width.current).toBe(2);
@@ -49,7 +49,7 @@ describe("the width of a bulk", () => {
     expect(changes).toEqual(Array.from({ length: 7 }, () => "raise"));
   });
 
-  test("a width of two with one refusal comes down to one, and back", () => {
+  test("falls from two to one after refusals, and returns to two", () => {
     const { width, note } = widthOf(2);
     note("refused", 2);
     expect(width.current).toBe(1);

@@ -6,7 +6,7 @@ import { makeProject } from "@/testing/world";
 
 const pin = { provider: "sandbox", model: "sandbox-1", api: "responses" };
 
-test("a project may pin every interface's models; those it has an account for come first, and each says what it can", async () => {
+test("a project may pin models of every interface, with connected ones first and the supported settings of each", async () => {
   const { ctx, projectId } = await makeProject();
   const found = await choices(ctx, projectId);
   const sandbox = found.find((choice) => choice.pin.model === "sandbox-1");
@@ -19,7 +19,7 @@ test("a project may pin every interface's models; those it has an account for co
   expect(found.findIndex(({ isConnected }) => !isConnected)).toBeGreaterThan(found.indexOf(sandbox!));
 });
 
-test("what is offered is what is taken: a setting that is not offered is refused, one that is runs", async () => {
+test("an offered setting runs, and a setting that is not offered is refused", async () => {
   const { ctx, projectId } = await makeProject();
   const sandbox = (await choices(ctx, projectId)).find((choice) => choice.pin.model === "sandbox-1");
   expect(sandbox?.sampling).toContain("seed");
@@ -31,7 +31,7 @@ test("what is offered is what is taken: a setting that is not offered is refused
   });
 });
 
-test("the request of a record is shown while it is kept, as it was given", async () => {
+test("a record's request is shown unchanged while it is kept", async () => {
   const { ctx } = await makeProject();
   const asked = { instructions: "Briefly.", input: "Hello", sampling: { temperature: 0 } };
   const { receiptId, executionId } = await run(ctx, { pin, ...asked });
@@ -43,7 +43,7 @@ test("the request of a record is shown while it is kept, as it was given", async
   expect((await content(ctx, receiptId)).request).toBeNull();
 });
 
-test("of private content the request is read in the clear, and of none but hashes there is none", async () => {
+test("a private request is shown decrypted, and under HashesOnly there is none", async () => {
   const { ctx } = await makeProject();
   const ask = (context: object) => run(ctx, { pin, input: "Secret", context: { ...context } });
   const sealed = await ask({ dataClassification: "PrivateUserContent" });
@@ -52,7 +52,7 @@ test("of private content the request is read in the clear, and of none but hashe
   expect((await content(ctx, hashed.receiptId)).request).toBeNull();
 });
 
-test("another tenant's records and projects are not there", async () => {
+test("another tenant's records and projects are not found", async () => {
   const [mine, theirs] = [await makeProject(), await makeProject()];
   const { receiptId } = await run(mine.ctx, { pin, input: "Mine" });
   await expect(content(theirs.ctx, receiptId)).rejects.toBeInstanceOf(Fault);

@@ -41,8 +41,8 @@ const targets = pinnable().flatMap((provider) => {
     : [];
 });
 
-describe.each(targets)("$provider.name/$name, whose content is gone", ({ api, model }) => {
-  test.each(CHOICES)("tools with a choice of %s have the settings they had", (_, choice) => {
+describe.each(targets)("$provider.name/$name without content", ({ api, model }) => {
+  test.each(CHOICES)("tools with a choice of %s keep their settings", (_, choice) => {
     const request = asked(choice);
     const settings = settingsOf(api, api.body(request, model, "standard"));
     expect(settingsWithoutContent({ api, model }, planOf(request))).toEqual({ settings, kept: null });
@@ -50,7 +50,7 @@ describe.each(targets)("$provider.name/$name, whose content is gone", ({ api, mo
 });
 
 const [first] = targets;
-/** An interface as it might become: `refuse` looks at every call before. */
+/** A stricter future interface: `refuse` sees every call first and may throw. */
 function strict(refuse: (call: PinnedContent) => void): Pick<Target, "api" | "model"> {
   const { api, model } = first!;
   const body: PinApi["body"] = (call, ...rest) => {
@@ -60,7 +60,7 @@ function strict(refuse: (call: PinnedContent) => void): Pick<Target, "api" | "mo
   return { model, api: { ...api, body } };
 }
 
-test("an interface that takes a choice of given tools only gets the tools that are chosen", () => {
+test("an interface that requires the chosen tool to exist gets a tool of that name", () => {
   const target = strict(({ tools = [], toolChoice }) => {
     const { name } = isObject(toolChoice) ? toolChoice : {};
     if (!tools.some((tool) => tool.name === name)) throw new PinRefusal(["toolChoice"], "No such tool.");
@@ -70,7 +70,7 @@ test("an interface that takes a choice of given tools only gets the tools that a
   expect(settingsWithoutContent(target, planOf(request))).toEqual({ settings, kept: null });
 });
 
-test("that an interface refuses a placeholder of the content is no refusal of the request; a setting's is", () => {
+test("the refusal of a placeholder is not a refusal of the request, but the refusal of a setting is", () => {
   for (const field of ["tools.0", "tools.0.parameters", "toolChoice", "input", "instructions"]) {
     const target = strict(() => {
       throw new PinRefusal(field.split("."), "Not like this.");
