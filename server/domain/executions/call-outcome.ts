@@ -13,7 +13,7 @@ export type Observed = {
   providerRequestId: string | null;
   providerModel: string | null;
   httpStatus: number | null;
-  /** The tier that ran: the one that the provider reports, else the requested one. Null without an answer. */
+  /** The tier that ran: as the provider reports it, else the requested tier. Null without an answer. */
   tier: Tier | null;
   usage: Usage | null;
   /** At list price; null if the usage does not determine it. */
@@ -70,7 +70,7 @@ export type Ending = {
 /** An ending that this process observed or decided itself, so its kind is known. */
 export type NewEnding = Ending & { kind: OutcomeKind };
 
-/** A call without a result. */
+/** The ending of a call without a result. */
 export type Failed = NewEnding & {
   state: "failed";
   code: ErrorCode | null;

@@ -14,7 +14,7 @@ import { booksOf, type CallMoney, moneyOf } from "./money";
 import { kindOfResult, rowOf } from "./outcomes";
 import { joined } from "./repair";
 
-/* The charge of work whose provider reports no usage. */
+/* Tests the charge of work whose provider reports no usage. */
 
 const FEE_BPS = 600;
 const MODEL = provider.models.find(({ id }) => id === "gpt-4.1-mini")!; // OpenAI lists such a model
@@ -106,7 +106,7 @@ test("a delivered token is never free, no managed charge exceeds its hold, and t
   await fc.assert(
     fc.asyncProperty(drawn, async (one) => {
       const { isOwn, delivered, most, hiddenOutput, end } = one;
-      const upstream = priceOf(MODEL.price, { inputTokens: most.input, outputTokens: most.output })!; // the model has a price
+      const upstream = priceOf(MODEL.price, { inputTokens: most.input, outputTokens: most.output })!; // a priced model
       const fee = Math.round((upstream * FEE_BPS) / 10_000);
       const terms = {
         maximumUpstreamMicros: upstream,
@@ -142,7 +142,7 @@ const LOOSE = { isOwn: false, usage: null, delivered: HELLO, most: { input: 1_00
 test("an error after output is charged by its model's factor, within the output that the request allows", async () => {
   const costOf = async (hiddenOutput: number | undefined, output = 1_000) => {
     const most = { input: 1_000, output };
-    return (await moneyFrom({ ...LOOSE, hiddenOutput, end: "error", most })).costMicros!; // an error after output has an estimate
+    return (await moneyFrom({ ...LOOSE, hiddenOutput, end: "error", most })).costMicros!; // has an estimate
   };
   const [plain, hiding] = [await costOf(1), await costOf(7.3)];
   const { inputTokens, outputTokens } = await estimatedUsage(asked(), HELLO, {
@@ -199,7 +199,7 @@ test("the sum of an answer and its repair is an estimate if either is, and parti
     ...known,
     ...more,
   });
-  const fault = { message: "no", details: {}, code: "StructuredOutputInvalid" } as never; // `joined` reads only these members
+  const fault = { message: "no", details: {}, code: "StructuredOutputInvalid" } as never; // reads no other member
   const sum = (first: Observed, second: Observed, state: "succeeded" | "failed" = "succeeded") =>
     joined(
       { state: "unfit", observed: first, answer: null, fault },

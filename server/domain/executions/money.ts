@@ -8,7 +8,7 @@ import type { Settlement } from "./outcomes";
 export type CallMoney = {
   provider: string;
   settlement: Settlement;
-  /** At list price; null: unknown. */
+  /** At list price; null if unknown. */
   costMicros: Micros | null;
   usage: Usage | null;
   /** The cost is an estimate of the delivered part only, so the provider may charge the operator more. */
@@ -60,7 +60,7 @@ export function moneyOf(estimate: Priced, calls: CallMoney[]): ExecutionMoney {
     case "cost": {
       const isManaged = billingMode === "managed";
       const fee = serviceFee(cost, serviceFeeBps);
-      // The operator takes no fee on what the customer does not pay.
+      // The operator takes no fee on a cost that the customer does not pay.
       const feeMicros = isManaged ? Math.min(fee, Math.max(0, maximumMicros - cost)) : fee;
       const whole = cost + feeMicros;
       const isExposed = calls.some((call) => call.settlement === "exposed" || call.isPartial);
@@ -86,8 +86,8 @@ export type Books = {
 };
 
 /**
- * Converts the money into its rows. `payer`: the account that is charged. `route`: the route whose work no
- * customer may pay.
+ * Converts the money into its rows. `payer`: the account that is charged. `route`: the route under which work
+ * is booked that no customer pays.
  */
 export function booksOf(
   { maximumMicros: heldMicros, billingMode }: Priced,

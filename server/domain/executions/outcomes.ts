@@ -47,12 +47,12 @@ export const OUTCOMES = {
   ran_here: { ...unsent, code: null },
   /** The account or the model is gone. */
   unsendable: { ...unsent, code: "ProviderUnavailable" },
-  /** A source, weights or the stored request are gone. */
+  /** A source, the weights or the stored request is gone. */
   content_gone: { ...unsent, code: "PayloadUnavailable" },
   /** Our own port refused the request before anything left. */
   refused_unsent: { ...unsent, code: "ProviderRejected" },
   refused: { ...refused, code: "ProviderRejected" },
-  /** The refusal reports what the work used. */
+  /** The refusal reports usage, which is charged. */
   refused_after_work: { ...charged, code: "ProviderRejected" },
   /** The wait for capacity ended. */
   capacity: { ...refused, code: "ProviderUnavailable" },

@@ -85,7 +85,7 @@ export async function submitCall(work: Work): Promise<CallOutcome> {
   const submit = async (one: Work) => {
     const call = await withAdapters(one);
     if ("state" in call) return call;
-    return observe(one, (adapter, io) => adapter.submit(call as never, io)); // the port determines the type of the call
+    return observe(one, (adapter, io) => adapter.submit(call as never, io)); // the type follows from the port
   };
   const first = await submit(work);
   if (first.state !== "unfit") return first;
@@ -147,7 +147,7 @@ export async function streamCall(work: Work, onText: OnText): Promise<CallOutcom
         kind = itsKind;
         said += text;
         passing.push(text);
-      }); // the port determines the type of the call
+      }); // the type follows from the port
       if (progress.state !== "done") return progress;
       passing.end();
       const result = progress.result as { text?: string }; // only the text port streams
@@ -187,7 +187,7 @@ function textOf(work: Work, { credentials }: ProviderIo, tell: (text: string) =>
 }
 
 function answersJson({ capability: { execute }, material }: Work): boolean {
-  return "port" in execute && execute.port === "text" && execute.isJson?.(material as never) === true; // the capability made this material itself
+  return "port" in execute && execute.port === "text" && execute.isJson?.(material as never) === true; // its own material
 }
 
 /**
@@ -253,8 +253,8 @@ async function observe(
   const { observed, result } = sent;
   const { usage } = observed;
   if (!isAsStreamed(result)) return unusable(DIFFERS, observed);
-  const answer = execution.port === "text" ? toAnswer(work, result as TextResult) : result; // the port determines the type of the result
-  const said = execution.port === "text" ? outputOf(answer as TextResult) : null; // likewise
+  const answer = execution.port === "text" ? toAnswer(work, result as TextResult) : result; // typed by the port
+  const said = execution.port === "text" ? outputOf(answer as TextResult) : null; // typed by the port
   try {
     const finishReason = (answer as { finishReason?: string }).finishReason ?? null;
     const read = (one: unknown) =>

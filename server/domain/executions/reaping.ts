@@ -6,7 +6,7 @@
 /** A pass of a sweeper, timed by the database's clock. */
 export type Pass = {
   startedAt: Date;
-  /** True if this pass, or one less than a lease before it, began much too late. */
+  /** True if this pass, or an earlier one within the length of a lease, began much too late. */
   isLate: boolean;
 };
 

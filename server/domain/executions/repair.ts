@@ -18,7 +18,7 @@ export function repairOf(
   unfit: Unfit,
 ): AnyCall | null {
   if ("local" in execute || !execute.repair || estimate.bounds.submissions !== 2) return null;
-  return execute.repair.call(call as never, unfit.answer as never, unfit.fault); // all three belong to this port and capability
+  return execute.repair.call(call as never, unfit.answer as never, unfit.fault); // typed by its port and capability
 }
 
 /**

@@ -24,8 +24,8 @@ async function correct(clock: Clock, { id, fence }: Pick<PinnedRow, "id" | "fenc
   const isOurs = row.fence === fence;
   if (row.status === "running") return isOurs ? endUnsent(clock, row) : false;
   if (row.status !== "ambiguous") return true;
-  // The sweeper ends it one fence later. A submission by another worker of a bulk's item is not ours to
-  // correct.
+  // The sweeper raises the fence by one to end it. A submission by another worker of a bulk's item is not
+  // ours to correct.
   if (row.fence !== fence + 1 || !(await hasOnly(id, fence))) return true;
   const ctx = systemCtx("never-sent", clock.now);
   const hold = await readAmbiguous.first(pool, { executionId: id });

@@ -45,7 +45,7 @@ export type RecordFacts = {
   plan: PinnedPlan;
   status: PinnedStatus;
   error: { code: string; message: string } | null;
-  /** Every submission, including the last one's end. */
+  /** Every submission; all of them have ended. */
   attempts: PinnedAttemptRow[];
   outputHash: string | null;
   nativeResponseHash: string | null;

@@ -10,8 +10,8 @@ import type { RecordRow } from "../record";
  */
 
 /**
- * A worker that does not renew for this long loses its bulk. A bulk whose wake was lost is woken after the
- * same time.
+ * A worker that does not renew for this long loses its bulk. A freed bulk whose wake is lost is woken again
+ * after this time.
  */
 export const BULK_LEASE_MS = 15_000;
 

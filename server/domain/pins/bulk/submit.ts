@@ -78,7 +78,7 @@ async function admissionOf(
   { spelling, hash, retryOf }: { spelling: string | null; hash: string; retryOf: string | null },
 ): Promise<BulkAdmission> {
   const { environment } = project;
-  const planned = await planPinned(request, request.items[0]!.input, project, environment); // the schema requires at least one item
+  const planned = await planPinned(request, request.items[0]!.input, project, environment); // the schema requires one
   const { plan, target } = planned;
   const sharedBytes = Buffer.byteLength(JSON.stringify(planned.content));
   refuseRepetition(request.items.length, sharedBytes);

@@ -6,7 +6,10 @@
 
 /** The share of refusals among the last submissions that makes a spike. */
 const SPIKE = 1 / 4;
-/** A spike needs this many outcomes, because one refusal among very few says little. */
+/**
+ * A spike needs this many outcomes, or as many as the width if it is smaller: one refusal among very few says
+ * little.
+ */
 const LEAST_SENT = 4;
 
 export type Width = {
@@ -24,7 +27,7 @@ export function adaptiveWidth(asked: number, now: number, change: (by: "halve" |
   let current = now;
   let taken = 0;
   let refused = 0;
-  /** The number of outcomes to ignore: their submissions left before the last change. */
+  /** The number of outcomes to ignore, because their submissions left before the last halving. */
   let stale = 0;
 
   function move(by: "halve" | "raise") {

@@ -12,7 +12,7 @@ import { get } from "../read";
  */
 const CONTENT = ["instructions", "input", "sampling", "responseFormat", "tools", "toolChoice"];
 
-/** A record together with its request; null if the request is no longer kept in full. */
+/** A record together with its request. `request` is null if it is no longer kept in full. */
 export async function content(ctx: Ctx, receiptId: string): Promise<PinnedContentView> {
   const record = await get(ctx, receiptId);
   const { rows } = await pool.query<StoredContent>({

@@ -94,7 +94,7 @@ export async function requestToday(pinnedId: string): Promise<RequestToday | { r
       settings,
       kept: {
         sentHash: sha256Hex(bytesOf(target, kept, plan.tier)),
-        requestHash: (await requestHasher(request as SharedRequest))(input), // has exactly the members that are hashed
+        requestHash: (await requestHasher(request as SharedRequest))(input), // has all hashed members
       },
     };
   } catch (cause) {
