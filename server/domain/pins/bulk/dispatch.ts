@@ -24,7 +24,7 @@ const toEvent = (bulk: Wake) => ({
 
 /**
  * Wakes bulks that have no worker: the wake was lost, or the worker did not renew its lease. The wait before
- * the next wake doubles up to fifteen minutes; a worker that takes the bulk ends it.
+ * the next wake doubles up to fifteen minutes, until a worker takes the bulk.
  */
 export async function wakeAgain(projectId: string | null): Promise<number> {
   const { rows } = await pool.query<Wake>(

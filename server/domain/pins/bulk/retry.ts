@@ -10,9 +10,9 @@ import { type BulkRow, findBulk, hasEnded, inputOf, sharedOf } from "./rows";
 import { acceptBulk } from "./submit";
 
 /**
- * Submits a new bulk of those items of an ended one that cannot run twice: items that failed before they
- * could run, and canceled items. Throws RetryNotSafe if there are none. A bulk has one retry unless the
- * caller sends keys.
+ * Submits a new bulk of those items of an ended one that cannot run twice: items that failed without running,
+ * and canceled items. Throws RetryNotSafe if there are none. A bulk has one retry unless the caller sends
+ * keys.
  */
 export async function retrySafely(
   ctx: Ctx,

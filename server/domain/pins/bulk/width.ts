@@ -1,7 +1,7 @@
 /*
  * The number of items of a bulk that run at once. It falls while the provider refuses for lack of capacity,
- * and rises by one at a time once the provider accepts submissions. This file has the rule alone; `change`
- * changes the row.
+ * and rises by one at a time once the provider accepts submissions. This file only decides; `change` updates
+ * the row.
  */
 
 /** The share of refusals among the last submissions that makes a spike. */

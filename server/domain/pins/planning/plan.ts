@@ -134,7 +134,7 @@ function bodyOf({ api, model }: Target, content: Parameters<Target["api"]["body"
   }
 }
 
-/** The upper limit of the answer. Throws if neither the request nor the model has one. */
+/** The maximum output of the answer in tokens. Throws if neither the request nor the model limits it. */
 function mostOutput({ sampling }: SharedRequest, { id, maxOutputTokens }: ModelFacts): number {
   const most = sampling?.maxOutputTokens ?? maxOutputTokens;
   if (most !== undefined) return most;
