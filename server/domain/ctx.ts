@@ -8,100 +8,102 @@ import { type Log, log } from "@/server/platform/log/log";
 
 export const SCOPES = ScopeName.options;
 export type Scope = z.output<typeof ScopeName>;
-/** The scopes of a key that is created without naming any. */
+/** Scopes of a key that is created without a list of scopes. */
 export const DEFAULT_SCOPES: readonly Scope[] = SCOPES.filter(
   (scope) => scope === "webhooks:write" || RUN_SCOPES.some((each) => each === scope),
 );
 
 export type Role = z.output<typeof RoleName>;
 
-/** Who asks. Decided once, in server/api/auth.ts (HTTP) or server/trpc/init.ts (panel). */
+/** The caller. Resolved once, in server/api/auth.ts (HTTP) or server/trpc/init.ts (panel). */
 export type Principal =
   | { kind: "anonymous"; id: "anonymous"; address: string }
   | {
       kind: "service_principal";
-      /** The key's id. */
+      /** Id of the key. */
       id: string;
       organizationId: string;
-      /** Null: the key is not bound to a project. */
+      /** Null if the key is not bound to a project. */
       projectId: string | null;
       environment: string;
       scopes: ReadonlySet<Scope>;
       /** The person who created the key. */
       userId: string | null;
-      /** Only of a management key: what its owner allowed it to hand out. */
+      /** Set for management keys only: the rights that the key may grant to others. */
       management?: ManagementGrant;
       /** The management key that created this key. */
       madeByKey?: string;
     }
   | {
       kind: "human_session";
-      /** The user's id. */
+      /** Id of the user. */
       id: string;
       email: string;
       memberships: ReadonlyMap<string, Role>;
       isOperator: boolean;
-      /** The session they come by; a person the system acts for has none. */
+      /** Id of the signed-in session. Absent if the system acts for the person. */
       sessionId?: string;
-      /** Organizations they belong to without any right, and why. */
+      /** Organizations in which the person currently has no rights, with the reason. */
       closedOrganizations?: ReadonlyMap<string, ClosedBecause>;
     }
   | {
       kind: "panel_session";
-      /** The session's id. */
+      /** Id of the embed session. */
       id: string;
       organizationId: string;
       projectId: string;
       environment: string;
-      /** What made it, and gave it its files. */
+      /** Kind of principal that created the session and provided its files. */
       givenBy: "human_session" | "service_principal";
-      /** The person who made it, or who made the key that did. */
+      /** The person who created the session, or who created the key that did. */
       userId: string | null;
-      /** Of the pages that may use it. */
+      /** Origins of the pages that may use the session. */
       origins: readonly string[];
       terms: EmbedTerms;
     }
   | { kind: "system"; id: string };
 
-/** The organization asks for a second factor the person does not have, or no one can read what it asks for. */
+/** The organization requires a second factor that the person lacks, or its setting cannot be parsed. */
 export type ClosedBecause = "second_factor" | "damaged";
 
 export type PrincipalKind = Principal["kind"];
 
-/** A request of a key without an idempotency key: by what its repeat is known. */
+/** A request of a key without an idempotency key: the facts that identify its repeat. */
 export type Unkeyed = {
   path: string;
-  /** SHA-256 of the body as it came. */
+  /** SHA-256 of the body as received. */
   bodyHash: string;
-  /** How often its client says it has sent it before. */
+  /** Number of earlier attempts that the client reports. */
   retries: number;
-  /** Its answer is the end of the execution it begins, and not only that it has begun. */
+  /**
+   * True if the response waits for the end of the execution, instead of only confirming that it started.
+   */
   awaitsEnd: boolean;
-  /** Set with the execution it waits for: notes that it is answered without its end. */
+  /** Set once the request waits for an execution: records that the response was sent before the end. */
   answeredEarly?(): Promise<void>;
 };
 
-/** What every verb receives first. */
+/** First argument of every verb. */
 export type Ctx = {
   principal: Principal;
   requestId: string;
   now(): Date;
   log: Log;
-  /** Where the request came from, as far as our proxies are trusted; what no one asked for by name has none. */
+  /** Client address, as far as our proxies are trusted. Absent for work of the system. */
   address?: string;
-  /** Aborted when the caller went away; made when it is first asked for. */
+  /** Aborts when the caller disconnects. The signal is created on the first call. */
   signal?(): AbortSignal;
-  /** Who asks, looked at again, for answers that last: null when the credential no longer holds. */
+  /** Checks the caller again, for long responses. Returns null when the credential is no longer valid. */
   whoNow?(): Promise<Principal | null>;
   unkeyed?: Unkeyed | undefined;
-  /** Set by admission: an earlier request began the execution that this answer is of. */
+  /** Set by admission if an earlier request started the execution that this response describes. */
   isReplay?: boolean;
 };
 
-/** The clock of the process; tests hand in their own. */
+/** Clock of the process; tests pass their own. */
 export const systemClock = () => new Date();
 
-/** A context for work no one asks for by name: the engine, the sweeper, the admin command. */
+/** Context for work without a caller: the engine, the sweeper, the admin command. */
 export function systemCtx(name: string, now: () => Date = systemClock): Ctx {
   return {
     principal: { kind: "system", id: name },

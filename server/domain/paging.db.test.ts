@@ -10,7 +10,7 @@ import { newId } from "@/server/platform/ids";
 import { makePerson, makeTenant } from "@/testing/tenants";
 import { nullEndedPageOf, pageOf } from "./paging";
 
-test("a page names the next one only if a row was left, and a list that always says so ends with null", () => {
+test("a page has a cursor only if more rows follow, and the null-ended form ends with null", () => {
   const rows = [{ id: "a" }, { id: "b" }, { id: "c" }];
   const idOf = ({ id }: { id: string }) => id;
   expect(pageOf(rows, 2, idOf)).toEqual({ items: ["a", "b"], nextCursor: "b" });
@@ -32,17 +32,14 @@ const LISTS: [name: string, list: List][] = [
   ["plans", organizations.listPlanSettings],
 ];
 
-test.each(LISTS)(
-  "%s: a cursor of another list is refused, not taken for a place in this one",
-  async (_name, list) => {
-    const { organizationId } = await makeTenant();
-    const { ctx } = await makePerson(organizationId, "owner");
-    const { principal } = ctx;
-    if (principal.kind !== "human_session") throw new Error("a person has a session");
-    const operator: Ctx = { ...ctx, principal: { ...principal, isOperator: true } };
-    for (const cursor of ["x", newId("job"), "zzz"])
-      await expect(list(operator, { limit: 5, cursor }, organizationId)).rejects.toMatchObject({
-        issues: [{ loc: ["query", "cursor"], type: "value_error" }],
-      });
-  },
-);
+test.each(LISTS)("%s: a cursor of another list is refused", async (_name, list) => {
+  const { organizationId } = await makeTenant();
+  const { ctx } = await makePerson(organizationId, "owner");
+  const { principal } = ctx;
+  if (principal.kind !== "human_session") throw new Error("a person has a session");
+  const operator: Ctx = { ...ctx, principal: { ...principal, isOperator: true } };
+  for (const cursor of ["x", newId("job"), "zzz"])
+    await expect(list(operator, { limit: 5, cursor }, organizationId)).rejects.toMatchObject({
+      issues: [{ loc: ["query", "cursor"], type: "value_error" }],
+    });
+});
