@@ -44,8 +44,8 @@ const listLatest = statement("budget_alert.list.latest", {
 });
 
 /**
- * The latest step of 50, 80 or 100 % of each budget in the caller's organizations, the highest first. `projectId`: without
- * the budgets of other projects.
+ * Returns the latest step (50, 80 or 100 %) of each budget in the caller's organizations, the highest
+ * percentage first. `projectId` leaves out the budgets of other projects.
  */
 export async function alerts(
   ctx: Ctx,
@@ -77,8 +77,9 @@ const markDelivered = statement("budget_alert.update.delivered", {
 });
 
 /**
- * Alerts that were written since the last pass become deliveries: those of a project for its endpoints and those of the
- * whole organization, the others for the latter alone. Safe to run in every process at once. True: more is left.
+ * Turns new alerts into webhook deliveries. An alert of a project goes to the endpoints of the project and
+ * of its organization, any other alert to those of the organization only. Safe to run in every process at
+ * once. Returns true if more may be left.
  */
 export function fanOutAlerts(ctx: Ctx, projectId: string | null): Promise<boolean> {
   const now = ctx.now();

@@ -27,7 +27,7 @@ export function submit(ctx: Ctx, { model, enforcement, billingMode, key }: Extra
 
 const codeOf = (error: unknown) => (error instanceof Fault ? error.code : String(error));
 
-/** Submits at once; how many were admitted, and the codes of the rest. */
+/** Submits concurrently; returns the admitted jobs and the distinct error codes of the others. */
 export async function submitMany(ctx: Ctx, count: number, extra: Extra = {}) {
   const results = await Promise.allSettled(Array.from({ length: count }, () => submit(ctx, extra)));
   const admitted = results.flatMap((each) => (each.status === "fulfilled" ? [each.value.jobId] : []));
@@ -35,7 +35,7 @@ export async function submitMany(ctx: Ctx, count: number, extra: Extra = {}) {
   return { admitted, codes: [...new Set(codes)] };
 }
 
-/** What one execution holds. */
+/** Returns the amount that one execution reserves. */
 export async function priceIn(project: TestProject): Promise<number> {
   const { jobId } = await submit(project.ctx);
   const { hold } = await rowsOf(jobId);

@@ -9,7 +9,7 @@ export const TEXT = "text.general.fast.v1";
 const input = { messages: [{ role: "user", content: "How deep is the sea?" }] };
 export const operator = (project: TestProject) => systemCtx("admin", project.clock.now);
 
-/** A signed-in person of the project's organization, or of none. */
+/** A signed-in person of the project's organization, or of no organization if `role` is null. */
 export function person(project: TestProject, role: Role | null): Ctx {
   return {
     ...systemCtx("test", project.clock.now),

@@ -13,8 +13,8 @@ const listCounting = budgetsBy(
 );
 
 /**
- * The stored limits that count what this key runs in its project (of a key without one: in no project in particular), and what
- * is left of each. It learns no more than a refusal by them would say.
+ * Returns the active limits that count this key's executions in its project, and the remaining amount of
+ * each. A key without a project sees no project limits. The answer reveals no more than a refusal would.
  */
 export async function ceilings(
   ctx: Ctx,

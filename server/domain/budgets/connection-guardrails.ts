@@ -10,18 +10,18 @@ import { budgetsBy, toBudget } from "./rows";
 import { lockBudgets, write } from "./set";
 
 /*
- * Ceilings of one connection, like those of an organization: the one of a day is a stored budget of the scope
- * connection:<id>, which admission holds against, the one of a single execution is with the connection itself.
+ * A connection has ceilings like those of an organization. The daily one is a stored budget with scope
+ * connection:<id>, which admission checks; the one per execution is stored with the connection.
  */
 
-/** What one connection may spend, and what counts against its day. */
+/** Spending limits of one connection, and the spend that counts against its daily limit. */
 export type ConnectionGuardrails = {
   dailyMicros: number | null;
   perExecutionMicros: number | null;
   spend: BudgetSpend | null;
 };
 
-/** Of one execution, as the function below writes it. */
+/** The cast is safe because `writeConnectionGuardrails` writes this column. */
 const perExecutionOf = (stored: unknown) =>
   (stored as { perExecutionMicros?: number } | null)?.perExecutionMicros ?? null;
 
@@ -31,7 +31,7 @@ const listDaily = budgetsBy(
   "b.organization_id = $organizationId AND b.scope = ANY($scopes) AND b.enforcement <> 'off'",
 );
 
-/** The guardrails of these connections of one organization. */
+/** Returns the guardrails of these connections of one organization, by connection id. */
 export async function connectionGuardrails(
   ctx: Ctx,
   organizationId: string,
@@ -58,8 +58,8 @@ const storeGuardrails = statement("credential.update.guardrails", {
 });
 
 /**
- * Changes what is given of a connection's guardrails, in the caller's transaction, which announces the change; null
- * removes. What ran on the connection today counts already.
+ * Changes the given guardrails of a connection; null removes one. Runs in the caller's transaction, and the
+ * caller announces the change. Executions of today count against a new daily limit.
  */
 export async function writeConnectionGuardrails(
   ctx: Ctx,

@@ -16,23 +16,24 @@ import { budgetsBy, toBudget } from "./rows";
 import { underLock, write } from "./set";
 
 /*
- * Safety ceilings of an organization on what runs on its own provider accounts: the daily one is a stored budget that
- * only such executions count against (scope guardrail:<organization>), the one of a single execution a setting.
+ * An organization has safety ceilings for executions on its own provider accounts. The daily one is a
+ * stored budget that counts only such executions (scope guardrail:<organization>); the one per execution is
+ * a setting.
  */
 
 const Stored = z.looseObject({ guardrails: z.object({ perExecutionMicros: z.int() }).optional() });
 const perExecutionOf = (settings: unknown) =>
   Stored.parse(settings ?? {}).guardrails?.perExecutionMicros ?? null;
 
-/** Whom the ceiling of one connection is of, as budgets name it (`capstan_scopes`). */
+/** Budget scope of one connection, as `capstan_scopes` writes it. */
 export const scopeOfConnection = (credentialId: string) => `connection:${credentialId}`;
 const scopeOf = (organizationId: string) => `guardrail:${organizationId}`;
 
 type Asked = { billingMode: string; maximumMicros: Micros; credentialIds: string[] };
 
 /**
- * Refuses one execution on the customer's own accounts that may cost more than their organization, or what was said of one
- * of these connections, allows. Asks no one: both are remembered.
+ * Refuses an execution on the customer's own accounts if it may cost more than the organization or one of
+ * these connections allows per execution. Both limits come from cached rows.
  */
 export async function checkGuardrail(
   project: Pick<ProjectAccess, "id" | "organizationId" | "organizationSettings">,
@@ -87,8 +88,8 @@ const findPreventing = statement("budget.find.preventing", {
 });
 
 /**
- * The scope of a ceiling that prevents and counts an execution of this caller; null: there is none. For work whose price
- * cannot be known here, which no ceiling could hold.
+ * Returns the scope of a preventing ceiling that counts an execution of this caller, or null if there is
+ * none. Used for work without a known price, which no ceiling could limit.
  */
 export async function preventingScope(
   ctx: Ctx,
@@ -115,7 +116,7 @@ export async function preventingScope(
   return limited ? scopeOfConnection(limited.credentialId) : null;
 }
 
-/** The guardrails of an organization, and what ran on its own accounts today. */
+/** Returns the guardrails of an organization, and its spend today on its own accounts. */
 export async function guardrails(ctx: Ctx, organizationId?: string): Promise<Guardrails> {
   return read(ctx, billedOrganization(ctx, organizationId, "viewer"));
 }
@@ -145,7 +146,7 @@ async function read(ctx: Ctx, organizationId: string): Promise<Guardrails> {
   };
 }
 
-/** Changes what is given; null removes. For admins of the organization and operators. */
+/** Changes the given guardrails; null removes one. For admins of the organization and operators. */
 export async function changeGuardrails(ctx: Ctx, input: ChangeGuardrails): Promise<Guardrails> {
   const organizationId = billedOrganization(ctx, input.organizationId, SETS);
   const { dailyMicros, perExecutionMicros } = input;

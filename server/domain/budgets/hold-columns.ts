@@ -4,8 +4,9 @@ import { composite } from "@/server/sql/composite";
 import { ALLOWANCE_MICROS, TRIAL_CEILING_MICROS } from "./reserve";
 
 /*
- * The columns of a hold, said once. The hold of a pinned execution is a row of `pinned_hold`, that of a job is in the job's own
- * row, and the view `hold` has both. Tests compare the types and the view in `prisma/guards` with what is said here.
+ * The only list of the columns of a hold. A pinned execution has its hold in `pinned_hold`, a job in its
+ * own row, and the view `hold` unites both. Tests compare the types and the view in `prisma/guards` with
+ * this list.
  */
 
 /** The columns that decide which budgets count a hold. */
@@ -24,7 +25,7 @@ export const RESERVATION = composite("reservation", {
   ...pick(pinnedHold, "execution_id"),
   ...COUNTED,
   ...pick(pinnedHold, "amount_micros"),
-  /** The enforcement that the call itself asks for. */
+  /** Enforcement that the request itself names. */
   enforcement: text,
   ...pick(pinnedHold, "created_at"),
 });
@@ -36,7 +37,7 @@ export const RESOLUTION = composite("resolution", {
 
 type Elsewhere = { [N in keyof typeof pinnedHold]?: string };
 
-/** The columns of a hold that have another name in the row of its job. */
+/** Columns of a hold whose name or expression differs in the row of its job. */
 const inJob = (job: string): Elsewhere => ({
   id: `capstan_hold_id(${job}.id)`,
   execution_id: `${job}.id`,
@@ -52,7 +53,7 @@ const inJob = (job: string): Elsewhere => ({
   resolution: `${job}.hold_resolution`,
 });
 
-/** Columns of a hold from the row of its job, under their own names. */
+/** Selects columns of a hold from the row of its job, under the names of the hold. */
 function fromJob(columns: object, job: string): string {
   const elsewhere: Record<string, string | undefined> = inJob(job);
   return Object.keys(columns)
@@ -60,7 +61,7 @@ function fromJob(columns: object, job: string): string {
     .join(", ");
 }
 
-/** The statement that made the view. */
+/** Statement that creates the view. */
 export const HOLD_VIEW = `CREATE VIEW "hold" WITH (security_invoker = true) AS
 SELECT ${fromJob(pinnedHold, "j")}
 FROM job j WHERE j.hold_state IS NOT NULL
@@ -68,10 +69,13 @@ UNION ALL
 SELECT ${names(pinnedHold, "p")}
 FROM pinned_hold p;`;
 
-/** The columns that `resolved` reads of a hold: of a job (the state is null where nothing is held), and of a pinned execution. */
+/**
+ * Columns of a hold that `resolved` reads, from a job and from a pinned execution. The state is null for a
+ * job without a hold.
+ */
 export const HELD = { job: fromJob(RESOLUTION.members, "job"), pinned: names(RESOLUTION.members) };
 
-/** The names that the rows of jobs and of pinned executions have in common. */
+/** Columns that jobs and pinned executions name alike, but a reservation does not. */
 const ADMITTED = { execution_id: "id", person_id: "submitted_by", amount_micros: "maximum_micros" };
 const PINNED = { ...ADMITTED, billing_mode: "'byok'" };
 
@@ -79,14 +83,17 @@ export const RESERVATION_OF_JOB = RESERVATION.row({ ...ADMITTED, enforcement: "b
 export const reservationOfPin = (elsewhere: { enforcement?: string; created_at?: string }) =>
   RESERVATION.row({ ...PINNED, ...elsewhere });
 
-/** An SQL query that sets the money of these reservations aside; `capstan_reserve` says what it returns. */
+/**
+ * Returns an SQL query that reserves the money of these executions; its columns are those of
+ * `capstan_reserve`.
+ */
 export const reserving = (reservation: string, from: string) => `SELECT * FROM capstan_reserve(ARRAY(
     SELECT ${reservation}
     FROM ${from}), ${ALLOWANCE_MICROS}, ${TRIAL_CEILING_MICROS})`;
 
 const OPENED = omit(pinnedHold, "settled_micros", "resolved_at", "resolved_by", "note", "resolution");
 
-/** Writes the holds of the pinned executions of a common table that are in another, `reserved`. */
+/** Inserts the holds of pinned executions that are in the common table `from` and in `reserved`. */
 export function openPinnedHolds(from: string, elsewhere: { id: string; created_at?: string }): string {
   const given: Elsewhere = { ...PINNED, funding: "reserved.funding", state: "'open'", ...elsewhere };
   const values: Record<string, string | undefined> = given;
@@ -96,6 +103,8 @@ export function openPinnedHolds(from: string, elsewhere: { id: string; created_a
   FROM ${from} JOIN reserved ON reserved.execution_id = ${from}.id`;
 }
 
-/** An SQL expression that moves what was held for the hold rows of this common table, now that they have ended. */
+/**
+ * Returns an SQL expression that updates budgets and wallet for the ended hold rows of this common table.
+ */
 export const resolved = (holds: string, moment: string) => `(
   SELECT capstan_resolve(ARRAY(SELECT ${RESOLUTION.row()} FROM ${holds}), ${moment}))`;

@@ -5,29 +5,32 @@ import { column, text, texts } from "@/server/sql/column";
 import { statement } from "@/server/sql/statement";
 import type { Funding } from "./reserve";
 
-/** The reservation of an execution, as far as it says what the customer pays. */
+/** The part of an execution's hold that determines the customer's charge. */
 export type HoldFacts = {
   state: "open" | "settled" | "released" | "ambiguous";
   amountMicros: Micros;
-  /** Null: not settled. */
+  /** Null if not settled. */
   settledMicros: Micros | null;
   funding: Funding;
   isTest: boolean;
-  /** When an ambiguous one was resolved; null: it was not. */
+  /** Time at which an ambiguous hold was resolved; null if none was resolved. */
   resolvedAt?: string | null;
-  /** How an ambiguous one ended; absent: it did not. */
+  /** How an ambiguous hold was resolved; absent if it was not. */
   resolution?: HoldView["resolution"];
-  /** The cost of the provider's work, as a person found it out; null if no one did. */
+  /** Cost of the provider's work, as reported when the hold was resolved; null if not known. */
   foundCostMicros?: Micros | null;
 };
 
 export const IS_CHARGED = "hold.billing_mode = 'managed' AND hold.state = 'settled'";
 
-/** The service fee in what the customer has paid, as it was posted. */
+/** Service fee within the customer's charge, as posted to the ledger. */
 export const FEE = `CASE WHEN ${IS_CHARGED} THEN coalesce((SELECT sum(entry.amount_micros) FROM ledger_entry entry
   WHERE entry.hold_id = hold.id AND entry.account = 'service_fee'), 0)::bigint ELSE 0 END`;
 
-/** The list price of the provider's work, as a person found it out; null if no one did. */
+/**
+ * List price of the provider's work, from the resolution of the hold. Null if the hold was not resolved or
+ * was written off.
+ */
 export const FOUND_COST = `CASE WHEN hold.resolved_by IS NOT NULL AND hold.resolution IS DISTINCT FROM 'written_off'
   THEN coalesce(hold.settled_micros, 0) - ${FEE} END`;
 
@@ -35,7 +38,7 @@ const FACTS = `json_build_object('state', hold.state, 'amountMicros', hold.amoun
   'funding', hold.funding, 'isTest', hold.is_test, 'resolvedAt', CASE WHEN hold.resolved_by IS NOT NULL THEN hold.resolved_at END,
   'resolution', hold.resolution, 'foundCostMicros', ${FOUND_COST}) AS hold`;
 
-/** The same as JSON in SQL: a subquery for the execution whose id this SQL gives; null where nothing is reserved. */
+/** The facts as a JSON subquery for the execution whose id this SQL gives; null if it has no hold. */
 export const holdFactsOf = (executionId: string) =>
   `(SELECT ${FACTS} FROM hold WHERE hold.execution_id = ${executionId})`;
 
@@ -46,14 +49,14 @@ const listFacts = statement("hold.list.facts", {
   prepared: true,
 });
 
-/** The reservations of these executions by their ids; one that reserves nothing has none. */
+/** Returns the holds by execution id. An execution without a hold has no entry. */
 export async function readHolds(executionIds: string[]): Promise<Map<string, HoldFacts>> {
   if (executionIds.length === 0) return new Map();
   const rows = await listFacts.all(pool, { executionIds });
   return new Map(rows.map(({ id, hold }) => [id, hold]));
 }
 
-/** The reservation of one execution; null: it reserves nothing. */
+/** Returns the hold of one execution; null if it has none. */
 export async function readHold(executionId: string): Promise<HoldFacts | null> {
   return (await readHolds([executionId])).get(executionId) ?? null;
 }

@@ -8,7 +8,7 @@ import { bool, column, int8, maybe, type Of, present, text, texts, timestamptz }
 import { statement } from "@/server/sql/statement";
 import { findOwner } from "./owner";
 
-/** The columns of a reservation, of a line (`hold_line`) as of an execution (`hold`). */
+/** Columns that a line (`hold_line`) and the hold of one execution (`hold`) share. */
 export const HOLD = {
   id: present(text, "made from an id"),
   organization_id: text,
@@ -50,11 +50,11 @@ export const toHold = (row: HoldRow): HoldView => ({
   resolvedAt: row.resolved_at?.toISOString() ?? null,
   resolvedBy: row.resolved_by,
   note: row.note,
-  // Resolved before this was recorded, when only people could.
+  // Older rows have no `resolution`; at that time only a person could resolve a hold.
   resolution: row.resolution ?? (row.resolved_by === null ? null : "person"),
 });
 
-/** What the caller may see: a key with billing:read its project, people their organizations, an operator all. */
+/** A key with billing:read sees its project, a person their organizations, an operator everything. */
 function scopeOf(ctx: Ctx): ReadScope {
   return isOperator(ctx) ? EVERYTHING : access.authorize(ctx, "billing:read", "rows");
 }
@@ -80,8 +80,8 @@ const listRows = statement("hold.list", {
 });
 
 /**
- * Reserved money, newest first: of executions that have not ended, and of those whose charge is unconfirmed. A comparison that is
- * not judged is one line.
+ * Lists holds, newest first, in every state unless the query names one. A comparison that is not judged is
+ * one line.
  */
 export async function listHolds(ctx: Ctx, query: ListHolds): Promise<HoldPage> {
   const scope = scopeOf(ctx);

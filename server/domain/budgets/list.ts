@@ -15,7 +15,10 @@ const listVisible = budgetsBy(
      AND ($projectId::text IS NULL OR b.project_id = $projectId) AND NOT capstan_is_of_panel(b.scope)`,
 );
 
-/** Ceilings of the organizations the caller belongs to, with what counts now; of one of them, or of one project. */
+/**
+ * Lists the ceilings of the caller's organizations, of one of them or of one project, with their current
+ * spend.
+ */
 export async function list(ctx: Ctx, query: ListBudgets): Promise<{ items: BudgetView[] }> {
   const manager = managerOf(ctx);
   if (manager) return listOfManager(ctx, manager, query);
@@ -37,7 +40,10 @@ const listOfProject = budgetsBy(
      AND NOT capstan_is_of_panel(b.scope)`,
 );
 
-/** The budgets that may count what a project spends: its own, its organization's, and those of keys and people. */
+/**
+ * Lists the budgets that may count a project's spend: its own, its organization's, and those of keys and
+ * people.
+ */
 export async function listForProject(ctx: Ctx, projectId: string): Promise<{ items: BudgetView[] }> {
   const { organizationId } = await access.authorize(ctx, "billing:read", { projectId });
   const rows = await listOfProject.all(pool, { now: ctx.now(), organizationId, projectId });
@@ -71,7 +77,10 @@ async function listOfManager(ctx: Ctx, manager: Manager, { projectId }: ListBudg
   return { items: rows.map((row) => toBudget(row, ctx.now())) };
 }
 
-/** The ceiling of this id, for who has at least this role where it counts; to a stranger it is none. */
+/**
+ * Returns the budget if the caller has at least this role in its organization. A caller without any role
+ * there gets NotFound.
+ */
 export async function findBudget(ctx: Ctx, budgetId: string, least: Role): Promise<BudgetRow> {
   const row = await readBudget.first(pool, { now: ctx.now(), id: budgetId });
   if (!row || !roleIn(ctx, row.organization_id)) fail("NotFound", "There is no such budget.");
@@ -85,7 +94,10 @@ const readManaged = budgetsBy(
   `b.id = $id AND ${IS_OF_MANAGER}`,
 );
 
-/** The ceiling of this id, for who may change it. To a management key that is one of its projects or of a key that it created. */
+/**
+ * Returns the budget if the caller may change it. A management key may change those of its projects and of
+ * the keys that it created, but not its own.
+ */
 export async function findBudgetToSet(ctx: Ctx, budgetId: string): Promise<BudgetRow> {
   const manager = managerOf(ctx);
   if (!manager) return findBudget(ctx, budgetId, SETS);
@@ -97,7 +109,7 @@ export async function findBudgetToSet(ctx: Ctx, budgetId: string): Promise<Budge
   return row;
 }
 
-/** One ceiling with what counts now. */
+/** Returns one ceiling with its current spend. */
 export async function get(ctx: Ctx, budgetId: string): Promise<BudgetView> {
   return toBudget(await findBudget(ctx, budgetId, "viewer"), ctx.now());
 }

@@ -9,7 +9,10 @@ import { statement } from "@/server/sql/statement";
 
 export type Owned = { organizationId: string; projectId: string | null; scope: string };
 
-/** Whose ceiling it is, where the caller has this role in its organization; a stranger finds none. */
+/**
+ * Finds the owner of a ceiling and requires this role in its organization. A caller without any role there
+ * gets NotFound.
+ */
 export async function findOwner(ctx: Ctx, owner: BudgetOwner, least: Role): Promise<Owned> {
   const found = await lookUp(ctx, owner);
   access.authorize(ctx, least, { organizationId: found.organizationId });
@@ -22,8 +25,8 @@ const findKeyOf = statement("api_key.find.manager", {
 });
 
 /**
- * Whose ceiling it is, where the caller may set it: a person in their organization, a management key for its projects, for the
- * keys that it created, and for itself.
+ * Finds the owner of a ceiling that the caller may set. A person may set those of their organization; a
+ * management key those of its projects, of the keys that it created and of itself.
  */
 export async function findOwnerToSet(ctx: Ctx, owner: BudgetOwner): Promise<Owned> {
   const manager = managerOf(ctx);
@@ -40,7 +43,7 @@ export async function findOwnerToSet(ctx: Ctx, owner: BudgetOwner): Promise<Owne
   return { organizationId, projectId: null, scope: `principal:${principalId}` };
 }
 
-/** Who may change ceilings, beside operators and management keys. */
+/** Role that a person other than an operator needs to change ceilings. */
 export const SETS = "admin";
 
 const readOrganization = statement("project.read.budget_owner", {
@@ -78,7 +81,10 @@ const listOrganizations = statement("principal.list.organizations", {
      UNION SELECT organization_id FROM membership WHERE user_id = $principalId`,
 });
 
-/** The organization of a key, or one that a person is a member of, among those the caller sees. */
+/**
+ * Returns the organization of a key or member, among those that the caller sees. Throws if a person has
+ * several and none is named.
+ */
 async function organizationOf(ctx: Ctx, principalId: string, wanted: string | undefined): Promise<string> {
   const rows = await listOrganizations.all(pool, { principalId });
   const seen = rows.map((row) => row.organization_id).filter((id) => roleIn(ctx, id));

@@ -20,11 +20,14 @@ type Wanted = {
   ceilingMicros: Micros;
   enforcement: BudgetEnforcement;
   managedOnly: boolean;
-  /** Undefined: as it is. */
+  /** Undefined leaves the current increase unchanged. */
   temporaryIncrease: Line["temporaryIncrease"];
 };
 
-/** The ceilings of a project, with what counts now. For its people, and for its keys that may read billing. */
+/**
+ * Returns the ceilings of a project with their current spend. For its people, and for its keys with
+ * budgets:read.
+ */
 export async function policy(ctx: Ctx, projectId: string): Promise<BudgetPolicy> {
   if (ctx.principal.kind === "service_principal")
     await access.authorize(ctx, "budgets:read", { projectInPath: projectId });
@@ -48,8 +51,8 @@ const rowsOf = (ctx: Ctx, projectId: string, database: Queryable = pool) =>
   listPolicy.all(database, { now: ctx.now(), projectId });
 
 /**
- * Sets a project's whole policy at once: what is not in it is off from now on. `enforcement` alone changes the mode of
- * the current ceilings.
+ * Replaces a project's whole policy: a ceiling that the body does not list is turned off. `enforcement`
+ * alone changes the mode of the current ceilings.
  */
 export async function putPolicy(ctx: Ctx, projectId: string, body: PutBudgetPolicy): Promise<BudgetPolicy> {
   const owner = await findOwnerToSet(ctx, { projectId });

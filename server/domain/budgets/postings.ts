@@ -4,11 +4,11 @@ import type { Micros } from "@/server/platform/money";
 export type Posting = { account: string; amount_micros: Micros; kind: string };
 
 /**
- * The ledger entries of a settled hold, which sum to zero. Above what was held, a customer with an own provider account owes
- * the rest (`overrun`), and otherwise the operator bears it (`excess`).
+ * Returns the ledger entries of a settled hold, which sum to zero. An amount above the hold is owed by a
+ * customer with an own provider account (`overrun`), and borne by the operator otherwise (`excess`).
  */
 export function postingsOf(settled: {
-  /** The account that is charged. */
+  /** The account to charge. */
   payer: string;
   billingMode: string;
   heldMicros: Micros;
@@ -36,7 +36,7 @@ export function postingsOf(settled: {
 
 const OPERATOR_ACCOUNT = "operator";
 
-/** What a provider may charge the operator for a route's work although no customer pays for it. */
+/** Entries for provider work that the operator may be charged for although no customer pays. */
 export function exposureOf(route: string, micros: Micros): Posting[] {
   if (micros === 0) return [];
   return [

@@ -2,17 +2,20 @@ import { fail } from "@/server/platform/errors/errors";
 import { microsToUsd, usdToMicros } from "@/server/platform/money";
 import { env, publicUrl } from "@/server/platform/settings/env";
 
-/** What pays for a hold: the one-time allowance or the prepaid balance; null: the customer's own provider account. */
+/**
+ * Source of a hold: the first-use allowance or the prepaid balance. Null for the customer's own provider
+ * account.
+ */
 export type Funding = "allowance" | "wallet" | null;
 
-/** What an organization may run once, managed, before it has paid anything; 0: nothing. */
+/** Total that an organization may run managed before its first payment; 0 turns the allowance off. */
 export const ALLOWANCE_MICROS = usdToMicros(env.TRIAL_ALLOWANCE_USD);
-/** The most that one execution may take. */
+/** Maximum of the allowance that one execution may use. */
 export const TRIAL_CEILING_MICROS = usdToMicros(env.TRIAL_CEILING_USD);
 
-/** The ways to pay that a caller without funds has. */
+/** Payment options of a caller without funds. */
 export const FUNDING_OPTIONS = ["managed", "byok"] as const;
-/** Where a person adds funds. */
+/** Page on which a person adds funds. */
 export const billingUrl = () => `${publicUrl}/billing`;
 
 type Exhausted = {
@@ -32,8 +35,8 @@ type Unfunded = {
 };
 
 /**
- * Turns the refusals of capstan_reserve and capstan_count_panel_jobs (prisma/guards) into BudgetExceeded and
- * funding_required; rethrows the rest.
+ * Turns the refusals of capstan_reserve and capstan_count_panel_jobs (prisma/guards) into BudgetExceeded
+ * and funding_required. Rethrows any other error.
  */
 export function refuseReservation(cause: unknown): never {
   const { code, detail } = cause as { code?: string; detail?: string };
@@ -55,7 +58,8 @@ export function refuseReservation(cause: unknown): never {
     const { isTest, amountMicros, allowanceMicros, trialCeilingMicros, walletMicros } = JSON.parse(
       detail ?? "{}",
     ) as Unfunded; // written by that function
-    // What keeps it from the allowance: the most one execution may take, where there is no balance that just falls short.
+    // The limit per execution is the reason if the allowance would suffice, or if part of it is left and
+    // the wallet is empty.
     const isAboveTrial =
       amountMicros > trialCeilingMicros &&
       (amountMicros <= allowanceMicros || (allowanceMicros > 0 && walletMicros === 0));
@@ -99,7 +103,7 @@ function refuseMoreJobs(maxJobs: number): never {
   });
 }
 
-/** The ledger's account that is charged for an execution. */
+/** Ledger account that an execution is charged to. */
 export function accountOf(organizationId: string, funding: Funding): string {
   return `${funding ?? "external"}:${organizationId}`;
 }

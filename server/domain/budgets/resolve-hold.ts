@@ -12,10 +12,10 @@ import { toHold } from "./holds";
 import { type ExecutionHold, type Found, readHold, resolve } from "./resolve";
 
 /**
- * Ends a hold whose execution may or may not have been charged, as a person found out: charged this much in all, or
- * nothing. For owners of the organization and operators, never for a key, and not before its comparison is judged; only an
- * operator resolves a managed live hold below its amount. The receipt stays as it was sealed; budgets,
- * wallet and ledger follow, and beside a pinned record a correction. HoldNotAmbiguous where there is nothing to find out (any more).
+ * Ends an ambiguous hold with the total charge that a person found, or with none. For owners and operators,
+ * never for a key, and only after its comparison is judged; only an operator resolves a managed live hold
+ * below its amount. The sealed receipt stays unchanged: budgets, wallet and ledger are updated, and a
+ * pinned record gets a correction. Throws HoldNotAmbiguous if the hold is open or already resolved.
  */
 export async function resolveHold(ctx: Ctx, holdId: string, found: ResolveHold): Promise<HoldView> {
   const hold = await find(ctx, holdId);
@@ -26,19 +26,19 @@ export async function resolveHold(ctx: Ctx, holdId: string, found: ResolveHold):
       "Only an operator can resolve a live hold on the operator's account below its amount. Ask the operator of this installation.",
     );
   const after = await resolve(ctx, hold, foundBy(hold, foundMicros, found.note));
-  // Somebody else was first.
+  // Null means that another resolution came first.
   return after ? toHold(after) : notAmbiguous((await find(ctx, holdId)).state);
 }
 
-/** May the caller, an owner or operator, set the amount that was charged? */
+/** Tells whether the caller, an owner or operator, may set this charge. */
 export const mayResolve = (ctx: Ctx, hold: ExecutionHold, foundMicros: Micros): boolean =>
   isOperator(ctx) || hold.billing_mode !== "managed" || hold.is_test || foundMicros >= hold.amount_micros;
 
-/** What a person found, in parts: the fee is included in it, at the rate of the estimate. */
+/** Splits a total that a person found into provider cost and fee, at the fee rate of the estimate. */
 export function foundBy(hold: ExecutionHold, foundMicros: Micros, note: string): Found {
   const upstream = Math.round((foundMicros * 10_000) / (10_000 + (hold.fee_bps ?? 0)));
   const fee = foundMicros - upstream;
-  // The operator takes no fee on what the customer does not pay.
+  // The operator takes no fee on an amount that the customer does not pay.
   const isManaged = hold.billing_mode === "managed";
   return {
     by: "person",
@@ -76,7 +76,10 @@ const findBlind = statement("job.find.blind", {
      WHERE is_blind AND (id = $jobId OR comparison_id = $comparisonId) LIMIT 1`,
 });
 
-/** Refuses the line of a comparison and each of its competitors, whether or not anything is held for that one. */
+/**
+ * Refuses holds of an unjudged comparison: its line and each competitor alike, so the answer does not
+ * reveal which competitor has a hold.
+ */
 async function refuseUnjudged(ctx: Ctx, ulid: string): Promise<void> {
   const rows = await findBlind.all(pool, {
     jobId: `${PREFIXES.job}_${ulid}`,

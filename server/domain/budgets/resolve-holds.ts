@@ -7,7 +7,7 @@ import { bool, column, maybe, text, texts } from "@/server/sql/column";
 import { type ExecutionHold, holdsBy, resolve } from "./resolve";
 import { foundBy, mayResolve } from "./resolve-hold";
 
-/** How many holds one call looks at, oldest first. */
+/** Maximum number of holds per call, oldest first. */
 const MOST = 500;
 
 const listMatching = holdsBy(
@@ -37,10 +37,10 @@ const listMatching = holdsBy(
 );
 
 /**
- * Resolves the ambiguous holds that a filter selects alike: not charged, or charged at their amounts. Each is a resolution of
- * its own, with its audit entry. For owners, of their organization, and operators. Those of comparisons that are not judged are
- * left out, and those that only an
- * operator may resolve so are counted as `refused`. `dryRun` writes nothing. `nextCursor`: there are more, after that one.
+ * Resolves all ambiguous holds that match a filter, either without a charge or charged at their amounts.
+ * Each is resolved separately, with its own audit entry. For owners of the named organization and for
+ * operators. Holds of unjudged comparisons are left out; those that only an operator may resolve are
+ * counted as `refused`. `dryRun` writes nothing. `nextCursor` is set if more holds match.
  */
 export async function resolveHolds(ctx: Ctx, asked: ResolveHolds): Promise<HoldsResolved> {
   const { filter, outcome, note, dryRun } = asked;

@@ -34,26 +34,26 @@ const EXECUTION_HOLD = {
   provider: maybe(text),
   fee_bps: maybe(int4),
   pinned_id: maybe(text),
-  /** Another id than the execution's: its comparison, which is not judged. */
+  /** Differs from the id of the execution while its comparison is not judged: the id of that comparison. */
   line_id: maybe(text),
 };
-/** A hold with what its execution says about it. */
+/** A hold with the columns of its execution that a resolution needs. */
 export type ExecutionHold = Of<typeof EXECUTION_HOLD>;
 
-/** What became known about the charge of an execution after its end. */
+/** The charge of an execution, as it became known after the end. */
 export type Found = {
   by: NonNullable<HoldView["resolution"]>;
-  /** What each provider's work costs at list price. */
+  /** Cost of each provider's work at list price. */
   upstream: [provider: string, micros: Micros][];
   feeMicros: Micros;
-  /** Ledger entries of the operator's own. */
+  /** Additional ledger entries that concern the operator only. */
   exposure?: Posting[];
   note: string | null;
-  /** Live write-offs of the organization since then, this one included, may add up to this much. */
+  /** Maximum of the organization's live write-offs since that time, including this one. */
   limit?: { micros: Micros; since: Date };
 };
 
-/** Holds that fulfil a condition on `hold` and `execution`. */
+/** Selects holds by a condition on `hold` and `execution`. */
 export const holdsBy = <P extends Shape>(name: string, params: P, condition: string) =>
   statement(name, {
     params,
@@ -116,10 +116,11 @@ const storeResolution = statement("hold.update.resolved", {
 });
 
 /**
- * Ends an ambiguous hold, on any source of the answer: a person, a late answer, the provider that was asked again, a worker that had sent nothing, or a write-off. One
- * statement moves hold, budgets, wallet and ledger and adds a signed correction beside a pinned record; the receipt stays as
- * it was sealed. A managed customer is charged at most the hold. Null: it is not ambiguous (any more), or a write-off would
- * exceed its limit; nothing was written then.
+ * Ends an ambiguous hold once its charge is known: from a person, a late answer, a second query to the
+ * provider, a worker that had sent nothing, or a write-off. One statement updates hold, budgets, wallet and
+ * ledger and adds a signed correction to a pinned record; the sealed receipt stays unchanged. A managed
+ * customer is charged at most the hold. Returns null and writes nothing if the hold is not ambiguous or a
+ * write-off would exceed its limit.
  */
 export async function resolve(ctx: Ctx, hold: ExecutionHold, found: Found): Promise<ExecutionHold | null> {
   const { by, note } = found;
@@ -154,7 +155,7 @@ export async function resolve(ctx: Ctx, hold: ExecutionHold, found: Found): Prom
     });
     if (rows.length === 0) return null;
     if (by === "written_off") await announceWriteOff(client, hold, charged, now);
-    // A worker's report of its own call is an end like any other: no person acted on it.
+    // A worker's report of its own call needs no audit entry: no person acted on the hold.
     if (by !== "late_answer" && by !== "never_sent")
       await record(
         ctx,
@@ -179,7 +180,10 @@ const sumWrittenOff = statement("hold.sum.written_off", {
      WHERE resolution = 'written_off' AND organization_id = $organizationId AND NOT is_test AND resolved_at > $since`,
 });
 
-/** Does the organization's limit have room for this? One at a time asks, until its transaction ends. */
+/**
+ * Tells whether the organization's limit allows this write-off. The lock lasts until the transaction ends,
+ * so write-offs of one organization cannot exceed the limit together.
+ */
 async function isWithin(
   client: Queryable,
   { organization_id, is_test }: ExecutionHold,
@@ -194,7 +198,10 @@ async function isWithin(
   return (rows[0]?.micros ?? 0) + micros <= limit.micros;
 }
 
-/** What is added beside the record of a pinned execution. The note is not: a record goes to more people than a hold. */
+/**
+ * Signs the correction of a pinned record; jobs have none. The note is left out, because more people can
+ * read a record than a hold.
+ */
 async function correctionsOf(hold: ExecutionHold, by: Found["by"], chargedMicros: Micros, now: Date) {
   if (hold.pinned_id === null) return [];
   const shown = {

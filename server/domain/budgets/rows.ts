@@ -15,14 +15,17 @@ const BUDGET = {
 };
 export type BudgetRow = Of<typeof BUDGET>;
 
-/** Is the hold `h` one that the budget `b` counts? */
+/** SQL condition: the budget `b` counts the hold `h`. */
 const COUNTS = `h.organization_id = b.organization_id AND (NOT b.managed_only OR h.billing_mode = 'managed')
   AND b.scope = ANY(capstan_scopes(h.organization_id, h.project_id, h.principal_id, h.person_id, h.billing_mode, h.credential_ids))`;
 
-/** Does the hold `h` still reserve its amount? */
+/** SQL condition: the hold `h` still reserves its amount. */
 const HELD = "h.state IN ('open', 'ambiguous')";
 
-/** The counted window of the current period; of a budget that is off, which no one counts, the holds themselves. */
+/**
+ * Reads the counted window of the current period. No window is kept for a budget that is off, so its holds
+ * are summed.
+ */
 const spendOf = (isTest: boolean) => `CASE WHEN b.enforcement <> 'off' THEN (
     SELECT json_build_object('heldMicros', w.held_micros, 'settledMicros', w.settled_micros)
     FROM budget_window w
@@ -33,7 +36,7 @@ const spendOf = (isTest: boolean) => `CASE WHEN b.enforcement <> 'off' THEN (
       'settledMicros', coalesce(sum(h.settled_micros), 0))
     FROM hold h WHERE ${COUNTS} AND h.is_test = ${isTest} AND h.created_at >= current.start) END`;
 
-/** Budgets `b` that fulfil a condition, with what counts now. */
+/** Selects budgets `b` by a condition, with their current spend. */
 export const budgetsBy = <P extends Shape>(name: string, params: P, condition: string) =>
   statement(name, {
     params: { now: timestamptz, ...params },
@@ -49,7 +52,7 @@ export const budgetsBy = <P extends Shape>(name: string, params: P, condition: s
 
 export const readBudget = budgetsBy("budget.read", { id: text }, "b.id = $id");
 
-/** The ceiling with a temporary increase that has not run out. */
+/** Returns the ceiling plus a temporary increase that has not expired. */
 export function ceilingAt(row: BudgetRow, now: Date): number {
   const lasts = row.increase_until !== null && row.increase_until > now;
   return row.ceiling_micros + (lasts ? row.increase_micros : 0);
@@ -66,7 +69,7 @@ function toSpend(row: BudgetRow, counted: Counted | null, now: Date): BudgetSpen
   };
 }
 
-/** The wire's Budget. A temporary increase is shown as long as it lasts. */
+/** Returns a budget as the API shows it, with its temporary increase until that expires. */
 export function toBudget(row: BudgetRow, now: Date): BudgetView {
   const { increase_until: until, increase_reason: reason } = row;
   return {

@@ -14,8 +14,8 @@ import { findOwnerToSet, type Owned } from "./owner";
 import { budgetsBy, readBudget, toBudget } from "./rows";
 
 /**
- * Sets a ceiling, counting everything that is reserved and spent in its period already. One of these at a time in an
- * organization; it waits for every reservation under way, and the next ones wait for it.
+ * Sets a ceiling that counts all reservations and spend of its period, including earlier ones. Changes of
+ * one organization's ceilings run one at a time; each waits for running reservations and delays later ones.
  */
 export async function set(ctx: Ctx, input: SetBudget): Promise<BudgetView> {
   const owner = await findOwnerToSet(ctx, input.owner);
@@ -57,7 +57,7 @@ export function underLock<T>(organizationId: string, work: (client: Transaction)
   });
 }
 
-/** From here to the end of the transaction no one reserves or settles money of this organization. */
+/** Keeps others from reserving or settling money of this organization until the transaction ends. */
 export async function lockBudgets(client: Transaction, organizationId: string): Promise<void> {
   await client.query("SELECT pg_advisory_xact_lock(capstan_budget_lock($1))", [organizationId]);
 }
@@ -68,8 +68,8 @@ const OPENING = `INSERT INTO budget (id, organization_id, scope, period, ceiling
 type Opening = { organizationId: string; principalId: string; ceilingMicros: Micros; period: BudgetPeriod };
 
 /**
- * The ceiling of a principal that is made in this very transaction: nothing can be reserved yet, so nothing is
- * counted and no one waits.
+ * Creates the ceiling of a principal that this same transaction creates. Nothing can be reserved yet, so it
+ * needs neither a recount nor the lock.
  */
 export async function openCeiling(
   ctx: Ctx,
@@ -106,7 +106,9 @@ const upsertBudget = statement("budget.upsert", {
      RETURNING id`,
 });
 
-/** Under the lock: the row as it shall be, counted anew, and who said so. */
+/**
+ * Writes the ceiling, recounts it and records the change. The caller holds the lock of the organization.
+ */
 export async function write(ctx: Ctx, client: Transaction, owner: Owned, ceiling: Ceiling): Promise<string> {
   const rows = await upsertBudget.all(client, {
     budgetId: newId("budget"),
@@ -140,7 +142,7 @@ async function current(ctx: Ctx, client: Queryable, budgetId: string): Promise<B
   return toBudget(row, ctx.now());
 }
 
-/** Raises a ceiling until a moment, for a reason. A second increase takes the place of the first. */
+/** Raises a ceiling until a given time. A second increase replaces the first. */
 export async function increase(
   ctx: Ctx,
   { budgetId, ...wanted }: TemporaryIncrease & { budgetId: string },
@@ -149,7 +151,7 @@ export async function increase(
   return change(ctx, budgetId, (client, row) => writeIncrease(ctx, client, row, wanted));
 }
 
-/** Takes a temporary increase back. */
+/** Removes a temporary increase. */
 export function clearIncrease(ctx: Ctx, budgetId: string): Promise<BudgetView> {
   return change(ctx, budgetId, (client, row) => writeIncrease(ctx, client, row, null));
 }
@@ -159,7 +161,7 @@ const turnOff = statement("budget.update.off", {
   sql: `UPDATE budget SET enforcement = 'off', updated_at = $now WHERE id = $budgetId`,
 });
 
-/** A ceiling that no one counts against any more; its history stays. Not a management key's own, to itself. */
+/** Turns a ceiling off and keeps its history. A management key cannot remove its own. */
 export function remove(ctx: Ctx, budgetId: string): Promise<BudgetView> {
   return change(ctx, budgetId, async (client, row) => {
     await turnOff.run(client, { budgetId: row.id, now: ctx.now() });
@@ -181,7 +183,10 @@ const storeIncrease = statement("budget.update.increase", {
   sql: `UPDATE budget SET increase_micros = $amountMicros, increase_until = $increaseUntil, increase_reason = $reason, updated_at = $now WHERE id = $budgetId`,
 });
 
-/** Under the lock: the increase as it shall be, and who said so. */
+/**
+ * Writes the increase, recounts the budget and records the change. The caller holds the lock of the
+ * organization.
+ */
 export async function writeIncrease(
   ctx: Ctx,
   client: Transaction,
