@@ -8,19 +8,19 @@ export type LedgerCheck = {
   isBalanced: boolean;
   transactions: number;
   entries: number;
-  /** By currency and kind of money: the sum of all postings, which is 0. */
+  /** Sum of all postings by currency, live and test; each must be 0. */
   sums: { currency: string; isTest: boolean; sumMicros: number }[];
   wallets: number;
   windows: number;
   openHolds: number;
-  /** What does not agree, one line each. */
+  /** Mismatches, one per line. */
   differences: { what: string; subject: string; expected: number; found: number }[];
 };
 
-/** Most differences listed of one kind. */
+/** Maximum number of differences listed per check. */
 const MOST_LISTED = 100;
 
-/** Wallets against what ledger and holds say. */
+/** Compares wallets with the ledger and the holds. */
 const WALLETS = `
   WITH posted AS (
     SELECT account, is_test, sum(amount_micros)::bigint AS micros FROM ledger_entry
@@ -55,7 +55,7 @@ const WALLETS = `
     AND NOT EXISTS (SELECT FROM wallet w WHERE w.organization_id = e.organization_id AND w.is_test = e.is_test)
   GROUP BY e.account, e.organization_id, e.is_test HAVING sum(e.amount_micros) <> 0`;
 
-/** What is counted against each ceiling, against the holds of its period. */
+/** Compares the counted spend of each budget window with the holds of its period. */
 const WINDOWS = `
   WITH counted AS (
     SELECT b.scope, b.period, w.is_test, w.held_micros, w.settled_micros,
@@ -74,7 +74,7 @@ const WINDOWS = `
     AS figure(name, expected, found)
   WHERE figure.expected <> figure.found`;
 
-/** Settled holds against what the ledger charged for their execution. */
+/** Compares settled holds with the ledger's charges for their executions. */
 const HOLDS = `
   SELECT 'hold settled otherwise than charged' AS what, h.id AS subject, h.settled_micros::bigint AS expected,
     coalesce(charged.micros, 0)::bigint AS found
@@ -86,7 +86,7 @@ const HOLDS = `
   WHERE h.state = 'settled' AND ($organizationId::text IS NULL OR h.organization_id = $organizationId)
     AND coalesce(charged.micros, 0) <> h.settled_micros`;
 
-/** What providers were paid, less what went back, against what the ledger booked. */
+/** Compares each payment, less refunds and lost disputes, with its ledger entries. */
 const PAYMENTS = `
   WITH kept AS (
     SELECT p.id, p.provider, p.currency, CASE p.state WHEN 'paid' THEN greatest(0, p.amount_micros + p.tax_micros - p.refunded_micros
@@ -143,8 +143,9 @@ const readCounts = statement("ledger.check.counts", {
 });
 
 /**
- * Holds the figures that are kept against what they are kept of: wallets, budgets and payments say what ledger and holds
- * say, all as of one moment. That a transaction sums to zero is not asked: the database stores no other. For operators; of one organization, or of all.
+ * Compares wallets, budgets and payments with the ledger and holds that they derive from, in one snapshot.
+ * It does not check that a transaction sums to zero, because the database rejects any other. For operators;
+ * covers one organization, or all.
  */
 export async function checkLedger(ctx: Ctx, organizationId?: string): Promise<LedgerCheck> {
   access.authorize(ctx, "operator");

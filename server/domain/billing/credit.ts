@@ -8,7 +8,10 @@ import { book, moveBalance, walletAccount } from "./book";
 
 export type Credit = { organizationId: string; amountMicros: Micros; isTest: boolean; reason: string };
 
-/** An operator gives an organization money (a negative amount takes it back), live or of the sandbox, with a reason. */
+/**
+ * Adds money to an organization's live or test wallet for a stated reason; a negative amount removes it.
+ * For operators.
+ */
 export async function credit(
   ctx: Ctx,
   { organizationId, amountMicros, isTest, reason }: Credit,

@@ -24,17 +24,20 @@ type PresentationMoney = NonNullable<ReceiptPricing["presentation"]>;
 const SCALE = 8;
 const FACTOR = 10n ** BigInt(SCALE);
 const MICROS_PER_CENT = 10_000n;
-/** For trying out; never used where money is real. */
+/** For development only; production never uses this rate. */
 const DEVELOPMENT_USD_CAD = 1.37;
 
-/** What an organization's settings say of its billing, beside settings of other kinds. */
+/** Billing settings within an organization's settings, which also hold other kinds. */
 const Stored = z.looseObject({
   billingCurrency: BillingCurrency.default("USD"),
   billingCountry: z.string().optional(),
   billingLocale: z.string().optional(),
 });
 
-/** The rate from US dollars to another currency; null: the same currency. Without one, 402 billing_not_configured. */
+/**
+ * Returns the rate from US dollars to another currency; null for US dollars. Throws billing_not_configured
+ * (402) if no rate is set.
+ */
 export function rateTo(currency: BillingCurrency): ScaledFxRate | null {
   if (currency === "USD") return null;
   const rate = env.FX_USD_CAD ?? (env.CAPSTAN_ENV === "production" ? undefined : DEVELOPMENT_USD_CAD);
@@ -57,11 +60,11 @@ export function rateTo(currency: BillingCurrency): ScaledFxRate | null {
   };
 }
 
-/** The currencies that an organization of this installation can pay in. */
+/** Returns the currencies that an organization of this installation can pay in. */
 export const payableIn = (): readonly BillingCurrency[] =>
   env.FX_USD_CAD !== undefined || env.CAPSTAN_ENV !== "production" ? BILLING_CURRENCIES : ["USD"];
 
-/** What an amount in US dollars costs in the other currency: whole cents, rounded up. */
+/** Converts US dollars into the other currency, rounded up to whole cents. */
 export function convertUp(usdMicros: Micros, fx: ScaledFxRate): Micros {
   const scaled = BigInt(usdMicros) * BigInt(fx.rateScaled);
   const unit = FACTOR * MICROS_PER_CENT;
@@ -80,7 +83,7 @@ async function findSettings(organizationId: string): Promise<z.output<typeof Sto
   return Stored.parse((rows[0] ?? unknownOrganization()).settings);
 }
 
-/** The currency, country and locale an organization is billed in. */
+/** Returns the currency, country and locale that an organization is billed in. */
 export async function billingSettings(organizationId: string): Promise<BillingCurrencySettings> {
   const { billingCurrency, billingCountry, billingLocale } = await findSettings(organizationId);
   return {
@@ -96,7 +99,10 @@ const mergeSettings = statement("organization.update.billing_currency", {
   sql: `UPDATE organization SET settings = settings || $change::jsonb WHERE id = $organizationId`,
 });
 
-/** Changes them, for payments from now on; the wallet stays in US dollars. For admins of the organization. */
+/**
+ * Changes the billing settings for future payments; the wallet stays in US dollars. For admins of the
+ * organization.
+ */
 export async function setBillingCurrency(
   ctx: Ctx,
   named: string | undefined,
@@ -118,8 +124,8 @@ export async function setBillingCurrency(
 }
 
 /**
- * How amounts in US dollars may be shown to an organization billed in another currency, by its settings; null: as they
- * are. An installation that lost its rate still shows dollars.
+ * Returns the rate for showing US dollars in the organization's billing currency. Null means that dollars
+ * are shown, also if the installation no longer has a rate.
  */
 export function presentationFor(organizationSettings: unknown): ScaledFxRate | null {
   const { billingCurrency } = Stored.parse(organizationSettings);
@@ -127,7 +133,7 @@ export function presentationFor(organizationSettings: unknown): ScaledFxRate | n
   return rateTo(billingCurrency);
 }
 
-/** An amount in US dollars as it is shown in the other currency: to the micro, rounded half up. */
+/** Converts US dollars for display in the other currency, to the micro, rounded half up. */
 export function present(usdMicros: Micros, fx: ScaledFxRate): PresentationMoney {
   const scaled = BigInt(usdMicros) * BigInt(fx.rateScaled);
   return { convertedTotal: toMoney(Number((scaled + FACTOR / 2n) / FACTOR), fx.quoteCurrency), fx };

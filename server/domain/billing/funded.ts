@@ -5,13 +5,13 @@ import { fundsOf } from "./wallet";
 export type Funds = { allowanceMicros: Micros; walletMicros: Micros };
 
 /**
- * What an organization has left, at most a second old: a hint for choosing a route and for descriptors. What may really
- * be spent is decided by the reservation. Looking takes nothing of the allowance.
+ * Remaining funds of an organization, at most one second old: a hint for routes and descriptors. The
+ * reservation decides what can be spent, and reading reserves nothing.
  */
 export const recentFunds: (organizationId: string, isTest: boolean) => Promise<Funds> = recent(
   (organizationId, isTest) => `${organizationId} ${isTest}`,
   fundsOf,
 );
 
-/** Has it anything to pay managed work with? */
+/** Tells whether any funds for managed work are left. */
 export const isFunded = ({ allowanceMicros, walletMicros }: Funds) => allowanceMicros > 0 || walletMicros > 0;

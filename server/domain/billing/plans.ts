@@ -14,7 +14,9 @@ const readSettings = statement("organization.read.plans", {
   sql: `SELECT settings FROM organization WHERE id = $organizationId`,
 });
 
-/** The plans of this installation, the one the caller's organization has, what holds for it and what it uses. */
+/**
+ * Lists the plans of this installation, with the organization's current plan, limits, features and usage.
+ */
 export async function plans(ctx: Ctx, organizationId?: string): Promise<PlanList> {
   const id = billedOrganization(ctx, organizationId, "viewer");
   const rows = await readSettings.all(pool, { organizationId: id });

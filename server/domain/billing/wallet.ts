@@ -16,7 +16,7 @@ import { bool, column, int8, maybe, pick, present, text, timestamptz } from "@/s
 import { statement } from "@/server/sql/statement";
 import { billingSettings, presentationFor } from "./currency";
 
-/** What managed work costs beside the provider's price, in hundredths of a percent. */
+/** Service fee on top of the provider's price, in hundredths of a percent. */
 export const SERVICE_FEE_BPS = 600;
 
 type WalletRow = {
@@ -28,7 +28,7 @@ type WalletRow = {
   allowance_held_micros: number;
 };
 
-/** An organization that has run nothing has no row yet, and its whole allowance. */
+/** An organization without a row has never reserved or received money, so its whole allowance is left. */
 const untouched = (is_test: boolean): WalletRow => ({
   is_test,
   balance_micros: 0,
@@ -72,7 +72,10 @@ function toWalletMoney(row: WalletRow): WalletMoney {
   };
 }
 
-/** What an organization has to spend on managed work, live and of the sandbox. For keys that read billing, and viewers. */
+/**
+ * Returns an organization's funds for managed work, live and test. For viewers, and for keys that may read
+ * billing.
+ */
 export async function wallet(ctx: Ctx, named?: string): Promise<Wallet> {
   const organizationId = billedOrganization(ctx, named, "viewer");
   const [settings, { live, test }] = await Promise.all([
@@ -90,7 +93,7 @@ export async function wallet(ctx: Ctx, named?: string): Promise<Wallet> {
   };
 }
 
-/** What an organization can still run managed: of the one-time allowance, and of the prepaid balance. */
+/** Returns the remaining funds for managed work, from the allowance and the prepaid balance. */
 export async function fundsOf(organizationId: string, isTest: boolean) {
   const purses = await readPurses(organizationId);
   const row = isTest ? purses.test : purses.live;
@@ -149,8 +152,9 @@ const listLines = statement("account_line.list.own", {
 });
 
 /**
- * Everything that ever moved an organization's wallet and allowance, newest first. Entries never change, except that
- * a comparison is one entry until it is judged. A key that is bound to a project sees that project's and the organization's own entries, not those of its other projects.
+ * Lists all entries of an organization's wallet and allowance, newest first. Entries never change, except
+ * that a comparison is one entry until it is judged. A key of a project sees the entries of that project
+ * and those without a project.
  */
 export async function walletTransactions(
   ctx: Ctx,
