@@ -15,7 +15,7 @@ const NO_LIMITS: PlanLimits = {
 };
 export const ALL_FEATURES: PlanFeatures = { cancel: true, approve: true, reject: true };
 
-/** What everybody has who runs this product themselves: no limits but those that protect the machine. */
+/** Plan of everyone who runs this product themselves. It has no limits. */
 const SELF_HOSTED: Plan = {
   planKey: keyOf("self-hosted"),
   slug: "self-hosted",
@@ -44,7 +44,10 @@ function keyOf(slug: string): string {
 type Known = { text: string | undefined; chosen: string | undefined; plans: readonly Plan[]; fallback: Plan };
 let known: Known | undefined;
 
-/** Reads PLANS and DEFAULT_PLAN. Throws what an operator has to mend, which stops a process at its start. */
+/**
+ * Reads PLANS and DEFAULT_PLAN. Throws a Refusal for a setting that the operator must fix, which ends the
+ * process at startup.
+ */
 function read(text: string | undefined, chosen: string | undefined): Known {
   let json: unknown;
   try {
@@ -84,8 +87,10 @@ try {
   exitRefused(error);
 }
 
-/** The plans of this installation, in the order in which its operator lists them: each is the upgrade of those before. */
+/**
+ * Returns the plans of this installation in the operator's order; each one is an upgrade of those before.
+ */
 export const allPlans = (): readonly Plan[] => current().plans;
 
-/** The plan of an organization none was given to, or one that is no longer listed. */
+/** Returns the plan of an organization whose own plan is not set or no longer listed. */
 export const defaultPlan = (): Plan => current().fallback;

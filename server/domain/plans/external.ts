@@ -2,15 +2,18 @@ import type { ProjectAccess } from "@/server/domain/access";
 import { fail } from "@/server/platform/errors/errors";
 import { publicUrl } from "@/server/platform/settings/env";
 
-/** Do executions of this organization reach providers? They do unless an owner switched them off. */
+/**
+ * Tells whether executions of this organization may call providers. They may unless its settings turn that
+ * off.
+ */
 export const allowsExternal = (settings: ProjectAccess["organizationSettings"]): boolean =>
   settings.externalActions !== false;
 
-/** Where an owner switches them. */
+/** Settings page with this switch. */
 export const externalSwitchOf = (projectId: string): string =>
   `${publicUrl}/projects/${projectId}/organization?view=settings`;
 
-/** Refuses an execution that would leave for a provider, where the organization has switched that off. */
+/** Refuses an execution that would call a provider if the organization has turned such calls off. */
 export function requireExternal({
   id,
   organizationSettings,

@@ -3,13 +3,16 @@ import type { ProjectAccess } from "@/server/domain/access";
 import { fail } from "@/server/platform/errors/errors";
 import { PlanSettings, planOf, type Settings } from "./limits";
 
-/** What the organization may do: as its plan says, and what an operator agreed with it instead. */
+/**
+ * Returns the features of an organization: those of its plan, overridden by the operator's agreement with
+ * it.
+ */
 export const featuresOf = (settings: Settings): PlanFeatures => ({
   ...planOf(settings).features,
   ...PlanSettings.parse(settings).features,
 });
 
-/** CapabilityNotAllowed where the organization's plan lacks it. */
+/** Throws CapabilityNotAllowed if the organization lacks the feature. */
 export function requireFeature(
   { organizationSettings }: Pick<ProjectAccess, "organizationSettings">,
   feature: PlanFeature,

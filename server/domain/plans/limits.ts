@@ -11,7 +11,7 @@ import type { Json } from "@/server/platform/durable/step";
 import { fail } from "@/server/platform/errors/errors";
 import { allPlans, defaultPlan } from "./define";
 
-/** What an organization's settings say of its plan. What is there was parsed before it was written. */
+/** Plan, limits and features in an organization's settings; validated on write. */
 export const PlanSettings = z.object({
   plan: z.string().optional().catch(undefined),
   limits: PlanLimits.partial().catch({}).default({}),
@@ -21,14 +21,16 @@ export const PlanSettings = z.object({
 export type Settings = Record<string, Json>;
 type Held = Pick<ProjectAccess, "organizationSettings">;
 
-/** The plan an organization has. */
+/** Returns the plan of an organization, or the default plan if its own is not listed. */
 export function planOf(settings: Settings): Plan {
   const { plan } = settings;
   if (plan === undefined) return defaultPlan();
   return allPlans().find(({ slug }) => slug === plan) ?? defaultPlan();
 }
 
-/** The limits that hold for it: its plan's, and what an operator agreed with it instead. */
+/**
+ * Returns the limits of an organization: those of its plan, overridden by the operator's agreement with it.
+ */
 export function limitsOf(settings: Settings): Limits {
   const { limits } = planOf(settings);
   if (settings.limits === undefined) return limits;
@@ -38,7 +40,7 @@ export function limitsOf(settings: Settings): Limits {
 export const limitOf = ({ organizationSettings }: Held, limit: PlanLimit): number | null =>
   limitsOf(organizationSettings)[limit];
 
-/** The next plan that allows more than this; null: none that is listed. */
+/** Returns the next plan that allows more than `most`; null if none is listed. */
 export function upgradeOf(settings: Settings, limit: PlanLimit, most: number) {
   const plans = allPlans();
   const next = plans
@@ -50,7 +52,7 @@ export function upgradeOf(settings: Settings, limit: PlanLimit, most: number) {
     displayName: next.displayName,
     monthlyUsd: next.monthlyUsd,
     [limit]: next.limits[limit],
-    // The wire shows it with every upgrade.
+    // The API shows this limit with every upgrade.
     concurrentDurableJobs: next.limits.concurrentDurableJobs,
   };
 }
@@ -62,7 +64,10 @@ const WORDS: Record<"users" | "projects" | "environments" | "apiKeys", string> =
   apiKeys: "active API keys",
 };
 
-/** Refuses what would make it `count`, where the plan has room for fewer. The caller counts under a lock. */
+/**
+ * Refuses a change that would raise the number to `count` if the plan allows fewer. The caller counts under
+ * a lock.
+ */
 export function requireRoom(settings: Settings, limit: keyof typeof WORDS, count: number): void {
   const most = limitsOf(settings)[limit];
   if (most === null || count <= most) return;

@@ -7,9 +7,9 @@ import { limitsOf, type Settings } from "./limits";
 type Used = PlanList["used"];
 type Organization = { organizationId: string; settings: Settings };
 
-/** How much of each limit an organization uses now. */
+/** Returns an organization's current usage of each limit. */
 export async function usedOf(organization: Organization, now: Date): Promise<Used> {
-  return (await usedOfEach([organization], now)).get(organization.organizationId)!; // one of one
+  return (await usedOfEach([organization], now)).get(organization.organizationId)!; // the map has the one requested id
 }
 
 const readUsed = statement("organization.read.used", {
@@ -34,7 +34,7 @@ const readUsed = statement("organization.read.used", {
      FROM unnest($organizationIds::text[], $areHoursCounted::boolean[]) AS asked(id, is_hour_counted)`,
 });
 
-/** The same of each of these organizations, in one statement. */
+/** Returns the current usage of several organizations, in one statement. */
 export async function usedOfEach(organizations: Organization[], now: Date): Promise<Map<string, Used>> {
   const rows = await readUsed.all(pool, {
     organizationIds: organizations.map(({ organizationId }) => organizationId),

@@ -8,23 +8,28 @@ import { requireExternal } from "./external";
 import { limitsOf, planOf, type Settings, upgradeOf } from "./limits";
 
 /*
- * Limits on work are held by the statement that admits it (capstan_take in prisma/guards/4-plans.sql), so that any number at once do
- * not overrun them. An admission carries the limits that hold for it; without any it costs nothing.
+ * The statement that admits work enforces its limits (capstan_take in prisma/guards/4-plans.sql), so
+ * concurrent admissions cannot exceed them. An admission passes the limits of its organization; without any
+ * there is no cost.
  */
 
-/** The common table after `mine`, the rows an admission writes: takes of the plan what they need, before any money is set aside. */
+/**
+ * Common table after `mine`, the rows of an admission: counts them against the plan before any money is
+ * reserved.
+ */
 export const TAKEN = `taken AS MATERIALIZED (
   SELECT CASE WHEN EXISTS (SELECT FROM mine WHERE most_active IS NOT NULL OR most_inferences IS NOT NULL)
     THEN capstan_take(ARRAY(SELECT ROW(organization_id, id, most_active, most_inferences, 1, created_at)::plan_taking FROM mine)) END
 )`;
 
-/** What an admission carries of its organization's settings. Null: no limit. */
+/** Columns of the limits that an admission passes; null for no limit. */
 export const BOUNDS = { most_active: maybe(int4), most_inferences: maybe(int4) };
 export type Bounds = Of<typeof BOUNDS>;
 
 /**
- * Holds an execution to what its organization allows; every admission needs the answer, so no door goes past this. `leaves`:
- * it would reach a provider, which is refused with EXTERNAL_ACTIONS_DISABLED where the organization has switched that off.
+ * Returns the limits that an execution must pass to its admission, so no entry point can skip this check.
+ * If `leaves` is true, the execution would call a provider, which throws EXTERNAL_ACTIONS_DISABLED if the
+ * organization has turned that off.
  */
 export function underOrganization(
   project: Pick<ProjectAccess, "id" | "organizationSettings">,
@@ -46,7 +51,7 @@ type Refused = {
   settings: Settings;
 };
 
-/** Turns the refusals of capstan_take into the wire's; rethrows the rest. */
+/** Turns the refusals of capstan_take into API errors; rethrows any other error. */
 export function refuseWork(cause: unknown): never {
   const { code, detail } = cause as { code?: string; detail?: string };
   if (code !== "CB429") throw cause;
@@ -72,7 +77,10 @@ export function refuseWork(cause: unknown): never {
   );
 }
 
-/** Of each plan by its slug, and of the default one by the empty word; null where no plan has this limit. */
+/**
+ * Returns this limit by plan slug, with the default plan under the empty string. Null if no plan has this
+ * limit.
+ */
 export function limitByPlan(limit: PlanLimit): Record<string, number | null> | null {
   const plans = allPlans();
   if (plans.every(({ limits }) => limits[limit] === null)) return null;
@@ -80,7 +88,10 @@ export function limitByPlan(limit: PlanLimit): Record<string, number | null> | n
   return Object.fromEntries([...all, ["", defaultPlan().limits[limit]]]);
 }
 
-/** An SQL expression: the limit of the row `organization`, by `byPlan` as `limitByPlan` makes it. Null: none. */
+/**
+ * SQL expression for the limit of the row `organization`; `byPlan` is the result of `limitByPlan`. Null for
+ * no limit.
+ */
 export const limitInSql = (limit: PlanLimit, byPlan: string) => `(CASE
   WHEN organization.settings->'limits' ? '${limit}' THEN organization.settings->'limits'->>'${limit}'
   WHEN ${byPlan} ? (organization.settings->>'plan') THEN ${byPlan}->>(organization.settings->>'plan')
