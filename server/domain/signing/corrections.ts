@@ -2,7 +2,10 @@ import type { PinnedCorrectionView } from "@/server/contract/pinned-records";
 import { canonicalText } from "@/server/platform/text/canonical";
 import { type Signed, signBody } from "./keys";
 
-/** Signs what became known of a record after its end, as it is shown: the record's own seal does not cover it. */
+/**
+ * Signs a correction of a record in the form that is shown. The record's own seal does not cover later
+ * corrections.
+ */
 export function signCorrection(shown: Omit<PinnedCorrectionView, "signature">): Promise<Signed> {
   return signBody(canonicalText(shown));
 }

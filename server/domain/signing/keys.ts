@@ -7,25 +7,29 @@ import { pool, withSystem } from "@/server/platform/db";
 import { log } from "@/server/platform/log/log";
 
 /*
- * The keys that sign receipts: Ed25519, one active at a time, made on first use, private halves sealed under the vault
- * key. A retired key stays published, so what it signed can be verified for ever.
+ * Receipts are signed with Ed25519 keys. One key is active at a time and is created on first use; private
+ * keys are encrypted under the vault key. A retired key stays published, so its signatures can be verified
+ * forever.
  */
 
-/** How a body was signed: what the receipt's row keeps beside it. */
+/** Signature of a body and the id of its key, as the signed row stores them. */
 export type Signed = { keyId: string; signature: string };
 
 type Signer = { keyId: string; privateKey: KeyObject };
 type KeyRow = { id: string; private_key: string };
 type PublicJwk = { kty: "OKP"; crv: "Ed25519"; x: string };
 
-/** After this long a process looks, beside its work, whether the keys were rotated. */
+/** After this interval a process checks in the background whether the keys were rotated. */
 const LOOK_AGAIN_MS = 30_000;
 
 let held: Promise<Signer> | undefined;
 let readAt = 0;
 let looking = false;
 
-/** Signs a canonical body. The key is read once per process; later changes are noticed without making anybody wait. */
+/**
+ * Signs a canonical body. The key is cached per process; a rotation is noticed in the background, so no
+ * signature waits for it.
+ */
 export async function signBody(body: string): Promise<Signed> {
   const { keyId, privateKey } = await currentSigner();
   return { keyId, signature: sign(null, Buffer.from(body), privateKey).toString("base64url") };
@@ -52,14 +56,14 @@ async function lookAgain(current: Promise<Signer>): Promise<void> {
     const row = await activeRow();
     if (row && row.id !== (await current).keyId) held = Promise.resolve(toSigner(row));
   } catch (error) {
-    // The key in hand is published and stays valid, retired or not.
+    // The cached key stays published and valid, even if it is retired.
     log.warn({ err: error }, "whether the signing key was rotated could not be read");
   } finally {
     looking = false;
   }
 }
 
-/** Forgets the keys in hand: the next signature and the next reader of the set read them again. */
+/** Clears the cached keys, so the next signature and the next read of the public keys load them again. */
 export function forgetKeys(): void {
   held = undefined;
   published = undefined;
@@ -70,7 +74,8 @@ async function readSigner(): Promise<Signer> {
   try {
     return toSigner(row);
   } catch (error) {
-    // A vault key that was lost must not keep executions from ending. What the old key signed still verifies.
+    // A lost vault key must not keep executions from ending. Signatures of the old key can still be
+    // verified.
     log.error({ err: error, keyId: row.id }, "the signing key cannot be opened and is replaced by a new one");
     return toSigner(await makeKey(new Date(), true));
   }
@@ -94,7 +99,10 @@ async function activeRow(): Promise<KeyRow | null> {
   return rows[0] ?? null;
 }
 
-/** Makes a key and answers with the active one: ours, or, unless one shall be replaced, that of the first. */
+/**
+ * Creates a key and returns the active one. Without `replace`, a key that another process made first is
+ * returned instead.
+ */
 async function makeKey(now: Date, replace: boolean): Promise<KeyRow> {
   const made = generateKeyPairSync("ed25519");
   const { x } = made.publicKey.export({ format: "jwk" });
@@ -102,7 +110,7 @@ async function makeKey(now: Date, replace: boolean): Promise<KeyRow> {
   const id = thumbprintOf(jwk);
   const pkcs8 = made.privateKey.export({ format: "der", type: "pkcs8" });
   return withSystem(async (tx) => {
-    // Rotations and first uses wait for each other; readers wait for no one.
+    // The lock orders rotations and first uses; readers do not wait for it.
     await tx.$executeRaw`LOCK TABLE signing_key IN SHARE ROW EXCLUSIVE MODE`;
     const active = await tx.signingKey.findFirst({ where: { retiredAt: null } });
     if (active && !replace) return { id: active.id, private_key: active.privateKey };
@@ -118,7 +126,7 @@ function thumbprintOf({ crv, kty, x }: PublicJwk): string {
   return createHash("sha256").update(JSON.stringify({ crv, kty, x })).digest("base64url");
 }
 
-/** Retires the key that signs and makes the next one. Other processes sign with it within half a minute. */
+/** Retires the active key and creates the next one. Other processes use it within half a minute. */
 export async function rotateSigningKey(ctx: Ctx): Promise<SigningKey> {
   access.authorize(ctx, "operator");
   const { id } = await makeKey(ctx.now(), true);
@@ -128,7 +136,7 @@ export async function rotateSigningKey(ctx: Ctx): Promise<SigningKey> {
   return key;
 }
 
-/** Every signing key, newest first; private halves stay where they are. */
+/** Lists all signing keys, newest first, without their private keys. */
 export async function listSigningKeys(ctx: Ctx): Promise<SigningKey[]> {
   access.authorize(ctx, "operator");
   const { rows } = await pool.query<{ id: string; created_at: Date; retired_at: Date | null }>(
@@ -146,7 +154,10 @@ export async function listSigningKeys(ctx: Ctx): Promise<SigningKey[]> {
 const PUBLISHED_FOR_MS = 5_000;
 let published: { keys: Promise<JsonWebKeySet>; readAt: number } | undefined;
 
-/** The public keys of all receipts ever sealed here, newest first. Makes the first key where there is none yet. */
+/**
+ * Returns the public keys of all receipts ever sealed here, newest first. Creates the first key if there is
+ * none.
+ */
 export function publicKeys(): Promise<JsonWebKeySet> {
   if (published && performance.now() - published.readAt < PUBLISHED_FOR_MS) return published.keys;
   const reading = { keys: readPublicKeys(), readAt: performance.now() };
