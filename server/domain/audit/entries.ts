@@ -34,7 +34,7 @@ const listEntries = statement("audit_entry.list.subjects", {
      ORDER BY entry.id DESC LIMIT $limit`,
 });
 
-/** What was done to some things, latest first. For operators. */
+/** Lists the audit entries of the given subjects, latest first. For operators. */
 export async function entries(ctx: Ctx, { subjects, cursor, limit }: ListAuditEntries): Promise<AuditPage> {
   access.authorize(ctx, "operator");
   const rows = await listEntries.all(pool, {
@@ -45,7 +45,7 @@ export async function entries(ctx: Ctx, { subjects, cursor, limit }: ListAuditEn
   return pageOf(rows, limit, toEntry);
 }
 
-/** What both views of an act say. */
+/** Fields that both views of an entry share. */
 export const toEntry = (row: Row) => ({
   entryId: row.id,
   action: row.action,

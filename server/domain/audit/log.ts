@@ -17,7 +17,7 @@ type LogRow = Row & {
 
 const PAGE = 1_000;
 
-/** Acts of one organization, latest first. Who may read them the caller has decided. */
+/** Lists the audit entries of one organization, latest first. The caller has already checked access. */
 export async function logOf(
   organizationId: string,
   { cursor, limit, ...query }: ListAuditLog,
@@ -40,7 +40,7 @@ const COLUMNS: [name: string, of: (entry: AuditLogEntry) => string | null][] = [
   ["entry_id", (entry) => entry.entryId],
 ];
 
-/** The whole log as a table: read page by page while it is sent, so its length costs no memory. */
+/** Streams the whole log as CSV. It is read page by page, so memory use does not grow with its length. */
 export async function* logFile(
   organizationId: string,
   query: AuditLogQuery,

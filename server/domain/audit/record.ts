@@ -6,7 +6,7 @@ import { newId } from "@/server/platform/ids";
 import { type Column, column, names, type Of } from "@/server/sql/column";
 import { statement } from "@/server/sql/statement";
 
-/** Where acts are kept that concern no organization but the installation. */
+/** Organization id of audit entries that concern the whole installation. */
 export const INSTALLATION = "installation";
 
 export type Act = {
@@ -14,14 +14,14 @@ export type Act = {
   projectId?: string | null;
   /** e.g. budget.set, hold.resolved, wallet.credited */
   action: string;
-  /** The id of what it was done to. */
+  /** Id of the changed object. */
   subject: string;
   details?: Record<string, Json>;
 };
 
 export type AuditRow = Of<typeof auditEntry>;
 
-/** Who did what, and from where, for a statement that writes it with the act itself. */
+/** Returns an audit entry for a statement that writes it together with the act. */
 export const auditRow = (ctx: Ctx, { projectId = null, details = {}, ...act }: Act): AuditRow => ({
   id: newId("audit"),
   organization_id: act.organizationId,
@@ -36,9 +36,12 @@ export const auditRow = (ctx: Ctx, { projectId = null, details = {}, ...act }: A
   created_at: ctx.now(),
 });
 
-/** The parameter of such a statement. */
+/** Type of the parameter that passes these entries to a statement. */
 export const AUDIT: Column<AuditRow[] | null> = column("jsonb", true);
-/** Its last common table: writes the rows of the parameter `audit` for each row of `from`, so for none where nothing was done. */
+/**
+ * Last common table of such a statement: inserts the entries of `audit` once per row of `from`, and none if
+ * `from` is empty.
+ */
 export const audited = (audit: string, from: string): string => `audited AS (
   INSERT INTO audit_entry (${names(auditEntry)})
   SELECT ${names(auditEntry, "entry")} FROM ${from}, jsonb_populate_recordset(NULL::audit_entry, ${audit}::jsonb) AS entry
@@ -50,7 +53,7 @@ const writing = statement("audit.record", {
   sql: `WITH act AS (SELECT), ${audited("$audit", "act")} SELECT FROM act`,
 });
 
-/** Writes down who did what, and from where, in the transaction of the act: neither is there without the other. */
+/** Records the act in the caller's transaction, so that both are committed or neither. */
 export async function record(ctx: Ctx, act: Act, transaction: Transaction | Tx): Promise<void> {
   const audit = [auditRow(ctx, act)];
   if ("query" in transaction) await writing.all(transaction, { audit });
