@@ -13,10 +13,12 @@ import { type Booked, booked, isWholeBack } from "./merge";
 import { endRefund, failRefund, noteOfRefund, writeRefund } from "./refund-rows";
 import type { FailedRefund, PaymentRow } from "./rows";
 
-/** A payment as an event left it, and what of it was booked before and is to be booked now. */
+/** A payment after an event, with the amounts booked before and those to book now. */
 type Change = { row: PaymentRow; was: Booked; is: Booked; eventId: string };
 
-/** Writes a payment as it is now, and books and tells what that changes. The caller has locked its row. */
+/**
+ * Stores the payment after an event, books the difference and records it. The caller has locked the row.
+ */
 export async function applyPaymentEvent(
   client: Transaction,
   ctx: Ctx,
@@ -114,7 +116,9 @@ async function bookReturned(client: Transaction, ctx: Ctx, change: Change) {
   });
 }
 
-/** Less is given back than was: the same postings the other way, and what was bought has its money again. */
+/**
+ * Books a smaller returned amount than before: the reverse postings, and the purchase gets its money back.
+ */
 async function recordReversal(
   client: Transaction,
   ctx: Ctx,
@@ -134,7 +138,10 @@ async function recordReversal(
   if (refundId) await tellFailed(client, ctx, row, refundId);
 }
 
-/** A message is applied once and changes what is returned at most once, so its id makes the name. */
+/**
+ * Names the transaction after the message: each message is applied once, and changes the returned amount at
+ * most once.
+ */
 async function bookReturn(
   client: Transaction,
   ctx: Ctx,
@@ -155,7 +162,10 @@ async function bookReturn(
   });
 }
 
-/** A refund that was taken did not reach the payer. It can be requested again, unless all is back in another way. */
+/**
+ * Handles a refund that was accepted but did not reach the payer. It can be requested again, unless the
+ * whole amount was returned in another way.
+ */
 async function refundFailed(
   client: Transaction,
   ctx: Ctx,
@@ -200,7 +210,10 @@ const paidOf = (row: PaymentRow, ctx: Ctx): Paid => ({
   paidAt: row.paid_at ?? ctx.now(),
 });
 
-/** From the provider to the account that is paid for and to the tax, by way of the exchange where the currencies differ. */
+/**
+ * Moves money from the provider to the credited account and the tax account, through the exchange if the
+ * currencies differ.
+ */
 function postingsOf(
   row: PaymentRow,
   {
@@ -223,7 +236,7 @@ function postingsOf(
   ];
 }
 
-/** Writes down for the organization what happened to one of its payments. */
+/** Records an event of a payment in the audit log of its organization. */
 export const tell = (
   client: Transaction,
   ctx: Ctx,

@@ -9,7 +9,10 @@ import { kindOf } from "./kinds";
 import { contradiction, merged } from "./merge";
 import { lockPayment, type PaymentRow } from "./rows";
 
-/** What became of a message. foreign: it concerns no payment of ours. mismatch: it contradicts ours, and changed nothing. */
+/**
+ * Result of a message. `foreign` concerns no payment of ours; `mismatch` contradicts our payment and
+ * changed nothing but the logs.
+ */
 export type Applied = "applied" | "seen" | "foreign" | "mismatch";
 
 const insertEvent = statement("payment_event.insert", {
@@ -25,8 +28,9 @@ const insertEvent = statement("payment_event.insert", {
 });
 
 /**
- * Applies a provider's message to a payment, once. The row keeps the latest that was reported, whatever the order, and its
- * ledger entries are a function of the row: the same messages twice, late or at once lead to the same row, ledger and wallet.
+ * Applies a provider's message to a payment once. The row keeps the latest reported state and its ledger
+ * entries follow from the row alone, so the same messages lead to the same ledger and wallet even if
+ * repeated, late or concurrent.
  */
 export async function applyPaymentMessage(
   ctx: Ctx,
@@ -84,7 +88,10 @@ const findAsked = statement("payment.find.asked", {
   sql: `SELECT id, kind, subject_id FROM payment WHERE provider = $provider AND id = $paymentId`,
 });
 
-/** Which of our payments the news are about: by the id we gave, by the session, by the provider's payment, or by asking. */
+/**
+ * Finds the payment of a message: by our id, by the session, by the provider's payment id, or by a query to
+ * the provider.
+ */
 async function locate(provider: PaymentProvider, news: PaymentNews): Promise<Located | null> {
   const named = news.about === "dispute" ? null : news.paymentId;
   const session = news.about === "checkout" ? news.sessionId : null;

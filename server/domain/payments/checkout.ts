@@ -15,30 +15,30 @@ import { kindOf } from "./kinds";
 import { providerNamed, requireProvider } from "./provider";
 import { findPayment, type PaymentRow, returnUrl } from "./rows";
 
-/** How long a checkout stays open; Stripe takes from thirty minutes to a day. */
+/** Lifetime of a checkout; Stripe accepts thirty minutes to a day. */
 const LIFETIME_MS = 23 * HOUR_MS;
 const MICROS_PER_CENT = 10_000;
 
 export type Purchase = {
   organizationId: string;
-  /** What is bought: a name of `definePaymentKind`, and the one thing where a kind buys one. */
+  /** A name passed to `definePaymentKind`; `subjectId` is the purchased thing for kinds that sell one. */
   kind: string;
   subjectId?: string;
   priceMicros: Micros;
   /**
-   * dollars: the price is in US dollars, and is paid in this currency at the rate of today.
-   * own: the price is in this currency, and so is what is bought.
+   * `dollars`: the price is in US dollars and is paid in `currency` at today's rate. `own`: price and
+   * purchase are both in `currency`.
    */
   price: "dollars" | "own";
   currency: BillingCurrency;
   presetKey?: string | null | undefined;
-  /** The checkout ends by then at the latest. */
+  /** Latest time at which the checkout closes. */
   until?: Date;
 };
 
 /**
- * Opens a checkout for a person whose right to buy this the caller has checked. The payment is written down before the
- * provider is asked, and its id is the key by which a repeated request is one.
+ * Opens a checkout; the caller has checked that the person may buy this. The payment is stored before the
+ * provider is called, and its id is the idempotency key of that call.
  */
 export async function startCheckout(ctx: Ctx, purchase: Purchase): Promise<CheckoutSession> {
   return openCheckout(ctx, await writePayment(pool, ctx, purchase));
@@ -57,8 +57,8 @@ const findOpen = statement("payment.find.open", {
 });
 
 /**
- * The one payment by which a thing is paid: an open one is everybody's, one whose time has passed makes room for a new one.
- * In a transaction of the caller, who keeps others from doing the same meanwhile.
+ * Returns the only open payment of a thing, which all payers share, or creates one if the last has expired.
+ * Runs in the caller's transaction, which keeps others from doing the same.
  */
 export async function joinPayment(
   client: Queryable,
@@ -141,8 +141,9 @@ const storeSession = statement("payment.update.session", {
 });
 
 /**
- * Leads to the checkout of a payment that is open, asking the provider for one where it has not answered yet. What it is
- * asked is made of the payment's row alone, so that asked again it is the same request, and answers with the same page.
+ * Returns the checkout of an open payment, and requests one from the provider if none is stored. The
+ * request is built from the payment's row alone, so a repeated request is identical and returns the same
+ * page.
  */
 export async function openCheckout(ctx: Ctx, row: PaymentRow): Promise<CheckoutSession> {
   const { id: paymentId } = row;
@@ -170,7 +171,10 @@ export async function openCheckout(ctx: Ctx, row: PaymentRow): Promise<CheckoutS
   return isFirst ? { ...opened, paymentId } : overtaken(row, opened);
 }
 
-/** Somebody was faster: to open the same page, or to pay on it. A payment that has ended otherwise has to be tried anew. */
+/**
+ * Another request stored its session first, or the payment has changed meanwhile. A payment that is neither
+ * open nor paid must be started again.
+ */
 async function overtaken(row: PaymentRow, opened: OpenedCheckout): Promise<CheckoutSession> {
   const now = await findPayment(row.id);
   if (now?.session_id !== opened.sessionId) paymentsAreDown();
@@ -190,7 +194,8 @@ async function askForCheckout(ctx: Ctx, row: PaymentRow): Promise<OpenedCheckout
   } catch (cause) {
     if (!(cause instanceof PaymentProviderDown)) throw cause;
     ctx.log.error({ err: cause, paymentId: row.id }, "a checkout could not be opened");
-    // If one was opened after all, no one knows its address; and its messages would find the payment and outrank this.
+    // A checkout may exist although the provider did not answer, but no one has its URL. If the payer pays
+    // after all, its message finds the payment and outranks this state.
     if (!cause.isBusy) await failUnopened.run(pool, { paymentId: row.id });
     paymentsAreDown();
   }
@@ -233,7 +238,9 @@ const readCustomer = statement("payment.read.customer", {
        AND customer_id IS NOT NULL ORDER BY id DESC LIMIT 1`,
 });
 
-/** The payer, as this provider knows the organization since it last paid. */
+/**
+ * Returns the provider's customer id of the organization from its latest payment; null if there is none.
+ */
 export async function customerOf(
   organizationId: string,
   provider: string,

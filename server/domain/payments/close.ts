@@ -9,9 +9,9 @@ import { statement } from "@/server/sql/statement";
 import { providerNamed } from "./provider";
 
 const MOST = 50;
-/** A page the provider was asked to close, of which nothing was heard, is asked for again after this. */
+/** Wait before another attempt to close a page, in case the last one was lost. */
 const AGAIN_MS = 120_000;
-/** By then every page has closed automatically. */
+/** Every page closes automatically within this time after its expiry. */
 const LONGEST_MS = DAY_MS;
 
 const bringForward = statement("payment.update.close_at", {
@@ -19,7 +19,10 @@ const bringForward = statement("payment.update.close_at", {
   sql: `UPDATE payment SET close_at = $now WHERE kind = $kind AND subject_id = $subjectId AND state = 'open' AND close_at = expires_at`,
 });
 
-/** Marks the open checkouts of a thing to be closed now: it cannot be bought any more. In the caller's transaction. */
+/**
+ * Marks the open checkouts of a thing to be closed now, because it is no longer for sale. Runs in the
+ * caller's transaction.
+ */
 export async function closeCheckoutsOf(client: Queryable, kind: string, subjectId: string, now: Date) {
   await bringForward.run(client, { kind, subjectId, now });
 }
@@ -39,8 +42,8 @@ const storeClosed = statement("payment.update.closed", {
 });
 
 /**
- * Has the provider close pages whose time has come, one after the other; one that does not answer is asked again. Safe in
- * every process at once. Money that was faster still arrives, and is judged when it does.
+ * Closes due checkout pages at the provider, one after the other; a page that could not be closed is tried
+ * again. Safe in every process at once. A payment that came first is still received and checked then.
  */
 export async function closeDue(ctx: Ctx, organizationId: string | null = null): Promise<void> {
   const now = ctx.now();
@@ -56,7 +59,7 @@ export async function closeDue(ctx: Ctx, organizationId: string | null = null): 
         { err: cause, paymentId: row.id },
         "a checkout could not be closed and will be tried again",
       );
-      return; // nor will the others be, now
+      return; // the provider is down, so the others would fail too
     }
     await storeClosed.run(pool, { paymentId: row.id });
   }

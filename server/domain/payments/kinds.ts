@@ -7,60 +7,69 @@ import type { Micros } from "@/server/platform/money";
 export type Paid = {
   paymentId: string;
   organizationId: string;
-  /** What is bought, for kinds that buy one thing. */
+  /** The purchased thing, for kinds that sell one. */
   subjectId: string | null;
   isTest: boolean;
-  /** When it was paid, as the provider says. */
+  /** Payment time as reported by the provider. */
   paidAt: Date;
 };
 
-/** What can be paid for. A kind says where its money goes; the rest is the same for all. */
+/** A kind of purchase. It defines where its money goes; everything else is common to all kinds. */
 export type PaymentKind = {
-  /** What the payer reads on the checkout. The same for ever: a repeated request has to be the same. */
+  /** Title on the checkout. It must never change, because a repeated request must be identical. */
   title(subjectId: string | null): string;
-  /** The page that started it, from the root, to which the payer returns. The same for ever, too. */
+  /** Path of the page to which the payer returns. It must never change either. */
   returnPath(subjectId: string | null): string;
-  /** The least role of those who may pay it. */
+  /** Lowest role that may pay. */
   leastRole: Role;
-  /** Is tax added, where the installation asks for it? */
+  /** True if tax is added in installations that charge it. */
   isTaxed: boolean;
-  /** The ledger's account that gets the money. */
+  /** Ledger account that receives the money. */
   account(paid: Paid): string;
-  /** Locks what its bookings change. Called before the payment itself is locked, and so is never waited for crosswise. */
+  /**
+   * Locks the rows that its bookings change. It runs before the payment is locked, which prevents
+   * deadlocks.
+   */
   lock?(client: Transaction, subjectId: string): Promise<void>;
-  /** Refuses, before anything is paid, what cannot be bought any more. */
+  /** Refuses a purchase that is no longer possible, before anything is paid. */
   refuse?(ctx: Ctx, subjectId: string): Promise<void>;
-  /** In the transaction that books it: this was paid. A reason: it is not wanted, and goes back whole. */
+  /**
+   * Runs in the transaction that books the payment. A returned reason rejects the payment, and the whole
+   * amount is refunded.
+   */
   onPaid(client: Transaction, ctx: Ctx, paid: Paid, micros: Micros): Promise<RefundReason | null>;
-  /** In the transaction that books it: this much more went back. Each micro is reported once. */
+  /** Runs in the transaction that books a further returned amount. Each micro is reported once. */
   onReturned(client: Transaction, ctx: Ctx, paid: Paid, returned: Returned): Promise<void>;
-  /** In the transaction that books it: this much of what had gone back is ours again; a refund failed, or a dispute was won. */
+  /**
+   * Runs in the transaction that books a reversal: part of the returned money is ours again, because a
+   * refund failed or a dispute was won.
+   */
   onReversed(client: Transaction, ctx: Ctx, paid: Paid, cameBack: Reversal): Promise<void>;
-  /** The provider will not give it back, or could not: somebody has to look. In the transaction that writes it down. */
+  /** Runs in the transaction that records a failed or rejected refund; a person has to look at it. */
   onRefundFailed?(client: Transaction, ctx: Ctx, refund: { id: string; subjectId: string }): Promise<void>;
 };
 
 export type Returned = {
-  /** In the units of what was bought. */
+  /** Amount in the units of the purchase. */
   micros: Micros;
-  /** Has the whole amount gone back? */
+  /** True if the whole amount has been returned. */
   isWhole: boolean;
-  /** What an operator wrote who asked for it. */
+  /** Note of the operator who requested the refund; null if there is none. */
   note: string | null;
 };
 
 export type Reversal = {
-  /** In the units of what was bought. */
+  /** Amount in the units of the purchase. */
   micros: Micros;
-  /** Had the whole amount gone back? */
+  /** True if the whole amount had been returned. */
   wasWhole: boolean;
 };
 
 const kinds = new Map<string, PaymentKind>();
 
-/** Adds something that can be paid for. A noun that sells calls it when it is loaded. */
+/** Registers a kind of purchase. A noun that sells calls this when its module loads. */
 export function definePaymentKind(name: string, kind: PaymentKind): void {
-  kinds.set(name, kind); // again, where a development server loads a changed file anew
+  kinds.set(name, kind); // a development server defines a kind again when its file changes
 }
 
 export function kindOf(name: string): PaymentKind {

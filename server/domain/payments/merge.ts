@@ -2,11 +2,11 @@ import type { PaymentMessage, PaymentNews } from "@/server/payments/define";
 import type { Micros } from "@/server/platform/money";
 import { type Dispute, type PaymentRow, type PaymentState, returnedMicros, totalMicros } from "./rows";
 
-/** A state gives way to later ones only: in any order of messages, the last one known is the same. */
+/** A state is replaced only by one of higher rank, so any order of messages leads to the same state. */
 const RANK: Record<PaymentState, number> = { open: 0, expired: 1, failed: 2, paid: 3 };
 const OUTCOME_RANK = { open: 0, lost: 1, won: 2 } as const;
 
-/** What in a message cannot be true of this payment; null: nothing. */
+/** Returns how a message contradicts this payment; null if it does not. */
 export function contradiction(row: PaymentRow, message: PaymentMessage, news: PaymentNews): string | null {
   if (message.isTest !== row.is_test) return "sandbox and live money are mixed";
   if (row.provider_payment_id && news.providerPaymentId && row.provider_payment_id !== news.providerPaymentId)
@@ -21,7 +21,7 @@ export function contradiction(row: PaymentRow, message: PaymentMessage, news: Pa
 
 function isAmountRight(row: PaymentRow, news: PaymentNews): boolean {
   const reported = news.amountMicros ?? 0;
-  // What the provider adds as tax is known only once its checkout has ended.
+  // The tax is known only once the provider's checkout has ended.
   const isTaxOpen = row.is_taxed && row.state !== "paid";
   switch (news.about) {
     case "checkout":
@@ -36,7 +36,7 @@ function isAmountRight(row: PaymentRow, news: PaymentNews): boolean {
   }
 }
 
-/** The row with the message applied. */
+/** Returns the row with the message applied. */
 export function merged(row: PaymentRow, message: PaymentMessage, news: PaymentNews, now: Date): PaymentRow {
   const provider_payment_id = row.provider_payment_id ?? news.providerPaymentId;
   const at = message.at.toISOString();
@@ -44,7 +44,7 @@ export function merged(row: PaymentRow, message: PaymentMessage, news: PaymentNe
     case "checkout": {
       const state = RANK[news.state] > RANK[row.state] ? news.state : row.state;
       const isNowPaid = state === "paid" && row.state !== "paid";
-      // A clock that is ahead of ours pays nothing in the future.
+      // The provider's clock may be ahead of ours, and no payment may lie in the future.
       const happenedAt = message.at < now ? message.at : now;
       return {
         ...row,
@@ -64,7 +64,7 @@ export function merged(row: PaymentRow, message: PaymentMessage, news: PaymentNe
         { ...row, provider_payment_id },
         {
           refund_totals: { [at]: Math.max(row.refund_totals[at] ?? 0, total) },
-          // Stripe may report one refund by two events, which have the same key here.
+          // Stripe may report one refund in two events, which get the same key here.
           refund_steps: before === null ? {} : { [`${at} ${before} ${total}`]: total - before },
         },
       );
@@ -72,7 +72,7 @@ export function merged(row: PaymentRow, message: PaymentMessage, news: PaymentNe
     case "failed_refund": {
       const { providerRefundId, amountMicros, reason, refundId } = news;
       const known = row.failed_refunds[providerRefundId];
-      // Reported again later, it still failed at the first reported time.
+      // A later report does not move the failure past its first reported time.
       const since = known && known.at < at ? known.at : at;
       return withRefunds(
         { ...row, provider_payment_id },
@@ -93,8 +93,8 @@ export function merged(row: PaymentRow, message: PaymentMessage, news: PaymentNe
 }
 
 /**
- * A dispute that has ended does not open again. Of two ends the later one counts, since a bank may decide for us after the
- * dispute was lost; providers report whole seconds, and in the same one it was lost before it was won.
+ * An ended dispute does not open again. The later of two ends counts, since a bank may decide for us after
+ * the dispute was lost; providers report whole seconds, and within one second a win comes after a loss.
  */
 function isLaterOutcome(said: Dispute, known: Dispute): boolean {
   const isEnd = said.outcome !== "open";
@@ -117,16 +117,20 @@ function withRefunds(row: PaymentRow, news: Partial<RefundNews>): PaymentRow {
 
 const sumOf = (amounts: Micros[]): Micros => amounts.reduce((sum, micros) => sum + micros, 0);
 
-/** What has gone back by the refunds one by one. It leaves out those of which the provider reported the total only. */
+/**
+ * Returned amount as a sum of single refunds. It misses refunds for which the provider reported only a
+ * total.
+ */
 function bySteps({ refund_steps, failed_refunds }: RefundNews): Micros {
   const failed = Object.values(failed_refunds).map(({ amountMicros }) => amountMicros);
   return sumOf(Object.values(refund_steps)) - sumOf(failed);
 }
 
 /**
- * What has gone back by the totals, whatever the order of the messages. A total leaves out refunds that had failed before
- * it, so what failed since comes off. Providers report whole seconds: in the same one the failure is taken as the later,
- * unless the total has not grown, for then at least one failure came before it. So the result is never too high.
+ * Returned amount by the reported totals, whatever the order of messages. A total excludes refunds that
+ * failed before it, so later failures are subtracted. Providers report whole seconds: within one second the
+ * failure counts as later, unless the total has not grown, because then at least one failure came first. So
+ * the result is never too high.
  */
 function byTotals({ refund_totals, failed_refunds }: RefundNews): Micros {
   const failures = Object.values(failed_refunds);
@@ -141,26 +145,26 @@ function byTotals({ refund_totals, failed_refunds }: RefundNews): Micros {
   return standing;
 }
 
-/** Part of an amount, as `part` is of `whole`; rounded down, and the whole amount at the end. */
+/** Returns the share of an amount that `part` has in `whole`, rounded down; all of it if both are equal. */
 const shareOf = (amount: Micros, part: Micros, whole: Micros): Micros =>
   Number((BigInt(amount) * BigInt(part)) / BigInt(whole));
 
-/** What the books have of a payment; a function of its row alone. */
+/** Booked amounts of a payment; they follow from its row alone. */
 export type Booked = {
   paid: Micros;
-  /** Of that, for what was bought, in its units; and the tax. */
+  /** Part of `paid` for the purchase, in the units of the purchase; `tax` is the tax part. */
   credit: Micros;
   tax: Micros;
   returned: Micros;
-  /** Of that, taken from what was bought, and of the tax. */
+  /** Part of `returned` that the purchase loses, in its units; `taxBack` is the tax part. */
   debit: Micros;
   taxBack: Micros;
 };
 
-/** Has all that was paid gone back? */
+/** Tells whether the whole amount has been returned. */
 export const isWholeBack = ({ paid, returned }: Booked): boolean => paid > 0 && returned === paid;
 
-/** The booked part of a payment: nothing before it is paid; then the whole amount, less what went back. */
+/** Returns the booked amounts of a payment; all zero until it is paid. */
 export function booked(row: PaymentRow): Booked {
   if (row.state !== "paid") return { paid: 0, credit: 0, tax: 0, returned: 0, debit: 0, taxBack: 0 };
   const returned = returnedMicros(row);
@@ -171,7 +175,7 @@ export function booked(row: PaymentRow): Booked {
     tax: row.tax_micros,
     returned,
     debit: shareOf(row.credit_micros, returned, whole),
-    // What is not tax is rounded down, so that both together are what went back.
+    // The net part is rounded down, so net and tax together equal the returned amount.
     taxBack: returned - shareOf(row.amount_micros, returned, whole),
   };
 }

@@ -5,12 +5,12 @@ import { type Applied, applyPaymentMessage } from "./apply";
 import { paymentsAreDown } from "./checkout";
 import { findStripe } from "./provider";
 
-/** Most bytes of a message; Stripe's are a few thousand. */
+/** Maximum size of a message in bytes; those of Stripe have a few thousand. */
 export const MOST_MESSAGE_BYTES = 262_144;
 
 /**
- * Takes a message of Stripe: its body as it came and its signature. Refuses what Stripe has not signed within the last
- * five minutes. What it answers with success is not sent again.
+ * Receives a Stripe webhook: its raw body and its signature. Refuses it unless Stripe signed it within the
+ * last five minutes. Stripe repeats a message until this succeeds.
  */
 export async function receiveStripeMessage(
   raw: string,

@@ -4,8 +4,8 @@ import { fail } from "@/server/platform/errors/errors";
 type Person = Extract<Ctx["principal"], { kind: "human_session" }>;
 
 /**
- * Only a signed-in person starts or finishes a payment: no key, whatever its scopes, no panel of an app and no process of
- * ours does. What the person may pay is asked after this.
+ * Only a signed-in person starts or finishes a payment: no key, embed session or internal process can. The
+ * caller checks separately what the person may pay.
  */
 export function requirePayer({ principal }: Ctx): Person {
   if (principal.kind !== "human_session")

@@ -68,7 +68,9 @@ export async function open(micros: number, currency: "USD" | "CAD" = "USD", at =
   return { ...account, ...checkout, sold, say };
 }
 
-/** Everything money says of an organization after messages: what must be the same whatever their order. */
+/**
+ * Ledger, wallet and payment of an organization, in a form that must not depend on the order of messages.
+ */
 export async function outcomeOf(organizationId: string, paymentId: string) {
   const { rows: ledger } = await pool.query(
     `SELECT account, currency, sum(amount_micros)::bigint AS micros FROM ledger_entry

@@ -8,7 +8,10 @@ import { publicUrl } from "@/server/platform/settings/env";
 import { customerOf, paymentsAreDown } from "./checkout";
 import { requireStripe } from "./provider";
 
-/** Opens Stripe's page with an organization's invoices and means of payment. For admins; after the first payment. */
+/**
+ * Opens Stripe's page with an organization's invoices and payment methods. For admins, after the first
+ * payment.
+ */
 export async function openPortal(ctx: Ctx, named: string | undefined): Promise<PortalSession> {
   const organizationId = billedOrganization(ctx, named, "admin");
   const stripe = requireStripe();
@@ -23,7 +26,7 @@ export async function openPortal(ctx: Ctx, named: string | undefined): Promise<P
   }
 }
 
-/** Would open a checkout for a plan. The plan of a self-hosted installation costs nothing, so none is for sale. */
+/** Always refuses: the plan of a self-hosted installation costs nothing, so no plan is for sale. */
 export function startPlanCheckout(ctx: Ctx, named: string | undefined, planKey: string): never {
   billedOrganization(ctx, named, "admin");
   requireStripe();

@@ -6,7 +6,7 @@ import { env, publicUrl } from "@/server/platform/settings/env";
 
 let last: { settings: StripeSettings; provider: PaymentProvider } | undefined;
 
-/** Stripe, when its key and the secret of its webhooks are set. */
+/** Returns Stripe; null unless its key and webhook secret are both set. */
 export function findStripe(): PaymentProvider | null {
   const {
     STRIPE_SECRET_KEY: secretKey,
@@ -23,12 +23,18 @@ export function findStripe(): PaymentProvider | null {
 
 const builtIn = testProvider(publicUrl);
 
-/** How people pay here: by Stripe, else by the built-in test checkout, which production never has. */
+/**
+ * Returns the provider of new payments: Stripe, or else the built-in test checkout, which production never
+ * uses.
+ */
 export function findProvider(): PaymentProvider | null {
   return findStripe() ?? (env.CAPSTAN_ENV === "production" ? null : builtIn);
 }
 
-/** The one that took a payment, whichever people pay by now; PaymentProviderDown while it is not set up. */
+/**
+ * Returns the provider that took a payment, even if new payments use another. Throws PaymentProviderDown if
+ * it is not set up.
+ */
 export function providerNamed(name: string): PaymentProvider {
   if (name === builtIn.name) return builtIn;
   const stripe = findStripe();

@@ -34,8 +34,9 @@ const insertRefund = statement("payment_refund.insert", {
 });
 
 /**
- * Writes down, in the caller's transaction, that a payment is to go back whole; the provider is asked after it. A payment
- * has one refund: wanted again it stays as it is, also where it failed. Answers with it.
+ * Records, in the caller's transaction, that a whole payment must be refunded; the provider is called
+ * later. A payment has one refund, so a further request changes nothing, even if that refund failed.
+ * Returns the refund.
  */
 export async function writeRefund(client: Transaction, ctx: Ctx, wanted: Wanted): Promise<RefundRow> {
   const { payment, reason, requestedBy, note } = wanted;
@@ -55,7 +56,7 @@ export async function writeRefund(client: Transaction, ctx: Ctx, wanted: Wanted)
   });
   const [written] = rows;
   if (written) await recordDue(client, ctx, written);
-  return written ?? (await findRefund(client, payment.id))!; // the conflict above was with it
+  return written ?? (await findRefund(client, payment.id))!; // the insert conflicts only with this row
 }
 
 const restartRefund = statement("payment_refund.update.renewed", {
@@ -73,9 +74,9 @@ const restartRefund = statement("payment_refund.update.renewed", {
 });
 
 /**
- * Asks once more, in the caller's transaction, for the refund of a locked payment that failed under this id: under
- * a new id, since to the first the provider would repeat its first answer. Each id has one successor, so one that has a
- * successor is left as it is. Answers with the payment's refund as it then is; null: it has none.
+ * Restarts the failed refund of a locked payment, in the caller's transaction. It gets a new id, because
+ * the provider would repeat its answer for the old one. Each failed id has one successor, so a repeated
+ * request changes nothing. Returns the current refund of the payment; null if it has none.
  */
 export async function renewRefund(
   client: Transaction,
@@ -106,14 +107,14 @@ async function findRefund(client: Queryable, paymentId: string): Promise<RefundR
   return rows[0] ?? null;
 }
 
-/** `failedId`: of the refund whose place it takes. */
+/** `failedId` is the id of the refund that this one replaces. */
 async function recordDue(client: Transaction, ctx: Ctx, refund: RefundRow, failedId?: string): Promise<void> {
   const { id: refundId, organization_id: organizationId, payment_id: subject, reason, state } = refund;
   const details = { refundId, reason, state, ...(failedId && { failedRefundId: failedId }) };
   await record(ctx, { organizationId, action: "payment.refund_due", subject, details }, client);
 }
 
-/** What an operator wrote who wants a payment to go back; null: no one did. */
+/** Returns the operator's note on the refund of a payment; null if there is none. */
 export async function noteOfRefund(client: Queryable, paymentId: string): Promise<string | null> {
   return (await findRefund(client, paymentId))?.note ?? null;
 }
@@ -125,7 +126,7 @@ const completeRefund = statement("payment_refund.update.done", {
      WHERE payment_id = $paymentId AND state <> 'done'`,
 });
 
-/** All of a payment is back, by whatever way: there is nothing left to ask for. */
+/** Marks the refund as done, because the whole payment has been returned in some way. */
 export async function endRefund(client: Queryable, ctx: Ctx, paymentId: string): Promise<void> {
   await completeRefund.run(client, { paymentId, now: ctx.now() });
 }
@@ -144,9 +145,9 @@ const storeFailure = statement("payment_refund.update.failed", {
 });
 
 /**
- * A payment is not wholly back, since a refund failed or a dispute was won: our refund failed if it is that one (`refundId`;
- * our own answer may still be on its way), or if it counted as done because everything was back. Returns its id if it failed
- * by this.
+ * Marks the refund as failed because the payment is no longer wholly returned. Applies if `refundId` names
+ * it, even while our own request is still running, or if it was done only because everything had been
+ * returned. Returns its id, or null if nothing changed.
  */
 export async function failRefund(
   client: Queryable,

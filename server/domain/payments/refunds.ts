@@ -18,19 +18,28 @@ import type { RefundRow, RefundState } from "./refund-rows";
 import { findPayment, type PaymentRow, returnedMicros, totalMicros } from "./rows";
 
 const SECOND_MS = 1_000;
-/** The waits after a provider did not answer; the last one again and again, for money that is owed is never given up. */
+/**
+ * Waits after the provider did not answer. The last one repeats forever, because owed money is never given
+ * up.
+ */
 const WAITS_MS = [5 * SECOND_MS, 30 * SECOND_MS, 5 * MINUTE_MS, HOUR_MS, 6 * HOUR_MS] as const;
-/** A refund that was handed to the engine, or is being asked for, and of which nothing was heard is handed over again. */
+/**
+ * Lease of a refund that was queued or is being requested. When it expires without a result, the refund is
+ * queued again.
+ */
 const PATIENCE_MS = 2 * MINUTE_MS;
-/** A run that wakes a little too early waits; one that finds its refund due much later leaves it to the rows. */
+/**
+ * A run that is early by at most this much waits. An earlier one ends, and the row starts another run when
+ * it is due.
+ */
 const MOST_EARLY_MS = 10 * SECOND_MS;
 const MOST = 200;
 
 type StepResult = { state: "ended" } | { state: "again"; afterMs: number };
 
 /**
- * The flow of one refund: ask the provider, wait, ask again, until it has taken or refused it. The row decides at every
- * step, and its id is the key by which the provider knows it has been asked before: asked twice is given back once.
+ * Flow of one refund: requests it until the provider accepts or rejects it. Each step reads the row, and
+ * the refund's id is the provider's idempotency key, so a repeated request refunds once.
  */
 export async function refundPayment(ctx: Ctx, refundId: string, step: Step): Promise<void> {
   for (let turn = 1; ; turn++) {
@@ -47,13 +56,13 @@ const leaseRefund = statement("payment_refund.lease", {
      WHERE id = $refundId AND state = 'pending' AND next_attempt_at <= $now RETURNING *`,
 });
 
-/** Asks for a refund that is due, once, and writes down what the provider said. */
+/** Requests a due refund once and stores the provider's answer. */
 export async function askForRefund(ctx: Ctx, refundId: string): Promise<StepResult> {
   const now = ctx.now();
   const rows = await leaseRefund.all(pool, { refundId, now });
   const [refund] = rows;
   if (!refund) return later(refundId, now);
-  const payment = (await findPayment(refund.payment_id))!; // its row is older than the refund's, and stays
+  const payment = (await findPayment(refund.payment_id))!; // payments are never deleted
   if (returnedMicros(payment) === totalMicros(payment)) {
     await end(ctx, refund, payment, { state: "done" });
     return { state: "ended" };
@@ -120,7 +129,7 @@ async function end(ctx: Ctx, refund: RefundRow, payment: PaymentRow, how: End): 
       now: ctx.now(),
       lastError: reason,
     });
-    if (rowCount === 0) return; // another caller learned it first
+    if (rowCount === 0) return; // another caller stored the end first
     const { organization_id: organizationId, id: refundId } = refund;
     const action = how.state === "done" ? "payment.refund_taken" : "payment.refund_refused";
     const details = { refundId, reason: refund.reason, ...(reason && { error: reason }) };
@@ -166,7 +175,7 @@ const readState = statement("payment_refund.read.state", {
   sql: `SELECT state FROM payment_refund WHERE id = $refundId`,
 });
 
-/** Hands a refund that was just written down to the engine, best effort, and says where it is then. */
+/** Queues a new refund for the engine, best effort, and returns its current state. */
 export async function handOnRefund(ctx: Ctx, refund: RefundRow): Promise<RefundState> {
   await dispatchRefunds(ctx.now(), refund.organization_id).catch((cause) =>
     ctx.log.warn({ err: cause, refundId: refund.id }, "a refund was not queued; the sweeper will queue it"),
@@ -186,12 +195,12 @@ const leaseDue = statement("payment_refund.lease.due", {
      RETURNING id`,
 });
 
-/** Hands refunds that are due to the durable engine: new ones, and ones whose run was lost. */
+/** Queues due refunds for the durable engine: new ones, and those whose run was lost. */
 export async function dispatchRefunds(now: Date, organizationId: string | null = null): Promise<void> {
   const rows = await leaseDue.all(pool, { now, organizationId });
   await sendEvents(
     rows.map(({ id }) => ({
-      // Every handing over has an id of its own, so that no engine takes it for a duplicate.
+      // Each attempt to queue has its own id, so no engine drops it as a duplicate.
       id: `refund:${id}:${now.getTime()}`,
       name: "refund/due" as const,
       data: { refundId: id },

@@ -9,9 +9,9 @@ import { handOnRefund } from "./refunds";
 import { findPayment, lockPayment } from "./rows";
 
 /**
- * Asks the provider once more for a refund that failed, whether an operator wanted it or it began automatically. For operators,
- * and for as long as it takes: it was promised. The failed one is named, so that however often this is sent one other
- * follows it; who comes later is answered with that.
+ * Requests a failed refund again, whether an operator or the system started it. For operators. Attempts are
+ * not limited, because the refund was promised. `refundId` names the failed refund, so a repeated request
+ * starts only one successor and returns the current one.
  */
 export async function retryRefund(ctx: Ctx, { paymentId, refundId }: RetryRefund): Promise<AskedRefund> {
   access.authorize(ctx, "operator");

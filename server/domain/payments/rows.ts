@@ -11,15 +11,15 @@ import { kindOf } from "./kinds";
 
 export type { RefundReason };
 export type PaymentState = PaymentView["state"];
-/** `at`: when the provider reported the outcome, in ISO 8601; absent where version 0.2.0 wrote it. */
+/** `at` is the time of the provider's report in ISO 8601; absent in rows written by version 0.2.0. */
 export type Dispute = { amountMicros: Micros; outcome: DisputeOutcome; at?: string };
 export type Disputes = Record<string, Dispute>;
-/** By the time it was reported, in ISO 8601. */
+/** Totals by the time of their report, in ISO 8601. */
 export type RefundTotals = Record<string, Micros>;
-/** What each refund added to the total, by when it was reported and from which total to which. */
+/** Amount that each refund added, by the time of its report and the totals before and after. */
 export type RefundSteps = Record<string, Micros>;
 export type FailedRefund = { amountMicros: Micros; at: string; reason: string; refundId: string | null };
-/** By the provider's id of each refund. */
+/** Failed refunds by the provider's refund id. */
 export type FailedRefunds = Record<string, FailedRefund>;
 
 export type PaymentRow = Of<typeof payment>;
@@ -40,11 +40,11 @@ export async function findPayment(paymentId: string): Promise<PaymentRow | null>
   return readPayment.first(pool, { paymentId });
 }
 
-/** All that was paid, or is to be: what is bought and the tax on it. */
+/** Amount of the payment including tax. */
 export const totalMicros = (row: Pick<PaymentRow, "amount_micros" | "tax_micros">): Micros =>
   row.amount_micros + row.tax_micros;
 
-/** Of what was paid, how much went back: refunds and disputes that were lost, never more than the whole. */
+/** Returned part of a payment: refunds and lost disputes, at most the whole amount. */
 export function returnedMicros(
   row: Pick<PaymentRow, "amount_micros" | "tax_micros" | "refunded_micros" | "disputes">,
 ): Micros {
@@ -54,11 +54,11 @@ export function returnedMicros(
   return Math.min(totalMicros(row), row.refunded_micros + lost);
 }
 
-/** Has the payer done their part of a checkout whose money is still on its way? */
+/** Tells whether the payer has completed a checkout whose money has not arrived. */
 export const isProcessing = (row: Pick<PaymentRow, "state" | "processing_at">): boolean =>
   row.processing_at !== null && (row.state === "open" || row.state === "expired");
 
-/** The page to which a payer returns. */
+/** URL to which the payer returns. */
 export function returnUrl(
   row: Pick<PaymentRow, "id" | "organization_id" | "kind" | "subject_id">,
   result: "success" | "canceled",

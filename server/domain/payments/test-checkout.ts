@@ -10,7 +10,7 @@ import { requirePayer } from "./payer";
 import { type PaymentRow, toPaymentView } from "./rows";
 import { seenPayment } from "./top-up";
 
-/** A payment of the built-in checkout, for its page. In production there is none. */
+/** Returns a payment of the built-in checkout for its page. NotFound in production. */
 export async function testPayment(ctx: Ctx, paymentId: string): Promise<PaymentView> {
   return toPaymentView(await testRow(ctx, paymentId), ctx.now());
 }
@@ -24,8 +24,8 @@ async function testRow(ctx: Ctx, paymentId: string): Promise<PaymentRow> {
 }
 
 /**
- * Pays a payment of the built-in checkout with nothing, or gives it up: by the same verb as a real provider's message, so
- * it is one payment however often it is pressed. For people who may pay it; test money only.
+ * Pays or cancels a payment of the built-in checkout, with test money. It applies the same message as a
+ * real provider, so repeated clicks are one payment. For people who may pay it.
  */
 export async function decideTestPayment(
   ctx: Ctx,

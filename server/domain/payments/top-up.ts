@@ -14,7 +14,7 @@ import { requirePayer } from "./payer";
 import { findProvider } from "./provider";
 import { findPayment, type PaymentRow, toPaymentView } from "./rows";
 
-/** Opens a checkout that fills the wallet; an account billed in Canadian dollars pays in those. For admins. */
+/** Opens a checkout that tops up the wallet, in the billing currency of the organization. For admins. */
 export async function startTopUp(
   ctx: Ctx,
   named: string | undefined,
@@ -39,13 +39,13 @@ export async function startTopUp(
   });
 }
 
-/** How people pay here, for a page that offers it; null: not at all. */
+/** Returns the provider of new payments, for a page that offers them; null if there is none. */
 export function checkoutOffered(): { provider: string; test: boolean } | null {
   const provider = findProvider();
   return provider && { provider: provider.name, test: provider.isTest };
 }
 
-/** A payment of an organization the caller belongs to; a stranger's is as none at all. */
+/** Returns a payment of one of the caller's organizations. Throws NotFound for any other. */
 export async function payment(ctx: Ctx, paymentId: string): Promise<PaymentView> {
   return toPaymentView(await seenPayment(ctx, paymentId), ctx.now());
 }
