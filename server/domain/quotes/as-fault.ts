@@ -1,7 +1,7 @@
 import { CapabilityFault, InputFault } from "@/server/capabilities/define";
 import { type ErrorCode, Fault, isErrorCode, ValidationFault } from "@/server/platform/errors/errors";
 
-/** Runs a pure function of a capability; its refusals become rows of the error table. */
+/** Runs a pure function of a capability and turns its refusals into faults. */
 export function asFault<T>(work: () => T): T {
   try {
     return work();
@@ -10,7 +10,9 @@ export function asFault<T>(work: () => T): T {
   }
 }
 
-/** A capability's own refusal as a row of the error table or as a 422 at its field; anything else as it is. */
+/**
+ * Turns a capability's refusal into a fault, or into a 422 at its field. Returns any other error unchanged.
+ */
 export function toRefusal(cause: unknown): unknown {
   if (cause instanceof CapabilityFault) return toFault(cause);
   if (cause instanceof InputFault)

@@ -4,14 +4,16 @@ import { tagOf } from "@/server/providers/maker-tag";
 import { opaqueOfCall, opaqueOfMessage } from "@/server/providers/opaque";
 
 /*
- * Messages of the assistant as the doors of OpenAI's interfaces receive them: their opaque members are beside all others. Only
- * of an answer of this service, which its tags tell, are they read; what another service made is no part of the request.
+ * OpenAI's interfaces send opaque members beside the other members of an assistant message. They are read
+ * only if a tag shows that this service made the message; others are not part of the request.
  */
 
-/** Members that a message brings back beside its text and calls. */
+/** Members that a message returns to us besides its text and calls. */
 export type Brought = { id?: string | undefined; members: Opaque };
 
-/** The opaque members of a message. Its own id or that of one of its calls has the tag. */
+/**
+ * Reads the opaque members of a message. Undefined unless its own id or that of one of its calls has a tag.
+ */
 export function broughtMessage(
   { id, ...members }: Record<string, unknown>,
   calls: readonly { id: string }[],
@@ -22,13 +24,13 @@ export function broughtMessage(
   return opaque && { ...(own === undefined ? {} : { id: own }), members: opaque };
 }
 
-/** A call of a tool with its opaque members. */
+/** Adds the opaque members to a tool call whose id has a tag. */
 export function broughtCall(call: ToolCall, members: Record<string, unknown>): ToolCall {
   const opaque = tagOf(call.id) === null ? undefined : opaqueOfCall(members);
   return opaque ? { ...call, opaque } : call;
 }
 
-/** The execution whose answer has a call of this id; null: the id names none. */
+/** Returns the execution whose answer contains a call with this id; null if the id has no tag. */
 export function answerNamed(id: string): string | null {
   const tag = tagOf(id);
   return tag && `${PREFIXES.job}_${tag.execution}`;

@@ -5,8 +5,8 @@ import { isReserved } from "@/server/providers/opaque";
 import type { Estimate } from "./estimate";
 
 /*
- * What a conversation brings back of earlier answers: opaque members and ids of calls. Members reach the server that made
- * them alone, with its own ids; on any other route they are left out, and the receipt says so.
+ * A conversation returns opaque members and call ids of earlier answers. Members are sent only to the
+ * server that made them, with its own ids; any other route drops them, and the receipt says so.
  */
 
 /** Limit for all opaque members of a request together, as JSON in UTF-8. */
@@ -15,7 +15,10 @@ export const MOST_OPAQUE_BYTES = 256 * 1024;
 type Assistant = Extract<TextMessage, { role: "assistant" }>;
 type Rewrites = Estimate["rewrites"];
 
-/** The call as this maker gets it, and which messages lost members by that. Throws InputFault where they are too large. */
+/**
+ * Returns the call in the form for this maker, and the messages that lost members. Throws InputFault if the
+ * members have reserved names or are too large.
+ */
 export function forMaker<C extends AnyCall>(call: C, maker: Maker): { call: C; rewrites: Rewrites } {
   if (!("messages" in call) || !call.messages.some(bringsBack)) return { call, rewrites: [] };
   requireOpaque(call.messages);
@@ -42,7 +45,7 @@ export function forMaker<C extends AnyCall>(call: C, maker: Maker): { call: C; r
 const bringsBack = (message: TextMessage): boolean =>
   message.role === "assistant" && (message.opaque !== undefined || message.toolCalls !== undefined);
 
-/** Refuses members that have a meaning or an effect of their own, and more of them than a request may bring. */
+/** Refuses opaque members with a reserved name, and more bytes than a request may return. */
 function requireOpaque(messages: TextMessage[]): void {
   let bytes = 0;
   for (const message of messages) {
@@ -67,7 +70,9 @@ function bytesOf(opaque: Opaque | undefined, of: "message" | "call", field: (str
   return Buffer.byteLength(JSON.stringify(opaque));
 }
 
-/** A message with the members and ids of its own maker. `isWhole`: nothing was left out. */
+/**
+ * Restores the members and ids that the maker itself used. `isWhole` is false if any member was dropped.
+ */
 function asKnown(
   { id = "", opaque, toolCalls = [] }: Assistant,
   own: string,
@@ -96,7 +101,10 @@ function asKnown(
   };
 }
 
-/** The id of a call that another server made: without its tag, unless an earlier call of the conversation has it. */
+/**
+ * Removes the tag from the id of a call that another server made, unless an earlier call already has the
+ * bare id.
+ */
 function elsewhere(id: string, tag: Tag | null, taken: ReadonlySet<string>): string {
   if (!tag) return id;
   const bare = tag.number > 1 ? `${tag.id}-${tag.number}` : tag.id;
@@ -106,11 +114,12 @@ function elsewhere(id: string, tag: Tag | null, taken: ReadonlySet<string>): str
 const written = (member: [string, Opaque[string]]): string => JSON.stringify(member);
 
 /**
- * Members as their server made them. OpenAI's Agents SDK copies those of a call onto its message, and it and the AI SDK have
- * one name each for reasoning, which servers refuse or pass over under another name than theirs.
+ * Restores members as their server made them. OpenAI's Agents SDK copies the members of a call to its
+ * message, and it and the AI SDK each use one name for reasoning, which a server rejects or ignores under a
+ * name that is not its own.
  */
 function asMade(opaque: Opaque, { reasoning }: Tag, calls: readonly ToolCall[]): Opaque {
-  // Each member is written once, however many there are of both.
+  // The members are serialized once, so the cost stays linear in their number.
   const ofCalls = new Set(calls.flatMap((call) => Object.entries(call.opaque ?? {}).map(written)));
   const isCopy = (name: string, value: Opaque[string]) => ofCalls.has(written([name, value]));
   const own = Object.fromEntries(Object.entries(opaque).filter(([name, value]) => !isCopy(name, value)));

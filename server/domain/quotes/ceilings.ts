@@ -5,7 +5,10 @@ import { type Micros, microsToUsd, usdText, usdToMicros } from "@/server/platfor
 import type { RoutingRequest } from "./routing-request";
 
 type Limited = Pick<RoutingRequest, "execution" | "budget">;
-/** `usd`: as the caller wrote it. Less than a micro is a ceiling, too, which nothing that costs anything fits. */
+/**
+ * `usd` is the amount as the caller wrote it. A ceiling below one micro rounds to zero, and then only a
+ * free request fits.
+ */
 type Amount = { usd: number; micros: Micros };
 type Ceiling = Amount & { field: string; enforcement: string };
 
@@ -13,14 +16,15 @@ const ofUsd = (usd: number): Amount => ({ usd, micros: usdToMicros(usd) });
 const ofMicros = (micros: Micros): Amount => ({ usd: microsToUsd(micros), micros });
 
 /**
- * The ceilings of this very call. maxCostUsd and budget.maximumEstimatedCost prevent unless their mode says otherwise,
- * the stricter mode where both say one; maximumCharge always prevents.
+ * Returns the ceilings of this request. maxCostUsd and budget.maximumEstimatedCost prevent unless the
+ * request names another enforcement; if it names two, the stricter one counts. maximumCharge always
+ * prevents.
  */
 function ceilingsOf({ execution, budget }: Limited, maxCostField: string): Ceiling[] {
   const { maxCostUsd } = execution.executionConstraints;
   const enforcement = enforcementOf({ execution, budget }) ?? "prevent";
   const { amountMicros, amountUsd, amountMinor } = execution.maximumCharge ?? {};
-  // Cents are beside the exact amount as a rounded copy: they count where they are alone.
+  // Cents accompany the exact amount as a rounded copy, so they count only without it.
   const hasOnlyCents = amountMicros == null && amountUsd == null;
   const charges = [
     ...(typeof amountMicros === "number" ? [ofMicros(amountMicros)] : []),
@@ -36,7 +40,10 @@ function ceilingsOf({ execution, budget }: Limited, maxCostField: string): Ceili
   ];
 }
 
-/** Holds a call to its own ceilings; answers with those that only warn. `maxCostField`: where its maxCostUsd was given. */
+/**
+ * Refuses a call above its own ceilings; returns warnings for those that only warn. `maxCostField` is the
+ * path at which the caller sent maxCostUsd.
+ */
 export function checkCallCeiling(
   maximumMicros: Micros,
   wanted: Limited,

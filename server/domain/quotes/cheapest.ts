@@ -5,17 +5,17 @@ import { turn } from "@/server/platform/time/turn";
 import type { Estimate } from "./estimate";
 import type { RoutingRequest } from "./routing-request";
 
-/** Routes that are priced for one refusal at most. */
+/** Maximum number of routes priced for one refusal. */
 const MOST_ROUTES = 8;
 
 type Planned = { estimate: Estimate };
 
 /**
- * A refusal by a ceiling, a budget or for lack of funds, with the cheapest route that fits what is available:
- * `details.cheapestRoute` has its estimate and a JSON merge patch of the body that chooses it. Nothing is chosen here, and
- * test money is never proposed in the place of real money. Where no route fits, a limit of the request itself names the
- * cheapest all the same, so that its caller can raise the limit; any other refusal is unchanged.
- * `plan` prices the request on other routes; it is called at most nine times, and only while something is available.
+ * Adds the cheapest fitting route to a refusal by a ceiling, a budget or missing funds:
+ * `details.cheapestRoute` has its estimate and a JSON merge patch of the body that selects it. No route is
+ * selected here, and test money never replaces real money. If no route fits, a limit of the request itself
+ * still names the cheapest one, so the caller can raise the limit; any other refusal is returned unchanged.
+ * `plan` prices the request on other routes, and is called at most nine times.
  */
 export async function withCheapestRoute(
   refusal: unknown,
@@ -27,7 +27,7 @@ export async function withCheapestRoute(
   const available = availableIn(refusal);
   const isOwnLimit = refusal.code === "BudgetExceeded" && refusal.details.scope === "call";
   if (available <= 0 && !isOwnLimit) return refusal;
-  // What cannot be planned is no suggestion, whatever the reason.
+  // A route that cannot be planned is no suggestion, whatever the reason.
   const planned = (other: RoutingRequest) => plan(other).catch(() => null);
   const open = await planned(on(wanted, null, null));
   const routes: Estimate[] = [];
@@ -59,7 +59,7 @@ export async function withCheapestRoute(
   return new Fault(refusal.code, message, details, { headers: refusal.headers, cause: refusal });
 }
 
-/** What a refusal says one execution may cost now, in US dollars; 0 where no price would help. */
+/** Returns the amount in US dollars that a refusal leaves for one execution; 0 if no price would help. */
 function availableIn({ code, details }: Fault): number {
   const isOfMoney = (code === "BudgetExceeded" && !("maxJobs" in details)) || code === "funding_required";
   return isOfMoney ? Number(details.available) : 0;
@@ -72,7 +72,7 @@ const split = (target: string): [provider: string, model: string] => {
   return [target.slice(0, at), target.slice(at + 1)];
 };
 
-/** The same request on this route; on whichever is chosen, where it names none. */
+/** Returns the same request on this route, or on any route if none is given. */
 function on(
   wanted: RoutingRequest,
   providerPin: string | null,
@@ -83,7 +83,10 @@ function on(
   return { ...wanted, pin: null, execution: { ...wanted.execution, executionConstraints } };
 }
 
-/** A JSON merge patch (RFC 7396): what named another route is removed, at the root as well, where constraints may be sent. */
+/**
+ * JSON merge patch (RFC 7396) that also removes the names of another route, including those at the root of
+ * the body.
+ */
 function patchTo({ pin, execution }: RoutingRequest, providerPin: string, preferredModel: string) {
   const named = execution.executionConstraints;
   return {

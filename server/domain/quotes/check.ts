@@ -10,10 +10,10 @@ import type { Estimate } from "./estimate";
 import type { ExecutionPlan } from "./plan";
 import type { Seal } from "./seal";
 
-/** What a quote keeps: its estimate, and the parts of what it is sealed to. */
+/** Stored content of a quote: its estimate, and the hashes of the sealed parts. */
 export type QuoteBody = Estimate & { seal: Seal["parts"] };
 
-/** Ids that are prices of something else, and never of an execution. */
+/** Prefixes of ids that price something other than an execution. */
 const OTHER_KINDS: Record<string, string> = {
   cq_: "commission_quote",
   cmp_: "comparison_estimate",
@@ -36,9 +36,10 @@ const findQuote = statement("quote.find.project", {
 });
 
 /**
- * A quote named at submission must be this project's (of a panel session: its own), unexpired, and sealed to exactly this request; else
- * QUOTE_MISMATCH with the reason. Where all that holds and yet the work would now run elsewhere or cost more than was
- * quoted, the quote binds no one: REESTIMATE_REQUIRED. Answers its seal.
+ * Checks the quote of a submission and returns its seal. It must belong to the project (to the same session
+ * for a panel session), be unexpired and be sealed to exactly this request, or this throws QUOTE_MISMATCH
+ * with the reason. REESTIMATE_REQUIRED follows if pricing or route changed or the price rose since the
+ * quote.
  */
 export async function checkQuote(
   ctx: Ctx,

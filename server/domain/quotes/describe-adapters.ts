@@ -1,7 +1,10 @@
 import type { ReceiptAdapter } from "@/server/contract/receipts";
 import type { Estimate } from "./estimate";
 
-/** The adapters of an execution on quotes, previews and receipts: its name, what that pointed to, and what fixes its bytes. */
+/**
+ * Describes an execution's adapters on quotes, previews and receipts: the name, the version that it pointed
+ * to, and the hash of its bytes.
+ */
 export const describeAdapters = ({ used, isDefault }: NonNullable<Estimate["adapters"]>): ReceiptAdapter[] =>
   used.map(({ adapterId, displayName, alias, weight, triggerWords, source, sha256 }) => ({
     adapterId,

@@ -27,48 +27,65 @@ import type {
 } from "@/server/providers/define";
 import { embeddedTokensAtMost, inputTokensAtMost, repairTokensAtMost } from "./tokens";
 
-/** Deferred: the provider works as it finds time, at its flex rates, and once at its standard rates if it must. */
+/**
+ * `deferred` lets the provider run the work when it has capacity, at its flex rates; if needed it falls
+ * back once to the standard rates.
+ */
 export type Processing = "standard" | "deferred";
 
-/** What an execution may cost, fixed before it starts; travels with the job and is on its receipt. */
+/** Price of an execution, fixed before it starts; stored with the job and shown on its receipt. */
 export type Estimate = {
   pricingVersion: string;
   billingMode: BillingMode;
-  /** Null: runs here, free. */
+  /** Null for work that runs here, which is free. */
   route: { key: string; provider: string; model: string; api: string } | null;
-  /** The project's own account it runs on. Absent: the operator's, the sandbox, or here. */
+  /**
+   * The project's own account for the call. Absent for the operator's account, for the sandbox and for work
+   * that runs here.
+   */
   account?: {
     credentialId: string;
-    /** Of a model that its owner lists: as it was, with its price. */
+    /** A model that the owner of the account lists, with its price at that time. */
     model?: ModelFacts;
   };
-  /** Why this route. Null: runs here. */
+  /** Reason for this route. Null for work that runs here. */
   choice: Route["choice"] | null;
-  /** The hash of the routes and prices it was planned by. */
+  /** Hash of the routes and prices that the plan used. */
   bundleHash: string | null;
-  /** What it is sealed to: by the quote it was submitted with, or at admission, when there is no expiry. Free work has none. */
+  /**
+   * Seal of the estimate: from the quote it was submitted with, or from admission, which sets no expiry.
+   * Absent for free work.
+   */
   sealed?: { hash: string; expiresAt: string | null };
-  /** The rate of that moment by which amounts are shown to an organization that is billed in another currency. */
+  /**
+   * Exchange rate at that time, for showing amounts to an organization that is billed in another currency.
+   */
   fx?: ScaledFxRate;
-  /** The model the caller asked for: `provider/model` or a model's id; null: any. */
+  /** Model that the caller named: `provider/model` or a model id. Null for any model. */
   requestedTarget: string | null;
-  /** LoRA adapters, as they were at admission: a promotion or deletion since then changes nothing. Absent: none. */
+  /**
+   * LoRA adapters as resolved at admission; a later promotion or deletion has no effect. Absent if there
+   * are none.
+   */
   adapters?: { used: ResolvedAdapter[]; isDefault: boolean };
-  /** Fields of the input that were sent with another value; `from` is null where the caller left it out. */
+  /** Input fields that were sent with another value; `from` is null if the caller left the field out. */
   rewrites: { field: string; from: Json; to: string | number }[];
-  /** exact: a listed price of a whole, or of tokens that were counted. upper_bound: bounded by bytes or by area. */
+  /**
+   * `exact` is a listed price of a whole, or of counted tokens. `upper_bound` is derived from bytes or
+   * area.
+   */
   qualifier: "exact" | "upper_bound";
   processing: Processing;
-  /** Off the provider's token rates, in basis points; 0 unless deferred. */
+  /** Discount on the provider's token rates, in basis points; 0 unless deferred. */
   deferredDiscountBps: number;
-  /** Of the provider, at list price. */
+  /** The provider's price, at list price. */
   expectedUpstreamMicros: Micros;
   maximumUpstreamMicros: Micros;
   serviceFeeBps: number;
-  /** What the caller may have to pay: the fee included. */
+  /** The caller's price including the fee. */
   expectedMicros: Micros;
   maximumMicros: Micros;
-  /** The calls before the main one, in their order; their money is part of the totals above. Absent: there are none. */
+  /** Calls before the main one, in order; the totals above include their cost. Absent if there are none. */
   stages?: StageEstimate[];
   bounds: Pick<
     Usage,
@@ -81,7 +98,7 @@ export type Estimate = {
     | "meshes"
     | "requests"
   > & {
-    /** Calls the run may make: a second one gives an unfit answer back. Absent: one. */
+    /** Maximum number of calls; a second one returns an unfit answer to the model. Absent for one call. */
     submissions?: number;
     quality?: string;
     width?: number;
@@ -90,13 +107,13 @@ export type Estimate = {
   };
 };
 
-/** One call before the main one, as far as it was fixed. */
+/** Fixed facts of one call before the main one. */
 export type StageEstimate = Pick<
   Estimate,
   "account" | "choice" | "requestedTarget" | "expectedUpstreamMicros" | "maximumUpstreamMicros" | "bounds"
 > & { name: string; isOptional: boolean; route: NonNullable<Estimate["route"]> };
 
-/** The accounts of an organization's own that it may run on, each once. */
+/** Returns the organization's own accounts that the execution may use, without duplicates. */
 export const credentialIdsOf = ({ account, stages = [] }: Pick<Estimate, "account" | "stages">): string[] => [
   ...new Set([account, ...stages.map((stage) => stage.account)].flatMap((each) => each?.credentialId ?? [])),
 ];
@@ -121,8 +138,9 @@ export const FREE: Estimate = {
 };
 
 /**
- * Bounds and prices one call on one route, and the second one that may have to repair its answer. Deferred work is expected at the flex rates and held at the standard ones,
- * since it may end on them. An unknown price is EstimateUnavailable, never 0.
+ * Bounds and prices one call on one route, plus a second call if it may have to repair the answer. Deferred
+ * work is expected at flex rates and held at standard rates, since it may end on them. Throws
+ * EstimateUnavailable if a price is unknown, instead of assuming 0.
  */
 export async function estimate(
   capability: Capability,
@@ -149,9 +167,9 @@ export async function estimate(
     const text = call as TextCall; // the port decides which call it is
     const input = await inputTokensAtMost(route.model, text);
     bounds.inputTokens = input.tokens;
-    // Any part of the prompt may be written to the vendor's cache, at the dearest rate.
+    // Any part of the prompt may be written to the vendor's cache, at the highest rate.
     if (writesCache(text, route.model)) bounds.cacheWriteTokens = input.tokens;
-    // Each of several answers may be as long as one.
+    // Each of several answers may have the full length.
     if (text.settings?.choices) bounds.outputTokens = (bounds.outputTokens ?? 0) * text.settings.choices;
     if (input.isCounted) qualifier = "exact";
   } else if (execution.port === "embedding") {
@@ -208,7 +226,9 @@ export async function estimate(
   };
 }
 
-/** Both calls of a run: the second reads the first, its answer, and what is wrong with that. */
+/**
+ * Bounds both calls of a run: the second reads the first call, its answer, and the errors of that answer.
+ */
 function withRepair(
   model: ModelFacts,
   { inputTokens = 0, outputTokens = 0, cacheWriteTokens }: Estimate["bounds"],

@@ -7,7 +7,10 @@ import { charactersOf } from "@/server/platform/text/characters";
 import type { AnyCall, ModelFacts } from "@/server/providers/define";
 import { tokensAbove, wordsOf } from "./tokens";
 
-/** Reads an input by its capability's schema. Throws UNKNOWN_INPUT_FIELD with what it does take, or what is wrong with each field. */
+/**
+ * Parses an input with its capability's schema. Throws UNKNOWN_INPUT_FIELD with the allowed fields, or a
+ * ValidationFault with the error of each field.
+ */
 export function parseInput(capability: Capability, raw: Record<string, Json>): unknown {
   const parsed = capability.input.safeParse(raw, { reportInput: true });
   if (parsed.success) return parsed.data;
@@ -31,7 +34,10 @@ export function parseInput(capability: Capability, raw: Record<string, Json>): u
   throw new ValidationFault(toIssues(parsed.error, ["input"]));
 }
 
-/** Synchronous runs are for short answers: the cap is filled in, and more than it goes through jobs. */
+/**
+ * Fills in the output limit of a synchronous run, which is for short answers; refuses a higher one with
+ * USE_JOBS.
+ */
 export function capSync(capability: Capability, input: unknown): unknown {
   const most = capability.sync?.maxOutputTokens;
   if (most === undefined) return input;
@@ -49,7 +55,9 @@ export function capSync(capability: Capability, input: unknown): unknown {
   return { ...(input as object), maxOutputTokens: asked ?? most };
 }
 
-/** Every string at a dotted path; a list is walked, so `messages` reaches each `messages[i].content`. */
+/**
+ * Finds every string at a dotted path; lists are walked, so `messages` reaches each `messages[i].content`.
+ */
 function textsAt(value: unknown, path: string): { field: string; text: string }[] {
   let found: { field: string; value: unknown }[] = [{ field: "input", value }];
   for (const part of path.split(".")) {
@@ -73,8 +81,8 @@ function textsAt(value: unknown, path: string): { field: string; text: string }[
 }
 
 /**
- * Refuses, with PromptTooLong, what does not fit the capability or the model. Characters are those of each field; tokens
- * are those of all the text that is sent, as an upper bound.
+ * Throws PromptTooLong if the input exceeds a limit of the capability or the model. Characters are counted
+ * per field; tokens are an upper bound over all text that is sent.
  */
 export async function checkConstraints(capability: Capability, input: unknown, route: Route, call: AnyCall) {
   const modelId = (input as { modelId?: string; model?: string }).modelId ?? route.model.id;
@@ -126,7 +134,7 @@ export async function checkConstraints(capability: Capability, input: unknown, r
   }
 }
 
-/** A model of speech may read less than the capability allows. */
+/** A speech model may accept less than the capability allows. */
 const leastOf = (
   listed: number | undefined,
   { maxCharacters }: ModelFacts,

@@ -3,8 +3,8 @@ import type { ModelFacts } from "@/server/providers/define";
 import { capSync } from "./input";
 
 /**
- * Tokens that a synchronous answer of this model may have: where the request says nothing, and at most. Null: the
- * capability answers no tokens, or there is no bound but the provider's.
+ * Returns the output tokens of a synchronous answer of this model: the limit if the request sets none, and
+ * the highest limit. Null if the capability produces no tokens or only the provider sets a limit.
  */
 export function outputLimits(
   capability: Capability,

@@ -34,29 +34,30 @@ import { checkSupport, refuseModelWords, unsupportedBy, warningsOf } from "./sup
 
 export type ExecutionPlan = {
   capability: Capability;
-  /** Parsed by the capability's schema: defaults filled in. */
+  /** Parsed by the capability's schema, with defaults filled in. */
   input: unknown;
-  /** Null: runs here. */
+  /** Null for work that runs here. */
   route: Route | null;
   call: AnyCall | null;
-  /** What the capability made ready before its call. */
+  /** Data that the capability prepared for its call. */
   material: unknown;
-  /** What the adapters of the input mean at this moment. */
+  /** The adapters of the input, as resolved now. */
   adapters: Resolved;
   estimate: Estimate;
-  /** Everything that prices or routes, hashed: what a quote is sealed to. Not computed before it is asked for. */
+  /** Hashes everything that prices or routes, for the seal of a quote. Computed on demand. */
   seal: () => Promise<Seal>;
   warnings: Record<string, Json>[];
-  /** Adds the cheapest route that fits to what refuses this plan for its price. */
+  /** Adds the cheapest fitting route to a refusal that this plan's price caused. */
   suggest: (refusal: unknown) => Promise<unknown>;
 };
 
-/** Where a request runs, and what its input may name there. */
+/** Project and environment of a request, and the artifacts that its input may name. */
 export type PlannedFor = { id: string; environment: string } & Pick<InputReach, "outputsOf">;
 
 /**
- * Reads a request against the catalog: input parsed and measured, a route chosen, the call made, its price bounded
- * and held against the caller's own ceilings: a refusal names the cheapest route within them. Writes nothing.
+ * Plans a request: parses and measures its input, selects a route, builds the call, bounds its price and
+ * checks that against the caller's own ceilings. A refusal by such a ceiling names the cheapest route.
+ * Writes nothing.
  */
 export async function planExecution(
   capability: Capability,
@@ -81,7 +82,7 @@ export async function planExecution(
 type PlanWithin = Omit<ExecutionPlan, "suggest">;
 type Mode = "durable" | "sync";
 
-/** A plan without a look at the caller's ceilings. */
+/** Plans a request without a check of the caller's ceilings. */
 async function planWithin(
   capability: Capability,
   project: PlannedFor,
@@ -115,7 +116,7 @@ async function planWithin(
   };
 }
 
-/** A plan of what runs here, without a model. */
+/** Plans work that runs here, without a model. */
 async function planHere(
   capability: Capability,
   project: PlannedFor,
@@ -141,7 +142,7 @@ async function planHere(
 
 type Found = Awaited<ReturnType<typeof findRoute>>;
 
-/** Where it runs, with what was looked up to find out. */
+/** Selects the route, and returns the lookups that the selection needed. */
 async function findRoute(
   capability: Capability,
   project: PlannedFor,
@@ -177,14 +178,14 @@ async function findRoute(
   return { route, connections, adapters, stages, names, isAsAsked: names.main === asked };
 }
 
-/** The model and the account that a route runs on, as ids of answers name them. */
+/** Model and account of a route, in the form that ids of answers use. */
 const makerOf = ({ account, provider, model }: Route): Maker => ({
   credentialId: typeof account === "object" ? account.credentialId : undefined,
   provider: provider.name,
   model: model.id,
 });
 
-/** What is followed as it is written. */
+/** Tells whether the caller reads the answer while it is being written. */
 const isShownEarly = ({ executionMode, readerDelivery }: RoutingRequest) =>
   executionMode === "Stream" || Boolean(readerDelivery);
 
@@ -197,7 +198,7 @@ type Priced = Found & {
   project: PlannedFor;
 };
 
-/** The price of the call, and of the stages before it. */
+/** Prices the call and the stages before it. */
 async function priceOf(
   capability: Capability,
   wanted: RoutingRequest,
@@ -205,7 +206,7 @@ async function priceOf(
 ): Promise<Estimate> {
   const { route, connections, adapters, stages, names, isAsAsked } = found;
   const processing = processingOf(capability, route, wanted, mode);
-  // Of several answers none is given back.
+  // With several answers, none is returned to the model for repair.
   const isOne = (wanted.conversation?.settings?.choices ?? 1) === 1;
   const mayRepair = !isShownEarly(wanted) && isOne && canRepair(capability, input, route, material);
   const priced: Estimate = {
@@ -227,7 +228,10 @@ async function priceOf(
   return stages.length > 0 ? withStages(priced, before.estimates, before.isExact) : priced;
 }
 
-/** What the adapters an input names, or the project's default, mean now; nothing is asked where a capability takes none. */
+/**
+ * Resolves the adapters that an input names, or the project's default; does nothing for a capability
+ * without adapters.
+ */
 function adaptersOf(
   capability: Capability,
   project: { id: string; environment: string },
@@ -238,7 +242,10 @@ function adaptersOf(
   return resolveAdapters(place, capability.adapters(input), capability.key);
 }
 
-/** May an unfit answer be given back once? Not to a model that answers later: its two answers would not be one attempt. */
+/**
+ * Tells whether an unfit answer may be returned to the model once. Polled models are excluded: their two
+ * answers would not be one attempt.
+ */
 function canRepair(
   { execute }: Capability,
   input: unknown,
@@ -249,7 +256,7 @@ function canRepair(
   return execute.repair.mayBeNeeded(input, model, material);
 }
 
-/** Durable work waits for the model's cheaper tier; what is followed as it is written does not wait. */
+/** Durable work uses the model's cheaper tier, unless the caller reads it while it is being written. */
 function processingOf(
   capability: Capability,
   route: Route,
@@ -262,9 +269,12 @@ function processingOf(
 
 const REWRITTEN = ["maxOutputTokens", "width", "height", "quality", "durationMs"] as const;
 
-/** Where the sent request differs from the caller's: caps and defaults filled in, sizes brought to what models draw. */
+/**
+ * Lists fields whose sent value differs from the caller's: filled in limits and defaults, and sizes that
+ * the model supports.
+ */
 function rewritesOf(input: Record<string, Json>, call: AnyCall): Estimate["rewrites"] {
-  const sent = call as Partial<Record<(typeof REWRITTEN)[number], string | number>>; // of ports without these fields: none
+  const sent = call as Partial<Record<(typeof REWRITTEN)[number], string | number>>; // other ports lack these fields
   return REWRITTEN.flatMap((field) => {
     const to = sent[field];
     return to === undefined || to === input[field]
@@ -274,8 +284,8 @@ function rewritesOf(input: Record<string, Json>, call: AnyCall): Estimate["rewri
 }
 
 /**
- * Has the organization funds for the operator's accounts? Asked only where the answer may change the route (undefined: it
- * does not), at most a second old, and without taking anything of the allowance.
+ * Tells whether the organization has funds for the operator's accounts. Undefined if the answer cannot
+ * change the route. It may be one second old, and reading it reserves nothing.
  */
 export async function fundedFor(
   capability: Capability,

@@ -27,7 +27,7 @@ import type { Seal } from "./seal";
 
 const LIFETIME_MS = 15 * MINUTE_MS;
 
-/** The pricing block of a quote, a job or a receipt, as far as it is known at this point. */
+/** Builds the pricing block of a quote, job or receipt from the facts known so far. */
 export function pricingOf(
   estimate: Estimate,
   quoteId: string | null,
@@ -38,7 +38,7 @@ export function pricingOf(
   return {
     quote: {
       quoteId,
-      // What is answered in tokens costs as many as there will be.
+      // An answer in tokens costs as many as it will have, so its price is not fixed.
       kind:
         estimate.qualifier === "exact" && estimate.bounds.outputTokens === undefined ? "fixed" : "estimate",
       chargeBasis: money(estimate.expectedUpstreamMicros),
@@ -49,7 +49,7 @@ export function pricingOf(
       pricingInputsHash: hash,
       qualifier: estimate.qualifier,
     },
-    // The totals are what limits and approvals compare; of them a customer with an own account owes the service nothing.
+    // Limits and approvals compare these totals; a customer with an own account owes the service nothing.
     ...(estimate.billingMode === "byok"
       ? { charge: { customerCharge: money(0), customerDebit: money(0), chargedAt: null } }
       : {}),
@@ -70,8 +70,9 @@ export function pricingOf(
 }
 
 /**
- * Prices a request without running, reserving or charging anything; the quote lives fifteen minutes and is sealed
- * to the hash of everything that prices or routes. `projectId` is used where the body names none.
+ * Prices a request without running, reserving or charging anything. The quote is valid for fifteen minutes
+ * and sealed to the hash of everything that prices or routes. `projectId` applies if the body names no
+ * project.
  */
 export async function quote(
   ctx: Ctx,
@@ -132,7 +133,7 @@ export async function quote(
   const fx = presentationFor(project.organizationSettings);
   const estimate = fx ? { ...plan.estimate, fx } : plan.estimate;
   const seal = await plan.seal();
-  // What is free has a price and no quote: there is nothing to hold anybody to.
+  // Free work gets a price but no quote, because there is nothing to commit to.
   const kept = estimate.route ? await keep(ctx, project.id, estimate, seal) : null;
   const quoteId = kept?.quoteId ?? null;
   return {
@@ -198,7 +199,7 @@ async function keep(ctx: Ctx, projectId: string, estimate: Estimate, { hash, par
   return { quoteId, expiresAt };
 }
 
-/** The price of this request on each other model that could run it now. */
+/** Prices this request on each other model that could run it now. */
 async function alternativesTo(
   capability: Capability,
   project: PlannedFor,
@@ -216,7 +217,7 @@ async function alternativesTo(
   return priced;
 }
 
-/** The price of a request on one model, whatever the caller's own ceilings; null: it cannot run it now. */
+/** Prices a request on one model without the caller's own ceilings; null if the model cannot run it now. */
 async function priceOn(
   target: string,
   capability: Capability,
@@ -258,7 +259,9 @@ function toResolved({ route, billingMode }: Estimate): RetailQuote["resolved"] {
   return { billingMode, provider, model, routeKey: key, vendor: provider, vendorModel: model };
 }
 
-/** What its schema makes of an input, or the required fields that are absent, as JSON pointers: without them there is no price. */
+/**
+ * Parses an input, or returns the missing required fields as JSON pointers; without them there is no price.
+ */
 function readInput(
   schema: z.ZodType,
   input: Record<string, unknown>,

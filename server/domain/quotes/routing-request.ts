@@ -7,10 +7,10 @@ import type { Json } from "@/server/platform/durable/step";
 import { ValidationFault } from "@/server/platform/errors/errors";
 import { type MaturityRating, RATINGS } from "@/server/providers/define";
 
-/** The parts of an envelope that route or price. */
+/** The parts of an envelope that affect route or price. */
 export type RoutingRequest = {
   input: Record<string, Json>;
-  /** The input as its capability's schema reads it, where that was done already. */
+  /** The parsed input, if already parsed. */
   parsedInput?: unknown;
   execution: {
     billingMode?: "byok" | "managed" | null | undefined;
@@ -29,13 +29,16 @@ export type RoutingRequest = {
   conversation?: Conversation | null | undefined;
   pin?: { target: string } | null | undefined;
   maturity?: Maturity | null;
-  /** What the adapters of the input mean, where that was found out already. */
+  /** The adapters of the input, if already resolved. */
   adapters?: Resolved;
-  /** What the capability made ready of its files, where that was done already: they are read once for all routes. */
+  /**
+   * Data that the capability prepared from its files, if already done, so they are read once for all
+   * routes.
+   */
   material?: unknown;
-  /** What `fundedFor` found. */
+  /** Result of `fundedFor`. */
   isFunded?: boolean | undefined;
-  /** What has failed lately is judged by this moment. */
+  /** Time for the check of recent failures. */
   now?: Date;
   executionMode?: string | null | undefined;
   readerDelivery?: { boundary: string } | null | undefined;
@@ -54,7 +57,7 @@ type BesideInput =
   | "toolSchemas"
   | "conversation";
 
-/** What an envelope asks of the provider beside the input. */
+/** Returns the options for the provider that an envelope has beside its input. */
 export function callOptions({
   responseSchema,
   responseSchemaName: name,
@@ -74,7 +77,7 @@ export function callOptions({
   };
 }
 
-/** The model the caller named, as far as it did: exactly, or one it preferred. */
+/** Returns the model that the caller pinned or preferred; null if none was named. */
 export function requestedTarget({ pin, execution }: RoutingRequest): string | null {
   const { preferredModel, providerPin } = execution.executionConstraints;
   if (pin) return pin.target;
@@ -83,12 +86,15 @@ export function requestedTarget({ pin, execution }: RoutingRequest): string | nu
   return `${providerPin}/${preferredModel}`;
 }
 
-/** Refuses what is at a dotted path of the body. */
+/** Refuses a field, given as a dotted path of the body. */
 export const refuseField = (field: string, msg: string): never => {
   throw new ValidationFault([{ loc: ["body", ...field.split(".")], msg, type: "unsupported" }]);
 };
 
-/** Whose account pays: `platform` is managed, `customer` is the caller's own; the input of some capabilities says it, too. */
+/**
+ * Returns the account that pays: `platform` means managed, `customer` the caller's own. The input of some
+ * capabilities also has this field.
+ */
 export function billingModeOf(
   { execution }: RoutingRequest,
   inInput: "platform" | "customer" | undefined,
@@ -110,10 +116,10 @@ export function billingModeOf(
   return billingMode ?? implied ?? null;
 }
 
-/** The rating a trait has at least. */
+/** Lowest rating that each trait requires. */
 const TRAIT_RATINGS = { sexual_non_graphic: "R", graphic_violence: "R", sexual_explicit: "NC17" } as const;
 
-/** What a route must allow: what was said, and what the traits amount to. */
+/** Returns the rating that a route must allow: the highest of the stated rating and those of the traits. */
 export function leastRating(maturity: Maturity | null | undefined): MaturityRating | null {
   if (!maturity) return null;
   const ratings = maturity.traits.map((trait): MaturityRating => TRAIT_RATINGS[trait]);

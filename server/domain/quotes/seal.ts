@@ -6,12 +6,15 @@ import { canonicalInTurns, canonicalText, hasManyValues, sha256Hex } from "@/ser
 import { LARGE, turn } from "@/server/platform/time/turn";
 import type { RoutingRequest } from "./routing-request";
 
-/** What a quote is sealed to: the hash of everything that prices or routes, and of each part, to find which changed. */
+/**
+ * Seal of a quote: the hash of everything that prices or routes, and the hash of each part, which shows the
+ * part that changed.
+ */
 export type Seal = { hash: string; parts: Record<string, string> };
 
 /**
- * Seals a request: SHA-256 of the RFC 8785 form of everything that prices or routes. The order of keys and white space
- * are not part of that form; everything else is.
+ * Seals a request with the SHA-256 of the RFC 8785 form of everything that prices or routes. That form
+ * ignores key order and white space, and nothing else.
  */
 export async function sealOf({
   capabilityKey,
@@ -34,7 +37,7 @@ export async function sealOf({
     environment: project.environment,
     billingMode,
     input,
-    // By what they pointed to, not by their names.
+    // Sealed by version, not by name.
     ...(adapters.adapters.length > 0 ? { "input.adapters": meantBy(adapters) } : {}),
     constraints: {
       providerPin: providerPin ?? null,
@@ -44,7 +47,8 @@ export async function sealOf({
     pin: wanted.pin?.target ?? null,
     sampling: wanted.sampling ?? null,
     toolSchemas: wanted.toolSchemas ?? null,
-    // A bare job body has it in the envelope, a bare quote body in the input: the same request.
+    // A bare job body has the schema in the envelope, a bare quote body in the input; both are the same
+    // request.
     responseSchema: wanted.responseSchema ?? responseSchema ?? null,
     ...(wanted.responseSchemaName ? { responseSchemaName: wanted.responseSchemaName } : {}),
     ...(typeof wanted.responseSchemaStrict === "boolean"
@@ -55,9 +59,8 @@ export async function sealOf({
   };
   const parts = Object.fromEntries(Object.keys(sealed).map((name) => [name, ""]));
   const whole = createHash("sha256");
-  const hasMany = hasManyValues(sealed); // asked once, since a usual request has no use for a promise a part
-  // The canonical form of an object is that of its members, by their names: each is made once, for its own hash and for that
-  // of all.
+  const hasMany = hasManyValues(sealed); // checked once, since a usual request needs no promise per part
+  // Canonicalizes each member once: its text feeds both its own hash and the hash of the whole.
   for (const [place, [name, part]] of Object.entries(sealed).sort(byName).entries()) {
     const text = hasMany ? await canonicalInTurns(part) : canonicalText(part);
     const isLarge = text.length > LARGE;

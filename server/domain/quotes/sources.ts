@@ -4,15 +4,16 @@ import { artifactInput, type FoundArtifact, type InputReach } from "@/server/dom
 import { ValidationFault } from "@/server/platform/errors/errors";
 import { toRefusal } from "./as-fault";
 
-/** The artifacts a parsed input names. */
+/** Returns the artifacts that a parsed input names. */
 export const sourcesOf = (capability: Capability, input: unknown): Source[] =>
   capability.execute.sources?.(input) ?? [];
 
 type Found = { source: Source; row: FoundArtifact };
 
 /**
- * The artifacts a parsed input names, as far as its request reaches; nothing of them is read. One that is not there, too large
- * or of another media type is refused with 422 at its field.
+ * Finds the artifacts that a parsed input names, within the reach of its request, without reading their
+ * bytes. A missing artifact is refused at its field; one that is too large or of a wrong media type is a
+ * 422 there.
  */
 export async function findSources(
   reach: InputReach,
@@ -34,7 +35,7 @@ export async function findSources(
   );
 }
 
-/** The same, with their bytes. */
+/** Reads these artifacts with their bytes. */
 export async function readSources(
   reach: InputReach,
   capability: Capability,
@@ -53,8 +54,8 @@ export async function readSources(
 }
 
 /**
- * What a capability needs before it can make its call; undefined where it needs nothing, and then nothing is waited for.
- * Its own refusals become rows of the error table.
+ * Prepares the data that a capability needs to build its call; undefined, without any reading, if it needs
+ * none. Refusals of the capability become faults.
  */
 export async function materialize(
   reach: InputReach,

@@ -11,7 +11,7 @@ import {
 import { asFault } from "./as-fault";
 import { type Estimate, estimate, type StageEstimate } from "./estimate";
 
-/** The stages of a request; none for most capabilities. */
+/** Returns the stages of a request; most capabilities have none. */
 export function stagesOf(capability: Capability, input: unknown): Stage<unknown, unknown>[] {
   const { execute } = capability;
   return "local" in execute ? [] : (execute.stages?.(input) ?? []);
@@ -21,8 +21,8 @@ export function stagesOf(capability: Capability, input: unknown): Stage<unknown,
 export type Names = Pick<RouteWish, "pin" | "providerPin" | "preferredModel" | "autoSelect">;
 
 /**
- * Whom the caller's names are for. The main call takes them, unless none of its models is called so and one of a stage is:
- * then they are for the stages.
+ * Assigns the names in the request. They apply to the main call, unless none of its models matches and one
+ * of a stage does; then they apply to the stages.
  */
 export function namesOf(
   capability: Capability,
@@ -37,8 +37,8 @@ export function namesOf(
 }
 
 /**
- * Routes and prices the calls before the main one. They are paid as the main call is: on the same kind of account, with the
- * same kind of money.
+ * Routes and prices the calls before the main one. They use the same billing mode and the same kind of
+ * money, real or test, as the main call.
  */
 export async function estimateStages(
   capability: Capability,
@@ -83,7 +83,7 @@ export async function estimateStages(
   return { estimates, isExact };
 }
 
-/** The whole of an execution: the main call and what comes before it, with one fee on the total. */
+/** Combines the costs of the main call and its stages, with one fee on the total. */
 export function withStages(main: Estimate, stages: StageEstimate[], isExact: boolean): Estimate {
   const sum = (pick: (each: StageEstimate) => number) =>
     stages.reduce((total, each) => total + pick(each), 0);

@@ -16,7 +16,7 @@ const WORDS: Record<TextSetting, string> = {
   choices: "several answers per request",
 };
 
-/** Says which part of a request is left out, since the model of its route states no price for it. */
+/** Warns that cache marks are not sent, because the model of the route has no price for cache writes. */
 export function warningsOf(
   call: Pick<TextCall, "messages" | "toolCache">,
   { provider, model }: Pick<Route, "provider" | "model">,
@@ -32,11 +32,14 @@ export function warningsOf(
   ];
 }
 
-/** Does a conversation bring back calls of tools? */
+/** Tells whether a conversation contains earlier tool calls. */
 const bringsCalls = ({ messages }: RoutingRequest["input"]): boolean =>
   Array.isArray(messages) && messages.some((each) => isObject(each) && each.toolCalls !== undefined);
 
-/** The first feature set beside the input that a model lacks: such a feature is sent to the provider or refused. */
+/**
+ * Returns the first requested feature that a model lacks; null if it has all. A feature is either sent to
+ * the provider or refused.
+ */
 export function unsupportedBy(
   {
     supports,
@@ -58,7 +61,7 @@ export function unsupportedBy(
   const { members = {}, ...settings } = conversation?.settings ?? {};
   for (const name of Object.keys(settings))
     if (!takes?.includes(name as TextSetting))
-      // of its settings
+      // the settings have these names
       return { field: `conversation.settings.${name}`, what: WORDS[name as TextSetting] };
   for (const name of Object.keys(members))
     if (!isListed(name, listed)) return { field: `conversation.settings.members.${name}`, what: name };
@@ -71,7 +74,7 @@ export function unsupportedBy(
   return null;
 }
 
-/** The owner of a server can say that its models do what is not known of them otherwise. */
+/** Hints for the owner of a server, who can declare features that are otherwise unknown. */
 const OF_OWN_SERVERS: Partial<Record<string, string>> = {
   "sampling.reasoningIntent":
     " A server that you connect by its address accepts it if its connection lists reasoning_effort in passThrough.",
@@ -79,14 +82,14 @@ const OF_OWN_SERVERS: Partial<Record<string, string>> = {
     " A server that you connect by its address accepts them if its connection lists the model as id:in:out:pictures.",
 };
 
-/** Refuses a feature set beside the input that the model of this route lacks; names the models that have it. */
+/** Refuses a requested feature that the model of this route lacks, and names a model that has it. */
 export function checkSupport(
   capability: Capability,
   { provider, model }: Pick<Route, "provider" | "model">,
   wanted: RoutingRequest,
   connections: readonly Connection[],
 ) {
-  // A text model without schemas of its own is asked for one in words.
+  // A text model without schema support gets the schema in its prompt.
   const asked = model.port === "text" ? { ...wanted, responseSchema: null } : wanted;
   const lacking = unsupportedBy(model, asked);
   if (!lacking) return;
@@ -109,7 +112,7 @@ export function checkSupport(
   );
 }
 
-/** What runs here has no model: no model may be requested or chosen. */
+/** Refuses any choice of a model for work that runs here, without a model. */
 export function refuseModelWords(capability: Capability, wanted: RoutingRequest) {
   const lacking = unsupportedBy({ supports: {} }, wanted);
   if (lacking)

@@ -10,12 +10,15 @@ import {
 } from "@/server/providers/define";
 import { picturesOf, pictureTokensAtMost } from "@/server/providers/pictures";
 
-/** Text beyond this many bytes is bounded, not counted. */
+/** Text above this size in bytes is bounded instead of counted. */
 const COUNTED_BYTES = 256 * 1024;
-/** Of each message and of the call: what a provider frames them with. */
+/** Token allowance for the provider's framing of each message and of the call. */
 const FRAME = 16;
 
-/** Who wrote a message, what its server wants back of it, the tools it calls, or the call it answers, as text; each is framed as a message is. */
+/**
+ * Returns the text of a message beside its content: the author's name, opaque members, tool calls, or the
+ * id of the answered call. Each is framed like a message.
+ */
 function besideText(message: TextMessage): string[] {
   if (message.role === "tool") return [message.toolCallId];
   if (message.role !== "assistant") return message.name === undefined ? [] : [message.name];
@@ -28,22 +31,26 @@ function besideText(message: TextMessage): string[] {
   ];
 }
 
-/** All that the messages of a call say, pictures aside. */
+/** Returns all text of a call's messages, without pictures. */
 export const wordsOf = ({ messages }: Pick<TextCall, "messages">): string[] =>
   messages.flatMap((message) => [textOf(message), ...besideText(message)]);
 
-/** Tokens of text, as an upper bound: no tokenizer in use makes more tokens than the text has UTF-8 bytes. */
+/**
+ * Upper bound for the tokens of a text: no tokenizer in use makes more tokens than the text has UTF-8
+ * bytes.
+ */
 function tokensAtMost(model: ModelFacts, bytes: number): number {
   return model.tokenBytes ? Math.ceil(bytes / model.tokenBytes) : bytes;
 }
 
-/** A caller's name for the schema; the frame of the call has room for our own. */
+/** Returns the caller's schema name; the framing allowance already covers our own. */
 const nameOf = ({ name }: { name: string }) => (name === SCHEMA_NAME ? "" : name);
 
 /**
- * Tokens a call has at most. Its messages are counted with the model's own tokenizer, where it has one and they have at
- * most 256 KiB, and bounded by their bytes otherwise; schemas and tools, which vendors write into the prompt in ways of
- * their own, always by their bytes. `isCounted`: nothing was bounded by bytes.
+ * Returns an upper bound for the tokens of a call. Messages are counted if the model has a tokenizer and
+ * they have at most 256 KiB, and bounded by bytes otherwise; schemas and tools are always bounded by bytes,
+ * because each vendor writes them into the prompt differently. `isCounted` is false if anything was
+ * bounded.
  */
 export async function inputTokensAtMost(
   model: ModelFacts,
@@ -53,7 +60,7 @@ export async function inputTokensAtMost(
     call.responseFormat.type === "json_schema"
       ? nameOf(call.responseFormat) + JSON.stringify(call.responseFormat.schema)
       : "";
-  // A server may write members it is passed into the prompt, too.
+  // A server may also write passed members into the prompt.
   const beside = [call.tools, call.settings?.members].map((each) => (each ? JSON.stringify(each) : ""));
   const shape = Buffer.byteLength(format + beside.join(""));
   if (shape > LARGE) await turn();
@@ -70,19 +77,22 @@ export async function inputTokensAtMost(
   return { tokens, isCounted: isCounted && shape === 0 && pictures.length === 0 };
 }
 
-/** Tokens that texts have at most which are embedded, each with what a server frames it with. */
+/** Upper bound for the tokens of embedded texts, including the framing of each. */
 export const embeddedTokensAtMost = (model: ModelFacts, { texts }: EmbeddingCall): number =>
   texts.reduce((sum, text) => sum + FRAME + tokensAtMost(model, Buffer.byteLength(text)), 0);
 
-/** Another vocabulary makes at most so many tokens for each that o200k_base makes, and never more than there are bytes. */
+/**
+ * Upper bound for the tokens that another vocabulary makes per o200k_base token; the byte count is a
+ * further bound.
+ */
 const OTHER_VOCABULARY = 2;
-/** No vocabulary in use packs more than this many bytes into a token on average. */
+/** No vocabulary in use has more than this many bytes per token on average. */
 const MOST_TOKEN_BYTES = 6;
 
 /**
- * The tokens that texts may have, where that is more than a limit; null: they fit, whichever vocabulary reads them. An
- * upper bound: what passes here is not refused by the model for its length. Counts only what neither certainly fits nor
- * certainly does not.
+ * Returns the possible number of tokens if it exceeds the limit; null if the texts fit under any
+ * vocabulary. A text that passes is not refused by the model for its length. Tokens are counted only if the
+ * byte count decides nothing.
  */
 export async function tokensAbove(model: ModelFacts, texts: string[], limit: number): Promise<number | null> {
   const bytes = texts.reduce((sum, text) => sum + Buffer.byteLength(text), 0);
@@ -95,13 +105,13 @@ export async function tokensAbove(model: ModelFacts, texts: string[], limit: num
   return tokens > limit ? tokens : null;
 }
 
-/** Tokens that one more message adds to a call, as an upper bound by the same rules. */
+/** Upper bound for the tokens that one more message adds to a call. */
 export async function messageTokensAtMost(model: ModelFacts, text: string): Promise<number> {
   const bytes = Buffer.byteLength(text);
   const isCounted = model.tokenizer !== undefined && bytes <= COUNTED_BYTES;
   return FRAME + (isCounted ? await countTokens(text) : tokensAtMost(model, bytes));
 }
 
-/** What the call that gives an answer back says besides the first call and that answer. */
+/** Upper bound for the tokens that a repair call adds to the first call and its answer. */
 export const repairTokensAtMost = (model: ModelFacts): number =>
   2 * FRAME + tokensAtMost(model, MAX_REPAIR_BYTES);
