@@ -11,7 +11,7 @@ const anonymous: Ctx = {
 };
 const MATH = "compute.evaluate.v1";
 
-test("anybody reads what would be measured, and figures of no one", async () => {
+test("anyone can read the definition of a benchmark, with figures of zero", async () => {
   const answer = await benchmarks(anonymous, "text.general.fast.v1");
   expect(CapabilityBenchmarks.parse(answer)).toEqual(answer);
   expect(answer.scores).toBeNull();
@@ -21,7 +21,7 @@ test("anybody reads what would be measured, and figures of no one", async () => 
   expect(answer.coverage.targets.length).toBeGreaterThan(0);
 });
 
-test("coverage counts a project's own executions that ended, and no one else's", async () => {
+test("coverage counts a project's own ended executions only", async () => {
   const [own, other] = await Promise.all([makeTenant(), makeTenant()]);
   const { ctx } = await makePerson(own.organizationId, "member");
   const run = (projectId: string, expression: string) =>

@@ -7,7 +7,7 @@ import type { Ctx } from "@/server/domain/ctx";
 import { lastDays } from "./days";
 import { usageOf } from "./roll-up";
 
-/** What would be measured, by which workloads. A change of either is another policy. */
+/** Version of the measures and workloads; a change of either needs a new id. */
 export const BENCHMARK_POLICY = "benchmark_2026_11_1";
 const DAYS = 90;
 
@@ -47,8 +47,8 @@ const OF_OUTPUT: Record<Capability["outputKind"], { name: string; unit: string; 
 };
 
 /**
- * What a comparison of the capability's models would be made of, and the part that a project's own executions of the last
- * 90 days cover. Scores are not computed. Without a project of the caller's the figures are of no one: zero.
+ * Returns the definition of a benchmark of the capability's models, and the part that a project's
+ * executions of the last 90 days cover. Scores are not computed. Without a project all figures are zero.
  */
 export async function benchmarks(
   ctx: Ctx,
@@ -73,7 +73,7 @@ export async function benchmarks(
   };
 }
 
-/** The project that is asked about: named, or the one a key is bound to. Null: none of anybody's. */
+/** Returns the named project, or the one that the key is bound to. Null if neither exists. */
 async function projectOf(ctx: Ctx, named: string | undefined): Promise<string | null> {
   const { principal } = ctx;
   const bound = principal.kind === "service_principal" ? principal.projectId : null;
@@ -112,7 +112,7 @@ async function coverageOf(ctx: Ctx, capability: Capability, projectId: string): 
     const name = `${target} ${row.is_test}`;
     const before = counted.get(name) ?? { target, test: row.is_test, ...none };
     const ended = row.succeeded + row.failed + row.canceled;
-    // Of a comparison that no one has judged: it is measured and shown afterwards.
+    // Executions of an unjudged comparison have no model yet; they are counted after the judgement.
     if (target === null && ended === 0) continue;
     counted.set(name, {
       ...before,

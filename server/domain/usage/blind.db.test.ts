@@ -10,7 +10,7 @@ import { pool } from "@/server/platform/db";
 import { DAY_MS } from "@/server/platform/time/units";
 import { inlineStep, makeProject } from "@/testing/world";
 
-/** Three models of the sandbox; the second costs half, and the third draws one picture less than it is asked for. */
+/** Three models of the sandbox: the second costs half, and the third returns one picture too few. */
 const MODELS = ["sandbox-1", "sandbox-2", "sandbox-partial"];
 const WANTED = { models: MODELS, input: { prompt: "A kite", variantCount: 2 } };
 
@@ -39,7 +39,7 @@ async function makeCompared() {
   return { ...world, ctx, system, ...compared, run };
 }
 
-/** Everything that tells money to the organization, as text, less the moments at which it is asked. */
+/** Returns everything that shows money to the organization as text, without the times of the queries. */
 async function shownOf({
   ctx,
   system,
@@ -72,7 +72,7 @@ async function shownOf({
 const reveal = (comparisonId: string) =>
   pool.query("UPDATE job SET is_blind = false WHERE comparison_id = $1", [comparisonId]);
 
-test("totals are exact after every end; a comparison is one line until it is judged, then each entry has its own", async () => {
+test("totals are exact after every end, and a comparison is one line until it is judged, then one per entry", async () => {
   const world = await makeCompared();
   const [first, second, third] = world.jobIds as [string, string, string];
   await world.run(first);
@@ -136,7 +136,7 @@ test("totals are exact after every end; a comparison is one line until it is jud
   expect(shown.holds).toEqual([]);
   const lines = shown.file.trim().split("\r\n");
   expect(lines).toHaveLength(2);
-  // Test money is billed by no one: the charge is in the list price and in the export's own column.
+  // Test money is never billed: the charge is in the list price and in the export's own column.
   expect(lines[1]).toMatch(new RegExp(`^0,0,${charged / 1_000_000},.*${world.comparisonId}.*unjudged`));
 
   await reveal(world.comparisonId);
@@ -154,7 +154,7 @@ test("totals are exact after every end; a comparison is one line until it is jud
   expect(judged.file.trim().split("\r\n")).toHaveLength(4);
 });
 
-test("a day that is counted with a blind comparison in it is counted anew once that is judged", async () => {
+test("a counted day with a blind comparison is counted again after the judgement", async () => {
   const world = await makeCompared();
   for (const jobId of world.jobIds) await world.run(jobId);
   world.clock.advance(2 * DAY_MS);
@@ -169,7 +169,7 @@ test("a day that is counted with a blind comparison in it is counted anew once t
   expect((await totals()).byProvider).toMatchObject([{ provider: "sandbox", executions: 3, succeeded: 3 }]);
 });
 
-test("an unconfirmed charge is the hold of its comparison, and is resolved once it is judged", async () => {
+test("an unconfirmed charge is on the hold of its comparison, and is resolved after the judgement", async () => {
   const world = await makeCompared();
   const [first, ...others] = world.jobIds;
   for (const jobId of others) await world.run(jobId);

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { DAY_MS, HOUR_MS } from "@/server/platform/time/units";
 
-// Read when the provider loads.
+// The provider reads this when it loads.
 vi.hoisted(() => {
   process.env.OPENAI_COMPATIBLE_MODELS = "priced:1000:2000";
 });
@@ -34,13 +34,11 @@ import { inlineStep, makeProject, type TestProject } from "@/testing/world";
 import * as usage from ".";
 import { exported, pin, resolve, total } from "./usage.fixture";
 
-/*
- * Every page that shows money, after any history of executions: each figure is what the ledger says, to the micro.
- */
+/* After any history of executions, every page of money agrees with the ledger to the micro. */
 
 const TEXT = "text.general.fast.v1";
 const messages = [{ role: "user", content: "How deep is the sea? Say it in 40 sentences, please." }];
-/** Vendors take no work that is not paid in advance, so the most is small: four tokens at 2,000 dollars a million. */
+/** Vendors require prepaid work, so the maximum is small: four tokens at 2,000 dollars a million. */
 const LIVE_INPUT = { messages: [{ role: "user", content: "Hi" }], maxOutputTokens: 4 };
 
 let vendor: Vendor;
@@ -57,10 +55,10 @@ afterAll(async () => {
 const said = (usage: object | undefined, content = "Hi"): Script => ({
   json: { id: "c-1", choices: [{ message: { content } }], usage },
 });
-/** What a vendor of live work answers, and the model of the sandbox that does the same with test money. */
+/** The answer of a live vendor, and the sandbox model that behaves alike with test money. */
 const ANSWERS: Record<string, { live: Script; sandbox: string }> = {
   done: { live: said({ prompt_tokens: 2, completion_tokens: 3 }), sandbox: "sandbox-1" },
-  // Far more than was estimated, so that its price is above the hold.
+  // The usage is far above the estimate, so its price exceeds the hold.
   dear: { live: said({ prompt_tokens: 900, completion_tokens: 900 }), sandbox: "sandbox-2" },
   unpriced: { live: said(undefined), sandbox: "sandbox-flexquiet" },
   empty: { live: said({ prompt_tokens: 2, completion_tokens: 3 }, ""), sandbox: "sandbox-empty" },
@@ -71,7 +69,7 @@ const ANSWERS: Record<string, { live: Script; sandbox: string }> = {
 type Answer = keyof typeof ANSWERS;
 
 const DOORS = ["job", "invoke", "stream", "pin", "bulk"] as const;
-/** What an answer that arrives after the end of its execution reports as its cost, in parts of the hold. */
+/** Cost in an answer that arrives after the end of its execution, as a multiple of the hold. */
 const LATE = { "late answer": 0.4, "late answer above the hold": 3 } as const;
 const AFTER = [
   "leave",
@@ -89,15 +87,15 @@ type Act = {
   isByok: boolean;
   answer: Answer;
   /**
-   * The outcome: canceled before it runs; or, where it is ambiguous, resolved by a person to this much in all, by its
-   * answer after all, or by writing it off.
+   * Cancels before the run, or ends an ambiguous hold: by a total from a person, a late answer or a
+   * write-off.
    */
   after: (typeof AFTER)[number];
 };
 type History = {
   acts: Act[];
   funding: "wallet" | "allowance";
-  /** An account of the project's own for live work, instead of the operator's. */
+  /** The project uses its own account for live work instead of the operator's. */
   hasOwn: boolean;
   hasCommission: boolean;
   comparison: "none" | "judged" | "unjudged";
@@ -169,7 +167,7 @@ async function makeWorld({
   return { ...world, ctx };
 }
 
-/** Runs what the act says; the ids of its executions. */
+/** Performs the act and returns the ids of its executions. */
 async function perform(world: TestProject, one: Act): Promise<string[]> {
   const { ctx, clock } = world;
   const { live, sandbox } = ANSWERS[one.answer]!; // its own key
@@ -218,7 +216,7 @@ async function perform(world: TestProject, one: Act): Promise<string[]> {
   return [jobId];
 }
 
-/** What ends an ambiguous hold. Late answers and write-offs end those of managed jobs alone. */
+/** Ends an ambiguous hold. Late answers and write-offs end only those of managed jobs. */
 async function endLate(world: TestProject, hold: budgets.ExecutionHold, after: Act["after"]): Promise<void> {
   const { clock, projectId } = world;
   const { execution_id: id, amount_micros: heldMicros } = hold;
@@ -240,7 +238,7 @@ async function endLate(world: TestProject, hold: budgets.ExecutionHold, after: A
   else expect(rows[0].state).toBe("ambiguous");
 }
 
-/** What the ledger has of each execution. */
+/** Ledger amounts of one execution. */
 type Booked = { id: string; taken: number; fee: number; own: number; is_open: boolean; is_test: boolean };
 async function booksOf({ projectId }: TestProject): Promise<Map<string, Booked>> {
   const { rows } = await pool.query<Booked>(
@@ -258,7 +256,7 @@ async function booksOf({ projectId }: TestProject): Promise<Map<string, Booked>>
 const sum = <T>(items: Iterable<T>, of: (item: T) => number) =>
   [...items].reduce((whole, item) => whole + of(item), 0);
 
-/** What the charge of an execution must say. */
+/** Compares the charge of an execution with the ledger. */
 function expectCharge(charge: Charge | null, { taken, is_open }: Booked) {
   if (!charge) throw new Error("an execution that is not blind shows its charge");
   const isManagedAndOpen = is_open && charge.state !== "byok";
@@ -287,7 +285,7 @@ async function checkEverything(world: TestProject, blind: ReadonlySet<string>) {
     expect(job.charge).toEqual(cost?.charge);
     expect(listed.get(booked.id)?.charge).toEqual(cost?.charge);
     const sealed = job.pricing;
-    // A receipt stays as it was sealed, whatever a person decides later.
+    // A receipt stays as sealed, whatever a person decides later.
     if (!sealed || job.chargeResolution) continue;
     const { charge, customerCharge, serviceInferenceFeeMicros } = sealed;
     if (job.charge?.chargedMicros == null) expect(charge).toBeNull();
@@ -335,7 +333,7 @@ async function checkEverything(world: TestProject, blind: ReadonlySet<string>) {
     expect(1_000_000_000 - balance.amountMicros + allowance.used.amountMicros).toBe(taken);
   }
 
-  // What own accounts paid counts for limits, and is the cost of work that was not charged.
+  // Charges on own accounts count for limits, although the customer is not charged.
   const [budget] = (await budgets.list(systemCtx("test", clock.now), { projectId })).items;
   for (const [isTest, spend] of [
     [false, budget?.spend],
@@ -344,7 +342,7 @@ async function checkEverything(world: TestProject, blind: ReadonlySet<string>) {
     const own = [...books.values()].filter(({ is_test }) => is_test === isTest);
     expect(spend?.settledMicros).toBe(sum(own, (each) => each.taken + each.own));
   }
-  // The balance was put there without an entry; what was taken from it is checked above.
+  // The balance was set without an entry; the amounts taken from it are checked above.
   const { differences } = await billing.checkLedger(systemCtx("test", clock.now), organizationId);
   expect(differences.filter(({ what }) => !what.endsWith("wallet: balance"))).toEqual([]);
   return summary;
@@ -371,7 +369,7 @@ test(
         }
         const { live, test: sandbox } = await checkEverything(world, blind);
 
-        // The same from the days as they are counted once they have ended.
+        // The totals stay the same after the ended days are counted.
         world.clock.advance(DAY_MS + HOUR_MS);
         await usage.rollUp(systemCtx("roll-up", world.clock.now));
         const later = await usage.summary(world.ctx, { days: 7, projectId: world.projectId });

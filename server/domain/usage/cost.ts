@@ -44,8 +44,8 @@ const readCost = statement("execution.read.cost", {
 });
 
 /**
- * What an execution was estimated at, has reserved, was charged, and who pays; as its rows have it now. Null: it
- * is part of the line of its comparison, which is not judged.
+ * Returns the current estimate, reservation and charge of an execution, and who pays. Null for a job of an
+ * unjudged comparison, whose money is shown on the line of the comparison.
  */
 export async function cost(ctx: Ctx, executionId: string): Promise<ExecutionCost | null> {
   const scope = access.authorize(ctx, "jobs:read", "rows");

@@ -2,7 +2,7 @@ import { FEE } from "@/server/domain/budgets";
 import { CHARGED, PROVIDER_COST } from "@/server/domain/executions";
 import { PREFIXES } from "@/server/platform/ids";
 
-/** The columns of `usage_day` that say whose usage it is. */
+/** Columns of `usage_day` that identify a group of executions. */
 export const GROUPS = [
   "organization_id",
   "project_id",
@@ -15,7 +15,7 @@ export const GROUPS = [
   "is_test",
 ] as const;
 
-/** Those that count. */
+/** Columns of `usage_day` that hold figures. */
 export const COUNTS = [
   "executions",
   "succeeded",
@@ -31,29 +31,35 @@ export const COUNTS = [
 ] as const;
 
 /**
- * Has this execution (of the view) ended? An ambiguous one counts as failed; how one ended whose comparison is not judged is
- * counted after the judgement.
+ * SQL condition: this execution of the view has ended. Ambiguous ones count as failed; the result of a
+ * blind job is counted after the judgement.
  */
 export const ENDED = "execution.status IN ('succeeded', 'failed', 'ambiguous', 'canceled', 'unjudged')";
 
-/** The sum of a figure; what is no count, which older rows may hold, counts as nothing. */
+/** Sums a figure of the usage. A value that is no count, which older rows may hold, is ignored. */
 const SUM_OF = (figure: string) => `sum(CASE WHEN each.usage->>'${figure}' ~ '^[0-9]{1,10}$'
     THEN (each.usage->>'${figure}')::bigint END)::bigint`;
 
-/** What was used by an execution (of the view), to be joined: of a job by its attempts. */
+/** Joins the usage of an execution of the view; that of a job comes from its attempts. */
 export const USED = `LEFT JOIN LATERAL (
   SELECT ${SUM_OF("inputTokens")} AS input_tokens, ${SUM_OF("outputTokens")} AS output_tokens, ${SUM_OF("images")} AS images
   FROM (SELECT attempt.usage FROM attempt WHERE attempt.job_id = execution.job_id UNION ALL SELECT execution.usage) each
 ) used ON true`;
 
-/** What the ids of executions begin with, kind by kind. */
+/** Prefixes of execution ids, by kind. */
 export const KIND_PREFIXES = [`${PREFIXES.job}_`, `${PREFIXES.pinned}_`];
 const KINDS = KIND_PREFIXES.map((prefix) => `('${prefix}')`).join(", ");
 
-/** Counted beside COUNTS, and not kept: a day with any is not closed, and so is counted from its executions. */
+/**
+ * Counted beside COUNTS but not stored: a day with unjudged executions stays open, so it is counted from
+ * its executions.
+ */
 export const UNJUDGED = "unjudged";
 
-/** Counts the executions of a common table (project_id, day, from_ulid, until_ulid), from their own rows, by GROUPS. */
+/**
+ * Counts the executions of a common table (project_id, day, from_ulid, until_ulid) from their own rows,
+ * grouped by GROUPS.
+ */
 export const countFrom = (table: string) => `
 SELECT execution.organization_id, execution.project_id, ${table}.day, execution.capability_key, execution.provider,
   execution.model, execution.principal_id, execution.billing_mode, execution.is_test,
@@ -80,7 +86,10 @@ ${USED}
 GROUP BY execution.organization_id, execution.project_id, ${table}.day, execution.capability_key, execution.provider,
   execution.model, execution.principal_id, execution.billing_mode, execution.is_test`;
 
-/** Was a charge of this day decided by a person after it was counted? A minute's grace, since clocks differ. */
+/**
+ * SQL condition: a person resolved a charge of this day after it was counted. Clocks differ, so one minute
+ * is added.
+ */
 export const CORRECTED_SINCE = `EXISTS (SELECT FROM hold WHERE hold.organization_id = counted.organization_id
   AND hold.resolved_by IS NOT NULL AND hold.resolved_at >= counted.computed_at - interval '1 minute'
   AND hold.project_id = counted.project_id

@@ -1,7 +1,10 @@
 import { ulidAt } from "@/server/platform/ids";
 import { DAY_MS } from "@/server/platform/time/units";
 
-/** A day of UTC as `2026-11-21`, and what follows the prefix in ids of executions submitted in it: ids sort by time. */
+/**
+ * A day in UTC such as `2026-11-21`, with the range of ULIDs in the ids of executions submitted that day,
+ * since ids sort by time.
+ */
 export type Day = { day: string; fromUlid: string; untilUlid: string };
 
 export function dayAt(startMs: number): Day {
@@ -14,14 +17,14 @@ export function dayAt(startMs: number): Day {
 
 export const startOfDay = (at: Date) => Math.floor(at.getTime() / DAY_MS) * DAY_MS;
 
-/** The days from one to another, that one left out. */
+/** Returns the days from the first time up to the second, exclusive. */
 export function daysBetween(startMs: number, endMs: number): Day[] {
   const days: Day[] = [];
   for (let at = startMs; at < endMs; at += DAY_MS) days.push(dayAt(at));
   return days;
 }
 
-/** The last so many days, today with them. */
+/** Returns the last `count` days, including today. */
 export function lastDays(count: number, now: Date): Day[] {
   const today = startOfDay(now);
   return daysBetween(today - (count - 1) * DAY_MS, today + DAY_MS);

@@ -19,8 +19,8 @@ const PAGE = 1000;
 export type UsageFile = { filename: string; content: AsyncIterable<Uint8Array> };
 
 /**
- * Every ended execution that was submitted in these days, as a table of FOCUS 1.2. It is read page by page while it is
- * sent, so its length costs no memory.
+ * Returns every ended execution submitted on these days as a FOCUS 1.2 table. It is read page by page while
+ * being sent, so memory use does not grow with its length.
  */
 export async function usageFile(ctx: Ctx, query: UsageExportQuery): Promise<UsageFile> {
   const [from, to] = [Date.parse(query.from), Date.parse(query.to)];
@@ -70,7 +70,10 @@ const toLines = (rows: ExportRow[], scope: UsageScope) =>
       .join(""),
   );
 
-/** Executions with one line in the books, a line for each account that pays: their sums, under the name of the line. */
+/**
+ * Adds an execution to the shared line of its comparison. Each paying account has its own line, under the
+ * id of the comparison.
+ */
 function addTo(lines: Map<string, ExportRow>, row: ExportRow): void {
   const name = [row.line_id, row.billing_mode, row.is_test].join(" ");
   const line = lines.get(name) ?? { ...row, id: row.line_id, hold_state: "settled", ...NOTHING };
@@ -94,7 +97,10 @@ const NOTHING = {
 };
 const FIGURES = ["actual_micros", "cost_micros", "input_tokens", "output_tokens", "images"] as const;
 
-/** Is the cost of an execution (of the view) our estimate? Attempts of jobs and records of pinned executions say so. */
+/**
+ * SQL condition: the cost of this execution of the view is our estimate, according to its attempts or its
+ * pinned record.
+ */
 const IS_ESTIMATED = `(EXISTS (SELECT FROM attempt WHERE attempt.job_id = execution.job_id AND attempt.answer ? 'estimated')
     OR EXISTS (SELECT FROM pinned_record WHERE pinned_record.pinned_id = execution.pinned_id AND body::jsonb ? 'costBasis'))`;
 
@@ -150,7 +156,7 @@ const listFrom = (name: string, isFrom: ">=" | ">") =>
 const listFirst = listFrom("execution.list.export", ">=");
 const listNext = listFrom("execution.list.export_next", ">");
 
-/** The next executions of a project, by the index of its ids. */
+/** Reads the next executions of a project through the index of its ids. */
 function page(projectId: string, from: string, isFirst: boolean, untilId: string): Promise<ExportRow[]> {
   return (isFirst ? listFirst : listNext).all(pool, { projectId, from, untilId });
 }

@@ -2,7 +2,7 @@ import { providerOfRoute } from "@/server/domain/connections";
 import { type Cell, decimalOf } from "@/server/platform/text/csv";
 import type { UsageScope } from "./scope";
 
-/** An ended execution with what was held and charged for it. */
+/** An ended execution with its hold and charge. */
 export type ExportRow = {
   id: string;
   project_id: string;
@@ -20,9 +20,9 @@ export type ExportRow = {
   pricing_version: string;
   created_at: Date;
   completed_at: Date;
-  /** Of the provider, as far as it was known at the end. */
+  /** The provider's cost, as known at the end. */
   actual_micros: number | null;
-  /** The same as it is known now. */
+  /** The provider's cost, as known now. */
   cost_micros: number | null;
   receipt_id: string | null;
   hold_state: "settled" | "released" | "ambiguous" | null;
@@ -35,18 +35,18 @@ export type ExportRow = {
   output_tokens: number | null;
   images: number | null;
   is_test: boolean;
-  /** Is the cost an estimate, since no usage was reported? */
+  /** True if the cost is an estimate because the provider reported no usage. */
   is_estimated: boolean;
-  /** What the books name: the execution, or the comparison that it competes in. */
+  /** Id in the ledger: the execution, or the comparison in which it competes. */
   line_id: string;
 };
 
-/** What one line charges: the execution as it ended, or what a person decided about its charge later. */
+/** Charge of one line: the execution as it ended, or a later correction by a person. */
 type Charge = { isCorrection: boolean; micros: number; feeMicros: number; billedAt: Date };
 
 /**
- * The lines of an execution: one for its use, and one more where its charge was open at first and a person decided it.
- * The first line never changes once it was exported.
+ * Returns the lines of an execution: one for its use, and another if its charge was open and resolved
+ * later. The first line never changes after an export.
  */
 export function chargesOf(row: ExportRow): Charge[] {
   const whole = { micros: row.charged_micros, feeMicros: row.fee_micros };
@@ -68,17 +68,17 @@ const dayStart = (at: Date, days = 0) =>
 const monthStart = (at: Date, months = 0) =>
   new Date(Date.UTC(at.getUTCFullYear(), at.getUTCMonth() + months));
 
-/** The status of a comparison that is not judged. */
+/** Status of an unjudged comparison. */
 const UNJUDGED = "unjudged";
 const OURS = "Capstan";
 const nameOf = (provider: string) => providerOfRoute(provider)?.title ?? provider;
-/** Who made what was used. */
+/** Vendor of the service that was used. */
 const publisherOf = (row: ExportRow) => (row.provider ? nameOf(row.provider) : OURS);
 const skuOf = (row: ExportRow) => (row.provider ? `${row.provider}/${row.model}` : row.capability_key);
 
 const isInference = (row: ExportRow) => row.provider !== "" || row.status === UNJUDGED;
 
-/** How much was used, in the unit it is priced by; null: the provider did not say. */
+/** Returns the used quantity in its pricing unit; null if the provider did not report it. */
 function meterOf(row: ExportRow): { quantity: number | null; unit: string } {
   if (row.images !== null) return { quantity: row.images, unit: "Images" };
   if (row.input_tokens !== null || row.output_tokens !== null)
@@ -88,23 +88,26 @@ function meterOf(row: ExportRow): { quantity: number | null; unit: string } {
 
 type Column = readonly [name: string, of: (row: ExportRow, charge: Charge, scope: UsageScope) => Cell];
 
-/** What a correction does not use again. */
+/** Leaves the column empty on a correction, which uses nothing again. */
 const used = (of: (row: ExportRow) => Cell): Column[1] => {
   return (row, { isCorrection }) => (isCorrection ? null : of(row));
 };
-/** Live money of the charge: no invoice has test money, or an amount that a provider bills to an own account. */
+/**
+ * Live money of the charge. An invoice excludes test money and amounts that a provider bills to the
+ * customer's own account.
+ */
 const billed: Column[1] = ({ is_test }, { micros }) => money(is_test ? 0 : micros);
 const charged: Column[1] = (_row, { micros }) => money(micros);
 /**
- * FOCUS asks for a figure in each line: of an own account what the provider takes at list price, as far as it is known;
- * x_ProviderCostStatus says whether it is. A correction has what the line of the use has not.
+ * FOCUS requires a figure on each line. For an own account it is the provider's list price as far as known;
+ * x_ProviderCostStatus tells whether it is known. A correction has the difference to the first line.
  */
 const listed: Column[1] = (row, charge, scope) => {
   if (row.billing_mode !== "byok") return charged(row, charge, scope);
   const { actual_micros: atEnd, cost_micros: now } = row;
   return money(charge.isCorrection ? (now ?? 0) - (atEnd ?? 0) : (atEnd ?? 0));
 };
-/** The use is dated by the end, a correction by its discovery. */
+/** The line of the use has the cost known at its end, a correction the cost known when it was resolved. */
 const providerCostOf = (row: ExportRow, { isCorrection }: Charge) =>
   isCorrection ? row.cost_micros : row.actual_micros;
 const basisOf = ({ actual_micros, is_estimated }: ExportRow) =>
@@ -112,7 +115,10 @@ const basisOf = ({ actual_micros, is_estimated }: ExportRow) =>
 const quantity = used((row) => figure(meterOf(row).quantity));
 const unit = used((row) => (meterOf(row).quantity === null ? null : text(meterOf(row).unit)));
 
-/** The columns of FOCUS 1.2 that an execution can fill, by its names and in its meanings, then our own. */
+/**
+ * Columns of FOCUS 1.2 that an execution can fill, with their standard names and meanings, followed by our
+ * own.
+ */
 export const COLUMNS: readonly Column[] = [
   ["BilledCost", billed],
   ["EffectiveCost", billed],
@@ -167,7 +173,7 @@ export const COLUMNS: readonly Column[] = [
   ["x_Status", (row) => text(row.status)],
   [
     "x_HoldState",
-    // Of the line, not of now: the use stays as exported, the correction says what changed.
+    // State at the time of the line: the use stays as exported, and the correction shows the change.
     (row, { isCorrection }) =>
       text(row.resolved_by !== null && !isCorrection ? "ambiguous" : (row.hold_state ?? "none")),
   ],

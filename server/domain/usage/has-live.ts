@@ -14,8 +14,8 @@ const readLive = statement("execution.read.is_live", {
 });
 
 /**
- * Whether one of a project's newest executions, 200 at most, ran at a provider other than the sandbox. What runs here, such as
- * arithmetic, is free and of neither mode.
+ * Tells whether one of a project's 200 newest executions ran at a provider other than the sandbox, or had a
+ * live price. Free work that runs here, such as arithmetic, counts as neither live nor test.
  */
 export async function hasLive(ctx: Ctx, projectId: string): Promise<boolean> {
   await usageScope(ctx, { projectId });

@@ -11,7 +11,7 @@ const PINNED = "inference.pinned";
 const TEXT = "text.general.fast.v1";
 const OWED_NOTHING = { chargedMicros: 0, state: "byok" };
 
-/** Pinned executions of each way to end, and one job. */
+/** Runs one job, and pinned executions with each kind of ending. */
 async function executeAll(project: TestProject) {
   const { jobId } = await jobs.submit(project.ctx, TEXT, {
     input: { messages: [{ role: "user", content: "How high is the sky?" }] },
@@ -30,7 +30,7 @@ async function executeAll(project: TestProject) {
 
 const sandboxOf = async (project: TestProject) => (await usage.summary(project.ctx, { days: 7 })).test;
 
-test("usage counts pinned executions beside jobs: the totals are those of both, and of the ledger", async () => {
+test("usage counts pinned executions and jobs, and its totals match both and the ledger", async () => {
   const project = await makeProject();
   const { job, done } = await executeAll(project);
   const side = await sandboxOf(project);
@@ -81,7 +81,7 @@ const recordOf = (project: TestProject, pinnedId: string) =>
     usage: Record<string, number> | null;
   }>;
 
-test("the export has a line for each pinned execution, and one more where its charge was decided later", async () => {
+test("the export has a line per pinned execution, and another if its charge was resolved later", async () => {
   const project = await makeProject();
   const { job, done, lost, unknown } = await executeAll(project);
   const first = await exported(project.ctx);
@@ -89,7 +89,7 @@ test("the export has a line for each pinned execution, and one more where its ch
   expect(first.lines.map((line) => line.ResourceId)).toContain(job);
   const ledger = await ledgerOf(project.projectId);
   expect(total(first.lines, "x_Charge")).toBe(BigInt(ledger.charged));
-  // Test money: nothing is billed, and it has a list price.
+  // Test money is never billed, but has a list price.
   expect(total(first.lines, "BilledCost") + total(first.lines, "EffectiveCost")).toBe(0n);
   const jobLine = first.lines.find((line) => line.ResourceId === job);
   expect(jobLine).toMatchObject({ ListCost: jobLine?.x_Charge, ContractedCost: jobLine?.x_Charge });
@@ -131,14 +131,14 @@ test("the export has a line for each pinned execution, and one more where its ch
       x_ProviderCost: "0.001234",
     }),
   ]);
-  // What own accounts paid is what the export has as the cost of these providers.
+  // The charges on own accounts equal the export's cost of these providers.
   const ofPins = second.lines.filter((line) => line.ServiceName === PINNED);
   for (const column of ["x_ProviderCost", "ListCost"])
     expect(total(ofPins, column)).toBe(BigInt((await ledgerOf(project.projectId)).own));
   expect(second.lines.filter((line) => line.ChargeClass === "")).toEqual(first.lines);
 });
 
-test("what one pinned execution costs: its own account pays, no one else sees it", async () => {
+test("the cost of a pinned execution is paid by its own account, and strangers cannot see it", async () => {
   const project = await makeProject();
   const { done, refused, unknown, lost } = await executeAll(project);
   const of = (id: string) => usage.cost(project.ctx, id);

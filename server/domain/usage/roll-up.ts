@@ -22,15 +22,15 @@ import { statement } from "@/server/sql/statement";
 import { CORRECTED_SINCE, COUNTS, countFrom, GROUPS, KIND_PREFIXES, UNJUDGED } from "./count";
 import { type Day, dayAt, startOfDay } from "./days";
 
-/** Most days that one call counts: after a long pause the next call goes on. */
+/** Maximum number of days per call; after a long pause the next call continues. */
 const MOST_DAYS = 31;
 
 type Pair = { project_id: string; organization_id: string; day: string };
 
 /**
- * Counts days that have ended into `usage_day`, so that a long summary need not read every execution: the days since the
- * last call, and again those where something was still to come (executions that had not ended, charges a person
- * decided since). Answers how many days of projects were counted.
+ * Counts ended days into `usage_day`, so a long summary need not read every execution. It counts the days
+ * since the last call, and again days that had unfinished executions or charges that a person resolved
+ * since. Returns the number of counted days, per project.
  */
 export async function rollUp(ctx: Ctx): Promise<{ counted: number }> {
   return inTransaction(async (client) => {
@@ -50,7 +50,7 @@ export async function rollUp(ctx: Ctx): Promise<{ counted: number }> {
   });
 }
 
-/** Days of the calendar, as texts. */
+/** Calendar days as text. */
 const dates: Column<string[]> = column("date[]");
 
 const readLastDay = statement("usage_counted.read.last_day", {
@@ -74,7 +74,10 @@ const listPairs = statement("execution.list.pairs", {
          WHERE id >= kind.prefix || $fromUlid AND id < kind.prefix || $untilUlid OFFSET 0) mine`,
 });
 
-/** Days with executions since the last that was counted. A day waits an hour, for executions whose admission was slow. */
+/**
+ * Finds the days with executions after the last counted day. A day is ready one hour after its end, in case
+ * an admission was slow.
+ */
 async function newPairs(client: PoolClient, now: Date): Promise<Pair[]> {
   const rows = await readLastDay.all(client, {});
   const last = rows[0]?.last;
@@ -104,7 +107,7 @@ const listResolved = statement("hold.list.resolved_since", {
        AND resolved_at >= (SELECT max(computed_at) FROM usage_counted) - interval '1 minute'`,
 });
 
-/** What was counted while something was still to come, and where a person has decided about a charge since. */
+/** Finds counted days that are still open, and those on which a person has resolved a charge since. */
 async function openPairs(client: PoolClient): Promise<Pair[]> {
   const rows = await listOpen.all(client, {});
   const corrected = await listResolved.all(client, {});
@@ -117,8 +120,8 @@ async function openPairs(client: PoolClient): Promise<Pair[]> {
 }
 
 /**
- * Counts these, or none of them. A day that cannot be counted is left as it was, and keeps no one else's from being
- * counted; a summary reads its executions themselves.
+ * Counts all of these days or none. A day that fails stays as it was and does not block others; summaries
+ * read its executions directly.
  */
 async function tryToCount(client: PoolClient, pairs: Pair[], now: Date): Promise<boolean> {
   await client.query("SAVEPOINT counting");
@@ -202,8 +205,8 @@ const listGroups = statement("usage_day.list.groups", {
 });
 
 /**
- * Usage of these projects on these days, by every group: days that have ended and settled as they were counted, the others
- * from the executions themselves, so that it always says what is true now.
+ * Returns the usage of these projects on these days, by group. Closed days come from their counts, all
+ * others from the executions, so the result is always current.
  */
 export async function usageOf(projectIds: string[], days: Day[]): Promise<GroupRow[]> {
   return listGroups.all(pool, {

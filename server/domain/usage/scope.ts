@@ -6,11 +6,11 @@ import { fail, ValidationFault } from "@/server/platform/errors/errors";
 import { maybe, present, text } from "@/server/sql/column";
 import { statement } from "@/server/sql/statement";
 
-/** Whose usage is asked for: of one project, or of every project of an organization. */
+/** Scope of a usage query: one project, or every project of an organization. */
 export type UsageScope = {
   organizationId: string;
   organizationName: string;
-  /** Null: of the whole organization. */
+  /** Null for the whole organization. */
   projectId: string | null;
   projects: Map<string, string>;
 };
@@ -28,8 +28,9 @@ const listProjects = statement("project.list.usage", {
 });
 
 /**
- * A key bound to a project sees that project; any other key its organization; a person the organization they name, or
- * the only one they belong to. Somebody else's and none at all are the same AuthorizationFailed.
+ * Resolves the scope of a usage query. A key bound to a project sees that project and any other key its
+ * organization; a person sees the organization they name, or their only one. A missing organization and one
+ * of other people get the same AuthorizationFailed.
  */
 export async function usageScope(
   ctx: Ctx,

@@ -5,12 +5,12 @@ import { copyJob, inlineStep, makeProject } from "@/testing/world";
 import { countFrom } from "./count";
 import { dayAt, startOfDay } from "./days";
 
-/* How a day of a project is counted: from its own rows, however many others there are. */
+/* A day of a project is counted from its own rows, however many others exist. */
 
 const MANY = 10_000;
 type Plan = { Plan: { "Shared Hit Blocks": number; "Shared Read Blocks": number } };
 
-test("a day of one project is read by the index of its ids, and nothing of other projects or days", async () => {
+test("a day of one project is read through the index of its ids, without rows of other projects or days", async () => {
   const [mine, other] = [await makeProject(), await makeProject()];
   const run = async ({ ctx, clock }: typeof mine) => {
     const { jobId } = await jobs.submit(ctx, "text.general.fast.v1", {
@@ -33,10 +33,10 @@ test("a day of one project is read by the index of its ids, and nothing of other
        ${countFrom("asked")}`,
       [mine.projectId, fromUlid, untilUlid],
     );
-    const plan = rows[0]!["QUERY PLAN"][0].Plan; // of one statement
+    const plan = rows[0]!["QUERY PLAN"][0].Plan; // the plan of one statement
     expect(plan["Shared Hit Blocks"] + plan["Shared Read Blocks"]).toBeLessThan(100);
     const indexes = [...JSON.stringify(plan).matchAll(/"Index Name":"(job_\w+)"/g)].map(([, name]) => name);
-    // What is held for each is looked for by its id.
+    // Each hold is found by its id.
     expect(indexes).toEqual(["job_project_id_id_key", "job_pkey"]);
     throw undone;
   });

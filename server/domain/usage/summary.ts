@@ -15,7 +15,7 @@ import { lastDays } from "./days";
 import { type GroupRow, usageOf } from "./roll-up";
 import { usageScope } from "./scope";
 
-/** The totals of the executions of the last days, live and test apart, with what the organization has left to spend. */
+/** Returns the totals of the last days, live and test apart, with the organization's remaining funds. */
 export async function summary(ctx: Ctx, query: BillingSummaryQuery): Promise<BillingSummary> {
   const scope = await usageScope(ctx, query);
   const days = lastDays(query.days, ctx.now());
@@ -78,7 +78,7 @@ export async function summary(ctx: Ctx, query: BillingSummaryQuery): Promise<Bil
   };
 }
 
-/** A project's last days as the panel draws them. */
+/** Returns a project's last days for the chart in the panel. */
 export async function days(ctx: Ctx, projectId: string, count: number): Promise<UsageDays> {
   const scope = await usageScope(ctx, { projectId });
   const asked = lastDays(count, ctx.now());
@@ -121,7 +121,7 @@ function add(rows: GroupRow[]): UsageFigures {
   };
 }
 
-/** The figures of each group, the dearest first, then the busiest. */
+/** Groups the rows, the highest charge first, then the highest provider cost, then the most executions. */
 function by<T>(
   rows: GroupRow[],
   keyOf: (row: GroupRow) => string,
@@ -165,7 +165,7 @@ function toPrincipal(principalId: string, names: Names) {
   return { principalId, kind: known?.kind ?? ("other" as const), name: known?.name ?? null };
 }
 
-/** What is left to spend, without what else the wallet says. */
+/** Returns the funds of a wallet without its other fields. */
 function fundsIn({ available, reserved, balance, allowance }: WalletMoney): WalletMoney {
   return { available, reserved, balance, allowance };
 }

@@ -12,20 +12,20 @@ import { exported, ledgerOf, pin, resolve, total } from "./usage.fixture";
 
 const TEXT = "text.general.fast.v1";
 const IMAGE = "image.generate.v1";
-// Long enough an answer that the fee on half of the token rates is no rounded nothing.
+// The answer is long enough that the fee on half of the token rates does not round to zero.
 const text = {
   messages: [{ role: "user", content: "How deep is the sea? Say it in 40 sentences, please." }],
 };
 const model = (preferredModel: string) => ({ execution: { executionConstraints: { preferredModel } } });
 
-/** Submits, and runs to its end what is to end. */
+/** Submits a job and runs it to its end unless `ends` is false. */
 async function execute(project: TestProject, key: string, envelope: Record<string, unknown>, ends = true) {
   const { jobId } = await jobs.submit(project.ctx, key, envelope as never);
   if (ends) await jobs.run(systemCtx("worker", project.clock.now), jobId, inlineStep(project.clock));
   return jobId;
 }
 
-/** One of each way an execution ends, and one that does not. */
+/** Runs one execution with each kind of ending, and leaves one waiting. */
 async function executeAll(project: TestProject) {
   const done = await execute(project, TEXT, { input: text });
   const drawn = await execute(project, IMAGE, { input: { prompt: "A kite", variantCount: 2 } });
@@ -40,7 +40,7 @@ async function executeAll(project: TestProject) {
 
 const summarize = (ctx: Ctx, days = 7) => usage.summary(ctx, { days });
 
-test("a summary counts every execution by how it ended, and charges what the ledger charged", {
+test("a summary counts every execution by its ending, and its charge matches the ledger", {
   tags: "long",
 }, async () => {
   const project = await makeProject();
@@ -94,7 +94,7 @@ test("every way to group a summary adds up to its totals", { tags: "long" }, asy
   expect(side.byCapability.map(({ capabilityKey }) => capabilityKey).sort()).toEqual([IMAGE, TEXT]);
 });
 
-test("a summary says what is left of wallet and allowance, live and test apart", async () => {
+test("a summary has the remaining wallet and allowance, live and test apart", async () => {
   const project = await makeProject({ walletMicros: 5_000_000 });
   const held = await execute(project, TEXT, { input: text }, false);
   const { rows } = await pool.query("SELECT amount_micros FROM hold WHERE execution_id = $1", [held]);
@@ -105,7 +105,7 @@ test("a summary says what is left of wallet and allowance, live and test apart",
   expect(sandbox.funds.allowance.granted.amountMicros).toBe(0);
 });
 
-test("a day that has ended is counted once, and the summary stays what it was", {
+test("an ended day is counted once, and the summary stays the same", {
   tags: "long",
 }, async () => {
   const project = await makeProject();
@@ -129,21 +129,21 @@ test("a day that has ended is counted once, and the summary stays what it was", 
   const side = async () => (await summarize(project.ctx)).test;
   expect((await side()).totals).toEqual(before.test.totals);
 
-  // It ends a day late: the summary says so at once, and the day is counted again.
+  // The job ends a day late: the summary shows this at once, and the day is counted again.
   await jobs.cancel(project.ctx, waiting);
   expect((await side()).totals).toMatchObject({ canceled: 2, unfinished: 0 });
   await usage.rollUp(later);
   expect(await counted()).toEqual([{ is_closed: true, executions: 9 }]);
   expect((await side()).totals).toMatchObject({ canceled: 2, unfinished: 0 });
 
-  // From the counted rows, not from the executions: that is what makes a long summary fast.
+  // The summary reads the counted rows instead of the executions, which makes a long one fast.
   await pool.query(
     "UPDATE usage_day SET images = images + 40 WHERE project_id = $1 AND capability_key = $2",
     [project.projectId, IMAGE],
   );
   expect((await side()).totals.images).toBe(42);
 
-  // A person decides about the lost one: seen at once, counted at the next call.
+  // The resolution is shown at once, and counted by the next call.
   project.clock.advance(HOUR_MS);
   await resolve(project, lost, 1_060);
   await resolve(project, lostPin, 777);
@@ -161,7 +161,7 @@ test("a day that has ended is counted once, and the summary stays what it was", 
   });
 });
 
-test("a day that cannot be counted keeps no other organization's from being counted", {
+test("a day that cannot be counted does not block those of other organizations", {
   tags: "long",
 }, async () => {
   const [odd, other] = [await makeProject(), await makeProject()];
@@ -177,7 +177,7 @@ test("a day that cannot be counted keeps no other organization's from being coun
   );
   const costs = (micros: string) =>
     pool.query("UPDATE job SET actual_micros = $2 WHERE project_id = $1", [odd.projectId, micros]);
-  // Two of them are more than a sum can hold.
+  // Two of these costs overflow the sum.
   await costs("9000000000000000000");
   await usage.rollUp(systemCtx("roll-up"));
   const { rows } = await pool.query(
@@ -188,7 +188,7 @@ test("a day that cannot be counted keeps no other organization's from being coun
   await costs("0");
 });
 
-test("a bound key sees its project, an open one its organization, and no one somebody else's", async () => {
+test("a bound key sees its project, an open one its organization, and neither another customer's", async () => {
   const project = await makeProject();
   await execute(project, TEXT, { input: text });
   const { principal } = project.ctx;
@@ -209,7 +209,7 @@ test("a bound key sees its project, an open one its organization, and no one som
   await expect(summarize(poor)).rejects.toMatchObject(denied);
 });
 
-test("a person sees the only organization they belong to, and names one where there are several", {
+test("a person sees their only organization, and must name one of several", {
   tags: "long",
 }, async () => {
   const [one, two] = [await makeTenant(), await makeTenant()];
@@ -225,14 +225,14 @@ test("a person sees the only organization they belong to, and names one where th
   expect(named.organizationId).toBe(two.organizationId);
 });
 
-test("the lines of an export add up to the ledger, to the micro, also after a person decided a charge", {
+test("the lines of an export add up to the ledger to the micro, even after a person resolved a charge", {
   tags: "long",
 }, async () => {
   const project = await makeProject();
   const { lost, unknown } = await executeAll(project);
   const first = await exported(project.ctx);
   const ledger = await ledgerOf(project.projectId);
-  expect(first.lines.length).toBe(6); // what has not ended is not exported yet
+  expect(first.lines.length).toBe(6); // unfinished executions are not exported
   expect(total(first.lines, "x_Charge")).toBe(BigInt(ledger.charged));
   expect(total(first.lines, "x_Fee")).toBe(BigInt(ledger.fee));
   const lineOf = (jobId: string) => first.lines.find((line) => line.ResourceId === jobId);
@@ -249,11 +249,11 @@ test("the lines of an export add up to the ledger, to the micro, also after a pe
   expect(corrections).toEqual([
     expect.objectContaining({ ResourceId: lost, x_Charge: "0.001234", x_HoldState: "settled" }),
   ]);
-  // What was exported before stays word for word.
+  // Exported lines never change.
   expect(second.lines.filter((line) => line.ChargeClass === "")).toEqual(first.lines);
 });
 
-test("tags, names and references of an enemy stay text in a spreadsheet, and come back whole", async () => {
+test("hostile tags, names and references stay text in a spreadsheet and are read back unchanged", async () => {
   const project = await makeProject();
   const evil = '=HYPERLINK("http://evil.test","pay"),\n2';
   await pool.query("UPDATE project SET display_name = $2 WHERE id = $1", [
@@ -284,12 +284,12 @@ test("tags, names and references of an enemy stay text in a spreadsheet, and com
   expect(csv.split("\r\n")[0]).toBe(COLUMNS.map(([name]) => name).join(","));
 });
 
-test("an export reads page after page, each execution once, and knows the words of FOCUS", {
+test("an export reads all pages, has each execution once, and uses the terms of FOCUS", {
   tags: "long",
 }, async () => {
   const project = await makeProject();
   const jobId = await execute(project, TEXT, { input: text });
-  // More of them than a page has, without running each.
+  // Copies fill more than one page without running each job.
   await copyJob(jobId, 2_100, { provider: "''", actual_micros: "0" });
   const { lines } = await exported(project.ctx);
   expect(lines.length).toBe(2101);
@@ -317,7 +317,7 @@ test("an export reads page after page, each execution once, and knows the words 
   });
 });
 
-test("what one execution costs is null while no one knows it, and says who pays", {
+test("the cost of an execution is null while unknown, and names the payer", {
   tags: "long",
 }, async () => {
   const project = await makeProject();
@@ -351,7 +351,7 @@ test("what one execution costs is null while no one knows it, and says who pays"
   await expect(usage.cost(stranger.ctx, done)).rejects.toMatchObject({ code: "NotFound" });
 });
 
-test("actualCost of a job is the provider's cost: null while unknown, never the charge, never a made-up zero", {
+test("actualCost of a job is the provider's cost: null while unknown, never the charge or a made-up zero", {
   tags: "long",
 }, async () => {
   const project = await makeProject();

@@ -7,7 +7,7 @@ import { DAY_MS } from "@/server/platform/time/units";
 import type { TestProject } from "@/testing/world";
 import * as usage from ".";
 
-/** Runs one pinned request to its end, whatever that is; its id. */
+/** Runs one pinned request to its end, failed or not, and returns its id. */
 export async function pin(project: TestProject, model: string): Promise<string> {
   const body = {
     pin: { provider: "sandbox", model, api: "responses" },
@@ -23,7 +23,10 @@ export async function pin(project: TestProject, model: string): Promise<string> 
   }
 }
 
-/** What the ledger took from the customer for a project's executions, the fee included, and what own accounts paid. */
+/**
+ * Sums the ledger: the customer's charge for a project's executions including the fee, the fee alone, and
+ * the charge on own accounts.
+ */
 export async function ledgerOf(projectId: string): Promise<{ charged: number; fee: number; own: number }> {
   const { rows } = await pool.query(
     `SELECT coalesce(-sum(amount_micros) FILTER (WHERE account ~ '^(wallet|allowance):'), 0)::bigint AS charged,
@@ -35,7 +38,7 @@ export async function ledgerOf(projectId: string): Promise<{ charged: number; fe
   return rows[0];
 }
 
-/** A person finds out what the provider charged for a lost execution. */
+/** Resolves a lost execution with the charge that a person found. */
 export async function resolve(project: TestProject, jobId: string, chargedMicros: number) {
   const { rows } = await pool.query<{ id: string }>("SELECT id FROM hold WHERE execution_id = $1", [jobId]);
   const note = "seen on the bill";
@@ -46,7 +49,7 @@ export async function resolve(project: TestProject, jobId: string, chargedMicros
   );
 }
 
-/** The lines of a file by the names of its columns; a parser of its own, so that what is quoted is read back. */
+/** Parses a file into lines by column name. The parser is independent, so it checks the quoting. */
 function parse(csv: string): Record<string, string>[] {
   const table: string[][] = [[]];
   let field = "";
@@ -85,7 +88,7 @@ export async function exported(ctx: Ctx, days = 2) {
   return { csv, lines: parse(csv) };
 }
 
-/** Exact micros of a decimal, without any floating point. */
+/** Returns the exact micros of a decimal, without floating point. */
 function micros(decimal: string): bigint {
   const [, sign = "", whole = "0", fraction = ""] = /^(-?)(\d+)(?:\.(\d{1,6}))?$/.exec(decimal) ?? [];
   return BigInt(`${sign}${whole}${fraction.padEnd(6, "0")}`);
