@@ -22,10 +22,13 @@ import { READ } from "./manifests";
 type Body = { [member: string]: Json };
 type Name = (typeof LOCKFILE_CHECKS)[number];
 
-/** A run longer ago says nothing of today. */
+/** A run older than this does not count. */
 const CONFORMANCE_MS = 30 * DAY_MS;
 
-/** The lockfile of a pinned record: the same for the same record, as long as one key signs. */
+/**
+ * Returns the lockfile of a pinned record. The same record gives the same lockfile, as long as one key
+ * signs.
+ */
 export async function getLockfile(ctx: Ctx, receiptId: string): Promise<Lockfile> {
   if (await isOfJob(ctx, receiptId))
     throw new ValidationFault([
@@ -68,8 +71,8 @@ async function isOfJob(ctx: Ctx, receiptId: string): Promise<boolean> {
 }
 
 /**
- * Holds a lockfile, exactly as it was given out, against the record it is of and against what this installation would do
- * today. What was changed in it is named.
+ * Verifies a lockfile, exactly as issued, against its record and against the request that this installation
+ * would send today. The answer names each change.
  */
 export async function verifyLockfile(ctx: Ctx, raw: JsonObject): Promise<LockfileVerification> {
   access.authorize(ctx, READ, "rows");
@@ -91,7 +94,10 @@ export async function verifyLockfile(ctx: Ctx, raw: JsonObject): Promise<Lockfil
   };
 }
 
-/** Somebody else's record, none at all, and a receipt of another kind are refused alike. */
+/**
+ * Reads the record. A missing record, one of another customer and a receipt of another kind are refused
+ * alike.
+ */
 async function recordOf(ctx: Ctx, receiptId: string): Promise<PinnedRecord> {
   try {
     return await pins.get(ctx, receiptId);
@@ -104,7 +110,10 @@ async function recordOf(ctx: Ctx, receiptId: string): Promise<PinnedRecord> {
   }
 }
 
-/** The lockfile is as it was signed, says what the record says, and the same request would be sent today as was then. */
+/**
+ * Checks that the lockfile is as signed and matches its record, and that the same request would be sent
+ * today.
+ */
 async function isUnchanged(lockfile: Body, record: PinnedRecord): Promise<pins.Answer> {
   const sealed = formOf(lockfile)?.sealed(lockfile);
   const said: string[] = [];
@@ -131,7 +140,7 @@ async function isUnchanged(lockfile: Body, record: PinnedRecord): Promise<pins.A
   return { ok: false, detail: said.join("; ") };
 }
 
-/** Never claims sameness that cannot be seen. */
+/** Describes how much of the request could be compared, so the answer claims no more than that. */
 function asFarAs({ settings, kept }: pins.RequestToday): string {
   if (kept) return ", and the same bytes would be sent today";
   return settings
@@ -139,7 +148,7 @@ function asFarAs({ settings, kept }: pins.RequestToday): string {
     : "; the content was removed, and without it this interface cannot show what would be sent today";
 }
 
-/** Who could not pay learned nothing of what they asked for. */
+/** A run that failed for lack of funds shows nothing about the pin. */
 const UNPAID = Object.entries(ERRORS).flatMap(([code, { status }]) => (status === 402 ? [code] : []));
 
 const readLastRun = statement("pinned_execution.read.last_run", {
@@ -165,7 +174,10 @@ const readLastRun = statement("pinned_execution.read.last_run", {
      ORDER BY id DESC LIMIT 1`,
 });
 
-/** How the newest execution of this pin in this environment ended, of those that were paid for. */
+/**
+ * Returns the result of the newest run of this pin in this environment, except runs that failed for lack of
+ * funds.
+ */
 async function lastRun({ projectId, environment, pin }: PinnedRecord, now: Date): Promise<pins.Answer> {
   const since = now.getTime() - CONFORMANCE_MS;
   const rows = await readLastRun.all(pool, {

@@ -14,7 +14,7 @@ import { statement } from "@/server/sql/statement";
 import { manifestEntryOf } from "@/server/verify";
 import { AT_ONCE, receiptsOf } from "./receipts";
 
-/** The right to read manifests and lockfiles, and to have them verified. */
+/** Right to read and verify manifests and lockfiles. */
 export const READ = "jobs:read";
 
 const insertManifest = statement("manifest.insert", {
@@ -38,8 +38,9 @@ const insertManifest = statement("manifest.insert", {
 });
 
 /**
- * Binds receipts of one project, in this order, into a document that is hashed and signed. A receipt of another project, of
- * another environment than the key's and none at all are refused alike, at their place in the list.
+ * Creates a hashed and signed document that lists receipts of one project, in this order. A missing
+ * receipt, one of another project and one of an environment that the key does not cover are refused alike,
+ * at their place in the list.
  */
 export async function createManifest(ctx: Ctx, request: ManifestRequest): Promise<Manifest> {
   const project = await access.authorize(ctx, "provenance:write", { projectId: projectIdOf(request) });
@@ -93,7 +94,7 @@ async function linesOf(projectId: string, environment: string | null, ids: strin
     seen.add(id);
   }
   const lines: { [member: string]: Json }[] = [];
-  // In pieces, so that no more than a few hundred receipts are in memory at once.
+  // Receipts are read in batches, so only a few hundred are in memory at a time.
   for (let from = 0; from < ids.length; from += AT_ONCE) {
     const asked = ids.slice(from, from + AT_ONCE);
     const found = await receiptsOf(projectId, environment, asked);
@@ -127,7 +128,7 @@ const readManifest = statement("manifest.read", {
   prepared: true,
 });
 
-/** The manifest as it was sealed. Somebody else's and none at all are the same NotFound. */
+/** Returns the manifest as sealed. Throws NotFound if it does not exist or the caller may not see it. */
 export async function getManifest(ctx: Ctx, manifestId: string): Promise<Manifest> {
   const scope = access.authorize(ctx, READ, "made rows");
   const rows = await readManifest.all(pool, {
@@ -146,7 +147,7 @@ const listRows = statement("manifest.list", {
      WHERE project_id = $projectId AND ($before::text IS NULL OR id < $before) ORDER BY id DESC LIMIT $limit`,
 });
 
-/** The manifests of a project, newest first. */
+/** Lists the manifests of a project, newest first. */
 export async function listManifests(
   ctx: Ctx,
   { projectId, limit, cursor }: z.output<typeof ListManifests>,

@@ -28,7 +28,7 @@ async function calculate(ctx: TestProject["ctx"]): Promise<string> {
 }
 
 describe("a manifest", () => {
-  test("binds receipts of jobs and of pinned executions by their own hashes, and verifies here and without us", async () => {
+  test("a manifest lists receipts of jobs and pinned executions by hash, and can be verified here and independently", async () => {
     const { ctx, projectId } = await makeProject();
     const { receipt } = await pin(ctx);
     const job = await calculate(ctx);
@@ -62,14 +62,14 @@ describe("a manifest", () => {
       receiptsInvalid: [],
       fallbacks: 0,
       providerRetries: 0,
-      providerSpend: expect.objectContaining({ amountMicros: 0 }), // the sandbox is no one's bill
+      providerSpend: expect.objectContaining({ amountMicros: 0 }), // the sandbox costs nothing
       costUnknown: 0,
       manifestHashMatches: true,
       signatureValid: true,
     });
   });
 
-  test("takes no receipt twice, none that is not there, and none of another project, each at its place", async () => {
+  test("a manifest refuses repeated, missing and foreign receipts, each at its place", async () => {
     const { ctx } = await makeProject();
     const other = await makeProject();
     const [mine, theirs] = [await calculate(ctx), await calculate(other.ctx)];
@@ -88,7 +88,7 @@ describe("a manifest", () => {
     expect((await provenance.listManifests(ctx, { limit: 25 })).items).toEqual([]);
   });
 
-  test("is never changed or removed, and its list pages newest first", async () => {
+  test("a manifest is never changed or removed, and its list pages newest first", async () => {
     const { ctx } = await makeProject();
     const receiptIds = [await calculate(ctx)];
     const made = [];
@@ -107,7 +107,9 @@ describe("a manifest", () => {
     await expect(pool.query("DELETE FROM manifest WHERE id = $1", [made[0]])).rejects.toThrow(/append-only/);
   });
 
-  test("of a thousand items of a bulk is made and verified in their order", { tags: "long" }, async () => {
+  test("a manifest of a thousand bulk items is created and verified in their order", {
+    tags: "long",
+  }, async () => {
     const project = await makeProject();
     const bulkId = await submitBulk(project, plain(1_000), { concurrency: 64 });
     await runBulk(project, bulkId);
@@ -123,11 +125,11 @@ describe("a manifest", () => {
     });
   });
 
-  test("tells each receipt that is not as it was: drifted, forged, gone", async () => {
+  test("a verification lists each receipt that has drifted, was forged or is missing", async () => {
     const { ctx, projectId, organizationId } = await makeProject();
     const { receipt } = await pin(ctx);
     const whole = await provenance.createManifest(ctx, { label: "x", receiptIds: [receipt.receiptId] });
-    // A manifest that says otherwise, as a hand in the database would write it.
+    // A forged manifest, as someone with database access could write it.
     const id = newId("manifest");
     const [line] = whole.receipts;
     const { manifestHash, signature, ...body } = whole;
@@ -162,7 +164,7 @@ describe("a manifest", () => {
 });
 
 describe("a lockfile", () => {
-  test("is the same for the same record, verifies without us, and holds while everything it names does", async () => {
+  test("a lockfile is the same for the same record, can be verified independently, and passes every check", async () => {
     const { ctx } = await makeProject();
     const { receipt, receiptId } = await pin(ctx);
     const lockfile = await provenance.getLockfile(ctx, receiptId);
@@ -176,7 +178,7 @@ describe("a lockfile", () => {
     expect(checks[2]?.detail).toContain("the same bytes would be sent today");
   });
 
-  test("that was changed is refused with the members that differ, even when it was hashed anew", async () => {
+  test("a changed lockfile is refused with the changed members, even after it was hashed again", async () => {
     const { ctx } = await makeProject();
     const { receiptId } = await pin(ctx);
     const lockfile = await provenance.getLockfile(ctx, receiptId);
@@ -200,7 +202,7 @@ describe("a lockfile", () => {
     );
   });
 
-  test("holds when its content was removed, by its settings alone", async () => {
+  test("a lockfile whose content was removed passes by its settings alone", async () => {
     const { ctx } = await makeProject();
     const { receiptId, executionId } = await pin(ctx, { sampling: { temperature: 0.7, stop: ["."] } });
     const lockfile = await provenance.getLockfile(ctx, receiptId);
@@ -210,7 +212,7 @@ describe("a lockfile", () => {
     expect(checks[2]?.detail).toContain("the content was removed");
   });
 
-  test("of an item of a bulk is made, holds, and holds by its settings when the content of either is gone", async () => {
+  test("the lockfile of a bulk item passes, and by its settings alone if either content was removed", async () => {
     const project = await makeProject();
     const { ctx } = project;
     const instructions = "Answer in one word.";
@@ -239,7 +241,7 @@ describe("a lockfile", () => {
     expect(await semantics()).toMatchObject(settingsAlone);
   });
 
-  test("falls with the last run of its pin: one that failed, or none within thirty days", async () => {
+  test("a lockfile fails if the last run of its pin failed, or none ran within thirty days", async () => {
     const { ctx, clock } = await makeProject();
     const { receiptId } = await pin(ctx);
     const lockfile = await provenance.getLockfile(ctx, receiptId);
@@ -259,7 +261,7 @@ describe("a lockfile", () => {
          FROM pinned_execution pinned WHERE receipt_id = $1`,
         [receiptId, newId("pinned"), lastReceiptId, code],
       );
-    // A run there was no money for says nothing of the pin.
+    // A run that failed for lack of funds shows nothing about the pin.
     for (const code of ["BudgetExceeded", "funding_required"]) await runLast(newId("receipt"), code);
     expect(await conformance()).toMatchObject({ ok: true, detail: expect.stringContaining(receiptId) });
     await runLast("rcpt_last", "ProviderRejected");
@@ -269,7 +271,7 @@ describe("a lockfile", () => {
     });
   });
 
-  test("is of pinned executions of one's own only", async () => {
+  test("a lockfile exists only for the caller's own pinned executions", async () => {
     const { ctx } = await makeProject();
     const other = await makeProject();
     const job = await calculate(ctx);

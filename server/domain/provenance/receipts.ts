@@ -7,16 +7,16 @@ import { plainObject } from "@/server/platform/text/json";
 import { bool, maybe, present, text, texts } from "@/server/sql/column";
 import { statement } from "@/server/sql/statement";
 
-/** A receipt of either kind, as its row has it now. */
+/** A receipt of a job or of a pinned execution, as stored now. */
 export type FoundReceipt = {
   id: string;
-  /** As it is shown, without content. */
+  /** The receipt as shown, without content. */
   document: { [member: string]: Json };
-  /** By the row of the execution itself. */
+  /** Request hash from the row of the execution. */
   requestHash: string;
 };
 
-/** Receipts are read, and checked, this many at a time: others are served in between. */
+/** Number of receipts that are read and checked at a time; other requests are served in between. */
 export const AT_ONCE = 250;
 
 const SIGNED = "every end signs its receipt";
@@ -43,8 +43,8 @@ const listReceipts = statement("receipt.list.ids", {
 });
 
 /**
- * Those of these receipts that are the project's, or of one of its environments: of jobs and of pinned executions.
- * ComparisonUnjudged where one is of a competitor whose comparison is not judged.
+ * Returns the receipts that belong to the project, or to one of its environments, by id. Throws
+ * ComparisonUnjudged if one belongs to a competitor whose comparison is not judged.
  */
 export async function receiptsOf(
   projectId: string,

@@ -18,8 +18,9 @@ import { AT_ONCE, type FoundReceipt, receiptsOf } from "./receipts";
 type Line = Manifest["receipts"][number];
 
 /**
- * Compares a manifest with the stored receipts: each is hashed, its signature checked anew, and its figures compared with
- * the manifest's. The answer is the project's, and whole for anyone who may read it.
+ * Compares a manifest with the stored receipts: each is hashed, its signature is checked again, and its
+ * entry is compared with the manifest. Everyone who may read the manifest gets the same complete answer,
+ * whatever environment their key has.
  */
 export async function verifyManifest(ctx: Ctx, manifestId: string): Promise<ManifestVerification> {
   const manifest = await getManifest(ctx, manifestId);
@@ -77,7 +78,7 @@ export async function verifyManifest(ctx: Ctx, manifestId: string): Promise<Mani
 const holds = ({ checks }: Verification, name: Verification["checks"][number]["name"]) =>
   checks.some((check) => check.name === name && check.ok);
 
-/** The line against the receipt as it is sealed, and against the row of the execution. */
+/** Compares an entry with the sealed receipt and with the row of the execution. */
 async function compare(line: Line, { document, requestHash }: FoundReceipt, keys: KeySet) {
   const now = manifestEntryOf(document);
   const { verified } = await verifyDocument(document, keys);
@@ -89,14 +90,17 @@ async function compare(line: Line, { document, requestHash }: FoundReceipt, keys
   };
 }
 
-/** What a receipt says about fallbacks, of requests beyond the first, and of what the provider's work cost; null: unknown. */
+/**
+ * Returns a receipt's fallbacks, its requests beyond one per attempt, and the cost of the provider's work;
+ * null if that is unknown.
+ */
 function figuresOf(sealed: object) {
   const document = sealed as SealedPinned | Receipt; // sealed here
   const { providerSubmissions, logicalAttempts, isTest } = document;
   return {
     fallbacks: "fallbacks" in document ? document.fallbacks.length : 0,
     retries: Math.max(0, providerSubmissions - logicalAttempts),
-    // The sandbox is no one's bill, and what never left cost nothing.
+    // The sandbox costs nothing, and neither does an execution that sent no request.
     spentMicros: isTest || providerSubmissions === 0 ? 0 : costOf(document),
   };
 }
