@@ -13,7 +13,7 @@ import { shuffled } from "./create";
 const IMAGE = "image.generate.v1";
 
 describe("axes", () => {
-  /** The requests of a comparison's jobs, by the place of their competitor. */
+  /** Reads the requests of a comparison's jobs, in the order of the competitors. */
   async function requestsOf(comparisonId: string, count: number) {
     const { rows } = await pool.query(
       `SELECT content::jsonb AS request, job.model, entry.competitor, seed FROM comparison_entry entry
@@ -26,7 +26,7 @@ describe("axes", () => {
     return Array.from({ length: count }, (_, place) => rows[order.indexOf(place)]);
   }
 
-  test("a recipe replaces fields of the input, and null takes one away; its values are kept with the request alone", async () => {
+  test("a recipe replaces input fields, null removes one, and its values are stored only with the request", async () => {
     const project = await makeProject();
     const input = { prompt: "A kite", quality: "low", width: 1024 };
     const made = await ask(
@@ -61,7 +61,7 @@ describe("axes", () => {
     expect(later.entries.map(({ competitor }) => competitor?.inputOverrides)).toEqual([null, null]);
   });
 
-  test("HashesOnly leaves no content anywhere once it has run, recipes included", async () => {
+  test("HashesOnly leaves no content anywhere after the run, including that of recipes", async () => {
     const project = await makeProject();
     const secret = "a word that no one may keep";
     const recipe = {
@@ -81,7 +81,7 @@ describe("axes", () => {
     for (const { text } of rows) expect(text).not.toContain(secret);
   });
 
-  test("a profile sets what it names, in its last version unless one is asked for", async () => {
+  test("a profile applies its settings, in its last version unless one is named", async () => {
     const project = await makeProject();
     const made = await ask(project, [
       { axis: "profile", profileKey: "reasoning-economy" },
@@ -120,18 +120,21 @@ describe("axes", () => {
         { axis: "recipe", inputOverrides: {} },
       ],
     ],
-  ] as const)("%s would ask the same of the same model, which is refused", async (_, competitors) => {
-    const project = await makeProject();
-    const wanted = { issues: [expect.objectContaining({ loc: ["body", "competitors", 1] })] };
-    const input = { prompt: "A kite" };
-    const list = [...competitors] as Parameters<typeof ask>[1];
-    await expect(ask(project, list, { capability: IMAGE, input })).rejects.toMatchObject(wanted);
-    const asked = ComparisonEstimateRequest.parse({ competitors: list, input });
-    await expect(comparisons.estimate(project.ctx, IMAGE, asked)).rejects.toMatchObject(wanted);
-    expect(await written(project)).toEqual(NOTHING);
-  });
+  ] as const)(
+    "%s would send the same request to the same model, which is refused",
+    async (_, competitors) => {
+      const project = await makeProject();
+      const wanted = { issues: [expect.objectContaining({ loc: ["body", "competitors", 1] })] };
+      const input = { prompt: "A kite" };
+      const list = [...competitors] as Parameters<typeof ask>[1];
+      await expect(ask(project, list, { capability: IMAGE, input })).rejects.toMatchObject(wanted);
+      const asked = ComparisonEstimateRequest.parse({ competitors: list, input });
+      await expect(comparisons.estimate(project.ctx, IMAGE, asked)).rejects.toMatchObject(wanted);
+      expect(await written(project)).toEqual(NOTHING);
+    },
+  );
 
-  test("what runs here durably has recipes and nothing else to compare", async () => {
+  test("a durable capability without a provider can compare only recipes", async () => {
     const { ctx } = await makeProject();
     const local = await comparisons.options(ctx, "3d.render_reference.v1");
     expect(local).toMatchObject({ axes: ["recipe"], defaultCompetitors: [], providers: [], profiles: [] });
@@ -151,7 +154,7 @@ describe("axes", () => {
       });
   });
 
-  test("an adapter by its alias and by its id is the same adapter; another weight is another request", async () => {
+  test("an adapter's alias and its id are the same adapter, and another weight is another request", async () => {
     const { ctx } = await makeProject();
     const { adapterId } = await adapters.register(ctx, {}, ModelAdapterCreate.parse(newAdapter()));
     await adapters.createAlias(ctx, {}, { alias: "Hero", target: { adapterId } });
@@ -170,7 +173,7 @@ describe("axes", () => {
     expect((await asked({ alias: "Hero" }, { adapterId, weight: 0.5 })).competitors).toHaveLength(2);
   });
 
-  test("every capability's profiles are those its input takes", async () => {
+  test("every capability offers the profiles that its input supports", async () => {
     const { ctx } = await makeProject();
     const of = async (key: string) =>
       (await comparisons.options(ctx, key)).profiles.map(({ profileKey }) => profileKey);

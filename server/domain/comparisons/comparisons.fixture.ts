@@ -8,11 +8,11 @@ import { inlineStep, type TestProject } from "@/testing/world";
 export const TEXT = "text.general.fast.v1";
 export const QUESTION = { messages: [{ role: "user", content: "Why is the sea salty?" }] };
 
-/** Competitors by the names of the sandbox's models: `1`, `2`, `refuse`, … */
+/** Competitors that pin models of the sandbox: `1`, `2`, `refuse`, … */
 export const pinned = (...models: string[]): Competitor[] =>
   models.map((model) => ({ axis: "provider", providerPin: `sandbox/sandbox-${model}` }));
 
-/** Asks for a comparison as a caller of the project does. */
+/** Creates a comparison as a caller of the project. */
 export function ask(
   { ctx }: Pick<TestProject, "ctx">,
   competitors: Competitor[],
@@ -22,13 +22,13 @@ export function ask(
   return comparisons.create(ctx, capability, ComparisonCreateRequest.parse(body));
 }
 
-/** Runs its jobs to their end, one after another, and reads it again. */
+/** Runs the jobs of a comparison one after another and reads the comparison again. */
 export async function finished(project: TestProject, { comparisonId, entries }: Comparison) {
   for (const { jobId } of entries) await jobs.run(project.ctx, jobId, inlineStep(project.clock));
   return comparisons.get(project.ctx, comparisonId);
 }
 
-/** What of a project was written for comparisons. */
+/** Counts a project's rows in the tables that a comparison writes. */
 export async function written({ projectId }: Pick<TestProject, "projectId">) {
   const count = (table: string) => `(SELECT count(*)::int FROM ${table} WHERE project_id = $1) AS ${table}`;
   const tables = ["comparison", "comparison_entry", "job", "hold", "payload", "job_event"];

@@ -8,10 +8,13 @@ import { Fault, ValidationFault } from "@/server/platform/errors/errors";
 import { type Profile, profilesOf } from "./profiles";
 
 type Input = Record<string, Json>;
-/** What a competitor makes of the request: parts of a job's envelope. */
+/** Parts of a job's envelope that a competitor derives from the request. */
 type Part = { input: Input } & Pick<RawEnvelope, string>;
 
-/** The request of one competitor, as a job is asked for. Refused at its place where it names what is not there. */
+/**
+ * Builds the job request of one competitor. Throws a 422 at the competitor if its provider or profile does
+ * not exist.
+ */
 export function requestOf(
   capability: Capability,
   connections: readonly Connection[],
@@ -32,7 +35,7 @@ export function requestOf(
   }
 }
 
-/** Fields that replace those of the input; null takes one away. */
+/** Replaces fields of the input; an override of null removes the field. */
 function merged(input: Input, overrides: Input): Input {
   const whole = { ...input, ...overrides };
   return Object.fromEntries(
@@ -41,8 +44,8 @@ function merged(input: Input, overrides: Input): Input {
 }
 
 /**
- * What a pin names: one model, a provider, or a provider with what it does (`openai-image`), which has to be what the
- * capability asks for. Whether it can run the request is for the plan to say.
+ * Resolves a pin: a model, a provider, or a provider with its port or modality (`openai-image`), which must
+ * match the capability. The plan decides later whether the route can run the request.
  */
 function routeOf(
   capability: Capability,
@@ -93,8 +96,8 @@ function profileOf(
 }
 
 /**
- * A competitor as it is kept for good: with the version that was taken, and of a recipe the names of its fields alone. What
- * they were set to is content of its job, and is kept and removed with that.
+ * Builds the permanent form of a competitor: a profile with its resolved version, a recipe with its field
+ * names only. The values of a recipe are content of its job, and are stored and removed with the job.
  */
 export function toKept(capability: Capability, competitor: Competitor, place: number): Record<string, Json> {
   switch (competitor.axis) {
@@ -112,9 +115,9 @@ export function toKept(capability: Capability, competitor: Competitor, place: nu
   }
 }
 
-/** What refused one competitor's job, said of the competitor. */
+/** Maps the refusal of one competitor's job to the body of the comparison. */
 export function toRefusal(competitors: Competitor[], place: number, cause: unknown): unknown {
-  const competitor = competitors[place]!; // its place in this very list
+  const competitor = competitors[place]!; // `place` is an index of this list
   if (cause instanceof ValidationFault) {
     return new ValidationFault(
       cause.issues.map((issue) => ({ ...issue, loc: ["body", ...placeOf(competitor, place, issue.loc)] })),
@@ -132,7 +135,7 @@ const ROUTE_FIELDS = ["providerPin", "preferredModel"].map(
   (name) => `execution.executionConstraints.${name}`,
 );
 
-/** Where in a comparison's body a place in one job's body came from. */
+/** Maps a path in a job's body to its source in the comparison's body. */
 function placeOf(competitor: Competitor, place: number, [, ...loc]: (string | number)[]) {
   const own = ["competitors", place];
   const [part, field] = loc;

@@ -11,7 +11,7 @@ import { makeProject, rowsOf } from "@/testing/world";
 import { ask, finished, NOTHING, pinned, QUESTION, TEXT, written } from "./comparisons.fixture";
 import { shuffled } from "./create";
 
-/** Which competitor is where, by its place in the request. */
+/** Returns the places of the entries' competitors in the request. */
 async function placesOf(comparisonId: string, asked: string[]): Promise<number[]> {
   const { rows } = await pool.query<{ model: string }>(
     `SELECT model FROM comparison_entry entry JOIN job ON job.id = entry.job_id
@@ -24,7 +24,7 @@ async function placesOf(comparisonId: string, asked: string[]): Promise<number[]
 describe("admission", () => {
   const MODELS = ["1", "2", "slow", "fail"];
 
-  test("a budget that warns of the dearer one alone shows it in no event, and what is held is listed under no competitor", async () => {
+  test("a budget warning for one competitor appears in no event, and the hold is listed for the comparison only", async () => {
     const project = await makeProject();
     const asked = { competitors: pinned("1", "2"), input: QUESTION };
     const { total, competitors } = await comparisons.estimate(project.ctx, TEXT, asked);
@@ -98,12 +98,12 @@ describe("admission", () => {
       expect(job.created_at).toEqual(rows[0].created_at);
       expect(events.map(({ type }) => type)).toEqual(["job.queued"]);
     }
-    // Ids are made in the order of the entries, and at one moment.
+    // Ids are created in the order of the entries, at one moment.
     for (const ids of [made.entries.map(({ jobId }) => jobId), made.entries.map(({ entryId }) => entryId)])
       expect(ids).toEqual([...ids].sort());
   });
 
-  test("a seed draws each of the orders about as often, and the same one always", () => {
+  test("seeds draw each order about equally often, and one seed always draws the same", () => {
     const counts = new Map<string, number>();
     for (let seed = 0; seed < 6_000; seed++) {
       const order = shuffled(3, seed);
@@ -114,17 +114,17 @@ describe("admission", () => {
     for (const count of counts.values()) expect(Math.abs(count - 1_000)).toBeLessThan(150);
   });
 
-  test("over twelve comparisons of the same two, each is first in some", async () => {
+  test("over twelve comparisons of the same two models, each is first in some", async () => {
     const project = await makeProject();
     const firsts = new Set<number | undefined>();
     for (let at = 0; at < 12; at++) {
       const { comparisonId } = await ask(project, pinned("1", "2"));
       firsts.add((await placesOf(comparisonId, ["1", "2"]))[0]);
     }
-    expect(firsts.size).toBe(2); // all alike: once in two thousand
+    expect(firsts.size).toBe(2); // both are first, except once in two thousand runs
   });
 
-  test("where one has to wait for approval all do, and none tells more than another", async () => {
+  test("if one job needs approval all wait for it, and no job reveals more than another", async () => {
     const project = await makeProject();
     const models = pinned("1", "2");
     const { competitors } = await comparisons.estimate(project.ctx, TEXT, {
@@ -177,7 +177,7 @@ describe("admission", () => {
 });
 
 describe("idempotency", () => {
-  test("of many at once under one key one is made, and all are answered with it", async () => {
+  test("concurrent requests under one key create one comparison, and all get it", async () => {
     const project = await makeProject();
     const again = () => ask(project, pinned("1", "2"), { idempotencyKey: "once" });
     const answers = await Promise.all(Array.from({ length: 12 }, again));
@@ -186,7 +186,7 @@ describe("idempotency", () => {
     expect(await again()).toEqual(answers[0]);
   });
 
-  test("of different requests at once under one key one is made, and the others are conflicts", async () => {
+  test("different concurrent requests under one key create one comparison, and the others are conflicts", async () => {
     const project = await makeProject();
     const outcomes = await Promise.allSettled(
       Array.from({ length: 8 }, (_, n) =>
@@ -201,7 +201,7 @@ describe("idempotency", () => {
     expect(await written(project)).toMatchObject({ comparison: 1, job: 2, hold: 2 });
   });
 
-  test("a key is of one project, and of comparisons: a job may have the same", async () => {
+  test("a key is unique per project among comparisons, and a job may have the same", async () => {
     const [project, other] = [await makeProject(), await makeProject()];
     const key = { idempotencyKey: "shared" };
     const job = await jobs.submit(project.ctx, TEXT, { input: QUESTION, ...key });
@@ -210,7 +210,7 @@ describe("idempotency", () => {
     expect(new Set([job.jobId, one.comparisonId, two.comparisonId]).size).toBe(3);
   });
 
-  test("a replay answers with the comparison as it is, though it could not be made any more", async () => {
+  test("a replay returns the current comparison, even if it could no longer be created", async () => {
     const project = await makeProject();
     const key = { idempotencyKey: "later" };
     const done = await finished(project, await ask(project, pinned("1", "2"), key));
@@ -229,7 +229,7 @@ describe("money", () => {
     maximum = (await comparisons.estimate(ctx, TEXT, asked)).total.maximumCostMicros;
   });
 
-  test("twenty at once against a budget with room for three: each is whole or nothing, and the counts agree", async () => {
+  test("a budget with room for three admits three whole comparisons of twenty, and the counts agree", async () => {
     const project = await makeProject();
     const { projectId } = project;
     const limits = {
@@ -264,7 +264,7 @@ describe("money", () => {
     expect(rows).toEqual([{ held_micros: 3 * maximum, holds: 3 * maximum }]);
   });
 
-  test("funds for one competitor alone make none, and take nothing", async () => {
+  test("funds for only one competitor create no comparison and reserve nothing", async () => {
     const project = await makeProject({ walletMicros: maximum - 1 });
     await expect(ask(project, pinned("1", "2"))).rejects.toMatchObject({ code: "funding_required" });
     expect(await written(project)).toEqual(NOTHING);
@@ -273,7 +273,7 @@ describe("money", () => {
     expect(await written(other)).toMatchObject({ comparison: 1, hold: 2 });
   });
 
-  test("a competitor that cannot be planned refuses all, by its place in the request", async () => {
+  test("a competitor that cannot be planned refuses the comparison, with its place in the request", async () => {
     const project = await makeProject();
     await expect(ask(project, pinned("1", "2", "gone"))).rejects.toMatchObject({
       code: "ROUTE_UNAVAILABLE",
@@ -282,7 +282,7 @@ describe("money", () => {
     expect(await written(project)).toEqual(NOTHING);
   });
 
-  test("an estimate is the sum of what the jobs hold, writes nothing, and its ids cannot be used as a quote", async () => {
+  test("an estimate is the sum of the jobs' holds, writes nothing, and its ids cannot be used as a quote", async () => {
     const project = await makeProject();
     const asked = ComparisonEstimateRequest.parse({ competitors: pinned("1", "2"), input: QUESTION });
     const estimate = await comparisons.estimate(project.ctx, TEXT, asked);

@@ -26,7 +26,7 @@ import { get } from "./get";
 
 const RIGHT = "capabilities:run";
 
-/** Takes back a comparison whose key was taken meanwhile. */
+/** Thrown to roll a comparison back whose idempotency key another request has taken. */
 const TAKEN = Symbol("taken");
 
 const insertComparison = statement("comparison.insert", {
@@ -67,8 +67,9 @@ const insertEntries = statement("comparison_entry.insert", {
 });
 
 /**
- * Puts one request to its competitors: the comparison, their jobs and holds are written together, or nothing is. The same
- * idempotency key in a project is one comparison, answered as it is by now; with another request it is IdempotencyConflict.
+ * Creates a comparison with its jobs and holds, all in one transaction. A repeated idempotency key in a
+ * project returns the current state of the first comparison; with a different request it is an
+ * IdempotencyConflict.
  */
 export async function create(
   ctx: Ctx,
@@ -86,13 +87,13 @@ export async function create(
   const { competitors, input, intent, workloadTags, tags } = body;
   checkCallerFields({ externalRef: null, tags, metadata: {} });
   const named = { capability: capability.key, context, competitors, input, intent, workloadTags };
-  // Requests without tags keep the hash that they had before there were any.
+  // Without tags the hash must stay the one that older versions computed.
   const said = tags.length > 0 ? { ...named, tags } : named;
   const requestHash = `v1:${(await contentOf(plainJson(said))).sha256}`;
   const comparisonId = newId("comparison");
   const seed = randomInt(2 ** 31);
   const order = shuffled(competitors.length, seed);
-  // Made in that order, so that they sort by position: entries are in their own order everywhere.
+  // The ids are created in this order, so they sort by position and entries keep their order everywhere.
   const entryIds = order.map(() => newId("comparisonEntry"));
   const connections = await connectionsOf({ id: project.id, environment });
   const requests = competitors.map((competitor, place) => ({
@@ -158,13 +159,13 @@ const listOfKey = statement("comparison.list.key", {
   prepared: true,
 });
 
-/** The comparisons that have a spelling of a key. */
+/** Finds the comparisons with any of these spellings of a key. */
 async function comparisonsOfKey(projectId: string, spellings: string[]): Promise<(First & Holder)[]> {
   const rows = await listOfKey.all(pool, { projectId, spellings });
   return rows;
 }
 
-/** The places of so many competitors in an order that this seed alone decides. */
+/** Returns the places of the competitors in an order that depends on the seed only. */
 export function shuffled(count: number, seed: number): number[] {
   return Array.from({ length: count }, (_, place) => ({ place, drawn: sha256Hex(`${seed}:${place}`) }))
     .sort((one, other) => (one.drawn < other.drawn ? -1 : 1))

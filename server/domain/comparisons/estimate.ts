@@ -8,8 +8,8 @@ import { type Micros, microsToUsd } from "@/server/platform/money";
 import { requestOf, toRefusal } from "./competitors";
 
 /**
- * What a comparison would cost, by the plan each of its jobs would have. Nothing is written, held or promised: no part of
- * the answer is a quote.
+ * Returns the costs of a comparison from the plans of its jobs. It writes and reserves nothing, and no part
+ * of the answer is a quote.
  */
 export async function estimate(
   ctx: Ctx,

@@ -6,12 +6,18 @@ import { namesOf } from "@/server/domain/organizations";
 import { findComparison, toComparison } from "./rows";
 import { works } from "./works";
 
-/** The comparison as it is, its entries in the order that was drawn. NotFound where the caller may not see it. */
+/**
+ * Returns the current comparison, its entries in the drawn order. Throws NotFound if the caller may not see
+ * it.
+ */
 export async function get(ctx: Ctx, comparisonId: string, right: Scope = "jobs:read"): Promise<Comparison> {
   return (await read(ctx, comparisonId, right)).comparison;
 }
 
-/** The same as people read it: with the name of who judged it, and somebody's own words only where they are asked for. */
+/**
+ * Returns a comparison for a person, with the name of the judge. Private content is included only if
+ * `withContent` is true.
+ */
 export async function shown(
   ctx: Ctx,
   comparisonId: string,
@@ -30,7 +36,7 @@ export async function shown(
   };
 }
 
-/** An entry without what it made, and without what a recipe put in its place. */
+/** Removes an entry's output and the values of its recipe. */
 function withoutContent({ competitor, ...entry }: ComparisonEntry): ComparisonEntry {
   const isRecipe = competitor?.axis === "recipe";
   return {
@@ -44,7 +50,7 @@ function withoutContent({ competitor, ...entry }: ComparisonEntry): ComparisonEn
 
 async function read(ctx: Ctx, comparisonId: string, right: Scope) {
   const row = await findComparison(ctx, comparisonId, right);
-  // Read through the jobs' own view, which leaves out what betrays a competitor before the judgement.
+  // The view of the jobs hides everything that identifies a competitor before the judgement.
   const entryJobs = await Promise.all(row.entries.map(({ job_id }) => jobs.get(ctx, job_id, right)));
   const isContentPrivate = entryJobs.some(({ dataClassification }) => isPrivate(dataClassification));
   return { comparison: toComparison(row, entryJobs, ctx.now()), isContentPrivate };

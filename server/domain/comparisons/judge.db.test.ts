@@ -15,10 +15,10 @@ import { ask, finished, pinned } from "./comparisons.fixture";
 const entryOf = (comparison: Comparison, status: string) =>
   comparison.entries.find((entry) => entry.status === status)?.entryId ?? "";
 
-/** What an entry may say before anybody judged. */
+/** Fields of an entry before the judgement. */
 const BLIND = ["artifacts", "charge", "entryId", "error", "jobId", "status", "typedOutput"];
 
-/** Everything about who, how much and when. */
+/** Facts that identify a competitor, its cost or its times. */
 const OF_MAKERS =
   /sandbox[-/]|"(competitor|provider|providerPin|model|cost|costMicros|startedAt|completedAt|receiptId)"/;
 
@@ -94,7 +94,7 @@ describe("the status of a comparison", () => {
       );
   });
 
-  test("a canceled entry has ended; one that waits for a person has not", { tags: "long" }, async () => {
+  test("a canceled entry has ended, and one that waits for a person has not", { tags: "long" }, async () => {
     const project = await makeProject();
     const made = await ask(project, pinned("1", "2", "slow"));
     const [canceled, attended, run] = made.entries.map(({ jobId }) => jobId) as [string, string, string];
@@ -112,7 +112,7 @@ describe("the status of a comparison", () => {
     expect(done.entries.map(({ status }) => status).sort()).toEqual(["canceled", "canceled", "succeeded"]);
   });
 
-  test("an ambiguous charge leaves the cost unknown until it is judged and an operator says what it was", async () => {
+  test("an ambiguous charge leaves the cost unknown until the comparison is judged and an operator resolves it", async () => {
     const project = await makeProject();
     const { comparisonId, cost } = await finished(project, await ask(project, pinned("1", "lost")));
     expect(cost).toBeNull();
@@ -134,7 +134,7 @@ describe("judgement", () => {
     return finished(project, await ask(project, pinned(...models)));
   }
 
-  test("ends the blindness of all its jobs at once, and is in the audit log", async () => {
+  test("a judgement unblinds all jobs at once, and is in the audit log", async () => {
     const project = await makeProject();
     const { comparisonId, ...done } = await ended(project, "1", "2");
     const [best, other] = done.entries.map(({ entryId }) => entryId) as [string, string];
@@ -153,7 +153,7 @@ describe("judgement", () => {
     expect(items).toMatchObject([{ action: "comparison.judged", actorId: project.ctx.principal.id }]);
   });
 
-  test("by default the winner is the best for its price; the same again answers alike, another is refused", async () => {
+  test("the winner is also the best value by default, a repeated judgement returns the same, and another is refused", async () => {
     const project = await makeProject();
     const { comparisonId, entries } = await ended(project, "1", "2");
     const [best, other] = entries.map(({ entryId }) => entryId) as [string, string];
@@ -176,7 +176,7 @@ describe("judgement", () => {
     expect(items).toHaveLength(1);
   });
 
-  test("of sixteen at once one is made: those who said the same are answered, the others refused", async () => {
+  test("only one of sixteen concurrent judgements counts; equal ones return it, and the others are refused", async () => {
     const project = await makeProject();
     const { comparisonId } = await ended(project, "1", "2");
     const decisions = Array.from({ length: 16 }, (_, at) => (at % 2 ? "tie" : "none"));
@@ -193,7 +193,7 @@ describe("judgement", () => {
     expect(items).toHaveLength(1);
   });
 
-  test("an entry that failed wins nothing, nor one of another comparison, nor a job's id", {
+  test("a failed entry, an entry of another comparison and a job's id cannot win", {
     tags: "long",
   }, async () => {
     const project = await makeProject();
@@ -215,7 +215,7 @@ describe("judgement", () => {
     await comparisons.judge(project.ctx, done.comparisonId, winner);
   });
 
-  test("the database keeps a judgement, and what was compared, as they are", async () => {
+  test("the database refuses changes of a judgement and of the compared entries", async () => {
     const project = await makeProject();
     const { comparisonId } = await ended(project, "1", "2");
     await comparisons.judge(project.ctx, comparisonId, { decision: "tie" });
@@ -230,7 +230,7 @@ describe("judgement", () => {
       await expect(pool.query(statement, [comparisonId])).rejects.toThrow();
   });
 
-  test("a member judges, a viewer reads; to a stranger it is not there", { tags: "long" }, async () => {
+  test("a member judges, a viewer reads, and a stranger gets NotFound", { tags: "long" }, async () => {
     const project = await makeProject();
     const { comparisonId } = await ended(project, "1", "2");
     const viewer = await makePerson(project.organizationId, "viewer");
@@ -238,14 +238,14 @@ describe("judgement", () => {
     const { ctx: stranger } = await makeProject();
     const judge = (ctx: typeof stranger) => comparisons.judge(ctx, comparisonId, { decision: "tie" });
     expect((await comparisons.get(viewer.ctx, comparisonId)).comparisonId).toBe(comparisonId);
-    // Who sees it learns why they may not; to strangers it is not there.
+    // A viewer gets the reason why they may not judge.
     await expect(judge(viewer.ctx)).rejects.toMatchObject({ code: "AuthorizationFailed" });
     for (const ctx of [stranger]) await expect(judge(ctx)).rejects.toMatchObject({ code: "NotFound" });
     expect((await judge(member.ctx)).judgement).toMatchObject({ judgedBy: member.userId });
   });
 });
 
-test("the list has a line for each, newest first, in pages, with nothing that betrays", {
+test("the list has a line per comparison, newest first, in pages, and reveals no competitor", {
   tags: "long",
 }, async () => {
   const project = await makeProject();

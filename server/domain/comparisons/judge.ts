@@ -13,7 +13,7 @@ import { type ComparisonRow, findComparison, statusOf } from "./rows";
 
 const RIGHT = "jobs:write";
 
-/** What is judged, in one form: no one is named where no one won. */
+/** A normalized judgement: no winner unless the decision is `winner`. */
 type Verdict = Pick<ComparisonRow, "decision" | "overall_winner_entry_id" | "value_winner_entry_id">;
 
 const storeJudgement = statement("comparison.update.judgement", {
@@ -39,13 +39,14 @@ const storeJudgement = statement("comparison.update.judgement", {
 });
 
 /**
- * Judges a comparison once all of its jobs have ended, and so ends their blindness. The same judgement again answers with
- * the comparison; another one is ComparisonJudged. Of judgements at the same time one is the first.
+ * Judges a comparison after all of its jobs have ended, and unblinds them. The same judgement again returns
+ * the comparison; a different one throws ComparisonJudged. Of concurrent judgements the first one counts.
  */
 export async function judge(ctx: Ctx, comparisonId: string, request: JudgementRequest): Promise<Comparison> {
   const verdict = verdictOf(request);
   access.authorize(ctx, RIGHT);
-  // A person who may see it learns why they may not judge it. A key's scopes are no ladder: this one alone is enough.
+  // A person who may see the comparison gets the reason why they may not judge it. The scopes of a key have
+  // no order, so a key needs only this one.
   const seen = ctx.principal.kind === "human_session" ? "jobs:read" : RIGHT;
   const row = await findComparison(ctx, comparisonId, seen);
   await access.authorize(ctx, RIGHT, { projectId: row.project_id });
@@ -83,7 +84,7 @@ export async function judge(ctx: Ctx, comparisonId: string, request: JudgementRe
   return judgedBefore(ctx, await findComparison(ctx, comparisonId, RIGHT), verdict);
 }
 
-/** A winner is named where there is one, and nowhere else. */
+/** Normalizes a judgement. A winner is required for the decision `winner` and forbidden for any other. */
 function verdictOf({ decision, overallWinnerEntryId, valueWinnerEntryId }: JudgementRequest): Verdict {
   if (decision === "winner" && !overallWinnerEntryId)
     refuse("overallWinnerEntryId", "The decision winner needs an entry.", "missing");
@@ -98,7 +99,7 @@ function verdictOf({ decision, overallWinnerEntryId, valueWinnerEntryId }: Judge
   };
 }
 
-/** Who wins is an entry of this comparison, and has something to show. */
+/** A winner must be an entry of this comparison that succeeded. */
 function checkWinners({ entries }: ComparisonRow, request: JudgementRequest) {
   for (const field of ["overallWinnerEntryId", "valueWinnerEntryId"] as const) {
     const entryId = request[field];

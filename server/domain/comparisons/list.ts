@@ -38,7 +38,7 @@ const listRows = statement("comparison.list", {
   prepared: true,
 });
 
-/** The comparisons of a project, newest first, by keyset: ids sort by time. */
+/** Lists the comparisons of a project, newest first, with the id as cursor because ids sort by time. */
 export async function list(
   ctx: Ctx,
   projectId: string,

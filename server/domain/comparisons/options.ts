@@ -6,7 +6,10 @@ import { connectionsOf } from "@/server/domain/connections";
 import type { Ctx } from "@/server/domain/ctx";
 import { fieldsOf, profilesOf } from "./profiles";
 
-/** What could compete in a capability for the caller's project now. Where it has no durable runs, nothing can. */
+/**
+ * Returns the possible competitors of a capability in the caller's project now. A capability without
+ * durable runs has none.
+ */
 export async function options(
   ctx: Ctx,
   capabilityKey: string,
@@ -46,7 +49,7 @@ export async function options(
 
 type Targets = ReturnType<typeof executionTargets>["targets"];
 
-/** One of each provider that can be reached, in the order in which an unpinned request takes them. */
+/** Returns one competitor per available provider, in the order that an unpinned request would use. */
 function defaultsOf({ execute }: Capability, targets: Targets): CompetitorOptions["defaultCompetitors"] {
   if ("local" in execute) return [];
   const reached = targets.filter(({ availability }) => availability.available);

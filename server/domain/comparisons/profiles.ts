@@ -2,18 +2,21 @@ import type { Capability } from "@/server/capabilities/define";
 import { MESH_PROFILES } from "@/server/contract/meshes";
 import type { Json } from "@/server/platform/durable/step";
 
-/** A named way of working. What it sets never changes under one version. */
+/** A named set of settings, which never change within one version. */
 export type Profile = {
   key: string;
   version: string;
   title: string;
   description: string;
-  /** Replaces what the request says of these. */
+  /** Replaces this part of the request. */
   sampling?: { reasoningIntent: "economy" | "balanced" | "deep" | "maximum" };
   input?: Record<string, Json>;
 };
 
-/** The settings of one kind, and the capabilities that take them. The last of several versions is the one taken unasked. */
+/**
+ * Profiles of one kind, and the capabilities that support them. Without a named version the last one
+ * applies.
+ */
 const KINDS: { takes: (capability: Capability) => boolean; profiles: Profile[] }[] = [
   {
     takes: ({ execute, family }) => "port" in execute && execute.port === "text" && family === "text",
@@ -64,10 +67,10 @@ function takesField(name: string) {
   return ({ input }: Capability) => fieldsOf({ input }).includes(name);
 }
 
-/** The fields a capability's input takes, where its schema lists them. */
+/** Returns the input fields of a capability; none if its schema does not list them. */
 export const fieldsOf = ({ input }: Pick<Capability, "input">): string[] =>
   "shape" in input ? Object.keys(input.shape as object) : [];
 
-/** Every profile of a capability, in all versions. */
+/** Returns every profile of a capability, in all versions. */
 export const profilesOf = (capability: Capability): Profile[] =>
   KINDS.filter(({ takes }) => takes(capability)).flatMap(({ profiles }) => profiles);

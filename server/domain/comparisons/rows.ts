@@ -18,7 +18,9 @@ import { isObject } from "@/server/platform/text/json";
 import { json, maybe, type Of, present, text, texts } from "@/server/sql/column";
 import { statement } from "@/server/sql/statement";
 
-/** An entry with what its job says of who did the work: `toComparison` decides which part is shown. */
+/**
+ * An entry with the facts of its job that identify the competitor; `toComparison` decides which are shown.
+ */
 export type EntryRow = {
   entry_id: string;
   job_id: string;
@@ -26,7 +28,7 @@ export type EntryRow = {
   status: JobStatus;
   provider: string;
   model: string;
-  /** Null: not known, or not yet. */
+  /** Null if the cost is unknown or not known yet. */
   cost_micros: Micros | null;
 };
 
@@ -57,7 +59,7 @@ const readComparison = statement("comparison.read.entries", {
   prepared: true,
 });
 
-/** The comparison of this id with its entries in their order, where the caller may see it; else NotFound. */
+/** Returns the comparison with its entries in order. Throws NotFound if the caller may not see it. */
 export async function findComparison(ctx: Ctx, comparisonId: string, right: Scope): Promise<ComparisonRow> {
   const scope = access.authorize(ctx, right, "rows");
   const rows = await readComparison.all(pool, {
@@ -69,7 +71,10 @@ export async function findComparison(ctx: Ctx, comparisonId: string, right: Scop
   return rows[0] ?? fail("NotFound", "There is no such comparison.");
 }
 
-/** The status of a comparison, by how its jobs ended: one that waits for a person has not. */
+/**
+ * Derives the status from the jobs. A job that waits for a person has not ended, so the comparison is
+ * running.
+ */
 export function statusOf(statuses: readonly JobStatus[]): Comparison["status"] {
   if (!statuses.every((status) => TERMINAL.includes(status))) return "running";
   const succeeded = statuses.filter((status) => status === "succeeded").length;
@@ -77,7 +82,9 @@ export function statusOf(statuses: readonly JobStatus[]): Comparison["status"] {
   return succeeded === statuses.length ? "completed" : "partial";
 }
 
-/** The comparison as it is answered; `jobs` are its entries' jobs as anybody sees them, in the same order. */
+/**
+ * Returns a comparison as the API shows it. `jobs` are the visible jobs of its entries, in the same order.
+ */
 export function toComparison(row: ComparisonRow, jobs: Job[], now: Date): Comparison {
   const status = statusOf(row.entries.map((entry) => entry.status));
   const costMicros = status === "running" ? null : sumOf(row.entries.map(({ cost_micros }) => cost_micros));
@@ -90,7 +97,7 @@ export function toComparison(row: ComparisonRow, jobs: Job[], now: Date): Compar
     status,
     intent: row.intent,
     workloadTags: row.workload_tags,
-    // Each entry's job has them.
+    // All jobs of a comparison have the same tags.
     tags: jobs[0]?.tags ?? [],
     idempotencyKey: row.idempotency_key && callersKey(row.environment, row.idempotency_key),
     createdAt: row.created_at.toISOString(),
@@ -109,11 +116,14 @@ export function toComparison(row: ComparisonRow, jobs: Job[], now: Date): Compar
   };
 }
 
-/** Null where one of them is not known. */
+/** Returns the sum; null if any amount is unknown. */
 const sumOf = (amounts: readonly (Micros | null)[]): Micros | null =>
   amounts.reduce<Micros | null>((sum, each) => (sum === null || each === null ? null : sum + each), 0);
 
-/** Before the judgement an entry is what its job shows: `decision` is written by the statement that clears `is_blind`. */
+/**
+ * Returns an entry, limited to the visible job until the judgement. The statement that writes `decision`
+ * also clears `is_blind`, so both change together.
+ */
 function toEntry({ decision }: ComparisonRow, entry: EntryRow, job: Job): ComparisonEntry {
   const { artifacts, typedOutput, error, charge } = job;
   const shown = { entryId: entry.entry_id, jobId: job.jobId, status: job.status };
@@ -137,7 +147,7 @@ function toEntry({ decision }: ComparisonRow, entry: EntryRow, job: Job): Compar
   };
 }
 
-/** A recipe with the values its request still has. */
+/** Adds the values of a recipe from the request of its job, as far as that is still stored. */
 function withOverrides(kept: ShownCompetitor, { requestSnapshot }: Job): ShownCompetitor {
   if (!kept.inputOverrides) return kept;
   const input = requestSnapshot?.input;

@@ -24,8 +24,8 @@ const listWorks = statement("comparison.list.works", {
 });
 
 /**
- * What lists show of these comparisons beside their facts, by comparison id: the request that all entries share, and after the
- * judgement the winner's picture. Before it none, because a picture chosen from one entry would stand for its model.
+ * Returns the lists' summary of comparisons by id: the request if all entries share it, and after the
+ * judgement the winner's picture. An earlier picture would show one model's answer before the others.
  */
 export async function works(ctx: Ctx, comparisonIds: Iterable<string>): Promise<Map<string, Work>> {
   const ids = [...new Set(comparisonIds)];
