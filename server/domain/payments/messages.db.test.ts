@@ -34,7 +34,7 @@ describe("a message of Stripe", () => {
       }),
     );
 
-  test("is taken over HTTP byte for byte, and again without effect", async () => {
+  test("a signed message is applied over HTTP byte for byte, and a repeat has no effect", async () => {
     const { ctx, say } = await open(10_000_000);
     const { raw, signature } = signed(say.completed());
     const answers = [await post(raw, signature), await post(raw, signature)];
@@ -46,7 +46,7 @@ describe("a message of Stripe", () => {
     expect((await wallet(ctx)).test.balance.amountMicros).toBe(10_000_000);
   });
 
-  test("unsigned, changed, signed by another or older than five minutes is refused and changes nothing", async () => {
+  test("a message that is unsigned, changed, signed by another or older than five minutes is refused and changes nothing", async () => {
     const { ctx, say } = await open(10_000_000);
     const event = say.completed();
     const good = signed(event);
@@ -70,12 +70,12 @@ describe("a message of Stripe", () => {
     expect((await post(young.raw, young.signature)).status).toBe(200);
   });
 
-  test("above 256 KiB is not read to its end", async () => {
+  test("a message above 256 KiB is not read to its end", async () => {
     const { raw, signature } = signed({ id: "evt_1", padding: "x".repeat(300_000) });
     expect((await post(raw, signature)).status).toBe(413);
   });
 
-  test("finds no one where Stripe is not set up", async () => {
+  test("a message gets 404 if Stripe is not set up", async () => {
     const { STRIPE_WEBHOOK_SECRET } = env;
     setSettings({ STRIPE_WEBHOOK_SECRET: undefined });
     try {
@@ -91,22 +91,25 @@ describe("a message of Stripe", () => {
     ["currency", { currency: "cad" }],
     ["organization", { metadata: { paymentId: "x", organizationId: "org_other" } }],
     ["session", { id: "cs_other" }],
-  ])("that contradicts our payment in its %s is audited and credits nothing", async (_what, changed) => {
-    const { ctx, paymentId, organizationId, sold, say } = await open(10_000_000);
-    const metadata =
-      "metadata" in changed ? { metadata: { ...say.metadata, organizationId: "org_other" } } : changed;
-    expect(await receive(say.completed(metadata))).toBe("mismatch");
-    expect((await wallet(ctx)).test.balance.amountMicros).toBe(0);
-    const { rows } = await pool.query(
-      "SELECT action FROM audit_entry WHERE organization_id = $1 AND subject = $2 AND action = 'payment.mismatch'",
-      [organizationId, paymentId],
-    );
-    expect(rows).toHaveLength(1);
-    expect(await receive(messagesOf({ ...sold, livemode: true }).completed())).toBe("mismatch");
-    expect(await receive(say.completed())).toBe("applied");
-  });
+  ])(
+    "a message that contradicts our payment in its %s is audited and credits nothing",
+    async (_what, changed) => {
+      const { ctx, paymentId, organizationId, sold, say } = await open(10_000_000);
+      const metadata =
+        "metadata" in changed ? { metadata: { ...say.metadata, organizationId: "org_other" } } : changed;
+      expect(await receive(say.completed(metadata))).toBe("mismatch");
+      expect((await wallet(ctx)).test.balance.amountMicros).toBe(0);
+      const { rows } = await pool.query(
+        "SELECT action FROM audit_entry WHERE organization_id = $1 AND subject = $2 AND action = 'payment.mismatch'",
+        [organizationId, paymentId],
+      );
+      expect(rows).toHaveLength(1);
+      expect(await receive(messagesOf({ ...sold, livemode: true }).completed())).toBe("mismatch");
+      expect(await receive(say.completed())).toBe("applied");
+    },
+  );
 
-  test("about what is not ours, or nothing we keep, is taken and forgotten", async () => {
+  test("a message about foreign or irrelevant objects is accepted without effect", async () => {
     const { say } = await open(10_000_000);
     const foreign = messagesOf({
       paymentId: "pmt_x",
@@ -124,7 +127,7 @@ describe("a message of Stripe", () => {
       expect(await receive(event)).toBe("foreign");
   });
 
-  test("about a payment only Stripe can name is sent again while Stripe does not answer", async () => {
+  test("a message about a payment that only Stripe can identify is repeated while Stripe does not answer", async () => {
     const { ctx, say } = await open(10_000_000);
     stripe.state.isDown = true;
     const early = say.disputed("dp_early", 1000, "lost");
@@ -136,19 +139,19 @@ describe("a message of Stripe", () => {
   });
 });
 
-describe("what went back", () => {
-  test("leaves the wallet by what it is now in all; more than was left takes it below zero", async () => {
+describe("refunds and disputes", () => {
+  test("the wallet loses the latest refunded total, even below zero", async () => {
     const { ctx, organizationId, paymentId, say } = await open(10_000_000);
     await receive(say.completed());
     await credit(system, { organizationId, amountMicros: -9_000_000, isTest: true, reason: "spent" });
     await receive(say.refunded(400));
-    await receive(say.refunded(250)); // late: it was 2.50 before it was 4.00
+    await receive(say.refunded(250)); // late: the total was 2.50 before it was 4.00
     expect((await wallet(ctx)).test.balance.amountMicros).toBe(-3_000_000);
     expect((await payments.payment(ctx, paymentId)).refunded.amountMicros).toBe(4_000_000);
     expect((await checkLedger(system, organizationId)).isBalanced).toBe(true);
   });
 
-  test("comes back where the refund fails, once, no matter who made it and how it is reported", async () => {
+  test("a failed refund returns to the wallet once, whoever made it and however it is reported", async () => {
     const { ctx, organizationId, paymentId, say } = await open(10_000_000);
     await receive(say.completed());
     await receive(say.refunded(1000));
@@ -175,7 +178,7 @@ describe("what went back", () => {
     expect(await checkLedger(system, organizationId)).toMatchObject({ differences: [], transactions: 3 });
   });
 
-  test("stays where a refund is reported that has not failed, is unknown, contradicts ours or is not signed", async () => {
+  test("a refund stays booked if a report has not failed, is unknown, contradicts ours or is not signed", async () => {
     const { ctx, sold, say } = await open(10_000_000);
     await receive(say.completed());
     await receive(say.refunded(1000));
@@ -194,7 +197,7 @@ describe("what went back", () => {
     expect((await wallet(ctx)).test.balance.amountMicros).toBe(0);
   });
 
-  /** An event that carries the time of its second. */
+  /** Dates an event to this second. */
   const inSecond = (seconds: number, event: object) => ({ ...event, created: 1_790_000_000 + seconds });
 
   test("a refund in the same second as the failure of an earlier one is booked", async () => {
@@ -208,7 +211,7 @@ describe("what went back", () => {
     expect((await checkLedger(system, organizationId)).differences).toEqual([]);
   });
 
-  test("a larger total in the second of a failure is booked by what it adds, which Stripe says", async () => {
+  test("a larger total in the second of a failure is booked by the increase that Stripe reports", async () => {
     const { ctx, say } = await open(20_000_000);
     await receive(say.completed());
     await receive(inSecond(0, say.refunded(300, {}, 0)));
@@ -262,7 +265,7 @@ describe("what went back", () => {
 });
 
 describe("replaying every message twice and out of order changes nothing", () => {
-  /** What Stripe may report of one payment, in the order it happens. */
+  /** Messages that Stripe may send about one payment, in their order. */
   const HISTORIES = {
     "paid at once, refunded in three steps": ["completed", "refund 100", "refund 350", "refund 1000"],
     "paid at once, refunded in part, disputed and lost": ["completed", "refund 300", "dispute", "lost"],
@@ -327,7 +330,10 @@ describe("replaying every message twice and out of order changes nothing", () =>
     return events[word]!();
   }
 
-  /** A sold top-up and the messages of its history: each a second after the one before, but "also …" in the same one. */
+  /**
+   * Opens a top-up and builds the messages of its history. Each is one second after the last, except that
+   * "also …" is in the same second.
+   */
   async function happened(name: keyof typeof HISTORIES, currency: "USD" | "CAD") {
     let nowMs = Date.now();
     const sold = await open(10_000_000, currency, () => new Date(nowMs));
@@ -352,15 +358,15 @@ describe("replaying every message twice and out of order changes nothing", () =>
   const run = fc.record({
     name: fc.constantFrom(...(Object.keys(HISTORIES) as (keyof typeof HISTORIES)[])),
     currency: fc.constantFrom("USD" as const, "CAD" as const),
-    /** Where each delivery goes: two or three of each message, shuffled by these. */
+    /** Sort keys that shuffle the deliveries. */
     shuffle: fc.array(fc.nat(), { minLength: 21, maxLength: 21 }),
     copies: fc.integer({ min: 2, max: 3 }),
-    /** How many arrive at once. */
+    /** Number of concurrent deliveries. */
     atOnce: fc.integer({ min: 1, max: 6 }),
   });
 
-  test("any order, any number of copies, any number at once: one wallet, one ledger, one state", async () => {
-    setSettings({ FX_USD_CAD: 1.25 }); // 12.50, so that CAD amounts are whole shares too
+  test("any order, number of copies and concurrency lead to one wallet, one ledger and one state", async () => {
+    setSettings({ FX_USD_CAD: 1.25 }); // 12.50 in CAD, so that parts of it are exact too
     await fc.assert(
       fc.asyncProperty(run, async ({ name, currency, shuffle, copies, atOnce }) => {
         const expected = await canonicalOf(name, currency);
@@ -374,7 +380,7 @@ describe("replaying every message twice and out of order changes nothing", () =>
         expect(await outcomeOf(organizationId, paymentId)).toEqual(expected);
         const once = await checkLedger(system, organizationId);
         expect(once.differences).toEqual([]);
-        // And everything once more, when all is done.
+        // A last replay after everything has ended changes nothing.
         for (const event of events) await receive(event);
         expect(await outcomeOf(organizationId, paymentId)).toEqual(expected);
         expect((await checkLedger(system, organizationId)).entries).toBe(once.entries);

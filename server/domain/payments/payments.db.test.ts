@@ -26,7 +26,7 @@ afterAll(closeStripe);
 afterEach(resetStripe);
 
 describe("a top-up", () => {
-  test("opens a Stripe Checkout for exactly that amount, under our id as its key", async () => {
+  test("a top-up opens a Stripe Checkout for exactly that amount, with our id as the idempotency key", async () => {
     const { ctx, organizationId, email } = await makeAccount();
     const before = stripe.calls.length;
     const { url, sessionId, paymentId } = await payments.startTopUp(ctx, undefined, {
@@ -59,7 +59,7 @@ describe("a top-up", () => {
     });
   });
 
-  test("paid, fills the wallet once, and the next checkout knows the payer", async () => {
+  test("a paid top-up fills the wallet once, and the next checkout has the payer's customer id", async () => {
     const { ctx, organizationId, paymentId, say } = await open(10_000_000);
     expect(await receive(say.completed())).toBe("applied");
     expect(await receive(say.completed())).toBe("applied"); // another message of the same
@@ -74,7 +74,7 @@ describe("a top-up", () => {
     );
   });
 
-  test("paid with money that arrives days later, is processing until then, also after its checkout expired", async () => {
+  test("a top-up whose money arrives days later is processing until then, even after its checkout expired", async () => {
     const { ctx, paymentId, say } = await open(10_000_000);
     expect(await payments.payment(ctx, paymentId)).toMatchObject({ state: "open", processing: false });
     await receive(say.completedUnpaid());
@@ -85,7 +85,7 @@ describe("a top-up", () => {
     expect(await payments.payment(later, paymentId)).toMatchObject({ state: "paid", processing: false });
   });
 
-  test("is refused in amounts no one can pay, and to who is no admin", async () => {
+  test("a top-up is refused for impossible amounts and for callers below admin", async () => {
     const { ctx, organizationId } = await makeAccount();
     const start = (amountMicros: number, who: Ctx = ctx, presetKey?: string) =>
       codeOf(payments.startTopUp(who, undefined, { amountMicros, presetKey }));
@@ -105,7 +105,7 @@ describe("a top-up", () => {
     ).toBe("NotFound");
   });
 
-  test("Stripe refusing it charges nothing, says so without Stripe's words, and the payment has failed", async () => {
+  test("a refusal by Stripe charges nothing, hides Stripe's message and fails the payment", async () => {
     const { ctx, organizationId } = await makeAccount();
     stripe.state.isDown = true;
     const refused = await payments
@@ -120,10 +120,10 @@ describe("a top-up", () => {
     expect(rows).toEqual([{ state: "failed" }]);
   });
 
-  test("in Canadian dollars costs whole cents at the rate, and the ledger balances in both currencies", async () => {
+  test("a top-up in Canadian dollars costs whole cents at the rate, and the ledger balances in both currencies", async () => {
     setSettings({ FX_USD_CAD: 1.3333 });
     const { ctx, organizationId, paymentId, sold, say } = await open(10_000_000, "CAD");
-    expect(sold.cents).toBe(1334); // 13.333 up
+    expect(sold.cents).toBe(1334); // 13.333 rounded up
     expect(stripe.calls.at(-1)?.form["line_items[0][price_data][currency]"]).toBe("cad");
     await receive(say.completed());
     await receive(say.refunded(667));
@@ -170,7 +170,7 @@ describe("the built-in test checkout", () => {
     }
   }
 
-  test("pays into the test wallet, once, however often it is pressed", async () => {
+  test("the test checkout pays into the test wallet once, however often it is clicked", async () => {
     const { ctx, url, organizationId, paymentId } = await openTest();
     expect(url).toMatch(new RegExp(`/checkout/test/${paymentId}$`));
     await Promise.all(Array.from({ length: 5 }, () => payments.decideTestPayment(ctx, paymentId, "pay")));
@@ -180,14 +180,14 @@ describe("the built-in test checkout", () => {
     expect((await checkLedger(system, organizationId)).isBalanced).toBe(true);
   });
 
-  test("given up, pays nothing any more", async () => {
+  test("a canceled test checkout cannot be paid", async () => {
     const { ctx, paymentId } = await openTest();
     expect(await payments.decideTestPayment(ctx, paymentId, "cancel")).toMatchObject({ state: "expired" });
     expect(await payments.decideTestPayment(ctx, paymentId, "pay")).toMatchObject({ state: "expired" });
     expect((await wallet(ctx)).test.balance.amountMicros).toBe(0);
   });
 
-  test("is for admins of that organization, and not in production", async () => {
+  test("only admins of the organization use the test checkout, and never in production", async () => {
     const { ctx, organizationId, paymentId } = await openTest();
     const { ctx: member } = await makePerson(organizationId, "member");
     const stranger = await makeAccount();
@@ -198,7 +198,7 @@ describe("the built-in test checkout", () => {
     expect(await codeOf(payments.decideTestPayment(ctx, paymentId, "pay"))).toBe("NotFound");
   });
 
-  test("does not pay what Stripe is to be paid for", async () => {
+  test("the test checkout does not pay a payment of Stripe", async () => {
     const { ctx, paymentId } = await open(10_000_000);
     expect(await codeOf(payments.decideTestPayment(ctx, paymentId, "pay"))).toBe("NotFound");
   });
