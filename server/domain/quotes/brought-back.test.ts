@@ -97,7 +97,7 @@ test.each<[string, string]>([
   expect(JSON.stringify(messages)).not.toMatch(/Hm|opaque/);
 });
 
-test("a call's own tag says whose members it has", () => {
+test("the tag of a call identifies the maker of its members", () => {
   const foreign = idOf("b", { maker: { ...MAKER, model: "other" } });
   const { messages, rewrites } = sent([
     answer({ toolCalls: [callOf(idOf("a"), { s: 1 }), callOf(foreign, { s: 2 })] }),
@@ -112,7 +112,7 @@ test("a call's own tag says whose members it has", () => {
   expect(rewrites).toEqual(LEFT_OUT);
 });
 
-test("the id of a call is enough to name the maker of the message's members", () => {
+test("the id of a call is enough to identify the maker of the message's members", () => {
   const opaque = { reasoning_content: "Hm." };
   const { messages } = sent([answer({ opaque, toolCalls: [callOf(idOf("a"))] }), resultOf(idOf("a"))]);
   expect(messages[0]).toMatchObject({ opaque });
@@ -123,12 +123,12 @@ test.each<[ReasoningName | null, Opaque, Opaque]>([
   ["reasoning_content", { reasoning: "Hm." }, { reasoning_content: "Hm." }],
   ["reasoning_content", { reasoning: "Hm.", reasoning_content: "Ah." }, { reasoning_content: "Ah." }],
   [null, { reasoning: "Hm.", reasoning_content: "Hm." }, { reasoning: "Hm.", reasoning_content: "Hm." }],
-])("reasoning that came as %s goes back so: %j", (reasoning, opaque, back) => {
+])("reasoning from a server that names it %s returns under that name: %j", (reasoning, opaque, back) => {
   const { messages } = sent([answer({ id: idOf("msg_1", { reasoning }), opaque })]);
   expect(messages[0]).toMatchObject({ opaque: back });
 });
 
-test("members of a call that a client copied onto its message are not sent twice", () => {
+test("members of a call that a client copied to its message are not sent twice", () => {
   const extra_content = { google: { thought_signature: "s" } };
   const { messages } = sent([
     answer({ opaque: { extra_content }, toolCalls: [callOf(idOf("a"), { extra_content })] }),
@@ -141,7 +141,7 @@ test("members of a call that a client copied onto its message are not sent twice
   });
 });
 
-test("copies are found however many members and calls there are", { timeout: 20_000 }, () => {
+test("copies are found however many members and calls exist", { timeout: 20_000 }, () => {
   const members = Object.fromEntries(Array.from({ length: 20_000 }, (_, at) => [`m${at}`, 1]));
   const calls = Array.from({ length: 100_000 }, (_, at) => callOf(`a${at}`));
   const { messages } = sent([
@@ -151,7 +151,7 @@ test("copies are found however many members and calls there are", { timeout: 20_
   expect(messages[0]).toMatchObject({ opaque: own });
 });
 
-test("a conversation that brings nothing back is the same call", () => {
+test("a conversation without members or calls leaves the call unchanged", () => {
   const call = textCall({ role: "assistant", content: "Hello" }, { role: "user", content: "Bye" });
   expect(forMaker(call, MAKER).call).toBe(call);
 });
@@ -166,7 +166,7 @@ const fieldOf = (messages: TextMessage[]) => {
   }
 };
 
-test("members of a request may have 256 KiB, whoever made them, and one byte more is refused at its message", () => {
+test("members of a request may have 256 KiB in total, and one byte more is refused at its message", () => {
   const text = (bytes: number) => "x".repeat(bytes - JSON.stringify({ s: "" }).length);
   const half = MOST_OPAQUE_BYTES / 2;
   const bringing = (bytes: number) => [
@@ -178,11 +178,11 @@ test("members of a request may have 256 KiB, whoever made them, and one byte mor
   expect(fieldOf(bringing(half + 1))).toEqual(["input", "messages", 2]);
 });
 
-test.each(["role", "content", "tool_calls", "id", "name"])("a member of the name %s is refused", (name) => {
+test.each(["role", "content", "tool_calls", "id", "name"])("a message member named %s is refused", (name) => {
   expect(fieldOf([answer({ opaque: { [name]: "x" } })])).toEqual(["input", "messages", 1, "opaque", name]);
 });
 
-test.each(["id", "type", "function"])("a member of a call of the name %s is refused", (name) => {
+test.each(["id", "type", "function"])("a call member named %s is refused", (name) => {
   expect(fieldOf([answer({ toolCalls: [callOf("a", { [name]: "x" })] })])).toEqual([
     ...["input", "messages", 1, "toolCalls", 0, "opaque", name],
   ]);

@@ -23,7 +23,7 @@ const refusalOf = (work: Promise<unknown>): Promise<Refusal | null> =>
     ({ code, details }: Refusal) => ({ ...(code ? { code } : {}), ...(details ? { details } : {}) }),
   );
 
-/** A copy of a quote as another time or another build would have left it. */
+/** Copies a quote with changes, as another time or another build would have stored it. */
 async function altered(quoteId: string | null, changes: { body?: object; hash?: string }) {
   const id = newId("quote");
   await pool.query(
@@ -45,7 +45,7 @@ const messages = [
   { role: "user", content: "How deep is the sea?" },
 ];
 
-/** Sends a body as the very text it is: key order, white space and the spelling of numbers are the caller's. */
+/** Sends a body as this exact text, to control key order, white space and the spelling of numbers. */
 const sendText = (tenant: Tenant, what: "jobs" | "quote", text: string) =>
   call("POST", `/v1/capabilities/${JSON_TEXT}/${what}`, { key: tenant.key, body: text });
 
@@ -68,7 +68,7 @@ test("the same input with other key order, white space and spelling of numbers a
   }
 });
 
-test("a changed input under a sealed quote is 409 QUOTE_MISMATCH and names what changed", async () => {
+test("a changed input under a sealed quote is 409 QUOTE_MISMATCH and names the changed parts", async () => {
   const tenant = await makeTenant();
   const input = { messages, maxOutputTokens: 64, responseSchema: schema };
   const { quoteId } = (await sendText(tenant, "quote", JSON.stringify({ input }))).json;
@@ -106,7 +106,7 @@ test("a changed input under a sealed quote is 409 QUOTE_MISMATCH and names what 
   expect(rows).toEqual([]);
 });
 
-test("a quote holds for one capability, one project and one environment, and until it expires", async () => {
+test("a quote is valid for one capability, project and environment until it expires", async () => {
   const [{ ctx, clock, projectId }, other] = [await makeProject(), await makeProject()];
   const body = { input: { messages } };
   const { quoteId } = await quotes.quote(ctx, TEXT, body);
@@ -127,7 +127,7 @@ test("a quote holds for one capability, one project and one environment, and unt
   expect(await submit()).toEqual({ code: "QUOTE_MISMATCH", details: { reason: "expired" } });
 });
 
-test("a quote of an older price list, of another route or of a lower price has to be made again", async () => {
+test("a quote with an older price list, another route or a lower price must be requested again", async () => {
   const { ctx } = await makeProject();
   const body = { input: { messages, maxOutputTokens: 64 } };
   const quote = await quotes.quote(ctx, TEXT, body);
@@ -153,7 +153,7 @@ test("a quote of an older price list, of another route or of a lower price has t
   expect(await submit({})).toBeNull();
 });
 
-test("a quote on one provider does not admit work that another would do now", async () => {
+test("a quote on one provider does not admit work that another would run now", async () => {
   const { ctx } = await makeProject();
   const body = { input: { messages } };
   const { quoteId, resolved } = await quotes.quote(ctx, TEXT, body);
@@ -170,7 +170,7 @@ test("a quote on one provider does not admit work that another would do now", as
   }
 });
 
-test("no id of another kind of price is taken as a quote on any way to run something", async () => {
+test("no endpoint accepts the id of another kind of price as a quote", async () => {
   const tenant = await makeTenant();
   const kinds = {
     cq_00000000000000000000000000: "commission_quote",
@@ -196,7 +196,7 @@ test("no id of another kind of price is taken as a quote on any way to run somet
       }
 });
 
-test("two ids that disagree are ESTIMATE_MISMATCH, wherever a quote can be named", async () => {
+test("two different ids are ESTIMATE_MISMATCH wherever a request names a quote", async () => {
   const tenant = await makeTenant();
   const { quoteId } = (await tenant.post(`/v1/capabilities/${TEXT}/quote`, { messages })).json;
   const other = newId("quote");
@@ -214,7 +214,7 @@ test("two ids that disagree are ESTIMATE_MISMATCH, wherever a quote can be named
   }
 });
 
-test("work submitted without a quote is sealed at admission: its receipt shows the hash a quote would have", async () => {
+test("work without a quote is sealed at admission, and its receipt has the hash that a quote would have", async () => {
   const { ctx, clock } = await makeProject();
   const { pricingInputFingerprint } = await quotes.quote(ctx, TEXT, { input: { messages } });
   const { jobId } = await jobs.submit(ctx, TEXT, { input: { messages } });
@@ -229,7 +229,7 @@ test("work submitted without a quote is sealed at admission: its receipt shows t
   expect(pricingInputFingerprint).toMatch(/^[0-9a-f]{64}$/);
 });
 
-test("a quote goes by the project's rating: it names a route that may be asked for such content, as its job will", async () => {
+test("a quote follows the project's rating and names a route that allows it, as its job will", async () => {
   const { ctx, projectId } = await makeProject();
   const before = env.OPENAI_API_KEY;
   const body = { input: { messages }, billingMode: "managed" };
@@ -252,7 +252,7 @@ test("a quote goes by the project's rating: it names a route that may be asked f
   }
 });
 
-test("the hash of a seal is that of the canonical form of all that prices or routes", async () => {
+test("the hash of a seal is the hash of the canonical form of everything that prices or routes", async () => {
   const wanted = {
     input: { prompt: "x".repeat(300_000), a: [1, null] },
     execution: { executionConstraints: { autoSelect: false } },

@@ -11,7 +11,7 @@ const call: TextCall = {
 };
 const route = chooseRoute(capability, input, { preferredModel: "sandbox-1" }, "http://connect");
 
-test("deferred work is expected at half of the token rates and held at the whole, the fee on each", async () => {
+test("deferred work is expected at half of the token rates and held at the full rates, with the fee on each", async () => {
   const standard = await estimate(capability, { input, route, call });
   const deferred = await estimate(capability, { input, route, call, processing: "deferred" });
   expect(standard).toMatchObject({ processing: "standard", deferredDiscountBps: 0 });
@@ -26,7 +26,7 @@ test("deferred work is expected at half of the token rates and held at the whole
   expect(deferred.expectedMicros).toBeGreaterThan(deferred.expectedUpstreamMicros);
 });
 
-test("a price that is not known is EstimateUnavailable, never nothing", async () => {
+test("an unknown price is EstimateUnavailable, never zero", async () => {
   const { flexDiscountBps: _none, ...price } = route.model.price as { flexDiscountBps?: number };
   const plain = { ...route, model: { ...route.model, price } as typeof route.model };
   await expect(

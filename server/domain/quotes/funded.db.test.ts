@@ -14,7 +14,7 @@ afterEach(() => {
 
 type Purse = { wallet?: number; allowance?: number; used?: number };
 
-/** A tenant with exactly this in its live and test wallets. */
+/** Creates a tenant with these funds in its live and test wallets. */
 async function makeFunded({ wallet = 0, allowance = 0, used = 0 }: Purse): Promise<Tenant> {
   const tenant = await makeTenant();
   await pool.query(
@@ -35,7 +35,7 @@ test.each([
   ["neither", { allowance: 500_000, used: 500_000 }, "sandbox"],
   ["a debt", { wallet: -5 }, "sandbox"],
 ] as const)(
-  "with an account of the operator, an organization with %s takes its route there or in the sandbox",
+  "with an account of the operator, an organization with %s is routed there or to the sandbox",
   async (_what, purse, provider) => {
     setSettings({ OPENAI_API_KEY: "a key" });
     const tenant = await makeFunded(purse);
@@ -43,7 +43,7 @@ test.each([
   },
 );
 
-test("without funds, what asks for managed by name is priced there and refused at admission with every way out", async () => {
+test("without funds, a request for managed work is priced but refused at admission with all funding options", async () => {
   setSettings({ OPENAI_API_KEY: "a key" });
   const tenant = await makeFunded({});
   const execution = { billingMode: "managed" };
@@ -74,7 +74,7 @@ test.each([
   ["one execution may not take so much of the allowance", { allowance: 50_000_000 }, "trial_ceiling"],
   ["it is more than one execution may take, and than is left", { allowance: 260_000 }, "trial_ceiling"],
   ["the balance falls short", { wallet: 1 }, "wallet_too_low"],
-] as const)("the refusal says why: %s", async (_what, purse, reason) => {
+] as const)("the refusal gives the reason: %s", async (_what, purse, reason) => {
   const tenant = await makeFunded(purse);
   setSettings({ OPENAI_API_KEY: "a key" });
   const dear = { input: { ...input, maxOutputTokens: 100_000 }, execution: { billingMode: "managed" } };
@@ -82,13 +82,13 @@ test.each([
   expect(json).toMatchObject({ code: "funding_required", details: { reason, isTest: false } });
 });
 
-test("funds are looked at only where they may change the route", async () => {
+test("funds are read only if they may change the route", async () => {
   const capability = getCapability(TEXT);
   const { organizationId } = await makeFunded({ wallet: 1 });
   const plain = { execution: { executionConstraints: { autoSelect: false } } } as Parameters<
     typeof fundedFor
   >[2];
-  expect(await fundedFor(capability, organizationId, plain)).toBeUndefined(); // the sandbox alone serves
+  expect(await fundedFor(capability, organizationId, plain)).toBeUndefined(); // only the sandbox serves this
   setSettings({ OPENAI_API_KEY: "a key" });
   expect(await fundedFor(capability, organizationId, plain)).toBe(true);
   const named = { execution: { ...plain.execution, billingMode: "managed" as const } };
@@ -97,7 +97,7 @@ test("funds are looked at only where they may change the route", async () => {
   expect(await fundedFor(math, organizationId, plain)).toBeUndefined();
 });
 
-test("a descriptor says what would pay: live money where an account is, test money where none is", async () => {
+test("a descriptor shows live funds if the operator has an account, and test funds otherwise", async () => {
   const tenant = await makeFunded({ allowance: 500_000, used: 100_000 });
   await pool.query("UPDATE wallet SET balance_micros = 7000 WHERE organization_id = $1 AND NOT is_test", [
     tenant.organizationId,
@@ -128,12 +128,12 @@ test("a descriptor says what would pay: live money where an account is, test mon
     status: "funding_required",
     remainingMicros: 0,
   });
-  // What has no provider has nothing to pay.
+  // Work without a provider has nothing to pay.
   const math = await call("GET", "/v1/capabilities/compute.evaluate.v1", { key: tenant.key });
   expect(math.json.funding).toEqual({ mode: "managed", eligible: false, status: "catalog_available" });
 });
 
-test("looking and asking for prices takes nothing of the allowance", async () => {
+test("descriptors and quotes reserve nothing of the allowance", async () => {
   const tenant = await makeFunded({ allowance: 500_000 });
   setSettings({ OPENAI_API_KEY: "a key" });
   for (const execution of [{}, { billingMode: "managed" }]) await quoted(tenant, execution);

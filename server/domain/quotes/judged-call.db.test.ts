@@ -6,13 +6,13 @@ import type { ModelFacts, TextCall, TextMessage, TextSettings } from "@/server/p
 import { estimate } from "./estimate";
 
 /*
- * Each field of a request, and what it does to the bound of the price. A field that is not in these tables fails the types or the
- * tests here: judge it first, and count it in the bound or do not send it.
+ * Lists each field of a request with its effect on the price bound. A new field fails the types or the
+ * tests here until it is listed: count it in the bound, or do not send it.
  */
 
 type Raised = "inputTokens" | "outputTokens" | "cacheWriteTokens";
 type Probe = { more: Partial<TextCall>; raises: Raised[] };
-/** Nothing that a vendor prices, or covered by the limit of output. */
+/** A field that vendors do not price, or that the output limit covers. */
 const free = (more: Partial<TextCall>): Probe => ({ more, raises: [] });
 const read = (more: Partial<TextCall>, ...raises: Raised[]): Probe => ({
   more,
@@ -32,11 +32,11 @@ const OF_SETTINGS: Record<keyof TextSettings, Probe> = {
 };
 const OF_CALL: Record<keyof Omit<TextCall, "settings">, Probe> = {
   messages: read({ messages: [hello, hello] }),
-  // The bound of output is that of the input's own limit, which is what is sent.
+  // The output bound comes from the input's own limit, which is the one that is sent.
   maxOutputTokens: free({ maxOutputTokens: 5 }),
   responseFormat: read({ responseFormat: { type: "json_schema", name: "a", schema: { type: "object" } } }),
   temperature: free({ temperature: 1 }),
-  // Reasoning is part of the output, and its limit.
+  // Reasoning counts as output, within the same limit.
   reasoningIntent: free({ reasoningIntent: "maximum" }),
   tools: read({ tools: [tool] }),
   toolChoice: free({ toolChoice: "required" }),
@@ -94,18 +94,18 @@ test.each(Object.entries(OF_MESSAGES))(
   },
 );
 
-/** Fields of the doors of OpenAI's interface. */
+/** Fields of OpenAI's interfaces. */
 const BOTH = {
-  /** Part of the call above. */
+  /** These fields become part of the call above. */
   call: ["temperature", "parallel_tool_calls", "top_p", "tools", "tool_choice"],
-  /** Names the model and how its answer is read. */
+  /** These fields select the model and the form of the answer. */
   route: ["model", "stream"],
-  /** Reaches no provider. */
+  /** These fields reach no provider. */
   unsent: [
     ...["metadata", "user", "safety_identifier", "prompt_cache_key", "prompt_cache_retention", "store"],
     "stream_options",
   ],
-  /** Only its usual value is taken. */
+  /** These fields accept only their usual value. */
   usual: ["service_tier", "top_logprobs"],
 };
 const CHAT = {
@@ -121,7 +121,7 @@ const RESPONSES = {
   usual: ["previous_response_id", "conversation", "prompt", "background", "truncation"],
 };
 
-test("each field of the doors of OpenAI's interface is judged", () => {
+test("each field of OpenAI's interfaces is listed", () => {
   const judged = (own: object) => [BOTH, own].flatMap((table) => Object.values(table).flat()).toSorted();
   expect(Object.keys(ChatRequest.shape).toSorted()).toEqual(judged(CHAT));
   expect(Object.keys(ResponsesRequest.shape).toSorted()).toEqual(judged(RESPONSES));

@@ -23,7 +23,7 @@ const codeOf = (work: Promise<unknown>) =>
     }),
   );
 
-test("a field the input does not have is refused with those it has, and a model with where to name it", async () => {
+test("an unknown input field is refused with the allowed ones, and a model with the field that takes it", async () => {
   const { ctx } = await makeProject();
   const refused = (capability: string, input: Record<string, Json>) =>
     quotes.quote(ctx, capability, { input }).then(
@@ -41,7 +41,7 @@ test("a field the input does not have is refused with those it has, and a model 
   );
 });
 
-test("a quote prices, names its route, lives fifteen minutes, and reserves and charges nothing", async () => {
+test("a quote has a price and a route, is valid for fifteen minutes, and reserves and charges nothing", async () => {
   const { ctx, projectId } = await makeProject();
   const before = Date.now();
   const quote = await quotes.quote(ctx, TEXT, { input: { messages } });
@@ -80,7 +80,7 @@ test("a quote prices, names its route, lives fifteen minutes, and reserves and c
   }
 });
 
-test("a quote can be submitted with the same request, whatever the order of its keys", async () => {
+test("a quote can be submitted with the same request in any key order", async () => {
   const { ctx } = await makeProject();
   const { quoteId } = await quotes.quote(ctx, TEXT, { input: { messages, maxOutputTokens: 64 } });
   const job = await jobs.submit(ctx, TEXT, {
@@ -90,7 +90,7 @@ test("a quote can be submitted with the same request, whatever the order of its 
   expect((await rowsOf(job.jobId)).job).toMatchObject({ quote_id: quoteId });
 });
 
-test("a bare body can be quoted and then submitted, a response schema included", async () => {
+test("a bare body can be quoted and then submitted, including a response schema", async () => {
   const { ctx } = await makeProject();
   const body = { messages, responseSchema: { type: "object", properties: { a: { type: "string" } } } };
   const { quoteId } = await quotes.quote(ctx, "text.structured.generation.v1", body);
@@ -98,7 +98,7 @@ test("a bare body can be quoted and then submitted, a response schema included",
   expect((await rowsOf(job.jobId)).job).toMatchObject({ quote_id: quoteId });
 });
 
-test("anything that prices or routes and differs breaks the seal", async () => {
+test("any change of a part that prices or routes breaks the seal", async () => {
   const { ctx } = await makeProject();
   const quoted = { input: { messages, maxOutputTokens: 64 } };
   const { quoteId } = await quotes.quote(ctx, TEXT, quoted);
@@ -128,7 +128,7 @@ test("anything that prices or routes and differs breaks the seal", async () => {
   });
 });
 
-test("what neither prices nor routes leaves the seal whole", async () => {
+test("a change that neither prices nor routes keeps the seal", async () => {
   const { ctx } = await makeProject();
   const { quoteId } = await quotes.quote(ctx, TEXT, { input: { messages } });
   const job = await jobs.submit(ctx, TEXT, {
@@ -145,7 +145,7 @@ test("what neither prices nor routes leaves the seal whole", async () => {
   expect(job.status).toBe("queued");
 });
 
-test("the seal: random inputs match themselves with shuffled keys, and nothing else", async () => {
+test("the seal of random inputs ignores key order and nothing else", async () => {
   const { ctx } = await makeProject();
   await fc.assert(
     fc.asyncProperty(
@@ -167,7 +167,7 @@ test("the seal: random inputs match themselves with shuffled keys, and nothing e
   );
 });
 
-test("a quote holds until it expires, and a replay of what was submitted with it for ever", async () => {
+test("a quote is valid until it expires, and a replay of its submission forever", async () => {
   const { ctx, clock } = await makeProject();
   const { quoteId } = await quotes.quote(ctx, TEXT, { input: { messages } });
   const body = { input: { messages }, execution: { quoteId } };
@@ -181,7 +181,7 @@ test("a quote holds until it expires, and a replay of what was submitted with it
   expect((await jobs.submit(ctx, TEXT, { ...body, idempotencyKey: "k" })).jobId).toBe(job.jobId);
 });
 
-test("a quote of another project, of another kind or of no one is refused with its reason", async () => {
+test("a quote that is unknown, of another project or of another kind is refused with its reason", async () => {
   const [mine, theirs] = [await makeProject(), await makeProject()];
   const foreign = await quotes.quote(theirs.ctx, TEXT, { input: { messages } });
   const submit = (quoteId: string | null) =>
@@ -198,7 +198,7 @@ test("a quote of another project, of another kind or of no one is refused with i
   expect(await submit("anything")).toEqual({ code: "QUOTE_MISMATCH", reason: "not_a_quote" });
 });
 
-test("inputs without which there is no price are named", async () => {
+test("inputs that the price needs are named", async () => {
   const { ctx } = await makeProject();
   expect(await quotes.quote(ctx, TEXT, { input: {} })).toMatchObject({
     status: "pricing_inputs_required",
@@ -215,7 +215,7 @@ test("inputs without which there is no price are named", async () => {
   });
 });
 
-test("free work has a price of zero and no quote to hold anybody to", async () => {
+test("free work has a price of zero and no quote", async () => {
   const { ctx, projectId } = await makeProject();
   const quote = await quotes.quote(ctx, "compute.evaluate.v1", { input: { expression: "1 + 1" } });
   expect(quote).toMatchObject({
@@ -301,7 +301,7 @@ test("a larger image is held and charged in proportion to its area, a smaller on
   }
 });
 
-test("a quote of an image tells what the other models would cost; other quotes do not", async () => {
+test("a quote for an image has the prices of the other models, and other quotes do not", async () => {
   const { ctx } = await makeProject();
   const quote = await quotes.quote(ctx, IMAGE, { input: { prompt: "A kite" }, preferredModel: "sandbox-1" });
   expect(quote.resolved?.model).toBe("sandbox-1");
@@ -313,7 +313,7 @@ test("a quote of an image tells what the other models would cost; other quotes d
       maximumAuthorizedCharge: other.maximumAuthorizedCharge,
     },
   ]);
-  // A model that is named in the input is the only one that can take it.
+  // A model in the input is the only one that can run it.
   const named = await quotes.quote(ctx, IMAGE, { input: { prompt: "A kite", model: "sandbox-1" } });
   expect(named.routingAlternatives).toEqual([]);
   const special = await quotes.quote(ctx, IMAGE, { prompt: "A kite", model: "sandbox-slow" });
@@ -355,7 +355,7 @@ test("no text call costs more than its quote's maximum", async () => {
   );
 }, 300_000);
 
-test("a picture's head is decoded once per request, from its first bytes alone", async () => {
+test("a picture's header is decoded once per request, from its first bytes only", async () => {
   const { ctx } = await makeProject();
   const noise = randomBytes(700 * 500 * 3); // does not compress: about 1 MB of PNG
   const png = await sharp(noise, { raw: { width: 700, height: 500, channels: 3 } })
@@ -373,7 +373,7 @@ test("a picture's head is decoded once per request, from its first bytes alone",
       decode.mockClear();
       await ask();
       const decoded = decode.mock.calls.map(([text]) => text.length);
-      expect(decoded).toHaveLength(2); // one of each picture
+      expect(decoded).toHaveLength(2); // one per picture
       expect(Math.max(...decoded)).toBeLessThan(10_000);
     }
   } finally {

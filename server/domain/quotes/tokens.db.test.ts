@@ -25,7 +25,7 @@ const callOf = (...contents: string[]): TextCall => ({
   responseFormat: { type: "text" },
 });
 
-test("every text model of OpenAI names its tokenizer", () => {
+test("every text model of OpenAI has its tokenizer", () => {
   for (const { port, tokenizer } of openai.models)
     expect(tokenizer).toBe(port === "text" ? "o200k_base" : undefined);
 });
@@ -49,7 +49,7 @@ test("messages to OpenAI are counted by its tokenizer, up to 256 KiB and not a b
   });
 });
 
-test("of other vendors a token has at least a byte, or as many as they say", async () => {
+test("a token of another vendor has at least one byte, or as many as the model states", async () => {
   expect(await inputTokensAtMost(sandbox1, callOf("深 sea"))).toEqual({
     tokens: 16 * 2 + 7,
     isCounted: false,
@@ -58,7 +58,7 @@ test("of other vendors a token has at least a byte, or as many as they say", asy
   expect(await inputTokensAtMost(dense, callOf("深 sea"))).toEqual({ tokens: 16 * 2 + 3, isCounted: false });
 });
 
-test("schemas and tools are bounded by their bytes, for everybody", async () => {
+test("schemas and tools are bounded by their bytes for every model", async () => {
   const schema = { type: "object", properties: { depth: { type: "number" } } };
   const call: TextCall = {
     ...callOf("Hi"),
@@ -72,7 +72,7 @@ test("schemas and tools are bounded by their bytes, for everybody", async () => 
   });
 });
 
-test("what is counted is never more than its bytes", async () => {
+test("a count never exceeds the bytes", async () => {
   await fc.assert(
     fc.asyncProperty(fc.string({ unit: "binary", maxLength: 200 }), async (content) => {
       const { tokens } = await inputTokensAtMost(luna, callOf(content));
@@ -82,7 +82,7 @@ test("what is counted is never more than its bytes", async () => {
   );
 });
 
-test("175,000 tokens do not pass a limit of 128,000, and 100,000 of OpenAI's do", async () => {
+test("175,000 tokens exceed a limit of 128,000, and 100,000 of OpenAI's do not", async () => {
   const seas = (count: number) => [" sea".repeat(count)];
   expect(await tokensAbove(luna, seas(175_000), 128_000)).toBe(175_000);
   expect(await tokensAbove(luna, seas(100_000), 128_000)).toBeNull();
@@ -95,7 +95,7 @@ test("175,000 tokens do not pass a limit of 128,000, and 100,000 of OpenAI's do"
   ).rejects.toMatchObject({ code: "PromptTooLong", details: { maxTokens: 128_000 } });
 });
 
-test("the bound of a limit is never below what OpenAI's tokenizer makes, nor above the bytes", async () => {
+test("the token bound is never below the count of OpenAI's tokenizer, nor above the bytes", async () => {
   await fc.assert(
     fc.asyncProperty(fc.string({ unit: "binary", minLength: 1, maxLength: 200 }), async (content) => {
       const bound = (await tokensAbove(sandbox1, [content], 0)) ?? 0;
@@ -107,7 +107,7 @@ test("the bound of a limit is never below what OpenAI's tokenizer makes, nor abo
   );
 });
 
-test("a quote says which of the two it is, and an answer in tokens is never a fixed price", async () => {
+test("a quote tells whether its price is exact, and an answer in tokens never has a fixed price", async () => {
   const { ctx } = await makeProject();
   setSettings({ OPENAI_API_KEY: "a key" });
   const text = (preferredModel: string, input: object) =>
