@@ -12,7 +12,7 @@ const spendOf = async (project: TestProject, budgetId: string) => {
   return { settled: testSpend.settledMicros, held: testSpend.heldMicros };
 };
 
-/** What the holds say, where a budget says what it has counted. */
+/** Sums the holds, to compare with the count of a budget. */
 async function holdsOf(organizationId: string) {
   const { rows } = await pool.query<{ settled: number; held: number }>(
     `SELECT coalesce(sum(settled_micros), 0)::bigint AS settled,
@@ -33,7 +33,7 @@ async function principalOf(project: TestProject): Promise<{ organizationId: stri
   return { organizationId: project.organizationId, principalId };
 }
 
-test("concurrent submissions, cancels and ends never bring any window of three scopes and three periods above its ceiling", async () => {
+test("concurrent submissions, cancels and ends never push any window of three scopes and three periods above its ceiling", async () => {
   const project = await makeProjectAtNoon();
   const price = await priceIn(project);
   const owners = [
@@ -43,7 +43,7 @@ test("concurrent submissions, cancels and ends never bring any window of three s
   ] as const;
   for (const [place, owner] of owners.entries()) {
     for (const [step, period] of (["day", "month", "total"] as const).entries()) {
-      // Each has another place in the order of locks and another ceiling; the narrowest decides.
+      // Each budget has another place in the lock order and another ceiling; the lowest ceiling decides.
       await limit(project, owner, { period, ceilingMicros: price * (12 + place + step) });
     }
   }
@@ -64,7 +64,7 @@ test("concurrent submissions, cancels and ends never bring any window of three s
   for (let round = 0; round < 4; round++) {
     const { admitted, codes } = await submitMany(project.ctx, 60);
     expect(codes).toEqual(["BudgetExceeded"]);
-    // Half of them end and make room; while they do, the next round is submitted.
+    // Half of the jobs end and free their amounts, while the next round is submitted.
     ended.push(
       ...admitted
         .filter((_, place) => place % 2 === 0)
@@ -128,7 +128,7 @@ test("a budget set while hundreds of submissions run counts every one of them", 
   expect(await spendOf(project, budgetId)).toEqual({ settled, held });
 });
 
-test("a hold counts in the day and month it was made in, however late it ends", async () => {
+test("a hold counts in its first day and month, however late it ends", async () => {
   const project = await makeProjectAtNoon();
   const price = await priceIn(project);
   const now = project.clock.now();
@@ -159,7 +159,7 @@ test("a hold counts in the day and month it was made in, however late it ends", 
   ]);
 });
 
-test("holds older than a budget, and of a clock that is ahead, end under it without a count below zero", async () => {
+test("older holds and holds from a fast clock end under a new budget without a negative count", async () => {
   const project = await makeProjectAtNoon();
   const old = await submit(project.ctx);
   const untilMidnight = DAY_MS - (project.clock.now().getTime() % DAY_MS);
@@ -181,7 +181,7 @@ test("holds older than a budget, and of a clock that is ahead, end under it with
   for (const row of rows) expect(row).toEqual({ held_micros: 0, settled_micros: 0 });
 });
 
-test("a ceiling of managed executions leaves the customer's own accounts out, and counts anew when that changes", async () => {
+test("a managed-only ceiling ignores the customer's own accounts, and recounts when that setting changes", async () => {
   const project = await makeProjectAtNoon();
   const price = await priceIn(project);
   const managed = await limit(project, ofProject(project), { ceilingMicros: price, managedOnly: true });
@@ -196,7 +196,7 @@ test("a ceiling of managed executions leaves the customer's own accounts out, an
   await expect(submit(project.ctx, { billingMode: "byok" })).rejects.toThrow(/limit for/);
 });
 
-test("a budget that was off counts what happened meanwhile when it prevents again", async () => {
+test("a budget that was off counts the spend of that time when it prevents again", async () => {
   const project = await makeProjectAtNoon();
   const price = await priceIn(project);
   const { budgetId } = await limit(project, ofProject(project), { ceilingMicros: price * 2 });
@@ -221,7 +221,7 @@ test("an ambiguous hold counts until a person resolves it", async () => {
   await expect(submit(project.ctx)).rejects.toThrow(/limit for/);
 });
 
-test("an end above the ceiling is counted in full and blocks the next", async () => {
+test("a charge above the ceiling is counted in full and blocks the next job", async () => {
   const project = await makeProjectAtNoon();
   const price = await priceIn(project);
   const { budgetId } = await limit(project, ofProject(project), { ceilingMicros: price * 2 });

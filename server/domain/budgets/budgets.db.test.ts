@@ -10,7 +10,7 @@ import { makeProjectAtNoon, rowsOf } from "@/testing/world";
 import * as budgets from ".";
 import { acts, operator, person, submit } from "./callers.fixture";
 
-test("budgets are set by admins and operators, read by members, and nothing to strangers and keys", async () => {
+test("admins and operators set budgets, members read them, and strangers and keys find none", async () => {
   const project = await makeProjectAtNoon();
   const set = (ctx: Ctx) =>
     budgets.set(ctx, {
@@ -37,7 +37,7 @@ test("budgets are set by admins and operators, read by members, and nothing to s
   expect(await acts(project)).toEqual(["budget.set", "budget.set", "budget.removed"]);
 });
 
-test("whatever a stranger does with a budget is answered as if there were none", async () => {
+test("a stranger gets the same answers for an existing budget as for a missing one", async () => {
   const project = await makeProjectAtNoon();
   const { budgetId } = await budgets.set(person(project, "owner"), {
     owner: { projectId: project.projectId },
@@ -66,7 +66,7 @@ test("whatever a stranger does with a budget is answered as if there were none",
   expect(await answers(budgetId)).toEqual(none);
 });
 
-test("a ceiling of a principal is of a key or a member of the organization, and of no one else", async () => {
+test("a principal's ceiling belongs to a key or a member of the organization only", async () => {
   const [project, other] = [await makeProjectAtNoon(), await makeProjectAtNoon()];
   const set = (principalId: string, organizationId?: string) =>
     budgets.set(person(project, "owner"), {
@@ -97,7 +97,7 @@ test("a ceiling of a principal is of a key or a member of the organization, and 
   });
 });
 
-test("a policy is the whole: what is not in it is off, and a mode alone changes the current ceilings", async () => {
+test("a policy replaces all ceilings, and a mode alone changes the current ones", async () => {
   const project = await makeProjectAtNoon();
   const admin = person(project, "admin");
   const put = (body: Parameters<typeof budgets.putPolicy>[2]) =>
@@ -146,7 +146,7 @@ test("a policy is the whole: what is not in it is off, and a mode alone changes 
   ).rejects.toMatchObject({ issues: [{ loc: ["body", "ceilingMicros"] }] });
 });
 
-test("guardrails hold what runs on the organization's own accounts by the day and by the execution, and nothing else", async () => {
+test("guardrails limit only executions on the organization's own accounts, per day and per execution", async () => {
   const project = await makeProjectAtNoon();
   const admin = person(project, "admin");
   const scope = `guardrail:${project.organizationId}`;
@@ -186,7 +186,7 @@ test("guardrails hold what runs on the organization's own accounts by the day an
   await expect(budgets.guardrails(operator(project))).rejects.toMatchObject({ code: "NotFound" });
 });
 
-test("each alert is delivered once to the endpoints that want it, and shown to the organization's people", async () => {
+test("each alert is delivered once to its endpoints, and shown to the organization's people", async () => {
   const project = await makeProjectAtNoon();
   const owner = person(project, "owner");
   const make = (eventTypes: ("budget.alert" | "job.queued")[], projectId: string | null) =>
@@ -245,7 +245,7 @@ test("each alert is delivered once to the endpoints that want it, and shown to t
   expect(await budgets.alerts(person(project, null))).toEqual([]);
 });
 
-test("the latest alert of a budget is shown, however many of other budgets and modes are newer", async () => {
+test("the latest alert of a budget is shown, however many newer alerts other budgets and modes have", async () => {
   const { organizationId, projectId, ...project } = await makeProjectAtNoon();
   const alert = async (scope: string, isTest: boolean, percent: number, count = 1) => {
     const ids = Array.from({ length: count }, () => newId("event"));

@@ -18,7 +18,10 @@ beforeAll(async () => {
 });
 afterAll(() => close());
 
-/** A tenant on a connection of its own, what one job holds on it, and how its guardrails are set. */
+/**
+ * Creates a tenant with its own connection, the amount that one of its jobs reserves, and functions to set
+ * and read the guardrails.
+ */
 async function makeRoom() {
   vendor.answer(MODELS);
   const tenant = await makeTenant();
@@ -52,13 +55,13 @@ async function priceOf(tenant: Tenant): Promise<number> {
   return rows[0].amount_micros;
 }
 
-/** How many of these were admitted, and what the others were refused with. */
+/** Returns the number of admitted jobs, and the refusals of the others. */
 function sorted(answers: { status: number; json: { detail?: { code: string; details: unknown } } }[]) {
   const refused = answers.filter(({ status }) => status === 402);
   return { admitted: answers.length - refused.length, refused: refused.map(({ json }) => json.detail) };
 }
 
-test("of 20 jobs at once against a day with room for 3, exactly 3 are admitted; what is given back is room again", {
+test("a daily limit with room for 3 admits exactly 3 of 20 concurrent jobs, and a canceled job makes room again", {
   tags: "long",
 }, async () => {
   const { tenant, scope, guard, read, price } = await makeRoom();
@@ -80,11 +83,11 @@ test("of 20 jobs at once against a day with room for 3, exactly 3 are admitted; 
   expect(spend.settledMicros).toBeGreaterThan(0);
   expect(spend.settledMicros + spend.heldMicros).toBeLessThanOrEqual(price * 3);
   const { differences } = await checkLedger(systemCtx("admin"), tenant.organizationId);
-  // The wallet of a test is filled without a posting.
+  // A test fills its wallet without a posting.
   expect(differences.filter(({ what }) => !what.endsWith("balance"))).toEqual([]);
 });
 
-test("what ran before it was set counts in its day; null takes the ceiling away, and the audit log says who did", {
+test("a new daily ceiling counts earlier jobs of the day, null removes it, and the audit log has both changes", {
   tags: "long",
 }, async () => {
   const { tenant, scope, guard, price } = await makeRoom();
@@ -125,7 +128,7 @@ test.each([
   ["an invoke", (tenant: Tenant) => tenant.post(at("invoke"), { input })],
   ["a pinned execution", (tenant: Tenant) => tenant.post("/v1/inference/pinned", PIN)],
   ["a comparison", (tenant: Tenant) => tenant.post(at("comparisons"), COMPARED)],
-])("%s is held to the guardrail of one execution and to that of a day", async (_what, run) => {
+])("%s obeys the guardrails per execution and per day", async (_what, run) => {
   const { tenant, scope, guard } = await makeRoom();
   await guard({ perExecutionMicros: 1 });
   const alone = await run(tenant);
@@ -138,7 +141,7 @@ test.each([
   expect((await run(tenant)).status).toBe(200);
 });
 
-test("twenty pinned executions at once never pass the ceiling of their connection", {
+test("twenty concurrent pinned executions never exceed the ceiling of their connection", {
   tags: "long",
 }, async () => {
   const { tenant, guard, read, price } = await makeRoom();
@@ -153,7 +156,7 @@ test("twenty pinned executions at once never pass the ceiling of their connectio
   expect(spend.settledMicros + spend.heldMicros).toBeLessThanOrEqual(price * 3);
 });
 
-test("a guardrail holds its own connection alone: another one of the organization and the sandbox go on", {
+test("a guardrail blocks its own connection only, not other connections or the sandbox", {
   tags: "long",
 }, async () => {
   const { tenant, guard } = await makeRoom();

@@ -6,7 +6,7 @@ import { makeProjectAtNoon } from "@/testing/world";
 import * as budgets from ".";
 import { input, limit, ofProject, operator, priceIn, run, submit, submitMany, TEXT } from "./attack.fixture";
 
-test("under a full budget a replay answers the first job, what is free runs, and a refusal writes nothing", async () => {
+test("under a full budget a replay returns the first job, free work runs, and a refusal writes nothing", async () => {
   const project = await makeProjectAtNoon();
   const price = await priceIn(project);
   await limit(project, ofProject(project), { ceilingMicros: price });
@@ -35,7 +35,7 @@ test("under a full budget a replay answers the first job, what is free runs, and
   expect(free.status).toBe("succeeded");
 });
 
-test("a budget that warns, or is off, never blocks; going above one that warns is reported on the job and by an event", async () => {
+test("a budget that warns or is off never blocks, and exceeding one that warns is reported on the job and by an event", async () => {
   const project = await makeProjectAtNoon();
   const price = await priceIn(project);
   await limit(project, ofProject(project), { ceilingMicros: price * 2, enforcement: "warn" });
@@ -68,7 +68,7 @@ test("a budget that warns, or is off, never blocks; going above one that warns i
   expect((await jobs.get(project.ctx, next.jobId)).status).toBe("succeeded");
 });
 
-test("a call makes a ceiling that warns prevent, and never weakens one that prevents", async () => {
+test("a request can turn a warning ceiling into a preventing one, but not the reverse", async () => {
   const project = await makeProjectAtNoon();
   const price = await priceIn(project);
   await limit(project, ofProject(project), { ceilingMicros: price, enforcement: "warn" });
@@ -77,7 +77,7 @@ test("a call makes a ceiling that warns prevent, and never weakens one that prev
     code: "BudgetExceeded",
     details: { scope: `project:${project.projectId}`, enforcement: "prevent" },
   });
-  // Beside one that only wants a warning, in whatever statement they share.
+  // The strict request is refused even if it shares a statement with a mild one.
   const [strict, mild] = await Promise.allSettled([
     submit(project.ctx, { enforcement: "prevent" }),
     submit(project.ctx, { enforcement: "warn" }),
@@ -88,7 +88,7 @@ test("a call makes a ceiling that warns prevent, and never weakens one that prev
     await expect(submit(project.ctx, { enforcement })).rejects.toMatchObject({ code: "BudgetExceeded" });
 });
 
-test("a temporary increase makes room until its moment, and what it let in stays counted", async () => {
+test("a temporary increase makes room until it expires, and the jobs that it admitted stay counted", async () => {
   const project = await makeProjectAtNoon();
   const price = await priceIn(project);
   const ctx = operator(project);
@@ -119,7 +119,7 @@ test("each step of 50, 80 and 100 % is reported once, and again only below a new
   const { budgetId } = await limit(project, ofProject(project), { ceilingMicros: price * 10 });
   const percents = async () => {
     const { rows } = await pool.query<{ percent: number }>(
-      // The clock does not move here, so their ids have no order that says anything.
+      // The clock does not move in this test, so the ids have no meaningful order.
       "SELECT percent FROM budget_alert WHERE budget_id = $1 ORDER BY percent",
       [budgetId],
     );

@@ -11,7 +11,7 @@ const input = { messages: [{ role: "user", content: "How deep is the sea?" }] };
 const submit = (project: TestProject) => jobs.submit(project.ctx, TEXT, { input });
 const operator = (project: TestProject) => systemCtx("admin", project.clock.now);
 
-/** What one execution holds. */
+/** Returns the amount that one execution reserves. */
 async function priceIn(project: TestProject): Promise<number> {
   const { jobId } = await submit(project);
   const { hold } = await rowsOf(jobId);
@@ -28,7 +28,7 @@ async function walletOf({ organizationId }: TestProject) {
   return rows[0];
 }
 
-/** Seven submissions of an organization that has an allowance for two and a balance for three. */
+/** Submits seven jobs in an organization whose allowance covers two and whose balance covers three. */
 async function submitSeven(project: TestProject, price: number, together: boolean) {
   await pool.query(
     `UPDATE wallet SET balance_micros = $2, held_micros = 0, allowance_micros = $3, allowance_used_micros = 0,
@@ -53,7 +53,7 @@ test.each([
   ["at once", true, false],
   ["one after the other, under a budget", false, true],
   ["at once, under a budget", true, true],
-])("%s, the allowance pays while it lasts, then the balance, then no one", async (_, together, limited) => {
+])("%s, jobs use the allowance first, then the balance, then are refused", async (_, together, limited) => {
   const project = await makeProject();
   const price = await priceIn(project);
   if (limited) {

@@ -7,13 +7,13 @@ const flat = (text: string) => text.replace(/\s+/g, " ");
 const guards = (file: string) =>
   flat(readFileSync(join(import.meta.dirname, "../../../prisma/guards", file), "utf8"));
 
-test("the types that statements send and the view that they read are those of the database's scripts", () => {
+test("the composite types and the view in the code match the database scripts", () => {
   expect(guards("5-money.sql")).toContain(RESERVATION.create);
   expect(guards("5-money.sql")).toContain(RESOLUTION.create);
   expect(guards("7-executions.sql")).toContain(flat(HOLD_VIEW));
 });
 
-test("an admission reserves the maximum of its job for the person who submitted it, and an end resolves the hold in its row", () => {
+test("an admission reserves the job's maximum for its submitter, and an end resolves the hold in the job's row", () => {
   expect(RESERVATION_OF_JOB).toBe(
     "ROW(id, organization_id, project_id, principal_id, submitted_by, billing_mode, credential_ids, is_test, maximum_micros, budget_enforcement, created_at)::reservation",
   );
@@ -25,7 +25,7 @@ test("an admission reserves the maximum of its job for the person who submitted 
   );
 });
 
-test("a member that a type does not have is refused by the compiler", () => {
+test("the compiler refuses a member that the type does not have", () => {
   // @ts-expect-error
   expect(RESERVATION.row({ settled_micros: "0" })).toBe(RESERVATION.row());
 });

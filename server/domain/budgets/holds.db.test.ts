@@ -11,7 +11,7 @@ import * as budgets from ".";
 import { acts, operator, person, submit, TEXT } from "./callers.fixture";
 import { RESERVATION, RESOLUTION } from "./hold-columns";
 
-/** A job that no one knows the charge of, and its hold. */
+/** Creates a job with an unknown charge, and returns its ambiguous hold. */
 async function lose(project: TestProject) {
   const { jobId } = await submit(project, { executionConstraints: { preferredModel: "sandbox-lost" } });
   await jobs.run(systemCtx("worker", project.clock.now), jobId, inlineStep(project.clock));
@@ -20,7 +20,7 @@ async function lose(project: TestProject) {
   return { jobId, holdId: hold.id as string, heldMicros: hold.amount_micros as number };
 }
 
-/** A live hold on the operator's account, which a test project cannot make itself. */
+/** Inserts a live hold on the operator's account, which a test project cannot create itself. */
 async function liveHoldLike({ holdId }: { holdId: string }): Promise<string> {
   const id = newId("hold");
   await pool.query(
@@ -44,7 +44,7 @@ const walletOf = async (project: TestProject) => {
   );
   return rows[0] as { balance_micros: number; held_micros: number };
 };
-test("an ambiguous hold that was charged settles: budget, wallet, ledger and job say so, and its receipt stays", async () => {
+test("a charged ambiguous hold settles budget, wallet, ledger and job, and leaves the receipt unchanged", async () => {
   const project = await makeProjectAtNoon();
   const { budgetId } = await budgets.set(operator(project), {
     owner: { projectId: project.projectId },
@@ -88,7 +88,7 @@ test("an ambiguous hold that was charged settles: budget, wallet, ledger and job
     upstream: ["provider:sandbox", chargedMicros - fee],
     fee: ["service_fee", fee],
   });
-  // 600 bps on the provider's part.
+  // The fee is 600 bps of the provider's part.
   expect(Math.abs(fee - (chargedMicros - fee) * 0.06)).toBeLessThanOrEqual(1);
   const found = { outcome: "charged", chargedMicros, charged: chargedMicros / 1e6 };
   const costs = { actualCost: null, providerCostMicros: chargedMicros - fee };
@@ -99,7 +99,7 @@ test("an ambiguous hold that was charged settles: budget, wallet, ledger and job
   expect(await acts(project)).toContain("hold.resolved");
 });
 
-test("one that was not charged is released; of more than was held the rest is the operator's; of many who resolve, one does", async () => {
+test("an uncharged hold is released, the operator pays above the hold, and only one of many resolutions succeeds", async () => {
   const project = await makeProjectAtNoon();
   const owner = person(project, "owner");
   const before = await walletOf(project);
@@ -126,7 +126,7 @@ test("one that was not charged is released; of more than was held the rest is th
   expect(ledger.reduce((sum, { amount_micros }) => sum + amount_micros, 0)).toBe(0);
 });
 
-test("a hold is resolved by owners and operators, not by admins, strangers or keys, and not while its job runs", async () => {
+test("owners and operators resolve a hold, but not admins, strangers or keys, and not while its job runs", async () => {
   const project = await makeProjectAtNoon();
   const { holdId } = await lose(project);
   const resolve = (ctx: Ctx, id = holdId) =>
@@ -144,7 +144,7 @@ test("a hold is resolved by owners and operators, not by admins, strangers or ke
   expect((await resolve(operator(project))).state).toBe("released");
 });
 
-test("a live hold on the operator's account is resolved below its amount by an operator alone", async () => {
+test("only an operator resolves a live hold on the operator's account below its amount", async () => {
   const project = await makeProjectAtNoon();
   const lost = await lose(project);
   const { heldMicros } = lost;
@@ -162,7 +162,7 @@ test("a live hold on the operator's account is resolved below its amount by an o
   ).toMatchObject({ state: "released", resolution: "person" });
 });
 
-test("many holds are resolved at once by owners of the organization that is named, and of a live managed one the amount alone", async () => {
+test("owners of the named organization resolve many holds at once, except live managed ones below their amounts", async () => {
   const project = await makeProjectAtNoon();
   const other = await makeProjectAtNoon();
   await lose(project);
@@ -195,7 +195,7 @@ test("many holds are resolved at once by owners of the organization that is name
   expect(await resolve(operator(project))).toMatchObject({ matched: 1, resolved: 1, refused: 0 });
 });
 
-test("the migrated database has the members of the types and the columns of the view of holds, in their order", async () => {
+test("the migrated database has the members of the types and the columns of the hold view, in their order", async () => {
   const { rows } = await pool.query<{ name: string; columns: string[] }>(
     `SELECT relname AS name, array_agg(attname || ' ' || coalesce(base.typname, own.typname) ORDER BY attnum) AS columns
      FROM pg_attribute JOIN pg_class ON pg_class.oid = attrelid JOIN pg_type own ON own.oid = atttypid
@@ -212,7 +212,7 @@ test("the migrated database has the members of the types and the columns of the 
   ]);
 });
 
-test("an unconfirmed live charge is listed however many test holds are newer", async () => {
+test("an unconfirmed live charge is listed, however many newer test holds exist", async () => {
   const project = await makeProjectAtNoon();
   const live = await liveHoldLike(await lose(project));
   for (let made = 0; made < 2; made++) await submit(project);
@@ -223,7 +223,7 @@ test("an unconfirmed live charge is listed however many test holds are newer", a
   expect(await listed({})).toHaveLength(4);
 });
 
-test("holds are listed page by page to who may read billing, a key those of its project", async () => {
+test("callers who may read billing list holds page by page, and a key sees those of its project", async () => {
   const [project, other] = [await makeProjectAtNoon(), await makeProjectAtNoon()];
   for (let made = 0; made < 3; made++) await submit(project);
   await submit(other);
