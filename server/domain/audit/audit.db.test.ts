@@ -21,7 +21,7 @@ const recordWithAnAct = (ctx: Ctx, done: audit.Act) =>
     await audit.record(ctx, done, client);
   });
 
-test("a verb that records its act outside the act's own transaction is refused in tests", async () => {
+test("an act recorded outside its own transaction is refused in tests", async () => {
   const { organizationId } = await makeTenant();
   const done = act(organizationId, newId("budget"));
   const alone = "audit row thing.changed is not in the transaction of its act";
@@ -38,7 +38,7 @@ test("a verb that records its act outside the act's own transaction is refused i
   await recordWithAnAct(system, done);
 });
 
-test("an act is kept with who did it and the address it was asked from", async () => {
+test("an audit entry has the actor and the address of the request", async () => {
   const { organizationId, apiKey, keyId } = await makeTenant();
   const subject = newId("budget");
   const changes = endpoint({
@@ -71,7 +71,7 @@ test("an act is kept with who did it and the address it was asked from", async (
   ]);
 });
 
-test("a person is named by their e-mail, the system by its name; where no one asked there is no address", async () => {
+test("the actor of an entry is the person's email or the system's name, and work without a request has no address", async () => {
   const { organizationId } = await makeTenant();
   const { ctx, email } = await makePerson(organizationId, "admin");
   const subject = newId("budget");
@@ -84,7 +84,7 @@ test("a person is named by their e-mail, the system by its name; where no one as
   ]);
 });
 
-test("pages follow each other without a gap, and hold nothing of other things", async () => {
+test("pages follow each other without a gap and contain only the named subject", async () => {
   const { organizationId } = await makeTenant();
   const [subject, other] = [newId("budget"), newId("budget")];
   for (const action of ["a", "b", "c"]) {
@@ -97,7 +97,7 @@ test("pages follow each other without a gap, and hold nothing of other things", 
   expect(rest.nextCursor).toBeUndefined();
 });
 
-test("only an operator reads it", async () => {
+test("only an operator reads audit entries", async () => {
   const { organizationId } = await makeTenant();
   const { ctx } = await makePerson(organizationId, "owner");
   await expect(audit.entries(ctx, { subjects: [organizationId], limit: 25 })).rejects.toMatchObject({

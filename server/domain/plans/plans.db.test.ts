@@ -40,7 +40,7 @@ async function refusalOf(work: Promise<unknown>): Promise<Refusal | null> {
   return { code: error.code, details: error.details };
 }
 
-/** How many of these were let through, and the refusals of the others. */
+/** Returns the number of successes, and the refusals of the others. */
 async function outcomes(work: Promise<unknown>[]) {
   const all = await Promise.all(work.map(refusalOf));
   const refused = all.filter((each) => each !== null);
@@ -50,7 +50,7 @@ async function outcomes(work: Promise<unknown>[]) {
 const limit = (organizationId: string, limits: object) =>
   organizations.changePlan(system, organizationId, { limits });
 
-test("fifty jobs at once do not overrun the plan, and a replay and a job that ended take no place", async () => {
+test("fifty concurrent jobs do not exceed the plan, and neither a replay nor an ended job takes a place", async () => {
   const { organizationId, projectId } = await makeTenant();
   await limit(organizationId, { activeDurableJobs: 7 });
   const submit = (n: number) =>
@@ -67,13 +67,13 @@ test("fifty jobs at once do not overrun the plan, and a replay and a job that en
   await jobs.cancel(system, first.id);
   expect(await refusalOf(submit(100))).toBeNull();
   expect((await refusalOf(submit(101)))?.details).toMatchObject({ current: 7, most: 7, upgrade: null });
-  // A second project is of the same organization.
+  // A second project of the organization shares its limit.
   const other = await organizations.createProject(system, { organizationId, name: "Other" });
   const elsewhere = jobs.submit(system, TEXT, say(other.projectId, "Hello."));
   expect((await refusalOf(elsewhere))?.code).toBe("DURABLE_CONCURRENCY_LIMIT");
 });
 
-test("what is refused names the plan and the next one, and an upgrade holds at once", async () => {
+test("a refusal names the plan and the next one, and an upgrade applies at once", async () => {
   setSettings({ PLANS: TIERS, DEFAULT_PLAN: "free" });
   expect(allPlans().map(({ slug }) => slug)).toEqual(["free", "team", "self-hosted"]);
   const { organizationId, projectId } = await makeTenant();
@@ -100,7 +100,7 @@ test("what is refused names the plan and the next one, and an upgrade holds at o
   expect(await refusalOf(submit(5))).toBeNull();
 });
 
-test("jobs beyond what may run at once wait, start when one ends, and are never more, however they are claimed", async () => {
+test("jobs above the concurrency limit wait, start when one ends, and never exceed the limit however they are claimed", async () => {
   const { organizationId, projectId } = await makeTenant();
   await limit(organizationId, { concurrentDurableJobs: 2 });
   const ids: string[] = [];
@@ -124,7 +124,7 @@ test("jobs beyond what may run at once wait, start when one ends, and are never 
   expect(next.filter((each) => each !== null)).toHaveLength(2);
 });
 
-test("a run that goes on with its job knows whether others may wait for its end", async () => {
+test("a run that continues with its job knows whether others may wait for its end", async () => {
   const { organizationId, projectId } = await makeTenant();
   const start = (id: string) => startJob(systemCtx("worker"), id, "one run");
   const [bounded, free] = [
@@ -138,13 +138,13 @@ test("a run that goes on with its job knows whether others may wait for its end"
   }
 });
 
-test("looking for turns reads each job that waits once, also where the planner expects few of them", async () => {
+test("the query for due turns reads each waiting job once, even if the planner expects few of them", async () => {
   const { organizationId, projectId } = await makeTenant();
   await limit(organizationId, { concurrentDurableJobs: 2 });
   const { jobId } = await jobs.submit(system, TEXT, say(projectId, "Job."));
   const client = await pool.connect();
   try {
-    await client.query("BEGIN"); // no statistics are made of what is not committed
+    await client.query("BEGIN"); // uncommitted rows have no statistics
     await copyJob(jobId, 2_000, {}, client);
     const { text, values } = turnsDue(new Date(), projectId);
     const { rows } = await client.query({ text: `EXPLAIN (ANALYZE, FORMAT JSON) ${text}`, values });
@@ -157,7 +157,7 @@ test("looking for turns reads each job that waits once, also where the planner e
 
 type PlanNode = { [fact: string]: unknown; Plans?: PlanNode[] };
 
-/** How many rows the nodes of an executed plan met, those that they dropped included. */
+/** Sums the rows that the nodes of an executed plan read, including those that they dropped. */
 function rowsRead(node: PlanNode): number {
   const met = ["Actual Rows", "Rows Removed by Filter", "Rows Removed by Join Filter"];
   const each = met.reduce((sum, fact) => sum + Number(node[fact] ?? 0), 0);
@@ -166,11 +166,11 @@ function rowsRead(node: PlanNode): number {
   );
 }
 
-describe("executions in an hour", () => {
+describe("hourly executions", () => {
   const invoke = (projectId: string, n: number, ctx: Ctx = system) =>
     jobs.invoke(ctx, TEXT, say(projectId, `Say ${n}.`));
 
-  test("twelve invokes at once with room for five; the next hour has room again", async () => {
+  test("an hour with room for five refuses seven of twelve concurrent invokes, and the next hour has room again", async () => {
     const { organizationId, projectId } = await makeTenant();
     await limit(organizationId, { lightweightInferencesPerHour: 5 });
     const at = new Date("2026-03-01T10:20:00Z");
@@ -191,7 +191,7 @@ describe("executions in an hour", () => {
     ).toBeNull();
   });
 
-  test("are shown only where a limit counts them: without one it is no one's zero", async () => {
+  test("usage is shown only under a limit; without one it is null, not zero", async () => {
     const { organizationId, projectId } = await makeTenant();
     const { ctx } = await makePerson(organizationId, "viewer");
     const used = async () => (await billing.plans(ctx, organizationId)).used.lightweightInferencesPerHour;
@@ -203,7 +203,7 @@ describe("executions in an hour", () => {
     expect(await used()).toBe(1);
   });
 
-  test("pinned executions and the items of a bulk count, and a bulk that does not fit is not begun", async () => {
+  test("pinned executions and bulk items count, and a bulk that does not fit does not start", async () => {
     const { organizationId, projectId } = await makeTenant();
     await limit(organizationId, { lightweightInferencesPerHour: 3 });
     const pin = { provider: "sandbox", model: "sandbox-1", api: "responses" };
@@ -224,8 +224,8 @@ describe("executions in an hour", () => {
   });
 });
 
-describe("what an organization may have", () => {
-  test("keys: many at once take no place twice; a rotated one and a revoked one take none", async () => {
+describe("limits of an organization", () => {
+  test("concurrent keys take each place once, and rotated and revoked keys take none", async () => {
     const { organizationId, projectId, keyId } = await makeTenant();
     await limit(organizationId, { apiKeys: 3 });
     const make = () => organizations.createKey(system, { name: "k", projectId, environment: "development" });
@@ -238,7 +238,7 @@ describe("what an organization may have", () => {
     expect(await refusalOf(make())).toBeNull();
   });
 
-  test("projects: archived ones take no place, and come back only into one; environments alike", async () => {
+  test("archived projects take no place and return only into a free one, and environments have their own limit", async () => {
     const { organizationId, projectId } = await makeTenant();
     const owner = await makePerson(organizationId, "owner");
     await limit(organizationId, { projects: 2, environments: 3 });
@@ -258,11 +258,11 @@ describe("what an organization may have", () => {
     const fourth = patch({ environments: [{ slug: "qa", displayName: "QA" }] });
     expect((await refusalOf(fourth))?.details).toMatchObject({ limit: "environments", most: 3 });
     await limit(organizationId, { environments: 2 });
-    // What is there stays, also when the plan shrinks.
+    // Existing environments stay when the limit shrinks.
     expect(await refusalOf(patch({ displayName: "Renamed" }))).toBeNull();
   });
 
-  test("people: who belongs already takes no second seat, and many at once take none twice", async () => {
+  test("an existing member takes no second seat, and concurrent invitations take each seat once", async () => {
     const { organizationId } = await makeTenant();
     const { email } = await makePerson(organizationId, "owner");
     await limit(organizationId, { users: 2 });
@@ -273,14 +273,14 @@ describe("what an organization may have", () => {
   });
 });
 
-test("a rotated key's budget is its heir's, and the two together do not overrun it", async () => {
+test("a rotated key passes its budget to its successor, and both together do not exceed it", async () => {
   const { organizationId, projectId, keyId, apiKey } = await makeTenant();
   const keyCtx = async (text: string) => {
     const principal = await access.keyPrincipal(text, new Date());
     if (!principal) throw new Error("the key works");
     return ctxOf(principal);
   };
-  const submit = (ctx: Ctx, n: number) => jobs.submit(ctx, TEXT, say(projectId, `Job ${100 + n}.`)); // of one length, so of one price
+  const submit = (ctx: Ctx, n: number) => jobs.submit(ctx, TEXT, say(projectId, `Job ${100 + n}.`)); // equal length, so equal price
   const old = await keyCtx(apiKey);
   await submit(old, 0);
   const { rows } = await pool.query<{ amount: number }>(
@@ -303,12 +303,12 @@ test("a rotated key's budget is its heir's, and the two together do not overrun 
   expect(await budgets.get(system, budgetId)).toMatchObject({ scope: `principal:${made.keyId}` });
   const { differences } = await billing.checkLedger(system, organizationId);
   expect(differences.filter(({ what }) => what.startsWith("budget"))).toEqual([]);
-  // Once more, when both have been used: what the first spent still counts.
+  // After another rotation the spend of the first key still counts.
   const third = await organizations.rotateKey(system, made.keyId, { overlapSeconds: 0 });
   expect((await refusalOf(submit(await keyCtx(third.apiKey), 99)))?.code).toBe("BudgetExceeded");
 });
 
-test("a job of an archived project is canceled: that stops work and money", async () => {
+test("a job of an archived project can be canceled", async () => {
   const { organizationId, projectId } = await makeTenant();
   const owner = await makePerson(organizationId, "owner");
   const { jobId } = await jobs.submit(system, TEXT, say(projectId, "Hello."));
@@ -319,7 +319,7 @@ test("a job of an archived project is canceled: that stops work and money", asyn
   expect((await jobs.cancel(owner.ctx, jobId)).status).toBe("canceled");
 });
 
-test("content is kept no longer than the plan's history", async () => {
+test("content expires with the plan's history", async () => {
   const { organizationId, projectId } = await makeTenant();
   await limit(organizationId, { historyDays: 3 });
   const { jobId } = await jobs.submit(system, TEXT, say(projectId, "Hello."));
@@ -330,8 +330,8 @@ test("content is kept no longer than the plan's history", async () => {
   expect(rows[0]?.days).toBe(3);
 });
 
-describe("who changes what", () => {
-  test("operators the plan, owners whether executions leave; both are in the audit log", async () => {
+describe("who changes settings", () => {
+  test("operators change the plan and owners the external actions, and the audit log has both", async () => {
     const { organizationId } = await makeTenant();
     const owner = await makePerson(organizationId, "owner");
     const admin = await makePerson(organizationId, "admin");
@@ -375,7 +375,7 @@ describe("who changes what", () => {
     ]);
   });
 
-  test("a plan that is not there is refused; one that is no longer listed is the default one", async () => {
+  test("an unknown plan is refused, and a plan that is no longer listed falls back to the default", async () => {
     const { organizationId } = await makeTenant();
     await expect(organizations.changePlan(system, organizationId, { plan: "gold" })).rejects.toThrow(
       "no such plan",

@@ -26,7 +26,7 @@ async function makeReceipt(metadata: Record<string, Json> = {}): Promise<Receipt
   return jobs.receipt(ctx, jobId);
 }
 
-/** By means of its own: node:crypto, the JWK and the rule of what is signed, nothing of the verifier. */
+/** Verifies a signature with node:crypto, the JWK and the signing rule, independently of the verifier. */
 async function isSigned({ signature, provenance, ...rest }: Receipt): Promise<boolean> {
   const { receiptHash: _hash, ...sealed } = provenance;
   const key = (await publicKeys()).keys.find(({ kid }) => kid === signature.keyId);
@@ -36,7 +36,7 @@ async function isSigned({ signature, provenance, ...rest }: Receipt): Promise<bo
   return verifyEd25519(null, body, publicKey, Buffer.from(signature.value, "base64url"));
 }
 
-test("a receipt is signed by a published key, as anybody can check with the key alone", async () => {
+test("a receipt is signed by a published key, and the key alone is enough to check it", async () => {
   const receipt = await makeReceipt({ note: "ünïcode \u2028", deep: [{ n: 1e21 }, -0.5] });
   expect(receipt.signature).toEqual({
     alg: "EdDSA",
@@ -51,7 +51,7 @@ test("a receipt is signed by a published key, as anybody can check with the key 
   expect(rows).toEqual([{ signature: receipt.signature.value, key_id: receipt.signature.keyId }]);
 });
 
-test("a rotated key no longer signs, and what it signed still verifies", async () => {
+test("a rotated key no longer signs, and its signatures still verify", async () => {
   const before = await makeReceipt();
   const next = await rotateSigningKey(system);
   expect(next.active).toBe(true);
@@ -67,7 +67,7 @@ test("a rotated key no longer signs, and what it signed still verifies", async (
   expect(listed.filter(({ active }) => active)).toHaveLength(1);
 });
 
-test("many processes that ask at once share one active key", async () => {
+test("many processes that start at once share one active key", async () => {
   await pool.query("UPDATE signing_key SET retired_at = now() WHERE retired_at IS NULL");
   const ask = () => promisify(execFile)(process.execPath, [join(PROGRAMS, "keys-process.mjs")]);
   const answers = await Promise.all([ask(), ask(), ask()]);
@@ -75,7 +75,7 @@ test("many processes that ask at once share one active key", async () => {
   expect((await listSigningKeys(system)).filter(({ active }) => active)).toHaveLength(1);
 }, 60_000);
 
-test("rotations at once leave one active key, and the database takes no second one", async () => {
+test("concurrent rotations leave one active key, and the database refuses a second one", async () => {
   await Promise.all([1, 2, 3, 4].map(() => rotateSigningKey(system)));
   expect((await listSigningKeys(system)).filter(({ active }) => active)).toHaveLength(1);
   const second = pool.query(
@@ -84,7 +84,7 @@ test("rotations at once leave one active key, and the database takes no second o
   await expect(second).rejects.toThrow("signing_key_one_active");
 });
 
-test("a key that cannot be opened is replaced, so that executions still end", async () => {
+test("a key that cannot be opened is replaced, so executions still end", async () => {
   await publicKeys();
   await pool.query("UPDATE signing_key SET private_key = 'v1.lost' WHERE retired_at IS NULL");
   forgetKeys();
@@ -92,7 +92,7 @@ test("a key that cannot be opened is replaced, so that executions still end", as
   expect(await verifyDocument(receipt, await publicKeys())).toMatchObject({ verified: true });
 });
 
-test("private keys are sealed where they lie, and only an operator handles keys", async () => {
+test("private keys are stored encrypted, and only an operator manages keys", async () => {
   await publicKeys();
   const { rows } = await pool.query("SELECT private_key FROM signing_key WHERE private_key <> 'v1.lost'");
   for (const { private_key } of rows) expect(private_key).toMatch(/^v1\.[^.]+\.[^.]+\.[^.]+\.[^.]+\.[^.]+$/);
