@@ -75,7 +75,7 @@ test.each([
     if (place % 2) await jobs.cancel(operator(project), id);
     else await jobs.run(systemCtx("worker", project.clock.now), id, inlineStep(project.clock));
     const { funding, settled_micros } = (await rowsOf(id)).hold;
-    spent[funding as keyof typeof spent] += settled_micros ?? 0; // both occur above
+    spent[funding as keyof typeof spent] += settled_micros ?? 0; // both values are keys of this object
   }
   expect(spent.wallet).toBeGreaterThan(0);
   const balance = price * 3 - spent.wallet;

@@ -13,7 +13,7 @@ export type HoldFacts = {
   settledMicros: Micros | null;
   funding: Funding;
   isTest: boolean;
-  /** Time at which an ambiguous hold was resolved; null if none was resolved. */
+  /** Time at which an ambiguous hold was resolved; null if it was not. */
   resolvedAt?: string | null;
   /** How an ambiguous hold was resolved; absent if it was not. */
   resolution?: HoldView["resolution"];

@@ -58,8 +58,8 @@ export function refuseReservation(cause: unknown): never {
     const { isTest, amountMicros, allowanceMicros, trialCeilingMicros, walletMicros } = JSON.parse(
       detail ?? "{}",
     ) as Unfunded; // written by that function
-    // The limit per execution is the reason if the allowance would suffice, or if part of it is left and
-    // the wallet is empty.
+    // An amount above the limit per execution is refused for that reason if the allowance would suffice, or
+    // if part of the allowance is left and the wallet is empty.
     const isAboveTrial =
       amountMicros > trialCeilingMicros &&
       (amountMicros <= allowanceMicros || (allowanceMicros > 0 && walletMicros === 0));
