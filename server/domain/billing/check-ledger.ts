@@ -156,6 +156,6 @@ export async function checkLedger(ctx: Ctx, organizationId?: string): Promise<Le
     for (const list of CHECKS) differences.push(...(await list.all(client, only)));
     const sums = await listSums.all(client, only);
     const counts = await readCounts.first(client, only);
-    return { isBalanced: differences.length === 0, ...counts!, sums, differences }; // one row of counts
+    return { isBalanced: differences.length === 0, ...counts!, sums, differences }; // the statement returns one row
   });
 }
