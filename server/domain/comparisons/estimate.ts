@@ -39,7 +39,7 @@ export async function estimate(
     isRetailQuote: false,
     capabilityKey: capability.key,
     competitors: estimates.map(({ expectedMicros, maximumMicros, route, billingMode }, place) => ({
-      competitor: competitors[place]!, // one estimate each
+      competitor: competitors[place]!, // each competitor has one estimate
       billingMode: route ? billingMode : null,
       ...priced(expectedMicros, maximumMicros),
     })),

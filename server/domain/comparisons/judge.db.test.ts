@@ -71,9 +71,9 @@ describe("the status of a comparison", () => {
 
     const judged = await comparisons.judge(project.ctx, made.comparisonId, { decision: "none" });
     expect(judged).toMatchObject({ status, nextAction: "stop", judgement: { decision: "none" } });
-    expect(judged.chargedMicros).toBe(sumOf(judged.entries.map(({ charge }) => charge!.chargedMicros))); // judged
+    expect(judged.chargedMicros).toBe(sumOf(judged.entries.map(({ charge }) => charge!.chargedMicros))); // known since the judgement
     for (const [position, entry] of judged.entries.entries()) {
-      const { job } = all[position]!; // read for each entry
+      const { job } = all[position]!; // rows were read for each entry
       expect(entry).toMatchObject({
         providerPin: `sandbox/${job.model}`,
         competitor: { axis: "provider", providerPin: `sandbox/${job.model}` },
@@ -256,7 +256,7 @@ test("the list has a line per comparison, newest first, in pages, and reveals no
     ["1", "2", "slow"],
   ])
     made.unshift(await ask(project, pinned(...models)));
-  await finished(project, made[1]!); // three were made
+  await finished(project, made[1]!); // three comparisons were created
   const { projectId, ctx } = project;
   const first = await comparisons.list(ctx, projectId, { limit: 2 });
   const rest = await comparisons.list(ctx, projectId, { limit: 2, cursor: first.nextCursor ?? "" });

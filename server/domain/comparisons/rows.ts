@@ -109,7 +109,7 @@ export function toComparison(row: ComparisonRow, jobs: Job[], now: Date): Compar
     chargedMicros: sumOf(jobs.map(({ charge }) => charge?.chargedMicros ?? null)), // null while a job is blind
     providerCostMicros: costMicros,
     currency: "USD",
-    entries: row.entries.map((entry, position) => toEntry(row, entry, jobs[position]!)), // one job each
+    entries: row.entries.map((entry, position) => toEntry(row, entry, jobs[position]!)), // each entry has one job
     judgement: judgementOf(row),
     nextAction: status === "running" ? "poll" : row.decision ? "stop" : "judge",
     pollAfterSeconds: status === "running" ? (isYoung ? 1 : 4) : null,
