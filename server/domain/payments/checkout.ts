@@ -172,8 +172,8 @@ export async function openCheckout(ctx: Ctx, row: PaymentRow): Promise<CheckoutS
 }
 
 /**
- * Another request stored its session first, or the payment has changed meanwhile. A payment that is neither
- * open nor paid must be started again.
+ * Another request stored its session first, or the payment has changed. A payment that is neither open nor
+ * paid must be started again.
  */
 async function overtaken(row: PaymentRow, opened: OpenedCheckout): Promise<CheckoutSession> {
   const now = await findPayment(row.id);

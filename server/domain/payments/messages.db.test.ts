@@ -140,7 +140,7 @@ describe("a message of Stripe", () => {
 });
 
 describe("refunds and disputes", () => {
-  test("the wallet loses the latest refunded total, even below zero", async () => {
+  test("the wallet loses the highest refunded total, even below zero", async () => {
     const { ctx, organizationId, paymentId, say } = await open(10_000_000);
     await receive(say.completed());
     await credit(system, { organizationId, amountMicros: -9_000_000, isTest: true, reason: "spent" });
@@ -178,7 +178,7 @@ describe("refunds and disputes", () => {
     expect(await checkLedger(system, organizationId)).toMatchObject({ differences: [], transactions: 3 });
   });
 
-  test("a refund stays booked if a report has not failed, is unknown, contradicts ours or is not signed", async () => {
+  test("a report that has not failed, is unknown, contradictory or unsigned leaves the refund booked", async () => {
     const { ctx, sold, say } = await open(10_000_000);
     await receive(say.completed());
     await receive(say.refunded(1000));

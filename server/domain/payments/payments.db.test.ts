@@ -62,7 +62,7 @@ describe("a top-up", () => {
   test("a paid top-up fills the wallet once, and the next checkout has the payer's customer id", async () => {
     const { ctx, organizationId, paymentId, say } = await open(10_000_000);
     expect(await receive(say.completed())).toBe("applied");
-    expect(await receive(say.completed())).toBe("applied"); // another message of the same
+    expect(await receive(say.completed())).toBe("applied"); // another message reports the same
     const purse = await wallet(ctx);
     expect(purse.test.available.amountMicros).toBe(10_000_000);
     expect(purse.available.amountMicros).toBe(0); // Stripe's test mode moves no live money
