@@ -15,7 +15,7 @@ const NO_LIMITS: PlanLimits = {
 };
 export const ALL_FEATURES: PlanFeatures = { cancel: true, approve: true, reject: true };
 
-/** Plan of everyone who runs this product themselves. It has no limits. */
+/** Built-in plan, and the default unless DEFAULT_PLAN names another: no limits and all features. */
 const SELF_HOSTED: Plan = {
   planKey: keyOf("self-hosted"),
   slug: "self-hosted",

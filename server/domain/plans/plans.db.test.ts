@@ -262,7 +262,7 @@ describe("limits of an organization", () => {
     expect(await refusalOf(patch({ displayName: "Renamed" }))).toBeNull();
   });
 
-  test("an existing member takes no second seat, and concurrent invitations take each seat once", async () => {
+  test("an existing member takes no second seat, and concurrent additions take each seat once", async () => {
     const { organizationId } = await makeTenant();
     const { email } = await makePerson(organizationId, "owner");
     await limit(organizationId, { users: 2 });
