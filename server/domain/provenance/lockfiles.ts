@@ -39,7 +39,7 @@ export async function getLockfile(ctx: Ctx, receiptId: string): Promise<Lockfile
       },
     ]);
   const record = await pins.get(ctx, receiptId);
-  const body = await lockfileBodyOf(plainJson(record) as Body); // an object
+  const body = await lockfileBodyOf(plainJson(record) as Body); // a record is an object
   const { hash, ...signed } = await sealDocument(body);
   const integrity = `sha256-${Buffer.from(hash, "hex").toString("base64")}`;
   return Lockfile.parse({ ...body, integrity, signature: signatureOf(signed) });

@@ -95,7 +95,7 @@ async function compare(line: Line, { document, requestHash }: FoundReceipt, keys
  * null if that is unknown.
  */
 function figuresOf(sealed: object) {
-  const document = sealed as SealedPinned | Receipt; // sealed here
+  const document = sealed as SealedPinned | Receipt; // this installation sealed it
   const { providerSubmissions, logicalAttempts, isTest } = document;
   return {
     fallbacks: "fallbacks" in document ? document.fallbacks.length : 0,
