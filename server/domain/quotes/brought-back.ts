@@ -6,7 +6,7 @@ import type { Estimate } from "./estimate";
 
 /*
  * A conversation returns opaque members and call ids of earlier answers. Members are sent only to the
- * server that made them, with its own ids; any other route drops them, and the receipt says so.
+ * server that made them, with its own ids; any other route drops them, and the receipt records that.
  */
 
 /** Limit for all opaque members of a request together, as JSON in UTF-8. */

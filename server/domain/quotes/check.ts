@@ -36,10 +36,10 @@ const findQuote = statement("quote.find.project", {
 });
 
 /**
- * Checks the quote of a submission and returns its seal. It must belong to the project (to the same session
- * for a panel session), be unexpired and be sealed to exactly this request, or this throws QUOTE_MISMATCH
- * with the reason. REESTIMATE_REQUIRED follows if pricing or route changed or the price rose since the
- * quote.
+ * Checks the quote of a submission and returns its seal. Throws QUOTE_MISMATCH with the reason unless the
+ * quote belongs to the project (to the same session for a panel session), is unexpired and is sealed to
+ * exactly this request. Throws REESTIMATE_REQUIRED if the price list or the route has changed, or the price
+ * has risen.
  */
 export async function checkQuote(
   ctx: Ctx,

@@ -164,7 +164,7 @@ export async function estimate(
   const bounds: Estimate["bounds"] = execution.bounds(input, route.model);
   let qualifier: Estimate["qualifier"] = "upper_bound";
   if (execution.port === "text") {
-    const text = call as TextCall; // the port decides which call it is
+    const text = call as TextCall; // the text port takes text calls
     const input = await inputTokensAtMost(route.model, text);
     bounds.inputTokens = input.tokens;
     // Any part of the prompt may be written to the vendor's cache, at the highest rate.
@@ -173,13 +173,13 @@ export async function estimate(
     if (text.settings?.choices) bounds.outputTokens = (bounds.outputTokens ?? 0) * text.settings.choices;
     if (input.isCounted) qualifier = "exact";
   } else if (execution.port === "embedding") {
-    bounds.inputTokens = embeddedTokensAtMost(route.model, call as EmbeddingCall); // likewise
+    bounds.inputTokens = embeddedTokensAtMost(route.model, call as EmbeddingCall); // as above
   } else {
     if (execution.port === "image") {
-      const { quality, width, height } = call as ImageCall; // likewise
+      const { quality, width, height } = call as ImageCall; // as above
       Object.assign(bounds, { quality, width, height });
     }
-    if (execution.port === "mesh") bounds.textured = (call as MeshCall).texture !== null; // likewise
+    if (execution.port === "mesh") bounds.textured = (call as MeshCall).texture !== null; // as above
     if (isListed(price, bounds)) qualifier = "exact";
   }
   const expected =

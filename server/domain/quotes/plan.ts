@@ -206,7 +206,7 @@ async function priceOf(
 ): Promise<Estimate> {
   const { route, connections, adapters, stages, names, isAsAsked } = found;
   const processing = processingOf(capability, route, wanted, mode);
-  // With several answers, none is returned to the model for repair.
+  // Several answers exclude a repair: none of them is returned to the model.
   const isOne = (wanted.conversation?.settings?.choices ?? 1) === 1;
   const mayRepair = !isShownEarly(wanted) && isOne && canRepair(capability, input, route, material);
   const priced: Estimate = {

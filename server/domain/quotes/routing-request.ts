@@ -57,7 +57,7 @@ type BesideInput =
   | "toolSchemas"
   | "conversation";
 
-/** Returns the options for the provider that an envelope has beside its input. */
+/** Returns the provider options of an envelope, which come in addition to its input. */
 export function callOptions({
   responseSchema,
   responseSchemaName: name,

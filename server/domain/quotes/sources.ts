@@ -12,8 +12,7 @@ type Found = { source: Source; row: FoundArtifact };
 
 /**
  * Finds the artifacts that a parsed input names, within the reach of its request, without reading their
- * bytes. A missing artifact is refused at its field; one that is too large or of a wrong media type is a
- * 422 there.
+ * bytes. One that is missing, too large or of another media type is a 422 at its field.
  */
 export async function findSources(
   reach: InputReach,

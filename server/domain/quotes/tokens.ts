@@ -16,8 +16,8 @@ const COUNTED_BYTES = 256 * 1024;
 const FRAME = 16;
 
 /**
- * Returns the text of a message beside its content: the author's name, opaque members, tool calls, or the
- * id of the answered call. Each is framed like a message.
+ * Returns the text of a message in addition to its content: the author's name, opaque members, tool calls,
+ * or the id of the answered call. Each is framed like a message.
  */
 function besideText(message: TextMessage): string[] {
   if (message.role === "tool") return [message.toolCallId];
