@@ -39,7 +39,7 @@ async function makeCompared() {
   return { ...world, ctx, system, ...compared, run };
 }
 
-/** Returns everything that shows money to the organization as text, without the times of the queries. */
+/** Returns everything that shows money to the organization as text, without update times. */
 async function shownOf({
   ctx,
   system,

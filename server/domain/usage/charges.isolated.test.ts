@@ -170,7 +170,7 @@ async function makeWorld({
 /** Performs the act and returns the ids of its executions. */
 async function perform(world: TestProject, one: Act): Promise<string[]> {
   const { ctx, clock } = world;
-  const { live, sandbox } = ANSWERS[one.answer]!; // its own key
+  const { live, sandbox } = ANSWERS[one.answer]!; // the answer is a key of this record
   if (one.door === "pin") return [await pin(world, sandbox)];
   if (one.door === "bulk") {
     const bulkId = await submitBulk(world, ["one", "two"], {
@@ -229,7 +229,7 @@ async function endLate(world: TestProject, hold: budgets.ExecutionHold, after: A
     const job = await readJob(id);
     const attempt = job && (await attemptOf(job));
     if (!attempt) return;
-    const costMicros = Math.round(heldMicros * LATE[after as keyof typeof LATE]); // just looked up
+    const costMicros = Math.round(heldMicros * LATE[after as keyof typeof LATE]); // the condition above found this key
     const late = ending("result", { ...unseen("attempted"), costMicros });
     await settleLateAnswer(job, attempt.id, late, clock.now());
   } else return;

@@ -30,7 +30,7 @@ type Pair = { project_id: string; organization_id: string; day: string };
 /**
  * Counts ended days into `usage_day`, so a long summary need not read every execution. It counts the days
  * since the last call, and again days that had unfinished executions or charges that a person resolved
- * since. Returns the number of counted days, per project.
+ * since. Returns the number of counted pairs of project and day.
  */
 export async function rollUp(ctx: Ctx): Promise<{ counted: number }> {
   return inTransaction(async (client) => {

@@ -25,7 +25,7 @@ test("a day of one project is read through the index of its ids, without rows of
   const undone = new Error("only read");
   const read = inTransaction(async (client) => {
     await copyJob(theirs, MANY, {}, client);
-    await copyJob(ours, MANY, { id: "'job_0' || lpad(n::text, 25, '0')" }, client); // of other days
+    await copyJob(ours, MANY, { id: "'job_0' || lpad(n::text, 25, '0')" }, client); // these ids are of other days
     await client.query("ANALYZE job");
     const { rows } = await client.query<{ "QUERY PLAN": [Plan] }>(
       `EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) WITH asked AS MATERIALIZED (

@@ -188,7 +188,7 @@ test("a day that cannot be counted does not block those of other organizations",
   await costs("0");
 });
 
-test("a bound key sees its project, an open one its organization, and neither another customer's", async () => {
+test("a bound key sees its project, an open one its organization, and neither sees another customer's", async () => {
   const project = await makeProject();
   await execute(project, TEXT, { input: text });
   const { principal } = project.ctx;
