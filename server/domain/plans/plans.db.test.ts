@@ -124,7 +124,7 @@ test("jobs above the concurrency limit wait, start when one ends, and never exce
   expect(next.filter((each) => each !== null)).toHaveLength(2);
 });
 
-test("a run that continues with its job knows whether others may wait for its end", async () => {
+test("each start of a job in one run reports whether others may wait for its end", async () => {
   const { organizationId, projectId } = await makeTenant();
   const start = (id: string) => startJob(systemCtx("worker"), id, "one run");
   const [bounded, free] = [
