@@ -17,7 +17,7 @@ beforeAll(async () => {
 });
 
 describe("the text of a key", () => {
-  test("has environment, 43 random characters and a checksum, and never repeats", () => {
+  test("a key has environment, 43 random characters and a checksum, and never repeats", () => {
     const keys = Array.from({ length: 200 }, () => makeKeyText("development"));
     for (const key of keys) {
       expect(key).toMatch(/^cap_development_[0-9A-Za-z]{43}_[0-9A-Za-z]{6}$/);
@@ -27,7 +27,7 @@ describe("the text of a key", () => {
     expect(keyPrefix(keys[0]!)).toBe(keys[0]!.slice(0, "cap_development_".length + 6));
   });
 
-  test("a changed character, a cut or anything else is detected from the text alone", () => {
+  test("a changed character, a cut or any other text is detected from the text alone", () => {
     const key = makeKeyText("production");
     for (const at of [0, 5, 20, 40, key.length - 1]) {
       const changed = key.slice(0, at) + (key[at] === "a" ? "b" : "a") + key.slice(at + 1);
@@ -47,7 +47,7 @@ describe("the text of a key", () => {
     }
   });
 
-  test("is nowhere in the database", async () => {
+  test("the text of a key is nowhere in the database", async () => {
     const { rows } = await pool.query("SELECT api_key::text AS text, hash FROM api_key WHERE id = $1", [
       mine.keyId,
     ]);
@@ -57,8 +57,8 @@ describe("the text of a key", () => {
   });
 });
 
-describe("what a key identifies", () => {
-  test("a good key identifies its project, environment and scopes", async () => {
+describe("the principal of a key", () => {
+  test("a valid key identifies its project, environment and scopes", async () => {
     expect(await access.keyPrincipal(mine.apiKey, new Date())).toMatchObject({
       kind: "service_principal",
       id: mine.keyId,
@@ -69,7 +69,7 @@ describe("what a key identifies", () => {
     });
   });
 
-  test("an unknown, a malformed and an expired key identify no one", async () => {
+  test("an unknown, malformed or expired key identifies no one", async () => {
     expect(await access.keyPrincipal(makeKeyText("development"), new Date())).toBeNull();
     expect(await access.keyPrincipal("cap_'; DROP TABLE api_key; --", new Date())).toBeNull();
     const key = await createKey(system, {
@@ -83,7 +83,7 @@ describe("what a key identifies", () => {
     expect(await access.keyPrincipal(key.apiKey, at(60))).toBeNull();
   });
 
-  test("its last use is written down", async () => {
+  test("the last use of a key is stored", async () => {
     const at = new Date();
     await access.keyPrincipal(mine.apiKey, at);
     await access.writeUses();
@@ -92,16 +92,16 @@ describe("what a key identifies", () => {
   });
 });
 
-describe("rights that change", () => {
-  test("a revoked key is refused by the next request, though the process remembers callers", async () => {
+describe("changed rights", () => {
+  test("the next request refuses a revoked key, although the process caches callers", async () => {
     const watch = await access.watchChanges();
     try {
       const { apiKey, keyId } = await makeTenant();
       expect(await access.keyPrincipal(apiKey, new Date())).not.toBeNull();
-      // Changed behind our back: remembered for a moment, which shows that the memory works …
+      // An unannounced change stays invisible for a moment, which shows that the cache works.
       await pool.query("UPDATE api_key SET name = 'x', scopes = '{}' WHERE id = $1", [keyId]);
       expect((await access.keyPrincipal(apiKey, new Date()))?.scopes.size).toBeGreaterThan(0);
-      // … and an announced change is never waited for.
+      // An announced change is visible at once.
       await revokeKey(system, keyId);
       expect(await access.keyPrincipal(apiKey, new Date())).toBeNull();
     } finally {
@@ -109,9 +109,9 @@ describe("rights that change", () => {
     }
   });
 
-  test("what is remembered is used for a second, and for ten while the process checks it", async () => {
+  test("a cached value is used for one second, or for ten while the process confirms it", async () => {
     let reads = 0;
-    let now = 1_000_000; // whole, so that sums are exact
+    let now = 1_000_000; // a whole number, so that sums are exact
     const find = remembered(async () => ++reads, { nowMs: () => now });
     setListening(true);
     try {
@@ -134,7 +134,7 @@ describe("rights that change", () => {
     expect([await find("a"), await find("a")]).toEqual([5, 6]);
   });
 
-  test("what is not worth keeping is asked again, and names that somebody invents crowd out nothing", async () => {
+  test("a value that is not worth keeping is read again, and invented names evict nothing", async () => {
     let reads = 0;
     const find = remembered(
       async (name) => {
@@ -148,7 +148,7 @@ describe("rights that change", () => {
       await find("known");
       for (let n = 0; n < 50_001; n++) await find(`invented ${n}`);
       expect(reads).toBe(50_002);
-      await Promise.all([find("known"), find("another"), find("another")]); // at one time they share one read
+      await Promise.all([find("known"), find("another"), find("another")]); // these share one query
       expect(reads).toBe(50_003);
       await find("another");
       expect(reads).toBe(50_004);
@@ -157,7 +157,7 @@ describe("rights that change", () => {
     }
   });
 
-  test("what was announced before a question to the listening connection is heard before its answer", async () => {
+  test("a notice sent before a query on the listening connection arrives before the query's answer", async () => {
     const [ear, mouth] = [await pool.connect(), await pool.connect()];
     let heard = 0;
     ear.on("notification", () => heard++);
@@ -171,7 +171,7 @@ describe("rights that change", () => {
     mouth.release();
   });
 
-  test("a change answers only when every listening process has received it", async () => {
+  test("a change returns only when every listening process has received it", async () => {
     const watches = [await access.watchChanges(), await access.watchChanges()];
     expect(await access.countWebProcesses()).toBeGreaterThanOrEqual(2);
     const { keyId } = await makeTenant();
@@ -179,7 +179,7 @@ describe("rights that change", () => {
     for (const watch of watches) await watch.stop();
   });
 
-  test("a process that does not answer holds a change up for a second at most", async () => {
+  test("a process that does not answer delays a change by at most a second", async () => {
     const deaf = await pool.connect();
     await deaf.query("SET application_name = 'capstan-listener'");
     const { keyId, apiKey } = await makeTenant();
@@ -198,7 +198,7 @@ describe("rights that change", () => {
     expect(await withSystem((tx) => tx.organization.findUnique({ where: { id } }))).toBeNull();
   });
 
-  test("a session of an older version is none", async () => {
+  test("a session of an older version is not found", async () => {
     const { userId } = await makePerson(mine.organizationId, "member");
     const find = (sessionId: string) => access.sessionPrincipal(sessionId, new Date());
     const old = await signIn(userId);
@@ -226,7 +226,7 @@ test("more concurrent changes than the pool has connections all end", async () =
   expect(rows).toEqual([]);
 });
 
-describe("what an organization asks of sessions", () => {
+describe("the security settings of an organization", () => {
   const memberOf = async (security: unknown) => {
     const [{ organizationId }, home] = [await makeTenant(), await makeTenant()];
     const { userId } = await makePerson(organizationId, "owner");
@@ -251,7 +251,7 @@ describe("what an organization asks of sessions", () => {
     { sessionHours: 0 },
     { requireSecondFactor: false, sessionHours: "8" },
   ])(
-    "damaged settings, %j, give rights to no one there, and leave other organizations as they are",
+    "damaged settings, %j, give rights to no one there, and leave other organizations unchanged",
     async (security) => {
       const { organizationId, home, at } = await memberOf(security);
       const person = await at(0);
@@ -261,20 +261,20 @@ describe("what an organization asks of sessions", () => {
     },
   );
 
-  test("settings that are no object give rights to no one", async () => {
+  test("settings that are not an object give rights to no one", async () => {
     const { organizationId, at } = await memberOf({});
     await pool.query("UPDATE organization SET settings = '[]' WHERE id = $1", [organizationId]);
     expect((await at(0))?.closedOrganizations?.get(organizationId)).toBe("damaged");
   });
 
-  test.each([null, {}, { requireSecondFactor: false }])("%j asks for nothing", async (security) => {
+  test.each([null, {}, { requireSecondFactor: false }])("%j requires nothing", async (security) => {
     const { organizationId, at } = await memberOf(security);
     const person = await at(24);
     expect(person?.memberships.get(organizationId)).toBe("owner");
     expect(person?.isOperator).toBe(true);
   });
 
-  test("a session of its members ends after its hours, and who lacks the second factor it asks for has no right", async () => {
+  test("a member's session ends after the organization's hours, and a member without the required second factor has no right", async () => {
     const { organizationId, at } = await memberOf({ requireSecondFactor: true, sessionHours: 8 });
     expect((await at(7.9))?.closedOrganizations?.get(organizationId)).toBe("second_factor");
     expect(await at(8.1)).toBeNull();

@@ -41,7 +41,7 @@ describe("the project of a request", () => {
     }
   });
 
-  test("somebody else's project and none at all are the same 403", async () => {
+  test("a foreign project and an unknown one are the same 403", async () => {
     const unbound = await makeUnboundKey(mine.organizationId);
     const person = await makePerson(mine.organizationId, "owner");
     for (const ctx of [await keyCtx(mine.apiKey), await keyCtx(unbound.apiKey), person.ctx]) {
@@ -72,7 +72,7 @@ describe("the project of a request", () => {
     expect(() => access.authorize(ctx, "jobs:write", "rows")).toThrow(Fault);
   });
 
-  test("an archived project is read by its own and does nothing more; to strangers it is as none", async () => {
+  test("an archived project is read by its own callers and does nothing more; strangers see no project", async () => {
     const closed = await makeTenant();
     const stranger = await keyCtx((await makeTenant()).apiKey);
     const own = await keyCtx(closed.apiKey);
@@ -86,7 +86,7 @@ describe("the project of a request", () => {
     expect(await codeOf(access.authorize(stranger, "jobs:read", { projectId: closed.projectId }))).toBe(
       foreign,
     );
-    // What stops work is refused to no one who has the right.
+    // A caller with the right can always stop work.
     expect((await access.authorize(own, "jobs:cancel", { projectId: closed.projectId })).id).toBe(
       closed.projectId,
     );
@@ -95,7 +95,7 @@ describe("the project of a request", () => {
     );
   });
 
-  test("an archived environment does nothing more, the others of its project go on", async () => {
+  test("an archived environment does nothing more, and the other environments of its project go on", async () => {
     const { projectId, organizationId, apiKey } = await makeTenant();
     const own = await keyCtx(apiKey);
     const person = (await makePerson(organizationId, "member")).ctx;
@@ -111,7 +111,7 @@ describe("the project of a request", () => {
     ]);
     const environmentOf = async (right: "capabilities:run" | "jobs:read", environment?: string) =>
       (await access.authorize(person, right, { place: { projectId, environment } })).environment;
-    // A person who names none gets an error; what is archived is still read.
+    // A person who names no environment gets an error; the archived one can still be read.
     expect(await codeOf(environmentOf("capabilities:run"))).toMatch(/development.*archived\. Name another/);
     expect(await environmentOf("capabilities:run", "production")).toBe("production");
     expect(await environmentOf("jobs:read")).toBe("development");
@@ -120,7 +120,7 @@ describe("the project of a request", () => {
     );
   });
 
-  test("a right of repeats returns the refusal of what is archived, and throws every other", async () => {
+  test("a repeatable right returns the refusal of an archived project, and throws every other", async () => {
     const { projectId, organizationId, apiKey } = await makeTenant();
     const own = await keyCtx(apiKey);
     const person = (await makePerson(organizationId, "member")).ctx;
@@ -152,7 +152,7 @@ describe("the project of a request", () => {
     );
   });
 
-  test("a project in a path that is somebody else's is NotFound, and a missing scope AuthorizationFailed", async () => {
+  test("a foreign project in a path is NotFound, and a missing scope is AuthorizationFailed", async () => {
     const ctx = await keyCtx(mine.apiKey);
     for (const projectInPath of [other.projectId, newId("project")])
       expect(await codeOf(access.authorize(ctx, "jobs:read", { projectInPath }))).toMatch(
@@ -183,7 +183,7 @@ describe("the project of a request", () => {
     );
   });
 
-  test("no one in particular is asked to sign in", async () => {
+  test("an anonymous caller is asked to sign in", async () => {
     const ctx = ctxOf({ kind: "anonymous", id: "anonymous", address: "::1" });
     expect(await codeOf(access.authorize(ctx, "jobs:read", { projectId: mine.projectId }))).toMatch(
       /^AuthenticationFailed/,
@@ -191,7 +191,7 @@ describe("the project of a request", () => {
   });
 });
 
-test("a read by id sees a bound key's project, an unbound key's organization, of both their environment, and all for the system", async () => {
+test("a read by id is limited to a bound key's project, an unbound key's organization, and the environment of both; the system reads all", async () => {
   const unbound = await makeUnboundKey(mine.organizationId);
   expect(access.authorize(await keyCtx(mine.apiKey), "jobs:read", "rows")).toEqual({
     organizationIds: [mine.organizationId],

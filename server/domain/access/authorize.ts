@@ -24,43 +24,48 @@ export type ProjectAccess = {
   id: string;
   organizationId: string;
   displayName: string;
-  /** Null: no job waits for approval. */
+  /** Null if no job waits for approval. */
   approvalThresholdMicros: number | null;
   settings: Record<string, Json>;
   organizationSettings: Record<string, Json>;
   /** Slugs of its active environments. */
   environments: readonly string[];
-  /** The environment of this request. Where `place` was not asked for: of a request that names none. */
+  /** The environment of this request; the caller's default if the target was not a `place`. */
   environment: string;
-  /** Archived, and so only read: the project, or its `environment`. */
+  /** The part that is archived, and so read-only: the project or its `environment`. */
   archived: "project" | "environment" | null;
 };
 
-/** The same for a right whose `archived` is `later`: throw `refusal` where the request was not admitted before. */
+/**
+ * The result for a right whose `archived` is `later`: throw `refusal` unless the request was admitted before.
+ */
 export type Admission = ProjectAccess & { refusal: Fault | null };
 
 type Named = { projectId?: string | null | undefined };
 type ProjectTarget =
   /** A bound key needs no id; everyone else names a project. */
   | Named
-  /** A project and the environment in it, of which a key has its own only. */
+  /** A project and an environment in it; a key may name only its own environment. */
   | { place: Named & { environment?: string | null | undefined } };
 
 type Target = "rows" | "made rows" | ProjectTarget | { projectInPath: string } | { managed: Managed };
 type Organization = { organizationId: string };
 
-/** Whose rows a read may see. Null: no restriction of this kind. Rows without an environment, such as uploads, belong to their project. */
+/**
+ * Limits of a read. Null means no restriction of this kind. Rows without an environment, such as uploads,
+ * belong to their project.
+ */
 export type ReadScope = {
   organizationIds: string[] | null;
   projectId: string | null;
   environment: string | null;
-  /** Only of a management key, which is bound to no project: those that it works in. */
+  /** Present only for a management key, which is not bound to one project: the projects that it works in. */
   projectIds?: readonly string[];
 };
-/** The same for rows that record who made them. */
+/** Limits of a read of rows that record their creator. */
 export type OwnScope = ReadScope & { principalId: string | null };
 
-/** For operators, where they may see everything, and for work that no one asked for. */
+/** For operators, where they may see everything, and for work without a requester. */
 export const EVERYTHING = {
   organizationIds: null,
   projectId: null,
@@ -69,18 +74,22 @@ export const EVERYTHING = {
 } satisfies OwnScope;
 
 /**
- * May the caller do this there? Returns what they may see or work in, or throws. `rights.ts` says who has which right.
+ * Checks a right. Returns what the caller may see or work in, or throws. `rights.ts` lists who has which
+ * right.
  *
- * - No target: refuses a key without the right's scope. People and embed sessions are judged where the target is known.
- * - `"rows"`: what the caller may see, for the `WHERE` of a read: rows of one project or of some organizations; to a key those
- *   of its environment, to a person those of the organizations where their role is enough, perhaps none, and nothing to an
- *   embed session.
- * - `"made rows"`: the same for rows that record who made them, of which an embed session sees its own.
- * - A project: PROJECT_REQUIRED (422) where it is not known which one. AuthorizationFailed (403) for another tenant's project
- *   as for one that does not exist, for a role or scope that is too low, and for what is archived.
- * - `projectInPath`: the same, but NotFound (404) in place of AuthorizationFailed unless the key lacks the scope.
- * - An organization, with a role as the right: the caller's role there. NotFound (404) for strangers and keys, AuthorizationFailed
- *   for a role that is too low. Operators count as owners.
+ * - No target: refuses a key without the right's scope. People and embed sessions are checked where the
+ *   target is known.
+ * - `"rows"`: what the caller may see, for the `WHERE` of a read: rows of one project or of some
+ *   organizations. A key sees those of its environment; a person those of the organizations where their role
+ *   is enough, which may be none. An embed session is refused.
+ * - `"made rows"`: the same for rows that record their creator, of which an embed session sees its own.
+ * - A project: PROJECT_REQUIRED (422) if the request does not identify one. AuthorizationFailed (403) for
+ *   another tenant's project as for one that does not exist, for a role or scope that is too low, and for an
+ *   archived project.
+ * - `projectInPath`: the same, but NotFound (404) in place of AuthorizationFailed unless the key lacks the
+ *   scope.
+ * - An organization, with a role as the right: returns the caller's role there. NotFound (404) for strangers
+ *   and keys, AuthorizationFailed for a role that is too low. Operators count as owners.
  * - `managed`, with a right of management keys: see `requireManaging`.
  * - `operator`: AuthorizationFailed for everyone but operators and the system.
  *
@@ -100,7 +109,7 @@ export function authorize(
 ): Promise<ProjectAccess>;
 export function authorize(ctx: Ctx, right: Right, target?: Target | Organization): unknown {
   if (right === "operator") return requireOperator(ctx);
-  // The overloads say which targets a right takes.
+  // The overloads state which targets a right takes.
   if (isRole(right)) return requireRole(ctx, right, (target as Organization).organizationId);
   return inProjects(ctx, right, target as Target | undefined);
 }
@@ -164,7 +173,7 @@ function rowsOf(ctx: Ctx, right: ProjectRight): ReadScope {
   }
 }
 
-/** Where a request that names no environment runs. */
+/** Environment of a request that names none. */
 const DEFAULT_ENVIRONMENT = "development";
 
 const PROJECT = {
@@ -192,10 +201,10 @@ const findProject = remembered(async (projectId: string): Promise<ProjectRow | n
   return readProject.first(pool, { projectId });
 });
 
-/** `isBound`: the caller works in this environment only. */
+/** `isBound`: the caller works only in this environment. */
 type Found = { row: ProjectRow; environment: string; isBound: boolean };
 
-/** The project that this request is about, where the caller has the right; archived or not. */
+/** Finds the project of this request, archived or not, and checks that the caller has the right there. */
 async function find(ctx: Ctx, right: ProjectRight, projectId: string | null | undefined): Promise<Found> {
   const { principal } = ctx;
   switch (principal.kind) {
@@ -255,7 +264,7 @@ async function placeOf(
   const refusal = refusalAt(ctx, right, found);
   const environment = named.environment || own;
   const fault = environmentFault(found, RIGHTS[right], named.environment);
-  // Work that was admitted there before it was archived is still answered.
+  // A request that was admitted before the archiving still gets its answer.
   const isTheirs = (!isBound || environment === own) && isArchived(row, environment);
   if (fault && !(RIGHTS[right].archived === "later" && isTheirs)) throw fault;
   return toAccess(row, environment, refusal ?? fault);
@@ -272,7 +281,10 @@ async function projectInPath(ctx: Ctx, right: ProjectRight, projectId: string): 
   }
 }
 
-/** Why new work is refused here: the project is archived, or the environment of this key or embed session. Thrown unless `later`. */
+/**
+ * The reason to refuse new work here: the project is archived, or the environment of this key or embed
+ * session. Thrown unless `later`.
+ */
 function refusalAt(ctx: Ctx, right: ProjectRight, { row, environment, isBound }: Found): Fault | null {
   const { archived }: Rule = RIGHTS[right];
   if (archived === "open" || ctx.principal.kind === "system") return null;
@@ -287,7 +299,10 @@ function refusalAt(ctx: Ctx, right: ProjectRight, { row, environment, isBound }:
   return refusal;
 }
 
-/** Why a request may not work in the environment that it names, or in its own where it names none. */
+/**
+ * The reason why a request may not work in the environment that it names, or in the default one if it names
+ * none; null if it may.
+ */
 function environmentFault(
   { row, environment, isBound }: Found,
   { archived }: Rule,

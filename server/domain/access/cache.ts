@@ -1,32 +1,40 @@
-/** Nothing remembered about a caller is used longer than this after its change was announced, even if the notice is lost. */
+/**
+ * A cached caller is not used longer than this after its change was announced, even if the notice is lost.
+ */
 export const MOST_STALE_MS = 1_000;
-/** Even what no one changed is read anew after this: somebody may have changed it by hand, without announcing it. */
+/**
+ * Even unchanged entries are read again after this time, because someone may have changed the row by hand
+ * without announcing it.
+ */
 export const LONGEST_MS = 10_000;
 const MOST_ENTRIES = 50_000;
 
-/** Raised by every change of keys, people or projects: what was read before it is not used after it. */
+/**
+ * Increases with every change of keys, people or projects: a value read before the change is not used after
+ * it.
+ */
 let generation = 0;
-/** Remembering is allowed only while this process hears of changes. */
+/** Caching is allowed only while this process receives changes. */
 let isListening = false;
-/** Every change announced before this moment has been heard of: what is remembered was true then. */
+/** Every change announced before this moment has been received, so cached values were true then. */
 let currentAtMs = Number.NEGATIVE_INFINITY;
 
 const caches: Map<string, unknown>[] = [];
 
-/** Forgets everything at once; a read under way does not count as new. */
+/** Empties all caches; a read in progress is repeated. */
 export function forgetAll(): void {
   generation++;
   for (const cache of caches) cache.clear();
 }
 
-/** Says whether this process hears of changes. While it does not, every read goes to the database. */
+/** Sets whether this process receives changes. While it does not, every read goes to the database. */
 export function setListening(listening: boolean): void {
   isListening = listening;
   currentAtMs = Number.NEGATIVE_INFINITY;
   forgetAll();
 }
 
-/** Says that every change announced before this moment (of `performance.now`) has been heard of. */
+/** Records that every change announced before this moment (of `performance.now`) has been received. */
 export function setCurrent(atMs: number): void {
   currentAtMs = Math.max(currentAtMs, atMs);
 }
@@ -34,9 +42,9 @@ export function setCurrent(atMs: number): void {
 type Entry<Value> = { value: Promise<Value>; readAt: number };
 
 /**
- * Reads through a memory: of at most a second, and of ten where this process made sure within the last second that it has
- * heard of every change. Reads of one name at one time share one query. A failed read is not remembered, nor is what is
- * not worth keeping.
+ * Caches reads for at most a second, or for ten if the process confirmed within the last second that it has
+ * received every change. Concurrent reads of one name share one query. A failed read and a value that
+ * `isKept` rejects are not cached.
  */
 export function remembered<Value>(
   read: (name: string) => Promise<Value>,
@@ -52,7 +60,7 @@ export function remembered<Value>(
     for (;;) {
       const before = generation;
       const value = await read(name);
-      // A change that was announced meanwhile may or may not be in what was read.
+      // A change announced during the read may be missing from its result, so the read is repeated.
       if (before === generation || !isListening) return value;
     }
   }

@@ -8,20 +8,26 @@ import { statement } from "@/server/sql/statement";
 import { forgetAll, MOST_STALE_MS, setCurrent, setListening } from "./cache";
 
 /*
- * A change answers when every web process has dropped what it remembers, or after a second: a process uses its memory only
- * if it made sure within that second that no change is on its way. So no request after a revocation is served by the key.
+ * A change returns when every web process has dropped its cached callers, or after a second: a process uses
+ * its cache only if it confirmed within that second that no change is on its way. So no request after a
+ * revocation is served by the key.
  */
 
-/** Channel on which every change of rights is announced. */
+/** Channel that announces every change of rights. */
 export const ACCESS_CHANGED = "capstan_access";
 const HEARD = "capstan_access_heard";
-/** Name of the connection by which a web process listens: how many there are is how many web processes live. */
+/**
+ * Name of the connection on which a web process listens; counting these connections counts the live web
+ * processes.
+ */
 const LISTENER = "capstan-listener";
 const RECONNECT_MS = 1_000;
-/** How often a process makes sure: a few times within what it may rely on, so that one late answer costs nothing. */
+/** Check interval: several checks fit into the trust period, so one slow reply does not end it. */
 const MAKE_SURE_MS = MOST_STALE_MS / 4;
 
-/** Runs `work` in a transaction that changes rights, and returns when no web process can act on the old ones. */
+/**
+ * Runs `work` in a transaction that changes rights, and returns when no web process can act on the old ones.
+ */
 export function changeAccess<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
   return untilHeard((nonce) =>
     withSystem(async (tx) => {
@@ -32,7 +38,7 @@ export function changeAccess<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
   );
 }
 
-/** The same for hand-written statements. */
+/** The same as `changeAccess`, for hand-written statements. */
 export function changeAccessBy<T>(work: (client: Transaction) => Promise<T>): Promise<T> {
   return untilHeard((nonce) =>
     inTransaction(async (client) => {
@@ -44,21 +50,21 @@ export function changeAccessBy<T>(work: (client: Transaction) => Promise<T>): Pr
 }
 
 /**
- * A change holds one connection to hear and takes another to write. Were there as many at once as the pool has
- * connections, each would hold one and wait for the other for ever; so a few go at a time.
+ * Each change holds one connection to listen and takes another to write. If all connections of the pool were
+ * listening, every change would wait forever for a second one; so few run at a time.
  */
 const MOST_AT_ONCE = Math.max(1, Math.floor(env.DATABASE_POOL / 4));
 let underWay = 0;
 const waiting: (() => void)[] = [];
 
-/** Makes a change that announces itself by this nonce, and waits until every web process has forgotten what it knew. */
+/** Makes a change that announces this nonce, and waits until every web process has emptied its cache. */
 async function untilHeard<T>(change: (nonce: string) => Promise<T>): Promise<T> {
   if (underWay >= MOST_AT_ONCE) await new Promise<void>((resolve) => waiting.push(resolve));
   else underWay++;
   try {
     return await changeAndHear(change);
   } finally {
-    // The place goes to who waits longest, so that no one slips in between.
+    // The slot passes to the change that has waited longest, so that no later one slips in between.
     const next = waiting.shift();
     if (next) next();
     else underWay--;
@@ -97,7 +103,7 @@ function countHeard(ear: PoolClient, nonce: string) {
   };
   ear.on("notification", onNotification);
   return {
-    /** Settles when so many have heard, and after the longest memory at the latest. */
+    /** Settles when this number of listeners has answered, at the latest after the longest trust period. */
     async reached(listeners: number) {
       wanted = listeners;
       if (count >= wanted) return;
@@ -120,7 +126,7 @@ async function countListeners(client: Pick<PoolClient, "query">): Promise<number
   return rows[0]?.count ?? 0;
 }
 
-/** How many web processes live now, by their listening connections. */
+/** Number of live web processes, counted by their listening connections. */
 export function countWebProcesses(): Promise<number> {
   return countListeners(pool);
 }
@@ -133,8 +139,8 @@ const ping = statement("connection.ping", {
 });
 
 /**
- * Listens for changes, which allows this process to remember callers. For the web process; a process that does not call
- * it asks the database each time. Goes on after a lost connection, remembering nothing meanwhile.
+ * Listens for changes, which allows this process to cache callers. Only the web process calls this; other
+ * processes query the database each time. Reconnects after a lost connection and caches nothing meanwhile.
  */
 export async function watchChanges(): Promise<Watch> {
   let client: PoolClient | null = null;
@@ -143,8 +149,8 @@ export async function watchChanges(): Promise<Watch> {
   let asked: PoolClient | null = null;
 
   /**
-   * PostgreSQL sends a listener what was announced before its next question comes in ahead of that question's answer
-   * (PostgresMain delivers pending notifications before ReadyForQuery). So any answer shows that nothing is on its way.
+   * PostgreSQL delivers pending notifications before ReadyForQuery (PostgresMain), so a notice sent before
+   * this query arrives ahead of its answer. Any answer therefore shows that no earlier notice is on its way.
    */
   async function makeSure() {
     const ear = client;
@@ -190,7 +196,7 @@ export async function watchChanges(): Promise<Watch> {
   }
 
   function again() {
-    clearTimeout(retry); // a connection can be lost while it is being set up: that is one loss
+    clearTimeout(retry); // a connection lost while it is being set up counts as one loss
     retry = setTimeout(() => listen().catch(failed), RECONNECT_MS);
     retry.unref();
   }

@@ -62,16 +62,19 @@ const findToken = remembered(async (digest: string): Promise<Known | null> => {
   };
 });
 
-/** Whose access token this is; null for one that is malformed, unknown, expired, revoked, or of a panel that is not active. */
+/**
+ * The embed session of this access token; null if the token is malformed, unknown, expired or revoked, or its
+ * embed is not active.
+ */
 export async function embedHolder(text: string, now: Date): Promise<EmbedSession | null> {
   if (!isTokenText(text, "capp")) return null;
   const known = await findToken(hash("sha256", text, "hex"));
   return known && known.expiresAt > now.getTime() ? known.principal : null;
 }
 
-/** How long after its last session a page can still read that it has ended. */
+/** How long after the end of its last session a page can still read that the session has ended. */
 const KNOWN_AFTER_END_MS = DAY_MS;
-/** Added to that time, so that an origin's row need not change with each session. */
+/** Spare time on top, so that an origin's row need not change with each session. */
 const SPARE_MS = HOUR_MS;
 
 const readOrigin = statement("panel_origin.read", {
@@ -81,7 +84,8 @@ const readOrigin = statement("panel_origin.read", {
   prepared: true,
 });
 
-// Where no session is (any more) nothing is kept: a new one is known at once, and names that somebody invents crowd out none.
+// An origin without a session is not cached: a new session is visible at once, and invented origins evict
+// nothing.
 const findOrigin = remembered(
   async (origin: string): Promise<number | null> => {
     const rows = await readOrigin.all(pool, { origin });
@@ -91,8 +95,9 @@ const findOrigin = remembered(
 );
 
 /**
- * May a page of this origin read what we answer to panel sessions? Where one is bound to it, or was until a day ago: a
- * browser hides from the page even that its session has expired, unless the answer names its origin.
+ * Tells whether a page of this origin may read our answers to embed sessions: if a session is bound to it, or
+ * was until a day ago. A browser hides even the expiry of a session from the page unless the answer names its
+ * origin.
  */
 export async function isEmbedOrigin(origin: string, now: Date): Promise<boolean> {
   if (origin.length > 255 || !/^https?:\/\//.test(origin)) return false;
@@ -109,9 +114,10 @@ const admit = statement("panel_origin.admit", {
      ON CONFLICT (origin) DO UPDATE SET told_until = greatest(panel_origin.told_until, excluded.told_until)`,
 });
 
-/** Lets pages of these origins read what a session that expires then is answered. */
+/** Lets pages of these origins read the answers to a session that expires at this time. */
 export async function admitOrigins(client: Queryable, origins: string[], expiresAt: Date): Promise<void> {
   const until = expiresAt.getTime() + KNOWN_AFTER_END_MS;
-  // Looked for before it is written: even an upsert that changes nothing would lock the row, for which all sessions of a page would wait.
+  // The query looks before it writes: even an upsert that changes nothing would lock the row, and all
+  // sessions of a page would wait for it.
   await admit.run(client, { origins, until: new Date(until), sparedUntil: new Date(until + SPARE_MS) });
 }

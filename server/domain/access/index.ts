@@ -17,7 +17,7 @@ export { isAllowed, isAtLeast, type ProjectRight, scopeOf } from "./rights";
 export { isOperator, membershipsOf, roleIn, visibleOrganizations } from "./roles";
 export { securityOf } from "./security";
 
-/** Who asks and what they may: the one door to keys, sessions and the tenant boundary. */
+/** Callers and their rights: the only interface to keys, sessions and the tenant boundary. */
 export const access = {
   authorize,
   namedProject,

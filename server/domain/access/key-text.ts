@@ -6,7 +6,10 @@ const RANDOM_LENGTH = 43; // 43 × log2(62) = 256 bits
 const FORM = /^([a-z0-9_-]+)_([0-9A-Za-z]{43})_([0-9A-Za-z]{6})$/;
 const KEY = /^cap_[a-z0-9][a-z0-9-]{0,62}$/;
 
-/** Words that begin a text of ours which is no key: `caps` a device's session, `capp` a panel session, `plc` a launch code. */
+/**
+ * Prefixes of tokens that are not API keys: `caps` is a device's session, `capp` an embed session, `plc` a
+ * launch code.
+ */
 export type TokenWord = "caps" | "capp" | "plc";
 
 /** Makes the text of an API key, `cap_<environment>_<43 base62>_<6 base62 CRC32>`. It is shown once and never stored. */
@@ -23,7 +26,7 @@ function makeText(start: string): string {
   let random = "";
   while (random.length < RANDOM_LENGTH) {
     for (const byte of randomBytes(64)) {
-      // 248 = 4 × 62: bytes above would make some digits likelier than others.
+      // 248 = 4 × 62: higher bytes would make some digits likelier than others.
       if (byte < 248 && random.length < RANDOM_LENGTH) random += BASE62[byte % 62];
     }
   }
@@ -31,23 +34,23 @@ function makeText(start: string): string {
   return `${stem}_${checksum(stem)}`;
 }
 
-/** Could this text be a key of ours? Answers from the form and the checksum alone, before any database is asked. */
+/** True if the text has the form and checksum of an API key. No query is made. */
 export function isKeyText(text: string): boolean {
   return text.length <= 128 && KEY.test(startOf(text));
 }
 
-/** The same of a token. */
+/** True if the text has the form and checksum of a token with this prefix. */
 export function isTokenText(text: string, word: TokenWord): boolean {
   return text.length <= 128 && startOf(text) === word;
 }
 
-/** What is before the random part of a text of ours; empty for one that is none. */
+/** The text before the random part; empty if the form or the checksum is wrong. */
 function startOf(text: string): string {
   const [, start, random, sum] = FORM.exec(text) ?? [];
   return start !== undefined && checksum(`${start}_${random}`) === sum ? start : "";
 }
 
-/** What lists may show of a key: its environment and the first six random characters. */
+/** The part of a key that lists may show: its environment and the first six random characters. */
 export function keyPrefix(text: string): string {
   return text.slice(0, text.lastIndexOf("_") - RANDOM_LENGTH + 6);
 }

@@ -5,11 +5,11 @@ import { statement } from "@/server/sql/statement";
 
 const WRITE_AFTER_MS = 5_000;
 
-/** The statements that store the last use of a key and of a session. */
+/** Builds the statement that stores the last use of a key or a session. */
 const writeUse = (table: string, used: string) =>
   statement(`${table}.update.${used}`, {
     params: { ids: texts, times: column<Date[]>("timestamptz[]") },
-    // Locked in the order of ids: processes that write the same rows at once must not wait for each other in a circle.
+    // Rows are locked in the order of their ids, so that processes writing the same rows cannot deadlock.
     sql: `WITH use AS MATERIALIZED (
        SELECT target.id, at FROM ${table} AS target JOIN unnest($ids::text[], $times::timestamptz[]) AS used (id, at) USING (id)
        ORDER BY id FOR NO KEY UPDATE OF target
@@ -22,7 +22,7 @@ const USED = { key: writeUse("api_key", "last_used_at"), session: writeUse("sess
 const uses = { key: new Map<string, Date>(), session: new Map<string, Date>() };
 let timer: NodeJS.Timeout | undefined;
 
-/** Notes that a key or a session was used; written down with others after a few seconds. */
+/** Notes the use of a key or a session; it is written with others after a few seconds. */
 export function noteUse(kind: keyof typeof USED, id: string, at: Date): void {
   uses[kind].set(id, at);
   timer ??= setTimeout(

@@ -6,20 +6,21 @@ import { requireRole } from "./roles";
 
 type Manager = Extract<Principal, { kind: "service_principal" }> & { management: ManagementGrant };
 
-/** The caller, where it is a management key. */
+/** The caller as a management key; null for any other caller. */
 export function managerOf({ principal }: Ctx): Manager | null {
   return principal.kind === "service_principal" && principal.management
     ? { ...principal, management: principal.management }
     : null;
 }
 
-/** Something to manage. `projectId` is null for what belongs to the whole organization. */
+/** A thing to manage. `projectId` is null if the thing belongs to the whole organization. */
 export type Managed = { organizationId: string; projectId: string | null; what?: string };
 
 /**
- * May the caller manage this? People may by their role in its organization. A management key may by its scope, in the projects
- * that its owner chose; no other key may. NotFound for strangers, and for a key in other projects; AuthorizationFailed
- * for a role that is too low, a missing scope, and a key that asks for what belongs to the whole organization.
+ * Throws unless the caller may manage this. People need a role in its organization. A management key needs
+ * the scope, and only in the projects that its owner chose; other keys may manage nothing. NotFound for
+ * strangers and for a key of other projects; AuthorizationFailed for a role that is too low, a missing scope,
+ * and a key that names the whole organization.
  */
 export function requireManaging(
   ctx: Ctx,

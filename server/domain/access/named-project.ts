@@ -1,7 +1,10 @@
 import type { Ctx, Scope } from "@/server/domain/ctx";
 import { authorize } from "./authorize";
 
-/** The project of a request whose body and query may each name one. The body's is taken; a foreign one in the query is refused. */
+/**
+ * The project of a request whose body and query may each name one. The body takes precedence, and a foreign
+ * project in the query is refused.
+ */
 export async function namedProject(
   ctx: Ctx,
   right: Scope,

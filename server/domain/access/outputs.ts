@@ -1,8 +1,8 @@
 import type { Ctx } from "@/server/domain/ctx";
 
 /**
- * Of which environment's outputs a request may start; null: of all, as a person sees them. A panel session starts from what
- * its maker could give it.
+ * The environment whose outputs a request may start from; null for all environments, as a person sees them.
+ * An embed session may start from what its creator could give it.
  */
 export function outputsOf({ principal }: Ctx): string | null {
   switch (principal.kind) {

@@ -1,8 +1,8 @@
 import type { Principal } from "@/server/domain/ctx";
 
 /**
- * The person behind a principal: of a key, who created it; of a panel session, who made it or its key. Where no one is known, the principal itself, which is no
- * person and so never approves where a second one is asked for.
+ * The person behind a principal: the creator of a key, or of an embed session or the key that made it. If no
+ * person is known, the principal's own id, which is not a person and so never counts as a second approver.
  */
 export function personBehind(principal: Principal): string {
   return ("userId" in principal ? principal.userId : null) ?? principal.id;

@@ -19,7 +19,7 @@ const readKey = statement("api_key.read.hash", {
   row: {
     ...pick(apiKey, "id organization_id project_id environment created_by management made_by_key"),
     scopes: present(apiKey.scopes, "every key is written with its list"),
-    /** The management key that created it ends it, too. */
+    /** The end of the management key that created this key also ends this key. */
     expires_at: maybe(timestamptz),
   },
   sql: `SELECT key.id, key.organization_id, key.project_id, key.environment, key.scopes, key.created_by, key.management,
@@ -51,18 +51,18 @@ const findKey = remembered(async (digest: string): Promise<Key | null> => {
 });
 
 /**
- * Keys that were good a while ago, with their digests: their form need not be judged again, and a flood of bad keys
- * cannot lock out their address's good ones. Whether a key is still good is asked each time.
+ * Recently accepted keys with their digests: their form need not be checked again, and a flood of bad keys
+ * cannot lock out good ones from the same address. Validity is still checked each time.
  */
 const recent = new Map<string, string>();
 const MOST_RECENT = 10_000;
 
-/** Has this key been accepted lately by this process? Costs no query and proves nothing. */
+/** True if this process accepted the key recently. Costs no query and proves nothing. */
 export function isRecentKey(text: string): boolean {
   return recent.has(text);
 }
 
-/** Who holds this API key; null for one that is malformed, unknown, revoked or expired. */
+/** The principal of this API key; null if the key is malformed, unknown, revoked or expired. */
 export async function keyPrincipal(text: string, now: Date): Promise<ServicePrincipal | null> {
   const known = recent.get(text);
   if (known === undefined && !isKeyText(text)) return null;

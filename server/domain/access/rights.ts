@@ -1,19 +1,23 @@
 import type { MANAGEMENT_SCOPES } from "@/server/contract/enums";
 import type { Role, Scope } from "@/server/domain/ctx";
 
-/** Who has a right in a project. Keys have it by a scope, people by their role in the organization. */
+/** The holders of a right in a project. Keys have it by a scope, people by their role in the organization. */
 export type Rule = {
   /** The scope a key needs. Null: any key of the project. */
   scope: Scope | null;
-  /** The scope by which a management key has the right, in its projects; beside `scope`, where that is not the same. */
+  /**
+   * The scope by which a management key has the right in its projects, in addition to `scope`. Absent if both
+   * are the same.
+   */
   manager?: Scope;
-  /** The least role a person needs. */
+  /** The lowest role that allows it. */
   role: Role;
-  /** May an embed session do this in its project? */
+  /** True if an embed session may do this in its project. */
   embeds: boolean;
   /**
-   * In an archived project or environment: `open` is allowed, `refused` is not, `later` returns the refusal instead of
-   * throwing: the repeat of a request admitted before still gets its answer. Else the caller throws it.
+   * In an archived project or environment: `open` is allowed, `refused` is not, and `later` returns the
+   * refusal instead of throwing. The repeat of a request admitted before then still gets its answer; for a
+   * new request the caller throws the refusal.
    */
   archived: "open" | "refused" | "later";
 };
@@ -36,9 +40,9 @@ export const RIGHTS = {
   "keys:write": { scope: "keys:write", role: "member", embeds: false, archived: "open" },
   "settings:write": { scope: "settings:write", role: "admin", embeds: false, archived: "open" },
 
-  // Everyone who belongs to a project sees its catalog.
+  // Every member and key of a project sees its catalog.
   "catalog:read": { scope: null, role: "viewer", embeds: false, archived: "open" },
-  // A management key reads what it may change.
+  // A management key may read whatever it may change.
   "webhooks:read": {
     scope: "jobs:read",
     manager: "webhooks:write",
@@ -53,30 +57,30 @@ export const RIGHTS = {
     embeds: false,
     archived: "open",
   },
-  // Replaying an idempotency key returns the first answer, also after the project was archived.
+  // Replaying an idempotency key returns the first answer, even after the project was archived.
   "jobs:submit": { scope: "capabilities:run", role: "member", embeds: true, archived: "later" },
   "pins:submit": { scope: "pinned:run", role: "member", embeds: false, archived: "later" },
   "requests:create": { scope: "requests:write", role: "member", embeds: false, archived: "later" },
-  // Archiving a project does not stop its work, so stopping it stays possible.
+  // Archiving a project does not stop its work, so it must remain possible to stop it.
   "jobs:cancel": { scope: "jobs:write", role: "member", embeds: true, archived: "open" },
   "pins:cancel": { scope: "pinned:run", role: "member", embeds: false, archived: "open" },
 } as const satisfies Record<Scope, Rule> & Record<string, Rule>;
 
 export type ProjectRight = keyof typeof RIGHTS;
 
-/** The scope that a key needs for a right; null: any key has it. */
+/** The scope that a key needs for a right; null if any key has it. */
 export const scopeOf = (right: ProjectRight): Scope | null => RIGHTS[right].scope;
 
 /**
- * What `authorize` may be asked for: a right in a project; a role, which people have in an organization and keys have not; or
- * to operate this installation.
+ * A right that `authorize` checks: a right in a project; a role in an organization, which keys never have; or
+ * operating this installation.
  */
 export type Right = ProjectRight | Role | "operator";
 
 /** The rights that a management key can have. */
 export type ManagementRight = (typeof MANAGEMENT_SCOPES)[number];
 
-/** The rights whose refusal in an archived project is returned. */
+/** The rights whose refusal in an archived project is returned, not thrown. */
 export type RepeatableRight = {
   [Name in ProjectRight]: (typeof RIGHTS)[Name]["archived"] extends "later" ? Name : never;
 }[ProjectRight];
@@ -85,12 +89,11 @@ const RANK: Record<Role, number> = { viewer: 0, member: 1, admin: 2, owner: 3 };
 
 export const isRole = (right: Right): right is Role => Object.hasOwn(RANK, right);
 
-/** Is this role as high as that one? */
 export function isAtLeast(role: Role, least: Role): boolean {
   return RANK[role] >= RANK[least];
 }
 
-/** May a person of this role use the right? */
+/** True if a person with this role may use the right. */
 export function isAllowed(role: Role, right: ProjectRight): boolean {
   return isAtLeast(role, RIGHTS[right].role);
 }

@@ -1,8 +1,8 @@
 import { Security } from "@/server/contract/security";
 
 /**
- * What an organization asks of its members' sessions, from `organization.settings.security`. Null for settings no one can
- * read: what they asked is unknown, so no one may count as having done it.
+ * Requirements of an organization for its members' sessions, from `organization.settings.security`. Null if
+ * the settings are damaged: the requirement is then unknown, so no one may count as meeting it.
  */
 export function securityOf(stored: unknown): Security | null {
   return Security.safeParse(stored ?? {}).data ?? null;

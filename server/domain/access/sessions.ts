@@ -22,7 +22,10 @@ const SESSION = {
 };
 type Row = Of<typeof SESSION>;
 
-/** A session that works and its person, in one statement. What a password change or a sign-out everywhere ended is not found. */
+/**
+ * Reads a valid session and its person in one statement. A session ended by a password change or a sign-out
+ * everywhere is not found.
+ */
 const reader = (name: string, where: string) => {
   const read = statement(name, {
     params: { value: text },
@@ -47,8 +50,9 @@ const findById = reader("session.read.id", "session.id = $value AND kind = 'brow
 const findByToken = reader("session.read.token", "token_hash = decode($value, 'hex')");
 
 /**
- * Memberships become rights only here. An organization that requires a second factor, or has damaged settings, gives none to
- * members without it, not even as operators. The strictest organization limits a person's sessions.
+ * Memberships become rights only here. An organization with damaged settings gives its members no rights, and
+ * neither does one that requires a second factor to a member without it; a member of either loses operator
+ * rights too. The strictest organization limits a person's sessions.
  */
 function toSession(row: Row): Session {
   const memberships = new Map<string, Role>();
@@ -82,12 +86,15 @@ function toSession(row: Row): Session {
   };
 }
 
-/** The person of a browser's session; null when it is none that works. */
+/** The person of a browser session; null if the session is unknown, expired or revoked. */
 export async function sessionPrincipal(sessionId: string, now: Date): Promise<HumanSession | null> {
   return working(await findById(sessionId), now);
 }
 
-/** The person who signed a device in, by its bearer token; null when it is none that works. */
+/**
+ * The person who signed in on a device, by its bearer token; null if its session is unknown, expired or
+ * revoked.
+ */
 export async function devicePrincipal(token: string, now: Date): Promise<HumanSession | null> {
   return isTokenText(token, "caps") ? working(await findByToken(hash("sha256", token, "hex")), now) : null;
 }
