@@ -29,7 +29,10 @@ async function readRules(projectId: string, database: Queryable, from = rulesOf)
   return (await from.first(database, { projectId })) ?? fail("NotFound", "There is no such project.");
 }
 
-/** When a person has to approve a job of this project. For its people, and for its management keys. */
+/**
+ * Conditions under which a job of this project needs an approval. For its people, and for its management
+ * keys.
+ */
 export async function approvalRules(ctx: Ctx, projectId: string): Promise<ApprovalRules> {
   const row = await readRules(projectId, pool);
   const { organization_id: organizationId } = row;
@@ -57,8 +60,8 @@ const storeRules = statement("project.update.approval_rules", {
 });
 
 /**
- * Changes that, for jobs submitted from now on. For admins of the organization and operators, and for management keys of the
- * project, which can only make the rules stricter.
+ * Changes the approval rules for jobs submitted from now on. For admins of the organization, operators, and
+ * management keys of the project, which can only make the rules stricter.
  */
 export async function setApprovalRules(
   ctx: Ctx,

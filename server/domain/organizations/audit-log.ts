@@ -3,13 +3,13 @@ import { access } from "@/server/domain/access";
 import { logFile, logOf } from "@/server/domain/audit";
 import type { Ctx } from "@/server/domain/ctx";
 
-/** Who did what in an organization, latest first. For its admins. */
+/** Audit entries of an organization, latest first. For its admins. */
 export async function auditLog(ctx: Ctx, organizationId: string, query: ListAuditLog): Promise<AuditLogPage> {
   access.authorize(ctx, "admin", { organizationId });
   return logOf(organizationId, query);
 }
 
-/** The same as a file of comma-separated values, whole. For its admins. */
+/** The whole audit log as a CSV file. For its admins. */
 export async function auditLogFile(
   ctx: Ctx,
   organizationId: string,

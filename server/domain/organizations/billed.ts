@@ -3,8 +3,9 @@ import type { Ctx, Role } from "@/server/domain/ctx";
 import { fail } from "@/server/platform/errors/errors";
 
 /**
- * The organization whose money is asked about: that of the key, or the one a person names or alone belongs to. A foreign
- * one and none at all are the same answer. `least` is the role a person must have there; a key's scope is checked before.
+ * The organization that is billed: the key's, or the one that a person names or is the only member of. A
+ * foreign organization and an unknown one give the same NotFound. `least` is the role that a person must have
+ * there; the caller checks a key's scope before.
  */
 export function billedOrganization(ctx: Ctx, named: string | undefined, least: Role): string {
   const { principal } = ctx;

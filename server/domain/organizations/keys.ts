@@ -29,9 +29,9 @@ import { lockOrganization } from "./lock";
 type NewKey = Omit<z.output<typeof CreateApiKey>, "scopes"> & { scopes?: readonly ScopeName[] | undefined };
 
 /**
- * Makes an API key, bound to a project or open to all projects of an organization. Its text is in the answer and
- * nowhere else. No one can give a key a scope their own role does not carry. For members and above, and for management keys in
- * their projects: a key of theirs ends with them.
+ * Creates an API key, bound to a project or valid for all projects of an organization. Its text is only in
+ * the answer. No one can grant a scope that their own role lacks. For members and above, and for management
+ * keys in their projects; a key that a management key creates ends with it.
  */
 export async function createKey(ctx: Ctx, input: NewKey): Promise<NewApiKey> {
   const apiKey = makeKeyText(input.environment);
@@ -58,8 +58,8 @@ export async function createKey(ctx: Ctx, input: NewKey): Promise<NewApiKey> {
 }
 
 /**
- * Refuses a key that would be one too many for the organization's plan, until the end of the transaction. Of working keys, one
- * whose successor is made already no longer counts.
+ * Refuses a key that would exceed the organization's plan; the lock lasts until the end of the transaction. A
+ * working key that was already rotated no longer counts.
  */
 export async function requireRoomForKey(tx: Tx, organizationId: string, now: Date): Promise<void> {
   const { settings } = await lockOrganization(tx, organizationId);
@@ -74,7 +74,10 @@ export async function requireRoomForKey(tx: Tx, organizationId: string, now: Dat
   requireRoom(settings, "apiKeys", working + 1);
 }
 
-/** When a key ends that this management key creates: with it at the latest. It cannot be revoked before the key is there. */
+/**
+ * The end of a new key: no later than that of the management key that creates it. The shared lock keeps the
+ * management key from being revoked before the new key is written.
+ */
 export async function endWithin(
   tx: Tx,
   managementKeyId: string | null,
@@ -98,7 +101,7 @@ type Wanted = Pick<
   "organizationId" | "projectId" | "environment" | "name" | "expiresAt" | "createdAt" | "madeByKey"
 > & { scopes: readonly string[]; management?: ManagementGrant };
 
-/** Writes the row of a new key; of its text the hash alone. */
+/** Writes the row of a new key, which stores only the hash of its text. */
 export function insertKey(tx: Tx, ctx: Ctx, apiKey: string, wanted: Wanted): Promise<KeyRow> {
   return tx.apiKey.create({
     data: {
@@ -112,18 +115,18 @@ export function insertKey(tx: Tx, ctx: Ctx, apiKey: string, wanted: Wanted): Pro
   });
 }
 
-/** Who creates it: the person who asks, or who created the management key that asks. */
+/** The creator of a key: the person who asks, or the creator of the management key that asks. */
 const personOf = (ctx: Ctx) =>
   ctx.principal.kind === "human_session" ? ctx.principal.id : (managerOf(ctx)?.userId ?? null);
 
-/** Of which tenant and key an entry of the audit log speaks. */
+/** Tenant and key of an audit entry. */
 export const actOn = ({ id, organizationId, projectId }: KeyRow) => ({
   organizationId,
   projectId,
   subject: id,
 });
 
-/** What an entry says of a key. */
+/** Fields of a key that an audit entry shows. */
 export const shownOf = ({ name, prefix, environment, scopes, expiresAt }: KeyRow) => ({
   name,
   prefix,
@@ -132,7 +135,7 @@ export const shownOf = ({ name, prefix, environment, scopes, expiresAt }: KeyRow
   expiresAt: expiresAt?.toISOString() ?? null,
 });
 
-/** Refuses scopes that the caller cannot hand out: beyond their role, or beyond what a management key was created for. */
+/** Refuses scopes that the caller cannot grant: beyond their role, or beyond the management key's grant. */
 export function refuseMoreThanOwn(ctx: Ctx, organizationId: string, scopes: readonly ScopeName[]): void {
   const manager = managerOf(ctx);
   if (manager) {
@@ -155,7 +158,10 @@ export function refuseMoreThanOwn(ctx: Ctx, organizationId: string, scopes: read
   );
 }
 
-/** The organization and project a new key belongs to; a project must be one the caller can see and have the environment. */
+/**
+ * The organization and project of a new key. The caller must be able to manage keys in the project, and the
+ * project must have the environment.
+ */
 async function placeOf(
   tx: Tx,
   ctx: Ctx,
@@ -187,8 +193,8 @@ async function placeOf(
 }
 
 /**
- * Keys of the caller's organizations, or that the calling management key created, newest first: what they are, never what they
- * are made of.
+ * Keys of the caller's organizations, or those that the calling management key created, newest first; never
+ * their texts.
  */
 export async function listKeys(
   ctx: Ctx,
@@ -210,7 +216,10 @@ export async function listKeys(
   return rows.map(toKey);
 }
 
-/** Keys that work in a project, newest first: those bound to it and those of every project of its organization, revoked ones too. */
+/**
+ * Keys that work in a project, newest first: those bound to it and those valid for every project of its
+ * organization, including revoked ones.
+ */
 export async function listKeysOfProject(ctx: Ctx, projectId: string): Promise<ApiKey[]> {
   const { organizationId } = await access.authorize(ctx, "jobs:read", { projectId });
   const rows = await withSystem((tx) =>
@@ -223,9 +232,9 @@ export async function listKeysOfProject(ctx: Ctx, projectId: string): Promise<Ap
 }
 
 /**
- * Revokes a key, and all that it created as a management key: once this has answered, no request anywhere is served by them.
- * Again changes nothing. For members and above, for the key itself and for the management key that created it; NotFound for a
- * key of strangers.
+ * Revokes a key and every key that it created as a management key: after this returns, no request anywhere is
+ * served by them. Repeating it changes nothing. For members and above, for the key itself and for the
+ * management key that created it; NotFound for a foreign key.
  */
 export async function revokeKey(ctx: Ctx, keyId: string): Promise<ApiKey> {
   return changeAccess(async (tx) => {
@@ -243,7 +252,7 @@ export async function revokeKey(ctx: Ctx, keyId: string): Promise<ApiKey> {
   });
 }
 
-/** A key the caller may change, as it stays until the end of the transaction. */
+/** Locks a key that the caller may change until the end of the transaction. */
 export async function lockKey(tx: Tx, ctx: Ctx, keyId: string): Promise<KeyRow> {
   await tx.$queryRaw`SELECT FROM api_key WHERE id = ${keyId} FOR UPDATE`;
   const row = await tx.apiKey.findUnique({ where: { id: keyId } });

@@ -3,8 +3,8 @@ import type { Tx } from "@/server/platform/db";
 import { fail } from "@/server/platform/errors/errors";
 
 /**
- * An organization as it stays until the end of the transaction: transactions that add to what its plan bounds run one
- * after the other here, so that their counts hold.
+ * Locks an organization until the end of the transaction: transactions that add rows limited by its plan run
+ * one after the other here, so that their counts stay correct.
  */
 export async function lockOrganization(
   tx: Tx,

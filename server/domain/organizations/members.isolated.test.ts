@@ -28,7 +28,7 @@ async function codeOf(work: Promise<unknown>): Promise<string> {
   throw error;
 }
 
-/** A member who never signs in: a password's hash costs more than all the rest. */
+/** Creates a member who never signs in: hashing a password costs more than the rest of the test. */
 async function addMember(organizationId: string, role: Role): Promise<string> {
   const id = newId("user");
   await pool.query(
@@ -48,7 +48,7 @@ const rolesIn = async (organizationId: string) => {
   return new Map(members.map(({ userId, role }) => [userId, role]));
 };
 
-describe("who may do what to whom", () => {
+describe("roles and acts on members", () => {
   const may: Record<string, (ctx: Ctx, at: { organizationId: string; userId: string }) => Promise<unknown>> =
     {
       remove: (ctx, at) => organizations.removeMember(ctx, at),
@@ -57,7 +57,7 @@ describe("who may do what to whom", () => {
       "make viewer": (ctx, at) => organizations.changeRole(ctx, { ...at, role: "viewer" }),
     };
 
-  test("roles by acts: no one reaches above themselves, members and viewers reach no one", async () => {
+  test("no role acts on one above it, and members and viewers act on no one", async () => {
     const { organizationId } = await makeTenant();
     await makePerson(organizationId, "owner"); // so that no owner below is the last
     const table: Record<string, string> = {};
@@ -86,7 +86,7 @@ describe("who may do what to whom", () => {
     expect(new Set(refused)).toEqual(new Set(["AuthorizationFailed"]));
   });
 
-  test("strangers, people who are not there and organizations that are not are answered alike", async () => {
+  test("strangers, unknown people and unknown organizations get the same answer", async () => {
     const [mine, theirs] = [await makeTenant(), await makeTenant()];
     const { ctx } = await makePerson(mine.organizationId, "owner");
     const foreign = await makePerson(theirs.organizationId, "member");
@@ -102,7 +102,7 @@ describe("who may do what to whom", () => {
     expect(await codeOf(organizations.membersOf(ctx, theirs.organizationId))).toBe("NotFound");
   });
 
-  test("a key and an anonymous caller do nothing here", async () => {
+  test("a key and an anonymous caller can do nothing here", async () => {
     const { organizationId, apiKey } = await makeTenant();
     const { userId } = await makePerson(organizationId, "member");
     const key = await access.keyPrincipal(apiKey, new Date());
@@ -115,7 +115,7 @@ describe("who may do what to whom", () => {
 });
 
 describe("the last owner", () => {
-  test("neither leaves nor is removed nor lowered, by their own act or by an operator", async () => {
+  test("the last owner can neither leave, be removed nor be demoted, by themselves or by an operator", async () => {
     const { organizationId } = await makeTenant();
     const { ctx, userId } = await makePerson(organizationId, "owner");
     for (const by of [ctx, system]) {
@@ -131,7 +131,7 @@ describe("the last owner", () => {
     expect([...(await rolesIn(organizationId)).values()]).toEqual(["owner"]);
   });
 
-  test("of owners who leave, lower and remove each other all at once, one stays", async () => {
+  test("one owner stays when all leave, demote and remove each other at once", async () => {
     for (let round = 0; round < campaign.size({ small: 2, full: 8 }); round++) {
       const { organizationId } = await makeTenant();
       const owners = await Promise.all(Array.from({ length: 5 }, () => makePerson(organizationId, "owner")));
@@ -151,8 +151,8 @@ describe("the last owner", () => {
   }, 60_000);
 });
 
-describe("a member who is removed", () => {
-  test("leaves keys that work on: the answer and the log list them", async () => {
+describe("a removed member", () => {
+  test("a removed member's keys keep working, and the answer and the log list them", async () => {
     const { organizationId, projectId } = await makeTenant();
     const owner = await makePerson(organizationId, "owner");
     const gone = await makePerson(organizationId, "member");
@@ -193,7 +193,7 @@ describe("two web processes", () => {
   const statuses = (path: string, headers: Record<string, string>) =>
     Promise.all(webs.map(async (web) => (await fetch(web.url + path, { headers })).status));
 
-  test("the very next request of who was removed or lowered is refused by both, each time", async () => {
+  test("both processes refuse the very next request of a removed or demoted member", async () => {
     const { organizationId } = await makeTenant();
     const owner = await makePerson(organizationId, "owner");
     for (let n = 0; n < campaign.size({ small: 2, full: 10 }); n++) {
@@ -210,7 +210,7 @@ describe("two web processes", () => {
     }
   }, 60_000);
 
-  test("so is that of a key that was rotated without overlap, and of a project that was archived", async () => {
+  test("both processes refuse a key rotated without overlap, and a project that was archived", async () => {
     const { organizationId, projectId, apiKey, keyId } = await makeTenant();
     const { ctx } = await makePerson(organizationId, "owner");
     const with_ = (key: string) => ({ authorization: `Bearer ${key}` });
@@ -244,7 +244,7 @@ describe("onboarding", () => {
   };
   const wish = () => ({ organizationName: `Own ${randomUUID()}`, projectName: "First" });
 
-  test("who belongs to no one makes one organization with a project, and owns it; twice at once makes one", async () => {
+  test("a person without an organization creates one with a project and owns it; two requests at once create one", async () => {
     const ctx = await loner();
     const codes = await Promise.all([1, 2, 3].map(() => codeOf(organizations.onboard(ctx, wish()))));
     expect(codes.sort()).toEqual(["AuthorizationFailed", "AuthorizationFailed", "done"]);
@@ -254,7 +254,7 @@ describe("onboarding", () => {
     expect((await organizations.listProjects(mine)).map(({ displayName }) => displayName)).toEqual(["First"]);
   });
 
-  test("no one makes a second one by leaving the first to somebody, also many at once", async () => {
+  test("no one creates a second one by leaving the first to somebody, even with many requests at once", async () => {
     const ctx = await loner();
     const { organizationId } = await organizations.onboard(ctx, wish());
     await makePerson(organizationId, "owner");
@@ -264,7 +264,7 @@ describe("onboarding", () => {
     expect(new Set(codes)).toEqual(new Set(["AuthorizationFailed"]));
   });
 
-  test("not who belongs to somebody, not a key, and in production only where the installation says so", async () => {
+  test("only a person without an organization can onboard, and in production only if the installation allows it", async () => {
     const { organizationId } = await makeTenant();
     const { ctx } = await makePerson(organizationId, "viewer");
     expect(await codeOf(organizations.onboard(ctx, wish()))).toBe("AuthorizationFailed");

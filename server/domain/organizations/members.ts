@@ -23,7 +23,7 @@ const listMembers = statement("membership.list.organization", {
      WHERE membership.organization_id = $organizationId ORDER BY membership.created_at, user_id`,
 });
 
-/** Who belongs to an organization, oldest first. For its members. */
+/** Members of an organization, oldest first. For its members. */
 export async function membersOf(ctx: Ctx, organizationId: string): Promise<Member[]> {
   access.authorize(ctx, "viewer", { organizationId });
   const rows = await listMembers.all(pool, { organizationId, now: ctx.now() });
@@ -44,8 +44,8 @@ const updateRole = statement("membership.update.role", {
 });
 
 /**
- * Gives a member another role, from the next request on. For admins: no one gives a role above their own or changes who
- * is above them, and one owner always stays.
+ * Gives a member another role, effective from the next request. For admins: no one grants a role above their
+ * own or changes a member above them, and at least one owner always stays.
  */
 export async function changeRole(
   ctx: Ctx,
@@ -81,9 +81,9 @@ const listKeysOf = statement("api_key.list.member", {
 });
 
 /**
- * Ends a membership: from the next request on this person has no right here. Admins remove who is not above them,
- * and everybody may leave, but for the last owner. The keys they made go on working; the answer lists them, so that
- * somebody decides about each.
+ * Ends a membership: from the next request on this person has no rights here. Admins remove members who are
+ * not above them, and everyone except the last owner may leave. The keys that the person created keep
+ * working; the answer lists them, so that someone decides about each.
  */
 export async function removeMember(
   ctx: Ctx,
@@ -120,8 +120,9 @@ const lockAll = statement("membership.lock.organization", {
 });
 
 /**
- * Roles as they stay until the end of the transaction: changes of an organization's memberships wait here, so the
- * last owner is counted by one at a time, and an admin lowered a moment ago is no admin any more.
+ * Reads and locks the roles of an organization until the end of the transaction. Changes of its memberships
+ * wait here, so two cannot both count the same last owner, and an admin who was just demoted is no longer an
+ * admin.
  */
 async function lockMembers(
   ctx: Ctx,

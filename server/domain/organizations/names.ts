@@ -12,7 +12,7 @@ const readCaller = statement("principal.read.name", {
        AND EXISTS (SELECT FROM membership WHERE user_id = person.id AND organization_id = $organizationId)`,
 });
 
-/** What one of a project's callers is called: of its organization's keys and people, and of no one else's. */
+/** Name of a key or e-mail of a member of the project's organization; null for any other principal. */
 export async function nameOfCaller(ctx: Ctx, projectId: string, principalId: string): Promise<string | null> {
   const { organizationId } = await access.authorize(ctx, "jobs:read", { projectId });
   const rows = await readCaller.all(pool, { principalId, organizationId });
@@ -21,7 +21,10 @@ export async function nameOfCaller(ctx: Ctx, projectId: string, principalId: str
 
 const NAMES = "SELECT id, email AS name FROM user_account UNION ALL SELECT id, name FROM api_key";
 
-/** What the principal whose id this SQL gives is called, as `namesOf`. */
+/**
+ * SQL for the name of a principal, in the form that `namesOf` returns. The argument is an SQL expression for
+ * its id.
+ */
 export const nameOf = (principalId: string) =>
   `(SELECT name FROM (${NAMES}) named WHERE named.id = ${principalId})`;
 
@@ -31,7 +34,7 @@ const listNames = statement("principal.list.names", {
   sql: `SELECT id, name FROM (${NAMES}) named WHERE id = ANY($ids)`,
 });
 
-/** What principals are called where people read of them: a person's e-mail, a key's name. Others are left out. */
+/** Display names of principals: a person's e-mail, a key's name. Other principals are left out. */
 export async function namesOf(principalIds: readonly string[]): Promise<Map<string, string>> {
   const rows = await listNames.all(pool, { ids: [...new Set(principalIds)] });
   return new Map(rows.map(({ id, name }) => [id, name]));

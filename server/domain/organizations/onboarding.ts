@@ -8,12 +8,17 @@ import { newId } from "@/server/platform/ids";
 import { env } from "@/server/platform/settings/env";
 import { insertProject } from "./projects/projects";
 
-/** May people of no organization make one here? In production only where the installation says so. */
+/**
+ * True if people without an organization may create one. In production only if the installation allows it.
+ */
 export function isOnboardingOpen(): boolean {
   return env.ALLOW_ONBOARDING ?? env.CAPSTAN_ENV !== "production";
 }
 
-/** Makes the first organization of a signed-in person who belongs to none, with a project. They are its owner. */
+/**
+ * Creates the first organization and project of a signed-in person who belongs to none, and makes them its
+ * owner.
+ */
 export async function onboard(ctx: Ctx, input: Onboard): Promise<z.output<typeof Onboarded>> {
   const { principal } = ctx;
   if (principal.kind !== "human_session")
@@ -24,12 +29,12 @@ export async function onboard(ctx: Ctx, input: Onboard): Promise<z.output<typeof
       "Only an operator can create organizations in this installation. Ask your operator.",
     );
   return changeAccess(async (tx) => {
-    // Two clicks at once make one organization.
+    // The lock makes two concurrent clicks create one organization.
     const [person] = await tx.$queryRaw<{ founded_at: Date | null }[]>`
       SELECT founded_at FROM user_account WHERE id = ${principal.id} FOR UPDATE`;
     if (await tx.membership.findFirst({ where: { userId: principal.id } }))
       fail("AuthorizationFailed", "You already belong to an organization. Ask an operator for another one.");
-    // Each organization begins with an allowance, so leaving one's own does not open another.
+    // Each organization begins with an allowance, so leaving one must not allow creating another.
     if (person?.founded_at)
       fail("AuthorizationFailed", "You already created an organization. Ask an operator for another one.");
     await tx.user.update({ where: { id: principal.id }, data: { foundedAt: ctx.now() } });

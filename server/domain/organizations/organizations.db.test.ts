@@ -43,8 +43,8 @@ const userOf = (organizationId: string, role: "owner" | "member") =>
   });
 const keyOf = (projectId: string, scopes?: string[]) => CreateApiKey.parse({ name: "k", projectId, scopes });
 
-describe("who may do what", () => {
-  test("only an operator makes organizations and operators", async () => {
+describe("permissions", () => {
+  test("only an operator creates organizations and operators", async () => {
     for (const ctx of Object.values(people)) {
       expect(await codeOf(organizations.createOrganization(ctx, { name: "x" }))).toBe("AuthorizationFailed");
       expect(await codeOf(organizations.grantOperator(ctx, { email: "x@example.com" }))).toBe(
@@ -54,7 +54,7 @@ describe("who may do what", () => {
     }
   });
 
-  test("admins make projects and people, members keys, viewers nothing; only an owner makes owners", {
+  test("admins create projects and people, members create keys, viewers create nothing; only an owner creates owners", {
     tags: "long",
   }, async () => {
     const codes: Record<string, string[]> = {};
@@ -75,7 +75,7 @@ describe("who may do what", () => {
     });
   });
 
-  test("no one gives a key what they may not do themselves", async () => {
+  test("no one grants a key a scope that they lack", async () => {
     const wide = keyOf(mine.projectId, ["jobs:read", "credentials:write"]);
     expect(await codeOf(organizations.createKey(people.member, wide))).toBe("AuthorizationFailed");
     expect((await organizations.createKey(people.admin, wide)).scopes).toEqual([
@@ -84,7 +84,7 @@ describe("who may do what", () => {
     ]);
   });
 
-  test("what belongs to strangers is the same as what is not there", async () => {
+  test("a foreign thing and an unknown one give the same answer", async () => {
     const ctx = people.owner;
     const tries: ((project: string, key: string, organization: string) => Promise<unknown>)[] = [
       (project) => organizations.createKey(ctx, keyOf(project)),
@@ -104,7 +104,7 @@ describe("who may do what", () => {
     expect(await codeOf(organizations.createKey(ctx, unbound))).toBe("NotFound");
   });
 
-  test("lists show the caller's own organizations only", async () => {
+  test("lists show only the caller's own organizations", async () => {
     const ctx = people.viewer;
     expect((await organizations.listOrganizations(ctx)).map((each) => each.organizationId)).toEqual([
       mine.organizationId,
@@ -123,7 +123,7 @@ describe("who may do what", () => {
     expect((await organizations.listOrganizations(system)).length).toBeGreaterThan(1);
   });
 
-  test("of a person in two organizations each sees its own membership", async () => {
+  test("a person in two organizations appears in each with only that membership", async () => {
     const shared = { ...userOf(mine.organizationId, "member") };
     await organizations.createUser(system, shared);
     await organizations.createUser(system, { ...shared, organizationId: other.organizationId });
@@ -133,7 +133,7 @@ describe("who may do what", () => {
     expect(seen?.memberships).toEqual([{ organizationId: mine.organizationId, role: "member" }]);
   });
 
-  test("an admin does not put somebody who has an account into the organization; an operator does", async () => {
+  test("an operator adds an existing account to an organization, and an admin cannot", async () => {
     const stranger = { ...userOf(other.organizationId, "member"), email: `${randomUUID()}@capstan.test` };
     await organizations.createUser(system, stranger);
     const asked = { ...stranger, organizationId: mine.organizationId };
@@ -147,8 +147,8 @@ describe("who may do what", () => {
   });
 });
 
-describe("keys", () => {
-  test("carry the default scopes, their maker and their end", async () => {
+describe("API keys", () => {
+  test("a key carries the default scopes, its creator and its end", async () => {
     const input = CreateApiKey.parse({ name: "k", projectId: mine.projectId, expiresInSeconds: 60 });
     const key = await organizations.createKey(people.member, input);
     expect(key.scopes).toEqual(DEFAULT_SCOPES);
@@ -157,7 +157,7 @@ describe("keys", () => {
     expect(key.apiKey.startsWith(`${key.prefix}`)).toBe(true);
   });
 
-  test("belong to an environment the project has", async () => {
+  test("a key belongs to an environment that the project has", async () => {
     const input = { ...keyOf(mine.projectId), environment: "nowhere" };
     expect(await codeOf(organizations.createKey(people.member, input))).toBe("InvalidInput");
     const production = await organizations.createKey(people.member, {
@@ -168,12 +168,12 @@ describe("keys", () => {
     expect((await access.keyPrincipal(production.apiKey, new Date()))?.environment).toBe("production");
   });
 
-  test("are bound to a project or open to an organization, never both or neither", () => {
+  test("a key is bound to a project or open to an organization, never both or neither", () => {
     expect(CreateApiKey.safeParse({ name: "k" }).success).toBe(false);
     expect(CreateApiKey.safeParse({ name: "k", projectId: "p", organizationId: "o" }).success).toBe(false);
   });
 
-  test("once revoked stay so and leave the list", async () => {
+  test("a revoked key stays revoked and leaves the list", async () => {
     const { keyId } = await organizations.createKey(people.member, keyOf(mine.projectId));
     const first = await organizations.revokeKey(people.member, keyId);
     expect(await organizations.revokeKey(people.member, keyId)).toEqual(first);
@@ -184,7 +184,7 @@ describe("keys", () => {
   });
 });
 
-test("projects of one name get slugs of their own", async () => {
+test("projects with the same name get different slugs", async () => {
   const make = () =>
     organizations.createProject(system, { name: "Ünï Code!", organizationId: mine.organizationId });
   expect([(await make()).slug, (await make()).slug]).toEqual(["u-ni-code", "u-ni-code-2"]);
@@ -204,7 +204,7 @@ describe("sign-in", () => {
     expect(signedIn).toMatchObject({ userId, email, sessionVersion: 1 });
   });
 
-  test("a wrong password, an unknown address and an account without password are the same answer", async () => {
+  test("a wrong password, an unknown address and an account without a password get the same answer", async () => {
     const { email, userId } = await makePerson(mine.organizationId, "member");
     const wrong = { refused: "wrong", retryAfterSeconds: null };
     expect(await organizations.verifySignIn(system, { email, password: "nope", address: address() })).toEqual(
@@ -223,7 +223,7 @@ describe("sign-in", () => {
     );
   });
 
-  test("after ten failures of an account the right password is refused too, until a quarter of an hour has passed", {
+  test("after ten failures of an account even the right password is refused for fifteen minutes", {
     tags: "long",
   }, async () => {
     const { email, password } = await makePerson(mine.organizationId, "member");
@@ -244,7 +244,7 @@ describe("sign-in", () => {
     });
   });
 
-  test("ten failures from an address close it for every account, and a success does not wash them off", {
+  test("ten failures from an address block it for every account, and a success does not clear them", {
     tags: "long",
   }, async () => {
     const from = address();
@@ -268,7 +268,7 @@ describe("sign-in", () => {
     });
   });
 
-  test("where no one knows who asks, failures close the account they were of, and no other", {
+  test("failures from an unknown network block their own account and no other", {
     tags: "long",
   }, async () => {
     const guessed = await makePerson(mine.organizationId, "member");
@@ -281,7 +281,7 @@ describe("sign-in", () => {
     expect(await tryAt(20, other.email, other.password)).toMatchObject({ email: other.email });
   });
 
-  test("guesses made at once do not slip under the limit together", async () => {
+  test("concurrent guesses cannot pass the limit together", async () => {
     const { email } = await makePerson(mine.organizationId, "member");
     const guesses = Array.from({ length: 40 }, () =>
       organizations.verifySignIn(system, { email, password: "x", address: address() }),

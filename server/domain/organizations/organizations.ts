@@ -11,7 +11,7 @@ import { newId } from "@/server/platform/ids";
 import { text } from "@/server/sql/column";
 import { statement } from "@/server/sql/statement";
 
-/** Makes an organization. Operators only. */
+/** Creates an organization. Operators only. */
 export async function createOrganization(
   ctx: Ctx,
   { name }: z.output<typeof CreateOrganization>,
@@ -27,7 +27,7 @@ export async function createOrganization(
   return toOrganization(row);
 }
 
-/** One organization. NotFound to strangers. */
+/** One organization. NotFound for strangers. */
 export async function getOrganization(ctx: Ctx, organizationId: string): Promise<OrganizationDetail> {
   access.authorize(ctx, "viewer", { organizationId });
   const row = await withSystem((tx) => tx.organization.findUnique({ where: { id: organizationId } }));
@@ -50,7 +50,7 @@ const rename = statement("organization.update.display_name", {
        RETURNING old.display_name AS before, created_at`,
 });
 
-/** Gives an organization another name. For admins. */
+/** Renames an organization. For admins. */
 export async function changeOrganization(
   ctx: Ctx,
   organizationId: string,
@@ -79,7 +79,10 @@ export async function listOrganizations(ctx: Ctx): Promise<Organization[]> {
   return rows.map(toOrganization);
 }
 
-/** The organizations that a person is a member of, oldest first, with their role. An operator gets only those they joined. */
+/**
+ * The organizations that a person is a member of, oldest first, with their role. An operator gets only those
+ * they joined.
+ */
 export async function listJoinedOrganizations(ctx: Ctx): Promise<(Organization & { role: Role })[]> {
   const memberships = membershipsOf(ctx);
   const rows = await readOrganizations({ id: { in: [...memberships.keys()] } });
@@ -89,7 +92,7 @@ export async function listJoinedOrganizations(ctx: Ctx): Promise<(Organization &
 const readOrganizations = (where: { id?: { in: string[] } }): Promise<Row[]> =>
   withSystem((tx) => tx.organization.findMany({ where, orderBy: [{ createdAt: "asc" }, { id: "asc" }] }));
 
-/** The organization named, or the oldest one the caller sees. NotFound when there is none. */
+/** The named organization, or the oldest one that the caller sees. NotFound if there is none. */
 export async function chooseOrganization(
   tx: Tx,
   ctx: Ctx,

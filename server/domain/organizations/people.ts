@@ -12,13 +12,13 @@ import { hashPassword, makePassword } from "./sign-in/passwords";
 
 const withMemberships = { memberships: { orderBy: { createdAt: "asc" } } } as const;
 
-/** A person who can sign in; `password` only when it was made up here. */
+/** A person who can sign in; `password` is present only if it was generated here. */
 export type NewPerson = Person & { password?: string; organizationId: string; role: z.output<typeof Role> };
 
 /**
- * Makes a person and their membership. For admins, and for owners where an owner is made. Somebody who has an account
- * already is added by operators alone (their password stays): others invite them, because joining is theirs to decide.
- * InvalidInput then, and where they belong to it.
+ * Creates a person and their membership. For admins; only owners create owners. Only operators add an
+ * existing account, and its password stays. Others must invite, because joining is the person's decision.
+ * InvalidInput then, and if the person already belongs to the organization.
  */
 export async function createUser(ctx: Ctx, input: z.output<typeof CreateUser>): Promise<NewPerson> {
   const password = input.password ?? makePassword();
@@ -72,7 +72,10 @@ export async function listUsers(ctx: Ctx, organizationId?: string): Promise<Pers
   return rows.map((row) => toPerson(row, visible));
 }
 
-/** Makes a person an operator of the whole installation. Operators only. NotFound for no one. */
+/**
+ * Makes a person an operator of the whole installation. Operators only. NotFound if no account has this
+ * address.
+ */
 export async function grantOperator(ctx: Ctx, { email }: z.output<typeof GrantOperator>): Promise<Person> {
   access.authorize(ctx, "operator");
   return changeAccess(async (tx) => {
@@ -111,7 +114,7 @@ type PersonRow = {
   memberships: { organizationId: string; role: string }[];
 };
 
-/** `visible`: the organizations whose memberships the reader may know of; null: all. */
+/** `visible`: the organizations whose memberships the reader may see; null means all. */
 function toPerson(row: PersonRow, visible: string[] | null): Person {
   const known = row.memberships.filter(({ organizationId }) => !visible || visible.includes(organizationId));
   return {

@@ -24,7 +24,7 @@ import { statement } from "@/server/sql/statement";
 const SETTINGS = pick(organization, "id display_name created_at settings");
 type Row = Of<typeof SETTINGS>;
 
-/** The plan of an organization, what holds for it and what it uses. For its members. */
+/** The plan of an organization, its limits and features, and its usage. For its members. */
 export async function planSettings(ctx: Ctx, organizationId: string): Promise<PlanSettingsView> {
   access.authorize(ctx, "viewer", { organizationId });
   return view(ctx, await read(organizationId, pool));
@@ -49,7 +49,7 @@ const lockSettings = statement("organization.lock.plan_settings", {
   sql: `SELECT ${names(SETTINGS)} FROM organization WHERE id = $organizationId FOR NO KEY UPDATE`,
 });
 
-/** The same of every organization, newest first, 50 at a time. Operators only. */
+/** The plan settings of every organization, newest first, 50 at a time. Operators only. */
 export async function listPlanSettings(
   ctx: Ctx,
   { cursor }: { cursor?: string | undefined },
@@ -60,15 +60,15 @@ export async function listPlanSettings(
   return { items: await views(ctx, page), ...next };
 }
 
-/** The plans an operator can give. */
+/** The plans that an operator can assign. */
 export async function offeredPlans(ctx: Ctx): Promise<Plan[]> {
   access.authorize(ctx, "operator");
   return [...allPlans()];
 }
 
 /**
- * Gives an organization a plan, or agrees limits and features with it instead of its plan's. Holds from the next request on,
- * for what is admitted from then on. Operators only.
+ * Assigns a plan to an organization, or agrees limits and features that replace the plan's. Takes effect with
+ * the next request, for work admitted from then on. Operators only.
  */
 export async function changePlan(
   ctx: Ctx,
@@ -85,8 +85,8 @@ export async function changePlan(
 }
 
 /**
- * Lets executions of an organization reach providers, or keeps them here. For its owners, and for management keys, which cannot
- * turn it on.
+ * Allows or blocks calls from an organization's executions to providers. For its owners, and for management
+ * keys, which cannot allow them.
  */
 export async function setExternalActions(
   ctx: Ctx,
@@ -103,7 +103,10 @@ export async function setExternalActions(
   return change(ctx, organizationId, "external_actions.changed", { externalActions });
 }
 
-/** The refusal of a management key that allows external actions: nothing changes. */
+/**
+ * Handles a management key that allows external actions: nothing changes. AuthorizationFailed unless they are
+ * already allowed.
+ */
 async function requireExternalActions(ctx: Ctx, organizationId: string): Promise<PlanSettingsView> {
   const row = await read(organizationId, pool);
   if (!allowsExternal(row.settings))
@@ -122,7 +125,7 @@ const mergeSettings = statement("organization.update.plan_settings", {
   sql: `UPDATE organization SET settings = (settings || $settings::jsonb) - $removed::text[] WHERE id = $organizationId`,
 });
 
-/** Writes these settings and no others; null removes one. */
+/** Writes these settings and leaves all others; null removes a setting. */
 async function change(ctx: Ctx, organizationId: string, action: string, wanted: Changes) {
   const changes = Object.entries(wanted).filter(([, value]) => value !== undefined) as [string, Json][];
   const after = await changeAccessBy(async (client) => {
@@ -153,7 +156,7 @@ const noOrganization = (): never => fail("NotFound", "There is no such organizat
 
 async function view(ctx: Ctx, row: Row): Promise<PlanSettingsView> {
   const [only] = await views(ctx, [row]);
-  return only!; // one of one
+  return only!; // one organization went in
 }
 
 async function views(ctx: Ctx, rows: Row[]): Promise<PlanSettingsView[]> {
@@ -171,7 +174,7 @@ async function views(ctx: Ctx, rows: Row[]): Promise<PlanSettingsView[]> {
       agreed: { limits, features },
       limits: limitsOf(settings),
       features: featuresOf(settings),
-      used: used.get(id)!, // asked for each of them
+      used: used.get(id)!, // read for each of these organizations
       externalActions: allowsExternal(settings),
     };
   });

@@ -7,9 +7,10 @@ import { fail } from "@/server/platform/errors/errors";
 import { actOn, endWithin, insertKey, lockKey, refuseMoreThanOwn, shownOf, toKey } from "./keys";
 
 /**
- * Makes a key in the place of another: same name, project, environment and scopes, and a lifetime as long as the old one's.
- * The old one works for the overlap and no longer, or until its own end if that is sooner. Who rotates holds the new key,
- * so the old one's scopes must be within their role, or what a management key can grant. A key is rotated once.
+ * Creates a key that replaces another: same name, project, environment and scopes, and the same lifetime. The
+ * old key works until the overlap ends, or until its own end if that is sooner. The caller receives the new
+ * key, so the old key's scopes must be within their role or the management key's grant. A key is rotated
+ * once.
  */
 export async function rotateKey(
   ctx: Ctx,
@@ -49,7 +50,7 @@ export async function rotateKey(
       where: { id: keyId },
       data: { replacedBy: made.id, ...(overlapSeconds === 0 ? { revokedAt: now } : { expiresAt: end }) },
     });
-    // What was set on the old one is the new one's from here on; while both work they share it.
+    // The old key's budgets become the new key's; while both work, they share them.
     const passed = await tx.$queryRaw<{ budgets: number }[]>`
       SELECT capstan_transfer_budgets(${organizationId}, ${keyId}, ${made.id}, ${now}) AS budgets`;
     const details = {

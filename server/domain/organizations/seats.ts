@@ -2,12 +2,16 @@ import { requireRoom, type Settings } from "@/server/domain/plans";
 import type { Tx } from "@/server/platform/db";
 import { lockOrganization } from "./lock";
 
-/** Refuses one more person where the plan has no seat left. An address that has a seat takes none more. */
+/**
+ * Refuses one more person if the plan has no seat left. An address that already has a seat takes no other.
+ */
 export function requireSeat(settings: Settings, seated: readonly string[], email: string): void {
   requireRoom(settings, "users", new Set([...seated, email]).size);
 }
 
-/** The same, under the organization's lock: many at once take no seat twice. */
+/**
+ * Applies `requireSeat` under the organization's lock, so that concurrent calls cannot take the same seat.
+ */
 export async function takeSeat(tx: Tx, organizationId: string, email: string, now: Date): Promise<void> {
   const { settings } = await lockOrganization(tx, organizationId);
   const seated = await tx.$queryRaw<{ email: string }[]>`

@@ -17,7 +17,7 @@ const PROJECT = {
 };
 export type ProjectRow = Of<typeof PROJECT>;
 
-/** Of projects with all of their environments; what follows says which. */
+/** Selects projects with all of their environments; the caller appends the condition. */
 export const SELECT_PROJECTS = `SELECT project.id, organization_id, display_name, slug, status, repository, created_at,
   (SELECT coalesce(json_agg(json_build_object('id', id, 'slug', slug, 'display_name', display_name, 'status', status,
      'created_at', created_at) ORDER BY slug), '[]') FROM environment WHERE project_id = project.id) AS environments
@@ -29,7 +29,7 @@ const readProject = statement("project.read.details", {
   sql: `${SELECT_PROJECTS} WHERE id = $projectId`,
 });
 
-/** A project of the caller's organizations; one of strangers is as none at all. */
+/** A project of the caller's organizations. NotFound for a foreign project as for an unknown one. */
 export async function findProject(
   ctx: Ctx,
   projectId: string,
@@ -47,7 +47,7 @@ const listProjects = statement("project.list.organization", {
   sql: `${SELECT_PROJECTS} WHERE organization_id = $organizationId ORDER BY created_at, id`,
 });
 
-/** Every project of an organization, archived ones too, oldest first. For its members. */
+/** Every project of an organization, including archived ones, oldest first. For its members. */
 export async function projectsOf(ctx: Ctx, organizationId: string): Promise<ProjectDetail[]> {
   access.authorize(ctx, "viewer", { organizationId });
   const rows = await listProjects.all(pool, { organizationId });
@@ -61,12 +61,12 @@ export async function projectOf(ctx: Ctx, organizationId: string, projectId: str
   return toDetail(row);
 }
 
-/** The environments of a project, archived ones too. For members of its organization. */
+/** The environments of a project, including archived ones. For members of its organization. */
 export async function environmentsOf(ctx: Ctx, projectId: string): Promise<Environment[]> {
   return toDetail(await findProject(ctx, projectId)).environments;
 }
 
-/** Makes a project as the API asks for one. For admins of the organization. */
+/** Creates a project from the fields of the API. For admins of the organization. */
 export async function addProject(
   ctx: Ctx,
   organizationId: string,

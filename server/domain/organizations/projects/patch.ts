@@ -12,7 +12,7 @@ import { bool, int4, maybe, text, timestamptz } from "@/server/sql/column";
 import { statement } from "@/server/sql/statement";
 import { findProject, type ProjectRow, toDetail } from "./details";
 
-/** A project has at most so many environments, archived ones included. */
+/** Most environments of a project, archived ones included. */
 const MOST_ENVIRONMENTS = 50;
 
 const lockOrganization = statement("organization.lock.projects", {
@@ -38,9 +38,9 @@ const updateProject = statement("project.update.details", {
 });
 
 /**
- * Changes what a project is called, where its source code is, its environments, and whether it works at all: once the
- * answer is given, no request anywhere is served in a project or an environment it archived. Only what is named changes.
- * For admins of the organization.
+ * Changes a project's name, slug, repository, environments and status. Once this returns, no request anywhere
+ * is served in a project or an environment that it archived. Fields that are not named stay. For admins of
+ * the organization.
  */
 export async function patchProject(
   ctx: Ctx,
@@ -50,9 +50,9 @@ export async function patchProject(
   return changeAccessBy(async (client) => {
     const seen = await findProject(ctx, projectId, client);
     access.authorize(ctx, "admin", { organizationId: seen.organization_id });
-    // Assigning a slug in this organization waits here, and changes of one project come one after the other.
+    // Assigning a slug in this organization waits here, and changes of one project run one after the other.
     const organizations = await lockOrganization.all(client, { organizationId: seen.organization_id });
-    const { settings, projects } = organizations[0]!; // of a project that was found
+    const { settings, projects } = organizations[0]!; // the project was found, so its organization exists
     const before = await findProject(ctx, projectId, client);
     await refuseTakenSlug(client, before, input.slug);
     await changeEnvironments(ctx, client, before, input.environments ?? []);
@@ -170,7 +170,7 @@ async function changeEnvironments(
     refuse(["environments"], "At least one environment must stay active.", "none_active");
 }
 
-/** What is not as it was, for the audit log. */
+/** Changed fields with their values before and after, for the audit log. */
 function changesBetween(before: ProjectRow, after: ProjectRow) {
   const logged = ({ display_name, slug, status, repository, environments }: ProjectRow) => ({
     displayName: display_name,

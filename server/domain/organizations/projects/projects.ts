@@ -11,7 +11,7 @@ import { newId } from "@/server/platform/ids";
 import { lockOrganization } from "../lock";
 import { chooseOrganization } from "../organizations";
 
-/** What every new project starts with. */
+/** Environments of every new project. */
 const ENVIRONMENTS = [
   { slug: "development", displayName: "Development" },
   { slug: "production", displayName: "Production" },
@@ -19,13 +19,14 @@ const ENVIRONMENTS = [
 
 const withEnvironments = { environments: { where: { status: "active" }, orderBy: { slug: "asc" } } } as const;
 
-/** An organization has at most so many, archived ones included. */
+/** Most projects of an organization, archived ones included. */
 const MOST_PROJECTS = 1_000;
 
 type Extra = { environment?: string; repository?: Repository | null };
 
 /**
- * Makes a project with its environments, and one more where it is named. For admins of the organization and operators.
+ * Creates a project with its environments, plus `extra.environment` if named. For admins of the organization
+ * and operators.
  */
 export async function createProject(
   ctx: Ctx,
@@ -39,7 +40,7 @@ export async function createProject(
   });
 }
 
-/** Writes a new project of an organization that the caller was found to have a say in. */
+/** Writes a new project. The caller must have checked the right in the organization. */
 export async function insertProject(
   tx: Tx,
   ctx: Ctx,
@@ -49,7 +50,7 @@ export async function insertProject(
     extra: { environment, repository } = {},
   }: { organizationId: string; name: string; extra?: Extra | undefined },
 ): Promise<Project> {
-  // Two of one name made at once wait for each other, so that each finds a slug.
+  // Concurrent projects with the same name wait for each other, so that each finds a free slug.
   const { settings } = await lockOrganization(tx, organizationId);
   const active = await tx.project.count({ where: { organizationId, status: "active" } });
   requireRoom(settings, "projects", active + 1);
@@ -103,15 +104,15 @@ type JoinedProject = Pick<Project, "projectId" | "displayName" | "organizationId
 };
 
 /**
- * The projects of the organizations that a person is a member of, active ones first, then archived ones, which can be restored.
- * An operator gets only those of organizations they joined.
+ * The projects of the organizations that a person is a member of, active ones first, then archived ones,
+ * which can be restored. An operator gets only those of organizations they joined.
  */
 export async function listJoinedProjects(ctx: Ctx): Promise<JoinedProject[]> {
   const memberships = membershipsOf(ctx);
   const rows = await withSystem((tx) =>
     tx.project.findMany({
       where: { organizationId: { in: [...memberships.keys()] } },
-      orderBy: [{ status: "asc" }, { createdAt: "asc" }, { id: "asc" }], // active, archived
+      orderBy: [{ status: "asc" }, { createdAt: "asc" }, { id: "asc" }], // active before archived
       include: { ...withEnvironments, organization: { select: { displayName: true } } },
     }),
   );
@@ -121,7 +122,7 @@ export async function listJoinedProjects(ctx: Ctx): Promise<JoinedProject[]> {
     isArchived: status !== "active",
     organizationId,
     organizationName: organization.displayName,
-    role: memberships.get(organizationId)!, // read by these organizations
+    role: memberships.get(organizationId)!, // the rows were read by these organizations
     environments: environments.map(({ slug }) => slug),
   }));
 }

@@ -9,9 +9,9 @@ import { fail } from "@/server/platform/errors/errors";
 import { DAY_SECONDS } from "@/server/platform/time/units";
 
 /**
- * Changes what a project wants of its executions: a rating that content has unless a call says otherwise, and how many days
- * content is kept where that is less than the standard. What is kept already is shortened with it, and never given
- * longer. For admins of the organization and operators.
+ * Changes a project's settings for its executions: the maturity rating of content unless a call sets one, and
+ * how many days content is kept, if fewer than the standard. The retention of stored content is shortened
+ * too, never extended. For admins of the organization and operators.
  */
 export async function changeProject(
   ctx: Ctx,

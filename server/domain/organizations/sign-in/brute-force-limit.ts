@@ -6,13 +6,15 @@ import { networkOf } from "@/server/platform/network-of";
 import { column, int4, maybe, text, texts, timestamptz } from "@/server/sql/column";
 import { statement } from "@/server/sql/statement";
 
-/** So many failures of one account, or from one address, within the window; then no one gets in there for a while. */
+/**
+ * Failures of one subject (an account or a network) within the window, after which its attempts are refused.
+ */
 const MOST_FAILURES = 10;
 const WINDOW_MINUTES = 15;
 
 /**
- * Runs what a guess could open: after ten NotFound from one address, or by one signed-in person, in fifteen minutes it is
- * refused, also to the right guess.
+ * Runs work that a guess could open. After ten NotFound faults in fifteen minutes from one network, or by one
+ * signed-in person, attempts are refused, even the right guess.
  */
 export async function enforceBruteForceLimit<T>(ctx: Ctx, kind: string, work: () => Promise<T>): Promise<T> {
   const { address, principal } = ctx;
@@ -32,14 +34,15 @@ export async function enforceBruteForceLimit<T>(ctx: Ctx, kind: string, work: ()
 }
 
 /**
- * Writes a try down as a failure, to be forgotten if it is none: before it is judged, so that many at once cannot slip under
- * the limit together. RateLimited where one of these has failed too often.
+ * Records an attempt as a failure before it is judged, so that concurrent attempts cannot pass the limit
+ * together; the caller deletes the entries if it was none. RateLimited if one of the subjects has failed too
+ * often.
  */
 export async function countTry(subjects: string[], now: Date): Promise<number[]> {
   const entries = await noteFailure(subjects, now);
   const retryAfterSeconds = await secondsUntilAllowed(subjects, now);
   if (retryAfterSeconds === 0) return entries;
-  await forget(entries); // a refused try is not a guess
+  await forget(entries); // a refused attempt is not a guess
   fail("RateLimited", "Too many attempts. Wait a few minutes, then try again.", { retryAfterSeconds });
 }
 
@@ -68,18 +71,18 @@ const deleteFailuresOf = statement("sign_in_failure.delete.subject", {
   sql: `DELETE FROM sign_in_failure WHERE subject = $subject`,
 });
 
-/** Of one that has proven itself. */
+/** Deletes all failures of a subject that has proven its identity. */
 export async function forgetSubject(subject: string): Promise<void> {
   await deleteFailuresOf.run(pool, { subject });
 }
 
 /**
- * What tries of one kind from one network are counted by. Where no one knows who asks (no proxy says so) everybody would be
- * one network, and one stranger's failures would close the door to all: none then.
+ * Subjects that count attempts of one kind from one network. Empty if the network is unknown (no proxy
+ * reports it): everyone would then share one subject, and one stranger's failures would lock out all.
  */
 const networkSubjects = (kind: string, network: string) => (network === "" ? [] : [`${kind}:${network}`]);
 
-/** The same of failures to sign in, of passwords and codes together. */
+/** Subjects that count failed sign-ins from a network, by passwords and codes together. */
 export const addressSubjects = (network: string) => networkSubjects("address", network);
 
 const readOpening = statement("sign_in_failure.read.opening", {
@@ -91,7 +94,7 @@ const readOpening = statement("sign_in_failure.read.opening", {
      ) AS recent WHERE place = $most + 1`,
 });
 
-/** Zero: allowed now, this try included. */
+/** Seconds until an attempt is allowed; 0 if allowed now. The attempt's own entry must be written before. */
 export async function secondsUntilAllowed(subjects: string[], now: Date): Promise<number> {
   const rows = await readOpening.all(pool, { subjects, now, most: MOST_FAILURES, minutes: WINDOW_MINUTES });
   const opensAt = rows[0]?.opens_at;

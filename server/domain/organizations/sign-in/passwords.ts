@@ -11,7 +11,7 @@ export function hashPassword(password: string): Promise<string> {
 
 let decoy: Promise<string> | undefined;
 
-/** Is this the password? Takes the same time when there is no hash to compare with, and is false then. */
+/** True if this is the password. Without a hash to compare with it takes the same time and returns false. */
 export async function isPassword(password: string, encoded: string | null): Promise<boolean> {
   decoy ??= hashPassword(randomBytes(16).toString("hex"));
   const isSame = await verify(encoded ?? (await decoy), password.normalize("NFC"));

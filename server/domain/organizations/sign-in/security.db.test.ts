@@ -18,7 +18,7 @@ const refusalOf = (work: Promise<unknown>) =>
     () => "done",
     (error) => (error instanceof Fault ? error.code : Promise.reject(error)),
   );
-/** Who they are at their next request. */
+/** The caller of this person's next request. */
 async function again(ctx: Ctx, now = new Date()): Promise<Ctx | null> {
   if (ctx.principal.kind !== "human_session") throw new Error("no person");
   const principal = await access.sessionPrincipal(ctx.principal.sessionId ?? "", now);
@@ -36,8 +36,8 @@ async function house() {
   return { tenant, organizationId: tenant.organizationId, owner, member, set };
 }
 
-describe("who asks for it", () => {
-  test("is an owner, and one who has a second factor", { tags: "long" }, async () => {
+describe("the second-factor requirement", () => {
+  test("an owner with a second factor sets the requirement", { tags: "long" }, async () => {
     const { organizationId, owner, member, set } = await house();
     const stranger = await makePerson((await makeTenant()).organizationId, "owner");
     const admin = await makePerson(organizationId, "admin");
@@ -53,7 +53,7 @@ describe("who asks for it", () => {
       membersWithout: 2,
       hasSecondFactor: true,
     });
-    // Only what is named changes, and what it was is in the log.
+    // Only named fields change, and the log has their old values.
     expect(await set({ sessionHours: 8 })).toMatchObject({ requireSecondFactor: true, sessionHours: 8 });
     const { rows } = await pool.query(
       "SELECT details FROM audit_entry WHERE organization_id = $1 AND action = 'security.changed' ORDER BY id",
@@ -66,7 +66,9 @@ describe("who asks for it", () => {
     ]);
   });
 
-  test("sees how many have none; others see the requirement", { tags: "long" }, async () => {
+  test("an owner sees how many members have no second factor; others see only the requirement", {
+    tags: "long",
+  }, async () => {
     const { organizationId, member, owner } = await house();
     const of = (ctx: Ctx) => organizations.readSecurity(ctx, organizationId);
     expect(await of(member.ctx)).toMatchObject({ requireSecondFactor: false, membersWithout: null });
@@ -75,7 +77,7 @@ describe("who asks for it", () => {
     expect(await refusalOf(of(stranger.ctx))).toBe("NotFound");
   });
 
-  test("may be an operator, who mends what no one can read", async () => {
+  test("an operator can repair settings that no one can read", async () => {
     const { organizationId, set, owner } = await house();
     await pool.query(
       `UPDATE organization SET settings = settings || '{"security": {"sessionHours": "8"}}' WHERE id = $1`,
@@ -91,7 +93,7 @@ describe("who asks for it", () => {
 });
 
 describe("a member without a second factor", () => {
-  test("has no rights there from the next request on, over HTTP, in the panel and in open streams; keys and jobs go on", {
+  test("a member without one has no rights there from the next request on, over HTTP, in the panel and in open streams; keys and jobs go on", {
     tags: "long",
   }, async () => {
     const { tenant, organizationId, owner, member, set } = await house();
@@ -108,7 +110,7 @@ describe("a member without a second factor", () => {
     const pages = await followEvents(following, jobId, {}, { pace: { quietMs: 5, checkMs: 0 } });
     const stream = pages[Symbol.asyncIterator]();
     let first = await stream.next();
-    while (!first.done && first.value.items.length === 0) first = await stream.next(); // nothing yet, but it is open
+    while (!first.done && first.value.items.length === 0) first = await stream.next(); // open, no event yet
     expect(first).toMatchObject({ done: false, value: { items: [{ type: "job.queued" }] } });
     const status = async (headers: Call["headers"]) =>
       (await call("GET", `/v1/organizations/${organizationId}`, { headers })).status;
@@ -134,14 +136,14 @@ describe("a member without a second factor", () => {
     expect((await finish(jobId)).status).toBe("succeeded");
     expect((await finish(await submit())).status).toBe("succeeded");
 
-    // The way out: it is theirs again at once, in this very session.
+    // Turning on a second factor restores the rights at once, in this very session.
     await turnOn(now, member.password);
     const met = await again(member.ctx);
     expect(met?.principal).toMatchObject({ memberships: new Map([[organizationId, "member"]]) });
     expect((await appRouter.createCaller(met ?? now).account.read()).askedBy).toEqual([]);
   });
 
-  test("keeps their rights in other organizations, and has them back once no one asks", {
+  test("a member without one keeps their rights in other organizations, and regains these once the requirement ends", {
     tags: "long",
   }, async () => {
     const { organizationId, owner, member, set } = await house();
@@ -161,7 +163,7 @@ describe("a member without a second factor", () => {
     expect((await roles())?.sort()).toEqual([home, organizationId].sort());
   });
 
-  test("who turns theirs off has no rights until it is on again", { tags: "long" }, async () => {
+  test("a member who turns theirs off has no rights until it is on again", { tags: "long" }, async () => {
     const { owner, set, organizationId } = await house();
     const { recoveryCodes } = await turnOn(owner.ctx, owner.password);
     await set({ requireSecondFactor: true });
@@ -178,7 +180,7 @@ describe("a member without a second factor", () => {
   });
 });
 
-test("sessions last as long as their organization says, from the next request on", async () => {
+test("sessions last as long as their organization allows, from the next request on", async () => {
   const { member, set } = await house();
   const inHours = (hours: number) => new Date(Date.now() + hours * HOUR_MS);
   const sessionId = await signIn(member.userId);
@@ -187,12 +189,12 @@ test("sessions last as long as their organization says, from the next request on
   await set({ sessionHours: 1 });
   expect([await works(0.9), await works(1.1)]).toEqual([true, false]);
   await set({ sessionHours: 720 });
-  expect([await works(300), await works(400)]).toEqual([true, false]); // a browser's two weeks stay the most
+  expect([await works(300), await works(400)]).toEqual([true, false]); // two weeks remain the maximum
   await set({ sessionHours: null });
   expect(await works(300)).toBe(true);
 });
 
-test("hours are whole, from 1 to 720", async () => {
+test("session hours are whole, from 1 to 720", async () => {
   const { organizationId, owner } = await house();
   const panel = appRouter.createCaller(owner.ctx);
   for (const sessionHours of [0, 721, 1.5, -1])

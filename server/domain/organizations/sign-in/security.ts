@@ -24,7 +24,10 @@ const readOwn = statement("organization.read.security", {
      FROM organization WHERE id = $organizationId`,
 });
 
-/** What an organization asks of its members' sessions. For its members. */
+/**
+ * Requirements of an organization for its members' sessions. For its members. InvalidInput if the settings
+ * are damaged.
+ */
 export async function readSecurity(ctx: Ctx, organizationId: string): Promise<SecurityView> {
   const role = access.authorize(ctx, "viewer", { organizationId });
   const rows = await readOwn.all(pool, { organizationId, principalId: ctx.principal.id });
@@ -53,8 +56,8 @@ const storeRules = statement("organization.update.security", {
 });
 
 /**
- * Changes what an organization asks of its members' sessions; it holds from their next request on, in every process. For
- * owners; a person asks others for a second factor only with one of their own, so that no one locks themselves out.
+ * Changes the requirements for members' sessions; they take effect at the next request, in every process. For
+ * owners. A person can require a second factor only if they have one, so that no one locks themselves out.
  */
 export async function setSecurity(
   ctx: Ctx,
@@ -67,7 +70,7 @@ export async function setSecurity(
     const stored = (rows[0] ?? noOrganization()).security;
     const before = securityOf(stored);
     if (requireSecondFactor && !before?.requireSecondFactor) await requireOwnFactor(ctx, client);
-    // What no one can read is replaced as a whole.
+    // Settings that cannot be read are replaced as a whole.
     const after = {
       ...(before ?? { requireSecondFactor: false, sessionHours: null }),
       ...(requireSecondFactor === undefined ? {} : { requireSecondFactor }),
@@ -90,9 +93,12 @@ const lockFactor = statement("user_account.lock.second_factor", {
   sql: `SELECT second_factor_at IS NOT NULL AS has FROM user_account WHERE id = $principalId FOR SHARE`,
 });
 
-/** Their row is held: a second factor that is being turned off just now is off before this, or after it was asked for. */
+/**
+ * Locks the person's row: turning off a second factor completes before this check, or waits until the
+ * requirement is stored.
+ */
 async function requireOwnFactor({ principal }: Ctx, client: Queryable): Promise<void> {
-  if (principal.kind !== "human_session") return; // the admin command, which is no one's session
+  if (principal.kind !== "human_session") return; // the admin command has no session
   const rows = await lockFactor.all(client, { principalId: principal.id });
   if (!rows[0]?.has)
     fail("PolicyRejected", "Set up your own second factor first. Without one you would lock yourself out.");

@@ -5,8 +5,9 @@ import { withSystem } from "@/server/platform/db";
 import { fail } from "@/server/platform/errors/errors";
 
 /**
- * Who the caller is and where it works. A bound key works in its project; anybody else in the one they name, or else
- * in the oldest they may use. AuthorizationFailed for a named project that is not theirs.
+ * The caller's identity and the place where it works. A bound key works in its project; anyone else in the
+ * project they name, or the oldest one they may use. AuthorizationFailed for a named project that is not
+ * theirs.
  */
 export async function sessionContext(ctx: Ctx, projectId?: string): Promise<SessionContext> {
   const { principal } = ctx;

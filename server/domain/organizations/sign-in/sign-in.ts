@@ -19,10 +19,10 @@ export type SignedIn = {
   email: string;
   displayName: string;
   sessionVersion: number;
-  /** A code of their second factor is asked for before they have a session. */
+  /** The person must enter a code of their second factor before they get a session. */
   needsCode: boolean;
 };
-/** `wrong`: unknown address or wrong password, which are the same answer in the same time. */
+/** `wrong`: unknown address or wrong password, with the same answer in the same time. */
 export type SignInRefusal = { refused: "wrong" | "too_many"; retryAfterSeconds: number | null };
 
 const findPassword = statement("user_account.find.password", {
@@ -33,9 +33,10 @@ const findPassword = statement("user_account.find.password", {
 });
 
 /**
- * Checks an e-mail address and a password. After ten failures of one account or from one address in fifteen minutes
- * even the right password is refused until the oldest of them is that long ago. Where its person has signed in lately, an
- * account waits for failures of that address alone: strangers elsewhere do not lock them out.
+ * Checks an e-mail address and a password. After ten failures of one account or from one network in fifteen
+ * minutes even the right password is refused, until the oldest of the ten is fifteen minutes old. If the
+ * person signed in recently from this network, only the network's failures count: strangers elsewhere cannot
+ * lock them out.
  */
 export async function verifySignIn(
   ctx: Pick<Ctx, "now">,
@@ -45,11 +46,11 @@ export async function verifySignIn(
   const now = ctx.now();
   const isFamiliar = await hasSignedInFrom(email, credentials.address, now);
   const subjects = [...(isFamiliar ? [] : [accountOf(email)]), ...addressSubjects(credentials.address)];
-  // The try is written down before it is judged, so that many at once cannot slip under the limit together.
+  // The attempt is recorded before it is judged, so that concurrent attempts cannot pass the limit together.
   const entries = await noteFailure(subjects, now);
   const retryAfterSeconds = await secondsUntilAllowed(subjects, now);
   if (retryAfterSeconds > 0) {
-    await forget(entries); // a refused try is not a guess
+    await forget(entries); // a refused attempt is not a guess
     return { refused: "too_many", retryAfterSeconds };
   }
   const rows = await findPassword.all(pool, { email });
@@ -57,7 +58,8 @@ export async function verifySignIn(
   const isRight = await isPassword(credentials.password, row?.password_hash ?? null);
   if (!row || !isRight) return { refused: "wrong", retryAfterSeconds: null };
   await forget(entries);
-  // The account is its owner's again. The address keeps its failures: one good account must not pay for guesses at others.
+  // Only the account's failures are cleared. The network keeps its own: one good account must not cover
+  // guesses at others.
   await forgetSubject(accountOf(email));
   return {
     userId: row.id,
@@ -80,7 +82,7 @@ const listAddresses = statement("session.list.addresses", {
        AND session.created_at > $now::timestamptz - make_interval(hours => 24 * $days)`,
 });
 
-/** Did a browser of this person get through every step of signing in from this network lately? */
+/** True if a browser of this person recently completed every step of signing in from this network. */
 async function hasSignedInFrom(email: string, network: string, now: Date): Promise<boolean> {
   const rows = await listAddresses.all(pool, { email, now, days: FAMILIAR_DAYS });
   return rows.some(({ address }) => networkOf(address) === network);
@@ -100,7 +102,7 @@ const findPerson = statement("user_account.find.sign_in", {
      FROM user_account WHERE email = $email`,
 });
 
-/** The person an identity provider vouches for, by verified e-mail address; null when no one here has it. */
+/** The person with an e-mail address that an identity provider has verified; null if no account has it. */
 export async function findSignIn(verifiedEmail: string): Promise<SignedIn | null> {
   const rows = await findPerson.all(pool, { email: verifiedEmail.trim().toLowerCase() });
   return rows[0] ?? null;
@@ -111,7 +113,7 @@ const deleteOld = statement("sign_in_failure.delete.old", {
   sql: `DELETE FROM sign_in_failure WHERE at < $now::timestamptz - interval '24 hours'`,
 });
 
-/** Deletes failures that no limit looks at any more. */
+/** Deletes failures that no limit counts any longer. */
 export async function pruneSignInFailures(now: Date): Promise<void> {
   await deleteOld.run(pool, { now });
 }
