@@ -3,20 +3,22 @@ import { artifactStore } from "./store";
 import type { Stored } from "./store-port";
 
 /*
- * Content belongs to everybody who put it, so it is removed only when no row names it. A removal holds its lock from
- * that check to the end; a writer that is about to name it announces its row under the lock, or checks afterwards.
+ * Everyone who stored content owns it, so it is removed only when no row names it. A removal holds its lock
+ * from that check to the end; a writer that is about to name the content announces its row under the lock, or
+ * checks afterwards.
  */
 
 const KEY = (sha256: string) => `content\n${sha256}`;
 
-/** Until the end of the transaction: announcing content waits for its removal, and the other way round. */
+/** Locks content until the end of the transaction: announcing it waits for its removal, and vice versa. */
 export async function lockContent(database: Queryable, sha256: string): Promise<void> {
   await database.query("SELECT pg_advisory_xact_lock(hashtextextended($1, 0))", [KEY(sha256)]);
 }
 
 /**
- * Keeps contents whose rows are written later. A removal may have checked one of them before it was young
- * again: this waits for those removals and puts what they removed once more. Later removals leave it alone.
+ * Keeps contents whose rows are written later. A removal may have checked one of them before this put renewed
+ * its age: this waits for such removals and stores the removed contents again. Later removals skip young
+ * content.
  */
 export async function keepContents(contents: readonly Uint8Array[]): Promise<Stored[]> {
   if (contents.length === 0) return [];
@@ -38,8 +40,8 @@ export async function keepContents(contents: readonly Uint8Array[]): Promise<Sto
 const COPYING = "hashtextextended('contents are copied', 0)";
 
 /**
- * Keeps contents from being removed until the connection ends, so that what a snapshot names is there when it is copied; waits
- * for those who remove now. False: another backup does.
+ * Prevents the removal of contents until the connection ends, so that everything that a snapshot names exists
+ * when it is copied. Waits for removals in progress. False if another backup is running.
  */
 export async function keepFromRemoval(connection: Queryable): Promise<boolean> {
   const { rows } = await connection.query(
@@ -49,7 +51,7 @@ export async function keepFromRemoval(connection: Queryable): Promise<boolean> {
   return rows[0].taken;
 }
 
-/** May contents be removed, until the end of the transaction? Not while a backup copies them. */
+/** True if contents may be removed until the end of the transaction; false while a backup copies them. */
 export async function mayRemove(database: Queryable): Promise<boolean> {
   const { rows } = await database.query(`SELECT pg_try_advisory_xact_lock_shared(${COPYING}) AS may`);
   return rows[0].may;

@@ -31,7 +31,7 @@ async function get(request: Partial<DownloadRequest> = {}, artifact = image) {
   return { status, headers, text: body && (await collect(body)).toString() };
 }
 
-test("a download is whole, named, typed, and cannot run anything", async () => {
+test("a download is whole, named and typed, and cannot run anything", async () => {
   const reply = await get();
   expect(reply).toEqual({
     status: 200,
@@ -50,14 +50,14 @@ test("a download is whole, named, typed, and cannot run anything", async () => {
   });
 });
 
-test("a HEAD has the headers of the whole and no body, whatever range it asks", async () => {
+test("a HEAD returns the headers of the whole and no body, whatever range it names", async () => {
   const whole = await get();
   for (const range of [undefined, "bytes=2-3", "bytes=99-"]) {
     expect(await get({ method: "HEAD", range })).toEqual({ ...whole, text: null });
   }
 });
 
-test("an artifact of no bytes is a whole answer of length 0", async () => {
+test("an empty artifact is a whole answer of length 0", async () => {
   const reply = await get({}, empty);
   expect(reply).toMatchObject({ status: 200, text: "", headers: { "content-length": "0" } });
 });
@@ -108,13 +108,13 @@ test.each([
   "bytes=1-2-3",
   "items=0-1",
   "0-1",
-])("range %s is not for us: the whole", async (range) => {
+])("range %s is ignored and the whole is sent", async (range) => {
   const reply = await get({ range });
   expect(reply).toMatchObject({ status: 200, text: "0123456789" });
   expect(reply.headers).not.toHaveProperty("content-range");
 });
 
-test("of nothing, the last bytes are the whole and every other range is none", async () => {
+test("for an empty artifact, the last bytes are the whole and every other range is unsatisfiable", async () => {
   expect((await get({ range: "bytes=-5" }, empty)).status).toBe(200);
   expect(await get({ range: "bytes=0-" }, empty)).toMatchObject({
     status: 416,
@@ -142,7 +142,7 @@ test("a caller that has other content gets this one", async () => {
   }
 });
 
-test("a caller that requires other content gets 412, whatever else it asks for", async () => {
+test("a caller that requires other content gets 412, whatever else it names", async () => {
   const etag = `"${image.sha256}"`;
   for (const ifMatch of ['"other"', `W/${etag}`, `"other", W/${etag}`, image.sha256, `"${image.sha256}x"`])
     for (const method of ["GET", "HEAD"])
@@ -154,7 +154,7 @@ test("a caller that requires other content gets 412, whatever else it asks for",
     expect((await get({ ifMatch })).status, ifMatch).toBe(200);
 });
 
-test("a range holds only for the very content that If-Range names", async () => {
+test("a range applies only to the content that If-Range names", async () => {
   const range = "bytes=0-1";
   expect((await get({ range, ifRange: `"${image.sha256}"` })).status).toBe(206);
   for (const ifRange of [`W/"${image.sha256}"`, '"other"', "Wed, 21 Oct 2015 07:28:00 GMT"]) {
@@ -163,7 +163,7 @@ test("a range holds only for the very content that If-Range names", async () => 
   expect((await get({ range: "bytes=99-", ifRange: '"other"' })).status).toBe(200);
 });
 
-test("bytes that are gone are not found, whole or in part", async () => {
+test("removed bytes are not found, whole or in part", async () => {
   const gone = { ...image, sha256: "0".repeat(64) };
   await expectFault(get({}, gone), "NotFound");
   await expectFault(get({ range: "bytes=0-1" }, gone), "NotFound");

@@ -3,10 +3,10 @@ import { type ByteRange, parseRange } from "./range";
 import { artifactStore } from "./store";
 import type { ArtifactStore } from "./store-port";
 
-/** What a download needs to know of an artifact; `byteLength` in bytes. */
+/** Fields of an artifact that a download needs; `byteLength` in bytes. */
 export type Downloadable = { sha256: string; byteLength: number; mediaType: string; filename: string | null };
 
-/** The parts of a request a download looks at, as they came. */
+/** The headers that a download reads, unparsed. */
 export type DownloadRequest = {
   method: string;
   range?: string | null;
@@ -18,16 +18,16 @@ export type DownloadRequest = {
 export type Download = {
   status: 200 | 206 | 304 | 412 | 416;
   headers: Record<string, string>;
-  /** Read to the end or leave the loop; null where the answer has no body. */
+  /** Read to the end or leave the loop; null if the answer has no body. */
   body: AsyncIterable<Uint8Array> | null;
 };
 
-/** Media types a browser may show in place; everything else is saved, never rendered on our origin. */
+/** Media types that a browser may show in place; all others are saved, never rendered on our origin. */
 const SHOWN = new Set(["image/png", "image/jpeg", "image/webp"]);
 
 /**
- * The answer to a GET or HEAD of an artifact: whole, one range (several: whole), or "you have it". Right and
- * tenant are checked before. NotFound when a body is due and the bytes are gone.
+ * Answers a GET or HEAD of an artifact: the whole, one range (several ranges: the whole), 304, 412 or 416.
+ * The caller has checked right and tenant. NotFound if a body is due and the bytes are gone.
  */
 export async function download(
   artifact: Downloadable,
@@ -38,7 +38,8 @@ export async function download(
   const etag = `"${sha256}"`;
   const cached = {
     etag,
-    // Content under a hash never changes; it is still somebody's, so shared caches and other sign-ins are out.
+    // Content under a hash never changes, but it is private, so shared caches and other sign-ins must not
+    // reuse it.
     "cache-control": "private, max-age=31536000, immutable",
     vary: "authorization, cookie, origin",
   };
@@ -91,7 +92,10 @@ export async function download(
   };
 }
 
-/** The same bytes, the first of them read: a store that fails before them is reported as such, while the answer has not begun. */
+/**
+ * Returns the same bytes after reading the first piece: if the store fails on it, the error is reported
+ * before the answer begins.
+ */
 async function begun(bytes: AsyncIterable<Uint8Array>): Promise<AsyncIterable<Uint8Array>> {
   const rest = bytes[Symbol.asyncIterator]();
   const first = await rest.next();
@@ -114,20 +118,25 @@ function lengthOf({ start, end }: ByteRange): number {
   return end - start + 1;
 }
 
-/** Does an If-None-Match header name this strong tag? It compares weakly, so `W/` before a tag does not matter. */
+/**
+ * True if an If-None-Match header names this strong tag. The comparison is weak, so `W/` before a tag does
+ * not matter.
+ */
 function isNamedIn(header: string, etag: string): boolean {
   if (header.trim() === "*") return true;
-  // Tags are cut out whole, since a comma may be inside the quotes of somebody else's.
+  // Tags are matched whole, since another tag may have a comma inside its quotes.
   return header.match(/"[^"]*"/g)?.some((tag) => tag === etag) ?? false;
 }
 
-/** Does an If-Match header name this strong tag? It compares strongly, so a weak tag names nothing. */
+/**
+ * True if an If-Match header names this strong tag. The comparison is strong, so a weak tag matches nothing.
+ */
 function isRequiredBy(header: string, etag: string): boolean {
   if (header.trim() === "*") return true;
   return header.match(/(?:W\/)?"[^"]*"/g)?.includes(etag) ?? false;
 }
 
-/** The media type as stored, unless it could not be in a header. */
+/** The stored media type, or octet-stream if it could not be in a header. */
 function toContentType(mediaType: string): string {
   return /^[\w!#$&^.+-]+\/[\w!#$&^.+-]+(?:\s*;[\x20-\x7e]*)?$/.test(mediaType)
     ? mediaType
@@ -152,7 +161,10 @@ export function toContentDisposition(mediaType: string, filename: string | null)
 
 const NAME_CHARACTERS = 150;
 
-/** A name without folders, control characters and marks that turn text around, and not too long; may be empty. */
+/**
+ * The name without folders, control characters and marks that reverse text, cut to a maximum length; may be
+ * empty.
+ */
 function toSafeName(filename: string): string {
   const base = filename.split(/[/\\]/).at(-1) ?? "";
   const clean = base

@@ -27,7 +27,7 @@ describeStore("files", () => ({
   },
 }));
 
-test("a file is under its SHA-256, readable by its owner alone", async () => {
+test("a file is stored under its SHA-256, readable by its owner alone", async () => {
   const bytes = Buffer.from("Where did it go?");
   const name = sha256(bytes);
   await store.put(stream(bytes));
@@ -45,7 +45,7 @@ test("putting content again heals a file that was damaged", async () => {
   expect(await collect(await store.open(name))).toEqual(bytes);
 });
 
-test("a store whose directory was deleted under it goes on", async () => {
+test("a store whose directory was deleted keeps working", async () => {
   await store.put(Buffer.from("before"));
   await rm(root, { recursive: true });
   expect(await store.sweepTemporary(new Date())).toBe(0);
@@ -53,7 +53,7 @@ test("a store whose directory was deleted under it goes on", async () => {
   expect((await collect(await store.open(name))).toString()).toBe("before");
 });
 
-test("a put whose temporary file was swept away fails and stores nothing", async () => {
+test("a put whose temporary file was swept fails and stores nothing", async () => {
   async function* source() {
     yield Buffer.from("too slow");
     await store.sweepTemporary(new Date(Date.now() + HOUR_MS));
@@ -62,15 +62,15 @@ test("a put whose temporary file was swept away fails and stores nothing", async
   expect(await store.stat(sha256(Buffer.from("too slow")))).toBeNull();
 });
 
-test("a reader sees the whole content even when it is removed meanwhile", async () => {
+test("a reader sees the whole content even if it is removed meanwhile", async () => {
   const { sha256: name, byteLength } = await store.put(Buffer.alloc(1_000_000, 1));
   const reader = await store.open(name);
   await store.remove(name);
   expect((await collect(reader)).byteLength).toBe(byteLength);
 });
 
-test("open files are given back by readers that end, leave or never start", async () => {
-  if (process.platform !== "linux") return; // counted in /proc
+test("open files are closed by readers that end, leave or never start", async () => {
+  if (process.platform !== "linux") return; // open files are counted in /proc
   const open = async () => (await readdir("/proc/self/fd")).length;
   const { sha256: name } = await store.put(Buffer.alloc(1_000_000, 2));
   const before = await open();
@@ -83,7 +83,7 @@ test("open files are given back by readers that end, leave or never start", asyn
   expect(await open()).toBeLessThanOrEqual(before);
 });
 
-test("a directory that cannot be used is an outage of ours, with the disk's own words as its cause", async () => {
+test("a directory that cannot be used is an outage of ours, with the disk's own error as its cause", async () => {
   const path = join(root, "..", "no-directory");
   await writeFile(path, "a file");
   const broken = filesStore(path);

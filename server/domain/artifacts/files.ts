@@ -11,8 +11,8 @@ import type { ArtifactStore } from "./store-port";
 const PIECE_BYTES = 256 * 1024;
 
 /**
- * Artifacts as files in this directory: `ab/cd/<sha256>`. A file appears under its name only whole and on disk: written to
- * `tmp`, fsynced, renamed, and the rename fsynced with its directory.
+ * Stores artifacts as files in this directory: `ab/cd/<sha256>`. A file appears under its name only when it
+ * is complete and on disk: written to `tmp`, fsynced, renamed, and the rename fsynced with its directory.
  */
 export function filesStore(directory: string): ArtifactStore {
   const root = resolve(directory);
@@ -31,7 +31,7 @@ export function filesStore(directory: string): ArtifactStore {
           for await (const piece of pieces(source, PIECE_BYTES, options?.maxBytes)) {
             hash.update(piece);
             byteLength += piece.byteLength;
-            await onDisk(() => handle.writeFile(piece)); // from the current position, to the last byte
+            await onDisk(() => handle.writeFile(piece)); // writes from the current position, to the last byte
           }
           await onDisk(() => handle.sync());
         } finally {
@@ -40,12 +40,13 @@ export function filesStore(directory: string): ArtifactStore {
         const sha256 = hash.digest("hex");
         await options?.beforeKept?.({ sha256, byteLength });
         const home = dirname(pathOf(sha256));
-        // Over a file of the same content too: it renews the age and heals a damaged disk block.
+        // The rename also replaces a file of the same content: it renews the age and heals a damaged disk
+        // block.
         await onDisk(() => inDirectory(home, () => rename(path, pathOf(sha256))));
         await onDisk(() => syncDirectory(home));
         return { sha256, byteLength };
       } catch (error) {
-        await unlink(path).catch(() => {}); // the first error is the one to tell; the sweep finds the rest
+        await unlink(path).catch(() => {}); // report the first error; the sweep removes the file
         throw error;
       }
     },
@@ -93,7 +94,7 @@ export function filesStore(directory: string): ArtifactStore {
           await unlink(path);
           swept++;
         } catch (error) {
-          if (!isMissing(error)) throw error; // its put ended meanwhile
+          if (!isMissing(error)) throw error; // its put has ended meanwhile
         }
       }
       return swept;
@@ -101,13 +102,16 @@ export function filesStore(directory: string): ArtifactStore {
   };
 }
 
-/** What acts run in: directories below the root, each made before its first act in this process. */
+/**
+ * Returns a function that runs acts in directories below the root, each created before its first act in this
+ * process.
+ */
 function directoriesOf(root: string) {
   const ready = new Set<string>();
 
   /**
-   * Makes the directory and what leads to it, on disk too. Each once per process, because its maker may not have
-   * fsynced it yet.
+   * Creates the directory and its parents, and fsyncs them. Once per process even if they exist, because
+   * their creator may not have fsynced them yet.
    */
   async function prepare(directory: string): Promise<void> {
     if (ready.has(directory)) return;
@@ -117,7 +121,7 @@ function directoriesOf(root: string) {
     ready.add(directory);
   }
 
-  /** Runs the act in the directory; once more when somebody deleted the directory since. */
+  /** Runs the act in the directory, and once more if the directory was deleted since. */
   return async function inDirectory<T>(directory: string, act: () => Promise<T>): Promise<T> {
     await prepare(directory);
     try {
@@ -131,7 +135,10 @@ function directoriesOf(root: string) {
   };
 }
 
-/** The bytes from start up to end (excluded); closes the file at the end, on an error and when the reader leaves. */
+/**
+ * The bytes from start up to end (excluded); closes the file at the end, on an error and when the reader
+ * leaves.
+ */
 function read(handle: FileHandle, start: number, end: number): AsyncIterableIterator<Uint8Array> {
   let at = start;
   let closing: Promise<void> | undefined;
@@ -139,7 +146,8 @@ function read(handle: FileHandle, start: number, end: number): AsyncIterableIter
     closing ??= handle.close();
     return closing;
   };
-  // Not a generator: returning one that was never started runs none of its code, and the file would stay open.
+  // Not a generator: returning a generator that never started runs none of its code, and the file would stay
+  // open.
   return {
     [Symbol.asyncIterator]() {
       return this;
@@ -167,7 +175,7 @@ function read(handle: FileHandle, start: number, end: number): AsyncIterableIter
   };
 }
 
-/** Does this with files of ours; StoreOutage where the disk refuses, being full, broken or not ours to use. */
+/** Runs a file operation; StoreOutage if the disk refuses it, being full, broken or not accessible. */
 async function onDisk<T>(act: () => Promise<T>): Promise<T> {
   try {
     return await act();
@@ -197,7 +205,7 @@ async function namesIn(directory: string): Promise<string[]> {
 }
 
 async function syncDirectory(directory: string): Promise<void> {
-  if (process.platform === "win32") return; // directories cannot be fsynced there; NTFS journals the rename
+  if (process.platform === "win32") return; // Windows cannot fsync directories; NTFS journals the rename
   const handle = await open(directory, "r");
   try {
     await handle.sync();

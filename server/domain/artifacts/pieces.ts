@@ -1,14 +1,16 @@
 import { fail } from "@/server/platform/errors/errors";
 
-/** Is this the name of an object: 64 lower-case hex digits? Nothing else may become a path or a key. */
+/**
+ * True if this is the name of an object: 64 lower-case hex digits. Nothing else may become a path or a key.
+ */
 export function isSha256(name: string): boolean {
   return /^[0-9a-f]{64}$/.test(name);
 }
 
 /**
- * The source cut into pieces of exactly `pieceBytes`, the last one shorter (nothing for an empty source). Two
- * buffers take turns, so a piece is valid until the piece after the next is asked for. PayloadTooLarge as soon as
- * the source is known to hold more than `maxBytes`; the source is closed then, as by any other refusal.
+ * Cuts the source into pieces of exactly `pieceBytes`, the last one shorter (none for an empty source). Two
+ * buffers alternate, so a piece is valid until the piece after the next is requested. PayloadTooLarge as soon
+ * as the source is known to hold more than `maxBytes`; any error closes the source.
  */
 export async function* pieces(
   source: Uint8Array | AsyncIterable<Uint8Array>,

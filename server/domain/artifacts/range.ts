@@ -3,7 +3,7 @@ import { fail } from "@/server/platform/errors/errors";
 /** Positions of the first and the last byte, both included, as in HTTP. */
 export type ByteRange = { start: number; end: number };
 
-/** The part of this range that exists. RangeNotSatisfiable when there is none. */
+/** The part of this range that exists. RangeNotSatisfiable if there is none. */
 export function clampRange(range: ByteRange, byteLength: number): ByteRange {
   if (!isRange(range) || range.start >= byteLength) {
     fail(
@@ -15,14 +15,15 @@ export function clampRange(range: ByteRange, byteLength: number): ByteRange {
   return { start: range.start, end: Math.min(range.end, byteLength - 1) };
 }
 
-/** Whole, not negative and not backwards. */
+/** True if both ends are whole, not negative and in order. */
 export function isRange({ start, end }: ByteRange): boolean {
   return Number.isSafeInteger(start) && Number.isSafeInteger(end) && start >= 0 && start <= end;
 }
 
 /**
- * What a Range header asks of this many bytes: one range that exists, `"none"` when it exists nowhere, or `"whole"`
- * for everything RFC 9110 lets a server ignore: another unit, a header it cannot read, several ranges.
+ * The part of so many bytes that a Range header names: one existing range, `"none"` if it is outside, or
+ * `"whole"` for every header that RFC 9110 lets a server ignore: another unit, a malformed header, several
+ * ranges.
  */
 export function parseRange(header: string, byteLength: number): ByteRange | "none" | "whole" {
   const match = /^\s*bytes\s*=\s*(?:(\d+)\s*-\s*(\d*)|-\s*(\d+))\s*$/i.exec(header);

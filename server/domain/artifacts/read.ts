@@ -1,6 +1,6 @@
 import { artifactStore } from "./store";
 
-/** All bytes of a kept file, in memory: for files that are known to be small enough. */
+/** All bytes of a stored file, in memory; only for files that are known to be small. */
 export async function readWhole(sha256: string): Promise<Uint8Array> {
   const pieces: Uint8Array[] = [];
   for await (const piece of await artifactStore().open(sha256)) pieces.push(piece);

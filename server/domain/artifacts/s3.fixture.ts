@@ -10,15 +10,18 @@ import { pipeline } from "node:stream/promises";
 type StoredFile = { path: string; byteLength: number; at: Date; etag: string };
 type Upload = { key: string; at: Date; parts: Map<number, StoredFile> };
 
-/** How a test answers a request: a refusal's status, half of the body or none, without ranges, or as usual. */
+/**
+ * The answer of the server to a request: the status of a refusal, `cut` after half of the body, `mute`
+ * without a body, `rangeless`, or undefined for the usual one.
+ */
 export type Mood = (operation: string, key: string) => number | "cut" | "mute" | "rangeless" | undefined;
 
 const MIN_PART_BYTES = 5 * 1024 * 1024;
 
 /**
- * A server that speaks the S3 protocol for one bucket, as far as the documentation says it: path style, signature
- * version 4 verified with the body's hash, ranges, multipart uploads with the rules on parts, copies, paged lists
- * (two entries a page). Bytes lie in files, so a big object does not weigh on the memory of the test.
+ * An S3 server for one bucket, as far as the documentation goes: path style, signature version 4 verified
+ * with the body's hash, ranges, multipart uploads with the rules on parts, copies, paged lists (two entries a
+ * page). Bytes are in files, so that a large object does not count toward the memory of the test.
  */
 export async function startS3(credentials: { accessKeyId: string; secretAccessKey: string }, bucket: string) {
   const directory = await mkdtemp(join(tmpdir(), "capstan-s3-"));
@@ -209,7 +212,7 @@ export async function startS3(credentials: { accessKeyId: string; secretAccessKe
     });
   });
   await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
-  const { port } = server.address() as AddressInfo; // a listening TCP server has one
+  const { port } = server.address() as AddressInfo; // a listening TCP server has a port
 
   return {
     endpoint: `http://127.0.0.1:${port}`,
@@ -259,7 +262,7 @@ function xml(response: ServerResponse, body: string, status = 200) {
     .end(body && `<?xml version="1.0"?>${body}`);
 }
 
-/** Signature version 4, computed again from what arrived. */
+/** Recomputes signature version 4 from the received request. */
 function isSigned(
   request: IncomingMessage,
   { accessKeyId, secretAccessKey }: Record<"accessKeyId" | "secretAccessKey", string>,

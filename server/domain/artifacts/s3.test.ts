@@ -58,7 +58,7 @@ describeStore("s3", () => ({
   },
 }));
 
-test("small content is one request, a stream too", async () => {
+test("small content takes one request, even as a stream", async () => {
   const bytes = randomBytes(5000);
   await store.put(bytes);
   await store.put(stream(bytes));
@@ -79,7 +79,7 @@ test.each(campaign.inTurn([5 * MiB - 1, 5 * MiB, 5 * MiB + 1, 10 * MiB, 13 * MiB
   },
 );
 
-/** Names the bucket, and nothing of the credentials. */
+/** The message names the bucket and contains no credentials. */
 const REFUSED = /^The bucket artifacts-of-tests rejected our credentials \(403 \w+\)\.$/;
 
 test("wrong credentials are an error, not a missing artifact", async () => {
@@ -122,7 +122,7 @@ test.each(["CreateMultipartUpload", "UploadPart", "CompleteMultipartUpload", "Co
   },
 );
 
-test("the first error is reported even when cleaning up fails too; the sweep cleans later", {
+test("the first error is reported even if the cleanup fails too; the sweep cleans later", {
   tags: "long",
 }, async () => {
   const broken = new Error("the caller hung up");
@@ -167,7 +167,7 @@ test("a missing bucket is an error of the installation, reported as not found on
   await expectFault(elsewhere.open("0".repeat(64)), "NotFound");
 });
 
-test("of a server that knows no ranges the right bytes are taken all the same", async () => {
+test("a server without ranges still yields the right bytes", async () => {
   const bytes = randomBytes(3 * MiB);
   const { sha256: name } = await store.put(bytes);
   s3.setMood((operation) => (operation === "GetObject" ? "rangeless" : undefined));

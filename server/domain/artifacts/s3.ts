@@ -12,21 +12,22 @@ import type { ArtifactStore } from "./store-port";
 export type S3Settings = {
   bucket: string;
   region: string;
-  /** Unset: AWS itself. Set: that server, with the bucket in the path. */
+  /** AWS if unset; otherwise this server, with the bucket in the path. */
   endpoint?: string;
-  /** Both unset: the AWS SDK finds credentials by its own rules (environment, profile, role). */
+  /** If both are unset, the AWS SDK finds credentials by its own rules (environment, profile, role). */
   accessKeyId?: string;
   secretAccessKey?: string;
 };
 
-/** The smallest part S3 takes; a put holds two of them at most. Anything smaller is one request. */
+/** The smallest part that S3 takes; a put holds at most two of them. Smaller content takes one request. */
 const PART_BYTES = 5 * 1024 * 1024;
-/** The largest object S3 copies in one request, so the largest artifact here. */
+/** The largest object that S3 copies in one request, so the largest artifact here. */
 const MAX_BYTES = 5 * 1024 ** 3;
 
 /**
- * Artifacts as objects `artifacts/<sha256>` of one bucket. Small ones are put under their name at once; a stream
- * has no name before its end, so it goes to `tmp/` in parts and is then copied inside the store. At most 5 GiB.
+ * Stores artifacts as objects `artifacts/<sha256>` of one bucket. Small ones are put under their name at
+ * once; a stream has no name before its end, so it goes to `tmp/` in parts and is then copied inside the
+ * store. At most 5 GiB.
  */
 export function s3Store(settings: S3Settings): ArtifactStore {
   const bucket = bucketOf(settings);
@@ -47,7 +48,7 @@ export function s3Store(settings: S3Settings): ArtifactStore {
 
 type Bucket = ReturnType<typeof bucketOf>;
 
-/** One bucket, connected to when it is first used. */
+/** One bucket, connected on first use. */
 function bucketOf(settings: S3Settings) {
   const Bucket = settings.bucket;
   let connecting: ReturnType<typeof connect> | undefined;
@@ -56,7 +57,7 @@ function bucketOf(settings: S3Settings) {
     return connecting;
   };
   const keyOf = (sha256: string) => `artifacts/${sha256}`;
-  /** What the bucket answers; StoreOutage where it does not, or refuses. */
+  /** Awaits an answer of the bucket; StoreOutage if it fails or refuses. */
   const answered = <T>(answer: Promise<T>): Promise<T> =>
     answer.catch((cause: unknown) => {
       throw outageOf(Bucket, cause);
@@ -81,7 +82,7 @@ function bucketOf(settings: S3Settings) {
   return { name: Bucket, keyOf, connected, answered, find, remove };
 }
 
-/** A multipart upload in which one part travels while the next one is gathered. */
+/** Begins a multipart upload that sends one part while the next one is gathered. */
 async function beginUpload({ name: Bucket, connected, answered }: Bucket, Key: string) {
   const { sdk, client } = await connected();
   const { UploadId } = await answered(client.send(new sdk.CreateMultipartUploadCommand({ Bucket, Key })));
@@ -101,7 +102,7 @@ async function beginUpload({ name: Bucket, connected, answered }: Bucket, Key: s
     async send(piece: Uint8Array) {
       await arrive();
       travelling = sendPart(parts.length + 1, piece);
-      travelling.catch(() => {}); // heard where it is awaited
+      travelling.catch(() => {}); // the error surfaces where the part is awaited
     },
     async complete() {
       await arrive();
@@ -122,7 +123,7 @@ type Put = ArtifactStore["put"];
 async function put(bucket: Bucket, source: Parameters<Put>[0], options: Parameters<Put>[1]): ReturnType<Put> {
   const hash = createHash("sha256");
   let byteLength = 0;
-  /** Its digest, once the caller knows what is kept. */
+  /** Finishes the hash, and calls `beforeKept` with the result. */
   const ended = async () => {
     const digest = hash.digest();
     const kept = { sha256: digest.toString("hex"), byteLength };
@@ -136,7 +137,7 @@ async function put(bucket: Bucket, source: Parameters<Put>[0], options: Paramete
     for await (const piece of pieces(source, PART_BYTES, limit)) {
       hash.update(piece);
       byteLength += piece.byteLength;
-      // The first and last piece.
+      // A first piece shorter than a part is also the last.
       if (!upload && piece.byteLength < PART_BYTES) return await putWhole(bucket, piece, await ended());
       upload ??= await beginUpload(bucket, temporary);
       await upload.send(piece);
@@ -166,12 +167,12 @@ async function putWhole(
   { sha256, byteLength, digest }: { sha256: string; byteLength: number; digest: Buffer },
 ) {
   const { sdk, client } = await connected();
-  const ChecksumSHA256 = digest.toString("base64"); // a server that knows the header refuses damaged bytes
+  const ChecksumSHA256 = digest.toString("base64"); // a server that supports the header rejects damaged bytes
   await answered(client.send(new sdk.PutObjectCommand({ Bucket, Key: keyOf(sha256), Body, ChecksumSHA256 })));
   return { sha256, byteLength };
 }
 
-/** Copies a whole temporary object inside the store. */
+/** Copies a complete temporary object to its name inside the store. */
 async function giveName(
   { name: Bucket, keyOf, connected, answered }: Bucket,
   temporary: string,
@@ -198,7 +199,7 @@ async function open(bucket: Bucket, sha256: string, range: ByteRange | undefined
       new sdk.GetObjectCommand({ Bucket, Key: keyOf(sha256), Range }),
     );
     if (!(Body instanceof Readable)) throw new Error("The S3 client returned no readable body.");
-    // Some servers know no ranges and send the whole.
+    // Some servers do not support ranges and send the whole.
     return range && !ContentRange
       ? partOf(Bucket, Body, range, ContentLength ?? MAX_BYTES)
       : read(Bucket, Body);
@@ -210,7 +211,7 @@ async function open(bucket: Bucket, sha256: string, range: ByteRange | undefined
   }
 }
 
-/** Removes temporary objects older than this, and counts them. */
+/** Removes temporary objects older than this, and returns their number. */
 async function sweepObjects(bucket: Bucket, olderThan: Date): Promise<number> {
   const { sdk, client } = await bucket.connected();
   let swept = 0;
@@ -224,11 +225,12 @@ async function sweepObjects(bucket: Bucket, olderThan: Date): Promise<number> {
   return swept;
 }
 
-/** Aborts multipart uploads older than this, and counts them. */
+/** Aborts multipart uploads older than this, and returns their number. */
 async function sweepUploads({ name: Bucket, connected }: Bucket, olderThan: Date): Promise<number> {
   const { sdk, client } = await connected();
   let swept = 0;
-  // Some servers list uploads only by their full key, others not at all (501); those end stale uploads automatically.
+  // Some servers list uploads only by their full key, others not at all (501); those end stale uploads
+  // automatically.
   let markers: { KeyMarker?: string; UploadIdMarker?: string } | null = {};
   while (markers) {
     const list: S3.ListMultipartUploadsCommand = new sdk.ListMultipartUploadsCommand({
@@ -253,7 +255,7 @@ async function sweepUploads({ name: Bucket, connected }: Bucket, olderThan: Date
   return swept;
 }
 
-/** Loads the SDK only where it is used: installations with the files driver never pay for it. */
+/** Loads the SDK only on use, so that installations with the files driver never load it. */
 async function connect(settings: S3Settings) {
   const sdk = await import("@aws-sdk/client-s3");
   const { region, endpoint, accessKeyId, secretAccessKey } = settings;
@@ -261,7 +263,7 @@ async function connect(settings: S3Settings) {
     region,
     ...(endpoint ? { endpoint, forcePathStyle: true } : {}),
     ...(accessKeyId && secretAccessKey ? { credentials: { accessKeyId, secretAccessKey } } : {}),
-    // The SDK's default checksums arrive as trailers, which many S3-compatible servers do not know.
+    // The SDK sends its default checksums as trailers, which many S3-compatible servers do not support.
     requestChecksumCalculation: "WHEN_REQUIRED",
     responseChecksumValidation: "WHEN_REQUIRED",
     requestHandler: {
@@ -275,7 +277,7 @@ async function connect(settings: S3Settings) {
   return { sdk, client };
 }
 
-/** One range of a body that is the whole object. RangeNotSatisfiable as everywhere. */
+/** Cuts one range out of a body that is the whole object. RangeNotSatisfiable if the range is outside. */
 function partOf(bucket: string, body: Readable, range: ByteRange, byteLength: number) {
   try {
     const { start, end } = clampRange(range, byteLength);
@@ -287,8 +289,8 @@ function partOf(bucket: string, body: Readable, range: ByteRange, byteLength: nu
 }
 
 /**
- * The body's bytes, without so many at first and of the rest so many; closes the connection when the reader leaves, also
- * before the first byte.
+ * The body's bytes without the first `skipped`, at most `wanted` of them. Closes the connection when the
+ * reader leaves, even before the first byte.
  */
 function read(
   bucket: string,
@@ -325,11 +327,11 @@ function read(
 }
 
 /**
- * What went wrong with the bucket, for the log. Of a server's refusal only its status and code are logged: some servers repeat
- * the access key in their words.
+ * The outage that a bucket error means. Only the status and code of a refusal are logged, because some
+ * servers repeat the access key in their message.
  */
 function outageOf(bucket: string, cause: unknown): StoreOutage {
-  const { $metadata, name } = cause as Partial<S3.S3ServiceException>; // read as far as it is one
+  const { $metadata, name } = cause as Partial<S3.S3ServiceException>; // optional fields fit any error
   const status = $metadata?.httpStatusCode;
   if (status === undefined) return new StoreOutage(`The bucket ${bucket} cannot be reached.`, { cause });
   const said = `${status}${/^\w{1,64}$/.test(name ?? "") ? ` ${name}` : ""}`;

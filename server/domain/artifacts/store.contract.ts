@@ -6,23 +6,23 @@ import type { Fault } from "@/server/platform/errors/errors";
 import { HOUR_MS } from "@/server/platform/time/units";
 import type { ArtifactStore } from "./store-port";
 
-/** A driver under test, and a look behind it. */
+/** A driver under test, with access to its internals. */
 export type World = {
   store: ArtifactStore;
   /** Names of everything unfinished: temporary files or objects, open multipart uploads. */
   leftovers(): Promise<string[]>;
-  /** Leaves behind what a put leaves that was killed half-way. */
+  /** Leaves behind what a put that was killed half-way leaves. */
   crash(): Promise<void>;
 };
 
 const MiB = 1024 * 1024;
 
-/** The promises of the store, kept by every driver. */
+/** The contract of the store, which every driver keeps. */
 export function describeStore(name: string, world: () => World) {
   const store = () => world().store;
 
   describe(name, () => {
-    test("what was put comes back, byte for byte, under its SHA-256", async () => {
+    test("stored bytes come back, byte for byte, under their SHA-256", async () => {
       const bytes = randomBytes(1000);
       const stored = await store().put(bytes);
       expect(stored).toEqual({ sha256: sha256(bytes), byteLength: 1000 });
@@ -31,7 +31,7 @@ export function describeStore(name: string, world: () => World) {
       expect(await world().leftovers()).toEqual([]);
     });
 
-    test("nothing at all is content too", async () => {
+    test("an empty source is content too", async () => {
       for (const source of [new Uint8Array(), stream(), stream(new Uint8Array())]) {
         const { sha256: name, byteLength } = await store().put(source);
         expect(byteLength).toBe(0);
@@ -79,7 +79,7 @@ export function describeStore(name: string, world: () => World) {
       expect(await world().leftovers()).toEqual([]);
     });
 
-    test("a range gives its bytes, both ends included", async () => {
+    test("a range returns its bytes, both ends included", async () => {
       const bytes = randomBytes(700_000);
       const { sha256: name } = await store().put(bytes);
       for (const [start, end] of [
@@ -94,7 +94,7 @@ export function describeStore(name: string, world: () => World) {
       }
     });
 
-    test("a range that ends after the last byte ends with it; one that begins there is refused", async () => {
+    test("a range that ends after the last byte is cut there; one that begins there is refused", async () => {
       const bytes = randomBytes(100);
       const { sha256: name } = await store().put(bytes);
       expect(await collect(await store().open(name, { start: 90, end: 5000 }))).toEqual(bytes.subarray(90));
@@ -103,7 +103,7 @@ export function describeStore(name: string, world: () => World) {
       });
     });
 
-    test("a range that is none is refused", async () => {
+    test("an invalid range is refused", async () => {
       const { sha256: name } = await store().put(randomBytes(100));
       for (const range of [
         { start: 5, end: 4 },
@@ -115,7 +115,7 @@ export function describeStore(name: string, world: () => World) {
       }
     });
 
-    test("what is not there is not found, whatever the name looks like", async () => {
+    test("missing content is not found, whatever the name looks like", async () => {
       const { sha256: kept } = await store().put(randomBytes(50));
       for (const name of [
         `${kept}/../${kept}`,
@@ -133,7 +133,7 @@ export function describeStore(name: string, world: () => World) {
       }
     });
 
-    test("removed content is gone, and may come again", async () => {
+    test("removed content is gone, and may be stored again", async () => {
       const bytes = randomBytes(50);
       const { sha256: name } = await store().put(bytes);
       await store().remove(name);
@@ -204,7 +204,7 @@ export function describeStore(name: string, world: () => World) {
       }
     });
 
-    test("the sweep takes what a crash left behind, not what is younger, and no content", async () => {
+    test("the sweep removes what a crash left behind, but nothing younger and no content", async () => {
       const bytes = randomBytes(10);
       const { sha256: name } = await store().put(bytes);
       await world().crash();
@@ -234,7 +234,7 @@ export async function* stream(...chunks: Uint8Array[]): AsyncGenerator<Uint8Arra
   yield* chunks;
 }
 
-/** So many zero bytes, then the error. */
+/** Yields this number of zero bytes (in whole MiB), then throws the error. */
 export async function* zeros(byteLength: number, error: Error): AsyncGenerator<Uint8Array> {
   for (let at = 0; at < byteLength; at += MiB) yield Buffer.alloc(MiB);
   throw error;
@@ -252,7 +252,7 @@ export async function expectFault(
   expect(fault).toMatchObject(details ? { name: "Fault", code, details } : { name: "Fault", code });
 }
 
-/** A stream that knows how many chunks it gave and whether it was closed. */
+/** A stream that records how many chunks it gave and whether it was closed. */
 function watched(...chunks: Uint8Array[]) {
   let given = 0;
   let closed = false;
@@ -269,7 +269,7 @@ function watched(...chunks: Uint8Array[]) {
   return { stream: give(), seen: () => ({ given, closed }) };
 }
 
-/** Peak of the memory that buffers and objects really hold: garbage is collected before each look. */
+/** Peak of the memory that buffers and objects hold: garbage is collected before each look. */
 function watchMemory() {
   setFlagsFromString("--expose-gc");
   const collectGarbage: () => void = runInNewContext("gc");

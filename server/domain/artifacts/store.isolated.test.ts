@@ -11,7 +11,7 @@ afterEach(() => {
   vi.resetModules();
 });
 
-/** The door of this folder as a process with these settings sees it. */
+/** The exports of this folder in a process with these settings. */
 async function withSettings(settings: Record<string, string>) {
   for (const [name, value] of Object.entries(settings)) vi.stubEnv(name, value);
   vi.resetModules();
@@ -31,7 +31,7 @@ test("without settings, artifacts are files in the data directory", async () => 
   expect((await stat(path)).size).toBe(17);
 });
 
-test("by settings alone, they are objects in an S3 bucket", async () => {
+test("with S3 settings, artifacts are objects in a bucket", async () => {
   const credentials = { accessKeyId: "AKSET", secretAccessKey: "set by environment" };
   const s3 = await startS3(credentials, "chosen");
   try {
@@ -51,7 +51,7 @@ test("by settings alone, they are objects in an S3 bucket", async () => {
   }
 });
 
-test("S3 without a bucket is refused by the name of the setting", async () => {
+test("S3 without a bucket is refused with the name of the setting", async () => {
   const { artifactStore: chosen } = await withSettings({ ARTIFACT_STORE: "s3" });
   expect(() => chosen()).toThrow("S3_BUCKET");
 });
