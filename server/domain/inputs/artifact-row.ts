@@ -7,13 +7,13 @@ import { DAY_MS } from "@/server/platform/time/units";
 import { maybe, timestamptz } from "@/server/sql/column";
 import { statement } from "@/server/sql/statement";
 
-/** An uploaded artifact, as its row is written. */
+/** The fields of an uploaded artifact's row. */
 export type NewArtifact = Pick<
   StoredArtifact,
   "artifactId" | "projectId" | "mediaType" | "sha256" | "byteLength" | "filename"
 > & { createdAt: Date; expiresAt: Date | null };
 
-/** Until when what is uploaded now is kept; null: for ever. */
+/** Expiry of an upload made now; null if it is kept forever. */
 export function expiryOf(ctx: Ctx, requirement: UploadQuery["retentionRequirement"]): Date | null {
   const days = RETENTION_DAYS[requirement ?? "Transient"];
   return days === null ? null : new Date(ctx.now().getTime() + days * DAY_MS);
@@ -35,7 +35,6 @@ const insertRow = statement("artifact.insert", {
      VALUES ($artifactId, $projectId, $mediaType, $sha256, $byteLength, $filename, $createdAt, $expiresAt, $principalId)`,
 });
 
-/** Writes the row of an uploaded artifact. */
 export async function insertArtifact(ctx: Ctx, artifact: NewArtifact, database: Queryable): Promise<void> {
   await insertRow.run(database, {
     artifactId: artifact.artifactId,
@@ -50,7 +49,7 @@ export async function insertArtifact(ctx: Ctx, artifact: NewArtifact, database: 
   });
 }
 
-/** The name alone, without folders and what a database cannot hold. */
+/** The last path segment, without characters that a database cannot store; null if nothing remains. */
 export function toFilename(given: string | null): string | null {
   const name =
     given

@@ -14,7 +14,7 @@ import { boundaryOf, filenameOf, readFilePart } from "./multipart";
 
 export const MOST_UPLOAD_BYTES = 256 * 1024 * 1024;
 
-/** An upload as it came. */
+/** An upload as received. */
 export type Upload = {
   contentType: string | undefined;
   contentDisposition: string | undefined;
@@ -23,14 +23,14 @@ export type Upload = {
 };
 
 /**
- * Keeps an uploaded file as an artifact of the project. The bytes are hashed while they are written and never held in
- * memory; an upload that is too long, empty or cut off leaves nothing behind.
+ * Stores an uploaded file as an artifact of the project. The bytes are hashed while they are written and
+ * never held in memory; an upload that is too long, empty or cut off leaves nothing behind.
  */
 export async function storeArtifact(ctx: Ctx, upload: Upload, query: UploadQuery): Promise<StoredArtifact> {
   const project = await access.authorize(ctx, "capabilities:run", { projectId: query.projectId });
   const declared = Number(upload.contentLength ?? Number.NaN);
   const boundary = boundaryOf(upload.contentType);
-  // What is around the file in a multipart body does not count; the file is measured while it is read.
+  // The multipart text around the file does not count; the file is measured while it is read.
   if (!boundary && declared > MOST_UPLOAD_BYTES) {
     fail("PayloadTooLarge", `The body is larger than the limit of ${MOST_UPLOAD_BYTES} bytes.`, {
       maxBytes: MOST_UPLOAD_BYTES,
@@ -67,7 +67,10 @@ export async function storeArtifact(ctx: Ctx, upload: Upload, query: UploadQuery
   };
 }
 
-/** The end of an SQL query over the jobs that made an artifact, few of which have more than one; more conditions may follow. */
+/**
+ * End of an SQL query over the jobs that made an artifact, of which there is rarely more than one; more
+ * conditions may follow.
+ */
 const MAKERS_OF = (project: string, artifact: string) => `
   FROM job_artifact made JOIN job ON job.project_id = made.project_id AND job.id = made.job_id
   WHERE made.project_id = ${project} AND made.artifact_id = ${artifact}`;
@@ -75,7 +78,10 @@ const MAKERS_OF = (project: string, artifact: string) => `
 const OF_PANEL_SESSION = (session: string) =>
   `job.principal_id = ${session} AND job.principal_kind = 'panel_session'`;
 
-/** A condition: uploaded, and so of the whole project, or made by a job of this environment; of any where it is null. */
+/**
+ * SQL condition: the artifact was uploaded, and so belongs to the whole project, or a job of this environment
+ * made it. A null environment matches all.
+ */
 const IS_OF_ENVIRONMENT = (environment: string) =>
   `(${environment}::text IS NULL OR artifact.uploaded_by IS NOT NULL OR EXISTS (
     SELECT ${MAKERS_OF("artifact.project_id", "artifact.id")} AND job.environment = ${environment}))`;
@@ -87,7 +93,7 @@ const listMade = statement("artifact.list.made_in_embed", {
        SELECT ${MAKERS_OF("$projectId", "asked.id")} AND ${OF_PANEL_SESSION("$sessionId")})`,
 });
 
-/** Which of these artifacts jobs of this panel session made. */
+/** Those of these artifacts that jobs of this embed session made. */
 export async function madeInEmbed(
   sessionId: string,
   projectId: string,
@@ -97,7 +103,7 @@ export async function madeInEmbed(
   return new Set(rows.map(({ id }) => id));
 }
 
-/** An artifact as its row has it. */
+/** Columns of an artifact's row. */
 export type FoundArtifact = {
   id: string;
   project_id: string;
@@ -126,8 +132,8 @@ const readArtifact = statement("artifact.read.visible", {
 });
 
 /**
- * An artifact by its id: uploaded, where the caller may see its project, or made by a job that it may see. NotFound for
- * somebody else's as for none; Gone where its bytes were removed.
+ * An artifact by its id: uploaded to a project that the caller may see, or made by a job that the caller may
+ * see. NotFound for a foreign artifact as for an unknown one; Gone if its bytes were removed.
  */
 export async function findArtifact(ctx: Ctx, artifactId: string): Promise<FoundArtifact> {
   const scope = access.authorize(ctx, "jobs:read", "made rows");
@@ -145,7 +151,10 @@ export async function findArtifact(ctx: Ctx, artifactId: string): Promise<FoundA
   return found;
 }
 
-/** Where an input finds its artifacts: what was uploaded to the project, and the outputs of one environment or, null, of all. */
+/**
+ * Artifacts that an input may name: uploads of the project, and the outputs of one environment, or of all if
+ * null.
+ */
 export type InputReach = { projectId: string; outputsOf: string | null };
 
 const readInput = statement("artifact.read.input", {
@@ -156,8 +165,8 @@ const readInput = statement("artifact.read.input", {
 });
 
 /**
- * The artifact an input names, as far as its request reaches: of another project or environment, of no one and removed are
- * the same 422 at this field.
+ * The artifact that an input names, if its request reaches it. A foreign project or environment, an unknown
+ * id and a removed artifact give the same 422 at this field.
  */
 export async function artifactInput(
   { projectId, outputsOf }: InputReach,
@@ -183,9 +192,9 @@ const keepRows = statement("artifact.update.kept_until", {
 });
 
 /**
- * Keeps the artifacts a request names until the row of its job or adapter is there, which keeps them from then on; how long
- * they are offered to others does not change. One whose content was removed since it was found is the same 422 as none.
- * Pruning reads the rows under the same locks.
+ * Keeps the artifacts that a request names until the row of its job or adapter exists, which keeps them from
+ * then on; their expiry for others does not change. Content that was removed since it was found gives the
+ * same 422 as an unknown id. Pruning reads the rows under the same locks.
  */
 export async function keepNamed(
   database: Queryable,
@@ -209,7 +218,7 @@ function noSuchArtifact(field: (string | number)[]): never {
   ]);
 }
 
-/** A body that ends before the length it was announced with was cut off. */
+/** Refuses a body whose length differs from its Content-Length, because it was cut off. */
 async function* whole(bytes: AsyncIterable<Uint8Array>, declared: number): AsyncGenerator<Uint8Array> {
   let length = 0;
   for await (const piece of bytes) {
@@ -233,7 +242,7 @@ function refuse(msg: string): never {
   throw new ValidationFault([{ loc: ["body"], msg, type: "value_error" }]);
 }
 
-/** The media type alone, without parameters; what is none counts as bytes of no known kind. */
+/** The media type alone, without parameters; octet-stream if it is invalid. */
 function toMediaType(given: string | null): string {
   const type = given?.split(";", 1)[0]?.trim().toLowerCase() ?? "";
   return /^[\w!#$&^.+-]{1,64}\/[\w!#$&^.+-]{1,127}$/.test(type) ? type : "application/octet-stream";

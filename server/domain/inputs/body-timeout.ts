@@ -1,11 +1,12 @@
 import { fail, ValidationFault } from "@/server/platform/errors/errors";
 
-/** How long a body may take: until its next piece, and altogether. */
+/** Limits for the arrival of a body: milliseconds until its next piece, and in total. */
 export type BodyTimeout = { idleMs: number; wholeMs: number };
 
 /**
- * The same bytes, with an end to waiting for them: RequestTimeout (408) when no piece comes in time. Only the time that
- * the caller lets pass counts as idle. A body that breaks off because its caller went away is a refusal like any other.
+ * Limits the wait for a body's bytes: RequestTimeout (408) if no piece arrives in time. Only time spent
+ * waiting for the client counts as idle. A body that breaks off because its client went away is refused like
+ * any other.
  */
 export function withBodyTimeout(
   source: AsyncIterable<Uint8Array>,
@@ -30,11 +31,11 @@ export function withBodyTimeout(
             clearTimeout(timer);
           }
           isLate = true;
-          coming.catch(() => {}); // no one waits for it any more
+          coming.catch(() => {}); // nothing awaits it any longer
           return fail("RequestTimeout", "The request body did not arrive in time. Send it again.");
         },
         async return() {
-          // A source that is still waited for would answer only after its next piece.
+          // A source with a pending read would close only after its next piece, so a late one is not awaited.
           const closed = chunks.return?.();
           if (isLate) closed?.catch(() => {});
           else await closed;

@@ -10,16 +10,16 @@ import { maybe, text, timestamptz } from "@/server/sql/column";
 import { statement } from "@/server/sql/statement";
 import { insertArtifact } from "./artifact-row";
 
-/** How long an artifact without an owner may stay: its process died. */
+/** Lifetime of an artifact without an owner, which remains if its process died. */
 const UNOWNED_MS = HOUR_MS;
 
-/** Bytes that are in the store for somebody who is about to own them. */
+/** Bytes in the store whose owner is about to be written. */
 export type Kept = Stored & {
   artifactId: string;
   createdAt: Date;
-  /** Makes them last until then, for ever where it is null, in the transaction that writes their owner. */
+  /** Keeps them until then, or forever if null, in the transaction that writes their owner. */
   own(database: Queryable, expiresAt: Date | null): Promise<void>;
-  /** Takes row and bytes back: there will be no owner. */
+  /** Removes row and bytes, because no owner will be written. */
   discard(): Promise<void>;
 };
 
@@ -31,8 +31,9 @@ const storeExpiry = statement("artifact.update.expires_at", {
 });
 
 /**
- * Keeps bytes as an artifact of the project whose owner is written next. Before they are in the store an artifact
- * that soon expires names them: a process that dies in between leaves nothing that pruning does not find.
+ * Stores bytes as an artifact of the project whose owner is written next. An artifact row with a short expiry
+ * is written before the bytes are in the store: if the process dies in between, pruning finds everything that
+ * it left.
  */
 export async function keepFor(
   ctx: Ctx,
@@ -43,7 +44,10 @@ export async function keepFor(
   const artifactId = newId("artifact");
   let isNew = false;
   let createdAt = ctx.now();
-  /** When the store had the bytes, of which it had none before; null: not known to be new. */
+  /**
+   * Time at which the store received these bytes, if it had none before; null if they are not known to be
+   * new.
+   */
   let putAt: Date | null = null;
   const discard = (stored: Stored) => discardArtifact(artifactId, stored.sha256, putAt);
   let announced: Stored | undefined;
@@ -102,8 +106,8 @@ const deleteArtifact = statement("artifact.delete", {
 });
 
 /**
- * New bytes go at once, unless another caller announced or put the same. Bytes that were there before may be about to get an
- * owner, such as a job's output: pruning removes those later.
+ * Removes new bytes at once, unless another caller announced or put the same ones. Bytes that were there
+ * before may be about to get an owner, such as a job's output; pruning removes those later.
  */
 async function discardArtifact(artifactId: string, sha256: string, putAt: Date | null): Promise<void> {
   try {
@@ -118,7 +122,8 @@ async function discardArtifact(artifactId: string, sha256: string, putAt: Date |
       await deleteArtifact.run(client, { artifactId });
     });
   } catch (cause) {
-    // The refusal that led here is the one to tell; the row expires and takes the bytes along.
+    // The refusal that led here is the error to report; the row expires, and pruning removes the bytes with
+    // it.
     log.warn({ err: cause, artifactId }, "an upload without an owner is left for pruning");
   }
 }

@@ -53,7 +53,7 @@ test("a body that is cut off anywhere is refused", async () => {
   }
 });
 
-test("no file, two files and endless fields are refused", async () => {
+test("a body without a file, with two files or with endless fields is refused", async () => {
   const one = body(Buffer.from("a"), { after: "\r\n" });
   const two = Buffer.concat([one, body(Buffer.from("b"))]);
   await expect(whole((await readFilePart(cut(two, 9), boundary)).bytes)).rejects.toThrow(
@@ -68,7 +68,7 @@ test("no file, two files and endless fields are refused", async () => {
 const field = (name: string, value: string) =>
   `--${boundary}\r\nContent-Disposition: form-data; name="${name}"\r\n\r\n${value}\r\n`;
 
-/** Reads a body whole; the reader's events, in order. */
+/** Reads a whole body; returns its file and the reader's events in order. */
 async function read(bytes: Buffer, size: number) {
   const events: string[] = [];
   const part = await readFilePart(cut(bytes, size), boundary, {
@@ -80,7 +80,7 @@ async function read(bytes: Buffer, size: number) {
   return { events, content: content.toString() };
 }
 
-test("fields before and behind the file are reported in order, before the bytes end", async () => {
+test("fields before and after the file are reported in order, before the bytes end", async () => {
   const before = field("a", "one\r\n--") + field('b"c', "").replace('b"c', "b%22c");
   const after = `\r\n${field("d", "ü")}--${boundary}--\r\n`;
   const sent = body(Buffer.from("The file."), { before, after });
@@ -91,7 +91,7 @@ test("fields before and behind the file are reported in order, before the bytes 
     });
 });
 
-test("what a reader refuses ends the body there, and closes its source", async () => {
+test("a refusal by the reader ends the body there, and closes its source", async () => {
   const sent = body(Buffer.alloc(5_000, 1), {
     before: field("a", "1"),
     after: `\r\n${field("z", "9")}--${boundary}--`,
@@ -133,7 +133,7 @@ test("what a reader refuses ends the body there, and closes its source", async (
   }
 });
 
-test("everything that is not the file has an end: parts, heads, fields and what is behind", async () => {
+test("everything besides the file is limited: parts, heads, fields and the text after the end", async () => {
   const tail = `\r\n--${boundary}--`;
   const many = field("a", "").repeat(201);
   const wide = field("a", "x".repeat(60_000)).repeat(3);
@@ -146,7 +146,7 @@ test("everything that is not the file has an end: parts, heads, fields and what 
     await expect(read(body(Buffer.from("x"), { after }), 4096)).rejects.toThrow(/too long|too many/);
 });
 
-test("text before the first boundary and behind the last one is ignored", async () => {
+test("text before the first boundary and after the last one is ignored", async () => {
   const after = `\r\n${field("d", "1")}--${boundary}--\r\nAn epilogue.\r\n${field("e", "2")}--${boundary}--`;
   for (const size of [1, 7, 1000])
     expect(await read(body(Buffer.from("x"), { before: "A preamble.\r\n", after }), size)).toEqual({
@@ -161,7 +161,7 @@ test("the text of a field is UTF-8 without U+0000", () => {
     expect(() => fieldText("a", Buffer.from(bytes))).toThrow("body.a");
 });
 
-test("boundaries and names as browsers and tools write them", () => {
+test("boundaries and names are read as browsers and tools write them", () => {
   expect(boundaryOf('multipart/form-data; boundary="a b"')).toBe("a b");
   expect(boundaryOf("Multipart/Form-Data; charset=utf-8; boundary=xyz")).toBe("xyz");
   for (const other of [undefined, "image/png", "multipart/form-data-x", "multipart/mixed; boundary=x"])
@@ -176,7 +176,7 @@ test("boundaries and names as browsers and tools write them", () => {
   expect(filenameOf("form-data; name=x")).toBeNull();
 });
 
-test("the name of a file is UTF-8, or Latin-1 where its bytes are no UTF-8; sent twice it must be the same", async () => {
+test("the name of a file is UTF-8, or Latin-1 if its bytes are not UTF-8; sent twice it must be the same", async () => {
   const nameOf = async (lines: string[], encoding: BufferEncoding) => {
     const head = lines.map((line) => `Content-Disposition: form-data; name="file"; filename="${line}"`);
     const bytes = [`--${boundary}\r\n${head.join("\r\n")}\r\n\r\n`, `a\r\n--${boundary}--\r\n`];

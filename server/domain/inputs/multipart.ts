@@ -2,7 +2,10 @@ import { isUtf8 } from "node:buffer";
 import { ValidationFault } from "@/server/platform/errors/errors";
 import { textsOf } from "@/server/platform/text/header";
 
-/** The file of a multipart/form-data body: the name of its field, its own media type and name, and its bytes as they come. */
+/**
+ * The file of a multipart/form-data body: the name of its field, its own media type and name, and its bytes
+ * as they arrive.
+ */
 export type FilePart = {
   field: string | null;
   mediaType: string | null;
@@ -10,29 +13,29 @@ export type FilePart = {
   bytes: AsyncIterable<Uint8Array>;
 };
 
-/** Receives the parts of a body in order; what it throws refuses the body. */
+/** Receives the parts of a body in order; an error that it throws refuses the body. */
 export type FormReader = {
-  /** Each field that is no file. */
+  /** Called for each field that is not a file. */
   field?(name: string | null, value: Buffer): void;
-  /** The file, before its first byte. */
+  /** Called with the file, before its first byte. */
   file?(part: Omit<FilePart, "bytes">): Promise<void>;
-  /** The body was whole; the file's bytes have not ended yet. */
+  /** Called when the body was read to its end, before the file's bytes end. */
   end?(): Promise<void>;
 };
 
 const MOST_HEADER_BYTES = 16 * 1024;
-/** Of everything that is not the file. */
+/** Limit for everything that is not the file. */
 const MOST_OTHER_BYTES = 128 * 1024;
 const MOST_FIELD_BYTES = 64 * 1024;
 const MOST_PARTS = 200;
 
-/** What a multipart body measures beside its file at most. */
+/** Most bytes that a multipart body may have besides its file. */
 export const MOST_AROUND_FILE = MOST_OTHER_BYTES;
 
 const isForm = (contentType: string | undefined) =>
   /^multipart\/form-data\s*(?:;|$)/i.test(contentType ?? "");
 
-/** The boundary of a multipart content type, or null for another type. Refuses a form that names none. */
+/** The boundary of a multipart content type; null for another type. Refuses a form that names none. */
 export function boundaryOf(contentType: string | undefined): string | null {
   if (!isForm(contentType)) return null;
   const match = /;\s*boundary=(?:"([^"\r\n]{1,70})"|([^\s;"]{1,70}))\s*(?:;|$)/i.exec(contentType ?? "");
@@ -42,10 +45,10 @@ export function boundaryOf(contentType: string | undefined): string | null {
 }
 
 /**
- * Reads up to the one file of a multipart body. Its bytes are handed on piece by piece, and end only when everything
- * behind them was read too: with an error when the body ends before its closing boundary, holds a second file, or the
- * reader refuses something. Memory does not grow with the file. The caller reads the bytes or ends them, which closes
- * the source; so does every refusal.
+ * Reads up to the one file of a multipart body. Its bytes are yielded piece by piece, and end only after
+ * everything behind them was read too: with an error if the body ends before its closing boundary, holds a
+ * second file, or the reader refuses something. Memory does not grow with the file. The caller must read the
+ * bytes or end them, which closes the source; so does every refusal.
  */
 export async function readFilePart(
   source: AsyncIterable<Uint8Array>,
@@ -55,7 +58,7 @@ export async function readFilePart(
   const delimiter = Buffer.from(`\r\n--${boundary}`);
   const body = bodyOf(source);
   const nextHead = headsOf(body);
-  /** Reads fields up to the file or the end of the body, which is null. */
+  /** Reads fields up to the file; null at the end of the body. */
   async function nextFile() {
     for (let head = await nextHead(); head; head = await nextHead()) {
       if (head.isFile) return head;
@@ -92,14 +95,14 @@ export async function readFilePart(
 
 type Body = ReturnType<typeof bodyOf>;
 
-/** A body as it comes: what of it is held, and how much of it was no file. */
+/** Buffers a body while it arrives, and counts its bytes that are not the file. */
 function bodyOf(source: AsyncIterable<Uint8Array>) {
   const chunks = source[Symbol.asyncIterator]();
-  // The first boundary is at the very start: with a line break before it, it is like the others.
+  // The first boundary is at the very start: a line break before it makes it like the others.
   let held = Buffer.from("\r\n");
   let others = 0;
 
-  /** One more piece; false at the end. */
+  /** Reads one more piece; false at the end. */
   async function gather(): Promise<boolean> {
     const { done, value } = await chunks.next();
     if (!done) held = held.length === 0 ? Buffer.from(value) : Buffer.concat([held, value]);
@@ -112,7 +115,7 @@ function bodyOf(source: AsyncIterable<Uint8Array>) {
     others += bytes;
     if (others > MOST_OTHER_BYTES) refuse("The fields of the multipart body are too long.");
   }
-  /** What comes before the mark, which is taken too. */
+  /** Consumes the bytes up to and including the mark, and returns those before it. */
   async function until(mark: Buffer, most: number): Promise<Buffer> {
     for (let from = 0; ; ) {
       const at = held.indexOf(mark, from);
@@ -128,7 +131,7 @@ function bodyOf(source: AsyncIterable<Uint8Array>) {
       await more();
     }
   }
-  /** The same piece by piece, of any length. */
+  /** Yields the bytes before the mark piece by piece, without a limit, and consumes the mark. */
   async function* piecesUntil(mark: Buffer): AsyncGenerator<Uint8Array> {
     for (;;) {
       const at = held.indexOf(mark);
@@ -137,7 +140,7 @@ function bodyOf(source: AsyncIterable<Uint8Array>) {
         held = held.subarray(at + mark.length);
         return;
       }
-      // What may be the beginning of the mark waits for what follows.
+      // The last bytes may begin the mark, so they wait for the next piece.
       const ready = held.length - mark.length;
       if (ready > 0) {
         const bytes = held.subarray(0, ready);
@@ -147,14 +150,14 @@ function bodyOf(source: AsyncIterable<Uint8Array>) {
       await more();
     }
   }
-  /** Takes these two characters if they are next. */
+  /** Consumes the next two characters if they are these. */
   async function takeTwo(text: string): Promise<boolean> {
     while (held.length < 2) await more();
     if (held.subarray(0, 2).toString("latin1") !== text) return false;
     held = held.subarray(2);
     return true;
   }
-  /** What is behind the closing boundary is ignored, as RFC 2046 (5.1.1) says of it and of what is before the first. */
+  /** Ignores the text after the closing boundary, as RFC 2046 (5.1.1) says; it counts toward the limit. */
   async function end(): Promise<void> {
     do {
       countOthers(held.length);
@@ -166,7 +169,7 @@ function bodyOf(source: AsyncIterable<Uint8Array>) {
     piecesUntil,
     takeTwo,
     end,
-    /** Puts bytes in front of what comes next. */
+    /** Puts bytes back in front of the next ones. */
     unread(bytes: Buffer): void {
       held = Buffer.concat([bytes, held]);
     },
@@ -176,7 +179,9 @@ function bodyOf(source: AsyncIterable<Uint8Array>) {
   };
 }
 
-/** After a boundary: the head of the part that follows, or null at the end of the body. */
+/**
+ * Returns a function that, after a boundary, reads the head of the next part; null at the end of the body.
+ */
 function headsOf(body: Body) {
   let parts = 0;
   return async () => {
@@ -188,7 +193,7 @@ function headsOf(body: Body) {
   };
 }
 
-/** The text of a field. Refuses what is no UTF-8, and the one character that no database keeps. */
+/** The text of a field. Refuses invalid UTF-8, and U+0000, which PostgreSQL cannot store. */
 export function fieldText(name: string, value: Buffer): string {
   const refuseField = (msg: string, type: string): never => {
     throw new ValidationFault([{ loc: ["body", name], msg, type }]);
@@ -213,20 +218,20 @@ function readHead(head: string) {
   return { field, filename, mediaType, isFile: filename !== null || field?.toLowerCase() === "file" };
 }
 
-/** The file name of a Content-Disposition header, if it has one. */
+/** The file name of a Content-Disposition header; null if it has none. */
 export function filenameOf(disposition: string): string | null {
   const exact = /;\s*filename\*=UTF-8'[^']*'([^;\s]+)/i.exec(disposition)?.[1];
   if (exact) {
     try {
       return decodeURIComponent(exact);
     } catch {
-      // the plain form is taken then
+      // the plain form is used then
     }
   }
   return parameterOf(disposition, "filename");
 }
 
-/** A parameter of a header, quoted or not; browsers write a quotation mark in it as %22. */
+/** A parameter of a header, quoted or not; null if absent. Browsers write a quotation mark in it as %22. */
 function parameterOf(header: string, name: string): string | null {
   const match = new RegExp(`;\\s*${name}=(?:"((?:[^"\\\\]|\\\\.)*)"|([^;\\s]+))`, "i").exec(header);
   const quoted = match?.[1]?.replace(/\\(.)/g, "$1").replaceAll("%22", '"');

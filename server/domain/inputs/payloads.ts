@@ -13,7 +13,7 @@ import { DAY_MS } from "@/server/platform/time/units";
 import { pick, present, text, timestamptz } from "@/server/sql/column";
 import { statement } from "@/server/sql/statement";
 
-/** How long a stored input can be named. */
+/** Lifetime of a stored input. */
 const KEPT_MS = 7 * DAY_MS;
 
 const insertPayload = statement("payload.insert", {
@@ -31,8 +31,9 @@ const insertPayload = statement("payload.insert", {
 });
 
 /**
- * Keeps an input to be named by `inputPayloadRef`. Stored as its RFC 8785 text, always encrypted; `sha256` is of that
- * text, which is the `inputHash` on the receipt of what runs with it.
+ * Stores an input that requests can name with `inputPayloadRef`. It is stored as RFC 8785 text, always
+ * encrypted; `sha256` is the hash of that text, which is the `inputHash` on the receipt of every execution
+ * that uses it.
  */
 export async function storePayload(
   ctx: Ctx,
@@ -68,8 +69,9 @@ const readPayload = statement("payload.read.input", {
 });
 
 /**
- * The input a request runs with: its own, or the stored one it names. A payload of somebody else, of another project,
- * of another kind, expired or none at all are the same 422; a stored and an inline input that differ are a conflict.
+ * The input of a request: its own, or the stored one that it names. A foreign payload, one of another project
+ * or kind, an expired one and an unknown one give the same 422; a stored and an inline input that differ are
+ * a conflict.
  */
 export async function resolveInput(
   projectId: string,
@@ -93,7 +95,7 @@ const readHash = statement("payload.read.hash", {
   sql: `SELECT sha256 FROM payload WHERE id = $payloadId AND project_id = $projectId AND kind = 'input'`,
 });
 
-/** The hash of a stored input, also of one that has expired; null where there is none of this project. */
+/** The hash of a stored input, even if the input has expired; null if this project has none of this id. */
 export async function storedInputHashOf(projectId: string, payloadId: string): Promise<string | null> {
   const rows = await readHash.all(pool, { payloadId, projectId });
   return rows[0]?.sha256 ?? null;
