@@ -13,8 +13,9 @@ import { freeze, toKnown } from "./sources/sources";
 import { suggestLike, suggestOwn } from "./suggest";
 
 /**
- * Uses what a name or a link means: an adapter of the environment, or a public one that is registered where one file of
- * weights and its family are known. Anything else is answered as the suggestion was, and registers nothing.
+ * Applies a name or a link: uses the adapter of the environment that it means, or registers a public one if
+ * its weights file and its family are known. Any other query gets the answer of `suggest` and registers
+ * nothing.
  */
 export async function accept(
   ctx: Ctx,
@@ -54,7 +55,7 @@ async function acceptPublic(
   const suggestion: Suggestion = { resolution: "suggestion", patch: null, preview, adapter: null };
   if (!selectedFile || !baseModelFamily) return suggestion;
 
-  // The commit that was looked at, whatever the branch is by now.
+  // Freezes the commit that was looked at, even if the branch has moved since.
   const frozen = await freeze(ctx, { ...looked.source, revision: looked.revision }, ["body", "query"]);
   if (!frozen.isFrozen) return suggestion;
   const described = {
@@ -69,7 +70,7 @@ async function acceptPublic(
   return registerOnce(ctx, place, described, toKnown(ctx, frozen));
 }
 
-/** The same frozen source is the same adapter, also when several callers accept it at once. */
+/** Registers a frozen source once: concurrent callers that accept it get the same adapter. */
 function registerOnce(
   ctx: Ctx,
   place: Place,
@@ -111,7 +112,7 @@ const listOfSource = statement("model_adapter.list.source", {
      ORDER BY adapter.id`,
 });
 
-/** Adapters of this source, oldest first: of one commit or file where it names one, else of any. */
+/** Adapters of this source, oldest first, limited to its commit and its file if it names them. */
 function registeredFrom(
   database: Queryable,
   { projectId, environment }: Place,

@@ -4,7 +4,7 @@ import { inTransaction } from "@/server/platform/db";
 import { newId } from "@/server/platform/ids";
 import { type Described, insertAdapter, type KnownSource, nameTaken, placeOf } from ".";
 
-/** A source as it is known once it was looked at: a file at a commit. */
+/** A source after it was looked at: one file at one commit. */
 export const source = (more: Partial<KnownSource> = {}): KnownSource => ({
   kind: "huggingface",
   ref: `owner/${newId("adapter")}`,
@@ -19,7 +19,7 @@ export const source = (more: Partial<KnownSource> = {}): KnownSource => ({
   ...more,
 });
 
-/** Registers an adapter of a source that no one has to ask the network for. */
+/** Registers an adapter of a source that needs no network. */
 export async function putAdapter(
   ctx: Ctx,
   displayName: string,
@@ -35,14 +35,14 @@ export async function putAdapter(
 
 type Where = { environment?: string; projectId?: string };
 
-/** What one operation was refused with: a code, or the place and kind of a field's fault. */
+/** The fault of an operation: a code, or the place and type of a field's fault; "nothing" if it succeeded. */
 export async function refusal(work: Promise<unknown>): Promise<unknown> {
   try {
     await work;
   } catch (error) {
     if (error instanceof Error && "code" in error) return error.code;
     if (error instanceof Error && "issues" in error) {
-      const [issue] = error.issues as { loc: unknown[]; type: string }[]; // of a ValidationFault
+      const [issue] = error.issues as { loc: unknown[]; type: string }[]; // the issues of a ValidationFault
       return `${issue?.loc.join(".")} ${issue?.type}`;
     }
     throw error;

@@ -10,25 +10,31 @@ import { findStored, ownAddress, weightsLink } from "./sources/weights-link";
 
 type Kind = ResolvedAdapter["source"]["kind"];
 
-/** Where weights of a kind are fetched from; null: their provider knows them by a word of its own. */
+/**
+ * Origin from which weights of a kind are fetched; null if their provider knows them by its own reference.
+ */
 const originOf = (kind: Kind): string | null =>
   ({ provider_ref: null, huggingface: env.HF_BASE_URL, service_artifact: ownAddress() })[kind];
 
 const isPrivate = (address: string) =>
   refusalOfAddress(new URL(address), { allowHttp: true, allowPrivateAddresses: false }) !== null;
 
-/** The address this provider would have to fetch weights from and cannot reach: a private one, from outside; else null. */
+/**
+ * The private address that this provider would have to fetch weights from and cannot reach; null if it
+ * reaches them.
+ */
 export function unreachableFor(provider: Provider, kind: Kind): string | null {
   const origin = originOf(kind);
   if (origin === null || provider.name === SANDBOX || !isPrivate(origin)) return null;
-  // What is private itself, such as a vendor's substitute on this machine, reaches what is.
+  // A provider at a private address, such as a vendor's substitute on this machine, reaches private
+  // addresses.
   const base = baseUrlOf(provider);
   return base !== null && isPrivate(base) ? null : origin;
 }
 
 /**
- * What a call has for the adapters of an execution, each fixed as it was at admission. Addresses into our own store are good
- * until then and are nowhere else. Null: weights of ours are not there any more.
+ * The adapters of a provider call, as admission fixed them. Links into our own store work until `expiresAt`
+ * and are stored nowhere. Null if weights in our store were removed.
  */
 export async function toCall(
   adapters: ResolvedAdapter[],
@@ -47,7 +53,7 @@ export async function toCall(
 function addressOf({ source, artifactId }: ResolvedAdapter, provider: Provider, expiresAt: Date): string {
   const { kind, ref, revision, filePath } = source;
   if (kind === "provider_ref") {
-    // `replicate:owner/model` names the provider a second time; the vendor knows the rest alone.
+    // `replicate:owner/model` repeats the provider's name; the vendor knows only the rest.
     const own = ref.startsWith(`${provider.name}:`) ? ref.slice(provider.name.length + 1) : ref;
     return revision === null ? own : (provider.adapterReference?.(own, revision) ?? own);
   }

@@ -31,8 +31,8 @@ const updateAdapter = statement("model_adapter.update.described", {
 });
 
 /**
- * Changes the description of an adapter: fields that are left out stay, and null removes one. Its source stays, and
- * executions that were admitted keep the description of their moment. 422 where another adapter has the name.
+ * Changes the description of an adapter: omitted fields stay, and null removes one. Its source stays, and
+ * admitted executions keep the description from their admission. 422 if another adapter has the name.
  */
 export async function change(ctx: Ctx, adapterId: string, said: ModelAdapterChange): Promise<ModelAdapter> {
   const { id, organization_id: organizationId } = await findAdapter(ctx, adapterId, "adapters:write");

@@ -18,13 +18,14 @@ const markDeleted = statement("model_adapter.update.deleted", {
 });
 
 /**
- * Puts an adapter away; its row stays, because receipts name it, and its name is free again. AdapterInUse (409) while
- * the current version of an alias, a default or a binding uses it.
+ * Deletes an adapter; its row stays, because receipts name it, and its name becomes free. AdapterInUse (409)
+ * while the current version of an alias, a default or a binding uses it.
  */
 export async function remove(ctx: Ctx, adapterId: string): Promise<z.output<typeof AdapterDeleted>> {
   const known = await findAdapter(ctx, adapterId, "adapters:write");
   return inTransaction(async (client) => {
-    // A transaction that is about to reference it holds it too, so this waits and then sees the reference below.
+    // A transaction that is about to reference the adapter locks it too, so this waits and then sees the
+    // reference below.
     if ((await lockAdapter.count(client, { adapterId: known.id })) === 0)
       fail("NotFound", "There is no such adapter.");
     const references = await listReferences.all(client, { projectId: known.project_id, adapterId: known.id });

@@ -10,17 +10,17 @@ import { nameKey } from "./names";
 import type { Place } from "./place";
 import { ADAPTER, refuseAt, toAdapter } from "./rows";
 
-/** Where weights come from, and how sure that is, as it is kept. */
+/** The stored source of weights, with its certainty and its health. */
 export type KnownSource = Omit<ModelAdapter["source"], "kind"> & {
   kind: ModelAdapter["source"]["kind"];
-  /** Does it name the same bytes for ever? */
+  /** True if the source names the same bytes forever. */
   frozen: boolean;
-  /** Where they are in our own store. */
+  /** Artifact of the weights in our own store; null if they are elsewhere. */
   artifactId: string | null;
   health: { status: ModelAdapter["sourceHealth"]["status"]; checkedAt: Date | null; detail: string | null };
 };
 
-/** What is said of an adapter besides its source. */
+/** Description of an adapter, without its source. */
 export type Described = Pick<ModelAdapterCreate, "displayName"> &
   Partial<Omit<ModelAdapterCreate, "displayName" | "source" | "type" | "environment">>;
 
@@ -40,7 +40,7 @@ const addAdapter = statement("model_adapter.insert", {
 });
 
 /**
- * Writes an adapter and who registered it, within the caller's transaction. Null where another adapter of the
+ * Writes an adapter and its audit entry within the caller's transaction. Null if another adapter of the
  * environment has the name.
  */
 export async function insertAdapter(
@@ -99,10 +99,10 @@ export async function insertAdapter(
   return toAdapter(row);
 }
 
-/** A signature or a token of a link has no place in a log that never changes. */
+/** Cuts a link's query and fragment: a signature or token must not enter a log that never changes. */
 const withoutQuery = (ref: string) => ref.replace(/[?#].*$/s, "");
 
-/** The refusal of a name that another adapter has. */
+/** Refuses a name that another adapter has. */
 export function nameTaken(): never {
   return refuseAt(
     ["body", "displayName"],

@@ -1,4 +1,7 @@
-/** What makes a name one, however it is written: NFC, in lower case by Unicode's own mapping, of no language. */
+/**
+ * The key under which all spellings of a name are equal: NFC, in lower case by Unicode's language-independent
+ * mapping.
+ */
 export function nameKey(name: string): string {
   return name.normalize("NFC").toLowerCase();
 }

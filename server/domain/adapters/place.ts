@@ -1,10 +1,13 @@
 import { access, type ProjectAccess } from "@/server/domain/access";
 import type { Ctx, Scope } from "@/server/domain/ctx";
 
-/** An environment of a project: what is registered in one is nothing to another. */
+/** An environment of a project; an adapter registered in one is unknown in any other. */
 export type Place = { project: ProjectAccess; projectId: string; environment: string };
 
-/** Where a request works, where the caller has this right. A key works in its own environment only. */
+/**
+ * The project and environment of a request, if the caller has this right there. A key works only in its own
+ * environment.
+ */
 export async function placeOf(
   ctx: Ctx,
   named: { projectId?: string | undefined; environment?: string | null | undefined },

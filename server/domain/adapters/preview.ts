@@ -14,7 +14,7 @@ import { askSource } from "./sources/ask-source";
 
 const AT = ["body", "query"];
 
-/** Looks a public source up and proposes what to register. Registers nothing and reads no tensor. */
+/** Looks up a public source and proposes a registration. Registers nothing and reads no tensor. */
 export async function previewSource(
   ctx: Ctx,
   named: { projectId?: string | undefined },
@@ -27,13 +27,13 @@ export async function previewSource(
   return toPreview(query, await look(ctx, source));
 }
 
-/** What of a text names a source that can be looked up from here; null: nothing. */
+/** The source that a text names, if it can be looked up from here; otherwise null. */
 export function readPublic(query: string): SourceRef | null {
   const source = readSource(query);
   return source && sourceOf(source).preview ? source : null;
 }
 
-/** What the source tells. */
+/** Looks up a source. Its refusal is a 422 at `query`; ProviderUnavailable if it cannot be reached. */
 export function look(ctx: Ctx, source: SourceRef): Promise<Looked> {
   return askSource(AT, async () => {
     const looked = await sourceOf(source).preview?.(source, sourceIo(ctx.signal?.()));

@@ -37,7 +37,7 @@ const search = statement("model_adapter.list.search", {
      ORDER BY adapter.id DESC LIMIT $limit`,
 });
 
-/** The adapters of an environment, newest first: all, or those that are looked for. */
+/** The adapters of an environment, newest first: all, or those that match the search. */
 export async function list(
   ctx: Ctx,
   query: z.output<typeof ListModelAdapters>,
@@ -64,7 +64,7 @@ const listFamilies = statement("model_adapter.list.families", {
      WHERE project_id = $projectId AND environment = $environment AND deleted_at IS NULL AND base_model_family IS NOT NULL`,
 });
 
-/** What the adapters of an environment call the family: `FLUX.1-dev` is `flux`. */
+/** The names that adapters of an environment use for a family: `FLUX.1-dev` is `flux`. */
 async function namesOfFamily({ projectId, environment }: Place, family: string): Promise<string[]> {
   const rows = await listFamilies.all(pool, { projectId, environment });
   const meant = familyOfWord(family);
@@ -73,7 +73,7 @@ async function namesOfFamily({ projectId, environment }: Place, family: string):
     .filter((name) => (meant ? familyOfWord(name) === meant : nameKey(name) === nameKey(family)));
 }
 
-/** One adapter. */
+/** One adapter. NotFound if the caller cannot see it. */
 export async function get(ctx: Ctx, adapterId: string): Promise<ModelAdapter> {
   return toAdapter(await findAdapter(ctx, adapterId, "jobs:read"));
 }

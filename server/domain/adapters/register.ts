@@ -7,8 +7,8 @@ import { placeOf } from "./place";
 import { described, findSource } from "./sources/sources";
 
 /**
- * Registers weights under a name. Nothing of their tensors is fetched; what the source is is fixed now. What the caller
- * does not say of them they may say themselves.
+ * Registers weights under a name. No tensor is fetched, and the source is fixed to its present bytes where
+ * possible. Fields that the caller omits come from the metadata of an uploaded file.
  */
 export async function register(
   ctx: Ctx,

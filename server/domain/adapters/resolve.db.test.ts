@@ -51,7 +51,7 @@ test("a weight is the chosen one, else the alias version's, else the recommended
   expect(only(await resolve([{ alias: "weighed", weight: 2 }]))?.weight).toBe(2);
 });
 
-test("the default is used where none are named, at the version the recipe is bound to; an empty list has none", async () => {
+test("a request without adapters uses the default at its bound version; an empty list uses none", async () => {
   const { ctx, resolve, alias } = await setUp();
   expect(await resolve()).toEqual(adapters.NO_ADAPTERS);
   const first = await putAdapter(ctx, "first");
@@ -71,7 +71,7 @@ test("the default is used where none are named, at the version the recipe is bou
   expect((await resolve()).adapters).toEqual([]);
 });
 
-test("only models that take all of them are left", async () => {
+test("only models that support all adapters remain", async () => {
   const { ctx, resolve } = await setUp();
   const flux = await putAdapter(ctx, "flux", { baseModelFamily: "FLUX.1" });
   const xl = await putAdapter(ctx, "xl", { baseModelFamily: "SDXL 1.0" });
@@ -107,7 +107,7 @@ test("only models that take all of them are left", async () => {
   expect(await refusal(modelsOf(flux.adapterId, xl.adapterId))).toBe("body.input.adapters incompatible");
 });
 
-test("what cannot be used is refused at its place, all at once", { tags: "long" }, async () => {
+test("unusable adapters are refused at their places, all at once", { tags: "long" }, async () => {
   const { ctx, projectId, resolve, alias } = await setUp();
   const good = await putAdapter(ctx, "good");
   const loose = await putAdapter(ctx, "loose", { frozen: false, revision: null, filePath: null });
@@ -133,7 +133,7 @@ test("what cannot be used is refused at its place, all at once", { tags: "long" 
     [{ adapterId: good.adapterId }, "adapterId repeated"],
   ] as const)
     expect(await refusal(resolve([{ alias: "good" }, choice]))).toBe(`body.input.adapters.1.${wanted}`);
-  // The adapter and its aliases say so before a request is refused, in the same words.
+  // The adapter and its aliases report the obstacle before a request is refused, in the same words.
   for (const { adapterId, displayName } of [loose, lost, strange, mute, unfit]) {
     const { runnable, notRunnable } = await adapters.get(ctx, adapterId);
     const [obstacle, ...more] = notRunnable;
@@ -172,6 +172,6 @@ test.each([
 ])("%s gets the reference %j without its own name before it", async (name, ref, url) => {
   const provider = providers.find((each) => each.name === name)!;
   const source = { kind: "provider_ref", ref, revision: "v1", filePath: null, provider: name } as const;
-  const adapter = { source, weight: 1, artifactId: null } as unknown as adapters.ResolvedAdapter; // all that a call has
+  const adapter = { source, weight: 1, artifactId: null } as unknown as adapters.ResolvedAdapter; // `toCall` reads these
   expect(await adapters.toCall([adapter], provider, new Date())).toEqual([{ url, weight: 1 }]);
 });

@@ -13,18 +13,18 @@ import { familyOf, fits, obstacleOf } from "./runnable";
 
 export type Resolved = {
   adapters: ResolvedAdapter[];
-  /** Nothing was named: they are the project's default. */
+  /** True if the request named none and these are the project's default. */
   isDefault: boolean;
-  /** Whose routes are left; null where there are none to take. */
+  /** The models that may run it; null if no adapter limits them. */
   only: {
-    /** `provider/model` of every model that takes all of them. */
+    /** `provider/model` of every model that supports all of them and can fetch them. */
     models: string[];
-    /** Why no other is taken, in whole sentences. */
+    /** The reason that excludes all other models, in whole sentences. */
     because: string;
   } | null;
 };
 
-/** Of an execution that draws with none. */
+/** For an execution without adapters. */
 export const NO_ADAPTERS: Resolved = { adapters: [], isDefault: false, only: null };
 
 type Place = { projectId: string; environment: string };
@@ -36,13 +36,13 @@ const ALIASED = {
   version_weight: adapterAliasVersion.weight,
 };
 type Aliased = Of<typeof ALIASED>;
-/** An adapter with the alias and version that named it; null where it was named by its id. */
+/** An adapter with the alias and version that named it; these are null if its id named it. */
 type Found = Of<typeof modelAdapter> & { [Name in keyof Aliased]: Aliased[Name] | null };
 
 /**
- * What the adapters of a request mean now: each an adapter whose bytes do not change, with its weight: as chosen, else
- * the alias version's, else as recommended, else 1. A request that names none has the project's default; an empty list
- * has none. Whatever cannot be used is a 422 at its place.
+ * Resolves the adapters of a request: each has bytes that do not change, and a weight: the chosen one, else
+ * the alias version's, else the recommended one, else 1. A request without a list uses the project's default;
+ * an empty list uses none. An unusable adapter is a 422 at its place.
  */
 export async function resolveAdapters(
   place: Place,
@@ -62,7 +62,7 @@ export async function resolveAdapters(
       rows.every((row) => fits(row, target)) && rows.length <= (target.model.mostAdapters ?? MOST_ADAPTERS),
   );
   const families = new Set(rows.map(familyOf).filter((family) => family !== null));
-  // A model that would take either family takes one at a time.
+  // A model that supports both families supports only one at a time.
   if (together.length === 0 || families.size > 1)
     refuse([
       {
@@ -103,7 +103,7 @@ function because(rows: Found[], isDefault: boolean, cut: string[]): string {
 type Wanted = {
   found: Found | undefined;
   weight: number | undefined;
-  /** Where it was named, from `adapters` on. */
+  /** Its place in the request, below `adapters`. */
   at: (string | number)[];
   what: string;
 };
@@ -159,7 +159,7 @@ async function chosen(place: Place, choices: AdapterChoice[]): Promise<Wanted[]>
   );
 }
 
-/** The default's version is the one the recipe is bound to, else the alias's current one. */
+/** Uses the version that the recipe is bound to, else the alias's current one. */
 async function byDefault(place: Place, capabilityKey: string): Promise<Wanted[]> {
   const aliasId = (await defaultsOf(place)).get(capabilityKey);
   if (!aliasId) return [];
@@ -181,7 +181,7 @@ async function byId({ projectId, environment }: Place, ids: string[]): Promise<F
   return rows.map((row) => ({ ...row, ...none }));
 }
 
-/** What is said at the place of an adapter that is not there, or is somebody else's. */
+/** The issue of an adapter that does not exist or is foreign. */
 export const noSuchAdapter = (what: string) => ({
   msg: `This environment has no such ${what}.`,
   type: "not_found",

@@ -8,7 +8,7 @@ import { maybe, names, type Of, text, texts } from "@/server/sql/column";
 import { statement } from "@/server/sql/statement";
 import { runnableOf } from "./runnable";
 
-/** An adapter with the names whose current version it is. */
+/** An adapter with the aliases whose current version uses it. */
 export const ADAPTER = { ...modelAdapter, aliases: texts };
 export type AdapterRow = Of<typeof ADAPTER>;
 
@@ -31,7 +31,10 @@ const readVisible = statement("model_adapter.read.visible", {
        AND ($environment::text IS NULL OR adapter.environment = $environment)`,
 });
 
-/** An adapter the caller may use with this right; any other is not there. A key sees those of its own environment. */
+/**
+ * An adapter that the caller may use with this right; NotFound for any other. A key sees those of its own
+ * environment.
+ */
 export async function findAdapter(ctx: Ctx, adapterId: string, right: Scope): Promise<AdapterRow> {
   const { organizationIds, projectId } = access.authorize(ctx, right, "rows");
   const environment = "environment" in ctx.principal ? ctx.principal.environment : null;
@@ -42,7 +45,6 @@ export async function findAdapter(ctx: Ctx, adapterId: string, right: Scope): Pr
   return row;
 }
 
-/** The adapter as it is answered. */
 export function toAdapter(row: AdapterRow): ModelAdapter {
   return {
     adapterId: row.id,
@@ -80,16 +82,16 @@ export function toAdapter(row: AdapterRow): ModelAdapter {
   };
 }
 
-/** A 422 at one field. */
+/** Throws a 422 at one field. */
 export function refuseAt(loc: (string | number)[], msg: string, type: string): never {
   throw new ValidationFault([{ loc, msg, type }]);
 }
 
-/** An adapter as an execution uses it: what it was called then, and what that pointed to. */
+/** An adapter as an execution uses it, with its names and source from the time of admission. */
 export type ResolvedAdapter = {
   adapterId: string;
   displayName: string;
-  /** Null where it was named by its id. */
+  /** Null if the request named the adapter by its id. */
   alias: { name: string; versionId: string; number: number } | null;
   weight: number;
   triggerWords: string[];
@@ -100,7 +102,7 @@ export type ResolvedAdapter = {
     filePath: string | null;
     provider: string | null;
   };
-  /** Of the weights, where it is known. */
+  /** SHA-256 of the weights; null if unknown. */
   sha256: string | null;
   artifactId: string | null;
 };

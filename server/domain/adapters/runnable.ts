@@ -9,7 +9,7 @@ import {
   targetsOfPort,
 } from "@/server/domain/catalog";
 
-/** What decides whether an adapter can run. */
+/** Facts that decide whether an adapter can run. */
 export type Weights = {
   display_name: string;
   source_kind: ModelAdapter["source"]["kind"];
@@ -21,13 +21,16 @@ export type Weights = {
 };
 type Obstacle = Runnable["notRunnable"][number];
 
-/** Whether any capability would take these weights, and if not, why and what to do: the words a request with them is refused in. */
+/**
+ * Reports whether any capability supports these weights, and if not, why and what to do, in the words that
+ * refuse a request with them.
+ */
 export function runnableOf(row: Weights): Runnable {
   const obstacle = obstacleOf(row, everyTarget());
   return { runnable: obstacle === null, notRunnable: obstacle ? [obstacle] : [] };
 }
 
-/** Why none of these models draws with an adapter; null where one does. */
+/** The reason why none of these models supports an adapter; null if one does. */
 export function obstacleOf(row: Weights, targets: Target[]): Obstacle | null {
   const name = JSON.stringify(row.display_name);
   if (!row.frozen && row.source_kind === "provider_ref" && row.provider)
@@ -65,7 +68,10 @@ export function obstacleOf(row: Weights, targets: Target[]): Obstacle | null {
 
 let known: Target[] | undefined;
 
-/** The models of every capability that takes adapters; they depend on this build alone. */
+/**
+ * The models of every capability that takes adapters. They depend only on this build, so they are gathered
+ * once.
+ */
 function everyTarget(): Target[] {
   known ??= allCapabilities
     .filter(({ adapters }) => adapters !== undefined)
@@ -73,7 +79,7 @@ function everyTarget(): Target[] {
   return known;
 }
 
-/** Every family there is, with the models of this build that draw with its adapters. */
+/** Every family, with the models of this build that support its adapters. */
 export function families(): { name: string; title: string; models: string[] }[] {
   const takers = everyTarget().filter(({ model }) => model.supports.adapters);
   return FAMILIES.map(({ name, title }) => {
@@ -82,7 +88,7 @@ export function families(): { name: string; title: string; models: string[] }[] 
   });
 }
 
-/** The families that these models take, as a request names them. */
+/** The families that these models support, as a request names them. */
 function familiesOf(targets: Target[]): string {
   const all = targets.flatMap(({ model }) => (model.supports.adapters ? (model.families ?? []) : []));
   return [...new Set(all)].sort().join(", ") || "none";
@@ -91,7 +97,7 @@ function familiesOf(targets: Target[]): string {
 export const familyOf = (row: Weights) =>
   row.base_model_family ? familyOfWord(row.base_model_family) : null;
 
-/** Does the model take these weights, as far as both say? */
+/** True if the model supports these weights, judged by the facts of both. */
 export function fits(row: Weights, target: Target): boolean {
   const { provider, model } = target;
   if (!model.supports.adapters) return false;

@@ -40,7 +40,10 @@ function withAdapter(alias: Omit<AliasShown, "adapter">, rows: Map<string, Adapt
   return row ? { ...alias, adapter: toAdapter(row) } : null;
 }
 
-/** What an alias pointed to, newest first: adapters also where they were deleted since, and who promoted them. */
+/**
+ * The versions of an alias, newest first, with their adapters, even deleted ones, and the names of those who
+ * promoted them.
+ */
 export async function aliasHistory(
   ctx: Ctx,
   name: string,
@@ -72,13 +75,16 @@ const listById = statement("model_adapter.list.ids", {
   sql: `SELECT ${ADAPTER_COLUMNS} FROM model_adapter adapter WHERE adapter.id = ANY($ids)`,
 });
 
-/** Also of adapters that were deleted: a version keeps its adapter's row. Anyone who may see the version may see it. */
+/**
+ * Includes deleted adapters: a version keeps its adapter's row. Anyone who may see the version may see the
+ * row.
+ */
 async function adaptersById(ids: string[]): Promise<Map<string, AdapterRow>> {
   const rows = await listById.all(pool, { ids: [...new Set(ids)] });
   return new Map(rows.map((row) => [row.id, row]));
 }
 
-/** What can be drawn with an adapter: for each capability that takes adapters its models, or why it has none. */
+/** Uses of an adapter: for each capability that takes adapters its models, or why it has none. */
 export async function usesOf(ctx: Ctx, adapterId: string): Promise<AdapterUse[]> {
   const row = await findAdapter(ctx, adapterId, "jobs:read");
   const place = { projectId: row.project_id, environment: row.environment };
@@ -96,7 +102,7 @@ export async function usesOf(ctx: Ctx, adapterId: string): Promise<AdapterUse[]>
   );
 }
 
-/** The capabilities that take adapters. */
+/** The capabilities that take adapters, by key. */
 export function takers(): { key: string; title: string }[] {
   return allCapabilities
     .filter(({ adapters }) => adapters !== undefined)

@@ -38,8 +38,8 @@ const listLike = adaptersWhere(
 );
 
 /**
- * What a name or a link means for a request: an alias, adapter or display name of the environment becomes a patch,
- * several display names a choice, a public link a suggestion of what could be registered. Changes nothing.
+ * Interprets a name or a link for a request: an alias, id or display name of the environment becomes a patch,
+ * several display names a choice, a public link a suggestion of a registration. Changes nothing.
  */
 export async function suggest(
   ctx: Ctx,
@@ -54,7 +54,7 @@ export async function suggest(
   return { ...NOTHING, resolution: "suggestion", preview: toPreview(text, await look(ctx, source)) };
 }
 
-/** An alias, an id or a whole name of the environment. */
+/** Matches an alias, an id or a whole name of the environment; null if none does. */
 export async function suggestOwn(place: Place, text: string): Promise<Suggestion | null> {
   const { projectId, environment } = place;
   const alias = await findAliasNamed(pool, place, text);
@@ -66,7 +66,9 @@ export async function suggestOwn(place: Place, text: string): Promise<Suggestion
   return adapter ? toPatch(adapter) : null;
 }
 
-/** Adapters whose name has the text in it: one is meant, several are to be chosen from. */
+/**
+ * Matches adapters whose name contains the text: one becomes a patch, several a choice; null if none does.
+ */
 export async function suggestLike(place: Place, text: string): Promise<Suggestion | null> {
   const { projectId, environment } = place;
   const like = await listLike.all(pool, { projectId, environment, key: nameKey(text) });
@@ -77,7 +79,7 @@ export async function suggestLike(place: Place, text: string): Promise<Suggestio
   return { ...NOTHING, resolution: "choice", choices };
 }
 
-/** What is catalog-only can be shown, yet goes into no request. */
+/** A catalog-only adapter is shown, but a request cannot use it. */
 function toPatch(
   row: AdapterRow,
   choice: { alias?: string; adapterId?: string } = { adapterId: row.id },

@@ -25,7 +25,7 @@ const auditOf = async (projectId: string) =>
     )
   ).rows;
 
-test("a name is one adapter of an environment, whatever its case and however its letters are composed", async () => {
+test("a name identifies one adapter of an environment, whatever its case and Unicode composition", async () => {
   const { ctx } = await makeProject();
   await putAdapter(ctx, "Ärger Ω");
   for (const name of ["ärger ω", "A\u0308RGER \u2126", "Ärger Ω"])
@@ -33,7 +33,7 @@ test("a name is one adapter of an environment, whatever its case and however its
   await putAdapter(ctx, "Arger Ω");
 });
 
-test("20 registrations of one name at once are one adapter", async () => {
+test("20 concurrent registrations of one name create one adapter", async () => {
   const { ctx } = await makeProject();
   const tries = Array.from({ length: 20 }, (_, n) => putAdapter(ctx, n % 2 ? "Knight" : "KNIGHT"));
   const settled = await Promise.allSettled(tries);
@@ -41,7 +41,7 @@ test("20 registrations of one name at once are one adapter", async () => {
   expect((await adapters.list(ctx, all)).items).toHaveLength(1);
 });
 
-test("a list comes newest first, page by page; a cursor of another list is refused", async () => {
+test("a list is newest first, page by page; a cursor of another list is refused", async () => {
   const { ctx } = await makeProject();
   const ids: string[] = [];
   for (const name of ["a", "b", "c"]) ids.unshift((await putAdapter(ctx, name)).adapterId);
@@ -53,7 +53,7 @@ test("a list comes newest first, page by page; a cursor of another list is refus
     expect(await refusal(adapters.list(ctx, { limit: 2, cursor }))).toBe("query.cursor value_error");
 });
 
-test("an alias points to what was promoted last, and keeps every version", async () => {
+test("an alias points to the last promotion, and keeps every version", async () => {
   const { ctx, projectId } = await makeProject();
   const { first, second, made } = await makeAlias(ctx);
   expect(made).toMatchObject({
@@ -86,7 +86,7 @@ test("an alias points to what was promoted last, and keeps every version", async
   ]);
 });
 
-test("versions of another alias are no cursor, the first version is before none", async () => {
+test("a version of another alias is no cursor, and the page after the first version is empty", async () => {
   const { ctx } = await makeProject();
   const { made } = await makeAlias(ctx, "One");
   const other = await makeAlias(ctx, "Two");
@@ -98,7 +98,7 @@ test("versions of another alias are no cursor, the first version is before none"
     );
 });
 
-test("promoting what an alias points to already changes nothing; another weight is another version", async () => {
+test("promoting the current target changes nothing; another weight is another version", async () => {
   const { ctx, projectId } = await makeProject();
   const { first, made } = await makeAlias(ctx);
   const before = await auditOf(projectId);
@@ -110,7 +110,7 @@ test("promoting what an alias points to already changes nothing; another weight 
   expect((await adapters.promote(ctx, "Hero", here, { target: weighed })).versionCount).toBe(2);
 });
 
-test("20 promotions at once have consecutive numbers, and the alias points to the last", async () => {
+test("20 concurrent promotions get consecutive numbers, and the alias points to the last", async () => {
   const { ctx, projectId } = await makeProject();
   const { first } = await makeAlias(ctx);
   await Promise.all(
@@ -128,7 +128,7 @@ test("20 promotions at once have consecutive numbers, and the alias points to th
   );
 });
 
-test("20 aliases of one name at once are one alias", async () => {
+test("20 concurrent creations of one alias create one alias", async () => {
   const { ctx } = await makeProject();
   const { adapterId } = await putAdapter(ctx, "x");
   const settled = await Promise.allSettled(
@@ -143,7 +143,7 @@ test("20 aliases of one name at once are one alias", async () => {
   );
 });
 
-test("an alias is not made, and not promoted, for an adapter that is not there", async () => {
+test("an alias is neither created nor promoted for a missing adapter", async () => {
   const { ctx } = await makeProject();
   const { second } = await makeAlias(ctx);
   await adapters.remove(ctx, second.adapterId);
@@ -160,7 +160,7 @@ test("an alias is not made, and not promoted, for an adapter that is not there",
   expect(await refusal(adapters.promote(ctx, "Other", here, { target: second }))).toBe("NotFound");
 });
 
-test("deletes and promotions at once never leave an alias, a binding or a default on a deleted adapter", async () => {
+test("concurrent deletes and promotions leave no alias, binding or default on a deleted adapter", async () => {
   const { ctx, projectId } = await makeProject();
   const keeper = await putAdapter(ctx, "keeper");
   const rounds = Array.from({ length: 12 }, async (_, n) => {
@@ -221,7 +221,7 @@ test("a delete is refused with everything that uses the adapter, and its name is
     subject: first.adapterId,
     details: { displayName: "Hero one" },
   });
-  // What an alias pointed to can still be read; what it can be bound to exists.
+  // Versions of a deleted adapter can still be read, but not bound.
   const { items } = await adapters.aliasVersions(ctx, "hero", all);
   expect(items.map(({ target }) => target.adapterId)).toEqual([second.adapterId, first.adapterId]);
   const old = { versionId: made.current.versionId };
@@ -233,7 +233,7 @@ test("a delete is refused with everything that uses the adapter, and its name is
   expect(rows).toEqual([{ display_name: "Hero one", deleted_at: expect.any(Date) }]);
 });
 
-test("a recipe keeps to its version while the alias moves on", async () => {
+test("a recipe keeps its version while the alias moves on", async () => {
   const { ctx, projectId } = await makeProject();
   const { second, made } = await makeAlias(ctx);
   const bound = await adapters.bindRecipe(ctx, "hero", here, {});
@@ -287,7 +287,7 @@ test("a default is an alias of the environment, for a capability that takes adap
   ]);
 });
 
-test("environments are apart: names, adapters, aliases and defaults of one are nothing in the other", async () => {
+test("environments are separate: names, adapters, aliases and defaults of one are unknown in the other", async () => {
   const { ctx, projectId } = await makeProject();
   await pool.query(
     "INSERT INTO environment (id, project_id, slug, display_name) VALUES ($1, $2, 'production', 'Production')",
@@ -308,14 +308,14 @@ test("environments are apart: names, adapters, aliases and defaults of one are n
   expect((await adapters.getDefault(live, IMAGE, here)).alias).toBeNull();
   expect((await adapters.list(live, all)).items).toEqual([]);
   expect((await adapters.listAliases(live, all)).items).toEqual([]);
-  // A key works in its own environment, whatever it names.
+  // A key works only in its own environment, whatever it names.
   for (const environment of ["development", "nowhere"])
     expect(await refusal(adapters.list(live, { ...all, environment }))).toBe("AuthorizationFailed");
   await makeAlias(live);
   expect((await adapters.list(ctx, all)).items).toHaveLength(2);
 });
 
-test("another project's adapters and aliases are not there for any caller; viewers read and change nothing", async () => {
+test("another project's adapters and aliases are not found by any caller; viewers read and change nothing", async () => {
   const { ctx } = await makeProject();
   const mine = await makeProject();
   const { first } = await makeAlias(ctx);

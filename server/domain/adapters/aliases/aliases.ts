@@ -31,7 +31,7 @@ const insertAlias = statement("adapter_alias.insert", {
      ON CONFLICT (project_id, environment, alias_key) DO NOTHING`,
 });
 
-/** Makes an alias; its first version points to the adapter named. */
+/** Creates an alias; its first version points to the named adapter. */
 export async function createAlias(
   ctx: Ctx,
   query: { projectId?: string | undefined },
@@ -80,7 +80,7 @@ const listOfEnvironment = aliasesWhere(
      ORDER BY alias.id DESC LIMIT $limit`,
 );
 
-/** The aliases of an environment, newest first, each with what it points to now. */
+/** The aliases of an environment, newest first, each with its current version. */
 export async function listAliases(
   ctx: Ctx,
   query: z.output<typeof ListAdapters>,
@@ -95,7 +95,7 @@ export async function listAliases(
   return pageOf(rows, query.limit, toAlias);
 }
 
-/** One alias by its name, whatever its case. */
+/** One alias by its name, whatever its case. NotFound if the environment has none. */
 export async function getAlias(ctx: Ctx, name: string, query: Where): Promise<Alias> {
   return toAlias(await findAlias(pool, await placeOf(ctx, query, "jobs:read"), name));
 }
@@ -113,7 +113,7 @@ const findVersion = statement("adapter_alias_version.find", {
   sql: "SELECT FROM adapter_alias_version WHERE alias_id = $aliasId AND id = $versionId",
 });
 
-/** What an alias pointed to, newest first. */
+/** The versions of an alias, newest first. */
 export async function aliasVersions(
   ctx: Ctx,
   name: string,
@@ -125,7 +125,8 @@ export async function aliasVersions(
     after: readCursor("aliasVersion", query.cursor),
     limit: query.limit + 1,
   });
-  // A version of another alias is before nothing here; the first one of this alias is before none as well.
+  // A cursor of another alias finds no versions and is refused; the first version of this alias has none
+  // after it either, but is valid.
   if (rows.length === 0 && !(await isVersionOf(alias.id, query.cursor))) refuseCursor();
   return pageOf(rows, query.limit, toVersion);
 }
@@ -140,8 +141,8 @@ const pointTo = statement("adapter_alias.update.current", {
 });
 
 /**
- * Points an alias to this adapter and weight from now on, as its next version. What it points to already changes
- * nothing. Promotions at once come one after the other, with consecutive numbers.
+ * Points an alias to this adapter and weight from now on, as its next version. Promoting the current target
+ * changes nothing. Concurrent promotions run one after the other, with consecutive numbers.
  */
 export async function promote(
   ctx: Ctx,

@@ -22,7 +22,10 @@ const saveBinding = statement("adapter_binding.save", {
      ON CONFLICT (alias_id) DO UPDATE SET version_id = $version_id, bound_by = $bound_by, bound_at = $bound_at`,
 });
 
-/** Has the project's recipe keep to one version of an alias, by default its current one, while the alias moves on. */
+/**
+ * Binds the project's recipe to one version of an alias, by default its current one; the binding stays while
+ * the alias moves on.
+ */
 export async function bindRecipe(
   ctx: Ctx,
   name: string,

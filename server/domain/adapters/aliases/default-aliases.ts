@@ -12,12 +12,12 @@ const listOfProject = statement("adapter-defaults-of-project", {
   prepared: true,
 });
 
-/** Remembered where changes are heard of, so that an execution of a project without defaults asks the database nothing. */
+/** Cached where changes are received, so that an execution of a project without defaults queries nothing. */
 const ofProject = remembered(
   (projectId: string): Promise<readonly Of<typeof ROW>[]> => listOfProject.all(pool, { projectId }),
 );
 
-/** The aliases that executions in an environment use where they name no adapters, by capability. */
+/** Alias ids by capability, for executions in an environment that name no adapters. */
 export async function defaultsOf(place: {
   projectId: string;
   environment: string;

@@ -14,7 +14,7 @@ import { findAliasNamed } from "./rows";
 
 type Where = z.output<typeof AdapterQuery>;
 
-/** The alias that executions of a capability use where they name no adapters; with nulls where none is set. */
+/** The alias that executions of a capability use if they name no adapters; null if none is set. */
 export async function getDefault(ctx: Ctx, capabilityKey: string, query: Where): Promise<AdapterDefault> {
   const place = await placeFor(ctx, capabilityKey, query, "jobs:read");
   return read(pool, place, capabilityKey);
@@ -34,7 +34,10 @@ const deleteDefault = statement("adapter_default.delete", {
     WHERE project_id = $projectId AND environment = $environment AND capability_key = $capabilityKey`,
 });
 
-/** Sets it, for every process at once: each remembers which there are. Executions that were admitted before keep what they were admitted with. */
+/**
+ * Sets the default alias for every process at once, since each caches the defaults. Executions that were
+ * admitted before keep their adapters.
+ */
 export async function setDefault(
   ctx: Ctx,
   capabilityKey: string,
@@ -58,7 +61,7 @@ export async function setDefault(
   });
 }
 
-/** Clears it; where none was set nothing changes. */
+/** Clears the default; changes nothing if none is set. */
 export async function clearDefault(ctx: Ctx, capabilityKey: string, query: Where): Promise<AdapterDefault> {
   const place = await placeFor(ctx, capabilityKey, query, "adapters:write");
   return changeAccessBy(async (client) => {

@@ -16,13 +16,13 @@ export type VersionRow = Of<typeof VERSION>;
 
 const OWN = pick(adapterAlias, "id alias project_id environment version_count created_at");
 const CURRENT = pick(adapterAliasVersion, "number adapter_id weight created_by");
-/** An alias with its current version, and the one its recipe keeps to. */
+/** An alias with its current version, and the version that its recipe is bound to. */
 const ALIAS = {
   ...OWN,
   ...CURRENT,
   version_id: adapterAliasVersion.id,
   version_created_at: adapterAliasVersion.created_at,
-  /** The adapter of its current version. */
+  /** The adapter row of the current version. */
   weights: jsonb<Weights>(),
   bound_version_id: maybe(adapterBinding.version_id),
   bound_number: maybe(adapterAliasVersion.number),
@@ -38,7 +38,7 @@ const ALIAS_SELECT = `SELECT ${names(OWN, "alias")}, ${names(CURRENT, "version")
   LEFT JOIN adapter_binding binding ON binding.alias_id = alias.id
   LEFT JOIN adapter_alias_version bound ON bound.id = binding.version_id`;
 
-/** A statement that reads aliases by a condition. */
+/** Builds a statement that reads aliases by a condition. */
 export const aliasesWhere = <P extends Shape>(name: string, params: P, condition: string) =>
   statement(name, { params, row: ALIAS, sql: `${ALIAS_SELECT} WHERE ${condition}` });
 
@@ -49,12 +49,12 @@ const readNamed = aliasesWhere(
   "alias.project_id = $projectId AND alias.environment = $environment AND alias.alias_key = $key",
 );
 
-/** The alias of this name in an environment; NotFound (404) otherwise. */
+/** The alias of this name in an environment; NotFound (404) if there is none. */
 export async function findAlias(database: Queryable, place: Place, name: string): Promise<AliasRow> {
   return (await findAliasNamed(database, place, name)) ?? noAlias();
 }
 
-/** The alias of this name, or null. */
+/** The alias of this name; null if there is none. */
 export function findAliasNamed(
   database: Queryable,
   { projectId, environment }: Place,
@@ -70,8 +70,8 @@ const lockNamed = statement("adapter_alias.lock.named", {
 });
 
 /**
- * Locks the alias until the transaction ends. A statement of its own: joined to its version, a statement that had
- * to wait would see the alias as it is now and its versions as they were. An alias is locked before any adapter.
+ * Locks the alias until the transaction ends. This is a separate statement: one that joined the versions and
+ * had to wait would see the new alias with its old versions. An alias is locked before any adapter.
  */
 export async function lockAlias(client: Queryable, place: Place, name: string): Promise<void> {
   const { projectId, environment } = place;
@@ -90,7 +90,7 @@ const insertVersion = statement("adapter_alias_version.insert", {
      VALUES ($id, $project_id, $alias_id, $number, $adapter_id, $weight, $created_by, $created_at)`,
 });
 
-/** Adds a version to an alias that the transaction holds. Of an adapter that is not there it is a 422. */
+/** Adds a version to an alias that the transaction has locked. 422 if the adapter does not exist. */
 export async function addVersion(
   ctx: Ctx,
   client: Queryable,
@@ -117,7 +117,7 @@ const shareAdapter = statement("model_adapter.lock.shared", {
     WHERE id = $adapterId AND project_id = $projectId AND environment = $environment AND deleted_at IS NULL FOR SHARE`,
 });
 
-/** Is the adapter there? If so no one puts it away before the transaction ends. */
+/** True if the adapter exists; the lock then prevents its deletion before the transaction ends. */
 export async function holdAdapter(
   client: Queryable,
   { projectId, environment }: Place,

@@ -2,7 +2,10 @@ import { SourceFault } from "@/server/model-sources";
 import { fail } from "@/server/platform/errors/errors";
 import { refuseAt } from "../rows";
 
-/** Asks a source. What it cannot give is a 422 at this place; ProviderUnavailable (503) where no one can tell now. */
+/**
+ * Queries a source. Its refusal is a 422 at this place; ProviderUnavailable (503) if the source cannot be
+ * reached now.
+ */
 export async function askSource<T>(at: string[], work: () => Promise<T>): Promise<T> {
   try {
     return await work();

@@ -24,8 +24,8 @@ const recordHealth = statement("model_adapter.update.health", {
 });
 
 /**
- * Looks whether an adapter's weights are still there, unchanged, and keeps what was seen. It follows no branch or tag,
- * and changes neither what the adapter is nor what points to it.
+ * Checks that an adapter's weights still exist unchanged, and stores the result. It follows no branch or tag,
+ * and changes neither the adapter's source nor what points to the adapter.
  */
 export async function revalidate(ctx: Ctx, adapterId: string): Promise<ModelAdapter> {
   const known = await findAdapter(ctx, adapterId, "adapters:write");

@@ -41,7 +41,7 @@ const CARD = Buffer.from(
 const FILE = weights({ metadata: { "modelspec.title": "Moss" } });
 const here = {};
 
-/** A repository whose branch is at this commit; the files are the same at both. */
+/** Publishes a repository whose branch is at this commit; the files are the same at both. */
 function publish(files: Record<string, Buffer> = { "README.md": CARD, "moss.safetensors": FILE }, at = OLD) {
   hub.repos["maker/moss"] = { refs: { main: at }, commits: { [OLD]: files, [NEW]: files } };
 }
@@ -51,7 +51,7 @@ const accept = (ctx: Ctx, query: string, more: object = {}) =>
   adapters.accept(ctx, here, AcceptRequest.parse({ query, ...more }));
 const count = async (ctx: Ctx) => (await adapters.list(ctx, { limit: 200 })).items.length;
 
-test("a file of a branch is registered at the commit the branch is at now", async () => {
+test("a file of a branch is registered at the branch's current commit", async () => {
   publish();
   const { ctx } = await makeProject();
   const source = { kind: "huggingface", ref: "maker/moss", revision: "main", filePath: "moss.safetensors" };
@@ -70,7 +70,7 @@ test("a file of a branch is registered at the commit the branch is at now", asyn
   expect(await adapters.revalidate(ctx, made.adapterId)).toMatchObject({ source: { revision: OLD } });
 });
 
-test("a registration that names only a repository stays catalog-only, also after its health was looked at", async () => {
+test("a registration that names only a repository stays catalog-only, even after a health check", async () => {
   publish();
   const { ctx } = await makeProject();
   const made = await register(ctx, { kind: "huggingface", ref: "maker/moss" });
@@ -84,7 +84,7 @@ test("a registration that names only a repository stays catalog-only, also after
   });
 });
 
-test("sources that are not there, not for us or no weights are refused at the field, and nothing is registered", async () => {
+test("missing sources, disallowed ones and files that are not weights are refused at the field", async () => {
   publish({ "README.md": CARD, "broken.safetensors": Buffer.from("no weights at all") });
   const { ctx } = await makeProject();
   for (const [source, wanted] of [
@@ -104,7 +104,7 @@ test("sources that are not there, not for us or no weights are refused at the fi
   expect(await count(ctx)).toBe(0);
 });
 
-test("an uploaded artifact is checked from end to end, and says itself what it is", async () => {
+test("an uploaded artifact is checked from end to end, and its metadata describes the adapter", async () => {
   const { ctx } = await makeProject();
   const upload = (bytes: Uint8Array) =>
     inputs.storeArtifact(
@@ -145,7 +145,7 @@ test("an uploaded artifact is checked from end to end, and says itself what it i
   expect((await adapters.revalidate(ctx, made.adapterId)).sourceHealth.status).toBe("missing");
 });
 
-test("an artifact whose time has come is kept while an adapter is made from the artifact", async () => {
+test("an expired artifact is kept while an adapter is created from it", async () => {
   const { ctx, projectId } = await makeProject();
   const artifactId = newId("artifact");
   const bytes = weights({ metadata: { of: artifactId } });
@@ -162,10 +162,10 @@ test("an artifact whose time has come is kept while an adapter is made from the 
   expect((await prune(later, { projectId })).artifacts).toBe(1);
 });
 
-/** What the state of its source does not decide. */
+/** The fields that the state of the source does not affect. */
 const lasting = <T extends object>({ runnable: _runs, notRunnable: _why, ...rest }: T & Runnable) => rest;
 
-test("revalidation tells missing, degraded and healthy, and changes nothing but whether it can run", {
+test("revalidation reports missing, degraded and healthy, and changes only whether the adapter can run", {
   tags: "long",
 }, async () => {
   publish();
@@ -224,7 +224,7 @@ test("a preview proposes what to register, reads no tensor and registers nothing
   );
 });
 
-test("an alias, an id or a name becomes a patch, several names a choice, a link a suggestion, the rest nothing", async () => {
+test("an alias, an id or a name becomes a patch, several names a choice, a link a suggestion, other text nothing", async () => {
   publish();
   const { ctx } = await makeProject();
   const knight = await putAdapter(ctx, "Brass Knight");
@@ -290,7 +290,7 @@ test("accept uses what the project has, and registers an unambiguous public file
   expect((await accept(ctx, "missing")).resolution).toBe("not_found");
 });
 
-test("the same link again is the same adapter; only refresh looks for a newer commit", async () => {
+test("the same link gives the same adapter; only refresh looks for a newer commit", async () => {
   publish();
   const { ctx } = await makeProject();
   const { adapter: first } = await accept(ctx, "maker/moss");
@@ -308,7 +308,7 @@ test("the same link again is the same adapter; only refresh looks for a newer co
   expect(await count(ctx)).toBe(2);
 });
 
-test("a commit that was looked at is what is registered, wherever its branch is by then", async () => {
+test("the commit that was looked at is registered, even if its branch has moved", async () => {
   const path = "100% moss/é#1.safetensors";
   publish({ [path]: FILE });
   const { ctx } = await makeProject();
@@ -323,7 +323,7 @@ test("a commit that was looked at is what is registered, wherever its branch is 
   });
 });
 
-test("20 accepts of one link at once register one adapter", { tags: "long" }, async () => {
+test("20 concurrent accepts of one link register one adapter", { tags: "long" }, async () => {
   publish();
   const { ctx } = await makeProject();
   const all = await Promise.all(
@@ -334,7 +334,7 @@ test("20 accepts of one link at once register one adapter", { tags: "long" }, as
   expect(await count(ctx)).toBe(1);
 });
 
-test("several files or no family are answered as the suggestion was, until the caller says which", async () => {
+test("several files or no family get the answer of suggest, until the caller chooses", async () => {
   publish({ "a.safetensors": FILE, "b.safetensors": weights({ rank: 8 }) });
   const { ctx } = await makeProject();
   const open = await accept(ctx, "maker/moss");

@@ -19,12 +19,12 @@ import { askSource } from "./ask-source";
 
 type Named = ModelAdapterCreate["source"];
 type FileFacts = Omit<Described, "displayName">;
-/** A source, and what its weights say of themselves. */
+/** A source, and the facts in its weights. */
 type Found = { source: KnownSource; fileFacts?: FileFacts };
 
 const AT = ["body", "source"];
 
-/** Looks at the source a registration names, and fixes which bytes it means where that can be done. */
+/** Looks at the source of a registration, and fixes its bytes where possible. */
 export async function findSource(ctx: Ctx, place: Place, named: Named): Promise<Found> {
   switch (named.kind) {
     case "provider_ref":
@@ -36,18 +36,21 @@ export async function findSource(ctx: Ctx, place: Place, named: Named): Promise<
   }
 }
 
-/** A reference of no provider is a direct link. */
+/** True for a direct link: a reference without a provider. */
 const isLink = ({ ref, provider }: Named) =>
   !provider && readSource(ref)?.kind === "provider_ref" && /^https?:/i.test(ref.trim());
 
-/** The providers that draw with LoRA weights. */
+/** Names of the providers that support LoRA weights. */
 export function adapterProviders(): string[] {
   return providers
     .filter(({ models }) => models.some(({ supports }) => supports.adapters))
     .map(({ name }) => name);
 }
 
-/** Weights a provider knows by a word of its own. With a revision they are taken to be the same for ever; no one else can look. */
+/**
+ * Weights that a provider knows by its own reference. With a revision they are assumed never to change, since
+ * only the provider can check.
+ */
 function ofProvider({ ref, revision, filePath, provider }: Named): KnownSource {
   if (!provider || !adapterProviders().includes(provider))
     refuseAt(
@@ -70,7 +73,7 @@ function ofProvider({ ref, revision, filePath, provider }: Named): KnownSource {
   };
 }
 
-/** Weights that were uploaded as an artifact of the project: read once, from the first byte to the last, and checked. */
+/** Weights in an artifact of the project: read once, from the first byte to the last, and checked. */
 async function ofArtifact(ctx: Ctx, { projectId }: Place, named: Named): Promise<Found> {
   const { ref, revision, filePath, provider } = named;
   refuseGiven({ revision, filePath, provider }, "An artifact needs only its id. Leave this field out.");
@@ -86,7 +89,7 @@ async function ofArtifact(ctx: Ctx, { projectId }: Place, named: Named): Promise
   }
 }
 
-/** Checked weights that are in our own store. */
+/** The source of checked weights in our own store. */
 export function ofStored(ctx: Ctx, artifactId: string, sha256: string, byteLength: number): KnownSource {
   return {
     kind: "service_artifact",
@@ -102,13 +105,13 @@ export function ofStored(ctx: Ctx, artifactId: string, sha256: string, byteLengt
   };
 }
 
-/** What weights say of themselves. */
+/** The description that weights contain in their metadata. */
 export function fileFactsOf(facts: LoraFacts): FileFacts {
   const { baseModelFamily, triggerWords, recommendedWeight, licenseName } = facts;
   return { baseModelFamily, triggerWords, recommendedWeight, licenseName };
 }
 
-/** What is said of an adapter, and where its caller says nothing, what its weights say. */
+/** Fills fields that the caller omitted from the weights' metadata. */
 export function described<S extends Described>(said: S, fileFacts: FileFacts | undefined): S {
   return {
     ...said,
@@ -119,7 +122,10 @@ export function described<S extends Described>(said: S, fileFacts: FileFacts | u
   };
 }
 
-/** A file of a repository, at the commit its branch or tag is now; or a direct link, which stays no longer than its owner likes. */
+/**
+ * A file of a repository, at the current commit of its branch or tag; or a direct link, whose owner may
+ * change or remove the file.
+ */
 async function ofHub(ctx: Ctx, { ref, revision, filePath, provider }: Named): Promise<KnownSource> {
   refuseGiven({ provider }, "Only a provider's reference has a provider. Leave this field out.");
   const read = readSource(ref);
@@ -139,7 +145,7 @@ async function ofHub(ctx: Ctx, { ref, revision, filePath, provider }: Named): Pr
   return toKnown(ctx, await freeze(ctx, wanted, [...AT, "ref"]));
 }
 
-/** Fixes which bytes a reference means now. A refusal of the source is at this place of the request. */
+/** Fixes which bytes a reference means now. A refusal by the source is a 422 at this place of the request. */
 export function freeze(ctx: Ctx, wanted: SourceRef, at: string[]): Promise<FrozenSource> {
   return askSource(at, async () => {
     const frozen = await sourceOf(wanted).freeze?.(wanted, sourceIo(ctx.signal?.()));
@@ -148,7 +154,7 @@ export function freeze(ctx: Ctx, wanted: SourceRef, at: string[]): Promise<Froze
   });
 }
 
-/** What was found of a source just now, as it is kept. */
+/** The stored form of a source that was just looked at. */
 export function toKnown(ctx: Ctx, { source, isFrozen, sha256, byteLength }: FrozenSource): KnownSource {
   return {
     ...source,
@@ -160,7 +166,7 @@ export function toKnown(ctx: Ctx, { source, isFrozen, sha256, byteLength }: Froz
   };
 }
 
-/** What does not belong to a kind of source is refused, never ignored. */
+/** Refuses fields that do not belong to this kind of source, instead of ignoring them. */
 function refuseGiven(fields: Partial<Named>, why: string): void {
   for (const [field, value] of Object.entries(fields))
     if (value) refuseAt([...AT, field], why, "value_error");

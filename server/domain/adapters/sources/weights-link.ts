@@ -9,8 +9,9 @@ import { pick, text } from "@/server/sql/column";
 import { statement } from "@/server/sql/statement";
 
 /*
- * The address of weights in our own store for a vendor without an account here: it serves one artifact until it expires and
- * is never stored or logged. It has no query, since vendors drop those, and ends like a file of weights.
+ * The link to weights in our own store for a vendor without an account here: it serves one artifact until it
+ * expires and is never stored or logged. It has no query, since vendors drop those, and ends like a weights
+ * file.
  */
 
 const PATH = "/v1/adapter-weights";
@@ -18,17 +19,17 @@ const NAME = /^(art_[0-9a-hjkmnp-tv-z]{26})\.([0-9a-z]{1,9})\.([\w-]{43})\.safet
 
 const PURPOSE = "adapter-weights";
 
-/** Where vendors find this installation. */
+/** The address at which vendors reach this installation. */
 export const ownAddress = (): string => env.PUBLIC_URL ?? publicUrl;
 
-/** The address at which these weights can be fetched until then. */
+/** The link to these weights, valid until `expiresAt`. */
 export function weightsLink(artifactId: string, expiresAt: Date): string {
   const expires = Math.floor(expiresAt.getTime() / 1000).toString(36);
   const mac = signText(`${artifactId}.${expires}`, PURPOSE);
   return `${ownAddress()}${PATH}/${artifactId}.${expires}.${mac}.safetensors`;
 }
 
-/** What such an address gives away. Whatever is wrong with it is the same NotFound. */
+/** The file behind a link. Every fault of a link gives the same NotFound. */
 export async function findWeights(ctx: Ctx, name: string) {
   const [, artifactId, expires, mac] = NAME.exec(name) ?? [];
   if (!artifactId || !expires || !mac) return notThere();
@@ -43,7 +44,7 @@ const readStored = statement("artifact.read.unpruned", {
   sql: "SELECT sha256, byte_length, media_type FROM artifact WHERE id = $artifactId AND pruned_at IS NULL",
 });
 
-/** Are the weights of an artifact still in the store? */
+/** The weights of an artifact; null if they are no longer in the store. */
 export async function findStored(artifactId: string) {
   const found = await readStored.first(pool, { artifactId });
   return found && (await artifactStore().stat(found.sha256)) ? found : null;

@@ -11,12 +11,11 @@ const isName = (name: string): name is Name => Object.hasOwn(AdapterUploadFields
 const SoFar = AdapterUploadFields.partial();
 const PLAIN_NUMBER = /^\d{1,6}(?:\.\d{1,12})?$/;
 
-/** The fields of an upload, gathered as they come. What cannot become right any more is refused at once. */
+/** Gathers the fields of an upload as they arrive, and refuses a field as soon as it cannot become valid. */
 export function uploadForm() {
   const given: Partial<Record<Name, unknown>> = {};
 
   return {
-    /** Takes one field. */
     take(name: string | null, value: Buffer): void {
       if (name === null) refuseAt(["body"], "A part of the multipart body has no name.", "multipart_invalid");
       if (!isName(name))
@@ -28,25 +27,27 @@ export function uploadForm() {
       const text = fieldText(name, value);
       if (LISTS.includes(name)) {
         const words = text.split(",").filter((word) => word.trim() !== "");
-        given[name] = [...((given[name] as string[] | undefined) ?? []), ...words]; // written here alone
+        given[name] = [...((given[name] as string[] | undefined) ?? []), ...words]; // lists are written only here
         return;
       }
       if (Object.hasOwn(given, name)) refuseAt(["body", name], "Send this field only once.", "repeated");
       given[name] = fieldValue(name, text.trim());
     },
 
-    /** What is there before the file; refuses what is wrong with it, whatever is still to come. */
+    /** The fields that arrived before the file; refuses an invalid one without waiting for the rest. */
     soFar: () => SoFar.parse(given, REPORT),
 
-    /** All of them, when the body has ended. */
+    /** All fields, when the body has ended. */
     fields: (): UploadFields => AdapterUploadFields.parse(given, REPORT),
   };
 }
 
-/** With the values at hand a missing field can be distinguished from a wrong one. They are never sent back. */
+/**
+ * Including the input lets a missing field be distinguished from a wrong one. The values are never sent back.
+ */
 const REPORT = { reportInput: true } as const;
 
-/** An empty field says nothing, except for a name. */
+/** An empty field counts as absent, except for a name. */
 function fieldValue(name: Name, text: string): unknown {
   if (text === "") return name === "displayName" ? "" : undefined;
   if (name !== "recommendedWeight") return text;

@@ -1,13 +1,13 @@
 import { fail } from "@/server/platform/errors/errors";
 import { env } from "@/server/platform/settings/env";
 
-/** Uploads that are under way in this process, by organization. */
+/** Uploads in progress in this process, by organization. */
 const underWay = new Map<string, number>();
 const RETRY_AFTER_SECONDS = 10;
 
 /**
- * Counts an upload until the answer is called. RateLimited (429) when the organization or the process has as many as it
- * may: each holds a connection, pieces of its file and, for a while, a header.
+ * Counts an upload until the returned function is called. RateLimited (429) if the organization or the
+ * process is at its limit: each upload holds a connection, pieces of its file and, for a while, a header.
  */
 export function beginUpload(organizationId: string): () => void {
   const own = underWay.get(organizationId) ?? 0;

@@ -16,8 +16,8 @@ import { type Form, manyWeights, uploadOf } from "@/testing/forms";
 import { uploadKilledAt } from "@/testing/processes";
 
 /*
- * What a refusal, a failure and a crash leave behind in the database and in each kind of store. Every module is loaded anew
- * with the settings of the store, as a process of its own would.
+ * Checks what a refusal, a failure and a crash leave behind in the database and in each kind of store. Every
+ * module is loaded anew with the settings of the store, as in a process of its own.
  */
 
 const credentials = { accessKeyId: "AKUPLOAD", secretAccessKey: "a secret of these tests" };
@@ -111,7 +111,6 @@ describe.each([
       {},
       { contentType, contentLength: String(bytes.length), bytes: inPieces(bytes), ...more },
     );
-  /** The rows of the tenant's artifacts and adapters. */
   async function rows() {
     const of = async (table: string) =>
       (await pool.query(`SELECT * FROM ${table} WHERE project_id = $1 ORDER BY id`, [tenant.projectId])).rows;
@@ -119,7 +118,7 @@ describe.each([
   }
   const NOTHING = { artifacts: [], adapters: [] };
 
-  test("is kept for as long as uploads are, and as long as its adapter is there", async () => {
+  test("uploaded weights are kept as long as other uploads, and as long as their adapter exists", async () => {
     const file = manyWeights(ulid(), 12);
     const adapter = await upload(uploadOf(file));
     expect(adapter.source).toMatchObject({ sha256: sha256Hex(file), byteLength: file.length });
@@ -163,7 +162,7 @@ describe.each([
     throw new Error("aborted");
   }
 
-  /** Has the database refuse to write adapters of this project, as a full disk would. */
+  /** Makes the database refuse to write adapters of this project, as a full disk would. */
   async function withoutAdapters(work: () => Promise<unknown>) {
     const name = `no_adapters_${ulid()}`;
     await pool.query(
@@ -181,7 +180,7 @@ describe.each([
     }
   }
 
-  test("that the database fails after the bytes were stored leaves nothing", async () => {
+  test("a database failure after the bytes were stored leaves nothing", async () => {
     const kept = await world.kept();
     await withoutAdapters(async () => {
       for (const megabytes of [1, 12])
@@ -191,7 +190,7 @@ describe.each([
     expect(await world.kept()).toEqual(kept);
   });
 
-  test("that the database fails takes nothing from another upload of the same bytes", async () => {
+  test("a database failure removes nothing from another upload of the same bytes", async () => {
     const file = manyWeights(ulid(), 1);
     const other = await makeTenant();
     const theirs = await modules.upload(await keyCtx(other.key), {}, sent(uploadOf(file)));
@@ -208,7 +207,7 @@ describe.each([
     bytes: inPieces(bytes),
   });
 
-  test("that is killed amid its bytes, or before they are kept, leaves what the sweep takes", async () => {
+  test("a process killed amid the bytes, or before they are kept, leaves only what the sweep removes", async () => {
     const kept = await world.kept();
     for (const diesHalfWay of [true, undefined] as const) {
       const request = { projectId: tenant.projectId, seed: ulid(), megabytes: 12 };
@@ -225,7 +224,7 @@ describe.each([
     }
   });
 
-  test("that is killed after its bytes were kept leaves an artifact that soon expires, and then nothing", async () => {
+  test("a process killed after the bytes were kept leaves an artifact that soon expires, and then nothing", async () => {
     const kept = await world.kept();
     const seed = ulid();
     const sha256 = sha256Hex(manyWeights(seed, 12));

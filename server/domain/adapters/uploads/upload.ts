@@ -31,23 +31,23 @@ import { described, fileFactsOf, ofStored } from "../sources/sources";
 import { uploadForm } from "./form";
 import { beginUpload } from "./slots";
 
-/** An upload as it came. */
+/** An upload as received. */
 export type AdapterUpload = {
   contentType: string | undefined;
   contentLength: string | undefined;
   bytes: AsyncIterable<Uint8Array> | null;
 };
 
-/** What the bytes of a file may be at most. */
+/** Most bytes that an uploaded file may have. */
 export const mostUploadBytes = () => Math.min(env.ADAPTER_UPLOAD_MAX_BYTES, LIMITS.fileBytes);
 
-/** The longest that a body may take; the host of a request needs to know. */
+/** Longest time that a body may take; the HTTP server's own limit depends on it. */
 export const MOST_UPLOAD_MS = 2 * HOUR_MS;
 
 /**
- * Keeps uploaded weights and registers them as one frozen adapter. The file is checked and hashed while it comes, and
- * never held in memory; a refused, broken or late one leaves nothing behind. What can be refused before the bytes is:
- * the caller, the length, fields and a taken name that come first.
+ * Stores uploaded weights and registers them as one frozen adapter. The file is checked and hashed while it
+ * arrives, and never held in memory; a refused, broken or late one leaves nothing behind. The caller, the
+ * length, and fields and a taken name ahead of the file are refused before the bytes are read.
  */
 export async function upload(
   ctx: Ctx,
@@ -87,7 +87,7 @@ async function receive(
       if (field !== "file")
         refuseAt(["body", field ?? "file"], "Only the field `file` can be a file.", "extra_forbidden");
       const { displayName, environment } = form.soFar();
-      // Where the environment is still to come, whose names are taken is not known yet.
+      // Taken names are unknown until the environment arrives.
       const isPlaced = environment !== undefined || ctx.principal.kind === "service_principal";
       if (!isPlaced) return;
       const place = await placeOf(ctx, { projectId, environment }, "adapters:write");
@@ -129,7 +129,7 @@ const findNamed = statement("model_adapter.find.name", {
     WHERE project_id = $projectId AND environment = $environment AND name_key = $key AND deleted_at IS NULL`,
 });
 
-/** Refuses a name of which another adapter of the environment is known already, before any byte is kept for it. */
+/** Refuses a name that another adapter of the environment already has, before any byte is stored for it. */
 async function refuseTaken({ projectId, environment }: Place, displayName: string): Promise<void> {
   if ((await findNamed.count(pool, { projectId, environment, key: nameKey(displayName) })) > 0) nameTaken();
 }
