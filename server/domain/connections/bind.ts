@@ -11,16 +11,24 @@ import { statement } from "@/server/sql/statement";
 import { nameAmong, providerOfRoute } from "./route-names";
 import { type BindingRow, getCredential, requireMayChange, requireMayConnect, toBinding } from "./rows";
 
-/** Where a credential is used; with `replaces`, instead of another one of the same provider. */
+/**
+ * The environment that uses a credential; with `replaces`, instead of another credential of the same
+ * provider.
+ */
 export type Place = { projectId: string; environment: string; replaces?: boolean };
 
-/** What is written together with a credential or its binding, in the transaction that announces it. */
+/**
+ * Writes more rows together with a credential or its binding, in the transaction that announces the change.
+ */
 export type Alongside = (
   client: Transaction,
   credential: { id: string; organizationId: string },
 ) => Promise<void>;
 
-/** Connects an environment of a project: what runs there may use the credential from now on. Again changes nothing. */
+/**
+ * Binds a credential to an environment of a project: executions there may use it from now on. Repeating it
+ * changes nothing.
+ */
 export async function bindCredential(
   ctx: Ctx,
   organizationId: string,
@@ -81,7 +89,7 @@ const readBinding = statement("credential_binding.read.provider", {
   sql: `SELECT * FROM credential_binding WHERE project_id = $projectId AND environment = $environment AND provider = $provider`,
 });
 
-/** Writes a binding within the caller's transaction, which announces the change. */
+/** Writes a binding within the caller's transaction, which must announce the change. */
 export async function writeBinding(
   ctx: Ctx,
   client: Transaction,
@@ -108,10 +116,10 @@ export async function writeBinding(
     now: ctx.now(),
   });
   const row = rows[0];
-  // Somebody else was faster by a moment.
+  // A concurrent binding was written first.
   if (!row) {
     const winner = await readBinding.all(client, { projectId, environment, provider: name });
-    return alreadyConnected(winner[0]!); // the conflict was with it
+    return alreadyConnected(winner[0]!); // the row that the insert conflicted with
   }
   const details = { bindingId: row.id, environment, provider: name };
   const act = { organizationId, projectId, action: "credential.bound", subject: credential.id, details };
@@ -160,7 +168,7 @@ const lockOwnBinding = statement("credential_binding.lock.own", {
   sql: `SELECT * FROM credential_binding WHERE id = $bindingId AND credential_id = $credentialId AND organization_id = $organizationId FOR UPDATE`,
 });
 
-/** Disconnects an environment: what waits there and was to use the credential fails without being sent. */
+/** Unbinds an environment: waiting executions that were to use the credential fail without being sent. */
 export async function unbindCredential(
   ctx: Ctx,
   organizationId: string,

@@ -21,13 +21,13 @@ import {
 import { openFields, readSecret, sealFields, shownOf } from "./secret-fields";
 import { checkedModels, checkPassThrough } from "./server-of";
 
-/** What an organization has connected, newest first. Never a secret. For admins in person. */
+/** Credentials of an organization, newest first, without their secrets. For its admins, not for keys. */
 export async function listCredentials(ctx: Ctx, organizationId: string): Promise<CredentialList> {
   access.authorize(ctx, "admin", { organizationId });
   return { items: (await credentialsOf(organizationId)).map(toCredential) };
 }
 
-/** The body of a create; the name stays where none is given. */
+/** The fields of a new credential; the label stays if none is given. */
 export type Rotation = Omit<CreateCredential, "label"> & { label?: string | undefined };
 
 const rotate = statement("credential.update.rotated", {
@@ -54,8 +54,8 @@ const deleteHealth = statement("route_health.delete.account", {
 });
 
 /**
- * Puts a new secret in the place of the old one, after the provider has accepted it at the same address. Id, bindings and
- * address stay; what runs from now on uses the new one.
+ * Replaces a secret after the provider has accepted the new one at the same address. Id, bindings and address
+ * stay; executions from now on use the new secret.
  */
 export async function rotateCredential(
   ctx: Ctx,
@@ -106,7 +106,7 @@ export async function rotateCredential(
       passThrough,
     });
     if (rowCount === 0) fail("NotFound", "There is no such credential."); // deleted meanwhile
-    await deleteHealth.run(client, { credentialId }); // a new secret begins anew
+    await deleteHealth.run(client, { credentialId }); // the health of a new secret starts empty
     const details = { provider: provider.name, last4, fingerprint, before: before.fingerprint };
     await record(
       ctx,
@@ -132,7 +132,10 @@ const deleteRow = statement("credential.delete", {
   sql: `DELETE FROM credential WHERE id = $credentialId`,
 });
 
-/** Deletes a credential with its secret and its bindings: what waits and was to use it fails without being sent. */
+/**
+ * Deletes a credential with its secret and its bindings: waiting executions that were to use it fail without
+ * being sent.
+ */
 export async function deleteCredential(
   ctx: Ctx,
   organizationId: string,
@@ -162,7 +165,7 @@ const storeOutcome = statement("credential.update.status", {
   sql: `UPDATE credential SET status = $outcome, checked_at = $now WHERE id = $credentialId`,
 });
 
-/** Asks the provider again whether it takes the credential, and keeps what it says. */
+/** Asks the provider again whether it accepts the credential, and stores the result. */
 export async function checkCredential(
   ctx: Ctx,
   organizationId: string,
@@ -178,7 +181,7 @@ export async function checkCredential(
   );
   const { outcome } = result;
   await changeAccessBy(async (client) => {
-    // Who could not be reached has said nothing.
+    // An unreachable provider has not judged the credential, so its status stays.
     if (outcome !== "unreachable")
       await storeOutcome.run(client, { credentialId: row.id, outcome, now: ctx.now() });
     await keepCheck(client, row.id, result, ctx.now());

@@ -14,10 +14,10 @@ import { isOperatorsAddress } from "./operator";
 
 const CHECK_MS = 15_000;
 
-/** What a provider said of an account: `unreachable` is that no one can say now, and why. */
+/** A provider's verdict on an account; `unreachable` if it could not be asked, with the reason. */
 export type CheckResult = { outcome: "ready" | "refused" | "unreachable"; message: string | null };
 
-/** Asks the provider itself whether it takes this account. */
+/** Asks the provider whether it accepts this account. */
 export async function askProvider(
   ctx: Ctx,
   provider: Provider,
@@ -39,7 +39,10 @@ export async function askProvider(
   }
 }
 
-/** Refuses a secret that its provider refuses, at the field it came in; ProviderUnavailable where it could not be asked. */
+/**
+ * Throws if the provider refuses a secret, at the field `secret`; ProviderUnavailable if it could not be
+ * asked.
+ */
 export async function requireAccepted(
   ctx: Ctx,
   provider: Provider,
@@ -53,7 +56,7 @@ export async function requireAccepted(
     fail("ProviderUnavailable", `${provider.title} could not be reached to check this: ${message}`);
 }
 
-/** So many checks of one connection are kept. */
+/** Most checks that are kept of one connection. */
 const KEPT_CHECKS = 50;
 
 const insertCheck = statement("connection_check.insert", {
@@ -74,7 +77,7 @@ const deleteOldChecks = statement("connection_check.delete.old", {
        SELECT id FROM connection_check WHERE credential_id = $credentialId ORDER BY at DESC, id DESC OFFSET ${KEPT_CHECKS})`,
 });
 
-/** Keeps what was said, in the caller's transaction, and forgets the oldest of what was said before. */
+/** Stores a check in the caller's transaction, and deletes the oldest ones beyond the limit. */
 export async function keepCheck(
   client: Queryable,
   credentialId: string,

@@ -30,7 +30,7 @@ afterEach(() => {
   vi.restoreAllMocks();
 });
 
-test("a project's own account before the operator's, before the sandbox; billingMode and names choose otherwise", {
+test("a project's own account precedes the operator's, and that the sandbox; billingMode and names override it", {
   tags: "long",
 }, async () => {
   const tenant = await makeTenant();
@@ -41,7 +41,7 @@ test("a project's own account before the operator's, before the sandbox; billing
   const { credentialId } = await connect(tenant);
   const own = await quoted(tenant);
   expect(own.resolved).toMatchObject({ provider: "openai", billingMode: "byok" });
-  // At list price: nothing of ours on top.
+  // The price is the list price, without a fee of ours.
   expect(own.pricing.quote.serviceFee.amountMicros).toBe(0);
   expect(own.pricing.quote.customerTotal).toEqual(own.pricing.quote.chargeBasis);
   const managed = await quoted(tenant, { billingMode: "managed" });
@@ -74,7 +74,7 @@ test("a connection serves the environment it is bound to, and no other", async (
   });
 });
 
-test("two projects run on their own accounts: each secret goes out for its own work, and the customer pays the provider", async () => {
+test("two projects run on their own accounts: each secret is sent for its own work, and the customer pays the provider", async () => {
   const [one, other] = [await makeTenant(), await makeTenant()];
   const secrets = [await connect(one), await connect(other)].map(({ secret }) => secret);
   vendor.answer(ANSWER);
@@ -121,7 +121,7 @@ test("an invoke runs on the project's account at once, without waiting for the c
   expect(sent()[0]?.headers.authorization).toBe(`Bearer ${secret}`);
 });
 
-test("without an account a person is led to the form of the provider that is missing", async () => {
+test("without an account a person is led to the form of the missing provider", async () => {
   const tenant = await makeTenant();
   const { detail } = await quoted(tenant, { executionConstraints: { providerPin: "openai" } });
   expect(detail).toMatchObject({ code: "CONNECTION_REQUIRED", details: { provider: "openai" } });
@@ -130,7 +130,7 @@ test("without an account a person is led to the form of the provider that is mis
   expect(Object.fromEntries(url.searchParams)).toEqual({ environment: "development", provider: "openai" });
 });
 
-test("the catalog is true for who looks: ways to pay, targets and the decision whether it could run", async () => {
+test("the catalog is correct for each viewer: ways to pay, targets and the access decision", async () => {
   const [tenant, stranger] = [await makeTenant(), await makeTenant()];
   const models = "llama-of-mine:1:1";
   const server = await startVendor();

@@ -8,15 +8,15 @@ import { statement } from "@/server/sql/statement";
 import type { RulesByModel } from "./request-rules";
 import { openFields } from "./secret-fields";
 
-/** A credential that serves an environment of a project, as routing needs it: no part of the secret. */
+/** A credential bound to an environment of a project, as routing needs it, without any part of the secret. */
 export type Connection = {
   credentialId: string;
-  /** Its name in routes: the provider's, or `provider:label` of a further server. */
+  /** Its name in routes: the provider's, or `provider:label` for a further server. */
   provider: string;
   models: string | null;
-  /** Members of a request its server is passed; null: the usual ones. */
+  /** Request members that its server receives; null for the usual ones. */
   passThrough: string[] | null;
-  /** The most that one execution on it may cost; null: as much as it likes. */
+  /** Most that one execution on it may cost; null if unlimited. */
   perExecutionMicros: number | null;
 };
 
@@ -37,7 +37,7 @@ const listOfProject = statement("credential.list.project", {
   prepared: true,
 });
 
-/** Remembered where changes are heard of; every change makes every process forget. */
+/** Cached where changes are received; every change empties the cache in every process. */
 const bound = remembered(async (projectId: string): Promise<readonly Row[]> => {
   const rows = await listOfProject.all(pool, { projectId });
   return rows;
@@ -45,7 +45,7 @@ const bound = remembered(async (projectId: string): Promise<readonly Row[]> => {
 
 const NONE: readonly Connection[] = [];
 
-/** What an environment of a project is connected to. */
+/** The connections of an environment of a project. */
 export async function connectionsOf(project: {
   id: string;
   environment: string;
@@ -63,11 +63,11 @@ export async function connectionsOf(project: {
     }));
 }
 
-/** An account as its provider gets it, at the last moment. */
+/** An account with its secrets opened, just before a call. */
 export type OpenAccount = {
   baseUrl: string;
   credentials: Record<string, Secret>;
-  /** Request members that the connection's server takes, by model. */
+  /** Request members that the connection's server accepts, by model. */
   requestRules?: RulesByModel;
 };
 
@@ -83,8 +83,8 @@ const readAccount = statement("credential.read.account", {
 });
 
 /**
- * Opens exactly this credential for one call, with the address it was made for. Null where it was deleted or
- * disconnected from this environment, or does not open: nothing is sent then.
+ * Opens exactly this credential for one call, with the address it was stored for. Null if it was deleted or
+ * unbound from this environment, or cannot be decrypted; nothing is sent then.
  */
 export async function openAccount(
   credentialId: string,

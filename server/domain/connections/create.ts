@@ -41,8 +41,9 @@ const insertCredential = statement("credential.insert", {
 });
 
 /**
- * Stores an organization's account at a provider, after the provider itself has accepted it, and connects the places
- * named. Refused secrets leave no trace. For admins in person, and for management keys in their projects and at their hosts.
+ * Stores an organization's account at a provider, after the provider has accepted it, and binds it to the
+ * named places. A refused secret leaves no trace. For admins, and for management keys in their projects and
+ * at their hosts.
  */
 export async function createCredential(
   ctx: Ctx,

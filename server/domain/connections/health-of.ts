@@ -7,7 +7,10 @@ import { bool, int4, maybe, pick, present, text, texts, timestamptz } from "@/se
 import { statement } from "@/server/sql/statement";
 
 const SHOWN_DAYS = 7;
-/** In the current hour and the one before it, at least so many failures and no fewer than answers: something is wrong. */
+/**
+ * A connection is failing if the current hour and the one before it have at least this many failures, and no
+ * fewer than answers.
+ */
 const FAILURES_BEFORE = 3;
 
 type CheckRow = { outcome: ConnectionHealth["checks"][number]["outcome"]; message: string | null; at: Date };
@@ -25,7 +28,7 @@ const listHours = statement("connection_hour.list", {
      WHERE credential_id = $credentialId AND hour > $after ORDER BY hour DESC`,
 });
 
-/** The health of a connection: what its provider said, the outcomes of its executions, and the resulting state. */
+/** The health of a connection: its checks, the outcomes of its executions, and the resulting state. */
 export async function healthOf(
   { id, status, label, bindings }: Pick<Connection, "id" | "status" | "label" | "bindings">,
   now: Date,
@@ -68,7 +71,7 @@ const listStates = statement("connection.list.states", {
        sum(failed) FILTER (WHERE hour > $recentFrom) AS failed FROM connection_hour WHERE credential_id = c.id AND hour > $shownFrom) met`,
 });
 
-/** The state alone, of each of these. */
+/** The state of each of these connections, without details. */
 export async function statesOf(
   credentials: readonly Pick<Credential, "credentialId" | "status">[],
   now: Date,
@@ -88,12 +91,12 @@ export async function statesOf(
 }
 
 const shownFrom = (now: Date) => new Date(now.getTime() - SHOWN_DAYS * DAY_MS);
-/** Of an hour by its beginning: the current one and the one before it. */
+/** Hours that begin after this are the current one and the one before it. */
 const recentFrom = (now: Date) => new Date(now.getTime() - 2 * HOUR_MS);
 
 type Met = {
   status: Credential["status"];
-  /** The time of the newest check. */
+  /** Outcome of the newest check; null if there is none. */
   outcome: CheckRow["outcome"] | null;
   answered: number;
   failed: number;

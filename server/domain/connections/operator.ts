@@ -2,10 +2,10 @@ import { env } from "@/server/platform/settings/env";
 import type { Provider } from "@/server/providers/provider";
 
 type Credentials = { values: string[]; credentials: Readonly<Record<string, string>> | null };
-/** What was found last, by provider: asked for on every submission, and nearly always the same. */
+/** Last result by provider: every submission asks, and the settings rarely change. */
 const lastFound = new WeakMap<Provider, Credentials>();
 
-/** The operator's credentials for a provider from the environment; null where a needed one is missing. */
+/** The operator's credentials for a provider from the environment; null if a required one is missing. */
 export function operatorCredentials(provider: Provider): Readonly<Record<string, string>> | null {
   const settings: Record<string, unknown> = env;
   const fields = Object.entries(provider.environment.credentials);
@@ -23,12 +23,12 @@ export function operatorCredentials(provider: Provider): Readonly<Record<string,
   return credentials;
 }
 
-/** Where this deployment reaches a provider; null: nowhere, until somebody names an address. */
+/** The address of a provider in this deployment; null if neither the settings nor the provider has one. */
 export function baseUrlOf(provider: Provider): string | null {
   const settings: Record<string, unknown> = env;
   const configured = settings[provider.environment.baseUrl];
   return (typeof configured === "string" ? configured : provider.defaultBaseUrl)?.replace(/\/+$/, "") ?? null;
 }
 
-/** Whether the operator chose this address of a provider, and no caller. */
+/** True if the operator chose this address of a provider, and not a caller. */
 export const isOperatorsAddress = (provider: Provider, baseUrl: string) => baseUrl === baseUrlOf(provider);

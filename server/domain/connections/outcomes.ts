@@ -20,8 +20,9 @@ const outcomes = new Map<string, Outcome>();
 let timer: NodeJS.Timeout | undefined;
 
 /**
- * Notes what an execution met on a connection: an answer, or what the vendor or the account kept it from. Written down with
- * others after a few seconds, so that no execution waits for it. A refusal of the request itself is an answer.
+ * Records the outcome of an execution on a connection: an answer, or a failure of the vendor or the account.
+ * It is written with others after a few seconds, so that no execution waits. A refusal of the request itself
+ * counts as an answer.
  */
 export function recordConnectionOutcome(credentialId: string, cause: unknown, at: Date): void {
   const problem = problemOf(cause);
@@ -43,14 +44,17 @@ export function recordConnectionOutcome(credentialId: string, cause: unknown, at
   ).unref();
 }
 
-/** The account's own refusals: its key, its payment, its rights. */
+/** Refusals that concern the account: its key, its payment, its rights. */
 const OF_THE_ACCOUNT: Record<number, string> = {
   401: "The provider rejected the key (401).",
   402: "The provider requires payment (402).",
   403: "The provider rejected the account (403).",
 };
 
-/** In words of ours alone: nothing of the request or of the answer. Null: it was answered. */
+/**
+ * Describes a failure in our own words, without any part of the request or the answer. Null if the provider
+ * answered.
+ */
 function problemOf(cause: unknown): string | null {
   if (!(cause instanceof ProviderFault)) return null;
   const { status } = cause.details;
@@ -78,7 +82,7 @@ const addOutcomes = statement("connection_hour.add", {
     problems: column<(string | null)[]>("text[]"),
     times: column<Date[]>("timestamptz[]"),
   },
-  // Locked in one order, and only of connections that are still there.
+  // Rows are locked in one order, and only those of connections that still exist.
   sql: `WITH noted AS MATERIALIZED (
        SELECT noted.* FROM unnest($ids::text[], $hours::timestamptz[], $answered::int[], $failed::int[], $problems::text[], $times::timestamptz[])
          AS noted (id, hour, answered, failed, problem, at)
@@ -92,7 +96,7 @@ const addOutcomes = statement("connection_hour.add", {
        problem_at = greatest(known.problem_at, excluded.problem_at)`,
 });
 
-/** Writes what was noted now. */
+/** Writes the recorded outcomes now. */
 export async function writeConnectionOutcomes(): Promise<void> {
   clearTimeout(timer);
   timer = undefined;

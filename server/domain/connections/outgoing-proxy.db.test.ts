@@ -6,7 +6,7 @@ import { startProxy } from "@/testing/connect-proxy";
 import { setSettings } from "@/testing/settings";
 import { system } from "@/testing/tenants";
 
-/* Which addresses are the operator's own; names below .invalid are never resolved. */
+/* Tests which addresses count as the operator's own. Names below .invalid are never resolved. */
 
 let proxy: Awaited<ReturnType<typeof startProxy>>;
 let tenant: Tenant;
@@ -38,7 +38,7 @@ test("an account at the operator's address of a vendor is checked through the pr
   expect(proxy.authorities()).toEqual(["vendor.invalid:443"]);
 });
 
-test("a server that a caller names is not, unless OUTGOING_PROXY_RESOLVES is set", async () => {
+test("a server that a caller names is not reached through the proxy unless OUTGOING_PROXY_RESOLVES is set", async () => {
   const own = {
     provider: "openai-compatible",
     endpointUrl: "https://own.invalid/v1",

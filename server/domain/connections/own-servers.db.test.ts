@@ -32,7 +32,7 @@ afterEach(() => {
   vi.restoreAllMocks();
 });
 
-test("a server of one's own: its models with their prices are targets of its project alone, reached with its own key", async () => {
+test("a customer's own server: its models and prices are targets of its project alone, reached with its own key", async () => {
   const [tenant, stranger] = [await makeTenant(), await makeTenant()];
   const server = await startVendor();
   try {
@@ -57,7 +57,7 @@ test("a server of one's own: its models with their prices are targets of its pro
       ["/v1/chat/completions", `Bearer ${secret}`],
     ]);
     expect(sent()).toEqual([]);
-    // A million tokens and two at the prices its owner listed.
+    // The cost follows the prices that the owner listed, for a million tokens and two.
     expect((await receiptOf(tenant, jobId)).pricing.providerCost.amount.amountMicros).toBe(250_001);
   } finally {
     await server.stop();

@@ -10,7 +10,7 @@ import { createCredential } from "./create";
 import { statesOf } from "./health-of";
 import { credentialsOf, toCredential } from "./rows";
 
-/** What a project is connected to, newest first; to admins also what else their organization has connected. */
+/** Connections of a project, newest first; admins also see the others of their organization. */
 export async function projectConnections(ctx: Ctx, projectId: string): Promise<ProjectConnections> {
   const { id, organizationId } = await access.authorize(ctx, "jobs:read", { projectId });
   const role = roleIn(ctx, organizationId);
@@ -32,7 +32,7 @@ const readOwner = statement("project.read.organization", {
   sql: `SELECT organization_id FROM project WHERE id = $projectId`,
 });
 
-/** Stores an account and connects environments of a project to it, or does neither. */
+/** Stores an account and binds it to environments of a project, or does neither. */
 export async function connectProject(
   ctx: Ctx,
   { project_id, environments, ...input }: ConnectProject,

@@ -6,14 +6,17 @@ import { setSettings } from "@/testing/settings";
 import { system } from "@/testing/tenants";
 import { createCredential, learnedOf, rotateCredential } from "./index";
 
-/* The first refusal shows which members a server takes, and the connection keeps that. */
+/* Tests that the first refusal shows which members a server takes, and that the connection stores this. */
 
 type Body = Record<string, unknown>;
 let server: Awaited<ReturnType<typeof listen>>;
 let received: Body[] = [];
 const url = () => `http://127.0.0.1:${server.port}`;
 
-/** Takes `max_completion_tokens` alone for models whose name begins with `new`, and no `stream_options`. */
+/**
+ * The server takes only `max_completion_tokens` for models whose name begins with `new`, and never
+ * `stream_options`.
+ */
 beforeAll(async () => {
   server = await listen((request, text, response) => {
     const answer = (status: number, body: object, type = "application/json") => {
@@ -58,7 +61,7 @@ async function connected(): Promise<Tenant & { credentialId: string }> {
 }
 
 let asked = 0;
-/** No request is the repeat of another. */
+/** Sends a request that repeats no other. */
 const ask = async (tenant: Tenant, model: string, more: object = {}) => {
   const { status, text, json } = await tenant.post("/v1/chat/completions", {
     model: `openai-compatible/${model}`,
@@ -86,7 +89,7 @@ const rulesOf = async ({
   return one.json.requestRules;
 };
 
-test("the first refusal is learned: later calls send what the server takes, each model its own", async () => {
+test("the first refusal is learned: later calls send what the server takes, for each model separately", async () => {
   const tenant = await connected();
   expect(await rulesOf(tenant)).toEqual([]);
   const first = await ask(tenant, "new-1");
@@ -105,7 +108,7 @@ test("the first refusal is learned: later calls send what the server takes, each
   expect(rows).toEqual([{ cost: 20, attempts: 1 }]);
 });
 
-test("calls that find out different things at once keep both", async () => {
+test("concurrent calls that learn different rules keep both", async () => {
   const tenant = await connected();
   await Promise.all([
     ...Array.from({ length: 4 }, () => ask(tenant, "new-1")),
@@ -124,7 +127,7 @@ test("calls that find out different things at once keep both", async () => {
   expect(received).toHaveLength(1);
 });
 
-test("what is found out later is added to what is known, and one model's to no other's", async () => {
+test("a rule learned later is added to the known ones, for its own model only", async () => {
   const tenant = await connected();
   const account = { credentialId: tenant.credentialId };
   const of = (model: string) => learnedOf({ account, baseUrl: url(), requestRules: {} }, model);
@@ -138,7 +141,7 @@ test("what is found out later is added to what is known, and one model's to no o
   ]);
 });
 
-test("a rotation begins anew", async () => {
+test("a rotation discards the learned rules", async () => {
   const tenant = await connected();
   await ask(tenant, "new-1");
   await rotateCredential(system, tenant.organizationId, tenant.credentialId, {
@@ -147,7 +150,7 @@ test("a rotation begins anew", async () => {
   expect(await rulesOf(tenant)).toEqual([]);
 });
 
-test("what a call finds out of the server before a rotation is not kept of the one after it", async () => {
+test("a rule that a call learned from another address than the connection's is not stored", async () => {
   const tenant = await connected();
   const account = { credentialId: tenant.credentialId };
   const { learn } = learnedOf({ account, baseUrl: `${url()}/before`, requestRules: {} }, "new-1");
@@ -155,7 +158,7 @@ test("what a call finds out of the server before a rotation is not kept of the o
   expect(await rulesOf(tenant)).toEqual([]);
 });
 
-test("an account of the operator is remembered by its address and model", async () => {
+test("the rules of an operator's account are remembered by address and model", async () => {
   const of = (baseUrl: string, model: string) =>
     learnedOf({ account: "operator", baseUrl, requestRules: undefined }, model);
   expect(of(url(), "acme").rules).toBeUndefined();
@@ -166,7 +169,7 @@ test("an account of the operator is remembered by its address and model", async 
   expect(of(`${url()}/v2`, "acme").rules).toBeUndefined();
 });
 
-test("what cannot be stored is no failure of the call", async () => {
+test("a rule that cannot be stored does not fail the call", async () => {
   const { learn } = learnedOf(
     { account: { credentialId: "cred_gone" }, baseUrl: url(), requestRules: {} },
     "\u0000",

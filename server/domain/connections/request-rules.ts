@@ -8,8 +8,8 @@ import { jsonb, text } from "@/server/sql/column";
 import { statement } from "@/server/sql/statement";
 
 /*
- * What the servers of connections were found to take, by model. It is kept with the connection; of the operator's own accounts, by
- * each process for itself.
+ * Request members that the servers of connections accept, learned by model. They are stored with the
+ * connection; for the operator's own accounts each process keeps its own.
  */
 
 export type RulesByModel = Readonly<Record<string, RequestRules>>;
@@ -22,7 +22,7 @@ type Opened = {
   requestRules: RulesByModel | undefined;
 };
 
-/** The known rules of an account's server for this model, and a function that keeps more. */
+/** The known rules of an account's server for this model, and a function that stores more. */
 export function learnedOf(
   { account, baseUrl, requestRules = {} }: Opened,
   model: string,
@@ -54,8 +54,8 @@ const mergeRules = statement("credential.update.request_rules", {
 });
 
 /**
- * Adds to what is there, so that calls which find out different things at once keep both. A call that ends after a rotation found
- * out about the server before it.
+ * Merges new rules into the stored ones, so that concurrent calls that learn different rules keep both. Rules
+ * learned at another address than the connection's are dropped.
  */
 async function keep(
   credentialId: string,

@@ -16,8 +16,9 @@ const listOther = statement("credential.list.other_vault_key", {
 });
 
 /**
- * Hands the fields of every credential to the vault key that seals now. Their fingerprints are keyed by it too, so they are
- * made anew: equal secrets stay equal. A credential that is rotated meanwhile keeps what was written.
+ * Encrypts the fields of every credential again with the current vault key. Their fingerprints depend on it
+ * too, so they are computed again: equal secrets stay equal. A credential that is rotated meanwhile keeps its
+ * new value.
  */
 export async function rewrapCredentials(): Promise<{ rewrapped: number; unopenable: number }> {
   const done = { rewrapped: 0, unopenable: 0 };
@@ -64,7 +65,7 @@ const listSealed = statement("credential.list.sealed", {
   sql: `SELECT sealed FROM credential`,
 });
 
-/** How many credentials have a field under each vault key, by the key's id. */
+/** Number of credentials that have a field under each vault key, by the key's id. */
 export async function credentialsByVaultKey(): Promise<Map<string, number>> {
   const rows = await listSealed.all(pool, {});
   const counts = new Map<string, number>();

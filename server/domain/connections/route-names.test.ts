@@ -16,12 +16,12 @@ const nameOf = (label: string, others: ReturnType<typeof bound>[], replaces = fa
   return [name, before?.label];
 };
 
-test("the first server has the provider's name, a further one its label beside it", () => {
+test("the first server has the provider's name, and a further one adds its label", () => {
   expect(nameOf("Rack", [])).toEqual([OWN, undefined]);
   expect(nameOf("GPU Lab / 2", [bound(OWN, "Rack")])).toEqual([`${OWN}:gpu-lab-2`, undefined]);
 });
 
-test("the same label, or one that is written alike, is the same server; without a label it is the first", () => {
+test("an equal or similarly written label means the same server; without a label it is the first", () => {
   const both = [bound(OWN, "Rack"), bound(`${OWN}:lab`, "Lab")];
   expect(nameOf("Rack", both)).toEqual([OWN, "Rack"]);
   expect(nameOf("LAB", both)).toEqual([`${OWN}:lab`, "Lab"]);
@@ -30,7 +30,7 @@ test("the same label, or one that is written alike, is the same server; without 
   expect(nameOf("New", both, true)).toEqual([OWN, "Rack"]);
 });
 
-test("another vendor has one account in an environment, however it is labelled", () => {
+test("another vendor has one account in an environment, whatever its label", () => {
   const one = [bound("openai", "a")];
   expect(nameAmong(one, { provider: "openai", label: "b" }, false)).toEqual({
     name: "openai",
@@ -38,7 +38,7 @@ test("another vendor has one account in an environment, however it is labelled",
   });
 });
 
-test("only a server of one's own has a name beside its provider's", () => {
+test("only a customer's own server has a name beside its provider's", () => {
   expect(providerOfRoute(`${OWN}:lab`)).toMatchObject({ name: `${OWN}:lab` });
   expect(providerOfRoute(OWN)?.name).toBe(OWN);
   for (const name of ["openai:lab", "unknown", "sandbox:x"]) expect(providerOfRoute(name)).toBeNull();

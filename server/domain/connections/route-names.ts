@@ -3,18 +3,19 @@ import { providers } from "@/server/providers/registry.gen";
 import type { BindingRow } from "./rows";
 
 /*
- * One environment can have several servers whose owner lists the models. Routes name the first `openai-compatible/model`,
- * further ones `openai-compatible:label/model`. A binding keeps its name, so that receipts and lockfiles stay true.
+ * One environment can have several servers whose owner lists the models. Routes name the first
+ * `openai-compatible/model`, further ones `openai-compatible:label/model`. A binding keeps its name, so that
+ * receipts and lockfiles stay valid.
  */
 
-/** The label of a credential that was given none. */
+/** Label of a credential that was created without one. */
 const UNNAMED = "default";
 const MOST_NAME = 40;
 
-/** The name of the provider itself in the name of a route's provider. */
+/** The provider's own name, cut from its name in a route. */
 export const baseName = (name: string): string => name.split(":", 1)[0] ?? name;
 
-/** The provider of a route by its name there; a further server is its provider under its own name. */
+/** The provider that a route names; null if unknown. A further server is its provider under its own name. */
 export function providerOfRoute(name: string): Provider | null {
   const base = baseName(name);
   const found = providers.find((provider) => provider.name === base) ?? null;
@@ -22,7 +23,7 @@ export function providerOfRoute(name: string): Provider | null {
   return found.modelsFrom ? { ...found, name } : null;
 }
 
-/** A label as it is written in routes; empty where it has no letter or digit. */
+/** A label in the form that routes use; empty if it has no letter or digit. */
 const toName = (label: string): string =>
   label
     .toLowerCase()
@@ -32,7 +33,10 @@ const toName = (label: string): string =>
 
 type Bound = BindingRow & { label: string };
 
-/** The name a credential gets in an environment with these bindings of its provider, and the binding that has it now. */
+/**
+ * The name of a credential among these bindings of its provider in an environment, and the binding that has
+ * the name now.
+ */
 export function nameAmong(
   bound: Bound[],
   { provider, label }: { provider: string; label: string },

@@ -16,7 +16,7 @@ export type BindingRow = {
   project_id: string;
   environment: string;
   provider: string;
-  /** A text where it comes as JSON. */
+  /** A string if it was read as JSON. */
   created_at: Date | string;
 };
 
@@ -28,13 +28,13 @@ const SELECT = `SELECT credential.*, (
     WHERE binding.credential_id = credential.id
   ) AS bindings FROM credential`;
 
-/** The provider of this name, where it can be connected. */
+/** The provider of this name; null if it does not exist or needs no account. */
 export function findProvider(name: string): Provider | null {
   const found = providers.find((provider) => provider.name === name);
   return found && isConnectable(found) ? found : null;
 }
 
-/** The same, or the refusal of the caller who named it. */
+/** The provider of this name; a 422 if it does not exist or needs no account. */
 export function getProvider(name: string): Provider {
   const msg = `There is no provider ${name}.`;
   const found = findProvider(name);
@@ -42,7 +42,7 @@ export function getProvider(name: string): Provider {
   return found;
 }
 
-/** The sandbox needs no account, so there is none to connect. */
+/** False for the sandbox, which needs no account. */
 export const isConnectable = ({ credentials, check }: Provider) =>
   check !== undefined || Object.keys(credentials.shape).length > 0;
 
@@ -66,9 +66,9 @@ const readCredential = statement("credential.read.own", {
 });
 
 /**
- * A credential the caller may change. People by their role in the organization. A key that is bound to a project only
- * where nothing but that project's environment of the key runs on it, and a management key where nothing but its projects does:
- * for any other it is as if it were not there.
+ * A credential that the caller may change. People may by their role in the organization; a key bound to a
+ * project only if nothing but its own environment uses the credential, and a management key only if nothing
+ * but its projects does. NotFound for any other key.
  */
 export async function getCredential(
   ctx: Ctx,
@@ -84,8 +84,8 @@ export async function getCredential(
 }
 
 /**
- * Who may change what an organization has connected: its admins, and keys that were given the right. A key of a project
- * that is archived changes nothing.
+ * Throws unless the caller may change the credentials of an organization: its admins, and keys with the
+ * scope. A key of an archived project changes nothing.
  */
 export async function requireMayChange(ctx: Ctx, organizationId: string): Promise<void> {
   const { principal } = ctx;
@@ -99,14 +99,17 @@ export async function requireMayChange(ctx: Ctx, organizationId: string): Promis
     await access.authorize(ctx, "credentials:write", { projectId: principal.projectId });
 }
 
-/** Who may connect an account to these projects: admins of the organization, and management keys where all are theirs. */
+/**
+ * Throws unless the caller may connect an account to these projects: admins of the organization, and a
+ * management key if all of them are its own.
+ */
 export function requireMayConnect(ctx: Ctx, organizationId: string, projectIds: string[]): void {
   const asked = managerOf(ctx) && projectIds.length > 0 ? projectIds : [null];
   for (const projectId of asked)
     access.authorize(ctx, "credentials:write", { managed: { organizationId, projectId } });
 }
 
-/** A management key sends secrets only to the hosts that its owner allowed. */
+/** Throws if a management key would send a secret to a host that its owner did not allow. */
 export function requireHost(ctx: Ctx, baseUrl: string): void {
   const hosts = managerOf(ctx)?.management.hosts;
   const { host } = new URL(baseUrl);
@@ -118,7 +121,10 @@ export function requireHost(ctx: Ctx, baseUrl: string): void {
   );
 }
 
-/** Whether the credential is there for the caller: for a key, where it serves nothing beyond what is the key's. */
+/**
+ * True if the caller can see the credential; a bound key and a management key see it only if it has bindings,
+ * all in the key's own places.
+ */
 export function isReachedBy({ principal }: Ctx, row: CredentialRow): boolean {
   if (principal.kind !== "service_principal") return true;
   const { management, projectId, environment } = principal;
@@ -141,7 +147,7 @@ export function toBinding(row: BindingRow): CredentialBinding {
   };
 }
 
-/** What is shown of a credential: never its secret. */
+/** The public form of a credential, without its secret. */
 export function toCredential(row: CredentialRow): Credential {
   return {
     credentialId: row.id,

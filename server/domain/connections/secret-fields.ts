@@ -3,9 +3,12 @@ import { fingerprintOf, openSecret, sealSecret } from "@/server/platform/crypto/
 import { ValidationFault } from "@/server/platform/errors/errors";
 import type { Provider } from "@/server/providers/provider";
 
-/** What no key has and no header takes: the usual sign of something pasted along with it. */
+/**
+ * Matches printable ASCII. No key has other characters and no header takes them; they usually come from
+ * careless pasting.
+ */
 const PRINTABLE = /^[\x20-\x7e]*$/;
-/** The last characters of a shorter secret would reveal too much. */
+/** Secrets shorter than this show no last characters, which would reveal too much. */
 const SHOWN_FROM = 12;
 
 type Fields = Record<string, string>;
@@ -14,7 +17,10 @@ const refuse = (msg: string): never => {
   throw new ValidationFault([{ loc: ["body", "secret"], msg, type: "value_error" }]);
 };
 
-/** The fields of a provider's credentials from the one text callers send. What it says of a wrong one never quotes it. */
+/**
+ * Parses the fields of a provider's credentials from the single text that callers send. Its errors never
+ * quote a value.
+ */
 export function readSecret(provider: Provider, secret: string): Fields {
   const text = secret.trim();
   const names = Object.keys(provider.credentials.shape);
@@ -48,7 +54,7 @@ function asObject(text: string): Record<string, unknown> | null {
   }
 }
 
-/** What may be shown of a secret: enough for its owner to tell it from others. */
+/** The parts of a secret that may be shown: enough for its owner to recognize it. */
 export function shownOf(provider: string, organizationId: string, fields: Fields) {
   const text = JSON.stringify(Object.entries(fields).sort(([a], [b]) => (a < b ? -1 : 1)));
   const first = Object.values(fields)[0] ?? "";
@@ -58,7 +64,9 @@ export function shownOf(provider: string, organizationId: string, fields: Fields
   };
 }
 
-/** A field's place, so that a ciphertext copied to another row, organization or field does not open. */
+/**
+ * The place of a field, so that a ciphertext copied to another row, organization or field does not decrypt.
+ */
 const placeOf = (organizationId: string, credentialId: string, field: string) =>
   `${organizationId}|${credentialId}|${field}|v1`;
 
@@ -71,7 +79,7 @@ export function sealFields(organizationId: string, credentialId: string, fields:
   );
 }
 
-/** Throws where a field was changed, or sealed for another place. */
+/** Decrypts the fields. Throws if a field was changed, or was encrypted for another place. */
 export function openFields(
   organizationId: string,
   credentialId: string,

@@ -42,7 +42,7 @@ test.each([
     const { credentialId, bindingId } = await connect(tenant);
     const jobId = await submit(tenant);
     await end(tenant, credentialId, bindingId);
-    // Not even where another one has taken its place: what was admitted on an account runs on it or not at all.
+    // Even a replacement account does not help: a job admitted on an account runs on it or not at all.
     await connect(tenant);
     vendor.answer(ANSWER);
     const job = await finish(jobId);
@@ -54,7 +54,7 @@ test.each([
   },
 );
 
-test("what waits when a secret is rotated runs with the new one", async () => {
+test("a job that waits while its secret is rotated runs with the new one", async () => {
   const tenant = await makeTenant();
   const { credentialId } = await connect(tenant);
   const jobId = await submit(tenant);
@@ -87,7 +87,7 @@ test("a ciphertext copied from another organization's row does not open: nothing
   ).rejects.toThrow(/foreign key/);
 });
 
-test("a secret goes to the address it was made for, wherever this deployment reaches the provider by now", async () => {
+test("a secret goes to the address it was stored for, wherever this deployment reaches the provider now", async () => {
   const tenant = await makeTenant();
   await connect(tenant);
   const jobId = await submit(tenant);
@@ -104,7 +104,7 @@ test("a secret goes to the address it was made for, wherever this deployment rea
   }
 });
 
-/** A secret in every form it could be carried in, and each run of its characters of length twelve. */
+/** A secret in every form that could carry it, and each run of twelve of its characters. */
 function formsOf(secret: string): string[] {
   const bytes = Buffer.from(secret);
   const pieces = Array.from({ length: secret.length - 11 }, (_, start) => secret.slice(start, start + 12));
@@ -116,7 +116,7 @@ function formsOf(secret: string): string[] {
   ];
 }
 
-test("a secret is nowhere to be read: not in answers, errors, receipts, logs or the database", async () => {
+test("a secret appears nowhere: not in answers, errors, receipts, logs or the database", async () => {
   const tenant = await makeTenant();
   const secret = "sk-canary/7Qm+41zXw=Lp9vT3";
   const written: string[] = [];
@@ -131,7 +131,7 @@ test("a secret is nowhere to be read: not in answers, errors, receipts, logs or 
       const done = rest.at(-1);
       if (typeof done === "function") done(null, Buffer.byteLength(String(data)), data);
       return Buffer.byteLength(String(data));
-    }) as never); // both take a descriptor first
+    }) as never); // both functions take a descriptor first
   const answers: string[] = [];
   const owner = await sessionHeaders(tenant.organizationId, "owner");
   const path = `/v1/organizations/${tenant.organizationId}/provider-credentials`;
@@ -167,7 +167,7 @@ test("a secret is nowhere to be read: not in answers, errors, receipts, logs or 
     await keep(tenant.post(at("invoke"), { input }));
   }
   expect(vendor.arrived[0]?.headers.authorization).toBe(`Bearer ${secret}`);
-  // The test's own vendor spoke it, and the log was written to.
+  // The test's own vendor received the secret; nothing else may contain it.
   const { rows: tables } = await pool.query<{ name: string }>(
     "SELECT table_name AS name FROM information_schema.tables WHERE table_schema = current_schema() AND table_type = 'BASE TABLE'",
   );

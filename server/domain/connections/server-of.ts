@@ -10,7 +10,7 @@ type Named = {
   models?: string | null | undefined;
   passThrough?: string[] | null | undefined;
 };
-/** Where a connection's calls go and what they may ask for there. */
+/** The address of a connection's calls, its models, and the extra request members that it receives. */
 export type Server = {
   baseUrl: string;
   endpointUrl: string | null;
@@ -26,7 +26,10 @@ const refuse = (
   throw new ValidationFault([{ loc: ["body", field], msg, type }]);
 };
 
-/** The server of a new connection: the provider's own, or the one its owner names, with models that have prices. */
+/**
+ * The server of a new connection: the provider's own, or the one that its owner names, with its models and
+ * prices.
+ */
 export function serverOf(provider: Provider, { endpointUrl, models, passThrough = null }: Named): Server {
   if (provider.modelsFrom) {
     if (!endpointUrl) return refuse("endpointUrl", "The server's base URL is required.", "missing");
@@ -44,18 +47,18 @@ export function serverOf(provider: Provider, { endpointUrl, models, passThrough 
     : refuse("provider", `${provider.title} has no address in this installation.`);
 }
 
-/** Only a server of one's own is passed what is not known here. */
+/** Throws if extra request members are set for anything but a customer's own server. */
 export function checkPassThrough(provider: Provider, passThrough: string[] | null | undefined): void {
   if (passThrough && !provider.modelsFrom)
     refuse("passThrough", `${provider.title} does not support extra members. Leave this field out.`);
 }
 
-/** Models as their owner lists them, each with its price. */
+/** The owner's list of models with prices; a 422 if it is empty or malformed. */
 export function checkedModels(provider: Provider, models: string): string {
   try {
     if (provider.modelsFrom?.(models).length) return models;
   } catch (cause) {
-    return refuse("models", (cause as Error).message); // by its contract, a sentence
+    return refuse("models", (cause as Error).message); // `modelsFrom` throws Errors with a sentence
   }
   return refuse("models", "At least one model is required.");
 }
