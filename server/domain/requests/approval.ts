@@ -41,7 +41,9 @@ import {
   toRevision,
 } from "./rows";
 
-/** A commission quote for its payer: a person of its organization, or an operator. For anybody else there is none. */
+/**
+ * A commission quote for its payer: a person of its organization, or an operator. NotFound for anyone else.
+ */
 export async function commission(ctx: Ctx, quoteId: string): Promise<Commission> {
   const quote = await findQuote(pool, quoteId);
   if (!quote || !roleIn(ctx, quote.organization_id)) noSuchQuote();
@@ -74,12 +76,12 @@ const readOwners = statement("project.read.names", {
      FROM project JOIN organization ON organization.id = project.organization_id WHERE project.id = $projectId`,
 });
 
-/** What the organization and the project are called that something belongs to. */
+/** Display names of the organization and the project that own a row. */
 export async function ownersOf(of: {
   project_id: string;
 }): Promise<{ organization: string; project: string }> {
   const owners = await readOwners.first(pool, { projectId: of.project_id });
-  return owners!; // a row of its project
+  return owners!; // the row belongs to an existing project
 }
 
 const readRevision = statement("capability_request_revision.read", {
@@ -91,7 +93,7 @@ const readRevision = statement("capability_request_revision.read", {
 const revisionOf = async (quote: CommissionQuoteRow): Promise<RevisionRow> =>
   (await readRevision.first(pool, { revisionId: quote.revision_id })) ?? noSuchQuote();
 
-/** A payment as the payments domain reads it. */
+/** A payment in the form that the payments domain reads. */
 export const PAYMENT = {
   ...payment,
   state: column<PaymentRow["state"]>("text"),
@@ -123,7 +125,10 @@ const listOfQuotes = statement("payment.list.quotes", {
     WHERE payment.kind = '${COMMISSION}' AND payment.subject_id = ANY($quoteIds) ORDER BY payment.id DESC`,
 });
 
-/** The payments of commission quotes, newest first, with what becomes of those that go back. The caller may see them. */
+/**
+ * The payments of commission quotes, newest first, with their refunds. The caller must have checked access to
+ * the quotes.
+ */
 export async function paymentsOf(quoteIds: string[], now: Date): Promise<CommissionPayment[]> {
   const rows = await listOfQuotes.all(pool, { quoteIds });
   return rows.map((row) => toPayment(row, now));
@@ -149,8 +154,8 @@ const listOfOrganization = statement("payment.list.commissions", {
 });
 
 /**
- * What an organization has paid for commissions, or is about to, latest first. For its people, who look for it beside the
- * transactions of the wallet, which it does not move.
+ * Payments of an organization for commissions, completed or in processing, latest first. For its people, who
+ * look for them beside the wallet's transactions, although they do not move the wallet.
  */
 export async function listPaid(
   ctx: Ctx,
@@ -184,7 +189,7 @@ function toPayment(row: PaidRow, now: Date): CommissionPayment {
   };
 }
 
-/** A payment has one refund, or none of its columns. */
+/** A payment has one refund, or null in all of its columns. */
 function refundOf({ refund_reason: reason, refund_state: state, refund_at: at, ...row }: PaidRow) {
   if (reason === null || state === null || at === null) return null;
   const completedAt = row.refund_completed_at?.toISOString() ?? null;

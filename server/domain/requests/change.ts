@@ -11,12 +11,12 @@ import { endActiveQuote } from "./quotes";
 import { type RequestRow, readWhole, requireWriter, toRequest } from "./rows";
 import { lockRequest, move, requireMove } from "./transitions";
 
-/** Each is kept whole, and shown to the reviewer of the request. */
+/** Every revision is kept whole, and shown to the reviewer of the request. */
 const MOST_REVISIONS = 50;
 
 /**
- * Rewords a request that no one has paid for: it is a draft again, and a quote of the old wording can no longer be paid.
- * The same wording again is a new revision, too.
+ * Rewords a request that no one has paid for: it becomes a draft again, and a quote of the old wording can no
+ * longer be paid. Even an unchanged wording is a new revision.
  */
 export async function revise(
   ctx: Ctx,
@@ -59,7 +59,7 @@ async function nextNumber(client: Transaction, row: RequestRow): Promise<number>
   return number;
 }
 
-/** Hands the current wording to the operators. What has been submitted is answered as it is. */
+/** Submits the current wording to the operators. A submitted request is returned unchanged. */
 export async function submit(ctx: Ctx, requestId: string): Promise<CapabilityRequest> {
   await requireWriter(ctx, requestId);
   return changed(requestId, async (client, row) => {
@@ -68,7 +68,7 @@ export async function submit(ctx: Ctx, requestId: string): Promise<CapabilityReq
   });
 }
 
-/** Locks a request, does something to it in one transaction, and answers with it as it is then. */
+/** Locks a request, changes it in one transaction, and returns the result. */
 export function changed(
   requestId: string,
   work: (client: Transaction, row: RequestRow) => Promise<void>,

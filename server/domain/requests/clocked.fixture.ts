@@ -5,7 +5,7 @@ import { makeProject } from "@/testing/world";
 
 export const body = (more: object = {}) => CapabilityRequestBody.parse({ ...NEED, ...more });
 
-/** A key of its own project whose clock is where it is put. */
+/** Creates a project whose key has a clock that the test sets. */
 export async function makeClocked() {
   const { ctx, ...project } = await makeProject();
   let at = Date.UTC(2026, 9, 1, 12);

@@ -8,13 +8,13 @@ import { makeProject } from "@/testing/world";
 import * as requests from ".";
 import { body, makeClocked } from "./clocked.fixture";
 
-/** So many turns of the database. */
+/** Waits for this many round trips to the database. */
 async function pause(turns: number) {
   for (let turn = 0; turn < turns; turn++) await pool.query("SELECT 1");
 }
 
 describe("a commission quote", () => {
-  test("has every field of its contract, and is read the same by the customer", async () => {
+  test("a quote has every field of its contract, and the customer reads the same", async () => {
     const { ctx, set } = await makeClocked();
     set(new Date("2026-10-01T12:00:00.000Z"));
     const { request, quote } = await quotedNeed(ctx, {
@@ -76,7 +76,7 @@ describe("a commission quote", () => {
     expect(request).toMatchObject({ status: "quoted", quoteId: quote.quoteId });
   });
 
-  test("can be read until 14 days have passed, to the millisecond; the request stays quoted", async () => {
+  test("a quote can be read until 14 days have passed, to the millisecond; the request stays quoted", async () => {
     const { ctx, set } = await makeClocked();
     const { request, quote } = await quotedNeed(ctx);
     const end = Date.parse(quote.expiresAt);
@@ -91,7 +91,7 @@ describe("a commission quote", () => {
     expect((await requests.get(ctx, request.id)).status).toBe("quoted");
   });
 
-  test("is issued anew once it has expired, and not before; the old one is superseded", async () => {
+  test("a new quote is issued once the old one has expired, and not before; the old one is superseded", async () => {
     const { ctx, set } = await makeClocked();
     const { request, quote } = await quotedNeed(ctx);
     const end = Date.parse(quote.expiresAt);
@@ -113,7 +113,7 @@ describe("a commission quote", () => {
     expect(rows).toEqual([{ state: "superseded" }, { state: "active" }]);
   });
 
-  test("is superseded by a revision in the same transaction, and stays readable by no one", async () => {
+  test("a revision supersedes the quote in the same transaction, and no one can read the quote any longer", async () => {
     const { ctx } = await makeProject();
     const { request, quote } = await quotedNeed(ctx);
     const revised = await requests.revise(ctx, request.id, body());
@@ -129,7 +129,7 @@ describe("a commission quote", () => {
     });
   });
 
-  test("is for the wording that was read: another one by now is a conflict", async () => {
+  test("a quote is for the wording that was read; if the request has another one now, it is a conflict", async () => {
     const { ctx } = await makeProject();
     const old = await fileNeed(ctx);
     const request = await requests.revise(ctx, old.id, body({ need: "Other words." }));
@@ -143,7 +143,7 @@ describe("a commission quote", () => {
     await requests.issueQuote(operatorAt(ctx), priceOf(request));
   });
 
-  test("paid is read for good, also when its days have ended, and its wording stays", async () => {
+  test("a paid quote can be read forever, even past its expiry, and its wording stays", async () => {
     const { ctx, set } = await makeClocked();
     const { request, quote } = await quotedNeed(ctx);
     await forceMove(operatorAt(ctx), request.id, "paid");
@@ -155,7 +155,7 @@ describe("a commission quote", () => {
     expect((await requests.revisions(ctx, request.id)).length).toBe(1);
   });
 
-  test("issued and reworded at once, 30 times: nothing of an old wording can ever be paid", {
+  test("with quotes issued and requests reworded at once, 30 times, no quote of an old wording can ever be paid", {
     tags: "long",
   }, async () => {
     const { ctx, projectId } = await makeProject();

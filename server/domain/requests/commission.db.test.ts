@@ -24,7 +24,7 @@ import {
 withStripe();
 
 describe("the checkout of a commission", () => {
-  test("is one for everybody: a double click, the back button and a colleague join it", async () => {
+  test("everyone shares one checkout: a double click, the back button and a colleague join it", async () => {
     const world = await makePayable();
     const colleague = personOf(world, [[world.organizationId, "admin"]]);
     const before = stripe.sessions.size;
@@ -44,7 +44,7 @@ describe("the checkout of a commission", () => {
     expect(rows).toHaveLength(1);
   });
 
-  test("asks for exactly the quote's price in its own currency, and leads back to its page", async () => {
+  test("a checkout asks for exactly the quote's price in its own currency, and leads back to its page", async () => {
     const world = await makePayable({ currency: "CAD", priceMicros: 990_500_000 });
     const { paymentId } = await requests.startCommissionCheckout(world.member, world.quoteId);
     const { form } = soldBy(stripe, paymentId, world.clock.now).session;
@@ -63,10 +63,10 @@ describe("the checkout of a commission", () => {
     });
   });
 
-  test("that was not answered is asked for again with the very same request", async () => {
+  test("a checkout that was not answered is requested again with the very same request", async () => {
     const world = await makePayable();
     const first = await requests.startCommissionCheckout(world.member, world.quoteId);
-    // As if the process had died before it wrote down what Stripe said.
+    // This simulates a process that died before it stored Stripe's answer.
     await pool.query("UPDATE payment SET session_id = NULL, checkout_url = NULL WHERE id = $1", [
       first.paymentId,
     ]);
@@ -75,7 +75,7 @@ describe("the checkout of a commission", () => {
     expect(await requests.startCommissionCheckout(colleague, world.quoteId)).toEqual(first);
   });
 
-  test("that Stripe refuses has failed, and the next try is a new one", async () => {
+  test("a checkout that Stripe refuses has failed, and the next attempt is a new one", async () => {
     const world = await makePayable();
     stripe.state.isDown = true;
     expect((await refusal(requests.startCommissionCheckout(world.member, world.quoteId))).code).toBe(
@@ -87,7 +87,7 @@ describe("the checkout of a commission", () => {
     expect(made.map(({ state }) => state)).toEqual(["open", "failed"]);
   });
 
-  test("ends after 23 hours, and another one is opened; Stripe closes the first", async () => {
+  test("a checkout ends after 23 hours, and another one is opened; Stripe closes the first", async () => {
     const world = await makePayable();
     const first = await requests.startCommissionCheckout(world.member, world.quoteId);
     world.clock.advance(23 * 60 * MINUTE_MS + 1);
@@ -98,7 +98,7 @@ describe("the checkout of a commission", () => {
     expect(soldBy(stripe, second.paymentId, world.clock.now).session.status).toBe("open");
   });
 
-  test("never outlives its quote; in its last half hour Stripe's page is closed by us when it ends", async () => {
+  test("a checkout never outlives its quote; in the quote's last half hour we close Stripe's page when the quote ends", async () => {
     const world = await makePayable();
     world.clock.advance(14 * DAY_MS - 10 * MINUTE_MS);
     const { paymentId } = await requests.startCommissionCheckout(world.member, world.quoteId);
@@ -114,7 +114,7 @@ describe("the checkout of a commission", () => {
     expect(session.status).toBe("expired");
   });
 
-  test("is refused while money is on its way, and open again when it did not come", async () => {
+  test("a checkout is refused while money is on its way, and opens again if the money does not come", async () => {
     const world = await makePayable();
     const { paymentId } = await requests.startCommissionCheckout(world.member, world.quoteId);
     const { say } = soldBy(stripe, paymentId, world.clock.now);
@@ -132,7 +132,7 @@ describe("the checkout of a commission", () => {
 });
 
 describe("money for a commission", () => {
-  test("pays the quote and its request, once, and is booked in its own currency", async () => {
+  test("a payment pays the quote and its request once, and is booked in its own currency", async () => {
     const world = await makePayable({ currency: "CAD" });
     const { paymentId } = await requests.startCommissionCheckout(world.member, world.quoteId);
     const { say } = soldBy(stripe, paymentId, world.clock.now);
@@ -152,7 +152,7 @@ describe("money for a commission", () => {
     expect((await checkLedger(system, world.organizationId)).differences).toEqual([]);
   });
 
-  test("counts by the moment it was paid, not by the moment we learn about it", async () => {
+  test("a payment counts from the moment of payment, not from the moment we learn about it", async () => {
     const world = await makePayable({ startsAt: daysAgo(20) });
     world.clock.advance(13 * DAY_MS + 23 * 60 * MINUTE_MS);
     const { paymentId } = await requests.startCommissionCheckout(world.member, world.quoteId);
@@ -165,16 +165,16 @@ describe("money for a commission", () => {
     expect(await statusOf(world)).toBe("paid");
   });
 
-  test("a clock of the provider that is ahead of ours does not pay what has expired by then", async () => {
+  test("a provider's clock that is ahead of ours does not pay a quote that has expired by then", async () => {
     const world = await makePayable();
     const { paymentId } = await requests.startCommissionCheckout(world.member, world.quoteId);
     const { say } = soldBy(stripe, paymentId, () => new Date(Date.now() + 20 * DAY_MS));
     await deliver(say.completed());
-    expect(await statusOf(world)).toBe("paid"); // it is paid now, whatever the message says
+    expect(await statusOf(world)).toBe("paid"); // it is paid now, whatever time the message states
   });
 
   test.each(["superseded", "already_paid"] as const)(
-    "for a quote that is %s goes back automatically",
+    "money for a quote that is %s goes back automatically",
     async (reason) => {
       const world = await makePayable({ startsAt: daysAgo(3) });
       const first = await requests.startCommissionCheckout(world.member, world.quoteId);
@@ -210,7 +210,7 @@ describe("money for a commission", () => {
     },
   );
 
-  test("with tax is booked apart from it, in any order of messages, and goes back with it", async () => {
+  test("tax is booked separately, in any order of messages, and is refunded with the payment", async () => {
     setSettings({ STRIPE_TAX: true });
     const world = await makePayable({ currency: "CAD" });
     const { paymentId } = await requests.startCommissionCheckout(world.member, world.quoteId);
@@ -219,7 +219,7 @@ describe("money for a commission", () => {
       "automatic_tax[enabled]": "true",
       "line_items[0][price_data][tax_behavior]": "exclusive",
     });
-    // Half was refunded in the dashboard, which is reported first.
+    // Half was refunded in the dashboard, and this is reported first.
     expect(await deliver(say.refunded(charge.cents / 2))).toBe("applied");
     expect(await accountsOf(world)).toEqual({});
     await deliver(say.completed());
@@ -240,7 +240,7 @@ describe("money for a commission", () => {
     expect((await checkLedger(system, world.organizationId)).differences).toEqual([]);
   });
 
-  test("with a tax no one asked for, or another amount, is none of ours", async () => {
+  test("a payment with an unexpected tax or another amount is not ours", async () => {
     const world = await makePayable();
     const { paymentId } = await requests.startCommissionCheckout(world.member, world.quoteId);
     const { say } = soldBy(stripe, paymentId, world.clock.now);
@@ -250,8 +250,8 @@ describe("money for a commission", () => {
   });
 });
 
-describe("the clock past fourteen days", () => {
-  test("reads 410, lets no one pay, and refuses a test checkout that is open already", async () => {
+describe("a quote past fourteen days", () => {
+  test("an expired quote reads 410, cannot be paid, and refuses a test checkout that is already open", async () => {
     const world = await makePayable();
     world.clock.advance(14 * DAY_MS - 60 * MINUTE_MS);
     const opened = await withTestCheckout(() =>
@@ -270,12 +270,12 @@ describe("the clock past fourteen days", () => {
     expect((await requests.commission(world.member, world.quoteId)).quote.status).toBe("expired");
   });
 
-  test("closes the page at Stripe, and money that came all the same goes back automatically", async () => {
+  test("the sweep closes the page at Stripe, and money that still arrives goes back automatically", async () => {
     const world = await makePayable({ startsAt: daysAgo(15) });
     world.clock.advance(14 * DAY_MS - 60 * MINUTE_MS);
     const { paymentId } = await requests.startCommissionCheckout(world.member, world.quoteId);
     const { session, say, charge } = soldBy(stripe, paymentId, world.clock.now);
-    world.clock.advance(60 * MINUTE_MS + 1_000); // Stripe tells moments by the second
+    world.clock.advance(60 * MINUTE_MS + 1_000); // Stripe reports times in whole seconds
     const paidTooLate = say.completed();
     await requests.sweep({ ...system, now: world.clock.now }, world);
     expect(session.status).toBe("expired");
@@ -292,7 +292,7 @@ describe("the clock past fourteen days", () => {
     ]);
   });
 
-  test("a test checkout of a quote that was superseded meanwhile is refused, too", async () => {
+  test("a test checkout of a quote that was superseded meanwhile is refused too", async () => {
     const world = await makePayable();
     const opened = await withTestCheckout(() =>
       requests.startCommissionCheckout(world.member, world.quoteId),
@@ -310,7 +310,7 @@ describe("the clock past fourteen days", () => {
     expect(await payments.payment(world.member, opened.paymentId)).toMatchObject({ state: "expired" });
   });
 
-  test("three days before it members are notified, once", async () => {
+  test("members are notified once, three days before the quote expires", async () => {
     const world = await makePayable();
     const at = { ...system, now: world.clock.now };
     const reminders = async () =>

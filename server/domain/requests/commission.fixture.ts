@@ -15,7 +15,7 @@ export const system = systemCtx("test");
 export const MINUTE_MS = 60_000;
 export let stripe: Awaited<ReturnType<typeof startStripe>>;
 
-/** A Stripe of this file's own, as long as its tests run; put right after each. */
+/** Starts a Stripe server for the tests of this file, and resets it after each test. */
 export function withStripe(): void {
   beforeAll(async () => {
     stripe = await startStripe();
@@ -69,7 +69,7 @@ export const statusOf = async ({ requestId }: Payable) =>
 export const refundOf = async (paymentId: string) =>
   (await pool.query("SELECT * FROM payment_refund WHERE payment_id = $1", [paymentId])).rows[0];
 
-/** Asks for every refund of an organization that is due, as the durable function does. */
+/** Requests every pending refund of an organization, as the durable function does. */
 export async function askForRefunds({ organizationId }: Payable, ctx: Ctx = system) {
   const { rows } = await pool.query<{ id: string }>(
     "SELECT id FROM payment_refund WHERE organization_id = $1",
@@ -94,7 +94,7 @@ export async function paidWorld(options: Parameters<typeof makePayable>[0] & { t
   await deliver(sold.say.completed());
   return { ...world, paymentId, ...sold };
 }
-/** Asks once more for the refund of a payment that failed, as an operator's click does. */
+/** Requests a failed refund again, as an operator's click does. */
 export const retry = (world: Payable & { paymentId: string }, refundId: string, ctx = world.operator) =>
   payments.retryRefund(ctx, { paymentId: world.paymentId, refundId });
 export const give = (world: Payable, ctx = world.operator) =>

@@ -12,7 +12,7 @@ import { approvalPath, type CommissionQuoteRow } from "./rows";
 import { consolePath } from "./tell";
 import { canMove, lockRequest, move } from "./transitions";
 
-/** The payment kind of commissions: what is bought is one quote, in its own currency. */
+/** The payment kind of commissions: the payment buys one quote, in the quote's own currency. */
 export const COMMISSION = "commission";
 
 definePaymentKind(COMMISSION, {
@@ -90,8 +90,8 @@ const markPaid = statement("commission_quote.update.paid", {
 });
 
 /**
- * Money for a quote has come, and its request is locked. It pays the quote that could be paid at the moment the
- * provider says it was; any other money is not wanted, and goes back whole.
+ * Applies money for a quote. It pays the quote if the quote was payable at the time that the provider reports
+ * for the payment; otherwise the returned reason sends the whole amount back.
  */
 async function acceptPayment(client: Transaction, ctx: Ctx, paid: Paid): Promise<RefundReason | null> {
   const quote = await quoteById(client, paid.subjectId ?? "");

@@ -12,7 +12,10 @@ import { contentOf } from "./content";
 const frozen = async (text: string) =>
   contentOf(CapabilityRequestBody.parse(await inTurns(strictJson(Buffer.from(text, "utf8")))));
 
-/* The hashes were made elsewhere: by Python's json and hashlib, and by openssl over a text written by hand. */
+/*
+ * The hashes come from other implementations: Python's json and hashlib, and openssl over a text written by
+ * hand.
+ */
 test.each([
   [
     JSON.stringify(NEED),
@@ -27,7 +30,7 @@ test.each([
     "a505163353995cee196f829055c253389d54aa888fde11c5f60605a9019f9c30", // Python
   ],
   [
-    // Members in the order of UTF-16 code units, numbers as ECMAScript writes them.
+    // Members are in the order of UTF-16 code units, numbers as ECMAScript writes them.
     `{"summary":"s","need":"n","\\ufb33":2,"\\ud83d\\ude00":1,"constraints":{"twenty":1e-6,"tiny":5e-324,"small":0.0000001,
       "neg":-0,"large":123456789.125000,"half":5e-1,"big":9007199254740991}}`,
     "8e3a3936f65547d9625dab19b3881a8fc514b69c2a6558d8f0db64af15e3f286", // by hand
@@ -36,7 +39,7 @@ test.each([
     '{"summary":"s","need":"n","schemaVersion":null}',
     "f6c449ea47d5794f9df5c98c3be65af617d10ba8ae7f2588ca2f92fc9add7122", // openssl
   ],
-])("the hash of a wording is the one that others work out: %#", async (text, hash) => {
+])("the hash of a wording equals that of other implementations: %#", async (text, hash) => {
   expect((await frozen(text)).hash).toBe(hash);
 });
 
@@ -64,7 +67,7 @@ test("order and white space between members do not matter, and everything else d
   expect(new Set([base, ...hashes]).size).toBe(others.length + 1);
 });
 
-test("what is shown is what was hashed, own members and odd numbers too, after the database has kept it", async () => {
+test("the stored wording is shown as it was hashed, including extra members and odd numbers", async () => {
   const { ctx } = await makeProject();
   const own = {
     constraints: {
@@ -89,7 +92,7 @@ test("what is shown is what was hashed, own members and odd numbers too, after t
   expect(revision.requestHash).toBe(requestHash);
 });
 
-test("a wording that was frozen cannot be changed or taken away", async () => {
+test("a frozen wording cannot be changed or deleted", async () => {
   const { ctx } = await makeProject();
   const { id } = await fileNeed(ctx);
   for (const statement of [

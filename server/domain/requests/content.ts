@@ -8,15 +8,16 @@ import { canonicalText, sha256Hex } from "@/server/platform/text/canonical";
 import { statement } from "@/server/sql/statement";
 import type { RequestRow, RevisionRow } from "./rows";
 
-/** What one wording may weigh, by whichever way it comes. */
+/** Most bytes of one wording, whichever endpoint it comes through. */
 export const MOST_CONTENT_BYTES = 256 * 1024;
 
-/** A wording as it is frozen, and its hash. */
+/** A frozen wording and its hash. */
 export type Content = { body: RevisionRow["body"]; hash: string };
 
 /**
- * What of a body is frozen: all that was sent, members of the caller's own too, less the idempotency key and what is null.
- * The hash is of its RFC 8785 form, so order of members and white space between them do not matter; all else does.
+ * The frozen part of a body: all members, even the caller's own, except the idempotency key and nulls. The
+ * hash is of its RFC 8785 form, so order of members and white space between them do not matter; all else
+ * does.
  */
 export function contentOf({ idempotencyKey: _, ...wording }: CapabilityRequestBody): Content {
   const sent = Object.entries(wording as Record<string, Json>).filter(([, value]) => value != null);
@@ -40,7 +41,7 @@ const addRevision = statement("capability_request_revision.insert", {
      VALUES ($id, $request_id, $organization_id, $number, $body, $hash, $created_by, $created_by_kind, $created_at)`,
 });
 
-/** Writes down the current wording of a request, whose row is locked or new in this transaction. */
+/** Stores the current wording of a request, whose row must be locked or new in this transaction. */
 export async function insertRevision(
   client: Queryable,
   ctx: Ctx,

@@ -13,7 +13,7 @@ import { contentOf, insertRevision } from "./content";
 import { type RequestRow, readWhole, readWithKey, toRequest } from "./rows";
 import { recordRequestEvent } from "./transitions";
 
-/** Every request is read by people: so many may a project file within a day. */
+/** Most requests that a project may file within a day, because people read every one. */
 const MOST_A_DAY = 1_000;
 
 const FILED = pick(
@@ -34,8 +34,8 @@ const addRequest = statement("capability_request.insert", {
 });
 
 /**
- * Files a need as a draft. The same idempotency key in a project is one request, answered as it is by now; with another
- * wording it is IdempotencyConflict.
+ * Files a need as a draft. The same idempotency key in a project returns the same request in its current
+ * state; with another wording it is IdempotencyConflict.
  */
 export async function create(
   ctx: Ctx,
@@ -75,14 +75,14 @@ export async function create(
     (spellings) => requestsOfKey(project.id, spellings),
     async () => {
       if (project.refusal) throw project.refusal;
-      // Where nothing was filed under its key either, the project has filed too many.
+      // If no request has this key, the insert failed because the project filed too many.
       return (await file()) ?? tooMany(project.id, now);
     },
   );
   return toRequest("first" in admitted ? admitted.first : admitted.fresh);
 }
 
-/** The requests that have a spelling of a key. */
+/** The requests with any of these spellings of a key. */
 async function requestsOfKey(projectId: string, spellings: string[]) {
   const rows = await readWithKey(projectId, spellings);
   return rows.map((row) => ({

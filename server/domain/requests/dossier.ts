@@ -46,7 +46,7 @@ const countQueue = statement("capability_request.count.queue", {
      UNION ALL SELECT 'refundFailed', count(DISTINCT request_id)::int FROM (${REFUND_FAILED}) failed`,
 });
 
-/** How many requests wait for an operator, and for what. For operators. */
+/** Counts of the requests that wait for an operator, by reason. For operators. */
 export async function queueCounts(ctx: Ctx): Promise<QueueCounts> {
   access.authorize(ctx, "operator");
   const counts: QueueCounts = { submitted: 0, in_review: 0, quoted: 0, paid: 0, refundFailed: 0 };
@@ -55,7 +55,10 @@ export async function queueCounts(ctx: Ctx): Promise<QueueCounts> {
   return counts;
 }
 
-/** One request with everything an operator decides by, and what they can do with it now. For operators. */
+/**
+ * One request with everything that an operator needs to decide, and the acts that are possible now. For
+ * operators.
+ */
 export async function dossier(ctx: Ctx, requestId: string): Promise<RequestDossier> {
   access.authorize(ctx, "operator");
   const request = await findRequest(ctx, requestId);
@@ -99,7 +102,7 @@ const readRevision = statement("capability_request_revision.read.request", {
     WHERE id = $revisionId AND request_id = $requestId`,
 });
 
-/** One wording of a request. For operators. */
+/** One wording of a request. NotFound if the request has no such revision. For operators. */
 export async function revision(ctx: Ctx, { requestId, revisionId }: RevisionRef): Promise<RequestRevision> {
   access.authorize(ctx, "operator");
   const row = await readRevision.first(pool, { revisionId, requestId });
@@ -113,7 +116,7 @@ const listPayments = statement("payment.list.commissions_of_request", {
      WHERE quote.request_id = $requestId AND payment.kind = '${COMMISSION}' ORDER BY payment.id DESC LIMIT ${MOST_PAYMENTS}`,
 });
 
-/** Who did what to a request and to what was paid for it, when and from where, latest first. For operators. */
+/** Audit entries of a request and its payments, latest first. For operators. */
 export async function auditTrail(
   ctx: Ctx,
   { requestId, cursor }: { requestId: string; cursor?: string | undefined },
@@ -127,7 +130,7 @@ export async function auditTrail(
   });
 }
 
-/** Heads only: of many long wordings the page shows two. */
+/** Reads heads only: the page shows just two of many long wordings. */
 const listHeads = statement("capability_request_revision.list.heads", {
   params: { requestId: text },
   row: capabilityRequestRevision,
@@ -141,7 +144,7 @@ const refundsOf = statement("payment_refund.list.payments", {
   sql: "SELECT id, payment_id, note, last_error FROM payment_refund WHERE payment_id = ANY($paymentIds)",
 });
 
-/** The payments of one quote, with what operators alone read of their refunds. */
+/** The payments of one quote, with the refund details that only operators read. */
 async function paidFor({ id }: CommissionQuoteWhole, now: Date): Promise<DossierPayment[]> {
   const payments = await paymentsOf([id], now);
   const rows = await refundsOf.all(pool, { paymentIds: payments.map(({ paymentId }) => paymentId) });
@@ -156,7 +159,7 @@ async function paidFor({ id }: CommissionQuoteWhole, now: Date): Promise<Dossier
   });
 }
 
-/** The acts that would not be refused and make sense: nothing ships while its money goes back. */
+/** The acts that would be accepted and make sense: nothing ships while its money goes back. */
 function actsOn(
   request: RequestWhole,
   quotes: CommissionQuoteWhole[],

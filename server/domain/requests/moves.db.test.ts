@@ -7,7 +7,7 @@ import { forceMove, NEED, needIn, operatorAt, priceOf, SHIPPED } from "@/testing
 import { makeProject, type TestProject } from "@/testing/world";
 import * as requests from ".";
 
-/* Everything that can be done to a request, in every state it can be in. */
+/* Tests every act on a request in every status. */
 
 let project: TestProject;
 let operator: Ctx;
@@ -25,7 +25,10 @@ type Filed = Awaited<ReturnType<typeof needIn>>;
 const question = ({ id }: Filed) => ({ requestId: id, message: "In which light?" });
 const again = CapabilityRequestBody.parse({ ...NEED, need: "The year, too." });
 
-/** Where each act leads, from the states in which it can be done. What is in none of them stays where it is. */
+/**
+ * Resulting status of each act, and the statuses that allow it. In all other statuses the request stays
+ * unchanged.
+ */
 const ACTS: Record<
   string,
   {
@@ -62,7 +65,7 @@ const ACTS: Record<
     from: ["in_review"],
     to: "declined",
   },
-  // Of a quoted request only once its quote has expired, which is tested where time passes.
+  // A quoted request allows it only once its quote has expired, which is tested where time passes.
   issueQuote: {
     act: (request) => requests.issueQuote(operator, priceOf(request)),
     from: ["in_review"],
@@ -95,7 +98,7 @@ const TABLES: Record<string, string> = {
   delivery: "body LIKE '%' || $1 || '%'",
 };
 
-/** All that is written of a request. */
+/** All rows about a request. */
 async function everything(id: string): Promise<Record<string, unknown[]>> {
   const found = Object.entries(TABLES).map(async ([table, condition]) => {
     const { rows } = await pool.query(`SELECT * FROM ${table} WHERE ${condition} ORDER BY id`, [id]);
@@ -106,14 +109,14 @@ async function everything(id: string): Promise<Record<string, unknown[]>> {
 
 for (const [name, { act, from, to, same }] of Object.entries(ACTS)) {
   describe(name, () => {
-    test.each(RequestStatus.options)("of a request that is %s", async (status) => {
+    test.each(RequestStatus.options)("acts on a request that is %s", async (status) => {
       const request = await needIn(project.ctx, status);
       const before = await everything(request.id);
       if (from.includes(status)) {
         await act(request);
         const after = await everything(request.id);
         expect((await requests.get(project.ctx, request.id)).status).toBe(to);
-        // Reported once everywhere, and to every listener.
+        // The move is reported once everywhere, and to every listener.
         for (const table of ["capability_request_event", "audit_entry", "delivery"])
           expect(after[table]?.length).toBe((before[table]?.length ?? 0) + 1);
         return;
@@ -129,7 +132,7 @@ for (const [name, { act, from, to, same }] of Object.entries(ACTS)) {
   });
 }
 
-test("a request says what comes next: submit, wait, reword, show the price to a person, run, or stop", async () => {
+test("a request names its next action: submit, wait, revise, show the price to a person, run, or stop", async () => {
   const next = RequestStatus.options.map(async (status) => {
     const { id } = await needIn(project.ctx, status);
     return [status, (await requests.get(project.ctx, id)).nextAction];

@@ -29,9 +29,10 @@ const listProcessing = statement("payment.list.processing", {
 });
 
 /**
- * Leads a person to where a commission quote is paid. Everybody who may pay it joins the one checkout that is open: a double
- * click, the back button and a colleague all reach the same page. For members of its organization and operators; there
- * is no other way to pay one. Gone (410) once it has expired or was superseded; a conflict once it is paid.
+ * Opens the checkout of a commission quote. Everyone who may pay joins the one open checkout: a double click,
+ * the back button and a colleague all reach the same page. For members of its organization and operators;
+ * there is no other way to pay one. Gone (410) if it has expired or was superseded; RequestStateConflict if
+ * it is paid or a payment is being processed.
  */
 export async function startCommissionCheckout(
   ctx: Ctx,

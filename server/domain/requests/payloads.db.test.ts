@@ -24,7 +24,7 @@ const listen = (eventTypes: string[] = []) =>
     secret: SECRET,
     enabled: true,
     eventTypes,
-  } as Parameters<typeof webhooks.createEndpoint>[1]); // event types of a test are given as plain strings
+  } as Parameters<typeof webhooks.createEndpoint>[1]); // this test passes event types as plain strings
 
 async function received() {
   const { items } = await webhooks.deliveries(project.ctx, { limit: 200 });
@@ -40,7 +40,7 @@ const feedback = (kind: "needs_information" | "declined" | "refunded", message: 
   feedback: { kind, message, at: project.clock.now().toISOString() },
 });
 
-test("the way to a capability is reported by webhook, each event with its subject", async () => {
+test("the steps of a request are reported by webhook, each event with its subject", async () => {
   await listen();
   const request = await makeRequest(project);
   const { requestId, revisionId } = request;
@@ -100,7 +100,7 @@ test("the way to a capability is reported by webhook, each event with its subjec
   expect(JSON.stringify(events)).not.toContain("A need no one else may read");
 });
 
-test("a decline says why; an earlier question is not repeated", async () => {
+test("a decline includes its reason; an earlier question is not repeated", async () => {
   await listen(["capability_request.declined"]);
   const { requestId } = await makeRequest(project);
   await moveRequest(project.ctx, requestId, "submitted");
@@ -111,7 +111,7 @@ test("a decline says why; an earlier question is not repeated", async () => {
   ]);
 });
 
-test("a replay sends the very bytes again, under the same id", async () => {
+test("a replay sends the same bytes again, under the same id", async () => {
   await listen(["capability_request.submitted"]);
   const { requestId } = await makeRequest(project);
   await moveRequest(project.ctx, requestId, "submitted");

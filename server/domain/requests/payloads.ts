@@ -7,11 +7,11 @@ import { names, present, text } from "@/server/sql/column";
 import { statement } from "@/server/sql/statement";
 import { type CommissionQuoteRow, noSuchRequest, type RequestRow } from "./rows";
 
-/** What an event says beside the request's row. */
+/** Facts of an event beyond the request's row. */
 export type About = {
-  /** Of the current revision. */
+  /** Summary of the current revision. */
   summary: string;
-  /** The quote that can be paid or was. */
+  /** The quote that can be paid or was; null if there is none. */
   quote: CommissionQuoteRow | null;
 };
 
@@ -35,7 +35,10 @@ export async function aboutOf(client: Queryable, row: RequestRow): Promise<About
 
 type Payload = Record<string, Json>;
 
-/** The payload of an event, on the request's page and by webhook. Never the request's content: reading that needs a right. */
+/**
+ * The payload of an event, on the request's page and by webhook. It never has the request's content, because
+ * reading that needs a right.
+ */
 export function payloadOf(
   type: RequestEventType,
   row: RequestRow,
@@ -63,7 +66,7 @@ export function payloadOf(
   }
 }
 
-/** What the operator said, where the request's feedback is of the state it is in. */
+/** The operator's message, if the request's feedback belongs to its current status. */
 const said = (row: RequestRow): Payload =>
   row.feedback && row.feedback.kind === row.status ? { message: row.feedback.message } : {};
 

@@ -10,8 +10,9 @@ import * as requests from ".";
 import { type Sold, stripe, system, World } from "./payment-fuzz.fixture";
 
 /*
- * Commissions under any course of their payments: several people, quotes and checkouts, money that is late, twice,
- * on its way or disputed, reported by signed messages in any order, more than once and at the same time.
+ * Tests commissions under any course of their payments: several people, quotes and checkouts, money that is
+ * late, doubled, on its way or disputed, reported by signed messages in any order, more than once and
+ * concurrently.
  */
 
 const MICROS_PER_CENT = 10_000;
@@ -100,7 +101,7 @@ async function play(world: World, step: Act): Promise<void> {
   }
 }
 
-/** Everything the rows say of an organization's commissions: what a message that comes again must not change. */
+/** All rows about an organization's commissions, which a repeated message must not change. */
 async function everything({ organizationId }: Payable) {
   const of = async (table: string, columns: string) =>
     (
@@ -122,7 +123,7 @@ async function everything({ organizationId }: Payable) {
 }
 type Rows = Awaited<ReturnType<typeof everything>>;
 
-/** The total of one payment in the ledger, computed from what Stripe knows. */
+/** The total of one payment in the ledger, computed from Stripe's state. */
 function expectedAccounts({ charge, taxCents, quoteId }: Sold) {
   const back = Math.min(charge.cents, charge.refundedCents + charge.lostCents);
   const sold = BigInt((charge.cents - taxCents) * MICROS_PER_CENT);
@@ -166,7 +167,7 @@ function check(world: World, rows: Rows, counts: Record<string, number>) {
     const asked = stripe.refunds.filter(({ intent }) => intent === sale.say.intent);
     expect(asked.length).toBeLessThanOrEqual(1);
   }
-  // The books, reckoned anew from what Stripe knows.
+  // The ledger is computed again from Stripe's state.
   const found: Record<string, number> = {};
   for (const { account, amount_micros, currency } of rows.ledger) {
     expect(currency).toBe(payable.currency);
@@ -193,7 +194,7 @@ const run = fc.record({
   copies: fc.integer({ min: 1, max: 3 }),
 });
 
-test("commissions end paid exactly once where money came in time, and all other money goes back whole", async () => {
+test("commissions end paid exactly once if money came in time, and all other money goes back whole", async () => {
   const settings = campaign.covering(
     run,
     ({ currency, taxCents, acts, copies }) => [
@@ -211,7 +212,7 @@ test("commissions end paid exactly once where money came in time, and all other 
   await fc.assert(
     fc.asyncProperty(run, async ({ currency, taxCents, acts, order, copies }) => {
       setSettings({ STRIPE_TAX: taxCents > 0 });
-      // Long ago, so that everything has happened by now, which is when Stripe's messages arrive.
+      // The start is long ago, so that everything has happened by the time when Stripe's messages arrive.
       const startsAt = new Date(Date.now() - 400 * DAY_MS);
       const world = new World(await makePayable({ currency, startsAt }), taxCents);
       await world.start(0);
@@ -226,7 +227,7 @@ test("commissions end paid exactly once where money came in time, and all other 
       check(world, rows, counts);
       const ledger = await checkLedger(system, world.payable.organizationId);
       expect(ledger.differences).toEqual([]);
-      // And everything once more.
+      // All messages arrive once more.
       await world.post(world.delivered.toReversed());
       await world.giveBack();
       expect(await everything(world.payable)).toEqual(rows);

@@ -24,7 +24,7 @@ async function closeStripe(): Promise<void> {
 }
 afterAll(closeStripe);
 
-/** A payment as Stripe knows it, and what is known of how it ought to end. */
+/** A payment in Stripe's state, and the facts that decide how it must end. */
 export type Sold = {
   paymentId: string;
   quoteId: string;
@@ -33,9 +33,9 @@ export type Sold = {
   taxCents: number;
   say: ReturnType<typeof soldBy>["say"];
   isOnItsWay: boolean;
-  /** When Stripe had the money, to the second. */
+  /** Time at which Stripe had the money, to the second; null while unpaid. */
   paidAt: number | null;
-  /** In which batch its payment was first reported. */
+  /** The batch that first reported its payment. */
   reportedIn: number | null;
 };
 type Quote = { id: string; expiresAt: number; endedIn: number | null };
@@ -44,7 +44,7 @@ type Message = { event: object; paidBy: Sold | null };
 export class World {
   readonly sold: Sold[] = [];
   readonly quotes: Quote[] = [];
-  /** What Stripe will report, and what it reported. */
+  /** Messages that Stripe will send, and those it has sent. */
   waiting: Message[] = [];
   readonly delivered: Message[] = [];
   batch = 0;
@@ -61,17 +61,17 @@ export class World {
     this.quotes.push({ id, expiresAt, endedIn: null });
   }
   get quote(): Quote {
-    return this.quotes.at(-1)!; // there is one from the start
+    return this.quotes.at(-1)!; // the constructor adds one
   }
   tell(event: object, paidBy: Sold | null = null) {
     this.waiting.push({ event, paidBy });
   }
-  /** One of them, by a number that may be larger than there are. */
+  /** One element, by a number that may exceed the length; undefined if the list is empty. */
   pick<T>(list: readonly T[], index: number): T | undefined {
     return list[index % Math.max(list.length, 1)];
   }
 
-  /** Two people at once press the button. */
+  /** Two people press the button at once. */
   async start(who: number) {
     const role = (["member", "admin", "owner"] as const)[who % 3]!;
     const people = [
@@ -98,7 +98,7 @@ export class World {
     }
   }
 
-  /** The payer is done on Stripe's page, as long as it is open. */
+  /** The payer completes Stripe's page, if it is open. */
   pay(which: number, isLater: boolean) {
     const open = this.sold.filter(({ session }) => this.isOpen(session));
     const sale = this.pick(open, which);
@@ -111,7 +111,7 @@ export class World {
     this.paid(sale, sale.say.completed());
   }
 
-  /** A checkout is paid, and before we learn that another one is, which was opened when the first had ended. */
+  /** Pays a checkout, then, before we learn of it, another one that was opened after the first had ended. */
   async payTwice(which: number) {
     await this.start(which);
     this.pay(which, false);
@@ -120,7 +120,7 @@ export class World {
     this.pay(which, which % 2 === 0);
   }
 
-  /** In a quote's last minutes Stripe keeps its page open for longer than the quote lives. */
+  /** Pays in a quote's last minutes, when Stripe keeps its page open for longer than the quote is valid. */
   async payLate(which: number) {
     const leftMs = this.quote.expiresAt - this.now().getTime();
     if (leftMs < HOUR_MS) return;
@@ -139,7 +139,7 @@ export class World {
     this.tell(event, sale);
   }
 
-  /** Money that was on its way arrives, or does not. */
+  /** Money on its way arrives, or fails. */
   settle(which: number, isGood: boolean) {
     const sale = this.pick(
       this.sold.filter(({ isOnItsWay }) => isOnItsWay),
@@ -151,7 +151,7 @@ export class World {
     else this.tell(sale.say.failed());
   }
 
-  /** Stripe closes pages whose time has ended, or which we asked it to close. */
+  /** Stripe closes pages whose time has ended, or that we asked it to close. */
   expire() {
     for (const { session, say } of this.sold) {
       if (session.status === "complete" || this.isOpen(session)) continue;
@@ -160,7 +160,7 @@ export class World {
     }
   }
 
-  /** Somebody refunds in Stripe's dashboard. */
+  /** Someone refunds in Stripe's dashboard. */
   refund(which: number, quarters: number) {
     const sale = this.pick(this.paidSales(), which);
     if (!sale) return;
@@ -170,7 +170,7 @@ export class World {
     if (charge.refundedCents > 0) this.tell(sale.say.refunded(charge.refundedCents));
   }
 
-  /** The payer's bank takes it back, or tries to. */
+  /** The payer's bank disputes the payment; the money returns only if the dispute is lost. */
   dispute(which: number, quarters: number, isLost: boolean) {
     const sale = this.pick(this.paidSales(), which);
     if (!sale) return;
@@ -186,7 +186,7 @@ export class World {
 
   paidSales = () => this.sold.filter(({ paidAt }) => paidAt !== null);
 
-  /** The need is reworded, and priced anew. */
+  /** The need is reworded and quoted again. */
   async revise() {
     const { member, operator, requestId, review, issue } = this.payable;
     const revised = await requests
@@ -203,7 +203,7 @@ export class World {
     this.addQuote(await issue(revised.currentRevisionId));
   }
 
-  /** The same wording is priced anew once its quote has expired. */
+  /** The same wording is quoted again once its quote has expired. */
   async requote() {
     const { issue, operator, requestId } = this.payable;
     const { currentRevisionId } = await requests.get(operator, requestId);
@@ -214,7 +214,7 @@ export class World {
     this.addQuote(quoteId);
   }
 
-  /** Some of what waits arrives, in any order, each once or more often, all at the same time. */
+  /** Delivers some of the waiting messages, in any order, each once or more often, all concurrently. */
   async deliver(many: number, order: number[], copies: number) {
     this.batch++;
     const shuffled = this.waiting
@@ -226,7 +226,7 @@ export class World {
     await this.post(Array.from({ length: copies }, () => chosen).flat());
     for (const { paidBy } of chosen) if (paidBy) paidBy.reportedIn ??= this.batch;
     this.delivered.push(...chosen);
-    // The quote that was paid in this batch ends with it: only the first money counts.
+    // A quote that was paid in this batch ends with it: only the first money counts.
     for (const quote of this.quotes) if (this.winners(quote).length > 0) quote.endedIn ??= this.batch;
   }
 
@@ -245,7 +245,9 @@ export class World {
     }
   }
 
-  /** The payments of a quote of which one may have paid it: in time, and heard of before it ended; the first batch of them. */
+  /**
+   * The payments that may have paid a quote: in time, reported before it ended, and in the first such batch.
+   */
   winners(quote: Quote): Sold[] {
     const good = this.sold.filter(
       ({ quoteId, paidAt, reportedIn }) =>
@@ -259,7 +261,7 @@ export class World {
     return good.filter(({ reportedIn }) => reportedIn === first);
   }
 
-  /** The durable function, run twice at once for each refund that waits; then Stripe reports what it gave back. */
+  /** Runs the durable function twice at once for each pending refund; then Stripe reports the refunds. */
   async giveBack() {
     const { rows } = await pool.query<{ id: string }>(
       "SELECT id FROM payment_refund WHERE organization_id = $1 AND state = 'pending'",
@@ -268,13 +270,13 @@ export class World {
     const before = stripe.refunds.length;
     await Promise.all(rows.flatMap(({ id }) => [id, id]).map((id) => payments.askForRefund(system, id)));
     for (const { intent } of stripe.refunds.slice(before)) {
-      const sale = this.sold.find(({ say }) => say.intent === intent)!; // only this world asks
+      const sale = this.sold.find(({ say }) => say.intent === intent)!; // only this world requests refunds
       this.tell(sale.say.refunded(sale.charge.refundedCents));
     }
   }
 }
 
-/** The refusals a person may read who comes too late; anything else is a mistake of ours. */
+/** Accepts the refusals that a late caller may get; any other error fails the test. */
 function allowed(error: unknown): null {
   expect(error).toBeInstanceOf(Fault);
   expect(["Gone", "RequestStateConflict"]).toContain((error as Fault).code);

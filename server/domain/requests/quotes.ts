@@ -19,10 +19,10 @@ import {
 } from "./rows";
 import { lockRequest, move, requireMove } from "./transitions";
 
-/** A quote with the hash of the wording it is for. */
+/** A quote with the hash of the wording that it is for. */
 export type CommissionQuoteWhole = CommissionQuoteRow & { request_hash: string };
 
-/** A statement that reads quotes by a condition on `quote`. */
+/** Builds a statement that reads quotes by a condition on `quote`. */
 const quotesWhere = <P extends Shape>(name: string, params: P, condition: string) =>
   statement(name, {
     params,
@@ -49,8 +49,8 @@ const findPayable = quotesWhere(
 const readWithHash = quotesWhere("commission_quote.read.with_hash", { quoteId: text }, "quote.id = $quoteId");
 
 /**
- * The newest quote of a request, as long as it can be paid or was. NotFound where there never was one; Gone for one that has
- * expired or whose wording has been replaced.
+ * The newest quote of a request, while it can be paid or if it was. NotFound if there never was one; Gone if
+ * it has expired or was superseded.
  */
 export async function quote(ctx: Ctx, requestId: string): Promise<CommissionQuote> {
   const request = await findRequest(ctx, requestId);
@@ -60,7 +60,10 @@ export async function quote(ctx: Ctx, requestId: string): Promise<CommissionQuot
   return toCommissionQuote(row, row.request_hash, ctx.now());
 }
 
-/** Gone (410) for a quote that can no longer be paid: it has expired, or its wording or price has been replaced. */
+/**
+ * Throws Gone (410) if a quote can no longer be paid: it has expired, or its wording or price has been
+ * replaced.
+ */
 export function refuseEnded(row: CommissionQuoteRow, now: Date): void {
   const reason = stateAt(row, now);
   if (reason !== "expired" && reason !== "superseded") return;
@@ -80,14 +83,14 @@ const supersede = statement("commission_quote.update.superseded", {
      RETURNING id`,
 });
 
-/** Ends the quote of a locked request that could be paid so far; null: there is none. */
+/** Supersedes the active quote of a locked request, and returns its id; null if there is none. */
 export async function endActiveQuote(client: Queryable, ctx: Ctx, requestId: string): Promise<string | null> {
   return (await supersede.first(client, { requestId, now: ctx.now() }))?.id ?? null;
 }
 
 /**
- * Names a price for the wording an operator has read: for a request in review, or again for one whose quote has expired.
- * RequestStateConflict where it has been reworded since.
+ * Quotes a price for the wording that an operator has read: for a request in review, or again if its quote
+ * has expired. RequestStateConflict if it was reworded since.
  */
 export async function issueQuote(ctx: Ctx, input: IssueCommissionQuote): Promise<CommissionQuote> {
   access.authorize(ctx, "operator");
@@ -144,7 +147,10 @@ async function insertQuote(
   });
 }
 
-/** The pricing contract of a capability that does not exist yet: nothing can be quoted, and nothing binds. */
+/**
+ * The pricing contract of a capability that does not exist yet: it supports no execution quotes and binds no
+ * one.
+ */
 function projected(draft: IssueCommissionQuote["runtimePricing"]): ProjectedPricing {
   return {
     status: "projected",

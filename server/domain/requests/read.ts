@@ -35,7 +35,7 @@ import {
   toSummary,
 } from "./rows";
 
-/** A request the caller may read, with its current wording and the operator's last message. */
+/** A request that the caller may read, with its current wording and the operator's last message. */
 export async function get(ctx: Ctx, requestId: string): Promise<CapabilityRequest> {
   return toRequest(await findRequest(ctx, requestId));
 }
@@ -45,7 +45,7 @@ export async function list(ctx: Ctx, query: z.output<typeof ListRequests>): Prom
   return pageOf(await readPage(ctx, query), query.limit, toSummary);
 }
 
-/** The same for the panel, with what becomes of what was paid for them: to programs their states say enough. */
+/** The same list for the panel, with refunds of what was paid; programs need only the statuses. */
 export async function listForPanel(
   ctx: Ctx,
   query: z.output<typeof ListRequests>,
@@ -110,7 +110,10 @@ const queueStatement = (
 const listOldest = queueStatement("capability_request.list.oldest", { comesAfter: ">", order: "ASC" });
 const listNewest = queueStatement("capability_request.list.newest", { comesAfter: "<", order: "DESC" });
 
-/** The requests of every organization for operators; drafts only where they are asked for, or a refund of theirs failed. */
+/**
+ * The requests of every organization, for operators. Drafts are included only if requested by status, or in
+ * the list of failed refunds.
+ */
 export async function queue(
   ctx: Ctx,
   { status, refund, order, cursor, limit }: z.output<typeof ListQueue>,
@@ -158,7 +161,7 @@ const listEvents = statement("capability_request_event.list.request", {
      WHERE event.request_id = $requestId ORDER BY event.id`,
 });
 
-/** What happened to a request, oldest first. Who of the operators acted, customers see by id alone. */
+/** Events of a request, oldest first. Customers see an operator who acted only by id. */
 export async function events(ctx: Ctx, requestId: string): Promise<RequestEvent[]> {
   const request = await findRequest(ctx, requestId);
   const rows = await listEvents.all(pool, { requestId: request.id, isOperator: isOperator(ctx) });

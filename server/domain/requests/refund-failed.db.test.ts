@@ -33,7 +33,7 @@ describe("a refund that began automatically and failed", () => {
       )
     ).rows;
 
-  /** Money for a quote that had been replaced, which Stripe will not give back. */
+  /** Sends money for a quote that had been replaced, which Stripe refuses to refund. */
   async function failedWorld() {
     const world = await makePayable({ startsAt: new Date(Date.now() - 3 * DAY_MS) });
     const { paymentId } = await requests.startCommissionCheckout(world.member, world.quoteId);
@@ -54,7 +54,7 @@ describe("a refund that began automatically and failed", () => {
   const asked = ({ say }: Awaited<ReturnType<typeof failedWorld>>) =>
     stripe.refunds.filter(({ intent }) => intent === say.intent);
 
-  test("puts its request into the operators' list of those, also where that has become a draft again", async () => {
+  test("a failed refund puts its request into the operators' list, even if the request is a draft again", async () => {
     const failedNow = async (world: Payable) => {
       const { items } = await requests.queue(world.operator, {
         refund: "failed",
@@ -85,7 +85,7 @@ describe("a refund that began automatically and failed", () => {
     expect((await failedNow(paid)).refundFailed).toBe(after.refundFailed);
   });
 
-  test("is asked for once more however often that is clicked, under an id of its own, and written down", async () => {
+  test("a failed refund is requested once more, however often clicked, under a new id and with an audit entry", async () => {
     const world = await failedWorld();
     const clicks = await Promise.all(Array.from({ length: 5 }, () => retry(world, world.failedId)));
     const [{ refundId }] = clicks as [(typeof clicks)[0]];
@@ -107,7 +107,7 @@ describe("a refund that began automatically and failed", () => {
     ]);
   });
 
-  test("is not begun again by a click on one that was followed, also where the one after it failed too", async () => {
+  test("a click on a refund that has a successor starts none, even if the successor failed too", async () => {
     const world = await failedWorld();
     const { refundId: second } = await retry(world, world.failedId);
     stripe.state.refusesRefunds = "charge_disputed";
@@ -121,7 +121,7 @@ describe("a refund that began automatically and failed", () => {
     expect(asked(world)).toMatchObject([{ idempotencyKey: third }]);
   });
 
-  test("is asked for again by operators only, and where there is one", async () => {
+  test("only operators retry a refund, and only one that exists", async () => {
     const world = await failedWorld();
     for (const ctx of [world.member, world.ctx])
       expect((await refusal(retry(world, world.failedId, ctx))).code).toBe("AuthorizationFailed");
@@ -135,10 +135,10 @@ describe("a refund that began automatically and failed", () => {
   });
 });
 
-describe("a refund that fails after Stripe has taken it", () => {
+describe("a refund that fails after Stripe accepted it", () => {
   type Paid = Awaited<ReturnType<typeof paidWorld>>;
 
-  /** Stripe has given it all back, and says so. */
+  /** Stripe has refunded everything, and reports it. */
   async function refunded(world: Paid) {
     const { refundId } = await give(world);
     await askForRefunds(world, { ...system, now: world.clock.now });
@@ -148,7 +148,7 @@ describe("a refund that fails after Stripe has taken it", () => {
     world.clock.advance(DAY_MS);
     return refundId;
   }
-  /** The money is back at Stripe, which may say so more than once and by each of these. */
+  /** The money is back at Stripe, which may report it more than once and by each of these messages. */
   function failuresOf({ say, charge }: Paid, refundId: string) {
     charge.refundedCents = 0;
     const failed = (type: "refund.failed" | "refund.updated" | "charge.refund.updated") =>
@@ -165,7 +165,7 @@ describe("a refund that fails after Stripe has taken it", () => {
     return rows.map(({ details }) => details);
   }
 
-  test("is counted back once, and the commission stays paid, with Stripe's reason for the operator", async () => {
+  test("the failure is booked back once, and the commission stays paid, with Stripe's reason for the operator", async () => {
     setSettings({ STRIPE_TAX: true });
     const world = await paidWorld({ currency: "CAD", taxCents: 16_250 });
     const paid = await accountsOf(world);
@@ -196,7 +196,7 @@ describe("a refund that fails after Stripe has taken it", () => {
     expect(seen.quotes[0]?.payments).toMatchObject([{ refundId, refundError: "lost_or_stolen_card" }]);
   });
 
-  test("can be asked for again, as another refund to Stripe; late words of the first do not touch it", async () => {
+  test("the refund can be requested again as another one; late messages of the first do not affect it", async () => {
     const world = await paidWorld();
     const first = await refunded(world);
     const [failed, again, late] = failuresOf(world, first);
@@ -221,7 +221,7 @@ describe("a refund that fails after Stripe has taken it", () => {
       transactions: 4,
     });
 
-    // And once more in vain.
+    // The retry fails too.
     world.clock.advance(DAY_MS);
     await deliver(failuresOf(world, refundId)[1]!);
     expect(await statusOf(world)).toBe("paid");
@@ -229,7 +229,7 @@ describe("a refund that fails after Stripe has taken it", () => {
     expect((await checkLedger(system, world.organizationId)).differences).toEqual([]);
   });
 
-  test("while our own answer is not stored yet, and before what went back is reported, never counts as given back", async () => {
+  test("a failure reported before our own answer is stored, or before the refund is booked, never counts as refunded", async () => {
     const world = await paidWorld();
     const paid = await accountsOf(world);
     const { refundId } = await give(world);
@@ -251,7 +251,7 @@ describe("a refund that fails after Stripe has taken it", () => {
     expect((await checkLedger(system, world.organizationId)).differences).toEqual([]);
   });
 
-  test("of what had shipped leaves it shipped, and is asked for again although its window has ended", async () => {
+  test("a fulfilled request stays fulfilled, and its refund is retried even after its window has ended", async () => {
     const world = await paidWorld();
     await requests.fulfil(world.operator, { requestId: world.requestId, capabilityKey: SHIPPED });
     const refundId = await refunded(world);
@@ -265,12 +265,12 @@ describe("a refund that fails after Stripe has taken it", () => {
     expect(await retry(world, refundId)).toMatchObject({ state: "pending" });
   });
 
-  test("in Stripe's dashboard fails what counted as done by it, and nothing that came back otherwise", async () => {
+  test("a failure in Stripe's dashboard fails the refund it had completed, and no money that returned otherwise", async () => {
     const world = await paidWorld();
     stripe.state.refusesRefunds = "charge_disputed";
     await give(world);
     await askForRefunds(world);
-    await deliver(world.say.refunded(125_000)); // given back by hand
+    await deliver(world.say.refunded(125_000)); // refunded by hand
     expect(await refundOf(world.paymentId)).toMatchObject({ state: "done" });
     world.clock.advance(DAY_MS);
     await deliver(
@@ -281,12 +281,12 @@ describe("a refund that fails after Stripe has taken it", () => {
       last_error: "the refund is canceled",
     });
     expect(await statusOf(world)).toBe("paid");
-    // It is lost to a dispute: now it is back, and the failure of a refund that never counted changes nothing.
+    // A lost dispute returns the money, and the failure of a refund that never counted changes nothing.
     await deliver(world.say.disputed(`dp_${world.paymentId}`, 125_000, "lost"));
     await deliver(world.say.refundFailed("re_other", 125_000));
     expect(await refundOf(world.paymentId)).toMatchObject({ state: "done" });
     expect(await statusOf(world)).toBe("refunded");
-    // The bank decides for us after all: what counted as done by the dispute has to be asked for again.
+    // The bank decides for us after all: the refund that the dispute had completed must be requested again.
     world.clock.advance(DAY_MS);
     await deliver(world.say.disputed(`dp_${world.paymentId}`, 125_000, "won"));
     expect(await refundOf(world.paymentId)).toMatchObject({
@@ -297,7 +297,7 @@ describe("a refund that fails after Stripe has taken it", () => {
     expect((await checkLedger(system, world.organizationId)).differences).toEqual([]);
   });
 
-  test("is reported to operators and members once each, and to listeners", async () => {
+  test("a failed refund is reported to operators and members once each, and to listeners", async () => {
     const world = await paidWorld();
     const refundId = await refunded(world);
     const { userId: operator } = await makePerson((await makeTenant()).organizationId, "member");

@@ -24,7 +24,7 @@ import {
 withStripe();
 
 describe("an operator's refund", () => {
-  test("is asked of Stripe once however often it is wanted, and ends the request when it is booked", async () => {
+  test("a refund is requested from Stripe once, however often it is clicked, and ends the request when booked", async () => {
     const world = await paidWorld();
     const [first, again] = await Promise.all([give(world), give(world)]);
     expect(first.refundId).toBe(again.refundId);
@@ -44,7 +44,7 @@ describe("an operator's refund", () => {
     expect((await refusal(give(world))).code).toBe("RequestStateConflict");
   });
 
-  test("waits for Stripe while it does not answer; what Stripe refuses is shown, and can be asked for again", async () => {
+  test("a refund waits while Stripe does not answer; a refusal by Stripe is shown, and can be retried", async () => {
     const world = await paidWorld();
     stripe.state.isDown = true;
     const { refundId: first } = await give(world);
@@ -61,7 +61,7 @@ describe("an operator's refund", () => {
     expect(made).toMatchObject([{ refund: { reason: "operator", state: "failed" } }]);
     expect(await statusOf(world)).toBe("paid");
     expect(await give(world)).toMatchObject({ refundId: first, state: "failed" });
-    // As another refund: to the first Stripe would say again what it said.
+    // The retry is another refund: for the first one Stripe would repeat its answer.
     const { refundId } = await retry(world, first);
     expect(refundId).not.toBe(first);
     expect(await refundOf(world.paymentId)).toMatchObject({ id: refundId, state: "pending", attempts: 0 });
@@ -73,7 +73,7 @@ describe("an operator's refund", () => {
     ]);
   });
 
-  test("is for operators: within seven days of what was fulfilled, and any time before", async () => {
+  test("only operators refund: within seven days of fulfilment, and any time before", async () => {
     const world = await paidWorld();
     expect((await refusal(give(world, world.member))).code).toBe("AuthorizationFailed");
     expect((await refusal(give(world, world.ctx))).code).toBe("AuthorizationFailed");
@@ -91,7 +91,7 @@ describe("an operator's refund", () => {
     expect(await give(world)).toMatchObject({ state: "pending" });
   });
 
-  test("is shown in the lists of members and operators beside the state, which stays until the money is back", async () => {
+  test("a refund is shown in the lists of members and operators beside the status, which stays until the money is back", async () => {
     const world = await paidWorld();
     const listed = async () => {
       const query = { projectId: world.projectId, limit: 10 };
@@ -116,7 +116,7 @@ describe("an operator's refund", () => {
     expect(await listed()).toEqual(["refunded", "done"]);
   });
 
-  test("is with what was paid where its organization looks for it, and moves no wallet", async () => {
+  test("a refund is listed with the organization's payments, and moves no wallet", async () => {
     const world = await paidWorld();
     const { organizationId } = world;
     const listed = () => requests.listPaid(world.member, { organizationId });
@@ -145,14 +145,14 @@ describe("an operator's refund", () => {
     expect((await refusal(requests.listPaid(stranger.member, { organizationId }))).code).toBe("NotFound");
   });
 
-  test("is not needed where the money came back in another way", async () => {
+  test("no refund is needed if the money came back in another way", async () => {
     const world = await paidWorld();
     await deliver(world.say.disputed(`dp_${world.paymentId}`, 125_000, "lost"));
     expect(await requests.get(world.ctx, world.requestId)).toMatchObject({ status: "refunded" });
     expect(await refundOf(world.paymentId)).toBeUndefined();
   });
 
-  test("of the built-in checkout books itself", async () => {
+  test("the built-in checkout books its refund itself", async () => {
     const world = await makePayable();
     await withTestCheckout(async () => {
       const { paymentId } = await requests.startCommissionCheckout(world.member, world.quoteId);

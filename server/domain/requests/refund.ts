@@ -18,9 +18,9 @@ const lockPaying = statement("payment.lock.paid_commission", {
 });
 
 /**
- * Gives a paid commission back whole: any time before it is fulfilled, and for so long after it. For operators. The
- * provider is asked until it takes it; the request is `refunded` once the money is booked as returned. Asked for again it
- * is the same refund; one that failed is asked for once more by `payments.retryRefund`.
+ * Refunds a paid commission whole: any time before fulfilment, or within the acceptance window after it. For
+ * operators. The provider is asked until it accepts; the request is `refunded` once the return is booked.
+ * Repeating it returns the same refund; `payments.retryRefund` retries a failed one.
  */
 export async function refund(ctx: Ctx, { requestId, reason }: RefundCommission): Promise<CommissionRefund> {
   access.authorize(ctx, "operator");
@@ -28,7 +28,7 @@ export async function refund(ctx: Ctx, { requestId, reason }: RefundCommission):
     const request = await lockRequest(client, requestId);
     requireMove(request, "refunded");
     const paid = await lockPaying.first(client, { requestId });
-    const payment = paid!; // a request that can be refunded was paid by one
+    const payment = paid!; // a request that can be refunded was paid by one payment
     requireAcceptance(request, ctx.now());
     return writeRefund(client, ctx, {
       payment,

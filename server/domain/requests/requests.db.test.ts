@@ -13,7 +13,7 @@ import { body, makeClocked } from "./clocked.fixture";
 const countOf = async (table: string, condition: string, value: string) =>
   Number((await pool.query(`SELECT count(*) AS n FROM ${table} WHERE ${condition}`, [value])).rows[0].n);
 
-/** As many requests as this one beside it, filed at this moment. */
+/** Files this many copies of a request, at this moment. */
 async function fileCopies(id: string, count: number, at: Date) {
   const ids = Array.from({ length: count }, () => newId("capabilityRequest"));
   await pool.query(
@@ -26,7 +26,7 @@ async function fileCopies(id: string, count: number, at: Date) {
 }
 
 describe("create", () => {
-  test("a project files so many a day; what it filed is answered on, and a day later it files again", async () => {
+  test("a project files a limited number a day; repeats of filed ones still get answers, and a day later it files again", async () => {
     const { ctx, projectId, set } = await makeClocked();
     const first = await requests.create(ctx, body({ idempotencyKey: "first" }));
     set(new Date(ctx.now().getTime() + 60_000));
@@ -48,7 +48,7 @@ describe("create", () => {
     await expect(requests.create(ctx, body())).rejects.toMatchObject({ code: "RateLimited" });
   });
 
-  test("answers a draft with its first revision", async () => {
+  test("create answers with a draft and its first revision", async () => {
     const { ctx, organizationId, projectId } = await makeProject();
     const made = await fileNeed(ctx, { acceptanceCases: [{ input: 1, expected: 2 }] });
     expect(made).toMatchObject({
@@ -70,7 +70,7 @@ describe("create", () => {
     expect(await requests.get(ctx, made.id)).toEqual(made);
   });
 
-  test("20 at once with one key are one request and one event, and another need under it is refused", async () => {
+  test("20 concurrent calls with one key make one request and one event, and another need under the key is refused", async () => {
     const { ctx, projectId } = await makeProject();
     const made = await Promise.all(
       Array.from({ length: 20 }, () => requests.create(ctx, body(), "the same")),
@@ -84,7 +84,7 @@ describe("create", () => {
     });
   });
 
-  test("a repeated key answers with the request as it is by now; without a key, each is a request", async () => {
+  test("a repeated key returns the request's current state; without a key, each call is a new request", async () => {
     const { ctx } = await makeProject();
     const first = await requests.create(ctx, body({ idempotencyKey: "k" }));
     await requests.revise(ctx, first.id, body({ need: "Other words." }));
@@ -107,7 +107,7 @@ describe("create", () => {
   });
 });
 
-test("a revision is the whole wording anew, the same one too, and the last of them counts", async () => {
+test("a revision is the whole wording anew, even an unchanged one, and the last one is current", async () => {
   const { ctx } = await makeProject();
   const first = await fileNeed(ctx);
   const same = await requests.revise(ctx, first.id, body());
@@ -120,7 +120,7 @@ test("a revision is the whole wording anew, the same one too, and the last of th
   expect(all[2]).toEqual(first.revision);
 });
 
-test("20 submits at once are one event, and operators are notified once", async () => {
+test("20 concurrent submits make one event, and operators are notified once", async () => {
   const { ctx } = await makeProject();
   const { id } = await fileNeed(ctx);
   const answers = await Promise.all(Array.from({ length: 20 }, () => requests.submit(ctx, id)));
@@ -129,7 +129,7 @@ test("20 submits at once are one event, and operators are notified once", async 
   expect(types).toEqual(["capability_request.created", "capability_request.submitted"]);
 });
 
-test("revisions at once are numbered without gaps, and the last written is the current one", async () => {
+test("concurrent revisions are numbered without gaps, and the last written is the current one", async () => {
   const { ctx } = await makeProject();
   const { id } = await fileNeed(ctx);
   await Promise.all(Array.from({ length: 20 }, (_, own) => requests.revise(ctx, id, body({ own }))));
@@ -139,7 +139,7 @@ test("revisions at once are numbered without gaps, and the last written is the c
 });
 
 describe("review", () => {
-  test("what an operator says is read with the request, until they say something else", async () => {
+  test("an operator's message is read with the request, until they write another one", async () => {
     const { ctx } = await makeProject();
     const operator = operatorAt(ctx);
     const request = await needIn(ctx, "needs_information");
@@ -159,7 +159,7 @@ describe("review", () => {
     });
   });
 
-  test("only a capability that is there can be recorded as shipped; the nearest are named", async () => {
+  test("only an existing capability can be recorded as shipped; the error names the nearest ones", async () => {
     const { ctx } = await makeProject();
     const { id } = await needIn(ctx, "paid");
     const fulfil = (capabilityKey: string) =>
@@ -182,7 +182,7 @@ describe("review", () => {
     expect(done.fulfilledAt).not.toBeNull();
   });
 
-  test("the queue holds what every organization has submitted, newest first, page by page", async () => {
+  test("the queue has the submitted requests of every organization, newest first, page by page", async () => {
     const [one, two] = [await makeProject(), await makeProject()];
     const [a, draft, b] = [
       await needIn(one.ctx, "submitted"),
@@ -211,7 +211,7 @@ describe("review", () => {
     ]);
   });
 
-  test("no one but an operator reviews: no key of any scope, no member of any role, no panel", async () => {
+  test("only an operator reviews: no key of any scope, no member of any role, no embed session", async () => {
     const tenant = await makeTenant();
     const owner = await makePerson(tenant.organizationId, "owner");
     const request = await needIn(ctxOf({ ...ownKey(tenant) }), "in_review");
@@ -253,7 +253,7 @@ const ownKey = ({ organizationId, projectId, keyId }: Awaited<ReturnType<typeof 
     userId: null,
   }) as const;
 
-test("people: members file and change, viewers read, strangers find nothing, operators read everything", async () => {
+test("members file and change, viewers read, strangers find nothing, operators read everything", async () => {
   const tenant = await makeTenant();
   const [member, viewer] = [
     await makePerson(tenant.organizationId, "member"),
@@ -287,7 +287,7 @@ test("people: members file and change, viewers read, strangers find nothing, ope
     await expect(write()).rejects.toMatchObject({ code: "NotFound" });
   expect((await requests.list(stranger.ctx, { limit: 5 })).items).toEqual([]);
 
-  // An operator who belongs to no one reads everything, and rewords nothing.
+  // An operator without a membership reads everything, and rewords nothing.
   const operator = ctxOf({
     kind: "human_session",
     id: stranger.userId,
@@ -298,7 +298,7 @@ test("people: members file and change, viewers read, strangers find nothing, ope
   expect(await requests.get(operator, made.id)).toEqual(made);
   for (const write of writes(operator)) await expect(write()).rejects.toMatchObject({ code: "NotFound" });
 
-  // Customers do not read the address of an operator, nor strangers each other's.
+  // Customers do not see an operator's address, and strangers do not see each other's.
   await requests.submit(member.ctx, made.id);
   await requests.openForReview(operator, made.id);
   const names = async (ctx: Ctx) => (await requests.events(ctx, made.id)).map((event) => event.actorName);

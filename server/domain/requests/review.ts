@@ -14,7 +14,7 @@ import { move } from "./transitions";
 
 type ToCustomer = z.output<typeof TellCustomer>;
 
-/** An operator takes up a submitted request; one that is in review already is answered as it is. */
+/** An operator takes up a submitted request. A request already in review is returned unchanged. */
 export async function openForReview(ctx: Ctx, requestId: string): Promise<CapabilityRequest> {
   access.authorize(ctx, "operator");
   return changed(requestId, async (client, row) => {
@@ -23,11 +23,11 @@ export async function openForReview(ctx: Ctx, requestId: string): Promise<Capabi
   });
 }
 
-/** Sends a request back to the customer, with what is missing. */
+/** Sends a request back to the customer, with a message about the missing information. */
 export const askForInformation = (ctx: Ctx, feedback: ToCustomer) =>
   answer(ctx, feedback, "needs_information");
 
-/** Refuses a request for good, with the reason. */
+/** Declines a request permanently, with the reason. */
 export const decline = (ctx: Ctx, feedback: ToCustomer) => answer(ctx, feedback, "declined");
 
 async function answer(
@@ -42,7 +42,7 @@ async function answer(
   });
 }
 
-/** Records which capability a paid request became; its acceptance window opens. */
+/** Records the capability that a paid request became, which opens its acceptance window. */
 export async function fulfil(
   ctx: Ctx,
   { requestId, capabilityKey }: z.output<typeof FulfilRequest>,

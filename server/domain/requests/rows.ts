@@ -20,19 +20,19 @@ import { DAY_MS } from "@/server/platform/time/units";
 import { column, jsonb, maybe, names, type Of, pick, present, text, texts } from "@/server/sql/column";
 import { statement } from "@/server/sql/statement";
 
-/** So long a commission quote can be paid; published in docs/guides/commission-a-capability.md. */
+/** How long a commission quote can be paid; published in docs/guides/commission-a-capability.md. */
 export const QUOTE_LIFETIME_MS = 14 * DAY_MS;
-/** So long after it was fulfilled a commission is refunded when asked. */
+/** How long after its fulfilment a commission is refunded on request. */
 export const ACCEPTANCE_WINDOW_DAYS = 7;
 
 export type RequestRow = Of<typeof capabilityRequest>;
 export type RevisionRow = Of<typeof capabilityRequestRevision>;
 export type CommissionQuoteRow = Of<typeof commissionQuote>;
 
-/** A request with what its view needs beside it. */
+/** A request with its current revision and the id of its payable or paid quote. */
 export type RequestWhole = RequestRow & { revision: RevisionRow; quote_id: string | null };
 
-/** A request as lists show it. */
+/** The columns of a request in lists. */
 export const BRIEF_ROW = {
   ...capabilityRequest,
   ...pick(capabilityRequestRevision, "hash number"),
@@ -61,7 +61,7 @@ const withDates = (row: Of<typeof WHOLE>): RequestWhole => ({
   revision: { ...row.revision, created_at: new Date(row.revision.created_at) },
 });
 
-/** Reads requests by a condition on `request`, each with its current revision. */
+/** SQL that reads requests by a condition on `request`, each with its current revision. */
 const wholeWhere = (condition: string) =>
   `SELECT ${names(capabilityRequest, "request")}, to_jsonb(revision) AS revision, quote.id AS quote_id
     FROM ${PARTS} WHERE ${condition}`;
@@ -86,37 +86,49 @@ const readVisible = statement("capability_request.read.visible", {
     AND ($projectId::text IS NULL OR request.project_id = $projectId)`),
 });
 
-/** What of a request lists show: from `request`, its current `revision`, and the `quote` that can be paid or was. */
+/**
+ * SQL for the columns of lists: from `request`, its current `revision`, and the `quote` that can be paid or
+ * was.
+ */
 export const BRIEF = `${names(capabilityRequest, "request")}, revision.hash, revision.number, revision.body->>'summary' AS summary,
   quote.id AS quote_id, quote.price_micros AS quote_micros, quote.currency AS quote_currency,
   quote.expires_at AS quote_expires_at, refund.state AS refund_state
   FROM ${PARTS} LEFT JOIN payment_refund refund ON refund.payment_id = quote.payment_id`;
 
-/** The requests (`request_id`) of which a refund failed, of whatever payment: also of one that came too late to buy anything. */
+/**
+ * SQL for the requests (`request_id`) with a failed refund of any payment, even one that came too late to buy
+ * anything.
+ */
 export const REFUND_FAILED = `SELECT sold.request_id FROM payment_refund failed
   JOIN payment ON payment.id = failed.payment_id JOIN commission_quote sold ON sold.id = payment.subject_id
   WHERE failed.state = 'failed'`;
 
-/** A request with its current revision, whoever asks. */
+/** A request with its current revision. Does not check the caller's rights. */
 export async function readWhole(database: Queryable, requestId: string): Promise<RequestWhole> {
   const row = await readById.first(database, { requestId });
   return row ? withDates(row) : noSuchRequest();
 }
 
-/** The requests of a project that have a spelling of an idempotency key. */
+/** The requests of a project that have one of these spellings of an idempotency key. */
 export const readWithKey = async (projectId: string, spellings: string[]): Promise<RequestWhole[]> =>
   (await readOfKey.all(pool, { projectId, spellings })).map(withDates);
 
-/** The rights to read requests, and to file and change them. */
+/** Rights to read requests, and to file and change them. */
 export const READ = "jobs:read";
 export const WRITE = "requests:write";
 
-/** A request the caller may read, operators each; anybody else's and none at all are the same NotFound. */
+/**
+ * A request that the caller may read; operators read every one. NotFound for a foreign request as for an
+ * unknown one.
+ */
 export function findRequest(ctx: Ctx, requestId: string): Promise<RequestWhole> {
   return findWithin(isOperator(ctx) ? EVERYTHING : access.authorize(ctx, READ, "rows"), requestId);
 }
 
-/** Refuses who may not change a request: strangers do not find it, members who may only read get Forbidden. */
+/**
+ * Throws unless the caller may change a request: NotFound for strangers, AuthorizationFailed for members who
+ * may only read.
+ */
 export async function requireWriter(ctx: Ctx, requestId: string): Promise<void> {
   const isPerson = ctx.principal.kind === "human_session";
   const row = await findWithin(access.authorize(ctx, isPerson ? READ : WRITE, "rows"), requestId);
@@ -193,23 +205,26 @@ export const toListed = (row: RequestBrief): ListedRequest => ({
   refund: row.refund_state,
 });
 
-/** Until when what was fulfilled is refunded when asked; null: it has not been fulfilled. */
+/** End of the acceptance window; null if the request has not been fulfilled. */
 export function acceptedUntil({ fulfilled_at }: Pick<RequestRow, "fulfilled_at">): Date | null {
   return fulfilled_at && new Date(fulfilled_at.getTime() + ACCEPTANCE_WINDOW_DAYS * DAY_MS);
 }
 
-/** Is a commission still refunded when asked: any time before it is fulfilled, and within its acceptance window? */
+/**
+ * True while a commission is refunded on request: any time before fulfilment, and within its acceptance
+ * window.
+ */
 export function isWithinAcceptance(request: Pick<RequestRow, "fulfilled_at">, now: Date): boolean {
   const until = acceptedUntil(request);
   return until === null || now <= until;
 }
 
-/** Where a quote is at a moment: an active one ends by time alone. */
+/** The state of a quote at a moment: an active quote expires by time alone, without a write. */
 export function stateAt(quote: Pick<CommissionQuoteRow, "state" | "expires_at">, now: Date): CommissionState {
   return quote.state === "active" && quote.expires_at <= now ? "expired" : quote.state;
 }
 
-/** The page where a person pays a quote, from the root. */
+/** The path of the page where a person pays a quote. */
 export const approvalPath = (quoteId: string): string => `/approve/capability-quotes/${quoteId}`;
 
 export const toCommissionQuote = (

@@ -11,12 +11,13 @@ import { COMMISSION } from "./commission";
 import { lockRequest, recordRequestEvent } from "./transitions";
 
 const MOST = 200;
-/** So long before a quote expires its people are reminded. */
+/** How long before its expiry a quote's people are reminded. */
 const REMINDER_MS = 3 * DAY_MS;
 
 /**
- * One pass over what no one else will move: refunds that wait for the provider, checkouts of quotes that can be paid no
- * more, quotes that are about to expire. Safe in every process at once. `projectId` keeps it to one project's organization.
+ * One pass over work that nothing else moves: refunds that wait for the provider, checkouts of quotes that
+ * can no longer be paid, quotes that are about to expire. Safe in concurrent processes. `projectId` limits it
+ * to one project's organization.
  */
 export async function sweep(ctx: Ctx, { projectId }: { projectId?: string } = {}): Promise<void> {
   const organizationId = projectId === undefined ? null : await organizationOf(projectId);
@@ -44,7 +45,7 @@ const closeEarly = statement("payment.update.close_early", {
        AND ($organizationId::text IS NULL OR payment.organization_id = $organizationId)`,
 });
 
-/** A checkout closes at its quote's end; one whose quote ended before that closes now. */
+/** A checkout closes at its quote's expiry; this closes it now if the quote ended before. */
 async function hurrySuperseded(now: Date, organizationId: string | null): Promise<void> {
   await closeEarly.run(pool, { now, organizationId });
 }
@@ -78,7 +79,7 @@ const markReminded = statement("commission_quote.update.reminded", {
        WHERE id = $quoteId AND state = 'active' AND reminded_at IS NULL AND expires_at > $now RETURNING expires_at`,
 });
 
-/** Reports a quote that is about to expire, once. */
+/** Reports once that a quote is about to expire. */
 async function remind(ctx: Ctx, quoteId: string, requestId: string): Promise<void> {
   await inTransaction(async (client) => {
     const request = await lockRequest(client, requestId);

@@ -23,10 +23,10 @@ export async function notify(
   }
 }
 
-/** The longest part of the summary in a title; the body has more. */
+/** Most characters of the summary in a title; the body has more. */
 const TITLE_SUMMARY = 80;
 
-/** Of the request's content only the summary is included, because email may be stored anywhere. */
+/** Only the summary of the request's content is included, because email may be stored anywhere. */
 export function newsOf(row: RequestRow, { type, createdAt }: Happening, { summary, quote }: About): Notice[] {
   return NEWS[type]({
     row,
@@ -42,7 +42,7 @@ export function newsOf(row: RequestRow, { type, createdAt }: Happening, { summar
 type Telling = Pick<About, "quote"> & {
   row: RequestRow;
   createdAt: Date;
-  /** The summary as titles have it, and as a fact. */
+  /** The summary in quotation marks for titles, and as a fact. */
   name: string;
   request: Fact;
   /** The request's page for its organization, and for operators. */
@@ -192,7 +192,7 @@ const offer = (quote: CommissionQuoteRow, now: Date): Fact[] => [
 const days = ({ business_days: count }: CommissionQuoteRow) =>
   `within ${count} business ${count === 1 ? "day" : "days"} of payment`;
 
-/** Formatted in its currency: $1,250.00, CA$1,250.00. */
+/** Formats the price in its currency: $1,250.00, CA$1,250.00. */
 const price = ({ price_micros, currency }: CommissionQuoteRow): string =>
   new Intl.NumberFormat("en-US", { style: "currency", currency }).format(price_micros / 1_000_000);
 
@@ -208,7 +208,7 @@ function inDays(at: Date, now: Date): string {
   return `${count} ${count === 1 ? "day" : "days"} from this message`;
 }
 
-/** The request's page for its organization, and the one for operators, from the root. */
+/** Paths of the request's page for its organization, and of the one for operators. */
 export const requestPath = (row: Pick<RequestRow, "id" | "project_id">): string =>
   `/projects/${row.project_id}/requests/${row.id}`;
 export const consolePath = (row: Pick<RequestRow, "id">): string => `/operator/requests/${row.id}`;

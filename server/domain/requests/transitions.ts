@@ -15,8 +15,8 @@ import { noSuchRequest, type RequestRow } from "./rows";
 import { notify } from "./tell";
 
 /**
- * The moves of a request. `quoted` to `quoted` is a new quote for an expired
- * one, which its verb checks.
+ * The moves of a request. `quoted` to `quoted` is a new quote for an expired one; `issueQuote` checks the
+ * expiry.
  */
 const MOVES = {
   revised: { from: ["draft", "submitted", "in_review", "needs_information", "quoted"], to: "draft" },
@@ -39,13 +39,13 @@ const MOVES = {
 
 export type Move = keyof typeof MOVES;
 
-/** May this be done to a request that is there? */
+/** True if this move is possible from this status. */
 export function canMove(status: RequestStatus, move: Move): boolean {
   const from: readonly RequestStatus[] = MOVES[move].from;
   return from.includes(status);
 }
 
-/** RequestStateConflict where this cannot be done to the request. */
+/** Throws RequestStateConflict if this move is not possible for the request. */
 export function requireMove(row: Pick<RequestRow, "id" | "status">, move: Move): void {
   if (canMove(row.status, move)) return;
   fail(
@@ -66,7 +66,7 @@ const lock = statement("capability_request.lock", {
   sql: `SELECT ${names(capabilityRequest)} FROM capability_request WHERE id = $requestId FOR UPDATE`,
 });
 
-/** Locks a request until the transaction ends: changing it or its quotes begins with this. */
+/** Locks a request until the transaction ends. Every change of a request or its quotes begins with this. */
 export async function lockRequest(client: Queryable, requestId: string): Promise<RequestRow> {
   return (await lock.first(client, { requestId })) ?? noSuchRequest();
 }
@@ -86,9 +86,9 @@ const writeMove = statement("capability_request.update.moved", {
 });
 
 /**
- * Moves a locked request and reports the move in one transaction: the only writer of its status. Members of `change` that
- * are left out stay; the report is read from the rows, so its quote is written first, and `payload` is for what only the
- * caller knows. RequestStateConflict where the move is none from there.
+ * Moves a locked request and reports the move in one transaction; nothing else writes its status. Members
+ * left out of `change` stay. The report reads its facts from the rows, so a quote must be written first;
+ * `payload` adds facts that only the caller has. RequestStateConflict if the move is not possible.
  */
 export async function move(
   client: Transaction,
@@ -116,8 +116,8 @@ const addEvent = statement("capability_request_event.insert", {
 });
 
 /**
- * Writes down what happened to a request, for its page, its webhooks, the audit log and the people it concerns. The
- * request and its quote are read from their rows.
+ * Records an event of a request for its page, its webhooks, the audit log and the people it concerns. The
+ * request's summary and its quote are read from their rows.
  */
 export async function recordRequestEvent(
   client: Transaction,

@@ -41,7 +41,7 @@ const countQuotes = statement("commission_quote.count.payable", {
   sql: COUNT,
 });
 
-/** The commission quotes of a project that can be paid now, whose time has ended first; and how many there are. */
+/** The commission quotes of a project that can be paid now, earliest expiry first, and the total number. */
 export async function listPayable(
   ctx: Ctx,
   projectInPath: string,
@@ -61,7 +61,7 @@ export async function listPayable(
   return { items, count: rows[0]?.payable_count ?? 0 };
 }
 
-/** How many commission quotes of a project can be paid now. */
+/** Number of commission quotes of a project that can be paid now. */
 export async function countPayable(ctx: Ctx, projectInPath: string): Promise<number> {
   const { id: projectId } = await access.authorize(ctx, READ, { projectInPath });
   const [row] = await readInScope(countQuotes, { projectId }, { now: ctx.now() });
