@@ -16,7 +16,7 @@ import {
   USUAL_PRESENTATION,
 } from "./rows";
 
-/** What a panel's page draws itself from, for the session that asks: its panel, its inputs and what it has left. */
+/** The data of an embed's page, for the session that asks: its embed, its inputs and its remaining limits. */
 export async function bootstrap(ctx: Ctx): Promise<EmbedBootstrap> {
   if (ctx.principal.kind !== "panel_session")
     fail("AuthorizationFailed", "This endpoint is for embed sessions only.");
@@ -75,7 +75,7 @@ const readActive = definitionsWhere(
   "d.id = $definitionId AND d.status = 'active'",
 );
 
-/** The origins whose pages may show the page of this session or panel in a frame; none where there is no such. */
+/** Origins whose pages may frame the page of this session or active embed; empty if it does not exist. */
 export async function framersOf(named: { sessionId?: string; definitionId?: string }): Promise<string[]> {
   if (named.sessionId) {
     const rows = await readFramers.all(pool, { sessionId: named.sessionId });

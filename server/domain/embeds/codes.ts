@@ -14,7 +14,7 @@ import { statement } from "@/server/sql/statement";
 import type { SessionRow } from "./rows";
 import { actOn, insertToken, mayChange, refuseEscape, requireGiven } from "./sessions";
 
-/** Long enough to open a page with it. */
+/** Lifetime of a launch code: long enough to open a page. */
 const CODE_MS = 5 * MINUTE_MS;
 
 const insertCode = statement("launch_code.insert", {
@@ -30,7 +30,10 @@ const insertCode = statement("launch_code.insert", {
        VALUES ($codeId, $sessionId, $hash, $principalId, $now, $expiresAt)`,
 });
 
-/** A secret that a page exchanges once for an access token of the session. Gone where the session has ended. */
+/**
+ * Creates a secret that a page exchanges once for an access token of the session. Gone if the session has
+ * ended.
+ */
 export async function createLaunchCode(ctx: Ctx, sessionId: string): Promise<EmbedLaunchCode> {
   requireGiven(ctx);
   const session = await mayChange(ctx, sessionId);
@@ -57,12 +60,12 @@ export async function createLaunchCode(ctx: Ctx, sessionId: string): Promise<Emb
     };
     await record(ctx, act, client);
   });
-  // In the fragment, which no browser sends to a server and no referrer has.
+  // The code is in the fragment, which no browser sends to a server or in a referrer.
   const embedUrl = `${publicUrl}/embed?session=${sessionId}#code=${code}`;
   return { launchCodeId: id, sessionId, code, expiresAt: expiresAt.toISOString(), embedUrl };
 }
 
-/** A code is as good as the session: a caller that could not make it gets no code. */
+/** Refuses a caller that could not have created the session, because a code is as powerful as the session. */
 async function requireOwnTo(ctx: Ctx, session: SessionRow): Promise<void> {
   await refuseEscape(ctx, session.organization_id);
   if (ctx.principal.kind === "service_principal" && ctx.principal.environment !== session.environment)
@@ -72,7 +75,9 @@ async function requireOwnTo(ctx: Ctx, session: SessionRow): Promise<void> {
     );
 }
 
-/** Where the page comes from that exchanges a code: of our own the frame decides who shows it. */
+/**
+ * The page that exchanges a code. For our own page (`isTrusted`) the frame rules decide which sites show it.
+ */
 export type Page = { origin: string | null; isTrusted: boolean };
 
 const lockCode = statement("launch_code.lock.hash", {
@@ -98,9 +103,9 @@ const markUsed = statement("launch_code.update.used", {
 });
 
 /**
- * Gives an access token for a launch code, once. It is one more token of the same session: the same caps, the same end, and
- * revoked with it. A code that is unknown, used or expired, or whose session has ended, is Gone; a page of another origin is
- * refused, and uses up nothing.
+ * Exchanges a launch code once for another access token of the same session, with the same caps and the same
+ * end, which a revocation also ends. Gone if the code is unknown, used or expired, or its session has ended.
+ * A page of another origin is refused, and does not use up the code.
  */
 export async function exchangeLaunchCode(ctx: Ctx, code: string, page: Page): Promise<ExchangedEmbedSession> {
   if (!isTokenText(code, "plc")) return gone();

@@ -7,7 +7,7 @@ import { definePanel, HOST, openPanel } from "@/testing/embeds";
 import { fields, TEXT } from "./embeds.fixture";
 
 describe("definitions", () => {
-  test("a change of what runs makes a version, a change of its name none; sessions keep the version they were made of", async () => {
+  test("a change of content makes a version, a rename makes none, and sessions keep their version", async () => {
     const tenant = await makeTenant();
     const made = await definePanel(tenant, { policy: { maxOutputs: 2 } });
     const panel = await openPanel(tenant, { panelDefinitionId: made.id });
@@ -34,7 +34,7 @@ describe("definitions", () => {
     ).rejects.toThrow("append-only");
   });
 
-  test("only a change of its status makes every process forget what it remembers of callers", async () => {
+  test("only a change of its status empties the caches of callers in every process", async () => {
     const tenant = await makeTenant();
     const { id } = await definePanel(tenant);
     const queries = vi.spyOn(pg.Client.prototype, "query");
@@ -56,7 +56,7 @@ describe("definitions", () => {
     }
   });
 
-  test("a key is one in its project and one in the organization; the project's own goes first", async () => {
+  test("a key is unique in its project and in the organization; the project's own embed takes precedence", async () => {
     const tenant = await makeTenant();
     const body = { key: "studio", displayName: "Studio" };
     const wide = await call("POST", "/v1/panel-definitions", { key: tenant.unboundKey, body });
@@ -68,7 +68,7 @@ describe("definitions", () => {
     expect(json.definitions.map(({ id }: { id: string }) => id)).toEqual([own.id, wide.json.id]);
     const panel = await openPanel(tenant, { panelDefinitionKey: "studio" });
     expect((await panel.get("/v1/panel/bootstrap")).json.definition.id).toBe(own.id);
-    // A key of one project reads what is for all, and changes its own alone.
+    // A key of one project reads organization-wide embeds, and changes only its own.
     expect((await tenant.get(`/v1/panel-definitions/${wide.json.id}`)).status).toBe(200);
     const change = (id: string) =>
       call("PATCH", `/v1/panel-definitions/${id}`, { key: tenant.key, body: { displayName: "x" } });
@@ -76,7 +76,7 @@ describe("definitions", () => {
     expect((await change(own.id)).status).toBe(200);
   });
 
-  test("what is no exact origin of a page, or could mean more in a list of sources, is none of a host page", async () => {
+  test("a text that is not an exact page origin, or could mean more in a list of sources, is refused as an origin", async () => {
     const tenant = await makeTenant();
     for (const origin of [
       "http://host.example",

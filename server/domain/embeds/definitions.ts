@@ -12,10 +12,13 @@ import { bool, maybe, text, texts, timestamptz } from "@/server/sql/column";
 import { statement } from "@/server/sql/statement";
 import { type DefinitionRow, definitionsWhere, noSuchDefinition, toDefinition } from "./rows";
 
-/** The rights a panel is made and looked at with. */
+/** Rights to create an embed, and to see one. */
 export const MAKE = "capabilities:run";
 export const LOOK = "jobs:read";
-/** A person who may see a panel learns why they may not change it. A key's scopes are no ladder: one alone is enough. */
+/**
+ * A person who may see an embed gets an error that explains why they may not change it. The scopes of a key
+ * do not include each other, so a key needs only the right to create.
+ */
 export const toChange = (ctx: Ctx) => (ctx.principal.kind === "human_session" ? LOOK : MAKE);
 
 const invalid = (field: string, msg: string, type = "value_error"): never => {
@@ -37,7 +40,7 @@ const insertDefinition = statement("embed_definition.insert", {
        VALUES ($definitionId, $organizationId, $projectId, $key, $displayName, $origin, $principalId, $now, $now) ON CONFLICT DO NOTHING`,
 });
 
-/** Makes a panel of a project, or of every project of an organization. Its key is one there. */
+/** Creates an embed of a project, or of every project of an organization. Its key must be unique there. */
 export async function createDefinition(
   ctx: Ctx,
   input: EmbedDefinitionCreate & { organizationId?: string | undefined },
@@ -123,7 +126,7 @@ async function insertVersion(
   });
 }
 
-/** The versions of a capability are keys of their own: it ends in the one it is. */
+/** A capability's version is the end of its key, so a stated version must equal it. */
 function checkCapability(key: string | null | undefined, version: string | null | undefined): void {
   if (version && !key) invalid("capabilityVersion", "The capability is missing. Send it as well.");
   if (!key) return;
@@ -135,7 +138,7 @@ function checkCapability(key: string | null | undefined, version: string | null 
     invalid("capabilityVersion", `${key} has the version ${own}.`);
 }
 
-/** Where a new panel belongs: a project, the organization that is named, or the only one the caller can mean. */
+/** The place of a new embed: a project, the named organization, or the only one that the caller can mean. */
 async function placeOf(
   ctx: Ctx,
   wanted: string | null,
@@ -160,7 +163,10 @@ async function placeOf(
 }
 
 const VISIBLE = { organizationIds: maybe(texts), projectId: maybe(text) };
-/** Condition on definitions `d` that the caller may see; for a key of one project, that project's and those of all. */
+/**
+ * SQL condition on definitions `d` that the caller may see; for a key of one project, that project's and
+ * organization-wide ones.
+ */
 const IS_VISIBLE = `($organizationIds::text[] IS NULL OR d.organization_id = ANY($organizationIds))
   AND ($projectId::text IS NULL OR d.project_id IS NULL OR d.project_id = $projectId)`;
 
@@ -181,7 +187,10 @@ const readDefinition = definitionsWhere(
   "d.id = $definitionId",
 );
 
-/** Panels of the caller's organizations; those that one project can use where it is named. Archived ones are left out. */
+/**
+ * Embeds of the caller's organizations, or only those that a named project can use. Archived ones are left
+ * out unless requested.
+ */
 export async function listDefinitions(
   ctx: Ctx,
   query: { projectId?: string | undefined; includeArchived?: boolean },
@@ -222,8 +231,8 @@ const updateDefinition = statement("embed_definition.update.given", {
 });
 
 /**
- * Changes a panel. What changes what runs or how it looks makes a new version, for sessions made from then on; a status
- * that is not active stops all its sessions, and active lets those go on that have time left.
+ * Changes an embed. A change of its content or its look makes a new version, for sessions created from then
+ * on. An inactive status stops all of its sessions, and reactivating it resumes those that have time left.
  */
 export async function changeDefinition(
   ctx: Ctx,
@@ -231,7 +240,7 @@ export async function changeDefinition(
   patch: EmbedDefinitionPatch,
 ): Promise<EmbedDefinition> {
   const known = await mayChange(ctx, definitionId);
-  // Of all this only the status is remembered about callers; a status it has already is none that is written.
+  // Caches of callers hold only the status, so only a changed status is announced.
   const status = patch.status === known.status ? null : patch.status;
   const change = status ? changeAccessBy : inTransaction;
   return change(async (client) => {
@@ -269,7 +278,10 @@ const contentOf = (row: DefinitionRow, patch: EmbedDefinitionPatch): Content => 
   actions: patch.actions ?? row.actions,
 });
 
-/** One that the caller sees and may change: of its project, or with a right in the whole organization. */
+/**
+ * An embed that the caller sees and may change: one of their project, or any with the right in the whole
+ * organization.
+ */
 async function mayChange(ctx: Ctx, definitionId: string): Promise<DefinitionRow> {
   const scope = access.authorize(ctx, toChange(ctx), "rows");
   const { organizationIds, projectId } = scope;

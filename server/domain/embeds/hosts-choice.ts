@@ -2,16 +2,16 @@ import { type JobRequest, MaturityRating } from "@/server/contract/envelope";
 import type { Json } from "@/server/platform/durable/step";
 import { fail } from "@/server/platform/errors/errors";
 
-/** What the content of a request may show, by its own word. */
+/** The fields of a request that state what its content may show. */
 export type HostsChoice = Partial<Pick<JobRequest, "maturityRating" | "matureContentTraits">>;
 
 const RATINGS = MaturityRating.options;
-/** Ratings that say nothing of content for adults. */
+/** Ratings without content for adults. */
 const FOR_ALL: readonly MaturityRating[] = ["G", "PG", "PG13"];
 
 /**
- * What a project says its content may show, its host has said: the visitor of a panel may say less and not more. Where the
- * project says nothing, a visitor says what any caller may.
+ * Refuses content beyond the rating of an embed's project: a visitor may be stricter, not looser. If the
+ * project sets no rating, visitors choose like any caller.
  */
 export function checkHosts(
   settings: Record<string, Json>,

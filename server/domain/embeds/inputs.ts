@@ -5,8 +5,8 @@ import { toIssues } from "@/server/domain/envelope";
 import { ValidationFault } from "@/server/platform/errors/errors";
 
 /**
- * Refuses inputs that a session begins with or holds to where no run could take them: fields the capability does not have,
- * and values its schema refuses. What is not given yet may still come.
+ * Refuses initial or locked inputs that no run could accept: fields that the capability does not have, and
+ * values that its schema refuses. Missing fields may still come.
  */
 export function checkInputs(capabilityKey: string | null, name: string, inputs: JsonObject): void {
   if (capabilityKey === null) return;

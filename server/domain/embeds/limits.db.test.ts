@@ -4,8 +4,8 @@ import { finish, makeTenant } from "@/testing/api";
 import { definePanel, openPanel } from "@/testing/embeds";
 import { at, fields, IMAGE, input, TEXT } from "./embeds.fixture";
 
-describe("limits hold", () => {
-  test("twenty jobs at once against room for three admit three, and what they may cost is what is held", async () => {
+describe("the limits of an embed session", () => {
+  test("twenty concurrent jobs with room for three admit three, and hold what these may cost", async () => {
     const tenant = await makeTenant();
     const quoted = await tenant.post(at(TEXT, "quote"), { input });
     const each = quoted.json.maximumAuthorizedCharge.amountMicros as number;
@@ -31,7 +31,8 @@ describe("limits hold", () => {
       maxJobs: 1_000,
       remainingJobs: 997,
     });
-    // Others of the organization are not held back, and read nothing of a budget no one set.
+    // Other callers of the organization are not held back, and no alert appears about a budget that no one
+    // set.
     expect((await tenant.post(at(TEXT), { input })).status).toBe(200);
     const { rows } = await pool.query("SELECT FROM budget_alert WHERE organization_id = $1", [
       tenant.organizationId,
@@ -39,7 +40,7 @@ describe("limits hold", () => {
     expect(rows).toEqual([]);
   });
 
-  test("fifty jobs at once admit exactly as many as the session has; replays are none", async () => {
+  test("fifty concurrent jobs admit exactly the session's number; replays do not count", async () => {
     const tenant = await makeTenant();
     const panel = await openPanel(tenant, { maxJobs: 7, maxSpendMicros: 1_000_000_000 });
     const send = (n: number) => panel.post(at(TEXT), { input, idempotencyKey: `job-${n}` });
@@ -59,7 +60,7 @@ describe("limits hold", () => {
     expect((await tenant.get(`/v1/panel-sessions/${panel.sessionId}`)).json.admittedJobs).toBe(7);
   });
 
-  test("forty jobs at once of sessions with caps of jobs and of money, while others end, admit exactly what fits", async () => {
+  test("forty concurrent jobs of sessions with caps on jobs and money, while others end, admit exactly what fits", async () => {
     const tenant = await makeTenant();
     const quoted = await tenant.post(at(TEXT, "quote"), { input });
     const each = quoted.json.maximumAuthorizedCharge.amountMicros as number;
@@ -86,7 +87,7 @@ describe("limits hold", () => {
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(14);
   });
 
-  test("sessions are counted in one order, whatever order they are named in: no one waits in a circle", async () => {
+  test("sessions are locked in one order, whatever order names them, so they cannot deadlock", async () => {
     const tenant = await makeTenant();
     const panels = await Promise.all(
       Array.from({ length: 4 }, () => openPanel(tenant, { maxJobs: 1_000, maxSpendMicros: 1_000_000 })),
@@ -107,7 +108,7 @@ describe("limits hold", () => {
     });
   });
 
-  test("one job may cost what the panel allows one, and make as many as it allows", async () => {
+  test("one job may cost and make as much as the embed allows one job", async () => {
     const tenant = await makeTenant();
     const made = await definePanel(tenant, {
       capabilityKey: IMAGE,
@@ -121,7 +122,7 @@ describe("limits hold", () => {
     expect((await tenant.get(`/v1/panel-sessions/${panel.sessionId}`)).json.admittedJobs).toBe(0);
   });
 
-  test("what is locked is filled in, is taken when it is said the same, and is refused with its field when not", async () => {
+  test("a locked input is filled in, accepted if repeated, and refused with its field if different", async () => {
     const tenant = await makeTenant();
     const made = await definePanel(tenant, { capabilityKey: IMAGE });
     const panel = await openPanel(tenant, {
@@ -148,7 +149,7 @@ describe("limits hold", () => {
     expect(fields(byRef)).toContain("body.inputPayloadRef");
   });
 
-  test("it runs its panel's capability alone, and leaves the model to us unless the panel says otherwise", async () => {
+  test("a session runs only its embed's capability, and leaves the model to us unless the embed allows a choice", async () => {
     const tenant = await makeTenant();
     const [closed, open] = [
       await definePanel(tenant),
@@ -174,7 +175,7 @@ describe("limits hold", () => {
   });
 });
 
-test("what its project says of its content, a visitor says less of and not more; where it says nothing, as anybody", async () => {
+test("a visitor may be stricter than the project's rating, not looser; without one they choose like any caller", async () => {
   const tenant = await makeTenant();
   const panel = await openPanel(tenant);
   const ask = (more: object) => panel.post(at(TEXT), { input, ...more });
@@ -194,7 +195,7 @@ test("what its project says of its content, a visitor says less of and not more;
   await refused({ matureContentTraits: ["sexual_explicit"] }, "matureContentTraits");
   for (const each of [{ maturityRating: "PG" }, { maturityRating: "G" }, {}])
     expect([each, (await ask(each)).status]).toEqual([each, 200]);
-  // A caller with a key chooses for themselves.
+  // The embed's policy does not limit a caller with a key.
   expect((await tenant.post(at(TEXT), { input, maturityRating: "R" })).json.detail?.details?.policy).not.toBe(
     "panel",
   );

@@ -4,11 +4,11 @@ import { DAY_MS } from "@/server/platform/time/units";
 import { timestamptz } from "@/server/sql/column";
 import { statement } from "@/server/sql/statement";
 
-/** So long after their end codes, tokens and sessions that ran nothing are still rows. */
+/** How long codes, tokens and unused sessions are kept after their end. */
 const KEPT_MS = 7 * DAY_MS;
 const MOST_AT_ONCE = 1_000;
 
-// Looked for in a month only: those that ran something stay, and are not walked through for ever.
+// The condition covers one month only: sessions that ran something stay, and must not be scanned forever.
 const ENDED = "expires_at < $before AND expires_at > $before::timestamptz - interval '720 hours'";
 
 const OLD = { params: { before: timestamptz } };
@@ -29,7 +29,10 @@ const clearInputs = statement("embed_session.update.cleared", {
   sql: `UPDATE panel_session SET initial_inputs = '{}', locked_inputs = '{}'
      WHERE ${ENDED} AND (initial_inputs <> '{}' OR locked_inputs <> '{}')`,
 });
-/** Where anything counted against its cap there is a window, even when everything was released. */
+/**
+ * A window row exists if anything ever counted against the cap, even if all of it was released; such sessions
+ * stay.
+ */
 const pruneUnused = statement("embed_session.delete.unused", {
   ...OLD,
   sql: `WITH unused AS (
@@ -46,8 +49,8 @@ const pruneUnused = statement("embed_session.delete.unused", {
 });
 
 /**
- * Forgets codes, tokens and inputs of sessions that ended a week ago, and whole sessions with their caps where they ran
- * nothing. What a session spent stays with it. Origins that no session is bound to any more are forgotten too.
+ * Deletes codes, tokens and inputs of sessions that ended a week ago, and unused sessions with their caps.
+ * The spending of a session stays. Origins without a session are deleted too.
  */
 export async function prune(ctx: Ctx): Promise<void> {
   const before = new Date(ctx.now().getTime() - KEPT_MS);

@@ -5,8 +5,8 @@ import { finish, makeTenant } from "@/testing/api";
 import { openPanel } from "@/testing/embeds";
 import { at, fields, IMAGE, input, TEXT } from "./embeds.fixture";
 
-describe("what it reads is its own", () => {
-  test("jobs, events, results, receipts, artifacts and streams of anybody else are as none at all", {
+describe("reads of an embed session", () => {
+  test("jobs, events, results, receipts, artifacts and streams of anyone else are not found", {
     tags: "long",
   }, async () => {
     const tenant = await makeTenant();
@@ -38,7 +38,7 @@ describe("what it reads is its own", () => {
     expect((await one.post(`/v1/jobs/${mine.json.jobId}/cancel`)).json.status).toBe("canceled");
   });
 
-  test("a key of its own names its own jobs alone: no one finds another's through it", async () => {
+  test("an idempotency key of a session names only its own jobs: no one finds another's through it", async () => {
     const tenant = await makeTenant();
     const [one, other] = [await openPanel(tenant), await openPanel(tenant)];
     const body = { input, idempotencyKey: "order-1" };
@@ -53,7 +53,7 @@ describe("what it reads is its own", () => {
     expect(changed.json.jobId).toBe(ids[1]);
   });
 
-  test("adapters, stored inputs and quotes of the project are as none; adapters it was given are used", async () => {
+  test("adapters, stored inputs and quotes of the project are not found; adapters it was given are used", async () => {
     const tenant = await makeTenant();
     const { adapterId } = (await tenant.post("/v1/adapters", newAdapter("House style"))).json;
     await tenant.post("/v1/adapter-aliases", { alias: "House", target: { adapterId } });
@@ -85,7 +85,7 @@ describe("what it reads is its own", () => {
     expect((await run(own)).status).toBe(200);
   });
 
-  test("a file that is neither its own nor given to it is none: it cannot be run on", {
+  test("a file that is neither its own nor given to it is not found and cannot be run on", {
     tags: "long",
   }, async () => {
     const tenant = await makeTenant();

@@ -26,7 +26,7 @@ const DEFINED = {
 };
 export type DefinitionRow = Of<typeof DEFINED>;
 
-/** A statement that reads definitions `d` with their newest version, by a condition on `d`. */
+/** Builds a statement that reads definitions `d` with their newest version, by a condition on `d`. */
 export const definitionsWhere = <P extends Shape>(name: string, params: P, condition: string) =>
   statement(name, {
     params,
@@ -37,7 +37,6 @@ export const definitionsWhere = <P extends Shape>(name: string, params: P, condi
      WHERE ${condition}`,
   });
 
-/** The wire's definition. */
 export function toDefinition(row: DefinitionRow): EmbedDefinition {
   return {
     id: row.id,
@@ -69,7 +68,7 @@ const SESSION = pick(
   "id organization_id project_id environment allowed_origins external_subject max_spend_micros max_jobs",
   "admitted_jobs initial_inputs locked_inputs created_at expires_at revoked_at",
 );
-/** The version that a session runs; null where it names no definition. */
+/** Columns of the version that a session runs; null if it names no definition. */
 const RUNS = pick(panelVersion, "definition_id capability_key presentation policy actions");
 const OPENED = {
   ...SESSION,
@@ -86,7 +85,10 @@ const spent = (isTest: boolean) => `coalesce((
   SELECT w.held_micros + w.settled_micros FROM budget_window w JOIN budget b ON b.id = w.budget_id
   WHERE b.organization_id = s.organization_id AND b.scope = 'principal:' || s.id AND b.period = 'total' AND w.is_test = ${isTest}), 0)::bigint`;
 
-/** A statement that reads sessions `s` with what they run and what counts against their cap, by a condition on `s`. */
+/**
+ * Builds a statement that reads sessions `s` with their version and the money that counts against their cap,
+ * by a condition on `s`.
+ */
 export const sessionsWhere = <P extends Shape>(name: string, params: P, condition: string) =>
   statement(name, {
     params,
@@ -98,7 +100,7 @@ export const sessionsWhere = <P extends Shape>(name: string, params: P, conditio
   });
 export const readSession = sessionsWhere("embed_session.read", { sessionId: text }, "s.id = $sessionId");
 
-/** The wire's session. Test money and live money are counted apart, each against the whole cap. */
+/** Test money and live money are counted separately, each against the whole cap. */
 export function toSession(row: SessionRow, now: Date): EmbedSession {
   return {
     sessionId: row.id,
@@ -126,6 +128,6 @@ export function toSession(row: SessionRow, now: Date): EmbedSession {
 export const noSuchSession = (): never => fail("NotFound", "There is no such embed session.");
 export const noSuchDefinition = (): never => fail("NotFound", "There is no such embed definition.");
 
-/** What holds where no definition says more. */
+/** Defaults for a session without a definition. */
 export const USUAL_POLICY = EmbedPolicy.parse({});
 export const USUAL_PRESENTATION = EmbedPresentation.parse({});

@@ -12,8 +12,8 @@ import { makePerson, system } from "@/testing/tenants";
 import { exchangeLaunchCode, prune } from ".";
 import { at, fields, IMAGE, input, TEXT } from "./embeds.fixture";
 
-describe("sessions", () => {
-  test("what they are made of is checked: panel, origins, inputs as far as they are given", async () => {
+describe("embed sessions", () => {
+  test("the parts of a new session are checked: embed, origins, and inputs as far as they are given", async () => {
     const tenant = await makeTenant();
     const made = await definePanel(tenant, { capabilityKey: IMAGE, allowedOrigins: [HOST] });
     const base = {
@@ -52,7 +52,7 @@ describe("sessions", () => {
     expect((await call("POST", "/v1/panel-sessions", { key: weak, body: base })).status).toBe(403);
   });
 
-  test("the token is in one answer; at rest there is its hash", async () => {
+  test("the token appears in one answer only, and the database has its hash", async () => {
     const tenant = await makeTenant();
     const panel = await openPanel(tenant);
     expect(panel.accessToken).toMatch(/^capp_[0-9A-Za-z]{43}_[0-9A-Za-z]{6}$/);
@@ -65,18 +65,18 @@ describe("sessions", () => {
     expect(rows[0].all).not.toContain(panel.accessToken.slice(5, 30));
   });
 
-  test("a revoked one, an expired one and one of a panel that is not active are refused at the next request", async () => {
+  test("a revoked session, an expired one and one of an inactive embed are refused at the next request", async () => {
     const tenant = await makeTenant();
     const made = await definePanel(tenant);
     const [one, other] = [await openPanel(tenant), await openPanel(tenant, { panelDefinitionId: made.id })];
-    const watch = await access.watchChanges(); // as a web process, which remembers
+    const watch = await access.watchChanges(); // acts as a web process, which caches callers
     try {
       for (const panel of [one, other]) expect((await panel.get("/v1/panel/bootstrap")).status).toBe(200);
       expect((await tenant.post(`/v1/panel-sessions/${one.sessionId}/revoke`)).json).toMatchObject({
         status: "revoked",
       });
       expect((await one.get("/v1/panel/bootstrap")).status).toBe(401);
-      expect((await tenant.post(`/v1/panel-sessions/${one.sessionId}/revoke`)).json.status).toBe("revoked"); // again changes nothing
+      expect((await tenant.post(`/v1/panel-sessions/${one.sessionId}/revoke`)).json.status).toBe("revoked"); // no change
       const status = (status: string) =>
         call("PATCH", `/v1/panel-definitions/${made.id}`, { key: tenant.key, body: { status } });
       await status("disabled");
@@ -98,7 +98,7 @@ describe("sessions", () => {
     }
   });
 
-  test("a key with a ceiling of its own makes none, since they would escape it; a person's ceiling holds theirs", async () => {
+  test("a key with its own ceiling creates no session, which would escape it; a person's ceiling covers theirs", async () => {
     const tenant = await makeTenant();
     const principal = await access.keyPrincipal(tenant.key, new Date());
     await pool.query(
@@ -128,7 +128,7 @@ describe("sessions", () => {
     });
   });
 
-  test("a rotated key whose ceiling passed to its heir makes no session and no code that would escape it", async () => {
+  test("a rotated key whose ceiling passed to its successor creates no session and no code that would escape it", async () => {
     const tenant = await makeTenant();
     const panel = await openPanel(tenant);
     const principal = await access.keyPrincipal(tenant.key, new Date());
@@ -164,7 +164,7 @@ describe("sessions", () => {
     expect((await call("POST", codes, { headers: owner })).status).toBe(200);
   });
 
-  test("with a key that is revoked, and with a member who leaves or may only look, their sessions end at once", async () => {
+  test("sessions end at once when their key is revoked, or their member leaves or becomes a viewer", async () => {
     const watch = await access.watchChanges();
     try {
       const tenant = await makeTenant();
@@ -225,7 +225,7 @@ describe("sessions", () => {
         )
       ).rows[0];
 
-    test("codes, tokens and inputs are forgotten, and whole sessions that ran nothing; what was spent stays", async () => {
+    test("codes, tokens, inputs and unused sessions are deleted; recorded spending stays", async () => {
       const tenant = await makeTenant();
       const inputs = { prompt: "A canary" };
       const open = () => openPanel(tenant, { initialInputs: inputs });
@@ -250,7 +250,7 @@ describe("sessions", () => {
       expect(rows).toContainEqual({ action: "panel_session.created" });
     });
 
-    test("more unused ones than are taken at once leave in one pass", async () => {
+    test("more unused sessions than fit into one batch are deleted in one pass", async () => {
       const tenant = await makeTenant();
       const panel = await openPanel(tenant);
       await pool.query(
@@ -270,7 +270,7 @@ describe("sessions", () => {
     });
   });
 
-  test("pages learn that it ended until a day after the last session of their origin, by one row however many sessions there were", async () => {
+  test("pages can read that a session ended until a day after their origin's last one, by one row for all sessions", async () => {
     const tenant = await makeTenant();
     const origin = `https://${newId("request").replace("_", "-")}.example`;
     const inHours = (hours: number) => new Date(Date.now() + hours * HOUR_MS);
@@ -303,7 +303,7 @@ describe("launch codes", () => {
       headers: { ...(origin ? { origin } : {}), ...more },
     });
 
-  test("each is good for one token of the same session, also when twenty ask at once", async () => {
+  test("a code gives one token of the same session, even if twenty requests compete", async () => {
     const tenant = await makeTenant();
     const panel = await openPanel(tenant, { maxJobs: 1 });
     const { json } = await tenant.post(`/v1/panel-sessions/${panel.sessionId}/launch-codes`);
@@ -314,7 +314,7 @@ describe("launch codes", () => {
     const won = answers.find(({ status }) => status === 200)?.json;
     expect(won).toMatchObject({ sessionId: panel.sessionId });
     expect(won.accessToken).not.toBe(panel.accessToken);
-    // One cap for both, and both end together.
+    // Both tokens share one cap and end together.
     const run = (key: string) => call("POST", at(TEXT), { key, headers: { origin: HOST }, body: { input } });
     expect((await run(won.accessToken)).status).toBe(200);
     expect((await run(panel.accessToken)).status).toBe(402);
@@ -327,7 +327,7 @@ describe("launch codes", () => {
     expect(rows[0].all).not.toContain(json.code.slice(4, 30));
   });
 
-  test("a page of another origin gets none and uses up nothing; our own page and the host's do", async () => {
+  test("a page of another origin gets no token and leaves the code unused; our own page and the host's get one", async () => {
     const tenant = await makeTenant();
     const panel = await openPanel(tenant);
     const code = async () =>
@@ -344,7 +344,7 @@ describe("launch codes", () => {
     expect((await exchange(await code(), "http://localhost:3000")).status).toBe(200);
   });
 
-  test("unknown, malformed, expired, and of a session that has ended: Gone, all alike", async () => {
+  test("an unknown, malformed or expired code, or one of an ended session, gives the same Gone", async () => {
     const tenant = await makeTenant();
     const panel = await openPanel(tenant, { expiresInMinutes: 5 });
     const { json } = await tenant.post(`/v1/panel-sessions/${panel.sessionId}/launch-codes`);

@@ -51,8 +51,9 @@ const insertSession = statement("embed_session.insert", {
 });
 
 /**
- * Makes a session: a right to run, watch and cancel its own jobs, for pages of its origins, until it expires. Its token is in
- * the answer and nowhere else. Its cap of money is a ceiling of its own, which the statement that admits its jobs holds.
+ * Creates a session: a right to run, watch and cancel its own jobs, for pages of its origins, until it
+ * expires. Its token is only in this answer. Its spending cap is a budget of its own, which the statement
+ * that admits its jobs enforces.
  */
 export async function createSession(ctx: Ctx, input: EmbedSessionCreate): Promise<NewEmbedSession> {
   const project = await access.authorize(ctx, MAKE, { projectId: input.projectId });
@@ -103,7 +104,10 @@ export async function createSession(ctx: Ctx, input: EmbedSessionCreate): Promis
   });
 }
 
-/** No one hands out what they do not hold: a session runs, reads and cancels. */
+/**
+ * Requires every right that a session grants: to run, read and cancel. No one can grant a right that they
+ * lack.
+ */
 export function requireGiven(ctx: Ctx): void {
   for (const right of [MAKE, "jobs:read", "jobs:write"] as const) access.authorize(ctx, right);
 }
@@ -119,7 +123,7 @@ const addToken = statement("embed_token.insert", {
   sql: `INSERT INTO panel_token (hash, session_id, created_at) VALUES ($hash, $sessionId, $now)`,
 });
 
-/** A new access token of a session; of its text the row has the hash alone. */
+/** Creates an access token of a session; the row stores only its hash. */
 export async function insertToken(ctx: Ctx, client: Queryable, sessionId: string): Promise<string> {
   const token = makeTokenText("capp");
   await addToken.run(client, { hash: hash("sha256", token, "buffer"), sessionId, now: ctx.now() });
@@ -132,8 +136,9 @@ const findCeiling = statement("budget.find.key_ceiling", {
 });
 
 /**
- * What a session spends counts against its own cap and the person behind it, but not against a key's ceiling: neither its own
- * nor, after a rotation, that of its heirs, which is its own until it ends.
+ * Refuses a key whose ceiling its sessions would escape: they count against their own cap and the person
+ * behind them, but not against the key's ceiling. After a rotation the ceiling of the key's successors counts
+ * as its own, until it ends.
  */
 export async function refuseEscape(ctx: Ctx, organizationId: string): Promise<void> {
   if (ctx.principal.kind !== "service_principal") return;
@@ -164,7 +169,7 @@ const holdMember = statement("membership.lock.above_viewer", {
     WHERE user_id = $userId AND organization_id = $organizationId AND role <> 'viewer' FOR SHARE`,
 });
 
-/** Keeps who makes a session from losing the right meanwhile: the database ends the sessions that are there then. */
+/** Locks the creator's key or membership, so a revocation that follows sees the new session and ends it. */
 async function holdMaker({ principal }: Ctx, client: Queryable, organizationId: string): Promise<void> {
   const held =
     principal.kind === "service_principal"
@@ -184,7 +189,10 @@ const findNamed = definitionsWhere(
 
 type Named = Pick<EmbedSessionCreate, "panelDefinitionId" | "panelDefinitionKey">;
 
-/** The definition a session is of: by its id, or by its key in the project or else in the organization. Null: none is named. */
+/**
+ * The definition of a new session, by its id, or by its key in the project or else in the organization. Null
+ * if none is named.
+ */
 async function definitionFor(
   project: { id: string; organizationId: string },
   { panelDefinitionId: id, panelDefinitionKey: key }: Named,
@@ -216,7 +224,7 @@ const readVisible = sessionsWhere(
    AND ($projectId::text IS NULL OR s.project_id = $projectId) AND s.id = $sessionId`,
 );
 
-/** A session of the caller's projects; somebody else's and none at all are the same NotFound. */
+/** A session of the caller's projects. NotFound for a foreign session as for an unknown one. */
 async function findSession(ctx: Ctx, sessionId: string, right: Scope): Promise<SessionRow> {
   const { organizationIds, projectId } = access.authorize(ctx, right, "rows");
   return (await readVisible.first(pool, { sessionId, organizationIds, projectId })) ?? noSuchSession();
@@ -231,7 +239,10 @@ const markRevoked = statement("embed_session.update.revoked", {
   sql: `UPDATE panel_session SET revoked_at = $now WHERE id = $sessionId AND revoked_at IS NULL`,
 });
 
-/** Ends a session: once this has answered, no request anywhere is served by its tokens. Its jobs go on. Again changes nothing. */
+/**
+ * Ends a session: once this returns, no request anywhere is served by its tokens. Its jobs go on. Repeating
+ * it changes nothing.
+ */
 export async function revokeSession(ctx: Ctx, sessionId: string): Promise<EmbedSession> {
   const known = await mayChange(ctx, sessionId);
   const revoke = async (client: Transaction) => {
@@ -244,7 +255,7 @@ export async function revokeSession(ctx: Ctx, sessionId: string): Promise<EmbedS
   return toSession(await findSession(ctx, sessionId, MAKE), ctx.now());
 }
 
-/** A session that the caller sees, in a project where they may make one. */
+/** A session that the caller sees, in a project where they may create one. */
 export async function mayChange(ctx: Ctx, sessionId: string): Promise<SessionRow> {
   const row = await findSession(ctx, sessionId, toChange(ctx));
   await access.authorize(ctx, MAKE, { projectId: row.project_id });

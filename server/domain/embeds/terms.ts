@@ -15,7 +15,7 @@ import { canonicalText } from "@/server/platform/text/canonical";
 import { checkHosts, type HostsChoice } from "./hosts-choice";
 import { USUAL_POLICY } from "./rows";
 
-/** The parts of a request that a panel has terms for. */
+/** The parts of a request that an embed's terms limit. */
 type Asked = HostsChoice & {
   input: JsonObject;
   inputPayloadRef?: string | null | undefined;
@@ -24,9 +24,9 @@ type Asked = HostsChoice & {
 };
 
 /**
- * The input a request runs with: its own, or the stored one it names. What a panel session asks is held to its terms: its
- * capability, its locked inputs (filled in where they are left out), files and adapters that are its own or were given to
- * it, the outputs and the routing its policy allows, and what is its host's to choose.
+ * The input of a request: its own, or the stored one that it names. A request of an embed session must keep
+ * its terms: the capability, locked inputs (filled in if left out), files and adapters that are its own or
+ * were given to it, the outputs and routing that its policy allows, and its host's content rating.
  */
 export async function inputOf(
   ctx: Ctx,
@@ -85,7 +85,7 @@ function outputsAboveMost({ policy, lockedInputs }: EmbedTerms, input: JsonObjec
 
 const ArtifactId = idSchema("artifact");
 
-/** Files that neither the session made nor its maker gave it are to it as none at all. */
+/** Reports files that the session neither made nor was given as not found. */
 async function filesOfOthers(
   { id, projectId, terms }: { id: string; projectId: string; terms: EmbedTerms },
   input: JsonObject,
@@ -103,7 +103,7 @@ async function filesOfOthers(
 
 const Adapters = z.object({ adapters: z.array(AdapterChoice) });
 
-/** What an input names of the project's adapters: by id, or by a name however it is written. */
+/** The adapters that an input names: by id, or by alias in its normalized form. */
 const adaptersIn = (input: JsonObject) =>
   (Adapters.safeParse(input).data?.adapters ?? []).map(({ adapterId, alias }) =>
     alias === undefined
@@ -111,7 +111,7 @@ const adaptersIn = (input: JsonObject) =>
       : { field: "alias", what: "alias", name: nameKey(alias) },
   );
 
-/** Adapters its maker did not give it are to it as none at all; what is no list of adapters is refused further on. */
+/** Reports adapters that the session was not given as not found. A malformed list is refused later. */
 function adaptersOfOthers(terms: EmbedTerms, input: JsonObject): ValidationIssue[] {
   const given = new Set(
     [terms.lockedInputs, terms.initialInputs].flatMap((each) => adaptersIn(each)).map(({ name }) => name),
@@ -125,7 +125,7 @@ function adaptersOfOthers(terms: EmbedTerms, input: JsonObject): ValidationIssue
 
 type Place = (string | number)[];
 
-/** Every string of a value that is the id of an artifact, with its place. */
+/** Every string in a value that is the id of an artifact, with its place. */
 function filesIn(value: unknown, loc: Place = []): [Place, string][] {
   if (typeof value === "string") {
     const id = value.trim();
@@ -136,7 +136,7 @@ function filesIn(value: unknown, loc: Place = []): [Place, string][] {
   return Object.entries(value).flatMap(([name, each]) => filesIn(each, [...loc, name]));
 }
 
-/** What leaves the choice to us is what a panel always may. */
+/** Routing that leaves the choice to us, which every embed allows. */
 const FREE_CHOICE = "automatic";
 
 function checkRouting({ policy, lockedInputs }: EmbedTerms, asked: Asked): void {
@@ -164,7 +164,7 @@ function routingOf({ pin, execution, input }: Asked, locked: JsonObject): string
   return providerPin ? "named_provider" : FREE_CHOICE;
 }
 
-/** Refuses a job that may cost more than the panel allows one to. */
+/** Refuses a job that may cost more than the embed allows for one job. */
 export function checkSpendPerJob(ctx: Ctx, { maximumMicros }: { maximumMicros: Micros }): void {
   if (ctx.principal.kind !== "panel_session") return;
   const most = ctx.principal.terms.policy?.maxSpendPerJobMicros ?? null;
@@ -184,7 +184,10 @@ export function checkSpendPerJob(ctx: Ctx, { maximumMicros }: { maximumMicros: M
   );
 }
 
-/** Keys of a panel session are its own: no one else's request can be under one, and none of its under theirs. */
+/**
+ * Prefixes the idempotency keys of an embed session with its id, so that they and other callers' keys never
+ * match.
+ */
 export function ownKeyOf({ principal }: Ctx, { key, former }: SentKey): SentKey {
   if (principal.kind !== "panel_session") return former === undefined ? { key } : { key, former };
   const own = (spelling: string) => `${principal.id}/${spelling}`;
