@@ -10,7 +10,7 @@ import { findMailer } from "./mailer";
 
 /** The most emails that one pass dispatches: a backlog waits in its rows. */
 const MOST_AT_ONCE = 200;
-/** An email that was dispatched and not started is dispatched again after this. */
+/** An email that was dispatched and not started is dispatched again after this time. */
 export const WAKE_PATIENCE_MS = 120_000;
 
 const claimDue = statement("mail.claim.due_for_engine", {
@@ -28,8 +28,9 @@ const claimDue = statement("mail.claim.due_for_engine", {
 });
 
 /**
- * Dispatches due emails to the durable engine, oldest first: new ones, ones whose run was lost, and ones whose sender
- * died between sending and recording the outcome. Without a mail server they wait. `only` limits it to one person.
+ * Dispatches due emails to the durable engine, oldest first: new ones, ones whose run was lost, and ones
+ * whose sender died between sending and recording the outcome. Without a mail server they wait. `only` limits
+ * it to one person.
  */
 export async function handOnMail(ctx: Ctx, only: { userId?: string } = {}): Promise<void> {
   if (!findMailer()) return;

@@ -14,7 +14,8 @@ type Said = {
   title: string;
   body: string;
   href: string;
-  letter: Letter /** Why this person gets it. */;
+  letter: Letter;
+  /** Why this person receives the email. */
   reason: string;
 };
 export type Mailing = { subject: string; text: string; html: string };

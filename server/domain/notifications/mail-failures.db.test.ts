@@ -49,7 +49,7 @@ async function mailIds(): Promise<string[]> {
   return rows.map(({ id }) => id);
 }
 
-/** A letter that the server holds until it is told what to do with it. */
+/** A letter that the mail server holds until the test answers it. */
 function heldLetter() {
   let arrive = () => {};
   let answer = (_reaction: MailReaction) => {};
@@ -123,10 +123,10 @@ test.each([
   await encrypted.stop();
 });
 
-test("a sender that lost its lease writes nothing, also while the next sender is at it", async () => {
+test("a sender that lost its lease writes nothing, even while the next sender runs", async () => {
   const [mailId = ""] = await write(1);
   const [late, next] = [heldLetter(), heldLetter()];
-  let asked = 0; // for each letter twice: at its recipient, and at its end
+  let asked = 0; // the server asks twice for each letter: at its recipient, and at its end
   server.reactWith(() => (++asked <= 2 ? late : next).react(asked % 2 === 0));
   const stateOf = async () =>
     (await pool.query("SELECT state, attempts FROM mail WHERE id = $1", [mailId])).rows[0];

@@ -35,7 +35,7 @@ export async function testMail(to: string): Promise<Outcome | null> {
   }
 }
 
-/** A new email's state: to be sent, or only stored and shown. Null: no emails are written here. */
+/** State of a new email: to be sent, or only stored and shown. Null if no emails are written here. */
 export function stateOfNewMail(): "pending" | "kept" | null {
   if (findMailer()) return "pending";
   return env.CAPSTAN_ENV === "production" ? null : "kept";

@@ -5,7 +5,7 @@ import { makePerson } from "@/testing/tenants";
 import { makeProject, type TestProject } from "@/testing/world";
 import { list, markRead, prune, resendMail, tell } from ".";
 
-/* Failed emails, and the deletion of old ones. */
+/* Tests failed emails and the deletion of old ones. */
 
 let project: TestProject;
 beforeEach(async () => {

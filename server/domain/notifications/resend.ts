@@ -18,8 +18,8 @@ const retryFailed = statement("mail.update.retried", {
 });
 
 /**
- * Retries an email that was given up, from its first attempt. Operators only. Whether the recipient still belongs to
- * the audience is checked on sending, as for every email. Calling it twice retries once.
+ * Retries a failed email from its first attempt. Operators only. As for every email, sending checks whether
+ * the recipient still belongs to the audience. Calling it twice retries once.
  */
 export async function resendMail(ctx: Ctx, mailId: string): Promise<OutboxMail> {
   access.authorize(ctx, "operator");
@@ -28,7 +28,7 @@ export async function resendMail(ctx: Ctx, mailId: string): Promise<OutboxMail> 
     const rows = await retryFailed.all(client, { mailId, now: ctx.now() });
     const [again] = rows;
     if (!again) {
-      if (known.state === "failed") return; // somebody else asked meanwhile
+      if (known.state === "failed") return; // someone else retried it meanwhile
       fail("InvalidInput", `Only a failed email can be sent again, and this one is ${known.state}.`);
     }
     const organizationId = again.organization_id ?? INSTALLATION;

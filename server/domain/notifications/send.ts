@@ -24,7 +24,10 @@ export const MAIL_WAITS_MS = [
   8 * HOUR_MS,
   DAY_MS,
 ] as const;
-/** A sender that has written nothing for so long is dead, and its mail is being sent again. Longer than sending may take. */
+/**
+ * Lease of a sender, longer than sending may take. A sender that has written nothing for this long is dead,
+ * and its email is sent again.
+ */
 const LEASE_MS = 2 * MINUTE_MS;
 
 /**
@@ -69,7 +72,7 @@ async function claim(mailId: string, now: Date): Promise<Claimed | null> {
 export async function attemptMail(ctx: Ctx, mailId: string): Promise<RetryResult> {
   const now = ctx.now();
   const mailer = findMailer();
-  if (!mailer) return { state: "ended" }; // it waits in its row until a mail server is configured again
+  if (!mailer) return { state: "ended" }; // the email waits for a mail server
   const claimed = await claim(mailId, now);
   if (!claimed) return later(mailId, now);
   if (!claimed.is_wanted) {
@@ -79,7 +82,7 @@ export async function attemptMail(ctx: Ctx, mailId: string): Promise<RetryResult
   const { id, recipient: to, subject, created_at: at, invitation_id, invitation_nonce } = claimed;
   const [text, html] = [claimed.text, claimed.html].map((part) =>
     withLink(part, invitation_id, invitation_nonce),
-  ) as [string, string]; // as many as were mapped
+  ) as [string, string]; // two parts were mapped
   const outcome = await mailer.send({ id, domain: messageDomain, to, subject, text, html, at });
   if (outcome.state === "accepted") failpoint("after-mail");
   return record(ctx, claimed, outcome);

@@ -7,13 +7,13 @@ import { statement } from "@/server/sql/statement";
 import { type Letter, oneLine, toMailing } from "./letter";
 import { stateOfNewMail } from "./mailer";
 
-/** Who is notified: all members of an organization, one person, or the operators of the installation. */
+/** Recipients: all members of an organization, one person, or the operators of the installation. */
 export type Audience = { organizationId: string } | { userId: string } | "operators";
 
 export type News = {
-  /** The key that makes it happen once per person, e.g. the event's id. */
+  /** Identifies the event, e.g. by its id: each person is notified once per occasion. */
   occasion: string;
-  /** e.g. commission.quote_ready */
+  /** Kind of the event, e.g. commission.quote_ready */
   kind: string;
   title: string;
   /** One or two sentences with the key facts. */

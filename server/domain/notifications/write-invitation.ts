@@ -8,7 +8,7 @@ import { invitationHref } from "./invitation-link";
 import { toMailing } from "./letter";
 import { stateOfNewMail } from "./mailer";
 
-/** Whether an email can be delivered: by a mail server, or in development on the outbox page. */
+/** True if an email can be delivered: by a mail server, or in development on the outbox page. */
 export function canWriteLetters(): boolean {
   return stateOfNewMail() !== null;
 }
@@ -42,7 +42,7 @@ const insertInvitation = statement("mail.insert.invitation", {
 /** Writes an invitation's email in the caller's transaction. It is sent after the commit, with its link. */
 export async function writeInvitation(client: Queryable, ctx: Ctx, of: InvitationLetter): Promise<void> {
   const state = stateOfNewMail();
-  if (!state) throw new Error("this installation does not send email"); // asked for with canWriteLetters()
+  if (!state) throw new Error("this installation does not send email"); // callers check canWriteLetters()
   const mailing = toMailing({
     title: `You're invited to ${of.organizationName} on Capstan`,
     body: `${of.invitedBy} invited you to ${of.organizationName}. The link works once, and only for ${of.email}.`,
