@@ -8,12 +8,16 @@ import { actOn, insertKey, requireRoomForKey, shownOf, toKey } from "@/server/do
 import { type Tx, withSystem } from "@/server/platform/db";
 import { fail, ValidationFault } from "@/server/platform/errors/errors";
 
-/** In the place of an environment: a management key belongs to none, and a leaked one is recognized. */
+/**
+ * Takes the place of an environment in the key's text: a management key belongs to none, and a leaked one is
+ * recognizable.
+ */
 const ENVIRONMENT = "management";
 
 /**
- * Makes a management key: a key that sets up projects by machine and runs nothing. What it can hand out is fixed here, for all
- * its life; its ceiling is a budget that all keys created by it share. For owners of the organization in person.
+ * Creates a management key, which sets up projects by machine and runs nothing. The scopes, projects and
+ * hosts that it can grant never change; its ceiling is a budget that all keys created by it share. For
+ * signed-in owners of the organization.
  */
 export async function createManagementKey(ctx: Ctx, input: CreateManagementKey): Promise<NewApiKey> {
   const { organizationId, name, scopes, projectIds, runScopes, hosts, ceiling, expiresInSeconds } = input;

@@ -34,14 +34,14 @@ describe("creating a management key", () => {
     expiresInSeconds: 60,
   });
 
-  test.each(["admin", "member", "viewer"] as const)("a person who is %s cannot", async (role) => {
+  test.each(["admin", "member", "viewer"] as const)("a person who is %s cannot create one", async (role) => {
     const { ctx } = await makePerson(tenant.organizationId, role);
     await expect(createManagementKey(ctx, wanted([tenant.projectId]))).rejects.toThrow(
       /needs the role owner/,
     );
   });
 
-  test("no key can, nor the system, nor an owner of another organization", async () => {
+  test("no key can create one, nor the system, nor an owner of another organization", async () => {
     const inPanel = /Only an owner of the organization can create a management key, in the panel/;
     for (const ctx of [await keyCtx(manager.apiKey), await keyCtx(tenant.unboundKey), system])
       await expect(createManagementKey(ctx, wanted([tenant.projectId]))).rejects.toThrow(inPanel);
@@ -52,14 +52,14 @@ describe("creating a management key", () => {
     expect(endpoints.filter(({ path }) => path.includes("management"))).toEqual([]);
   });
 
-  test("its projects belong to the organization", async () => {
+  test("its projects must belong to the organization", async () => {
     const { projectId } = await makeTenant();
     await expect(
       createManagementKey(manager.owner.ctx, wanted([tenant.projectId, projectId])),
     ).rejects.toThrow();
   });
 
-  test("its limits are parsed: 90 days, scopes that it can have and hand out, and a ceiling where it creates keys", () => {
+  test("its limits are parsed: 90 days, scopes that it can have and grant, and a ceiling if it creates keys", () => {
     const problems = (change: object) => {
       const parsed = CreateManagementKey.safeParse({ ...wanted(["cpr_1"]), ...change });
       return parsed.error?.issues.map(({ path }) => path.join(".")) ?? [];
@@ -76,7 +76,7 @@ describe("creating a management key", () => {
     expect(problems({ hosts: ["models.example.com:8443"] })).toEqual([]);
   });
 
-  test("the audit log has who created it and what it can hand out", async () => {
+  test("the audit log has its creator and what it can grant", async () => {
     const { rows } = await pool.query("SELECT * FROM audit_entry WHERE subject = $1", [manager.keyId]);
     expect(rows).toMatchObject([
       { action: "management_key.created", actor_id: manager.owner.userId, actor_kind: "human_session" },
@@ -89,7 +89,7 @@ describe("creating a management key", () => {
     });
   });
 
-  test("the database refuses one without an end within 90 days, or a key of one in no project", async () => {
+  test("the database refuses one that lasts over 90 days, and a key of one without a project", async () => {
     const set = (change: string, keyId = manager.keyId) =>
       pool.query(`UPDATE api_key SET ${change} WHERE id = $1`, [keyId]);
     await expect(set("expires_at = NULL")).rejects.toThrow(/management_key_is_bounded/);
@@ -102,7 +102,7 @@ describe("creating a management key", () => {
 });
 
 describe("the keys that a management key creates", () => {
-  test("have what its owner allowed, and the audit log has the key", async () => {
+  test("a created key has what the owner allowed, and the audit log has the creation by the management key", async () => {
     const child = await makeChild();
     expect(child).toMatchObject({
       projectId: tenant.projectId,
@@ -118,7 +118,7 @@ describe("the keys that a management key creates", () => {
     ]);
   });
 
-  test("cannot get another scope, and never approvals:write or one of a management key", async () => {
+  test("a created key cannot get another scope, and never approvals:write or a management scope", async () => {
     const create = (scopes: string[]) =>
       ask("POST", "/v1/api-keys", { name: "agent", projectId: tenant.projectId, scopes });
     const refused = await create(["jobs:read", "billing:read"]);
@@ -133,7 +133,7 @@ describe("the keys that a management key creates", () => {
       expect((await create([scope])).status).toBe(422);
   });
 
-  test("belong to one of its projects: another one is none, and there are none of a whole organization", async () => {
+  test("a created key belongs to one of its projects: another project is not found, and none is organization-wide", async () => {
     const create = (place: object) => ask("POST", "/v1/api-keys", { name: "agent", ...place });
     const stranger = await makeTenant();
     for (const projectId of [tenant.otherProjectId, stranger.projectId])
@@ -141,14 +141,14 @@ describe("the keys that a management key creates", () => {
     expect((await create({ organizationId: tenant.organizationId })).status).toBe(422);
   });
 
-  test("end before it or with it", async () => {
+  test("a created key ends before the management key or with it", async () => {
     const soon = await makeChild({ expiresInSeconds: 60 });
     expect(Date.parse(soon.expiresAt)).toBeLessThan(Date.parse(manager.expiresAt ?? ""));
     const late = await makeChild({ expiresInSeconds: 365 * 86_400 });
     expect(late.expiresAt).toBe(manager.expiresAt);
   });
 
-  test("are refused from the moment it is revoked, and it creates nothing", async () => {
+  test("created keys are refused from the moment it is revoked, and it creates nothing more", async () => {
     const child = await makeChild();
     expect((await call("GET", "/v1/jobs", { key: child.apiKey })).status).toBe(200);
     const revoked = await ask("POST", `/v1/api-keys/${manager.keyId}/revoke`);
@@ -162,7 +162,7 @@ describe("the keys that a management key creates", () => {
     expect(rows[0].revoked_at).not.toBeNull();
   });
 
-  test("are refused where only the row of the management key has ended", async () => {
+  test("created keys are refused if only the row of the management key has ended", async () => {
     const child = await makeChild();
     await pool.query("UPDATE api_key SET revoked_at = now() WHERE id = $1", [manager.keyId]);
     expect((await call("GET", "/v1/jobs", { key: child.apiKey })).status).toBe(401);
@@ -173,7 +173,7 @@ describe("the keys that a management key creates", () => {
     expect((await call("GET", "/v1/jobs", { key: child.apiKey })).status).toBe(401);
   });
 
-  test("are listed, revoked and rotated by it; keys of others are not there for it", async () => {
+  test("created keys are listed, revoked and rotated by it; other keys are not found", async () => {
     const other = await makeKeyWithId({ projectId: tenant.projectId });
     const child = await makeChild();
     const { json } = await ask("GET", "/v1/api-keys");
@@ -201,7 +201,7 @@ describe("the keys that a management key creates", () => {
     ]);
   });
 
-  test("cannot hand out embed sessions, to which the ceiling would not apply", async () => {
+  test("created keys cannot open embed sessions, to which the ceiling would not apply", async () => {
     const child = await makeChild();
     const opened = await call("POST", "/v1/panel-sessions", {
       key: child.apiKey,
@@ -212,7 +212,7 @@ describe("the keys that a management key creates", () => {
   });
 });
 
-test("a management key runs nothing, pays nothing, decides nothing, and touches neither roles nor people", async () => {
+test("a management key runs nothing, pays nothing, decides nothing, and changes neither roles nor people", async () => {
   const all = await makeManagementKey({
     organizationId: tenant.organizationId,
     projectIds: [tenant.projectId],

@@ -35,7 +35,7 @@ export const makeChild = async (wanted: object = {}, key = manager.apiKey) => {
 export const run = (key: string) => call("POST", `/v1/capabilities/${TEXT}/jobs`, { key, body: { input } });
 
 export const refusalOf = ({ status, json }: Awaited<ReturnType<typeof call>>) => [status, json.code];
-/** What was done with this key, oldest first. */
+/** Audit entries of this key's acts, oldest first. */
 export const actsOf = async (keyId: string) => {
   const { rows } = await pool.query<{ action: string; subject: string; project_id: string | null }>(
     "SELECT action, subject, project_id FROM audit_entry WHERE actor_id = $1 AND actor_kind = 'service_principal' ORDER BY id",

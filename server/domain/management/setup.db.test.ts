@@ -33,7 +33,7 @@ afterAll(async () => {
 
 let tenant: Tenant;
 let manager: Awaited<ReturnType<typeof makeManagementKey>>;
-/** The organization's second project, for which alone the management key was created. */
+/** The organization's second project, the only one that the management key was created for. */
 let projectId: string;
 beforeEach(async () => {
   tenant = await makeTenant();
@@ -90,7 +90,7 @@ const send = async (method: string, target: string, body?: unknown) => {
   return json;
 };
 
-test("the script brings in what changed in its setup, and names what cannot be changed", async () => {
+test("the script applies changes of its setup, and names those that cannot be applied", async () => {
   await setUp(send, projectId, setupOf());
   const dearer = setupOf();
   dearer.servers[0]!.models = "llama:2:3";
@@ -134,7 +134,7 @@ test("a script with a management key sets up a second project over /v1 alone, an
   servers[1]!.answer(MODELS);
 });
 
-test("a connection is made only at hosts that the owner allowed and in projects of the key", async () => {
+test("a connection is created only at hosts that the owner allowed and in projects of the key", async () => {
   const refused = await ask("POST", "/v1/connections", connectionOf(foreign));
   expect(refusalOf(refused)).toEqual([403, "AuthorizationFailed"]);
   expect(refused.json.detail.details).toEqual({
@@ -153,7 +153,7 @@ test("a connection is made only at hosts that the owner allowed and in projects 
   expect(await actionsOf()).toEqual([]);
 });
 
-test("a connection of its projects is read, tested, rotated, unbound and deleted; one that serves others is not there", {
+test("a connection of its projects is read, tested, rotated, unbound and deleted; one that serves others is not found", {
   tags: "long",
 }, async () => {
   const { id } = (await ask("POST", "/v1/connections", connectionOf(servers[0]!))).json.connection;
@@ -189,7 +189,7 @@ test("a connection of its projects is read, tested, rotated, unbound and deleted
   ]);
 });
 
-test("a key with credentials:write that is no management key rotates and deletes what its project has, and connects nothing", async () => {
+test("a plain key with credentials:write rotates and deletes its project's connections, and connects nothing", async () => {
   const { id } = (await ask("POST", "/v1/connections", connectionOf(servers[0]!))).json.connection;
   const { json } = await askOwner("POST", "/v1/api-keys", {
     name: "rotates",
@@ -209,7 +209,7 @@ test("a key with credentials:write that is no management key rotates and deletes
   expect((await ask("DELETE", one, undefined, key)).status).toBe(200);
 });
 
-test("webhooks are made, listed and changed in its projects only", async () => {
+test("webhooks are created, listed and changed in its projects only", async () => {
   const hook = { url: "https://hooks.example/in", secret: "a secret of this test alone" };
   const { endpointId } = (await ask("POST", "/v1/delivery-endpoints", { ...hook, projectId })).json;
   const foreign = await askOwner("POST", "/v1/delivery-endpoints", { ...hook, projectId: tenant.projectId });
@@ -263,7 +263,7 @@ test("approval rules become stricter and never looser, in its projects only", as
   );
 });
 
-test("external actions are turned off by it, and on by an owner only", async () => {
+test("a management key turns external actions off, and only an owner turns them on", async () => {
   const target = `/v1/organizations/${tenant.organizationId}/external-actions`;
   const set = (externalActions: boolean) => ask("PUT", target, { externalActions });
   expect((await set(true)).json).toEqual({ externalActions: true });
