@@ -46,8 +46,8 @@ const PROFILES: Record<Exclude<Profile, "full">, readonly Section[]> = {
 const made = new Map<Profile, AgentContext>();
 
 /**
- * What an agent needs to know before its first call. It is public and depends only on this build's code and settings, so it
- * does not change until the next start; its hash says whether it changed.
+ * Everything that an agent needs before its first call. It is public and depends only on this build's code
+ * and settings, so it stays the same until the next start; its hash shows changes.
  */
 export function agentContext(profile: Profile): AgentContext {
   const known = made.get(profile);

@@ -17,7 +17,7 @@ import { VERSION } from "@/server/platform/settings/version";
 
 const POLL = { intervalSeconds: 4, timeoutSeconds: 600 };
 const PINNED_POLL = { intervalSeconds: 4, timeoutSeconds: 3_600 };
-/** Shown first to a new caller. */
+/** Capabilities that are shown first to a new caller. */
 const FEATURED = [
   "text.general.fast.v1",
   "text.structured.generation.v1",

@@ -24,7 +24,7 @@ async function keyCtx(apiKey: string): Promise<Ctx> {
   return ctxOf(principal);
 }
 
-/** Whatever text of a document names a method and a path. */
+/** The texts of a document that are a method and a path. */
 function namedIn(value: Json): string[] {
   if (typeof value === "string") return /^(?:GET|POST|PUT|PATCH|DELETE) \/\S*$/.test(value) ? [value] : [];
   if (typeof value !== "object" || value === null) return [];
@@ -34,7 +34,7 @@ function namedIn(value: Json): string[] {
 describe("the context for agents", () => {
   const whole = agentContext("full");
 
-  test("every method and path it names is an endpoint, and every capability is there", () => {
+  test("every method and path in it is an endpoint, and every capability is listed", () => {
     const served = new Set(endpoints.map(({ method, path }) => `${method} ${path}`));
     const named = namedIn(whole as unknown as Json);
     expect(named.length).toBeGreaterThan(30);
@@ -42,7 +42,7 @@ describe("the context for agents", () => {
     expect(whole.launchScope).toEqual({ capabilityKeys: allCapabilities.map(({ key }) => key).sort() });
   });
 
-  test("management keys are one sentence: what they are for, who creates them, and a page that is served", () => {
+  test("one sentence describes management keys: their purpose, who creates them, and a page that is served", () => {
     for (const profile of AgentContextProfile.options) {
       const { managementKeys } = agentContext(profile).authentication as { managementKeys: string };
       expect(managementKeys).toMatch(
@@ -53,7 +53,7 @@ describe("the context for agents", () => {
     }
   });
 
-  test("what it calls anonymous is open to anybody", () => {
+  test("every endpoint that it calls anonymous is open to anyone", () => {
     const { anonymous } = whole.authentication as { anonymous: string[] };
     const open = endpoints.filter(({ auth }) => (auth as readonly string[]).includes("anonymous"));
     const names = open.map(({ method, path }) => `${method} ${path}`);
@@ -61,7 +61,7 @@ describe("the context for agents", () => {
   });
 
   test.each(AgentContextProfile.options)(
-    "%s fits its contract, and its hash is of everything else",
+    "%s fits its contract, and its hash covers everything else",
     (profile) => {
       const { contentHash, ...rest } = AgentContext.parse(agentContext(profile));
       expect(contentHash).toBe(sha256Hex(canonicalText(rest as unknown as Json)));
@@ -79,7 +79,7 @@ describe("the context for agents", () => {
   });
 });
 
-test("the manifest and llms.txt name what is served", () => {
+test("the manifest and llms.txt name only what is served", () => {
   const served = new Set<string>(endpoints.map(({ path }) => path));
   const beside = [
     "/openapi.json",
@@ -90,7 +90,7 @@ test("the manifest and llms.txt name what is served", () => {
     "/llms.txt",
     "/healthz",
     "/v1",
-  ]; // held by the server's own test
+  ]; // the server's own test covers these
   const { documents, mcp, openaiCompatible } = manifest() as Record<string, Record<string, string>>;
   const addresses = [...Object.values(documents!), mcp!.url!, openaiCompatible!.baseUrl!];
   const linked = [...llmsText().matchAll(/\]\(([^)]+)\)/g)].map(([, address]) => address!);
@@ -103,7 +103,7 @@ test("the manifest and llms.txt name what is served", () => {
   }
 });
 
-test("what / answers to programs is under 1 KB and names what is served", () => {
+test("the answer of / to programs is under 1 KB and names only what is served", () => {
   const answer = index() as { documents: Record<string, string>; steps: string[] };
   expect(JSON.stringify(answer).length).toBeLessThan(1_024);
   const served = endpoints.map(({ method, path }) => `${method} ${path.replaceAll(/{[^}]+}/g, "{}")}`);
@@ -111,7 +111,7 @@ test("what / answers to programs is under 1 KB and names what is served", () => 
     expect(served).toContain(step.split(/ or |\?/)[0]!.replaceAll(/{[^}]+}/g, "{}"));
 });
 
-test("the context agrees with the descriptors on idempotency, and with jobs on what is final", () => {
+test("the context agrees with the descriptors on idempotency, and with jobs on terminal statuses", () => {
   const { asyncJobs } = agentContext("full") as unknown as { asyncJobs: Record<string, unknown> };
   const descriptor = describeCapability(allCapabilities[0]!, false);
   expect([asyncJobs.idempotencyKeyRequired, asyncJobs.idempotencyKeyRecommended]).toEqual([
@@ -139,7 +139,7 @@ describe("diagnostics of a key", () => {
     expect(bound.scopes).toContain("capabilities:run");
   });
 
-  test("each spending limit that counts its work is there with the amount left, and no other", async () => {
+  test("every spending limit that counts its work is listed with the amount left, and no other", async () => {
     const [tenant, stranger] = [await makeTenant(), await makeTenant()];
     const { organizationId, projectId, keyId } = tenant;
     const limit = (owner: BudgetOwner, ceilingMicros: number, enforcement: "prevent" | "off") =>
@@ -165,7 +165,7 @@ describe("diagnostics of a key", () => {
     ]);
   });
 
-  test("without money and without an account the sandbox alone is reached, and it says so", async () => {
+  test("without money and without an account only the sandbox is available, and the answer says so", async () => {
     const tenant = await makeTenant();
     const found = await providerDiagnostics(await keyCtx(tenant.apiKey), {});
     const of = (name: string) => found.generationProviders.find(({ provider }) => provider === name);
@@ -182,7 +182,7 @@ describe("diagnostics of a key", () => {
     );
   });
 
-  test("test money spent: an image cannot be had, while the provider is still there", async () => {
+  test("with test money spent no image can be made, while the provider is still available", async () => {
     const tenant = await makeTenant({ walletMicros: 0 });
     await pool.query(
       `INSERT INTO wallet (organization_id, is_test, allowance_micros, allowance_used_micros, created_at)
@@ -207,7 +207,7 @@ describe("diagnostics of a key", () => {
       "UPDATE environment SET status = 'archived' WHERE project_id = $1 AND slug = 'development'",
       "environment_archived",
     ],
-  ])("in %s that is archived nothing is ready, and it says why", async (_, archive, reason) => {
+  ])("in %s that is archived nothing is ready, and the answer says why", async (_, archive, reason) => {
     const tenant = await makeTenant();
     const ctx = await keyCtx(tenant.apiKey);
     await pool.query(archive, [tenant.projectId]);
@@ -236,7 +236,7 @@ describe("diagnostics of a key", () => {
     });
   });
 
-  test("a key without the scope is refused; one that may not run reads so", async () => {
+  test("a key without the scope is refused; one that may not run is reported so", async () => {
     const tenant = await makeTenant();
     const ctx = await keyCtx(tenant.apiKey);
     const without = (...scopes: string[]): Ctx => {

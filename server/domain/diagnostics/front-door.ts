@@ -59,7 +59,7 @@ export function index(): Record<string, Json> {
   };
 }
 
-/** The same for language models, in Markdown: `/llms.txt` as llmstxt.org describes it. */
+/** The entry points for language models, in Markdown: `/llms.txt` as llmstxt.org describes it. */
 export function llmsText(): string {
   const link = (title: string, path: string, what: string) => `- [${title}](${at(path)}): ${what}`;
   const capabilities = allCapabilities.map(({ key, title, modes }) =>

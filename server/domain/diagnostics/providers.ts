@@ -24,8 +24,8 @@ const IMAGES = "image.generate.v1";
 const NO_FUNDS: Funds = { allowanceMicros: 0, walletMicros: 0 };
 
 /**
- * Which providers can be reached from the caller's project, and what would pay. Topology (is there an account) and
- * runnability (could the caller run it now) are distinguished. Looking takes nothing of the allowance.
+ * The providers that the caller's project can reach, and the funds that would pay. Distinguishes topology (an
+ * account exists) from runnability (the caller could run now). Reading uses up no allowance.
  */
 export async function providerDiagnostics(
   ctx: Ctx,
@@ -75,7 +75,7 @@ export async function providerDiagnostics(
 }
 
 const left = (micros: Micros) => Math.max(0, micros);
-/** Has the operator of this deployment an account there? */
+/** True if the operator of this deployment has an account there. */
 const isOperators = (provider: Provider) =>
   provider.name !== SANDBOX && baseUrlOf(provider) !== null && operatorCredentials(provider) !== null;
 
@@ -84,7 +84,10 @@ function offersFor(key: string, { connections }: Viewer): Offer[] {
   return targetsOfPort(getCapability(key), own).flatMap((target) => offersOf(target, own));
 }
 
-/** What an account of the operator serves, and what it does not; what runs here needs none. */
+/**
+ * The capabilities that an account of the operator serves, and the others. A capability that runs here needs
+ * no account.
+ */
 function coverage(): ProviderDiagnostics["managedExecutionCoverageDetail"] {
   const covered: string[] = [];
   const uncovered: string[] = [];

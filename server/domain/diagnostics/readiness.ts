@@ -20,8 +20,8 @@ type Asked = {
 };
 
 /**
- * Could the caller work now, and what is missing if not: of its project as a whole, and of each capability asked for.
- * A key that names no project gets the check that says so, not an error.
+ * Reports whether the caller could work now and what is missing, for its project and for each named
+ * capability. For a key that names no project the project check fails; it is not an error.
  */
 export async function readiness(ctx: Ctx, { capabilities, ...place }: Asked): Promise<Readiness> {
   access.authorize(ctx, "diagnostics:read");

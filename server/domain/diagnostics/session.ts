@@ -17,8 +17,8 @@ const readKey = statement("api_key.read.expiry", {
 });
 
 /**
- * What a key is and may still spend, and which build answers it. Of keys only: AuthorizationFailed for anybody else. What is
- * left of its rate limit is known where requests are counted.
+ * The identity of a key, its remaining limits, and the build that answers. AuthorizationFailed for any other
+ * caller. The rate limit is added where requests are counted.
  */
 export async function session(ctx: Ctx): Promise<Omit<SessionDiagnostics, "rateLimit">> {
   const { principal } = ctx;
