@@ -3,7 +3,7 @@ import type { Role, Scope } from "@/server/domain/ctx";
 
 /** The holders of a right in a project. Keys have it by a scope, people by their role in the organization. */
 export type Rule = {
-  /** The scope a key needs. Null: any key of the project. */
+  /** The scope that a key needs; null if any key of the project has the right. */
   scope: Scope | null;
   /**
    * The scope by which a management key has the right in its projects, in addition to `scope`. Absent if both

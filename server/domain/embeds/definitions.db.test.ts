@@ -6,7 +6,7 @@ import { call, makeTenant } from "@/testing/api";
 import { definePanel, HOST, openPanel } from "@/testing/embeds";
 import { fields, TEXT } from "./embeds.fixture";
 
-describe("definitions", () => {
+describe("embed definitions", () => {
   test("a change of content makes a version, a rename makes none, and sessions keep their version", async () => {
     const tenant = await makeTenant();
     const made = await definePanel(tenant, { policy: { maxOutputs: 2 } });
