@@ -16,8 +16,8 @@ export type Rule = {
   embeds: boolean;
   /**
    * In an archived project or environment: `open` is allowed, `refused` is not, and `later` returns the
-   * refusal instead of throwing. The repeat of a request admitted before then still gets its answer; for a
-   * new request the caller throws the refusal.
+   * refusal instead of throwing. A repeat of a request from before the archiving still gets its answer; for
+   * a new request the caller throws the refusal.
    */
   archived: "open" | "refused" | "later";
 };

@@ -14,7 +14,7 @@ import { findAliasNamed } from "./rows";
 
 type Where = z.output<typeof AdapterQuery>;
 
-/** The alias that executions of a capability use if they name no adapters; null if none is set. */
+/** The alias that executions of a capability use if they name no adapters; its name is null if none is set. */
 export async function getDefault(ctx: Ctx, capabilityKey: string, query: Where): Promise<AdapterDefault> {
   const place = await placeFor(ctx, capabilityKey, query, "jobs:read");
   return read(pool, place, capabilityKey);
