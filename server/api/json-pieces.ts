@@ -56,7 +56,7 @@ function* takenApart(
   const end = ends.get(start)!; // only containers that are listed there are taken apart
   const made = text[start] === "[" ? listOf() : objectOf();
   if (text[end] !== made.close) throw new SyntaxError("it is closed by another bracket");
-  // Where the members that were not read yet begin, and the last of them; null after one that was taken apart itself.
+  // The unread members begin at `from`, the last of them at `member`. `from` is null after a member that was taken apart itself.
   let from: number | null = start + 1;
   let member = from;
   let depth = 0;

@@ -7,17 +7,17 @@ import { statement } from "@/server/sql/statement";
 import { type Account, type Offer, routeKey, SANDBOX } from "./targets";
 
 /*
- * Routes that keep failing go behind their healthy equals for a while, longer each time. Kept per account, so that no one's
- * bad key counts against others; a healthy route has no row, so a success costs nothing.
+ * Routes that keep failing go behind their healthy equals for a while, longer each time. Failures are counted per account, so
+ * that a customer's bad key does not count against others. A healthy route has no row, so a success costs nothing.
  */
 
-/** unreachable concerns every model behind that door; the others the one that was asked. */
+/** `unreachable` counts against every model of the provider, the other reasons against the model that was called. */
 export type FailureReason = "unreachable" | "capacity" | "failed" | "lost";
 
 const FAILURES_BEFORE = 3;
 const FIRST_MS = 30_000;
 const LONGEST_MS = 15 * MINUTE_MS;
-/** What failed longer ago than this, and was not behind since, begins anew. */
+/** A route whose last failure is older than this, and that was not behind since, is counted from zero. */
 const FORGOTTEN_MS = 10 * MINUTE_MS;
 /** Other processes' failures are seen after this long at most. */
 const MOST_STALE_MS = 5_000;
@@ -40,14 +40,14 @@ const listFailing = statement("route_health.list", {
   sql: `SELECT account, route, failures, behind_until FROM route_health`,
 });
 
-/** What is known of routes that fail, from the database. */
+/** Reads the failing routes from the database into this process. */
 export async function readHealth(): Promise<void> {
   const rows = await listFailing.all(pool, {});
   known = new Map(rows.map((row) => [nameOf(row.account, row.route), row]));
   readAt = performance.now();
 }
 
-/** Looks again where what is known is old; no one waits for it but the first. */
+/** Reads the failing routes again when the last read is too old. Only the first caller of the process waits for it. */
 async function refresh(): Promise<void> {
   if (performance.now() - readAt < MOST_STALE_MS) return;
   reading ??= readHealth()

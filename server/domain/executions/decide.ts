@@ -17,7 +17,7 @@ import {
 import { rowOf } from "./outcomes";
 
 /*
- * The decisions about an execution, as pure functions: they await nothing and read no clock. `apply`
+ * The decisions about an execution, as pure functions: they wait for nothing and read no clock. `apply`
  * (turn.ts) has the driver of a job or a pinned execution store each decision about a call.
  */
 
