@@ -171,8 +171,8 @@ const takingTurn = statement("engine-take-turn", {
 });
 
 async function takeTurn(pool: Pool, wake: Wake): Promise<boolean> {
-  const rows = await takingTurn.all(pool, { wake });
-  return rows[0]!.taken; // the function returns one row
+  const found = await takingTurn.first(pool, { wake });
+  return found!.taken; // the function returns one row
 }
 
 const endingTurn = statement("engine-end-turn", {

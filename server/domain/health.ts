@@ -83,6 +83,5 @@ const readBacklog = statement("backlog", {
 });
 
 async function countBacklog(): Promise<Backlog | null> {
-  const rows = await readBacklog.all(pool, {});
-  return rows[0] ?? null;
+  return readBacklog.first(pool, {});
 }

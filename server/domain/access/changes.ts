@@ -122,8 +122,8 @@ const countEars = statement("connection.count.listeners", {
 });
 
 async function countListeners(client: Pick<PoolClient, "query">): Promise<number> {
-  const rows = await countEars.all(client, { name: LISTENER });
-  return rows[0]?.count ?? 0;
+  const found = await countEars.first(client, { name: LISTENER });
+  return found?.count ?? 0;
 }
 
 /** Number of live web processes, counted by their listening connections. */

@@ -88,8 +88,8 @@ const readOrigin = statement("panel_origin.read", {
 // nothing.
 const findOrigin = remembered(
   async (origin: string): Promise<number | null> => {
-    const rows = await readOrigin.all(pool, { origin });
-    return rows[0]?.told_until.getTime() ?? null;
+    const found = await readOrigin.first(pool, { origin });
+    return found?.told_until.getTime() ?? null;
   },
   { isKept: (until) => until !== null && until > Date.now() },
 );

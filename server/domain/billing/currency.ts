@@ -79,8 +79,8 @@ const readSettings = statement("organization.read.billing_currency", {
 });
 
 async function findSettings(organizationId: string): Promise<z.output<typeof Stored>> {
-  const rows = await readSettings.all(pool, { organizationId });
-  return Stored.parse((rows[0] ?? unknownOrganization()).settings);
+  const found = await readSettings.first(pool, { organizationId });
+  return Stored.parse((found ?? unknownOrganization()).settings);
 }
 
 /** Returns the currency, country and locale that an organization is billed in. */

@@ -19,8 +19,9 @@ const readSettings = statement("organization.read.plans", {
  */
 export async function plans(ctx: Ctx, organizationId?: string): Promise<PlanList> {
   const id = billedOrganization(ctx, organizationId, "viewer");
-  const rows = await readSettings.all(pool, { organizationId: id });
-  const { settings } = rows[0] ?? fail("NotFound", "There is no such organization.");
+  const { settings } =
+    (await readSettings.first(pool, { organizationId: id })) ??
+    fail("NotFound", "There is no such organization.");
   return {
     currentPlan: planOf(settings).planKey,
     organizationId: id,

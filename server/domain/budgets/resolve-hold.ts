@@ -57,8 +57,8 @@ const readExecution = statement("pinned_hold.read.execution", {
 async function find(ctx: Ctx, holdId: string): Promise<ExecutionHold> {
   const ulid = holdId.slice(-26);
   await refuseUnjudged(ctx, ulid);
-  const rows = await readExecution.all(pool, { holdId });
-  const row = await readHold.first(pool, { executionId: rows[0]?.id ?? `${PREFIXES.job}_${ulid}` });
+  const found = await readExecution.first(pool, { holdId });
+  const row = await readHold.first(pool, { executionId: found?.id ?? `${PREFIXES.job}_${ulid}` });
   if (!row || row.id !== holdId || !roleIn(ctx, row.organization_id))
     return fail("NotFound", "There is no such hold.");
   access.authorize(ctx, "owner", { organizationId: row.organization_id });

@@ -194,8 +194,8 @@ async function isWithin(
   await client.query("SELECT pg_advisory_xact_lock(hashtextextended('write-offs ' || $1, 0))", [
     organization_id,
   ]);
-  const rows = await sumWrittenOff.all(client, { organizationId: organization_id, since: limit.since });
-  return (rows[0]?.micros ?? 0) + micros <= limit.micros;
+  const found = await sumWrittenOff.first(client, { organizationId: organization_id, since: limit.since });
+  return (found?.micros ?? 0) + micros <= limit.micros;
 }
 
 /**

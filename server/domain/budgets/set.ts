@@ -110,7 +110,7 @@ const upsertBudget = statement("budget.upsert", {
  * Writes the ceiling, recounts it and records the change. The caller holds the lock of the organization.
  */
 export async function write(ctx: Ctx, client: Transaction, owner: Owned, ceiling: Ceiling): Promise<string> {
-  const rows = await upsertBudget.all(client, {
+  const found = await upsertBudget.first(client, {
     budgetId: newId("budget"),
     organizationId: owner.organizationId,
     projectId: owner.projectId,
@@ -122,7 +122,7 @@ export async function write(ctx: Ctx, client: Transaction, owner: Owned, ceiling
     createdBy: ctx.principal.id,
     now: ctx.now(),
   });
-  const { id } = rows[0]!; // INSERT … RETURNING of one row
+  const { id } = found!; // INSERT … RETURNING of one row
   await recount.run(client, { budgetId: id, now: ctx.now() });
   const { period, ceilingMicros, enforcement, managedOnly = false } = ceiling;
   const details = { scope: owner.scope, period, ceilingMicros, enforcement, managedOnly };

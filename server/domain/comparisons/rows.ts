@@ -62,13 +62,14 @@ const readComparison = statement("comparison.read.entries", {
 /** Returns the comparison with its entries in order. Throws NotFound if the caller may not see it. */
 export async function findComparison(ctx: Ctx, comparisonId: string, right: Scope): Promise<ComparisonRow> {
   const scope = access.authorize(ctx, right, "rows");
-  const rows = await readComparison.all(pool, {
-    comparisonId,
-    organizationIds: scope.organizationIds,
-    projectId: scope.projectId,
-    environment: scope.environment,
-  });
-  return rows[0] ?? fail("NotFound", "There is no such comparison.");
+  return (
+    (await readComparison.first(pool, {
+      comparisonId,
+      organizationIds: scope.organizationIds,
+      projectId: scope.projectId,
+      environment: scope.environment,
+    })) ?? fail("NotFound", "There is no such comparison.")
+  );
 }
 
 /**

@@ -153,11 +153,11 @@ async function requirePlace(
   projectId: string,
   environment: string,
 ): Promise<void> {
-  const rows = await findPlace.all(client, { projectId, organizationId });
+  const found = await findPlace.first(client, { projectId, organizationId });
   const refuse = (field: string, msg: string): never => {
     throw new ValidationFault([{ loc: ["body", field], msg, type: "value_error" }]);
   };
-  const project = rows[0] ?? refuse("projectId", "The organization has no such project.");
+  const project = found ?? refuse("projectId", "The organization has no such project.");
   if (!project.environments?.includes(environment))
     refuse("environment", `The project has no environment ${environment}.`);
 }

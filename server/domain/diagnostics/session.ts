@@ -28,7 +28,7 @@ export async function session(ctx: Ctx): Promise<Omit<SessionDiagnostics, "rateL
       "Session diagnostics need an API key. Send one as Authorization: Bearer cap_…",
     );
   access.authorize(ctx, "diagnostics:read");
-  const rows = await readKey.all(pool, {
+  const row = await readKey.first(pool, {
     principalId: principal.id,
     organizationId: principal.organizationId,
   });
@@ -44,7 +44,7 @@ export async function session(ctx: Ctx): Promise<Omit<SessionDiagnostics, "rateL
     principalProjectId: projectId,
     environment: principal.environment,
     scopes: [...principal.scopes],
-    expiresAt: rows[0]?.expires_at?.toISOString() ?? null,
+    expiresAt: row?.expires_at?.toISOString() ?? null,
     ceilings: await ceilings(ctx, principal),
     apiVersion: VERSION,
     routeBundleVersion: version,

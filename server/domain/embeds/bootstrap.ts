@@ -78,8 +78,8 @@ const readActive = definitionsWhere(
 /** Origins whose pages may frame the page of this session or active embed; empty if it does not exist. */
 export async function framersOf(named: { sessionId?: string; definitionId?: string }): Promise<string[]> {
   if (named.sessionId) {
-    const rows = await readFramers.all(pool, { sessionId: named.sessionId });
-    return rows[0]?.allowed_origins ?? [];
+    const found = await readFramers.first(pool, { sessionId: named.sessionId });
+    return found?.allowed_origins ?? [];
   }
   if (!named.definitionId) return [];
   const row = await readActive.first(pool, { definitionId: named.definitionId });

@@ -173,8 +173,7 @@ export async function artifactInput(
   artifactId: string,
   field: (string | number)[],
 ): Promise<FoundArtifact> {
-  const rows = await readInput.all(pool, { artifactId, projectId, outputsOf });
-  return rows[0] ?? noSuchArtifact(field);
+  return (await readInput.first(pool, { artifactId, projectId, outputsOf })) ?? noSuchArtifact(field);
 }
 
 /** How long the artifacts of a request are kept for the row that names them, which is about to be written. */

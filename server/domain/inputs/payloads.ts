@@ -97,8 +97,8 @@ const readHash = statement("payload.read.hash", {
 
 /** The hash of a stored input, even if the input has expired; null if this project has none of this id. */
 export async function storedInputHashOf(projectId: string, payloadId: string): Promise<string | null> {
-  const rows = await readHash.all(pool, { payloadId, projectId });
-  return rows[0]?.sha256 ?? null;
+  const found = await readHash.first(pool, { payloadId, projectId });
+  return found?.sha256 ?? null;
 }
 
 function refuse(msg: string, type: string): never {

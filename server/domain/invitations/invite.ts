@@ -91,7 +91,7 @@ export async function invite(ctx: Ctx, { organizationId, email, role }: Invite):
     const id = newId("invitation");
     const now = ctx.now();
     const { nonce, tokenHash, expiresAt } = makeToken(id, now);
-    const rows = await addInvitation.all(client, {
+    const found = await addInvitation.first(client, {
       invitationId: id,
       organizationId,
       email,
@@ -102,7 +102,7 @@ export async function invite(ctx: Ctx, { organizationId, email, role }: Invite):
       now,
       expiresAt,
     });
-    const row = rows[0]!; // `INSERT … RETURNING` of one row returns one row
+    const row = found!; // `INSERT … RETURNING` of one row returns one row
     await send(ctx, client, row, organizationName);
     await record(
       ctx,
@@ -141,7 +141,7 @@ export async function resendInvitation(ctx: Ctx, invitationId: string): Promise<
     const waitMs = before.sent_at.getTime() + LETTER_EVERY_MS - now.getTime();
     if (waitMs > 0) tooSoon("This invitation was just sent. Wait a moment before you send it again.", waitMs);
     const { nonce, tokenHash, expiresAt } = makeToken(invitationId, now);
-    const rows = await renewLink.all(client, {
+    const found = await renewLink.first(client, {
       invitationId,
       nonce,
       tokenHash,
@@ -149,7 +149,7 @@ export async function resendInvitation(ctx: Ctx, invitationId: string): Promise<
       now,
       expiresAt,
     });
-    const row = rows[0]!; // the row was locked above
+    const row = found!; // the row was locked above
     await send(ctx, client, row, organizationName);
     const details = { email: row.email, role: row.role };
     await record(
@@ -222,8 +222,9 @@ export async function lockSeat(
   organizationId: string,
   email: string,
 ): Promise<string> {
-  const rows = await lockOrganization.all(client, { organizationId });
-  const row = rows[0] ?? fail("NotFound", "There is no such organization.");
+  const row =
+    (await lockOrganization.first(client, { organizationId })) ??
+    fail("NotFound", "There is no such organization.");
   const seated = await seatsOf.all(client, { organizationId, now: ctx.now() });
   requireSeat(
     row.settings,
@@ -249,11 +250,11 @@ async function refuseTooMany(ctx: Ctx, client: Transaction, organizationId: stri
         reason: "no_mail",
       },
     );
-  const rows = await countLetters.all(client, {
-    organizationId,
-    since: new Date(ctx.now().getTime() - DAY_MS),
-  });
-  const { count = 0, oldest = null } = rows[0] ?? {};
+  const { count = 0, oldest = null } =
+    (await countLetters.first(client, {
+      organizationId,
+      since: new Date(ctx.now().getTime() - DAY_MS),
+    })) ?? {};
   if (count >= MOST_LETTERS_A_DAY && oldest)
     tooSoon(
       "Too many invitations were sent today. Try again tomorrow.",

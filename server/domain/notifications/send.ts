@@ -64,8 +64,7 @@ const claimMail = statement("mail.claim.due", {
  * another sender.
  */
 async function claim(mailId: string, now: Date): Promise<Claimed | null> {
-  const rows = await claimMail.all(pool, { mailId, now });
-  return rows[0] ?? null;
+  return claimMail.first(pool, { mailId, now });
 }
 
 /** One attempt to send a due email, and its outcome. */
@@ -95,8 +94,8 @@ const nextAttempt = statement("mail.read.next_attempt", {
 });
 
 async function later(mailId: string, now: Date): Promise<RetryResult> {
-  const rows = await nextAttempt.all(pool, { mailId });
-  return whenDue(rows[0]?.next_attempt_at ?? null, now);
+  const found = await nextAttempt.first(pool, { mailId });
+  return whenDue(found?.next_attempt_at ?? null, now);
 }
 
 const recordAttempt = statement("mail.record.attempt", {

@@ -53,7 +53,7 @@ const addSession = statement("onboarding_session.insert", {
  */
 export async function startOnboarding(ctx: Ctx, request: OnboardingRequest): Promise<OnboardingSession> {
   const found = await plan(ctx, request);
-  const rows = await addSession.all(pool, {
+  const row = await addSession.first(pool, {
     sessionId: newId("onboarding"),
     organizationId: found.organizationId,
     principalId: ctx.principal.id,
@@ -66,7 +66,7 @@ export async function startOnboarding(ctx: Ctx, request: OnboardingRequest): Pro
     completedAt: isDone(found) ? ctx.now() : null,
     status: isDone(found) ? "completed" : "open",
   });
-  return toSession(rows[0]!, found); // `INSERT … RETURNING` of one row returns one row
+  return toSession(row!, found); // `INSERT … RETURNING` of one row returns one row
 }
 
 /** Tells whether nothing is left that a person could connect. */
@@ -199,8 +199,7 @@ const markCompleted = statement("onboarding_session.update.completed", {
 /** Returns the row. The first reader who finds nothing left to connect marks it completed. */
 async function settled(ctx: Ctx, row: SessionRow, now: OnboardingPlan): Promise<SessionRow> {
   if (row.completed_at || !isDone(now)) return row;
-  const rows = await markCompleted.all(pool, { sessionId: row.id, now: ctx.now() });
-  return rows[0] ?? row;
+  return (await markCompleted.first(pool, { sessionId: row.id, now: ctx.now() })) ?? row;
 }
 
 async function toSession(row: SessionRow, now: OnboardingPlan): Promise<OnboardingSession> {

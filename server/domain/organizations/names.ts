@@ -15,8 +15,8 @@ const readCaller = statement("principal.read.name", {
 /** Name of a key or e-mail of a member of the project's organization; null for any other principal. */
 export async function nameOfCaller(ctx: Ctx, projectId: string, principalId: string): Promise<string | null> {
   const { organizationId } = await access.authorize(ctx, "jobs:read", { projectId });
-  const rows = await readCaller.all(pool, { principalId, organizationId });
-  return rows[0]?.name ?? null;
+  const row = await readCaller.first(pool, { principalId, organizationId });
+  return row?.name ?? null;
 }
 
 const NAMES = "SELECT id, email AS name FROM user_account UNION ALL SELECT id, name FROM api_key";

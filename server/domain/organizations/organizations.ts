@@ -58,8 +58,9 @@ export async function changeOrganization(
 ): Promise<OrganizationDetail> {
   access.authorize(ctx, "admin", { organizationId });
   return inTransaction(async (client) => {
-    const rows = await rename.all(client, { organizationId, displayName });
-    const row = rows[0] ?? fail("NotFound", "There is no such organization.");
+    const row =
+      (await rename.first(client, { organizationId, displayName })) ??
+      fail("NotFound", "There is no such organization.");
     const act = { organizationId, subject: organizationId, action: "organization.renamed" };
     await record(ctx, { ...act, details: { before: row.before, after: displayName } }, client);
     return toDetail(ctx, { id: organizationId, displayName, createdAt: row.created_at });

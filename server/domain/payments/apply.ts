@@ -51,8 +51,8 @@ export async function applyPaymentMessage(
     });
     if (rowCount === 0) return "seen";
     if (located.subject_id !== null) await kindOf(located.kind).lock?.(client, located.subject_id);
-    const rows = await lockPayment.all(client, { paymentId: located.id });
-    const before = rows[0]!; // located above, and never deleted
+    const row = await lockPayment.first(client, { paymentId: located.id });
+    const before = row!; // located above, and never deleted
     const wrong = contradiction(before, message, news);
     if (wrong) {
       const details = { eventId: message.id, type: message.type, reason: wrong };

@@ -72,8 +72,10 @@ export async function joinPayment(
     now: ctx.now(),
     provider: provider.name,
   });
-  const rows = await findOpen.all(client, { kind: purchase.kind, subjectId: purchase.subjectId });
-  return rows[0] ?? (await writePayment(client, ctx, purchase));
+  return (
+    (await findOpen.first(client, { kind: purchase.kind, subjectId: purchase.subjectId })) ??
+    (await writePayment(client, ctx, purchase))
+  );
 }
 
 const insertPayment = statement("payment.insert", {
@@ -246,6 +248,6 @@ export async function customerOf(
   provider: string,
   isTest: boolean,
 ): Promise<string | null> {
-  const rows = await readCustomer.all(pool, { organizationId, provider, isTest });
-  return rows[0]?.customer_id ?? null;
+  const found = await readCustomer.first(pool, { organizationId, provider, isTest });
+  return found?.customer_id ?? null;
 }

@@ -103,8 +103,7 @@ const readRefund = statement("payment_refund.read", {
 });
 
 async function findRefund(client: Queryable, paymentId: string): Promise<RefundRow | null> {
-  const rows = await readRefund.all(client, { paymentId });
-  return rows[0] ?? null;
+  return readRefund.first(client, { paymentId });
 }
 
 /** `failedId` is the id of the refund that this one replaces. */
@@ -154,12 +153,12 @@ export async function failRefund(
   ctx: Ctx,
   failed: { paymentId: string; refundId: string | null; reason: string; wasWhole: boolean },
 ): Promise<string | null> {
-  const rows = await storeFailure.all(client, {
+  const found = await storeFailure.first(client, {
     paymentId: failed.paymentId,
     now: ctx.now(),
     lastError: failed.reason,
     refundId: failed.refundId,
     wasWhole: failed.wasWhole,
   });
-  return rows[0]?.id ?? null;
+  return found?.id ?? null;
 }

@@ -180,8 +180,8 @@ export async function handOnRefund(ctx: Ctx, refund: RefundRow): Promise<RefundS
   await dispatchRefunds(ctx.now(), refund.organization_id).catch((cause) =>
     ctx.log.warn({ err: cause, refundId: refund.id }, "a refund was not queued; the sweeper will queue it"),
   );
-  const rows = await readState.all(pool, { refundId: refund.id });
-  return rows[0]?.state ?? refund.state;
+  const found = await readState.first(pool, { refundId: refund.id });
+  return found?.state ?? refund.state;
 }
 
 const leaseDue = statement("payment_refund.lease.due", {

@@ -18,8 +18,8 @@ export async function retryRefund(ctx: Ctx, { paymentId, refundId }: RetryRefund
   const located = (await findPayment(paymentId)) ?? noSuchRefund();
   const refund = await inTransaction(async (client) => {
     if (located.subject_id !== null) await kindOf(located.kind).lock?.(client, located.subject_id);
-    const rows = await lockPayment.all(client, { paymentId });
-    return (await renewRefund(client, ctx, rows[0]!, refundId)) ?? noSuchRefund(); // payments are never deleted
+    const row = await lockPayment.first(client, { paymentId });
+    return (await renewRefund(client, ctx, row!, refundId)) ?? noSuchRefund(); // payments are never deleted
   });
   return { refundId: refund.id, paymentId, state: await handOnRefund(ctx, refund) };
 }

@@ -32,8 +32,9 @@ const readSignIn = statement("user_account.read.sign_in_methods", {
  */
 export async function readAccount(ctx: Ctx): Promise<Account> {
   const userId = ownId(ctx);
-  const rows = await readSignIn.all(pool, { userId, askedBy: askedBy(ctx) });
-  const row = rows[0] ?? fail("NotFound", "There is no such account.");
+  const row =
+    (await readSignIn.first(pool, { userId, askedBy: askedBy(ctx) })) ??
+    fail("NotFound", "There is no such account.");
   return {
     email: row.email,
     hasPassword: row.has_password,

@@ -100,8 +100,8 @@ const findUndecided = statement("device_login.find.user_code", {
 export function lookAtDevice(ctx: Ctx, userCode: string): Promise<WaitingDevice> {
   ownId(ctx);
   return enforceBruteForceLimit(ctx, "device", async () => {
-    const rows = await findUndecided.all(pool, { userCode: readUserCode(userCode), now: ctx.now() });
-    const row = rows[0] ?? noDevice();
+    const row =
+      (await findUndecided.first(pool, { userCode: readUserCode(userCode), now: ctx.now() })) ?? noDevice();
     return {
       userCode: showUserCode(row.user_code),
       clientName: row.client_name,
@@ -132,13 +132,13 @@ export function decideDevice(
   const userId = ownId(ctx);
   return enforceBruteForceLimit(ctx, "device", () =>
     inTransaction(async (client) => {
-      const rows = await decideLogin.all(client, {
-        userCode: readUserCode(userCode),
-        now: ctx.now(),
-        decision,
-        sessionId: currentId(ctx),
-      });
-      const row = rows[0] ?? noDevice();
+      const row =
+        (await decideLogin.first(client, {
+          userCode: readUserCode(userCode),
+          now: ctx.now(),
+          decision,
+          sessionId: currentId(ctx),
+        })) ?? noDevice();
       const details = { clientName: row.client_name, deviceAddress: row.address };
       await recordOwn(ctx, { userId, action: `device.${decision}`, subject: row.id, details }, client);
     }),

@@ -88,8 +88,7 @@ const findPerson = statement("identity.find.subject", {
 async function findLinked({ issuer, subject }: IdentityLink): Promise<SignedIn | null> {
   // The statement also reads the version, so that a session begun with an identity that is removed meanwhile never
   // works.
-  const rows = await findPerson.all(pool, { issuer, subject });
-  return rows[0] ?? null;
+  return findPerson.first(pool, { issuer, subject });
 }
 
 const insertIdentity = statement("identity.insert", {

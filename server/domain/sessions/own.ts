@@ -61,8 +61,7 @@ export async function recordOwn(
   { userId, ...act }: OwnAct,
   database: Transaction,
 ): Promise<void> {
-  const rows = await readPerson.all(database, { userId });
-  const { email = "", organization_ids } = rows[0] ?? {};
+  const { email = "", organization_ids } = (await readPerson.first(database, { userId })) ?? {};
   const principal = {
     kind: "human_session" as const,
     id: userId,

@@ -31,8 +31,8 @@ export async function changePassword(ctx: Ctx, input: { present: string; next: s
       "next",
       next.error.issues[0]?.message ?? "The new password is the same as the current one. Choose another.",
     );
-  const rows = await readPassword.all(pool, { userId });
-  const present = rows[0]?.password_hash ?? null;
+  const row = await readPassword.first(pool, { userId });
+  const present = row?.password_hash ?? null;
   const entries = await countTry([`own:${userId}`], ctx.now());
   if (!(await isPassword(input.present, present))) refuse("present", "The password is not correct.");
   await forget(entries);

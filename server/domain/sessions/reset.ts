@@ -31,9 +31,8 @@ export async function resetSignIn(ctx: Ctx, address: string) {
   access.authorize(ctx, "operator");
   const email = address.trim().toLowerCase();
   return changeAccessBy(async (client) => {
-    const rows = await resetFactor.all(client, { email });
     const { id: userId, had_factor: hadSecondFactor } =
-      rows[0] ?? fail("NotFound", "There is no such person.");
+      (await resetFactor.first(client, { email })) ?? fail("NotFound", "There is no such person.");
     const rowCount = await deleteIdentities.count(client, { userId });
     const details = { email, hadSecondFactor, identities: rowCount ?? 0 };
     const act = { organizationId: INSTALLATION, subject: userId, action: "user.sign_in_reset" };

@@ -98,8 +98,9 @@ const revokeSession = statement("session.revoke.own", {
 export async function endSession(ctx: Ctx, sessionId: string): Promise<void> {
   const userId = ownId(ctx);
   await changeAccessBy(async (client) => {
-    const rows = await revokeSession.all(client, { sessionId, userId, now: ctx.now() });
-    const { label } = rows[0] ?? fail("NotFound", "There is no such session.");
+    const { label } =
+      (await revokeSession.first(client, { sessionId, userId, now: ctx.now() })) ??
+      fail("NotFound", "There is no such session.");
     await recordOwn(ctx, { userId, action: "session.ended", subject: sessionId, details: { label } }, client);
   });
 }

@@ -49,13 +49,13 @@ const readCost = statement("execution.read.cost", {
  */
 export async function cost(ctx: Ctx, executionId: string): Promise<ExecutionCost | null> {
   const scope = access.authorize(ctx, "jobs:read", "rows");
-  const rows = await readCost.all(pool, {
-    executionId,
-    organizationIds: scope.organizationIds,
-    projectId: scope.projectId,
-    environment: scope.environment,
-  });
-  const row = rows[0] ?? fail("NotFound", "There is no such execution.");
+  const row =
+    (await readCost.first(pool, {
+      executionId,
+      organizationIds: scope.organizationIds,
+      projectId: scope.projectId,
+      environment: scope.environment,
+    })) ?? fail("NotFound", "There is no such execution.");
   if (row.line_id !== executionId) return null;
   const { hold } = row;
   const charge = chargeOf({ billingMode: row.billing_mode, estimatedMicros: row.estimated_micros, hold });

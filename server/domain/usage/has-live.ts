@@ -19,6 +19,6 @@ const readLive = statement("execution.read.is_live", {
  */
 export async function hasLive(ctx: Ctx, projectId: string): Promise<boolean> {
   await usageScope(ctx, { projectId });
-  const rows = await readLive.all(pool, { projectId });
-  return rows[0]?.live ?? false;
+  const row = await readLive.first(pool, { projectId });
+  return row?.live ?? false;
 }

@@ -67,8 +67,7 @@ const claimDelivery = statement("delivery.claim.due", {
  * ended, or is claimed by another sender.
  */
 async function claim(deliveryId: string, now: Date): Promise<Claimed | null> {
-  const rows = await claimDelivery.all(pool, { deliveryId, now });
-  return rows[0] ?? null;
+  return claimDelivery.first(pool, { deliveryId, now });
 }
 
 /** Tries a due delivery once and stores the outcome. The result tells whether to try again, and when. */
@@ -92,8 +91,8 @@ const nextAttempt = statement("delivery.read.next_attempt", {
 });
 
 async function later(deliveryId: string, now: Date): Promise<RetryResult> {
-  const rows = await nextAttempt.all(pool, { deliveryId });
-  return whenDue(rows[0]?.next_attempt_at ?? null, now);
+  const found = await nextAttempt.first(pool, { deliveryId });
+  return whenDue(found?.next_attempt_at ?? null, now);
 }
 
 function send(claimed: Claimed, body: string, now: Date) {

@@ -67,7 +67,7 @@ export async function createEndpoint(ctx: Ctx, input: CreateDeliveryEndpoint): P
   return inTransaction(async (client) => {
     if (input.enabled) await takePlace(client, organizationId, id);
     const others = await anyEndpoint.count(client, { organizationId });
-    const rows = await insertEndpoint.all(client, {
+    const found = await insertEndpoint.first(client, {
       endpointId: id,
       organizationId,
       projectId,
@@ -79,8 +79,8 @@ export async function createEndpoint(ctx: Ctx, input: CreateDeliveryEndpoint): P
       now,
     });
     if (others === 0) await adoptJobs(client, organizationId, now);
-    await note(ctx, client, rows[0]!, { action: "endpoint.created", enabled: input.enabled });
-    return saved(rows[0]!, input.secret); // `INSERT … RETURNING` of one row returns one row
+    await note(ctx, client, found!, { action: "endpoint.created", enabled: input.enabled });
+    return saved(found!, input.secret); // `INSERT … RETURNING` of one row returns one row
   });
 }
 
@@ -219,8 +219,8 @@ async function takePlace(client: Queryable, organizationId: string, endpointId: 
   await client.query("SELECT pg_advisory_xact_lock(hashtextextended('endpoints ' || $1, 0))", [
     organizationId,
   ]);
-  const rows = await countEnabled.all(client, { organizationId, endpointId });
-  if ((rows[0]?.count ?? 0) < MOST_ENABLED) return;
+  const found = await countEnabled.first(client, { organizationId, endpointId });
+  if ((found?.count ?? 0) < MOST_ENABLED) return;
   throw new ValidationFault([
     {
       loc: ["body", "enabled"],

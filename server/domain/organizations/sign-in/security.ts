@@ -30,8 +30,8 @@ const readOwn = statement("organization.read.security", {
  */
 export async function readSecurity(ctx: Ctx, organizationId: string): Promise<SecurityView> {
   const role = access.authorize(ctx, "viewer", { organizationId });
-  const rows = await readOwn.all(pool, { organizationId, principalId: ctx.principal.id });
-  const row = rows[0] ?? noOrganization();
+  const row =
+    (await readOwn.first(pool, { organizationId, principalId: ctx.principal.id })) ?? noOrganization();
   return {
     ...(securityOf(row.settings) ??
       fail(
@@ -66,8 +66,8 @@ export async function setSecurity(
 ): Promise<SecurityView> {
   access.authorize(ctx, "owner", { organizationId });
   await changeAccessBy(async (client) => {
-    const rows = await lockRules.all(client, { organizationId });
-    const stored = (rows[0] ?? noOrganization()).security;
+    const found = await lockRules.first(client, { organizationId });
+    const stored = (found ?? noOrganization()).security;
     const before = securityOf(stored);
     if (requireSecondFactor && !before?.requireSecondFactor) await requireOwnFactor(ctx, client);
     // Settings that cannot be read are replaced as a whole.

@@ -104,8 +104,7 @@ const findPerson = statement("user_account.find.sign_in", {
 
 /** The person with an e-mail address that an identity provider has verified; null if no account has it. */
 export async function findSignIn(verifiedEmail: string): Promise<SignedIn | null> {
-  const rows = await findPerson.all(pool, { email: verifiedEmail.trim().toLowerCase() });
-  return rows[0] ?? null;
+  return findPerson.first(pool, { email: verifiedEmail.trim().toLowerCase() });
 }
 
 const deleteOld = statement("sign_in_failure.delete.old", {
