@@ -16,10 +16,10 @@ export function sha256Hex(content: string | Uint8Array): string {
   return hash("sha256", content, "hex");
 }
 
+const versioned = (sha256: string) => `v1:${sha256}`;
+
 /** The hash of a JSON value: the scheme's version and the SHA-256 of its canonical text. */
-export function hashOf(value: Json): string {
-  return `v1:${sha256Hex(canonicalText(value))}`;
-}
+export const hashOf = (value: Json): string => versioned(sha256Hex(canonicalText(value)));
 
 /** The canonical text of a JSON value. While the text of one with many others inside is made, other requests get their turns. */
 export async function canonicalInTurns(value: Json): Promise<string> {
@@ -36,3 +36,7 @@ export async function contentOf(value: Json): Promise<{ text: string; sha256: st
   if (text.length > LARGE) await turn();
   return { text, sha256 };
 }
+
+/** The same hash as `hashOf`. Other requests get a turn between the passes over a large value. */
+export const canonicalHashInTurns = async (value: Json): Promise<string> =>
+  versioned((await contentOf(value)).sha256);

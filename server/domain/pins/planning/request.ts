@@ -15,7 +15,7 @@ import {
 import { checkCallerFields, given, refuseUnknown, said, toIssues } from "@/server/domain/envelope";
 import type { Json } from "@/server/platform/durable/step";
 import { fail, ValidationFault } from "@/server/platform/errors/errors";
-import { canonicalInTurns, canonicalText, contentOf } from "@/server/platform/text/canonical";
+import { canonicalHashInTurns, canonicalInTurns, canonicalText } from "@/server/platform/text/canonical";
 import { isObject, plainJson } from "@/server/platform/text/json";
 import type { SharedContent } from "../rows";
 
@@ -133,7 +133,7 @@ export async function requestHasher(request: SharedRequest): Promise<(input: str
 }
 
 /** Hashes the whole request and its place. A repost under the same key must have the same hash. */
-export async function identityHashOf(
+export function identityHashOf(
   request: SharedRequest & { bulkWait?: unknown },
   place: { projectId: string; environment: string },
 ): Promise<string> {
@@ -145,13 +145,12 @@ export async function identityHashOf(
     ...asked
   } = request;
   const { execution, budget, sampling, ...rest } = asked;
-  const { sha256 } = await contentOf({
+  return canonicalHashInTurns({
     ...given(rest),
     ...given({ execution: said(execution), budget: said(budget), sampling: said(sampling) }),
     context: { ...request.context, ...place },
     limits: limitsOf(request),
   });
-  return `v1:${sha256}`;
 }
 
 const at = (fields: Fields, path: string[]): Json | undefined =>
