@@ -23,7 +23,7 @@ import { openWorld, type Part, type World } from "./rig/world";
  * `npm run bench` runs all of it; `-- --quick` makes fewer and shorter rounds, `-- --trial` one of a second each, which shows
  * that every goal still runs, `-- --only invoke,submit` measures some goals (then nothing is written), `-- --against <folder>`
  * compares the calls with those of another checkout, `-- --match <text>` sends every body of blocking to the routes whose names
- * have the text, `-- --profile <folder>` writes CPU profiles of the web process, `-- --as-built` measures dist as it stands, and
+ * have the text, `-- --profile <folder>` writes CPU profiles of the web process, `-- --as-built` measures dist as it is, and
  * `-- --prepare` only installs the peers. The exit code is 1 when a gate is lost, a goal fails or the run is void.
  */
 

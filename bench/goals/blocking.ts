@@ -19,7 +19,7 @@ import type { Bench } from "./context";
 
 /*
  * Shows that nothing holds the event loop: routes that take a body answer the largest and the strangest bodies, and a meter in the
- * web process tells how long its main thread worked at most between two turns of the loop. That is how long others wait.
+ * web process reports the longest time that its main thread worked between two turns of the loop. That is how long others wait.
  */
 
 const MEGABYTE = 1024 * 1024;

@@ -3,14 +3,14 @@ import { createServer, type ServerResponse } from "node:http";
 import { isMainThread } from "node:worker_threads";
 
 /*
- * Is loaded into the process that is measured (`node --import`, METER_PORT). Tells on request how long the main thread worked at
- * most between two turns of its event loop since the last `/begin`, which is how long others had to wait for it. It counts the
- * thread's own CPU time: other programs of the machine, and other threads of the process, add nothing to it.
+ * This program is loaded into the measured process (`node --import`, METER_PORT). On request it reports the longest time that the
+ * main thread worked between two turns of its event loop since the last `/begin`, which is how long others had to wait. It
+ * counts the thread's own CPU time, so other programs of the machine and other threads of the process add nothing.
  */
 
 export type Slice = { cpuMs: number; wallMs: number };
 
-/** The work of a request is over when no turn has taken longer than this for so much CPU time of the meter's own. */
+/** A request has ended when no turn took longer than `turnMs` while the meter itself used `forMs` of CPU time. */
 const CALM = { turnMs: 0.5, forMs: 2 };
 /** Others may have work that never ends: the meter answers after so much CPU time. */
 const LONGEST_CALM_MS = 200;

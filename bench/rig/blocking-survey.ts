@@ -106,7 +106,7 @@ async function grow(operation: Operation, measure: Measure, small: Row[] | undef
 const whatOf = ({ where, how }: Inflated) => `${where}: ${how}`;
 const howOf = ({ what }: Row) => what.slice(what.lastIndexOf(": ") + 2);
 
-/** Of each shape the worst row, the worst first. */
+/** Returns the worst row of each shape, the worst first. */
 function shapesOf(rows: Row[]): Row[] {
   const found = new Map<string, Row>();
   for (const row of worstFirst(rows.slice(1))) if (!found.has(howOf(row))) found.set(howOf(row), row);

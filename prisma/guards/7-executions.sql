@@ -126,7 +126,7 @@ END $$;
 
 -- Finds the execution that a request joins in place of starting one; null if there is none. The request then becomes
 -- its waiter, so that each execution is joined by one repeat, and by another only if that one is lost in turn; an
--- ambiguous outcome can be joined by any repeat. A request is lost if its lease ends before `stalled` and nobody can
+-- ambiguous outcome can be joined by any repeat. A request is lost if its lease ends before `stalled` and no one can
 -- tell whether its process lives. Only the difference between `stalled` and `moment` counts, because both are the
 -- caller's times and leases use the database's.
 CREATE FUNCTION capstan_join(hash text, request text, process bigint, retries integer, awaits_end boolean, moment timestamptz,

@@ -126,8 +126,8 @@ export const AliasRef = z.object({ alias_name: PathId });
 export const AdapterDefaultRef = z.object({ capability_key: PathId });
 
 /**
- * Tells whether a request can use the adapter, and if not, why and what to do. A request that uses it is refused with
- * the same texts.
+ * Usability of the adapter by a request: if it cannot be used, why and what to do. A request that uses it is refused
+ * with the same texts.
  */
 const Runnable = z.object({
   runnable: z.boolean(),

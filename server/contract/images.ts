@@ -298,7 +298,7 @@ function cellFilename(label: string | null, sliceCellId: string, taken: Set<stri
   }
 }
 
-/** Tells whether a PNG has the transparency of a sprite. */
+/** Report on whether a PNG has the transparency of a sprite. */
 export const TransparencyReport = z.object({
   schemaVersion: z.literal("service.png-transparency.v1"),
   method: z.enum(TRANSPARENCY_METHODS),

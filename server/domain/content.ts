@@ -27,7 +27,7 @@ export const toKept = (content: string, is_sealed: boolean, expires_at: Date | n
   expires_at,
 });
 
-/** Tells whether the job's input and output must be stored encrypted. */
+/** True if the job's input and output must be stored encrypted. */
 export const isKeptSealed = (dataClassification: string, retentionRequirement: string) =>
   isPrivate(dataClassification) || retentionRequirement === "EncryptedShortTerm";
 

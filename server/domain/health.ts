@@ -17,7 +17,7 @@ async function inTime<Answer>(asked: Promise<Answer>): Promise<Answer | null> {
 
 const probeTables = statement("database.probe", { sql: "SELECT FROM api_key LIMIT 1" });
 
-/** Tells whether the database answers and has our tables. Returns false after two seconds. */
+/** True if the database answers within two seconds and has our tables. */
 export async function isDatabaseReady(): Promise<boolean> {
   return (await inTime(probeTables.all(pool, {}))) !== null;
 }

@@ -5,7 +5,7 @@ import { withoutSubject } from "./comments";
 import { filesUnder, ROOT } from "./sources.fixture";
 
 const FOLDERS = [
-  ...["app", "components", "e2e", "inngest", "scripts", "server", "testing"],
+  ...["app", "bench", "components", "e2e", "inngest", "scripts", "server", "testing"],
   "clients/typescript/src",
 ];
 
@@ -19,7 +19,7 @@ test("no comment begins with a preposition or a question word", () => {
 });
 
 test("the law sees every kind of comment, and no other text", () => {
-  // A § stands for a slash, so that the law above does not find these lines.
+  // A § replaces each slash, so that the law above does not find these lines.
   const source = [
     "§§ What a line says",
     "§§ of two.",

@@ -11,9 +11,7 @@ import { campaign } from "@/testing/campaign";
 import { NEED, needIn, operatorAt, quotedNeed } from "@/testing/needs";
 import { endpoints } from ".";
 
-/*
- * Attacks on capability requests over HTTP: hostile bodies, keys that try to act as people, prices used for something else.
- */
+/* Attacks on capability requests over HTTP: hostile bodies, keys that act as people, prices used for something else. */
 
 const PATH = "/v1/capability-requests";
 

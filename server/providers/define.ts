@@ -192,7 +192,7 @@ export type Progress<R> =
 /** Progress as the provider reports it. A value it does not report is absent, never guessed. */
 export type ReportedProgress = { phase: string; step: string; percent?: number; etaSeconds?: number };
 
-/** Tells whether the request left; `not_attempted` only if nothing was sent. */
+/** Progress of a submission. `not_attempted` only if nothing was sent. */
 export type SubmissionState = "not_attempted" | "ambiguous" | "attempted";
 
 /**

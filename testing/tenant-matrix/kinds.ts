@@ -55,7 +55,7 @@ export const IDS = {
   definition_id: "definition",
   panel_definition_id: "definition",
   panel_definition_key: "panelKey",
-  /** A position in a list: the items after it are the caller's own, whoever made the cursor. */
+  /** A position in a list: the items after it are the caller's own, no matter who made the cursor. */
   cursor: "cursor",
   last_event_id: "cursor",
   "last-event-id": "cursor",

@@ -95,7 +95,7 @@ const findOrigin = remembered(
 );
 
 /**
- * Tells whether a page of this origin may read our answers to embed sessions: if a session is bound to it, or
+ * True if a page of this origin may read our answers to embed sessions: if a session is bound to it, or
  * was until a day ago. A browser hides even the expiry of a session from the page unless the answer names its
  * origin.
  */

@@ -13,5 +13,5 @@ export const recentFunds: (organizationId: string, isTest: boolean) => Promise<F
   fundsOf,
 );
 
-/** Tells whether any funds for managed work are left. */
+/** True if any funds for managed work are left. */
 export const isFunded = ({ allowanceMicros, walletMicros }: Funds) => allowanceMicros > 0 || walletMicros > 0;

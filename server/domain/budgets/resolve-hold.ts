@@ -30,7 +30,7 @@ export async function resolveHold(ctx: Ctx, holdId: string, found: ResolveHold):
   return after ? toHold(after) : notAmbiguous((await find(ctx, holdId)).state);
 }
 
-/** Tells whether the caller, an owner or operator, may set this charge. */
+/** True if the caller, an owner or operator, may set this charge. */
 export const mayResolve = (ctx: Ctx, hold: ExecutionHold, foundMicros: Micros): boolean =>
   isOperator(ctx) || hold.billing_mode !== "managed" || hold.is_test || foundMicros >= hold.amount_micros;
 

@@ -181,7 +181,7 @@ const sumWrittenOff = statement("hold.sum.written_off", {
 });
 
 /**
- * Tells whether the organization's limit allows this write-off. The lock lasts until the transaction ends,
+ * True if the organization's limit allows this write-off. The lock lasts until the transaction ends,
  * so write-offs of one organization cannot exceed the limit together.
  */
 async function isWithin(

@@ -55,7 +55,7 @@ export function refusalOf({ mayRun, archived }: Viewer): string | null {
 }
 
 /**
- * Tells whether a request that names no model would leave for a provider. It stays here if the sandbox is offered and
+ * True if a request that names no model would leave for a provider. It stays here if the sandbox is offered and
  * no other source could pay.
  */
 const isLeaving = (offers: Offer[], funding: string[]): boolean =>

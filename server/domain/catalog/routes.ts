@@ -51,7 +51,7 @@ export type RouteWish = {
   /** A model whose provider allows only a lower rating is not chosen. */
   maturity?: MaturityRating | null;
   /**
-   * Tells whether the model supports the settings that the request has beside its input. Among equals, a model that
+   * True if the model supports the settings that the request has beside its input. Among equals, a model that
    * supports them goes first.
    */
   supports?(model: ModelFacts): boolean;
@@ -60,7 +60,7 @@ export type RouteWish = {
   /** The project's connections. */
   connections?: readonly Connection[];
   /**
-   * Tells whether this route has kept failing lately with this account. Such a route goes behind its equals and is
+   * True if this route has kept failing lately with this account. Such a route goes behind its equals and is
    * never left out.
    */
   isBehind?(offer: Offer): boolean;
@@ -75,7 +75,7 @@ export type RouteWish = {
   isFunded?: boolean | undefined;
 };
 
-/** Tells whether the input names a model. The value `auto` leaves the choice to us. */
+/** True if the input names a model. The value `auto` leaves the choice to us. */
 function isNamedIn(input: unknown): boolean {
   const { model, modelId } = input as { model?: unknown; modelId?: unknown }; // every input is an object
   return [model, modelId].some((named) => typeof named === "string" && named !== "auto");

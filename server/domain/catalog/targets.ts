@@ -130,7 +130,7 @@ export function targetOf(
   );
 }
 
-/** Tells whether a model can do the capability's first example. */
+/** Returns the test whether a model can do the capability's first example. */
 function ableFor(capability: Capability): (model: ModelFacts) => boolean {
   const { execute, input, examples } = capability;
   if ("local" in execute) return () => false;
@@ -140,7 +140,7 @@ function ableFor(capability: Capability): (model: ModelFacts) => boolean {
 }
 
 /**
- * Tells whether an account at this provider could serve the capability, judged by what its models can do. For a server
+ * True if an account at this provider could serve the capability, judged by what its models can do. For a server
  * whose models its owner lists, an example of such a list is judged.
  */
 export function couldServe(provider: Provider, capability: Capability): boolean {
@@ -162,12 +162,12 @@ export function targetsAbleTo(capability: Capability, connections = NONE): Targe
   return able.sort((a, b) => isSandbox(a) - isSandbox(b) || preference(b) - preference(a));
 }
 
-/** Tells whether this model's text can be streamed while it is written. */
+/** True if this model's text can be streamed while it is written. */
 export function canStream({ provider, model }: Target): boolean {
   return (model.supports.stream ?? false) && provider[model.port]?.stream !== undefined;
 }
 
-/** Tells whether durable work of this capability may wait for the model's cheaper tier. */
+/** True if durable work of this capability may wait for the model's cheaper tier. */
 export function canDefer(capability: Capability, { model }: Pick<Target, "model">): boolean {
   const { execute, modes } = capability;
   const isText = "port" in execute && execute.port === "text";
@@ -175,7 +175,7 @@ export function canDefer(capability: Capability, { model }: Pick<Target, "model"
 }
 
 /**
- * Tells whether the organization's funds could change the route. They can only if both the operator's account and the
+ * True if the organization's funds could change the route. They can only if both the operator's account and the
  * sandbox could serve, so no other case needs to read them.
  */
 export function dependsOnFunds(capability: Capability): boolean {

@@ -8,7 +8,7 @@ export type First = { id: string; hash: string | null };
 /** The hash of a request, or every hash that it may be stored with. */
 type Hashes = string | readonly string[];
 
-/** Tells whether the first request had one of these hashes. A stored hash may lack the prefix `v1:`. */
+/** True if the first request had one of these hashes. A stored hash may lack the prefix `v1:`. */
 export const isSameRequest = (first: First, hashes: Hashes) =>
   [hashes].flat().some((hash) => isSameDigest(first.hash, hash));
 

@@ -124,6 +124,9 @@ export const nothingSent: Observed = {
   costMicros: null,
 };
 
+/** The facts of a call of which only the submission state is known. */
+export const unseen = (submission: SubmissionState): Observed => ({ ...nothingSent, submission });
+
 /**
  * Makes an ending of this kind: a failure without a message unless `more` says otherwise. The outcome's row
  * provides the settlement, and the code unless `more` has one.

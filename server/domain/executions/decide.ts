@@ -13,6 +13,7 @@ import {
   type Pending,
   type Refused,
   unavailable,
+  unseen,
 } from "./call-outcome";
 import { rowOf } from "./outcomes";
 
@@ -111,8 +112,7 @@ function afterRefusal(
   return { to: "ended", ending: exhausted(refused, afterMs), exhausted: refused };
 }
 
-const timedOut = ({ limit }: Facts): Failed =>
-  failed("timed_out", limit.message, { ...nothingSent, submission: "attempted" });
+const timedOut = ({ limit }: Facts): Failed => failed("timed_out", limit.message, unseen("attempted"));
 
 /** The time limit of an execution ends it; that of one submission only refuses the submission. */
 function afterUnsentDeadline(
@@ -158,7 +158,7 @@ export function endingFound<Stored extends Ending>(
   const [sent, unsent] =
     code === null ? (["canceled", "canceled_unsent"] as const) : (["lost", "stopped_unsent"] as const);
   const kind = submission === "not_attempted" ? unsent : sent;
-  return ending(kind, { ...nothingSent, submission }, { code, message });
+  return ending(kind, unseen(submission), { code, message });
 }
 
 /**

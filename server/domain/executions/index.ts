@@ -18,6 +18,7 @@ export {
   type ProviderSaid,
   resultOf,
   unavailable,
+  unseen,
   unusable,
 } from "./call-outcome";
 export { awaitFirst, failUnknown, faultOf, nextStepOf, saidUnasked, unsentFault, withSaid } from "./caller";

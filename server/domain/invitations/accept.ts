@@ -138,7 +138,7 @@ async function findOpen(ctx: Ctx, token: string, database: Queryable): Promise<R
 }
 
 /**
- * Tells whether the inviter could still give this role. An invitation does not work if they were removed or demoted
+ * True if the inviter could still give this role. An invitation does not work if they were removed or demoted
  * since.
  */
 function stillMay({ inviter, inviter_is_operator, inviter_role, role }: Row): boolean {

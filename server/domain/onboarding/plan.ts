@@ -117,7 +117,7 @@ const toConnection = ({ id, provider, models, pass_through }: CredentialRow) => 
 });
 
 /**
- * Tells whether the connection serves the requested environment. Without a project, any connection of the organization
+ * True if the connection serves the requested environment. Without a project, any connection of the organization
  * does.
  */
 const isServing = ({ bindings }: CredentialRow, { projectId }: Place, environment: string) =>

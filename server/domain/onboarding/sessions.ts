@@ -69,7 +69,7 @@ export async function startOnboarding(ctx: Ctx, request: OnboardingRequest): Pro
   return toSession(row!, found); // `INSERT … RETURNING` of one row returns one row
 }
 
-/** Tells whether nothing is left that a person could connect. */
+/** True if a person has nothing left to connect. */
 const isDone = ({ status }: OnboardingPlan) => status !== "interaction_required";
 
 /** Returns a session with its current plan. Throws `Gone` after its end. */

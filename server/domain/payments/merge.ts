@@ -161,7 +161,7 @@ export type Booked = {
   taxBack: Micros;
 };
 
-/** Tells whether the whole amount has been returned. */
+/** True if the whole amount has been returned. */
 export const isWholeBack = ({ paid, returned }: Booked): boolean => paid > 0 && returned === paid;
 
 /** Returns the booked amounts of a payment; all zero until it is paid. */

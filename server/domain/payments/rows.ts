@@ -54,7 +54,7 @@ export function returnedMicros(
   return Math.min(totalMicros(row), row.refunded_micros + lost);
 }
 
-/** Tells whether the payer has completed a checkout whose money has not arrived. */
+/** True if the payer has completed a checkout whose money has not arrived. */
 export const isProcessing = (row: Pick<PaymentRow, "state" | "processing_at">): boolean =>
   row.processing_at !== null && (row.state === "open" || row.state === "expired");
 

@@ -3,8 +3,7 @@ import { fail } from "@/server/platform/errors/errors";
 import { publicUrl } from "@/server/platform/settings/env";
 
 /**
- * Tells whether executions of this organization may call providers. They may unless its settings turn that
- * off.
+ * True if executions of this organization may call providers. They may unless its settings turn that off.
  */
 export const allowsExternal = (settings: ProjectAccess["organizationSettings"]): boolean =>
   settings.externalActions !== false;

@@ -185,7 +185,7 @@ const makerOf = ({ account, provider, model }: Route): Maker => ({
   model: model.id,
 });
 
-/** Tells whether the caller reads the answer while it is being written. */
+/** True if the caller reads the answer while it is being written. */
 const isShownEarly = ({ executionMode, readerDelivery }: RoutingRequest) =>
   executionMode === "Stream" || Boolean(readerDelivery);
 
@@ -243,7 +243,7 @@ function adaptersOf(
 }
 
 /**
- * Tells whether an unfit answer may be returned to the model once. Polled models are excluded: their two
+ * True if an unfit answer may be returned to the model once. Polled models are excluded: their two
  * answers would not be one attempt.
  */
 function canRepair(
@@ -284,7 +284,7 @@ function rewritesOf(input: Record<string, Json>, call: AnyCall): Estimate["rewri
 }
 
 /**
- * Tells whether the organization has funds for the operator's accounts. Undefined if the answer cannot
+ * True if the organization has funds for the operator's accounts. Undefined if the answer cannot
  * change the route. It may be one second old, and reading it reserves nothing.
  */
 export async function fundedFor(

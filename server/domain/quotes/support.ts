@@ -32,7 +32,7 @@ export function warningsOf(
   ];
 }
 
-/** Tells whether a conversation contains earlier tool calls. */
+/** True if a conversation contains earlier tool calls. */
 const bringsCalls = ({ messages }: RoutingRequest["input"]): boolean =>
   Array.isArray(messages) && messages.some((each) => isObject(each) && each.toolCalls !== undefined);
 

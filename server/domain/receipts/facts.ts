@@ -84,7 +84,7 @@ export type ReceiptFacts = {
   } | null;
   /** The earlier attempts of an execution that makes several calls. */
   earlier: NonNullable<ReceiptFacts["attempt"]>[];
-  /** The tier that ran; null if no answer told it. */
+  /** The tier that ran; null if no answer reported it. */
   tier: Tier | null;
   usage: Usage | null;
   /** True if `costMicros` is our own estimate. */

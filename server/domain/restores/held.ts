@@ -50,7 +50,7 @@ const findLiveProcess = statement("vault_process.find.live", {
 });
 
 /**
- * Tells whether a process uses this database or used it within the last minute. Such a process would not notice that
+ * True if a process uses this database or used it within the last minute. Such a process would not notice that
  * work is held.
  */
 export async function isInUse(db: Queryable): Promise<boolean> {
@@ -70,7 +70,7 @@ const findHeld = forEachKind(findHeldOf);
 let isNothingHeld = false;
 
 /**
- * Tells whether the row that a flow was woken for is held. Sweepers skip held rows, but a person's decision or an old
+ * True if the row that a flow was woken for is held. Sweepers skip held rows, but a person's decision or an old
  * wake may still start a flow. Holds are made while no process runs, so a process that finds none does not look again.
  */
 export async function isHeld(kind: HeldKind, id: string): Promise<boolean> {

@@ -24,7 +24,7 @@ export function registrations(): {
   };
 }
 
-/** Tells whether people can sign in with this provider now. */
+/** True if people can sign in with this provider now. */
 export function isOffered(issuer: string): boolean {
   const { github, google, oidcIssuer } = registrations();
   const issuers = [github && GITHUB.issuer, google && GOOGLE.issuer, oidcIssuer];

@@ -12,7 +12,7 @@ import { readPassword } from "./password";
 import { requirePresence } from "./presence";
 
 /**
- * Tells whether the person can sign in without this provider: with a password, or with another provider that is offered
+ * True if the person can sign in without this provider: with a password, or with another provider that is offered
  * now.
  */
 export const isSpare = (

@@ -14,7 +14,7 @@ const readLive = statement("execution.read.is_live", {
 });
 
 /**
- * Tells whether one of a project's 200 newest executions ran at a provider other than the sandbox, or had a
+ * True if one of a project's 200 newest executions ran at a provider other than the sandbox, or had a
  * live price. Free work that runs here, such as arithmetic, counts as neither live nor test.
  */
 export async function hasLive(ctx: Ctx, projectId: string): Promise<boolean> {

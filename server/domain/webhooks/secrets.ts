@@ -16,7 +16,7 @@ export const sealed = (secret: string, endpointId: string): string => sealSecret
 /** Opens the secret of an endpoint for signing. Throws if it is damaged or belongs to another endpoint. */
 export const secretOf = ({ id, secret }: Sealed): string => openSecret(secret, placeOf(id)).toString("utf8");
 
-/** Tells whether the secret would be refused today. Earlier versions accepted any text. */
+/** True if the secret would be refused today. Earlier versions accepted any text. */
 export function hasWeakSecret(endpoint: Sealed): boolean {
   try {
     return !isGoodSecret(secretOf(endpoint));

@@ -52,7 +52,7 @@ function judge(query, catalog, tenantTables, found) {
   const bound = new Map();
   const scope = {
     nameAt: (place, column) => columnName(tables[place - 1], column, catalog),
-    // What a subquery, a function or a list of values returns is known; a table's rows are once they are bounded.
+    // The result of a subquery, a function or a list of values is known. Rows of a table are known once they are bounded.
     isKnown: (place) => bound.has(place) || !relations.includes(place),
     isEqual: (operator) => catalog.op(operator) === "=",
   };
@@ -108,7 +108,7 @@ function conditionsOf(jointree) {
   return { places, list };
 }
 
-/** By what the conditions bound the rows of the table at this place: "tenant", "id", or null. */
+/** Returns how the conditions bound the rows of the table at this place: "tenant", "id", or null. */
 function bindingOf({ list }, place, scope) {
   const found = list
     .filter(({ of }) => of === null || of.has(place))
@@ -154,7 +154,7 @@ function bindsByEquality(condition, place, scope) {
   return null;
 }
 
-/** What is compared for equality; of another operator nothing. */
+/** The two sides of a comparison for equality; none for another operator. */
 function sidesOf(condition, { isEqual }) {
   if (condition._ === "SUBLINK") {
     const { testexpr, subLinkType } = condition;

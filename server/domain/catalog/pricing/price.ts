@@ -68,7 +68,7 @@ const writesOf = (cacheWriteTokens: number): Usage[] => [
   { cacheWriteTokens, cacheWriteHourTokens: cacheWriteTokens },
 ];
 
-/** Tells whether this is the vendor's listed price, and not our bound for an unlisted one. */
+/** True if this is the vendor's listed price, and not our bound for an unlisted one. */
 export function isListed(price: Price, { quality, width, height }: PriceTerms): boolean {
   if (price.per !== "image") return true;
   const size = price.sizes.find((each) => each.width === width && each.height === height);

@@ -181,7 +181,7 @@ function displayOf(targets: Target[], billingMode: BillingMode): string {
   return `from ${usd(cheapest.input)} in${out} per million tokens${plus}`;
 }
 
-/** Tells whether the capability is free: it runs locally, or it only looks things up that cost nothing anywhere. */
+/** True if the capability is free: it runs locally, or it only looks things up that cost nothing anywhere. */
 const isFree = (capability: Capability) =>
   targetsOfPort(capability).every(({ model: { price } }) => price.per === "request" && price.micros === 0);
 

@@ -90,5 +90,5 @@ export function search(text: string): Found {
   };
 }
 
-/** Tells whether the text has any word to search for. */
+/** True if the text has any word to search for. */
 export const hasWords = (text: string) => wordsOf(text).length > 0;

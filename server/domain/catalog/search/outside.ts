@@ -26,7 +26,7 @@ export function isActOutside(intent: string): boolean {
 const KEYBOARD = ["qwertyuiop", "asdfghjkl", "zxcvbnm", "qwertzuiop", "yxcvbnm", "azertyuiop"];
 
 /**
- * Tells whether this could be a word of some language. Runs of keys and long runs of consonants are not, and words in
+ * True if this could be a word of some language. Runs of keys and long runs of consonants are not, and words in
  * other scripts are accepted.
  */
 function isReadable(word: string): boolean {
@@ -39,7 +39,7 @@ function isReadable(word: string): boolean {
 }
 
 /**
- * Tells whether the intent has nothing that could be meant. A number has a meaning, because it can be calculated with.
+ * True if the intent has nothing that could be meant. A number has a meaning, because it can be calculated with.
  */
 export function isMeaningless(intent: string): boolean {
   return !normalize(intent)

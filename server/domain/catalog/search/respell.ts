@@ -47,7 +47,7 @@ export function respell(text: string): string {
     .join(" ");
 }
 
-/** Tells whether a word is a known word with an ending, which the stemmer handles. */
+/** True if a word is a known word with an ending, which the stemmer handles. */
 const isInflected = (word: string, words: Set<string>) =>
   ["s", "es", "d", "ed", "ing", "er", "ly"].some((ending) => {
     if (!word.endsWith(ending)) return false;
@@ -56,7 +56,7 @@ const isInflected = (word: string, words: Set<string>) =>
   });
 
 /**
- * Tells whether two words differ by one letter more, less or different, or by two exchanged neighbours. The first
+ * True if two words differ by one letter more, less or different, or by two exchanged neighbours. The first
  * letter must be the same, since it is seldom wrong.
  */
 function isOneSlip(a: string, b: string): boolean {

@@ -1,4 +1,4 @@
-import { type Ending, endingFound, type Found, nothingSent } from "@/server/domain/executions";
+import { type Ending, endingFound, type Found } from "@/server/domain/executions";
 import type { Json } from "@/server/platform/durable/step";
 import type { ArtifactRow, AttemptRow, StoredOutcome } from "../rows";
 import { storedEvents } from "../running/output";
@@ -22,9 +22,6 @@ export type Next =
   | { state: "ended"; written?: { ending: Ending; kept: Kept; isCanceled: boolean }; isUnsent?: boolean }
   | { state: "again"; afterMs: number }
   | { state: "pending"; afterMs: number };
-
-/** Observation of a call of which only the submission state is known. */
-export const unseen = (submission: AttemptRow["submission"]) => ({ ...nothingSent, submission });
 
 /** The ending as its attempt stored it. Throws if the attempt has no answer. */
 export function endingOf(attempt: AttemptRow): Ending {

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { ending, failed } from "@/server/domain/executions";
+import { ending, failed, unseen } from "@/server/domain/executions";
 import * as jobs from "@/server/domain/jobs";
 import { pool } from "@/server/platform/db";
 import { inlineStep, makeProject, rowsOf, startJob } from "@/testing/world";
@@ -8,7 +8,7 @@ import { attempt } from "../running/run";
 import { readJob } from "../running/work";
 import { keepHandle, releaseSubmission } from "../transitions/attempt";
 import { writeEnding } from "./end";
-import { endingOf, NOTHING, toStored, unseen } from "./ending";
+import { endingOf, NOTHING, toStored } from "./ending";
 
 test("a job that waits as long as its provider asked keeps its lease and can be canceled", async () => {
   const project = await makeProject();

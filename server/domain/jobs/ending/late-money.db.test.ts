@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import * as budgets from "@/server/domain/budgets";
 import { systemCtx } from "@/server/domain/ctx";
-import { ending } from "@/server/domain/executions";
+import { ending, unseen } from "@/server/domain/executions";
 import * as jobs from "@/server/domain/jobs";
 import { pool } from "@/server/platform/db";
 import { Fault } from "@/server/platform/errors/errors";
@@ -13,7 +13,6 @@ import { attemptOf } from "../rows";
 import { QUESTION } from "../running/recovery.fixture";
 import { readJob } from "../running/work";
 import { settleLateAnswer } from "./after-end";
-import { unseen } from "./ending";
 
 /*
  * Random histories of managed jobs and of everything that may end their holds late, under a budget that

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { checkLedger } from "@/server/domain/billing";
 import { systemCtx } from "@/server/domain/ctx";
-import { ending, jobLeases, rowOf } from "@/server/domain/executions";
+import { ending, jobLeases, rowOf, unseen } from "@/server/domain/executions";
 import * as jobs from "@/server/domain/jobs";
 import { createEndpoint } from "@/server/domain/webhooks";
 import { pool } from "@/server/platform/db";
@@ -15,7 +15,7 @@ import { run } from "../running/run";
 import { loadWork, readJob } from "../running/work";
 import { settleLateAnswer } from "./after-end";
 import { writeEnding } from "./end";
-import { NOTHING, unseen } from "./ending";
+import { NOTHING } from "./ending";
 
 const operator = (project: TestProject) => systemCtx("admin", project.clock.now);
 

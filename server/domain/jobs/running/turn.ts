@@ -18,6 +18,7 @@ import {
   pollCall,
   streamCall,
   submitCall,
+  unseen,
   unusable,
 } from "@/server/domain/executions";
 import { Fault, ValidationFault } from "@/server/platform/errors/errors";
@@ -25,7 +26,7 @@ import { isDatabaseOutage } from "@/server/platform/errors/outage";
 import { failpoint } from "@/server/platform/settings/failpoint";
 import type { TextCall } from "@/server/providers/define";
 import { finishLeased } from "../ending/end";
-import { foundOf, type Next, NOTHING, unseen } from "../ending/ending";
+import { foundOf, type Next, NOTHING } from "../ending/ending";
 import { neverSent } from "../ending/never-sent";
 import { frameWriter } from "../following/frames";
 import { readerOf } from "../following/reader";
