@@ -14,7 +14,7 @@ import {
   listProjects,
   makePassword,
 } from "@/server/domain/organizations";
-import { pool, withSystem } from "@/server/platform/db";
+import { pool } from "@/server/platform/db";
 import { publicUrl } from "@/server/platform/settings/env";
 
 const Account = z.object({ email: z.string(), password: z.string() });
@@ -78,7 +78,7 @@ async function keepKey(
 
 /** Does anyone have an account? The installation belongs to people from then on. */
 async function isInUse(): Promise<boolean> {
-  return (await withSystem((tx) => tx.user.findFirst({ select: { id: true } }))) !== null;
+  return (await pool.query("SELECT FROM user_account LIMIT 1")).rowCount !== 0;
 }
 
 const accountOf = (name: string): Account => ({

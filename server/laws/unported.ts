@@ -37,5 +37,4 @@ export const UNPORTED: string[] = [
   "server/domain/pins/sweep.ts",
   "server/domain/pins/testing/patience.ts",
   "server/domain/pins/transitions.ts",
-  "server/domain/signing/keys.ts",
 ];

@@ -2,19 +2,18 @@ import { randomUUID } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { expect, test } from "vitest";
 import { applyMigrations } from "@/scripts/migrate/migrations";
-import { inTransaction, pool, queryKeeping, type Transaction, withSystem } from "@/server/platform/db";
+import { inTransaction, pool, prisma, queryKeeping, type Transaction } from "@/server/platform/db";
 import { newId } from "@/server/platform/ids";
 import { HOUR_MS } from "@/server/platform/time/units";
 
 async function makeProject() {
   const organizationId = newId("organization");
   const projectId = newId("project");
-  await withSystem(async (tx) => {
-    await tx.organization.create({ data: { id: organizationId, displayName: "Test" } });
-    await tx.project.create({
-      data: { id: projectId, organizationId, displayName: "Test", slug: projectId },
-    });
-  });
+  await pool.query("INSERT INTO organization (id, display_name) VALUES ($1, 'Test')", [organizationId]);
+  await pool.query(
+    "INSERT INTO project (id, organization_id, display_name, slug) VALUES ($1, $2, 'Test', $1)",
+    [projectId, organizationId],
+  );
   return { organizationId, projectId };
 }
 
@@ -238,10 +237,10 @@ test("int8 arrives as a number and is never rounded", async () => {
 });
 
 test("Prisma and hand-written statements share one pool", async () => {
-  await withSystem(async (tx) => {
-    const [row] = await tx.$queryRaw<{ name: string }[]>`SELECT current_setting('application_name') AS name`;
-    expect(row?.name).toBe("capstan");
-  });
+  const [row] = await prisma.$queryRaw<
+    { name: string }[]
+  >`SELECT current_setting('application_name') AS name`;
+  expect(row?.name).toBe("capstan");
 });
 
 test("migrations apply once, and an edited one is refused", async () => {

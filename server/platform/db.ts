@@ -1,12 +1,10 @@
 import { PrismaPg } from "@prisma/adapter-pg";
 import pg from "pg";
-import { type Prisma, PrismaClient } from "@/server/generated/prisma/client";
+import { PrismaClient } from "@/server/generated/prisma/client";
 import { requireUtc } from "@/server/platform/database-zone";
 import { log } from "@/server/platform/log/log";
 import { env } from "@/server/platform/settings/env";
 
-/** A Prisma client inside one transaction, the only kind that the domain sees. */
-export type Tx = Prisma.TransactionClient;
 /** Anything that runs a statement: the pool, or the client of a transaction. */
 export type Queryable = Pick<pg.Pool | pg.PoolClient, "query">;
 
@@ -83,15 +81,8 @@ export function openListener(name: string, options?: string): pg.Client {
   return client;
 }
 
-/** Prisma over the first pool, seeing every project. Outside this file use withSystem. */
+/** Prisma Client over the first pool, for reads of plain rows of people and settings. It joins no transaction. */
 export const prisma: PrismaClient = database().prisma;
-
-const LIMITS = { maxWait: 5_000, timeout: 15_000 };
-
-/** Runs `work` in one transaction that can see everything: for tables without a project, and for the system's own tasks. */
-export function withSystem<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
-  return prisma.$transaction(work, LIMITS);
-}
 
 /**
  * Runs a statement that the database may refuse in the ordinary course. `pool.query` throws away the connection of every error,

@@ -2,13 +2,13 @@ import { hash } from "node:crypto";
 import { beforeAll, describe, expect, test } from "vitest";
 import { DEFAULT_SCOPES } from "@/server/domain/ctx";
 import { createKey, revokeKey } from "@/server/domain/organizations";
-import { pool, withSystem } from "@/server/platform/db";
+import { pool } from "@/server/platform/db";
 import { newId } from "@/server/platform/ids";
 import { env } from "@/server/platform/settings/env";
 import { HOUR_MS } from "@/server/platform/time/units";
 import { signIn } from "@/testing/sessions";
 import { makePerson, makeTenant, system } from "@/testing/tenants";
-import { access, changeAccess, isKeyText, keyPrefix, MOST_STALE_MS, makeKeyText, remembered } from ".";
+import { access, changeAccessBy, isKeyText, keyPrefix, MOST_STALE_MS, makeKeyText, remembered } from ".";
 import { forgetAll, LONGEST_MS, setCurrent, setListening } from "./cache";
 
 let mine: Awaited<ReturnType<typeof makeTenant>>;
@@ -190,12 +190,12 @@ describe("changed rights", () => {
 
   test("a change that fails changes nothing and is not announced", async () => {
     const id = newId("organization");
-    const work = changeAccess(async (tx) => {
-      await tx.organization.create({ data: { id, displayName: "x" } });
+    const work = changeAccessBy(async (client) => {
+      await client.query("INSERT INTO organization (id, display_name) VALUES ($1, 'x')", [id]);
       throw new Error("no");
     });
     await expect(work).rejects.toThrow("no");
-    expect(await withSystem((tx) => tx.organization.findUnique({ where: { id } }))).toBeNull();
+    expect((await pool.query("SELECT FROM organization WHERE id = $1", [id])).rowCount).toBe(0);
   });
 
   test("a session of an older version is not found", async () => {
@@ -203,7 +203,9 @@ describe("changed rights", () => {
     const find = (sessionId: string) => access.sessionPrincipal(sessionId, new Date());
     const old = await signIn(userId);
     expect(await find(old)).toMatchObject({ id: userId, sessionId: old });
-    await changeAccess((tx) => tx.user.update({ where: { id: userId }, data: { sessionVersion: 2 } }));
+    await changeAccessBy((client) =>
+      client.query("UPDATE user_account SET session_version = 2 WHERE id = $1", [userId]),
+    );
     expect(await find(old)).toBeNull();
     expect(await find(await signIn(userId))).not.toBeNull();
     expect(await find(newId("session"))).toBeNull();

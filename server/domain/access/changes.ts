@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { PoolClient } from "pg";
-import { inTransaction, pool, type Transaction, type Tx, withSystem } from "@/server/platform/db";
+import { inTransaction, pool, type Transaction } from "@/server/platform/db";
 import { log } from "@/server/platform/log/log";
 import { env } from "@/server/platform/settings/env";
 import { int4, text } from "@/server/sql/column";
@@ -28,17 +28,6 @@ const MAKE_SURE_MS = MOST_STALE_MS / 4;
 /**
  * Runs `work` in a transaction that changes rights, and returns when no web process can act on the old ones.
  */
-export function changeAccess<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
-  return untilHeard((nonce) =>
-    withSystem(async (tx) => {
-      const done = await work(tx);
-      await tx.$queryRaw`SELECT pg_notify(${ACCESS_CHANGED}, ${nonce})::text`;
-      return done;
-    }),
-  );
-}
-
-/** The same as `changeAccess`, for hand-written statements. */
 export function changeAccessBy<T>(work: (client: Transaction) => Promise<T>): Promise<T> {
   return untilHeard((nonce) =>
     inTransaction(async (client) => {

@@ -9,7 +9,7 @@ import { devicePrincipal, sessionPrincipal } from "./sessions";
 
 export { type Admission, EVERYTHING, type OwnScope, type ProjectAccess, type ReadScope } from "./authorize";
 export { MOST_STALE_MS, remembered } from "./cache";
-export { ACCESS_CHANGED, changeAccess, changeAccessBy, type Watch } from "./changes";
+export { ACCESS_CHANGED, changeAccessBy, type Watch } from "./changes";
 export { isKeyText, isTokenText, keyPrefix, makeKeyText, makeTokenText } from "./key-text";
 export { managerOf } from "./manage";
 export { personBehind } from "./person";

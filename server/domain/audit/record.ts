@@ -1,6 +1,6 @@
 import type { Ctx } from "@/server/domain/ctx";
 import { auditEntry } from "@/server/generated/schema";
-import type { Transaction, Tx } from "@/server/platform/db";
+import type { Transaction } from "@/server/platform/db";
 import type { Json } from "@/server/platform/durable/step";
 import { newId } from "@/server/platform/ids";
 import { type Column, column, names, type Of } from "@/server/sql/column";
@@ -54,10 +54,6 @@ const writing = statement("audit.record", {
 });
 
 /** Records the act in the caller's transaction, so that both are committed or neither. */
-export async function record(ctx: Ctx, act: Act, transaction: Transaction | Tx): Promise<void> {
-  const audit = [auditRow(ctx, act)];
-  if ("query" in transaction) await writing.all(transaction, { audit });
-  else
-    await transaction.$executeRaw`
-      INSERT INTO audit_entry SELECT * FROM jsonb_populate_recordset(NULL::audit_entry, ${JSON.stringify(audit)}::jsonb)`;
+export async function record(ctx: Ctx, act: Act, transaction: Transaction): Promise<void> {
+  await writing.all(transaction, { audit: [auditRow(ctx, act)] });
 }

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { ChangeGuardrails, Guardrails } from "@/server/contract/budgets";
-import { changeAccess, type ProjectAccess, personBehind } from "@/server/domain/access";
+import { changeAccessBy, type ProjectAccess, personBehind } from "@/server/domain/access";
 import { record } from "@/server/domain/audit";
 import { connectionsOf } from "@/server/domain/connections";
 import type { Ctx } from "@/server/domain/ctx";
@@ -9,7 +9,7 @@ import { budget, organization } from "@/server/generated/schema";
 import { pool } from "@/server/platform/db";
 import { fail } from "@/server/platform/errors/errors";
 import { type Micros, microsToUsd } from "@/server/platform/money";
-import { text, texts } from "@/server/sql/column";
+import { jsonb, maybe, text, texts } from "@/server/sql/column";
 import { statement } from "@/server/sql/statement";
 import { SETS } from "./owner";
 import { budgetsBy, toBudget } from "./rows";
@@ -146,6 +146,13 @@ async function read(ctx: Ctx, organizationId: string): Promise<Guardrails> {
   };
 }
 
+const setGuardrails = statement("organization.update.guardrails", {
+  params: { organizationId: text, setting: maybe(jsonb<{ perExecutionMicros: number }>()) },
+  sql: `UPDATE organization SET settings = CASE WHEN $setting::jsonb IS NULL THEN settings - 'guardrails'
+      ELSE jsonb_set(settings, '{guardrails}', $setting) END
+    WHERE id = $organizationId`,
+});
+
 /** Changes the given guardrails; null removes one. For admins of the organization and operators. */
 export async function changeGuardrails(ctx: Ctx, input: ChangeGuardrails): Promise<Guardrails> {
   const organizationId = billedOrganization(ctx, input.organizationId, SETS);
@@ -161,15 +168,12 @@ export async function changeGuardrails(ctx: Ctx, input: ChangeGuardrails): Promi
     );
   }
   if (perExecutionMicros !== undefined) {
-    const setting = perExecutionMicros === null ? null : JSON.stringify({ perExecutionMicros });
-    await changeAccess(async (tx) => {
-      await tx.$executeRaw`
-        UPDATE organization SET settings = CASE WHEN ${setting}::jsonb IS NULL THEN settings - 'guardrails'
-          ELSE jsonb_set(settings, '{guardrails}', ${setting}::jsonb) END
-        WHERE id = ${organizationId}`;
+    const setting = perExecutionMicros === null ? null : { perExecutionMicros };
+    await changeAccessBy(async (client) => {
+      await setGuardrails.all(client, { organizationId, setting });
       const details = { perExecutionMicros };
       const act = { organizationId, action: "guardrails.changed", subject: organizationId, details };
-      await record(ctx, act, tx);
+      await record(ctx, act, client);
     });
   }
   return read(ctx, organizationId);

@@ -3,7 +3,7 @@ import { managerOf } from "@/server/domain/access";
 import { record } from "@/server/domain/audit";
 import type { Ctx } from "@/server/domain/ctx";
 import { budget } from "@/server/generated/schema";
-import { inTransaction, type Queryable, type Transaction, type Tx } from "@/server/platform/db";
+import { inTransaction, type Queryable, type Transaction } from "@/server/platform/db";
 import { fail, ValidationFault } from "@/server/platform/errors/errors";
 import { newId } from "@/server/platform/ids";
 import type { Micros } from "@/server/platform/money";
@@ -73,13 +73,12 @@ type Opening = { organizationId: string; principalId: string; ceilingMicros: Mic
  */
 export async function openCeiling(
   ctx: Ctx,
-  transaction: Transaction | Tx,
+  client: Transaction,
   { organizationId, principalId, ceilingMicros, period }: Opening,
 ): Promise<void> {
   const scope = `principal:${principalId}`;
   const row = [newId("budget"), organizationId, scope, period, ceilingMicros, ctx.principal.id, ctx.now()];
-  if ("query" in transaction) await transaction.query(OPENING, row);
-  else await transaction.$executeRawUnsafe(OPENING, ...row);
+  await client.query(OPENING, row);
 }
 
 type Ceiling = Omit<SetBudget, "owner">;

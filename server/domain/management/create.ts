@@ -5,8 +5,10 @@ import { record } from "@/server/domain/audit";
 import { openCeiling } from "@/server/domain/budgets";
 import type { Ctx } from "@/server/domain/ctx";
 import { actOn, insertKey, requireRoomForKey, shownOf, toKey } from "@/server/domain/organizations";
-import { type Tx, withSystem } from "@/server/platform/db";
+import { inTransaction, type Transaction } from "@/server/platform/db";
 import { fail, ValidationFault } from "@/server/platform/errors/errors";
+import { text, texts } from "@/server/sql/column";
+import { statement } from "@/server/sql/statement";
 
 /**
  * Takes the place of an environment in the key's text: a management key belongs to none, and a leaked one is
@@ -31,28 +33,38 @@ export async function createManagementKey(ctx: Ctx, input: CreateManagementKey):
   const createdAt = ctx.now();
   const expiresAt = new Date(createdAt.getTime() + expiresInSeconds * 1000);
   const management = { projectIds: [...new Set(projectIds)], runScopes, hosts };
-  const made = await withSystem(async (tx) => {
-    await requireRoomForKey(tx, organizationId, createdAt);
-    await requireProjects(tx, organizationId, management.projectIds);
+  const made = await inTransaction(async (client) => {
+    await requireRoomForKey(client, organizationId, createdAt);
+    await requireProjects(client, organizationId, management.projectIds);
     const place = { organizationId, projectId: null, environment: ENVIRONMENT };
     const limits = { scopes, management, madeByKey: null };
-    const row = await insertKey(tx, ctx, apiKey, { ...place, ...limits, name, expiresAt, createdAt });
+    const row = await insertKey(client, ctx, apiKey, { ...place, ...limits, name, expiresAt, createdAt });
     if (ceiling)
-      await openCeiling(ctx, tx, {
+      await openCeiling(ctx, client, {
         organizationId,
         principalId: row.id,
         ceilingMicros: ceiling.micros,
         period: ceiling.period,
       });
     const details = { ...shownOf(row), ...management, ceiling: ceiling ?? null };
-    await record(ctx, { ...actOn(row), action: "management_key.created", details }, tx);
+    await record(ctx, { ...actOn(row), action: "management_key.created", details }, client);
     return row;
   });
   return { ...toKey(made), apiKey };
 }
 
-async function requireProjects(tx: Tx, organizationId: string, projectIds: string[]): Promise<void> {
-  const rows = await tx.project.findMany({ where: { organizationId, id: { in: projectIds } } });
+const findProjects = statement("project.find.of_organization", {
+  params: { organizationId: text, projectIds: texts },
+  row: { id: text },
+  sql: "SELECT id FROM project WHERE organization_id = $organizationId AND id = ANY($projectIds)",
+});
+
+async function requireProjects(
+  client: Transaction,
+  organizationId: string,
+  projectIds: string[],
+): Promise<void> {
+  const rows = await findProjects.all(client, { organizationId, projectIds });
   const known = new Set(rows.map(({ id }) => id));
   const place = projectIds.findIndex((id) => !known.has(id));
   if (place < 0) return;

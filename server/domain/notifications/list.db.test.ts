@@ -1,5 +1,5 @@
 import { beforeEach, expect, test } from "vitest";
-import { changeAccess } from "@/server/domain/access";
+import { changeAccessBy } from "@/server/domain/access";
 import { systemCtx } from "@/server/domain/ctx";
 import { inTransaction, pool } from "@/server/platform/db";
 import { newId } from "@/server/platform/ids";
@@ -65,7 +65,8 @@ test("former members and former operators no longer read an organization's notif
   const person = await member();
   await tellMembers("A");
   const again = async () => ctxOf(await personOf(person.userId));
-  await changeAccess((tx) => tx.user.update({ where: { id: person.userId }, data: { isOperator: true } }));
+  const change = (sql: string) => changeAccessBy((client) => client.query(sql, [person.userId]));
+  await change("UPDATE user_account SET is_operator = true WHERE id = $1");
   await inTransaction((client) =>
     tell(client, project.ctx, "operators", {
       occasion: `${project.organizationId}:operators`,
@@ -77,9 +78,9 @@ test("former members and former operators no longer read an organization's notif
     }),
   );
   expect(titles(await list(await again(), { limit: 9 }))).toEqual(["For operators", "A"]);
-  await changeAccess((tx) => tx.membership.deleteMany({ where: { userId: person.userId } }));
+  await change("DELETE FROM membership WHERE user_id = $1");
   expect(titles(await list(await again(), { limit: 9 }))).toEqual(["For operators"]);
-  await changeAccess((tx) => tx.user.update({ where: { id: person.userId }, data: { isOperator: false } }));
+  await change("UPDATE user_account SET is_operator = false WHERE id = $1");
   expect(await list(await again(), { limit: 9 })).toEqual({ items: [], unread: 0 });
 });
 

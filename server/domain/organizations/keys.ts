@@ -10,7 +10,7 @@ import {
 } from "@/server/contract/organizations";
 import {
   access,
-  changeAccess,
+  changeAccessBy,
   isAllowed,
   keyPrefix,
   makeKeyText,
@@ -21,9 +21,20 @@ import {
 import { record } from "@/server/domain/audit";
 import { type Ctx, DEFAULT_SCOPES, type Scope as ScopeName } from "@/server/domain/ctx";
 import { requireRoom } from "@/server/domain/plans";
-import { type Tx, withSystem } from "@/server/platform/db";
+import { inTransaction, prisma, type Transaction } from "@/server/platform/db";
 import { fail } from "@/server/platform/errors/errors";
 import { newId } from "@/server/platform/ids";
+import {
+  countWorking,
+  findOrganization,
+  findProject,
+  insert,
+  type KeyRow,
+  keepManager,
+  lock,
+  revoke,
+  revokeMade,
+} from "./key-rows";
 import { lockOrganization } from "./lock";
 
 type NewKey = Omit<z.output<typeof CreateApiKey>, "scopes"> & { scopes?: readonly ScopeName[] | undefined };
@@ -36,22 +47,22 @@ type NewKey = Omit<z.output<typeof CreateApiKey>, "scopes"> & { scopes?: readonl
 export async function createKey(ctx: Ctx, input: NewKey): Promise<NewApiKey> {
   const apiKey = makeKeyText(input.environment);
   const now = ctx.now();
-  const row = await withSystem(async (tx) => {
-    const { organizationId, projectId } = await placeOf(tx, ctx, input);
+  const row = await inTransaction(async (client) => {
+    const { organizationId, projectId } = await placeOf(client, ctx, input);
     access.authorize(ctx, "keys:write", { managed: { organizationId, projectId } });
     const manager = managerOf(ctx);
     const scopes: readonly ScopeName[] = input.scopes ?? manager?.management.runScopes ?? DEFAULT_SCOPES;
     refuseMoreThanOwn(ctx, organizationId, scopes);
     const { environment, name, expiresInSeconds } = input;
-    await requireRoomForKey(tx, organizationId, now);
+    await requireRoomForKey(client, organizationId, now);
     const wanted = expiresInSeconds ? new Date(now.getTime() + expiresInSeconds * 1000) : null;
     const madeByKey = manager?.id ?? null;
-    const made = await insertKey(tx, ctx, apiKey, {
+    const made = await insertKey(client, ctx, apiKey, {
       ...{ organizationId, projectId, environment, name, scopes, madeByKey },
-      expiresAt: await endWithin(tx, madeByKey, wanted, now),
+      expiresAt: await endWithin(client, madeByKey, wanted, now),
       createdAt: now,
     });
-    await record(ctx, { ...actOn(made), action: "key.created", details: shownOf(made) }, tx);
+    await record(ctx, { ...actOn(made), action: "key.created", details: shownOf(made) }, client);
     return made;
   });
   return { ...toKey(row), apiKey };
@@ -61,17 +72,14 @@ export async function createKey(ctx: Ctx, input: NewKey): Promise<NewApiKey> {
  * Refuses a key that would exceed the organization's plan; the lock lasts until the end of the transaction. A
  * working key that was already rotated no longer counts.
  */
-export async function requireRoomForKey(tx: Tx, organizationId: string, now: Date): Promise<void> {
-  const { settings } = await lockOrganization(tx, organizationId);
-  const working = await tx.apiKey.count({
-    where: {
-      organizationId,
-      revokedAt: null,
-      replacedBy: null,
-      OR: [{ expiresAt: null }, { expiresAt: { gt: now } }],
-    },
-  });
-  requireRoom(settings, "apiKeys", working + 1);
+export async function requireRoomForKey(
+  client: Transaction,
+  organizationId: string,
+  now: Date,
+): Promise<void> {
+  const { settings } = await lockOrganization(client, organizationId);
+  const working = await countWorking.first(client, { organizationId, now });
+  requireRoom(settings, "apiKeys", (working?.count ?? 0) + 1);
 }
 
 /**
@@ -79,15 +87,14 @@ export async function requireRoomForKey(tx: Tx, organizationId: string, now: Dat
  * management key from being revoked before the new key is written.
  */
 export async function endWithin(
-  tx: Tx,
+  client: Transaction,
   managementKeyId: string | null,
   wanted: Date | null,
   now: Date,
 ): Promise<Date | null> {
   if (managementKeyId === null) return wanted;
-  await tx.$queryRaw`SELECT FROM api_key WHERE id = ${managementKeyId} FOR SHARE`;
-  const row = await tx.apiKey.findUnique({ where: { id: managementKeyId } });
-  const end = row?.revokedAt ? null : row?.expiresAt;
+  const row = await keepManager.first(client, { keyId: managementKeyId });
+  const end = row?.revoked_at ? null : row?.expires_at;
   if (!end || end <= now)
     return fail(
       "AuthenticationFailed",
@@ -102,17 +109,21 @@ type Wanted = Pick<
 > & { scopes: readonly string[]; management?: ManagementGrant };
 
 /** Writes the row of a new key, which stores only the hash of its text. */
-export function insertKey(tx: Tx, ctx: Ctx, apiKey: string, wanted: Wanted): Promise<KeyRow> {
-  return tx.apiKey.create({
-    data: {
-      ...wanted,
-      scopes: [...new Set(wanted.scopes)],
-      id: newId("key"),
-      prefix: keyPrefix(apiKey),
-      hash: new Uint8Array(hash("sha256", apiKey, "buffer")),
-      createdBy: personOf(ctx),
-    },
+export async function insertKey(
+  client: Transaction,
+  ctx: Ctx,
+  apiKey: string,
+  wanted: Wanted,
+): Promise<KeyRow> {
+  const row = await insert.first(client, {
+    ...wanted,
+    scopes: [...new Set(wanted.scopes)],
+    id: newId("key"),
+    prefix: keyPrefix(apiKey),
+    hash: hash("sha256", apiKey, "buffer"),
+    createdBy: personOf(ctx),
   });
+  return row!; // INSERT … RETURNING of one row
 }
 
 /** The creator of a key: the person who asks, or the creator of the management key that asks. */
@@ -163,33 +174,27 @@ export function refuseMoreThanOwn(ctx: Ctx, organizationId: string, scopes: read
  * project must have the environment.
  */
 async function placeOf(
-  tx: Tx,
+  client: Transaction,
   ctx: Ctx,
   input: NewKey,
 ): Promise<{ organizationId: string; projectId: string | null }> {
   if (!input.projectId) {
-    const row = await tx.organization.findUnique({ where: { id: input.organizationId ?? "" } });
+    const row = await findOrganization.first(client, { organizationId: input.organizationId ?? "" });
     return { organizationId: row?.id ?? fail("NotFound", "There is no such organization."), projectId: null };
   }
-  const row = await tx.project.findUnique({
-    where: { id: input.projectId },
-    include: { environments: true },
-  });
+  const row = await findProject.first(client, { projectId: input.projectId, environment: input.environment });
   if (!row) return fail("NotFound", "There is no such project.");
   access.authorize(ctx, "keys:write", {
-    managed: { organizationId: row.organizationId, projectId: row.id },
+    managed: { organizationId: row.organization_id, projectId: row.id },
   });
   if (row.status !== "active")
     fail("InvalidInput", "This project is archived. Restore it before you create a key for it.");
-  const isKnown = row.environments.some(
-    ({ slug, status }) => slug === input.environment && status === "active",
-  );
-  if (!isKnown)
+  if (!row.is_known)
     fail(
       "InvalidInput",
       `The project has no environment ${input.environment}. Create it first, or choose another.`,
     );
-  return { organizationId: row.organizationId, projectId: row.id };
+  return { organizationId: row.organization_id, projectId: row.id };
 }
 
 /**
@@ -203,16 +208,14 @@ export async function listKeys(
   const manager = managerOf(ctx);
   const visible = visibleOrganizations(ctx);
   const own = manager ? { madeByKey: manager.id } : visible ? { organizationId: { in: visible } } : {};
-  const rows = await withSystem((tx) =>
-    tx.apiKey.findMany({
-      where: {
-        AND: [own, organizationId ? { organizationId } : {}],
-        ...(projectId ? { projectId } : {}),
-        ...(includeRevoked ? {} : { revokedAt: null }),
-      },
-      orderBy: { id: "desc" },
-    }),
-  );
+  const rows = await prisma.apiKey.findMany({
+    where: {
+      AND: [own, organizationId ? { organizationId } : {}],
+      ...(projectId ? { projectId } : {}),
+      ...(includeRevoked ? {} : { revokedAt: null }),
+    },
+    orderBy: { id: "desc" },
+  });
   return rows.map(toKey);
 }
 
@@ -222,12 +225,10 @@ export async function listKeys(
  */
 export async function listKeysOfProject(ctx: Ctx, projectId: string): Promise<ApiKey[]> {
   const { organizationId } = await access.authorize(ctx, "jobs:read", { projectId });
-  const rows = await withSystem((tx) =>
-    tx.apiKey.findMany({
-      where: { organizationId, OR: [{ projectId: null }, { projectId }] },
-      orderBy: { id: "desc" },
-    }),
-  );
+  const rows = await prisma.apiKey.findMany({
+    where: { organizationId, OR: [{ projectId: null }, { projectId }] },
+    orderBy: { id: "desc" },
+  });
   return rows.map(toKey);
 }
 
@@ -237,25 +238,21 @@ export async function listKeysOfProject(ctx: Ctx, projectId: string): Promise<Ap
  * management key that created it; NotFound for a foreign key.
  */
 export async function revokeKey(ctx: Ctx, keyId: string): Promise<ApiKey> {
-  return changeAccess(async (tx) => {
-    const known = await lockKey(tx, ctx, keyId);
+  return changeAccessBy(async (client) => {
+    const known = await lockKey(client, ctx, keyId);
     if (known.revokedAt) return toKey(known);
-    const revokedAt = ctx.now();
-    const row = await tx.apiKey.update({ where: { id: keyId }, data: { revokedAt } });
-    const made = await tx.apiKey.updateManyAndReturn({
-      where: { madeByKey: keyId, revokedAt: null },
-      data: { revokedAt },
-    });
+    const now = ctx.now();
+    const row = (await revoke.first(client, { keyId, now }))!; // locked above
+    const made = await revokeMade.all(client, { keyId, now });
     const details = { ...shownOf(row), ...(row.management ? { alsoRevoked: made.map(({ id }) => id) } : {}) };
-    await record(ctx, { ...actOn(row), action: "key.revoked", details }, tx);
+    await record(ctx, { ...actOn(row), action: "key.revoked", details }, client);
     return toKey(row);
   });
 }
 
 /** Locks a key that the caller may change until the end of the transaction. */
-export async function lockKey(tx: Tx, ctx: Ctx, keyId: string): Promise<KeyRow> {
-  await tx.$queryRaw`SELECT FROM api_key WHERE id = ${keyId} FOR UPDATE`;
-  const row = await tx.apiKey.findUnique({ where: { id: keyId } });
+export async function lockKey(client: Transaction, ctx: Ctx, keyId: string): Promise<KeyRow> {
+  const row = await lock.first(client, { keyId });
   const isItself = ctx.principal.kind === "service_principal" && ctx.principal.id === keyId;
   const manager = managerOf(ctx);
   const isMade = manager !== null && row?.madeByKey === manager.id;
@@ -265,24 +262,6 @@ export async function lockKey(tx: Tx, ctx: Ctx, keyId: string): Promise<KeyRow> 
   else if (!isItself) access.authorize(ctx, "member", { organizationId: row.organizationId });
   return row;
 }
-
-export type KeyRow = {
-  id: string;
-  name: string;
-  prefix: string;
-  organizationId: string;
-  projectId: string | null;
-  environment: string;
-  scopes: string[];
-  createdBy: string | null;
-  createdAt: Date;
-  expiresAt: Date | null;
-  revokedAt: Date | null;
-  lastUsedAt: Date | null;
-  replacedBy: string | null;
-  management: unknown;
-  madeByKey: string | null;
-};
 
 export function toKey(row: KeyRow): ApiKey {
   return {

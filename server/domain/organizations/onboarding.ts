@@ -1,12 +1,31 @@
 import type { z } from "zod";
 import type { Onboard, Onboarded } from "@/server/contract/members";
-import { changeAccess } from "@/server/domain/access";
-import { record } from "@/server/domain/audit";
+import { changeAccessBy } from "@/server/domain/access";
 import type { Ctx } from "@/server/domain/ctx";
+import { userAccount } from "@/server/generated/schema";
 import { fail } from "@/server/platform/errors/errors";
 import { newId } from "@/server/platform/ids";
 import { env } from "@/server/platform/settings/env";
+import { text, timestamptz } from "@/server/sql/column";
+import { statement } from "@/server/sql/statement";
+import { insertOrganization } from "./organizations";
+import { insertMembership } from "./people";
 import { insertProject } from "./projects/projects";
+
+const lockUser = statement("user.lock", {
+  params: { userId: text },
+  row: { founded_at: userAccount.founded_at },
+  sql: "SELECT founded_at FROM user_account WHERE id = $userId FOR UPDATE",
+});
+const findMembership = statement("membership.find.any", {
+  params: { userId: text },
+  row: { organization_id: text },
+  sql: "SELECT organization_id FROM membership WHERE user_id = $userId LIMIT 1",
+});
+const setFounded = statement("user.update.founded", {
+  params: { userId: text, now: timestamptz },
+  sql: "UPDATE user_account SET founded_at = $now WHERE id = $userId",
+});
 
 /**
  * True if people without an organization may create one. In production only if the installation allows it.
@@ -28,25 +47,20 @@ export async function onboard(ctx: Ctx, input: Onboard): Promise<z.output<typeof
       "AuthorizationFailed",
       "Only an operator can create organizations in this installation. Ask your operator.",
     );
-  return changeAccess(async (tx) => {
+  return changeAccessBy(async (client) => {
     // The lock makes two concurrent clicks create one organization.
-    const [person] = await tx.$queryRaw<{ founded_at: Date | null }[]>`
-      SELECT founded_at FROM user_account WHERE id = ${principal.id} FOR UPDATE`;
-    if (await tx.membership.findFirst({ where: { userId: principal.id } }))
+    const person = await lockUser.first(client, { userId: principal.id });
+    if (await findMembership.first(client, { userId: principal.id }))
       fail("AuthorizationFailed", "You already belong to an organization. Ask an operator for another one.");
     // Each organization begins with an allowance, so leaving one must not allow creating another.
     if (person?.founded_at)
       fail("AuthorizationFailed", "You already created an organization. Ask an operator for another one.");
-    await tx.user.update({ where: { id: principal.id }, data: { foundedAt: ctx.now() } });
+    await setFounded.run(client, { userId: principal.id, now: ctx.now() });
     const organizationId = newId("organization");
-    const displayName = input.organizationName;
-    await tx.organization.create({ data: { id: organizationId, displayName, createdAt: ctx.now() } });
-    await tx.membership.create({
-      data: { userId: principal.id, organizationId, role: "owner", createdAt: ctx.now() },
-    });
-    const act = { organizationId, subject: organizationId, action: "organization.created" };
-    await record(ctx, { ...act, details: { displayName } }, tx);
-    const { projectId } = await insertProject(tx, ctx, { organizationId, name: input.projectName });
+    await insertOrganization(client, ctx, { id: organizationId, displayName: input.organizationName });
+    const owner = { userId: principal.id, organizationId, role: "owner", createdAt: ctx.now() };
+    await insertMembership.run(client, owner);
+    const { projectId } = await insertProject(client, ctx, { organizationId, name: input.projectName });
     return { organizationId, projectId };
   });
 }

@@ -5,10 +5,10 @@ import { access, membershipsOf, visibleOrganizations } from "@/server/domain/acc
 import { record } from "@/server/domain/audit";
 import type { Ctx, Role } from "@/server/domain/ctx";
 import { organization } from "@/server/generated/schema";
-import { inTransaction, type Tx, withSystem } from "@/server/platform/db";
+import { inTransaction, prisma, type Transaction } from "@/server/platform/db";
 import { fail } from "@/server/platform/errors/errors";
 import { newId } from "@/server/platform/ids";
-import { text } from "@/server/sql/column";
+import { maybe, text, texts, timestamptz } from "@/server/sql/column";
 import { statement } from "@/server/sql/statement";
 
 /** Creates an organization. Operators only. */
@@ -17,20 +17,31 @@ export async function createOrganization(
   { name }: z.output<typeof CreateOrganization>,
 ): Promise<Organization> {
   access.authorize(ctx, "operator");
-  const data = { id: newId("organization"), displayName: name, createdAt: ctx.now() };
-  const row = await withSystem(async (tx) => {
-    const made = await tx.organization.create({ data });
-    const act = { organizationId: made.id, subject: made.id, action: "organization.created" };
-    await record(ctx, { ...act, details: { displayName: name } }, tx);
-    return made;
-  });
-  return toOrganization(row);
+  const id = newId("organization");
+  await inTransaction((client) => insertOrganization(client, ctx, { id, displayName: name }));
+  return { organizationId: id, displayName: name, createdAt: ctx.now().toISOString() };
+}
+
+const insert = statement("organization.insert", {
+  params: { id: text, displayName: text, createdAt: timestamptz },
+  sql: "INSERT INTO organization (id, display_name, created_at) VALUES ($id, $displayName, $createdAt)",
+});
+
+/** Writes a new organization and who made it. */
+export async function insertOrganization(
+  client: Transaction,
+  ctx: Ctx,
+  { id, displayName }: { id: string; displayName: string },
+): Promise<void> {
+  await insert.all(client, { id, displayName, createdAt: ctx.now() });
+  const act = { organizationId: id, subject: id, action: "organization.created" };
+  await record(ctx, { ...act, details: { displayName } }, client);
 }
 
 /** One organization. NotFound for strangers. */
 export async function getOrganization(ctx: Ctx, organizationId: string): Promise<OrganizationDetail> {
   access.authorize(ctx, "viewer", { organizationId });
-  const row = await withSystem((tx) => tx.organization.findUnique({ where: { id: organizationId } }));
+  const row = await prisma.organization.findUnique({ where: { id: organizationId } });
   return toDetail(ctx, row ?? fail("NotFound", "There is no such organization."));
 }
 
@@ -91,20 +102,22 @@ export async function listJoinedOrganizations(ctx: Ctx): Promise<(Organization &
 }
 
 const readOrganizations = (where: { id?: { in: string[] } }): Promise<Row[]> =>
-  withSystem((tx) => tx.organization.findMany({ where, orderBy: [{ createdAt: "asc" }, { id: "asc" }] }));
+  prisma.organization.findMany({ where, orderBy: [{ createdAt: "asc" }, { id: "asc" }] });
+
+const choose = statement("organization.find.visible", {
+  params: { visible: maybe(texts), organizationId: maybe(text) },
+  row: { id: text },
+  sql: `SELECT id FROM organization WHERE ($visible::text[] IS NULL OR id = ANY($visible))
+    AND ($organizationId::text IS NULL OR id = $organizationId) ORDER BY created_at, id LIMIT 1`,
+});
 
 /** The named organization, or the oldest one that the caller sees. NotFound if there is none. */
 export async function chooseOrganization(
-  tx: Tx,
+  client: Transaction,
   ctx: Ctx,
   organizationId: string | undefined,
 ): Promise<string> {
-  const visible = visibleOrganizations(ctx);
-  const row = await tx.organization.findFirst({
-    where: { AND: [visible ? { id: { in: visible } } : {}, organizationId ? { id: organizationId } : {}] },
-    orderBy: [{ createdAt: "asc" }, { id: "asc" }],
-    select: { id: true },
-  });
+  const row = await choose.first(client, { visible: visibleOrganizations(ctx), organizationId });
   return row?.id ?? fail("NotFound", "There is no such organization.");
 }
 

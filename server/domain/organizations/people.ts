@@ -1,16 +1,59 @@
 import type { z } from "zod";
 import { type CreateUser, type GrantOperator, type Person, Role } from "@/server/contract/organizations";
-import { access, changeAccess, isOperator, visibleOrganizations } from "@/server/domain/access";
+import { access, changeAccessBy, isOperator, visibleOrganizations } from "@/server/domain/access";
 import { INSTALLATION, record } from "@/server/domain/audit";
 import type { Ctx } from "@/server/domain/ctx";
-import { withSystem } from "@/server/platform/db";
+import { membership, userAccount } from "@/server/generated/schema";
+import { prisma } from "@/server/platform/db";
 import { fail } from "@/server/platform/errors/errors";
 import { newId } from "@/server/platform/ids";
+import { json, maybe, type Of, pick, text, texts, timestamptz } from "@/server/sql/column";
+import { statement } from "@/server/sql/statement";
 import { chooseOrganization } from "./organizations";
 import { takeSeat } from "./seats";
 import { hashPassword, makePassword } from "./sign-in/passwords";
 
 const withMemberships = { memberships: { orderBy: { createdAt: "asc" } } } as const;
+
+/** A person as Prisma Client reads them too. */
+const PERSON = {
+  ...pick(userAccount, "id email"),
+  displayName: userAccount.display_name,
+  isOperator: userAccount.is_operator,
+  createdAt: userAccount.created_at,
+  memberships: json<{ organizationId: string; role: string }[] | null>(),
+};
+type PersonRow = Of<typeof PERSON>;
+const PERSON_COLUMNS = `id, email, display_name AS "displayName", is_operator AS "isOperator", created_at AS "createdAt",
+  (SELECT json_agg(json_build_object('organizationId', organization_id, 'role', role) ORDER BY membership.created_at)
+   FROM membership WHERE user_id = user_account.id) AS memberships`;
+
+const findByEmail = statement("user.find.by_email", {
+  params: { email: text },
+  row: { id: text, organization_ids: texts },
+  sql: `SELECT id, ARRAY(SELECT organization_id FROM membership WHERE user_id = user_account.id) AS organization_ids
+    FROM user_account WHERE email = $email`,
+});
+const readPerson = statement("user.read.person", {
+  params: { id: text },
+  row: PERSON,
+  sql: `SELECT ${PERSON_COLUMNS} FROM user_account WHERE id = $id`,
+});
+const makeOperator = statement("user.update.operator", {
+  params: { email: text },
+  row: PERSON,
+  sql: `UPDATE user_account SET is_operator = true WHERE email = $email RETURNING ${PERSON_COLUMNS}`,
+});
+const insertUser = statement("user.insert", {
+  params: { id: text, email: text, displayName: text, passwordHash: maybe(text), createdAt: timestamptz },
+  sql: `INSERT INTO user_account (id, email, display_name, password_hash, created_at)
+    VALUES ($id, $email, $displayName, $passwordHash, $createdAt)`,
+});
+export const insertMembership = statement("membership.insert", {
+  params: { userId: text, organizationId: text, role: membership.role, createdAt: timestamptz },
+  sql: `INSERT INTO membership (user_id, organization_id, role, created_at)
+    VALUES ($userId, $organizationId, $role, $createdAt)`,
+});
 
 /** A person who can sign in; `password` is present only if it was generated here. */
 export type NewPerson = Person & { password?: string; organizationId: string; role: z.output<typeof Role> };
@@ -23,12 +66,12 @@ export type NewPerson = Person & { password?: string; organizationId: string; ro
 export async function createUser(ctx: Ctx, input: z.output<typeof CreateUser>): Promise<NewPerson> {
   const password = input.password ?? makePassword();
   const passwordHash = await hashPassword(password);
-  return changeAccess(async (tx) => {
-    const organizationId = await chooseOrganization(tx, ctx, input.organizationId);
+  return changeAccessBy(async (client) => {
+    const organizationId = await chooseOrganization(client, ctx, input.organizationId);
     access.authorize(ctx, input.role === "owner" ? "owner" : "admin", { organizationId });
-    await takeSeat(tx, organizationId, input.email, ctx.now());
-    const known = await tx.user.findUnique({ where: { email: input.email }, include: withMemberships });
-    if (known?.memberships.some((membership) => membership.organizationId === organizationId)) {
+    await takeSeat(client, organizationId, input.email, ctx.now());
+    const known = await findByEmail.first(client, { email: input.email });
+    if (known?.organization_ids.includes(organizationId)) {
       fail("InvalidInput", "This person already belongs to the organization.");
     }
     if (known && !isOperator(ctx))
@@ -39,16 +82,18 @@ export async function createUser(ctx: Ctx, input: z.output<typeof CreateUser>): 
     const id = known?.id ?? newId("user");
     if (!known) {
       const displayName = input.displayName ?? input.email.slice(0, input.email.indexOf("@"));
-      await tx.user.create({
-        data: { id, email: input.email, displayName, passwordHash, createdAt: ctx.now() },
-      });
+      const made = { id, email: input.email, displayName, passwordHash, createdAt: ctx.now() };
+      await insertUser.run(client, made);
     }
-    await tx.membership.create({
-      data: { userId: id, organizationId, role: input.role, createdAt: ctx.now() },
+    await insertMembership.run(client, {
+      userId: id,
+      organizationId,
+      role: input.role,
+      createdAt: ctx.now(),
     });
     const details = { email: input.email, role: input.role, isNew: !known };
-    await record(ctx, { organizationId, subject: id, action: "member.added", details }, tx);
-    const row = await tx.user.findUniqueOrThrow({ where: { id }, include: withMemberships });
+    await record(ctx, { organizationId, subject: id, action: "member.added", details }, client);
+    const row = (await readPerson.first(client, { id }))!; // it was written or found above
     const madeUp = known || input.password ? {} : { password };
     return { ...toPerson(row, visibleOrganizations(ctx)), ...madeUp, organizationId, role: input.role };
   });
@@ -57,18 +102,16 @@ export async function createUser(ctx: Ctx, input: z.output<typeof CreateUser>): 
 /** The people of the caller's organizations, oldest first; an operator sees all. */
 export async function listUsers(ctx: Ctx, organizationId?: string): Promise<Person[]> {
   const visible = visibleOrganizations(ctx);
-  const membership = {
+  const joined = {
     ...(visible ? { organizationId: { in: visible } } : {}),
     ...(organizationId ? { AND: { organizationId } } : {}),
   };
   const everybody = isOperator(ctx) && !organizationId;
-  const rows = await withSystem((tx) =>
-    tx.user.findMany({
-      where: everybody ? {} : { memberships: { some: membership } },
-      orderBy: [{ createdAt: "asc" }, { id: "asc" }],
-      include: withMemberships,
-    }),
-  );
+  const rows = await prisma.user.findMany({
+    where: everybody ? {} : { memberships: { some: joined } },
+    orderBy: [{ createdAt: "asc" }, { id: "asc" }],
+    include: withMemberships,
+  });
   return rows.map((row) => toPerson(row, visible));
 }
 
@@ -78,16 +121,11 @@ export async function listUsers(ctx: Ctx, organizationId?: string): Promise<Pers
  */
 export async function grantOperator(ctx: Ctx, { email }: z.output<typeof GrantOperator>): Promise<Person> {
   access.authorize(ctx, "operator");
-  return changeAccess(async (tx) => {
-    const known = await tx.user.findUnique({ where: { email }, select: { id: true } });
-    if (!known) fail("NotFound", "No account has this email address.");
-    const row = await tx.user.update({
-      where: { id: known.id },
-      data: { isOperator: true },
-      include: withMemberships,
-    });
-    const act = { organizationId: INSTALLATION, subject: known.id, action: "operator.granted" };
-    await record(ctx, { ...act, details: { email } }, tx);
+  return changeAccessBy(async (client) => {
+    const row = await makeOperator.first(client, { email });
+    if (!row) fail("NotFound", "No account has this email address.");
+    const act = { organizationId: INSTALLATION, subject: row.id, action: "operator.granted" };
+    await record(ctx, { ...act, details: { email } }, client);
     return toPerson(row, null);
   });
 }
@@ -95,28 +133,19 @@ export async function grantOperator(ctx: Ctx, { email }: z.output<typeof GrantOp
 /** The operators of this installation. Operators only. */
 export async function listOperators(ctx: Ctx): Promise<Person[]> {
   access.authorize(ctx, "operator");
-  const rows = await withSystem((tx) =>
-    tx.user.findMany({
-      where: { isOperator: true },
-      orderBy: { createdAt: "asc" },
-      include: withMemberships,
-    }),
-  );
+  const rows = await prisma.user.findMany({
+    where: { isOperator: true },
+    orderBy: { createdAt: "asc" },
+    include: withMemberships,
+  });
   return rows.map((row) => toPerson(row, null));
 }
 
-type PersonRow = {
-  id: string;
-  email: string;
-  displayName: string;
-  isOperator: boolean;
-  createdAt: Date;
-  memberships: { organizationId: string; role: string }[];
-};
-
 /** `visible`: the organizations whose memberships the reader may see; null means all. */
 function toPerson(row: PersonRow, visible: string[] | null): Person {
-  const known = row.memberships.filter(({ organizationId }) => !visible || visible.includes(organizationId));
+  const known = (row.memberships ?? []).filter(
+    ({ organizationId }) => !visible || visible.includes(organizationId),
+  );
   return {
     userId: row.id,
     email: row.email,

@@ -1,9 +1,10 @@
 import type { RotateApiKey } from "@/server/contract/keys";
 import { type NewApiKey, Scope } from "@/server/contract/organizations";
-import { changeAccess, makeKeyText } from "@/server/domain/access";
+import { changeAccessBy, makeKeyText } from "@/server/domain/access";
 import { record } from "@/server/domain/audit";
 import type { Ctx } from "@/server/domain/ctx";
 import { fail } from "@/server/platform/errors/errors";
+import { passBudgets, replace } from "./key-rows";
 import { actOn, endWithin, insertKey, lockKey, refuseMoreThanOwn, shownOf, toKey } from "./keys";
 
 /**
@@ -17,8 +18,8 @@ export async function rotateKey(
   keyId: string,
   { overlapSeconds }: RotateApiKey,
 ): Promise<NewApiKey> {
-  return changeAccess(async (tx) => {
-    const old = await lockKey(tx, ctx, keyId);
+  return changeAccessBy(async (client) => {
+    const old = await lockKey(client, ctx, keyId);
     if (old.management)
       fail("KeyNotRotatable", "A management key cannot be rotated. Ask an owner to create another one.", {
         keyId,
@@ -39,28 +40,25 @@ export async function rotateKey(
     const { organizationId, projectId, environment, name, scopes, madeByKey } = old;
     const lifetimeMs = old.expiresAt && old.expiresAt.getTime() - old.createdAt.getTime();
     const wanted = lifetimeMs === null ? null : new Date(now.getTime() + lifetimeMs);
-    const expiresAt = await endWithin(tx, madeByKey, wanted, now);
+    const expiresAt = await endWithin(client, madeByKey, wanted, now);
     const apiKey = makeKeyText(environment);
     const place = { organizationId, projectId, environment };
     const kept = { ...place, name, scopes, madeByKey };
-    const made = await insertKey(tx, ctx, apiKey, { ...kept, expiresAt, createdAt: now });
+    const made = await insertKey(client, ctx, apiKey, { ...kept, expiresAt, createdAt: now });
     const overlapEnd = new Date(now.getTime() + overlapSeconds * 1000);
     const end = old.expiresAt && old.expiresAt < overlapEnd ? old.expiresAt : overlapEnd;
-    await tx.apiKey.update({
-      where: { id: keyId },
-      data: { replacedBy: made.id, ...(overlapSeconds === 0 ? { revokedAt: now } : { expiresAt: end }) },
-    });
+    const ended = overlapSeconds === 0 ? { revokedAt: now } : { expiresAt: end };
+    await replace.all(client, { keyId, replacedBy: made.id, ...ended });
     // The old key's budgets become the new key's; while both work, they share them.
-    const passed = await tx.$queryRaw<{ budgets: number }[]>`
-      SELECT capstan_transfer_budgets(${organizationId}, ${keyId}, ${made.id}, ${now}) AS budgets`;
+    const passed = await passBudgets.first(client, { organizationId, keyId, successorId: made.id, now });
     const details = {
       ...shownOf(made),
       replacedBy: made.id,
       overlapSeconds,
       oldPrefix: old.prefix,
-      budgets: passed[0]?.budgets ?? 0,
+      budgets: passed?.budgets ?? 0,
     };
-    await record(ctx, { ...actOn(old), action: "key.rotated", details }, tx);
+    await record(ctx, { ...actOn(old), action: "key.rotated", details }, client);
     return { ...toKey(made), apiKey };
   });
 }

@@ -2,9 +2,12 @@ import { createHash, createPrivateKey, generateKeyPairSync, type KeyObject, sign
 import type { JsonWebKeySet, SigningKey } from "@/server/contract/receipts";
 import { access } from "@/server/domain/access";
 import type { Ctx } from "@/server/domain/ctx";
+import { signingKey } from "@/server/generated/schema";
 import { openSecret, sealSecret } from "@/server/platform/crypto/vault";
-import { pool, withSystem } from "@/server/platform/db";
+import { inTransaction, pool } from "@/server/platform/db";
 import { log } from "@/server/platform/log/log";
+import { jsonb, pick, text, timestamptz } from "@/server/sql/column";
+import { statement } from "@/server/sql/statement";
 
 /*
  * Receipts are signed with Ed25519 keys. One key is active at a time and is created on first use; private
@@ -92,11 +95,13 @@ const toSigner = (row: KeyRow): Signer => ({
 
 const placeOf = (keyId: string) => `signing_key|${keyId}|private_key`;
 
+const readActive = statement("signing_key.read.active", {
+  row: pick(signingKey, "id private_key"),
+  sql: "SELECT id, private_key FROM signing_key WHERE retired_at IS NULL",
+});
+
 async function activeRow(): Promise<KeyRow | null> {
-  const { rows } = await pool.query<KeyRow>(
-    "SELECT id, private_key FROM signing_key WHERE retired_at IS NULL",
-  );
-  return rows[0] ?? null;
+  return readActive.first(pool, {});
 }
 
 /**
@@ -109,17 +114,29 @@ async function makeKey(now: Date, replace: boolean): Promise<KeyRow> {
   const jwk: PublicJwk = { kty: "OKP", crv: "Ed25519", x: x ?? "" };
   const id = thumbprintOf(jwk);
   const pkcs8 = made.privateKey.export({ format: "der", type: "pkcs8" });
-  return withSystem(async (tx) => {
+  return inTransaction(async (client) => {
     // The lock orders rotations and first uses; readers do not wait for it.
-    await tx.$executeRaw`LOCK TABLE signing_key IN SHARE ROW EXCLUSIVE MODE`;
-    const active = await tx.signingKey.findFirst({ where: { retiredAt: null } });
-    if (active && !replace) return { id: active.id, private_key: active.privateKey };
-    if (active) await tx.signingKey.update({ where: { id: active.id }, data: { retiredAt: now } });
+    await lockKeys.run(client, {});
+    const active = await readActive.first(client, {});
+    if (active && !replace) return active;
+    if (active) await retireKey.run(client, { id: active.id, now });
     const privateKey = sealSecret(pkcs8, placeOf(id));
-    await tx.signingKey.create({ data: { id, publicKey: jwk, privateKey, createdAt: now } });
+    await insertKey.run(client, { id, publicKey: jwk, privateKey, now });
     return { id, private_key: privateKey };
   });
 }
+
+const lockKeys = statement("signing_key.lock", {
+  sql: "LOCK TABLE signing_key IN SHARE ROW EXCLUSIVE MODE",
+});
+const retireKey = statement("signing_key.retire", {
+  params: { id: text, now: timestamptz },
+  sql: "UPDATE signing_key SET retired_at = $now WHERE id = $id",
+});
+const insertKey = statement("signing_key.insert", {
+  params: { id: text, publicKey: signingKey.public_key, privateKey: text, now: timestamptz },
+  sql: "INSERT INTO signing_key (id, public_key, private_key, created_at) VALUES ($id, $publicKey, $privateKey, $now)",
+});
 
 /** RFC 7638: SHA-256 of the required members in the order of their names. */
 function thumbprintOf({ crv, kty, x }: PublicJwk): string {
@@ -136,12 +153,15 @@ export async function rotateSigningKey(ctx: Ctx): Promise<SigningKey> {
   return key;
 }
 
+const readKeys = statement("signing_key.list", {
+  row: { ...pick(signingKey, "id created_at retired_at"), public_key: jsonb<PublicJwk>() },
+  sql: "SELECT id, created_at, retired_at, public_key FROM signing_key ORDER BY created_at DESC, id",
+});
+
 /** Lists all signing keys, newest first, without their private keys. */
 export async function listSigningKeys(ctx: Ctx): Promise<SigningKey[]> {
   access.authorize(ctx, "operator");
-  const { rows } = await pool.query<{ id: string; created_at: Date; retired_at: Date | null }>(
-    "SELECT id, created_at, retired_at FROM signing_key ORDER BY created_at DESC, id",
-  );
+  const rows = await readKeys.all(pool, {});
   return rows.map((row) => ({
     keyId: row.id,
     algorithm: "EdDSA",
@@ -170,9 +190,7 @@ export function publicKeys(): Promise<JsonWebKeySet> {
 
 async function readPublicKeys(): Promise<JsonWebKeySet> {
   await currentSigner();
-  const { rows } = await pool.query<{ id: string; public_key: PublicJwk }>(
-    "SELECT id, public_key FROM signing_key ORDER BY created_at DESC, id",
-  );
+  const rows = await readKeys.all(pool, {});
   return {
     keys: rows.map(({ id, public_key: { kty, crv, x } }) => ({
       kty,

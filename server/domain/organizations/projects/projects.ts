@@ -5,9 +5,11 @@ import { access, membershipsOf, visibleOrganizations } from "@/server/domain/acc
 import { record } from "@/server/domain/audit";
 import type { Ctx, Role } from "@/server/domain/ctx";
 import { requireRoom } from "@/server/domain/plans";
-import { type Tx, withSystem } from "@/server/platform/db";
+import { inTransaction, prisma, type Transaction } from "@/server/platform/db";
 import { fail } from "@/server/platform/errors/errors";
 import { newId } from "@/server/platform/ids";
+import { int4, jsonb, maybe, text, texts, timestamptz } from "@/server/sql/column";
+import { statement } from "@/server/sql/statement";
 import { lockOrganization } from "../lock";
 import { chooseOrganization } from "../organizations";
 
@@ -33,16 +35,46 @@ export async function createProject(
   input: z.output<typeof CreateProject>,
   extra: Extra = {},
 ): Promise<Project> {
-  return withSystem(async (tx) => {
-    const organizationId = await chooseOrganization(tx, ctx, input.organizationId);
+  return inTransaction(async (client) => {
+    const organizationId = await chooseOrganization(client, ctx, input.organizationId);
     access.authorize(ctx, "admin", { organizationId });
-    return insertProject(tx, ctx, { organizationId, name: input.name, extra });
+    return insertProject(client, ctx, { organizationId, name: input.name, extra });
   });
 }
 
+const countProjects = statement("project.count", {
+  params: { organizationId: text },
+  row: { active: int4, every: int4 },
+  sql: `SELECT count(*) FILTER (WHERE status = 'active')::int AS active, count(*)::int AS every
+    FROM project WHERE organization_id = $organizationId`,
+});
+const findSlugs = statement("project.find.slugs", {
+  params: { organizationId: text, stem: text },
+  row: { slug: text },
+  sql: "SELECT slug FROM project WHERE organization_id = $organizationId AND starts_with(slug, $stem)",
+});
+const insert = statement("project.insert", {
+  params: {
+    id: text,
+    organizationId: text,
+    displayName: text,
+    slug: text,
+    repository: maybe(jsonb<Repository>()),
+    createdAt: timestamptz,
+  },
+  sql: `INSERT INTO project (id, organization_id, display_name, slug, repository, created_at)
+    VALUES ($id, $organizationId, $displayName, $slug, $repository, $createdAt)`,
+});
+const insertEnvironments = statement("environment.insert.first", {
+  params: { projectId: text, ids: texts, slugs: texts, displayNames: texts },
+  sql: `INSERT INTO environment (id, project_id, slug, display_name)
+    SELECT id, $projectId, slug, display_name FROM unnest($ids::text[], $slugs::text[], $displayNames::text[])
+      AS made (id, slug, display_name)`,
+});
+
 /** Writes a new project. The caller must have checked the right in the organization. */
 export async function insertProject(
-  tx: Tx,
+  client: Transaction,
   ctx: Ctx,
   {
     organizationId,
@@ -51,47 +83,50 @@ export async function insertProject(
   }: { organizationId: string; name: string; extra?: Extra | undefined },
 ): Promise<Project> {
   // Concurrent projects with the same name wait for each other, so that each finds a free slug.
-  const { settings } = await lockOrganization(tx, organizationId);
-  const active = await tx.project.count({ where: { organizationId, status: "active" } });
+  const { settings } = await lockOrganization(client, organizationId);
+  const { active, every } = (await countProjects.first(client, { organizationId }))!; // an aggregate has a row
   requireRoom(settings, "projects", active + 1);
-  if ((await tx.project.count({ where: { organizationId } })) >= MOST_PROJECTS)
+  if (every >= MOST_PROJECTS)
     fail("InvalidInput", `An organization can have at most ${MOST_PROJECTS} projects. Archive one first.`);
   const isNew = environment && !ENVIRONMENTS.some(({ slug }) => slug === environment);
   const environments = isNew
     ? [...ENVIRONMENTS, { slug: environment, displayName: environment }]
     : ENVIRONMENTS;
   requireRoom(settings, "environments", environments.length);
-  const row = await tx.project.create({
-    data: {
-      id: newId("project"),
-      organizationId,
-      displayName: name,
-      slug: await freeSlug(tx, organizationId, name),
-      ...(repository ? { repository } : {}),
-      createdAt: ctx.now(),
-      environments: { create: environments.map((each) => ({ ...each, id: newId("environment") })) },
-    },
-    include: withEnvironments,
+  const row = {
+    id: newId("project"),
+    organizationId,
+    displayName: name,
+    slug: await freeSlug(client, organizationId, name),
+    createdAt: ctx.now(),
+  };
+  await insert.run(client, { ...row, repository: repository ?? null });
+  const made = environments
+    .map((each) => ({ ...each, id: newId("environment") }))
+    .sort((one, other) => (one.slug < other.slug ? -1 : 1));
+  await insertEnvironments.run(client, {
+    projectId: row.id,
+    ids: made.map(({ id }) => id),
+    slugs: made.map(({ slug }) => slug),
+    displayNames: made.map(({ displayName }) => displayName),
   });
   const act = { organizationId, projectId: row.id, subject: row.id, action: "project.created" };
   const details = { displayName: name, slug: row.slug, environments: environments.map(({ slug }) => slug) };
-  await record(ctx, { ...act, details }, tx);
-  return toProject(row);
+  await record(ctx, { ...act, details }, client);
+  return toProject({ ...row, status: "active", environments: made });
 }
 
 /** The active projects of the caller's organizations, oldest first; an operator sees all. */
 export async function listProjects(ctx: Ctx, organizationId?: string): Promise<Project[]> {
   const visible = visibleOrganizations(ctx);
-  const rows = await withSystem((tx) =>
-    tx.project.findMany({
-      where: {
-        AND: [visible ? { organizationId: { in: visible } } : {}, organizationId ? { organizationId } : {}],
-        status: "active",
-      },
-      orderBy: [{ createdAt: "asc" }, { id: "asc" }],
-      include: withEnvironments,
-    }),
-  );
+  const rows = await prisma.project.findMany({
+    where: {
+      AND: [visible ? { organizationId: { in: visible } } : {}, organizationId ? { organizationId } : {}],
+      status: "active",
+    },
+    orderBy: [{ createdAt: "asc" }, { id: "asc" }],
+    include: withEnvironments,
+  });
   return rows.map(toProject);
 }
 
@@ -109,13 +144,11 @@ type JoinedProject = Pick<Project, "projectId" | "displayName" | "organizationId
  */
 export async function listJoinedProjects(ctx: Ctx): Promise<JoinedProject[]> {
   const memberships = membershipsOf(ctx);
-  const rows = await withSystem((tx) =>
-    tx.project.findMany({
-      where: { organizationId: { in: [...memberships.keys()] } },
-      orderBy: [{ status: "asc" }, { createdAt: "asc" }, { id: "asc" }], // active before archived
-      include: { ...withEnvironments, organization: { select: { displayName: true } } },
-    }),
-  );
+  const rows = await prisma.project.findMany({
+    where: { organizationId: { in: [...memberships.keys()] } },
+    orderBy: [{ status: "asc" }, { createdAt: "asc" }, { id: "asc" }], // active before archived
+    include: { ...withEnvironments, organization: { select: { displayName: true } } },
+  });
   return rows.map(({ id, displayName, status, organizationId, organization, environments }) => ({
     projectId: id,
     displayName,
@@ -127,7 +160,7 @@ export async function listJoinedProjects(ctx: Ctx): Promise<JoinedProject[]> {
   }));
 }
 
-async function freeSlug(tx: Tx, organizationId: string, name: string): Promise<string> {
+async function freeSlug(client: Transaction, organizationId: string, name: string): Promise<string> {
   const stem =
     name
       .normalize("NFKD")
@@ -135,10 +168,7 @@ async function freeSlug(tx: Tx, organizationId: string, name: string): Promise<s
       .replaceAll(/[^a-z0-9]+/g, "-")
       .replaceAll(/^-+|-+$/g, "")
       .slice(0, 48) || "project";
-  const taken = await tx.project.findMany({
-    where: { organizationId, slug: { startsWith: stem } },
-    select: { slug: true },
-  });
+  const taken = await findSlugs.all(client, { organizationId, stem });
   const slugs = new Set(taken.map(({ slug }) => slug));
   for (let number = 1; ; number++) {
     const slug = number === 1 ? stem : `${stem}-${number}`;

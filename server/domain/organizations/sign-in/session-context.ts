@@ -1,7 +1,7 @@
 import type { SessionContext } from "@/server/contract/session";
 import { access } from "@/server/domain/access";
 import type { Ctx } from "@/server/domain/ctx";
-import { withSystem } from "@/server/platform/db";
+import { prisma } from "@/server/platform/db";
 import { fail } from "@/server/platform/errors/errors";
 
 /**
@@ -17,49 +17,47 @@ export async function sessionContext(ctx: Ctx, projectId?: string): Promise<Sess
   const inUse = named ? await access.authorize(ctx, "diagnostics:read", { projectId: named }) : null;
   const organizationIds =
     principal.kind === "service_principal" ? [principal.organizationId] : [...principal.memberships.keys()];
-  return withSystem(async (tx) => {
-    const project = await tx.project.findFirst({
-      where: {
-        status: "active",
-        organizationId: { in: organizationIds },
-        ...(inUse ? { id: inUse.id } : {}),
-      },
-      orderBy: [{ createdAt: "asc" }, { id: "asc" }],
-      include: { environments: { where: { status: "active" } } },
-    });
-    const organization = await tx.organization.findFirst({
-      where: { id: project ? project.organizationId : { in: organizationIds } },
-      orderBy: [{ createdAt: "asc" }, { id: "asc" }],
-    });
-    const slug = principal.kind === "service_principal" ? principal.environment : "development";
-    const environment = project?.environments.find((each) => each.slug === slug) ?? null;
-    return {
-      needsOnboarding: !organization || !project,
-      organization: organization && { id: organization.id, displayName: organization.displayName },
-      project: project && { id: project.id, displayName: project.displayName, slug: project.slug },
-      environment: environment && {
-        id: environment.id,
-        slug: environment.slug,
-        displayName: environment.displayName,
-      },
-      productId: null,
-      identity: await identityOf(),
-    };
-
-    async function identityOf(): Promise<SessionContext["identity"]> {
-      if (principal.kind === "service_principal") {
-        const key = await tx.apiKey.findUniqueOrThrow({ where: { id: principal.id } });
-        return { provider: "api_key", account: key.prefix, displayName: key.name, authenticated: true };
-      }
-      const user = await tx.user.findUniqueOrThrow({ where: { id: principal.id } });
-      const sessionId = principal.kind === "human_session" ? principal.sessionId : undefined;
-      const session = sessionId ? await tx.session.findUnique({ where: { id: sessionId } }) : null;
-      return {
-        provider: session?.kind ?? principal.kind,
-        account: user.email,
-        displayName: user.displayName,
-        authenticated: true,
-      };
-    }
+  const project = await prisma.project.findFirst({
+    where: {
+      status: "active",
+      organizationId: { in: organizationIds },
+      ...(inUse ? { id: inUse.id } : {}),
+    },
+    orderBy: [{ createdAt: "asc" }, { id: "asc" }],
+    include: { environments: { where: { status: "active" } } },
   });
+  const organization = await prisma.organization.findFirst({
+    where: { id: project ? project.organizationId : { in: organizationIds } },
+    orderBy: [{ createdAt: "asc" }, { id: "asc" }],
+  });
+  const slug = principal.kind === "service_principal" ? principal.environment : "development";
+  const environment = project?.environments.find((each) => each.slug === slug) ?? null;
+  return {
+    needsOnboarding: !organization || !project,
+    organization: organization && { id: organization.id, displayName: organization.displayName },
+    project: project && { id: project.id, displayName: project.displayName, slug: project.slug },
+    environment: environment && {
+      id: environment.id,
+      slug: environment.slug,
+      displayName: environment.displayName,
+    },
+    productId: null,
+    identity: await identityOf(),
+  };
+
+  async function identityOf(): Promise<SessionContext["identity"]> {
+    if (principal.kind === "service_principal") {
+      const key = await prisma.apiKey.findUniqueOrThrow({ where: { id: principal.id } });
+      return { provider: "api_key", account: key.prefix, displayName: key.name, authenticated: true };
+    }
+    const user = await prisma.user.findUniqueOrThrow({ where: { id: principal.id } });
+    const sessionId = principal.kind === "human_session" ? principal.sessionId : undefined;
+    const session = sessionId ? await prisma.session.findUnique({ where: { id: sessionId } }) : null;
+    return {
+      provider: session?.kind ?? principal.kind,
+      account: user.email,
+      displayName: user.displayName,
+      authenticated: true,
+    };
+  }
 }
