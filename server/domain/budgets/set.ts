@@ -62,8 +62,19 @@ export async function lockBudgets(client: Transaction, organizationId: string): 
   await client.query("SELECT pg_advisory_xact_lock(capstan_budget_lock($1))", [organizationId]);
 }
 
-const OPENING = `INSERT INTO budget (id, organization_id, scope, period, ceiling_micros, enforcement, created_by, created_at, updated_at)
-  VALUES ($1, $2, $3, $4, $5, 'prevent', $6, $7, $7)`;
+const openBudget = statement("budget.insert.ceiling", {
+  params: {
+    id: text,
+    organizationId: text,
+    scope: text,
+    period: budget.period,
+    ceilingMicros: budget.ceiling_micros,
+    createdBy: budget.created_by,
+    now: timestamptz,
+  },
+  sql: `INSERT INTO budget (id, organization_id, scope, period, ceiling_micros, enforcement, created_by, created_at, updated_at)
+    VALUES ($id, $organizationId, $scope, $period, $ceilingMicros, 'prevent', $createdBy, $now, $now)`,
+});
 
 type Opening = { organizationId: string; principalId: string; ceilingMicros: Micros; period: BudgetPeriod };
 
@@ -76,9 +87,15 @@ export async function openCeiling(
   client: Transaction,
   { organizationId, principalId, ceilingMicros, period }: Opening,
 ): Promise<void> {
-  const scope = `principal:${principalId}`;
-  const row = [newId("budget"), organizationId, scope, period, ceilingMicros, ctx.principal.id, ctx.now()];
-  await client.query(OPENING, row);
+  await openBudget.run(client, {
+    id: newId("budget"),
+    organizationId,
+    scope: `principal:${principalId}`,
+    period,
+    ceilingMicros,
+    createdBy: ctx.principal.id,
+    now: ctx.now(),
+  });
 }
 
 type Ceiling = Omit<SetBudget, "owner">;
