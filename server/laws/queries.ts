@@ -1,5 +1,5 @@
 /** A query that is not a statement: it has its own text, and it may assert the type of its rows. */
-const QUERY = /\.query\s*[<(]|\bqueryKeeping\s*[<(]/g;
+const QUERY = /\.query\s*[<(]/g;
 /** Commands to a connection, which read and write no table. */
 const SESSION =
   /^\s*["'`](BEGIN|COMMIT|ROLLBACK|SAVEPOINT|SET|LISTEN|UNLISTEN|SELECT pg_(try_)?advisory_|SELECT pg_notify\()/;

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { expect, test } from "vitest";
 import { applyMigrations } from "@/scripts/migrate/migrations";
-import { inTransaction, pool, prisma, queryKeeping, type Transaction } from "@/server/platform/db";
+import { inTransaction, keepConnection, pool, prisma, type Transaction } from "@/server/platform/db";
 import { newId } from "@/server/platform/ids";
 import { HOUR_MS } from "@/server/platform/time/units";
 
@@ -268,11 +268,11 @@ test("a statement that the database refuses in the ordinary course costs no conn
   const count = () => opened++;
   pool.on("connect", count);
   for (let time = 0; time < 20; time++) {
-    await expect(queryKeeping({ text: "SELECT 1 / $1::int", values: [0] })).rejects.toThrow(
+    await expect(keepConnection((client) => client.query("SELECT 1 / $1::int", [0]))).rejects.toThrow(
       /division by zero/,
     );
   }
-  const { rows } = await queryKeeping<{ n: number }>({ text: "SELECT 1 AS n" });
+  const { rows } = await keepConnection((client) => client.query("SELECT 1 AS n"));
   pool.off("connect", count);
   expect(rows).toEqual([{ n: 1 }]);
   expect(opened).toBe(0);

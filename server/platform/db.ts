@@ -88,13 +88,13 @@ export const prisma: PrismaClient = database().prisma;
  * Runs a statement that the database may refuse in the ordinary course. `pool.query` throws away the connection of every error,
  * and a new one costs more than the statement.
  */
-export async function queryKeeping<Row extends pg.QueryResultRow>(
-  query: pg.QueryConfig,
+export async function keepConnection<T>(
+  work: (client: Queryable) => Promise<T>,
   from: pg.Pool = pool,
-): Promise<pg.QueryResult<Row>> {
+): Promise<T> {
   const client = await from.connect();
   try {
-    const result = await client.query<Row>(query);
+    const result = await work(client);
     client.release();
     return result;
   } catch (cause) {

@@ -66,6 +66,12 @@ export const present = <T>(of: Column<T>, why: string): Column<NonNullable<T>> =
   why,
 });
 
+/** Columns of a table whose rows the server cannot trace to it, such as those of a function; `why` gives the reason that they are. */
+export const untraced = <S extends Shape>(of: S, why: string): S =>
+  Object.fromEntries(
+    Object.entries(of).map(([name, each]) => [name, each.nullable ? each : { ...each, why }]),
+  ) as S; // the same keys and types
+
 type Prefixed<P extends string, S extends Shape> = {
   [N in keyof S & string as `${P}${N}`]: Column<TypeOf<S[N]> | null>;
 };

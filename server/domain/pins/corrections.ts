@@ -2,21 +2,16 @@ import type { PinnedCorrectionView } from "@/server/contract/pinned-records";
 import { leaseOwner } from "@/server/domain/executions";
 import { signatureOf } from "@/server/domain/receipts";
 import { signCorrection } from "@/server/domain/signing";
+import { pinnedCorrection } from "@/server/generated/schema";
 import { pool } from "@/server/platform/db";
 import type { Json } from "@/server/platform/durable/step";
 import { newId, receiptIdOf } from "@/server/platform/ids";
+import { names, type Of } from "@/server/sql/column";
+import { statement } from "@/server/sql/statement";
 import type { RecordFacts } from "./record";
 
-/** A row of pinned_correction. */
-export type CorrectionRow = {
-  id: string;
-  pinned_id: string;
-  kind: PinnedCorrectionView["kind"];
-  details: Record<string, Json>;
-  signature: string;
-  key_id: string;
-  created_at: Date | string;
-};
+/** A row of pinned_correction as JSON, in which its time is text. */
+export type CorrectionRow = Omit<Of<typeof pinnedCorrection>, "created_at"> & { created_at: string };
 
 /** The document that the signature covers. */
 const unsigned = (row: Pick<CorrectionRow, "id" | "pinned_id" | "kind" | "details">, createdAt: Date) => ({
@@ -34,6 +29,12 @@ export function toCorrection(row: CorrectionRow): PinnedCorrectionView {
   };
 }
 
+const insertRow = statement("pinned_correction.insert", {
+  params: pinnedCorrection,
+  sql: `INSERT INTO pinned_correction (${names(pinnedCorrection)})
+     VALUES ($id, $project_id, $pinned_id, $kind, $details, $signature, $key_id, $created_by, $created_at)`,
+});
+
 /**
  * Stores a signed fact that became known after the end of an execution. The sealed record does not change.
  */
@@ -41,23 +42,17 @@ export async function insertCorrection(
   execution: { id: string; project_id: string },
   found: { kind: CorrectionRow["kind"]; details: Record<string, Json>; createdBy: string; now: Date },
 ): Promise<void> {
-  const row = { id: newId("correction"), pinned_id: execution.id, ...found };
-  const { signature, keyId } = await signCorrection(unsigned(row, found.now));
-  await pool.query(
-    `INSERT INTO pinned_correction (id, project_id, pinned_id, kind, details, signature, key_id, created_by, created_at)
-     VALUES ($1, $2, $3, $4, $5::jsonb, $6, $7, $8, $9)`,
-    [
-      row.id,
-      execution.project_id,
-      row.pinned_id,
-      row.kind,
-      JSON.stringify(row.details),
-      signature,
-      keyId,
-      found.createdBy,
-      found.now,
-    ],
-  );
+  const { kind, details, createdBy, now } = found;
+  const row = { id: newId("correction"), pinned_id: execution.id, kind, details };
+  const { signature, keyId } = await signCorrection(unsigned(row, now));
+  await insertRow.run(pool, {
+    ...row,
+    project_id: execution.project_id,
+    signature,
+    key_id: keyId,
+    created_by: createdBy,
+    created_at: now,
+  });
 }
 
 /** Stores the hashes and figures of an answer whose worker had lost its lease; its content is not kept. */

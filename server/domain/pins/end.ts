@@ -13,10 +13,13 @@ import {
   writeSurely,
 } from "@/server/domain/executions";
 import type { Sealed } from "@/server/domain/receipts";
+import { pinnedRecord } from "@/server/generated/schema";
 import { pool } from "@/server/platform/db";
 import type { Json } from "@/server/platform/durable/step";
 import { newId, receiptIdOf } from "@/server/platform/ids";
 import { canonicalText } from "@/server/platform/text/canonical";
+import { pick } from "@/server/sql/column";
+import { statement } from "@/server/sql/statement";
 import { keepLateAnswer } from "./corrections";
 import { keptUnder } from "./planning/plan";
 import { targetOf } from "./planning/target";
@@ -196,8 +199,11 @@ function contentOf({ plan }: Held, answer: Whole | null, now: Date): EndContent 
   };
 }
 
+const findWritten = statement("pinned_record.find.written", {
+  params: pick(pinnedRecord, "id hash"),
+  sql: "SELECT FROM pinned_record WHERE id = $id AND hash = $hash",
+});
+
 /** True if a statement whose answer was lost wrote this record. */
-async function isWritten(receiptId: string, { hash }: Sealed): Promise<boolean> {
-  const values = [receiptId, hash];
-  return (await pool.query("SELECT FROM pinned_record WHERE id = $1 AND hash = $2", values)).rows.length > 0;
-}
+const isWritten = async (receiptId: string, { hash }: Sealed): Promise<boolean> =>
+  (await findWritten.count(pool, { id: receiptId, hash })) > 0;

@@ -1,6 +1,7 @@
 import { readAmbiguous, resolve } from "@/server/domain/budgets";
 import { systemCtx } from "@/server/domain/ctx";
 import { type Clock, correctUnsent, failed, nothingSent, unavailable } from "@/server/domain/executions";
+import { pinnedExecution } from "@/server/generated/schema";
 import { pool } from "@/server/platform/db";
 import { int4, text } from "@/server/sql/column";
 import { statement } from "@/server/sql/statement";
@@ -17,9 +18,14 @@ import { endAttempt, requeue } from "./transitions";
 export const neverSent = (clock: Clock, claimed: Pick<PinnedRow, "id" | "fence">): Promise<void> =>
   correctUnsent(claimed.id, () => correct(clock, claimed));
 
+const readRow = statement("pinned_execution.read", {
+  params: { id: text },
+  row: pinnedExecution,
+  sql: "SELECT * FROM pinned_execution WHERE id = $id",
+});
+
 async function correct(clock: Clock, { id, fence }: Pick<PinnedRow, "id" | "fence">): Promise<boolean> {
-  const { rows } = await pool.query<PinnedRow>("SELECT * FROM pinned_execution WHERE id = $1", [id]);
-  const [row] = rows;
+  const row = await readRow.first(pool, { id });
   if (!row) return false; // its admission may still be committed
   const isOurs = row.fence === fence;
   if (row.status === "running") return isOurs ? endUnsent(clock, row) : false;
@@ -49,7 +55,7 @@ async function endUnsent(clock: Clock, row: PinnedRow): Promise<boolean> {
   return true;
 }
 
-const foreign = statement("foreign-attempts", {
+const foreign = statement("pinned_attempt.find.foreign", {
   params: { id: text, fence: int4 },
   row: { id: text },
   sql: "SELECT id FROM pinned_attempt WHERE pinned_id = $id AND submission = 'ambiguous' AND fence <> $fence",
@@ -58,7 +64,7 @@ const foreign = statement("foreign-attempts", {
 const hasOnly = async (id: string, fence: number): Promise<boolean> =>
   (await foreign.count(pool, { id, fence })) === 0;
 
-const freeing = statement("free-pin-key", {
+const freeing = statement("pinned_execution.update.freed_key", {
   params: { id: text },
   row: {},
   sql: `UPDATE pinned_execution SET released_key = idempotency_key, idempotency_key = NULL

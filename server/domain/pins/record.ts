@@ -8,33 +8,23 @@ import type {
 } from "@/server/contract/pinned-records";
 import type { Ending } from "@/server/domain/executions";
 import { type Sealed, sealDocument, signatureOf } from "@/server/domain/receipts";
+import { pinnedExecution } from "@/server/generated/schema";
 import type { Json } from "@/server/platform/durable/step";
 import { receiptIdOf } from "@/server/platform/ids";
 import { type Micros, toMoney } from "@/server/platform/money";
 import { plainObject } from "@/server/platform/text/json";
 import type { Price } from "@/server/providers/define";
+import { type Of, pick } from "@/server/sql/column";
 import { bareDigest } from "@/server/verify";
-import { type PinnedAttemptRow, type PinnedPlan, type PinnedRow, startOf, submissionOf } from "./rows";
+import { type PinnedAttemptRow, type PinnedPlan, startOf, submissionOf } from "./rows";
 
 /** The columns that a record needs. */
-export type RecordRow = Pick<
-  PinnedRow,
-  | "id"
-  | "project_id"
-  | "organization_id"
-  | "environment"
-  | "principal_id"
-  | "principal_kind"
-  | "submitted_by"
-  | "bulk_id"
-  | "item_id"
-  | "request_hash"
-  | "input_hash"
-  | "maximum_micros"
-  | "is_test"
-  | "created_at"
-  | "started_at"
->;
+export const RECORD_ROW = pick(
+  pinnedExecution,
+  "id project_id organization_id environment principal_id principal_kind submitted_by bulk_id item_id",
+  "request_hash input_hash maximum_micros is_test created_at started_at",
+);
+export type RecordRow = Of<typeof RECORD_ROW>;
 
 /** Durations in whole milliseconds, on a monotonic clock if a process saw the execution from its start. */
 export type Clocks = { retryWaitMs: number; providerExecutionMs: number | null; wallClockMs: number };

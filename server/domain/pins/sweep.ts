@@ -11,18 +11,23 @@ import {
   reapsUntil,
 } from "@/server/domain/executions";
 import { notHeld } from "@/server/domain/restores";
+import { pinnedBulk, pinnedExecution } from "@/server/generated/schema";
 import { pool } from "@/server/platform/db";
 import { log } from "@/server/platform/log/log";
+import { maybe, type Of, pick, text, timestamptz } from "@/server/sql/column";
 import { abandonedBefore, leaseFor } from "@/server/sql/leases";
+import { statement } from "@/server/sql/statement";
+import { SCOPE } from "@/server/sql/tenant";
 import { wakeAgain } from "./bulk";
 import { finishPinned } from "./end";
 import { attemptsOf } from "./read";
-import { type PinnedAttemptRow, type PinnedPlan, type PinnedRow, submissionOf } from "./rows";
+import { type PinnedAttemptRow, type PinnedRow, submissionOf } from "./rows";
 import { requeue } from "./transitions";
 
 const MOST = 200;
 
-type Abandoned = PinnedRow & { bulk_plan: PinnedPlan | null };
+const ABANDONED = { ...pinnedExecution, bulk_plan: maybe(pinnedBulk.plan) };
+type Abandoned = Of<typeof ABANDONED>;
 
 /**
  * Takes over executions whose lease has ended. One with an open submission ends as ambiguous and is never
@@ -75,24 +80,25 @@ const unsentEnding = (attempts: PinnedAttemptRow[]) =>
 
 const STOPPED = "The process that ran this stopped";
 
-/** Raises the fences, so that the earlier workers write nothing more before their rows are judged. */
-async function takeOver(reapUntil: Date, projectId: string | null): Promise<Abandoned[]> {
-  const { rows } = await pool.query<Abandoned>(
-    `WITH due AS (
+const takeAbandoned = statement("pinned_execution.take.abandoned", {
+  params: { reapUntil: timestamptz, ...pick(SCOPE, "projectId"), leaseOwner: text },
+  row: ABANDONED,
+  sql: `WITH due AS (
        SELECT id FROM pinned_execution
-       WHERE (status = 'running') IS TRUE AND lease_until < ${abandonedBefore("$1")}
-         AND ($2::text IS NULL OR project_id = $2)
+       WHERE (status = 'running') IS TRUE AND lease_until < ${abandonedBefore("$reapUntil")}
+         AND ($projectId::text IS NULL OR project_id = $projectId)
          AND ${notHeld("bulks")}
        ORDER BY lease_until LIMIT ${MOST} FOR NO KEY UPDATE SKIP LOCKED
      )
-     UPDATE pinned_execution SET fence = fence + 1, lease_owner = $3, lease_until = ${leaseFor(LEASE_MS)} FROM due
+     UPDATE pinned_execution SET fence = fence + 1, lease_owner = $leaseOwner, lease_until = ${leaseFor(LEASE_MS)} FROM due
      WHERE pinned_execution.id = due.id
      RETURNING pinned_execution.*,
        (SELECT bulk.plan FROM pinned_bulk bulk WHERE bulk.id = pinned_execution.bulk_id) AS bulk_plan`,
-    [reapUntil, projectId, leaseOwner],
-  );
-  return rows;
-}
+});
+
+/** Raises the fences, so that the earlier workers write nothing more before their rows are judged. */
+const takeOver = (reapUntil: Date, projectId: string | null): Promise<Abandoned[]> =>
+  takeAbandoned.all(pool, { reapUntil, projectId, leaseOwner });
 
 async function endAbandoned(
   ctx: Ctx,

@@ -12,7 +12,7 @@ import { BOUNDS, type Bounds, refuseWork, TAKEN } from "@/server/domain/plans";
 import type { Sealed } from "@/server/domain/receipts";
 import { pinnedAttempt, pinnedExecution, pinnedExecutionLater, pinnedHold } from "@/server/generated/schema";
 import { batched, listedTogether, writtenTogether } from "@/server/platform/batch";
-import { pool, queryKeeping } from "@/server/platform/db";
+import { keepConnection, pool } from "@/server/platform/db";
 import type { Json } from "@/server/platform/durable/step";
 import {
   asBeside,
@@ -32,7 +32,7 @@ import {
   withoutLater,
 } from "@/server/sql/column";
 import { leaseFor } from "@/server/sql/leases";
-import { batch } from "@/server/sql/statement";
+import { batch, statement } from "@/server/sql/statement";
 import type { PinnedAttemptRow } from "./rows";
 
 /** Two changes of one execution never share a statement, so each caller learns the outcome of its own. */
@@ -120,13 +120,14 @@ const byKey = (one: PinnedAdmission, other: PinnedAdmission) =>
  * calls share statements. Throws BudgetExceeded if a budget has no room.
  */
 export const insertPinned = batched<PinnedAdmission, Admitted | null>(async (items) => {
-  type Row = { id: string; warnings: Record<string, Json>[] | null };
   // Every statement inserts keys in the same order, because equal keys wait for each other.
   const inputs = items
     .toSorted(byKey)
     .map(({ request, ...row }) => ({ ...row, ...toContent("request_", request) }));
   const goodUntil = goodFrom(performance.now());
-  const { rows } = await queryKeeping<Row>(admitAll.query(inputs)).catch(refuseWork).catch(refuseReservation);
+  const rows = await keepConnection((db) => admitAll.all(db, inputs))
+    .catch(refuseWork)
+    .catch(refuseReservation);
   const admitted = new Map(
     rows.map(({ id, warnings }) => [id, { budgetWarnings: warnings ?? [], goodUntil }]),
   );
@@ -298,14 +299,11 @@ export const finish = writtenTogether<Finish>(ofItem, (items) =>
   finishAll.all(pool, items.map(toFinishInput)),
 );
 
-/**
- * Puts claimed items of bulks back into the queue, except items with an open submission. Returns their ids.
- */
-export async function requeue(claimed: { id: string; fence: number }[]): Promise<string[]> {
-  if (claimed.length === 0) return [];
-  const { rows } = await pool.query<{ id: string }>(
-    `WITH mine AS MATERIALIZED (
-       SELECT pinned.id FROM pinned_execution pinned JOIN unnest($1::text[], $2::int[]) AS asked(id, fence)
+const requeueItems = statement("pinned_execution.requeue.items", {
+  params: { ids: texts, fences: column<number[]>("int4[]") },
+  row: { id: text },
+  sql: `WITH mine AS MATERIALIZED (
+       SELECT pinned.id FROM pinned_execution pinned JOIN unnest($ids::text[], $fences::int[]) AS asked(id, fence)
          ON pinned.id = asked.id AND pinned.fence = asked.fence
        WHERE status = 'running' AND bulk_id IS NOT NULL ORDER BY pinned.id FOR NO KEY UPDATE OF pinned
      )
@@ -313,7 +311,16 @@ export async function requeue(claimed: { id: string; fence: number }[]): Promise
      WHERE pinned_execution.id = mine.id
        AND NOT EXISTS (SELECT FROM pinned_attempt open WHERE open.pinned_id = mine.id AND open.ended_at IS NULL)
      RETURNING pinned_execution.id`,
-    [claimed.map(({ id }) => id), claimed.map(({ fence }) => fence)],
-  );
+});
+
+/**
+ * Puts claimed items of bulks back into the queue, except items with an open submission. Returns their ids.
+ */
+export async function requeue(claimed: { id: string; fence: number }[]): Promise<string[]> {
+  if (claimed.length === 0) return [];
+  const rows = await requeueItems.all(pool, {
+    ids: claimed.map(({ id }) => id),
+    fences: claimed.map(({ fence }) => fence),
+  });
   return rows.map(({ id }) => id);
 }

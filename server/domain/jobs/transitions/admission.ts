@@ -7,7 +7,7 @@ import { REPEAT_COLUMNS } from "@/server/domain/jobs/admission/repeats";
 import { BOUNDS, refuseWork, TAKEN } from "@/server/domain/plans";
 import { job, jobLater } from "@/server/generated/schema";
 import { batched, listedTogether } from "@/server/platform/batch";
-import { pool, queryKeeping } from "@/server/platform/db";
+import { keepConnection, pool, type Queryable } from "@/server/platform/db";
 import type { Json } from "@/server/platform/durable/step";
 import { failpoint } from "@/server/platform/settings/failpoint";
 import { LARGE, turn } from "@/server/platform/time/turn";
@@ -26,7 +26,7 @@ import {
   withoutLater,
 } from "@/server/sql/column";
 import { leaseFor } from "@/server/sql/leases";
-import { batch } from "@/server/sql/statement";
+import { batch, statement } from "@/server/sql/statement";
 import type { NewEvent } from "./moves";
 
 const json = column<Json>("jsonb", true);
@@ -132,9 +132,10 @@ type Ready = Omit<Admission, "payload_content"> & { payload_content: string | Bu
  * The items are in one order everywhere, because admissions of the same keys wait for each other and could
  * deadlock otherwise.
  */
-function admission(items: Ready[]) {
-  const statement = items.some((item) => item.principal_kind === "panel_session") ? admitCounting : admitAll;
-  return statement.query(items.map(sealed).toSorted(byKey));
+function admission(items: Ready[]): (db: Queryable) => Promise<Of<typeof ADMITTED>[]> {
+  const chosen = items.some((item) => item.principal_kind === "panel_session") ? admitCounting : admitAll;
+  const inputs = items.map(sealed).toSorted(byKey);
+  return (db) => chosen.all(db, inputs);
 }
 
 const byKey = (one: Ready, other: Ready) =>
@@ -187,9 +188,7 @@ const insertBatched = batched<Admission, Admitted | Joined | null>(insertAll);
 
 async function insertAll(items: Ready[]): Promise<(Admitted | Joined | null)[]> {
   const goodUntil = goodFrom(performance.now());
-  const { rows } = await queryKeeping<Of<typeof ADMITTED>>(admission(items))
-    .catch(refuseWork)
-    .catch(refuseReservation);
+  const rows = await keepConnection(admission(items)).catch(refuseWork).catch(refuseReservation);
   const found = new Map<string, Admitted | Joined>(
     rows.map(({ id, funding, warnings, joined }) => [
       id,
@@ -205,6 +204,12 @@ async function insertAll(items: Ready[]): Promise<(Admitted | Joined | null)[]> 
   return items.map((item) => found.get(item.id) ?? null);
 }
 
+const makeBlind = statement("job.update.blind", {
+  params: { comparisonId: text, ids: texts },
+  sql: "UPDATE job SET comparison_id = $comparisonId, is_blind = true WHERE id = ANY($ids)",
+  prepared: true,
+});
+
 /**
  * Admits several jobs as the blind competitors of one comparison, inside the caller's transaction: all of
  * them, or none by throwing what `insertAdmitted` throws.
@@ -214,16 +219,9 @@ export async function insertTogether(
   comparisonId: string,
   items: Admission[],
 ): Promise<void> {
-  const { rows } = await client
-    .query<{ id: string }>(admission(items))
-    .catch(refuseWork)
-    .catch(refuseReservation);
+  const rows = await admission(items)(client).catch(refuseWork).catch(refuseReservation);
   if (rows.length !== items.length) throw new Error("the idempotency key of a competitor is taken");
-  await client.query({
-    name: "make-blind",
-    text: "UPDATE job SET comparison_id = $1, is_blind = true WHERE id = ANY($2)",
-    values: [comparisonId, items.map(({ id }) => id)],
-  });
+  await makeBlind.run(client, { comparisonId, ids: items.map(({ id }) => id) });
 }
 
 const KEY = { projectId: text, operation: column<"jobs" | "invoke">("text"), spellings: texts };

@@ -2,8 +2,14 @@ import { sendEvents } from "@/inngest/client";
 import { notHeld } from "@/server/domain/restores";
 import { pool } from "@/server/platform/db";
 import { log } from "@/server/platform/log/log";
+import { int4, type Of, pick, text } from "@/server/sql/column";
+import { statement } from "@/server/sql/statement";
+import { SCOPE } from "@/server/sql/tenant";
 
-export type Wake = { id: string; projectId: string; dispatchNumber: number };
+/** The columns of a bulk that its wake names, and their SQL. */
+export const WAKE = { id: text, projectId: text, dispatchNumber: int4 };
+export const WAKE_COLUMNS = 'pinned_bulk.id, project_id AS "projectId", dispatch_number AS "dispatchNumber"';
+export type Wake = Of<typeof WAKE>;
 
 /**
  * Wakes the durable engine for a bulk, best effort: the row is the truth, and the sweeper resends a lost
@@ -22,24 +28,27 @@ const toEvent = (bulk: Wake) => ({
   data: { bulkId: bulk.id, projectId: bulk.projectId },
 });
 
-/**
- * Wakes bulks that have no worker: the wake was lost, or the worker did not renew its lease. The wait before
- * the next wake doubles up to fifteen minutes, until a worker takes the bulk.
- */
-export async function wakeAgain(projectId: string | null): Promise<number> {
-  const { rows } = await pool.query<Wake>(
-    `WITH due AS (
+const wakeDue = statement("bulk.wake.due", {
+  params: pick(SCOPE, "projectId"),
+  row: WAKE,
+  sql: `WITH due AS (
        SELECT id FROM pinned_bulk WHERE (status IN ('accepted', 'running')) IS TRUE AND lease_until < (SELECT clock_timestamp())
-         AND ($1::text IS NULL OR project_id = $1) AND ${notHeld("bulks")}
+         AND ($projectId::text IS NULL OR project_id = $projectId) AND ${notHeld("bulks")}
        ORDER BY lease_until LIMIT 200 FOR UPDATE SKIP LOCKED
      )
      UPDATE pinned_bulk SET dispatch_number = dispatch_number + 1, lease_owner = NULL,
        lease_until = clock_timestamp()
          + CASE WHEN lease_owner IS NULL THEN least(900, 10 * 2 ^ least(dispatch_number, 10)) ELSE 10 END * interval '1 second'
      FROM due WHERE pinned_bulk.id = due.id
-     RETURNING pinned_bulk.id, project_id AS "projectId", dispatch_number AS "dispatchNumber"`,
-    [projectId],
-  );
+     RETURNING ${WAKE_COLUMNS}`,
+});
+
+/**
+ * Wakes bulks that have no worker: the wake was lost, or the worker did not renew its lease. The wait before
+ * the next wake doubles up to fifteen minutes, until a worker takes the bulk.
+ */
+export async function wakeAgain(projectId: string | null): Promise<number> {
+  const rows = await wakeDue.all(pool, { projectId });
   await sendEvents(rows.map(toEvent));
   return rows.length;
 }

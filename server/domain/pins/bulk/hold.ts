@@ -1,6 +1,6 @@
 import { openPinnedHolds, refuseReservation, reservationOfPin, reserving } from "@/server/domain/budgets";
 import { writtenTogether } from "@/server/platform/batch";
-import { queryKeeping, relaxedPool } from "@/server/platform/db";
+import { keepConnection, relaxedPool } from "@/server/platform/db";
 import { column, int4, type Of, text, timestamptz } from "@/server/sql/column";
 import { batch } from "@/server/sql/statement";
 import { ofItem } from "../transitions";
@@ -37,6 +37,6 @@ SELECT id FROM mine`,
  * requested alone. The statement does not wait for the disk, because the submission that follows does.
  */
 export const reserveItem = writtenTogether<Of<typeof RESERVE>>(ofItem, async (items) => {
-  const asked = queryKeeping<{ id: string }>(reserveAll.query(items), relaxedPool);
-  return (await asked.catch(refuseReservation)).rows;
+  const reserved = keepConnection((db) => reserveAll.all(db, items), relaxedPool);
+  return reserved.catch(refuseReservation);
 });

@@ -1,10 +1,12 @@
 import type { PinnedBulk } from "@/server/contract/pinned";
-import type { StoredContent } from "@/server/domain/content";
 import type { Ctx } from "@/server/domain/ctx";
 import { type SentKey, settleKey } from "@/server/domain/envelope";
 import { parsePinnedBulk } from "@/server/domain/pins/planning/request";
+import { payload, pinnedExecution } from "@/server/generated/schema";
 import { pool } from "@/server/platform/db";
 import { fail } from "@/server/platform/errors/errors";
+import { bool, maybe, present, text } from "@/server/sql/column";
+import { statement } from "@/server/sql/statement";
 import { RUN } from "../single";
 import { type BulkRow, findBulk, hasEnded, inputOf, sharedOf } from "./rows";
 import { acceptBulk } from "./submit";
@@ -34,15 +36,26 @@ export async function retrySafely(
   return acceptBulk(ctx, request, key, bulk.id);
 }
 
-async function retryableItems(bulk: BulkRow): Promise<{ id: string; input: string }[]> {
-  const { rows } = await pool.query<StoredContent & { item_id: string }>(
-    `SELECT item.item_id, payload.id, payload.content, coalesce(payload.is_sealed, false) AS is_sealed
+const readRetryable = statement("bulk.list.retryable_items", {
+  params: { bulkId: text },
+  row: {
+    item_id: present(pinnedExecution.item_id, "every execution of a bulk has one"),
+    id: maybe(payload.id),
+    content: payload.content,
+    is_sealed: bool,
+  },
+  sql: `SELECT item.item_id, payload.id, payload.content, coalesce(payload.is_sealed, false) AS is_sealed
      FROM pinned_execution item
      LEFT JOIN payload ON payload.pinned_id = item.id AND payload.kind = 'request'
-     WHERE item.bulk_id = $1 AND item.safely_retryable ORDER BY item.position`,
-    [bulk.id],
-  );
-  return rows.map((row) => ({ id: row.item_id, input: inputOf(row) ?? gone() }));
+     WHERE item.bulk_id = $bulkId AND item.safely_retryable ORDER BY item.position`,
+});
+
+async function retryableItems(bulk: BulkRow): Promise<{ id: string; input: string }[]> {
+  const rows = await readRetryable.all(pool, { bulkId: bulk.id });
+  return rows.map(({ item_id, id, ...stored }) => ({
+    id: item_id,
+    input: (id === null ? null : inputOf({ id, ...stored })) ?? gone(),
+  }));
 }
 
 function gone(): never {

@@ -158,7 +158,7 @@ function keep(held: Held, bulk: LoadedBulk, changed: () => void) {
 /** Continues a long run as another run. */
 async function goOn(held: Held): Promise<void> {
   const next = await letGo(held);
-  if (next) wakeBulk({ id: held.id, ...next });
+  if (next) wakeBulk(next);
 }
 
 /** A signal to wait for. A signal that comes while no one waits ends the next wait at once. */

@@ -1,9 +1,12 @@
 import type { PinnedContentView } from "@/server/contract/pinned-records";
-import { openContent, type StoredContent } from "@/server/domain/content";
+import { openContent } from "@/server/domain/content";
 import type { Ctx } from "@/server/domain/ctx";
+import { payload } from "@/server/generated/schema";
 import { pool } from "@/server/platform/db";
 import type { Json } from "@/server/platform/durable/step";
 import { isObject } from "@/server/platform/text/json";
+import { maybe, pick, text } from "@/server/sql/column";
+import { statement } from "@/server/sql/statement";
 import { get } from "../read";
 
 /**
@@ -12,15 +15,18 @@ import { get } from "../read";
  */
 const CONTENT = ["instructions", "input", "sampling", "responseFormat", "tools", "toolChoice"];
 
+const readRequest = statement("pinned_execution.list.request_parts", {
+  params: { pinnedId: text, bulkId: maybe(text) },
+  row: pick(payload, "id content is_sealed"),
+  sql: `SELECT id, content, is_sealed FROM payload WHERE kind = 'request' AND pinned_id = $pinnedId
+     UNION ALL SELECT id, content, is_sealed FROM payload WHERE kind = 'request' AND bulk_id = $bulkId`,
+  prepared: true,
+});
+
 /** A record together with its request. `request` is null if it is no longer kept in full. */
 export async function content(ctx: Ctx, receiptId: string): Promise<PinnedContentView> {
   const record = await get(ctx, receiptId);
-  const { rows } = await pool.query<StoredContent>({
-    name: "request-of-pin",
-    text: `SELECT id, content, is_sealed FROM payload WHERE kind = 'request' AND pinned_id = $1
-       UNION ALL SELECT id, content, is_sealed FROM payload WHERE kind = 'request' AND bulk_id = $2`,
-    values: [record.pinnedId, record.bulkId],
-  });
+  const rows = await readRequest.all(pool, { pinnedId: record.pinnedId, bulkId: record.bulkId });
   const parts = rows.map(openContent);
   const isKept = parts.length === (record.bulkId === null ? 1 : 2) && !parts.includes(null);
   return { record, request: isKept ? merged(parts) : null };

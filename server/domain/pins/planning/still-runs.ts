@@ -1,10 +1,13 @@
 import type { Pin } from "@/server/contract/pinned";
 import { openContent, type StoredContent } from "@/server/domain/content";
+import { pinnedBulk } from "@/server/generated/schema";
 import { pool } from "@/server/platform/db";
 import type { Json } from "@/server/platform/durable/step";
 import { Fault, ValidationFault } from "@/server/platform/errors/errors";
 import { sha256Hex } from "@/server/platform/text/canonical";
 import { PinRefusal, settingsOf } from "@/server/providers/pins";
+import { json, type Of, present, text } from "@/server/sql/column";
+import { statement } from "@/server/sql/statement";
 import type { PinnedContent, PinnedPlan } from "../rows";
 import { bytesOf } from "../turn";
 import { requestHasher, type SharedRequest, sharedContentOf } from "./request";
@@ -63,23 +66,29 @@ export type RequestToday = {
   kept: { sentHash: string; requestHash: string } | null;
 };
 
-type Row = { plan: PinnedPlan; own: StoredContent | null; shared: StoredContent | null };
+const storedIn = (
+  owner: string,
+) => `(SELECT json_build_object('id', id, 'content', content, 'is_sealed', is_sealed)
+  FROM payload WHERE ${owner} AND kind = 'request')`;
+const PARTS = {
+  plan: present(pinnedBulk.plan, "an execution has its own plan or that of its bulk"),
+  own: json<StoredContent | null>(),
+  shared: json<StoredContent | null>(),
+};
+const readParts = statement("pinned_execution.read.plan_and_request", {
+  params: { pinnedId: text },
+  row: PARTS,
+  sql: `SELECT coalesce(pinned.plan, bulk.plan) AS plan, ${storedIn("payload.pinned_id = pinned.id")} AS own,
+      ${storedIn("payload.bulk_id = bulk.id")} AS shared
+     FROM pinned_execution pinned LEFT JOIN pinned_bulk bulk ON bulk.id = pinned.bulk_id WHERE pinned.id = $pinnedId`,
+});
 
 /**
  * Makes the body of an execution again, as this version would. Placeholders replace content that was removed,
  * because the settings do not depend on it. Returns a sentence if the body can no longer be made.
  */
 export async function requestToday(pinnedId: string): Promise<RequestToday | { refused: string }> {
-  const { rows } = await pool.query<Row>(
-    `SELECT coalesce(pinned.plan, bulk.plan) AS plan,
-       (SELECT json_build_object('id', id, 'content', content, 'is_sealed', is_sealed) FROM payload
-        WHERE payload.pinned_id = pinned.id AND kind = 'request') AS own,
-       (SELECT json_build_object('id', id, 'content', content, 'is_sealed', is_sealed) FROM payload
-        WHERE payload.bulk_id = bulk.id AND kind = 'request') AS shared
-     FROM pinned_execution pinned LEFT JOIN pinned_bulk bulk ON bulk.id = pinned.bulk_id WHERE pinned.id = $1`,
-    [pinnedId],
-  );
-  const [row] = rows;
+  const row = await readParts.first(pool, { pinnedId });
   if (!row) throw new Error("a record has no execution");
   const { plan } = row;
   const target = targetOf(plan);
@@ -125,7 +134,7 @@ export function settingsWithoutContent(
 }
 
 /** A bulk stores the shared part of its request once; each item stores only its input. */
-function contentOf({ own, shared }: Pick<Row, "own" | "shared">): PinnedContent | null {
+function contentOf({ own, shared }: Pick<Of<typeof PARTS>, "own" | "shared">): PinnedContent | null {
   const content = parsed(own) as PinnedContent | null; // as its admission wrote it
   if (content === null || "sampling" in content) return content;
   const request = parsed(shared) as SharedRequest | null; // as it was parsed when the bulk was accepted
