@@ -74,9 +74,9 @@ const takeRecoveryCode = statement("user_account.take.recovery_code", {
  * accepted once.
  */
 export async function takeCode(userId: string, code: string, now: Date): Promise<TakenCode> {
-  const rows = await readSecret.all(pool, { userId });
-  if (!rows[0]) return null;
-  if (await takeTimeCode(pool, { userId, sealed: rows[0].sealed, code, now })) return "time";
+  const row = await readSecret.first(pool, { userId });
+  if (!row) return null;
+  if (await takeTimeCode(pool, { userId, sealed: row.sealed, code, now })) return "time";
   const rowCount = await takeRecoveryCode.count(pool, { userId, hash: hashOf(code) });
   return rowCount === 1 ? "recovery" : null;
 }

@@ -56,11 +56,11 @@ const countRecoveryCodes = statement("user_account.count.recovery_codes", {
 });
 
 async function tellUsed(ctx: Ctx, userId: string): Promise<void> {
-  const rows = await countRecoveryCodes.all(pool, { userId });
+  const row = await countRecoveryCodes.first(pool, { userId });
   const news = {
     kind: "account.recovery_code_used",
     title: "A recovery code was used to sign in",
-    body: `You have ${rows[0]?.left} left. If this was not you, sign out everywhere and change your password.`,
+    body: `You have ${row?.left} left. If this was not you, sign out everywhere and change your password.`,
   };
   const occasion = `recovery-code:${userId}:${ctx.now().toISOString()}`;
   await inTransaction((client) => tellPerson(ctx, client, { userId, occasion, ...news }));

@@ -53,8 +53,7 @@ export async function verifySignIn(
     await forget(entries); // a refused attempt is not a guess
     return { refused: "too_many", retryAfterSeconds };
   }
-  const rows = await findPassword.all(pool, { email });
-  const row = rows[0];
+  const row = await findPassword.first(pool, { email });
   const isRight = await isPassword(credentials.password, row?.password_hash ?? null);
   if (!row || !isRight) return { refused: "wrong", retryAfterSeconds: null };
   await forget(entries);
