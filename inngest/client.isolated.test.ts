@@ -2,7 +2,7 @@ import type { GetStepTools } from "inngest";
 import { Client } from "pg";
 import { afterEach, expect, test, vi } from "vitest";
 import type { inngest } from "./sdk";
-import { durable } from "./server";
+import { durableStep } from "./server";
 import { startProtocolClient } from "./test/protocol-client";
 
 afterEach(() => {
@@ -45,7 +45,7 @@ test("a flow runs with the SDK's tools as with any Step", async () => {
       asked.push([id, Math.round((at.getTime() - Date.now()) / 1000)]);
     },
   };
-  const step = durable({ step: tools as unknown as GetStepTools<typeof inngest>, runId: "run" }); // has the two tools that the flow uses
+  const step = durableStep({ step: tools as unknown as GetStepTools<typeof inngest>, runId: "run" }); // has the two tools that the flow uses
   expect(await step.run("one", async () => ({ n: 1 }))).toEqual({ n: 1 });
   await step.sleep("two", 90_000);
   expect(asked).toEqual(["one", ["two", 90]]);

@@ -17,7 +17,7 @@ export function toInngest({ id, event, retries, run }: Flow): InngestFunction.An
       concurrency: per ? { key: `event.data.${per}`, limit: turns } : turns,
     },
     // Sound because only `sendEvents` sends these events, each with its own data.
-    ({ event, ...given }) => run(systemCtx(id), event.data as never, durable(given)),
+    ({ event, ...given }) => run(systemCtx(id), event.data as never, durableStep(given)),
   );
 }
 
@@ -34,7 +34,7 @@ const periodicTasks = inngest.createFunction(
 export const served: InngestFunction.Any[] = [...functions.map(toInngest), periodicTasks];
 
 /** The SDK's step tools as the `Step` that flows take. */
-export function durable({ step, runId }: { step: GetStepTools<typeof inngest>; runId: string }): Step {
+export function durableStep({ step, runId }: { step: GetStepTools<typeof inngest>; runId: string }): Step {
   return {
     runId,
     async run<T extends Json | undefined>(id: string, work: () => Promise<T>): Promise<T> {

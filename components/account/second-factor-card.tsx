@@ -2,7 +2,7 @@
 import { useEffect, useRef, useState } from "react";
 import { useAction } from "@/components/blocks/data/use-action";
 import { Form } from "@/components/blocks/form/form";
-import type { Sent } from "@/components/blocks/form/sent";
+import type { FormValues } from "@/components/blocks/form/form-values";
 import { useTRPC } from "@/components/data/trpc";
 import { Moment } from "@/components/time/moment";
 import { Badge } from "@/components/ui/badge";
@@ -57,7 +57,7 @@ function Upkeep({
     onDone: () => onCodes(null),
   });
   const form = useRef<HTMLFormElement>(null);
-  function send({ text }: Sent, asked: string | undefined) {
+  function send({ text }: FormValues, asked: string | undefined) {
     const [action, other] = asked === "turn-off" ? [off, renew] : [renew, off];
     other.reset();
     action.mutate({ code: text("code") }, { onSuccess: () => form.current?.reset() });

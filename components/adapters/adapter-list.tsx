@@ -6,7 +6,7 @@ import { useProject } from "@/components/blocks/data/use-project";
 import { column } from "@/components/blocks/list/columns";
 import { FilterBar } from "@/components/blocks/list/filter-bar";
 import { ListCard } from "@/components/blocks/list/list-card";
-import { type Column, ResourceTable, RowLink, Titled } from "@/components/blocks/list/resource-table";
+import { ResourceTable, RowLink, type TableColumn, Titled } from "@/components/blocks/list/resource-table";
 import { useTRPC } from "@/components/data/trpc";
 import { Ago } from "@/components/time/moment";
 import { Badge } from "@/components/ui/badge";
@@ -16,11 +16,11 @@ import Link from "@/components/ui/link";
 import type { ModelAdapter } from "@/server/contract/adapters";
 import { SOURCE_HEALTHS } from "@/server/contract/enums";
 import {
+  type AdapterListState,
   adapterHref,
   adaptersHref,
   environmentOf,
   hasFilter,
-  type ListState,
   newAdapterHref,
   toAdaptersQuery,
 } from "./list-state";
@@ -38,7 +38,7 @@ import {
 const MOST_WORDS = 3;
 
 /** The adapters of an environment, newest first. */
-export function AdapterList({ projectId, state }: { projectId: string; state: ListState }) {
+export function AdapterList({ projectId, state }: { projectId: string; state: AdapterListState }) {
   const trpc = useTRPC();
   const { data } = useSuspenseQuery(trpc.adapters.list.queryOptions(toAdaptersQuery(projectId, state)));
   const { data: choices } = useSuspenseQuery(trpc.adapters.choices.queryOptions());
@@ -46,7 +46,7 @@ export function AdapterList({ projectId, state }: { projectId: string; state: Li
   const mayWrite = may("member");
   const environment = environmentOf(state);
   const isFiltered = hasFilter(state);
-  const hrefOf = (next: ListState) => adaptersHref(projectId, next);
+  const hrefOf = (next: AdapterListState) => adaptersHref(projectId, next);
   const families = choices.families.map(({ name, title }) => ({ value: name, label: title }));
   const isEmpty = data.items.length === 0 && !state.cursor;
   const add = mayWrite && (
@@ -111,7 +111,7 @@ export function AdapterList({ projectId, state }: { projectId: string; state: Li
 
 const HEALTHS = SOURCE_HEALTHS.map((value) => ({ value, label: HEALTH_LOOK[value].label }));
 
-const columnsOf = (projectId: string, families: readonly Family[]): Column<ModelAdapter>[] => [
+const columnsOf = (projectId: string, families: readonly Family[]): TableColumn<ModelAdapter>[] => [
   column.title("Adapter", ({ adapterId, displayName, baseModelFamily, source }) => (
     <Titled
       title={

@@ -1,26 +1,26 @@
-import { idOf, listState, matching, oneOf, words } from "@/components/blocks/list/list-state";
+import { idOf, listState, matchingParam, oneOf, searchParam } from "@/components/blocks/list/list-state";
 import { hrefOf } from "@/components/ui/paging";
 import { SOURCE_HEALTHS } from "@/server/contract/enums";
 
 /** The default environment, as in the API. */
 const USUAL_ENVIRONMENT = "development";
 
-const environment = matching(/^[a-z0-9][a-z0-9-]{0,62}$/);
+const environment = matchingParam(/^[a-z0-9][a-z0-9-]{0,62}$/);
 /** The environment and the page of a list, from the URL. Unknown values are ignored. */
 export const { read: readPageState } = listState({ environment }, idOf());
 export type PageState = ReturnType<typeof readPageState>;
 
 /** The same, with the filters of the adapter list. */
 export const { read: readListState } = listState(
-  { environment, q: words(200), family: words(128), health: oneOf(SOURCE_HEALTHS) },
+  { environment, q: searchParam(200), family: searchParam(128), health: oneOf(SOURCE_HEALTHS) },
   idOf(),
 );
-export type ListState = ReturnType<typeof readListState>;
+export type AdapterListState = ReturnType<typeof readListState>;
 
 const PAGE_SIZE = 25;
 
 /** The router's input for a state. */
-export const toAdaptersQuery = (projectId: string, { q, family, health, ...page }: ListState) => ({
+export const toAdaptersQuery = (projectId: string, { q, family, health, ...page }: AdapterListState) => ({
   ...toPageQuery(projectId, page),
   q,
   baseModelFamily: family,
@@ -33,7 +33,7 @@ export const toPageQuery = (projectId: string, { environment, cursor }: PageStat
   limit: PAGE_SIZE,
 });
 
-export const hasFilter = ({ q, family, health }: ListState): boolean => Boolean(q || family || health);
+export const hasFilter = ({ q, family, health }: AdapterListState): boolean => Boolean(q || family || health);
 
 /** The environment to show: the one in the URL, else the default. */
 export const environmentOf = ({ environment }: { environment?: string | undefined }): string =>
@@ -45,7 +45,8 @@ const inRoom = (path: string, { environment, ...state }: Record<string, string |
   hrefOf(path, { environment: named(environment), ...state });
 
 const room = (projectId: string) => `/projects/${projectId}/adapters`;
-export const adaptersHref = (projectId: string, state: ListState = {}) => inRoom(room(projectId), state);
+export const adaptersHref = (projectId: string, state: AdapterListState = {}) =>
+  inRoom(room(projectId), state);
 export const adapterHref = (projectId: string, adapterId: string) => `${room(projectId)}/${adapterId}`;
 export const newAdapterHref = (projectId: string, environment: string | undefined) =>
   inRoom(`${room(projectId)}/new`, { environment });

@@ -11,7 +11,7 @@ import {
   pinched,
   STEP,
   transformOf,
-  type View,
+  type Viewport,
   WHOLE,
   wheelFactor,
   zoomed,
@@ -22,10 +22,10 @@ export const CHECKERBOARD =
   "bg-[repeating-conic-gradient(var(--sunken)_0_25%,var(--surface)_0_50%)] bg-size-[16px_16px]";
 
 /** A view that several frames share, so that they zoom and pan together. */
-export type Shared = { view: View; look(change: (before: View) => View): void };
+export type Shared = { view: Viewport; look(change: (before: Viewport) => Viewport): void };
 
 export function useZoom(): Shared {
-  const [view, setView] = useState<View>(WHOLE);
+  const [view, setView] = useState<Viewport>(WHOLE);
   return useMemo(() => ({ view, look: setView }), [view]);
 }
 
@@ -72,7 +72,7 @@ export function PictureFrame({ name, shared, className, children }: Props) {
 }
 
 /** An image that fills its frame, transformed by the view. */
-export function Picture({ href, alt, view }: { href: string; alt: string; view: View }) {
+export function Picture({ href, alt, view }: { href: string; alt: string; view: Viewport }) {
   return (
     // biome-ignore lint/performance/noImgElement: shown as stored, behind the reader's session, never through an optimizer
     <img

@@ -1,8 +1,18 @@
 import { expect, test } from "vitest";
-import { byKey, moved, NEAREST, type Point, pinched, transformOf, type View, WHOLE, zoomed } from "./zoom";
+import {
+  byKey,
+  moved,
+  NEAREST,
+  type Point,
+  pinched,
+  transformOf,
+  type Viewport,
+  WHOLE,
+  zoomed,
+} from "./zoom";
 
 /** The position of an image point in the frame. */
-const drawn = (view: View, point: Point): Point => ({
+const drawn = (view: Viewport, point: Point): Point => ({
   x: 0.5 + (point.x - view.x) * view.scale,
   y: 0.5 + (point.y - view.y) * view.scale,
 });

@@ -1,15 +1,15 @@
-import { listState, matching, oneOf, textOf } from "@/components/blocks/list/list-state";
-import { hrefOf, type Place } from "@/components/ui/paging";
+import { listState, matchingParam, oneOf, textParam } from "@/components/blocks/list/list-state";
+import { hrefOf, type PagePosition } from "@/components/ui/paging";
 
 /** The URL state of the billing page: the organization, the page of transactions, and the checkout the reader returns from. */
 export const { read: readBillingState } = listState(
   {
-    organizationId: textOf(64),
+    organizationId: textParam(64),
     /** The payment of that checkout, and whether it succeeded or was canceled. */
-    payment: textOf(64),
+    payment: textParam(64),
     result: oneOf(["success", "canceled"]),
   },
-  matching(/^[1-9]\d{0,17}$/),
+  matchingParam(/^[1-9]\d{0,17}$/),
 );
 export type BillingState = ReturnType<typeof readBillingState>;
 
@@ -18,7 +18,7 @@ export const billingHref = (state: BillingState): string => hrefOf("/billing", s
 const PAGE_SIZE = 25;
 
 /** The billing router's input for a page of transactions. */
-export const transactionsQuery = (organizationId: string, { cursor }: Place, isTest: boolean) => ({
+export const transactionsQuery = (organizationId: string, { cursor }: PagePosition, isTest: boolean) => ({
   organizationId,
   limit: PAGE_SIZE,
   cursor,

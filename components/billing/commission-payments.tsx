@@ -2,7 +2,7 @@
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { column } from "@/components/blocks/list/columns";
 import { GrowingList } from "@/components/blocks/list/growing-list";
-import { type Column, ResourceTable, RowLink, Titled } from "@/components/blocks/list/resource-table";
+import { ResourceTable, RowLink, type TableColumn, Titled } from "@/components/blocks/list/resource-table";
 import { Amount } from "@/components/blocks/money/amount";
 import { formatMoney } from "@/components/blocks/money/money";
 import { useTRPC } from "@/components/data/trpc";
@@ -48,7 +48,7 @@ export function CommissionPayments({ organizationId }: { organizationId: string 
 
 const shownAt = ({ paidAt, createdAt }: PaidCommission) => paidAt ?? createdAt;
 
-const COLUMNS: Column<PaidCommission>[] = [
+const COLUMNS: TableColumn<PaidCommission>[] = [
   column.title("Commission", ({ summary, projectId, requestId, startedBy, test }) => (
     <Titled
       title={

@@ -7,7 +7,7 @@ import { Form } from "@/components/blocks/form/form";
 import { oneOfOr } from "@/components/blocks/list/list-state";
 import { formatMoney } from "@/components/blocks/money/money";
 import { useTRPC } from "@/components/data/trpc";
-import { type Bounds, readAmount, toText } from "@/components/ui/amount";
+import { type AmountBounds, amountText, readAmount } from "@/components/ui/amount";
 import { Button } from "@/components/ui/button";
 import { Section } from "@/components/ui/card";
 import { Choice } from "@/components/ui/choice";
@@ -18,7 +18,7 @@ import { TOP_UP_PRESETS } from "@/server/contract/enums";
 import { TEST_MONEY } from "./test-money";
 
 const MICROS_PER_CENT = 10_000;
-const TOP_UP: Bounds = { leastMicros: 500_000, mostMicros: 999_999_000_000, decimals: 2 };
+const TOP_UP: AmountBounds = { leastMicros: 500_000, mostMicros: 999_999_000_000, decimals: 2 };
 
 /** Tops up the wallet by a preset or custom amount, or explains that payments are not configured. */
 export function TopUp({
@@ -71,7 +71,7 @@ export function TopUp({
               key={preset}
               aria-pressed={preset === micros}
               className="aria-pressed:border-focus aria-pressed:bg-hover"
-              onClick={() => setAmount(toText(preset))}
+              onClick={() => setAmount(amountText(preset))}
             >
               ${preset / 1_000_000}
             </Button>

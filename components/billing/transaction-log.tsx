@@ -3,7 +3,7 @@ import { useSuspenseQuery } from "@tanstack/react-query";
 import { ReceiptText } from "lucide-react";
 import { column } from "@/components/blocks/list/columns";
 import { ListTable } from "@/components/blocks/list/list-card";
-import { type Column, RowLink } from "@/components/blocks/list/resource-table";
+import { RowLink, type TableColumn } from "@/components/blocks/list/resource-table";
 import { Amount } from "@/components/blocks/money/amount";
 import { WorkCell } from "@/components/blocks/work/work";
 import { comparisonHref } from "@/components/comparisons/list-state";
@@ -13,7 +13,7 @@ import { CardHeader } from "@/components/ui/card";
 import { cn } from "@/components/ui/class-names";
 import { shortId } from "@/components/ui/copyable-id";
 import { EmptyState } from "@/components/ui/empty-state";
-import type { Place } from "@/components/ui/paging";
+import type { PagePosition } from "@/components/ui/paging";
 import type { WalletTransaction } from "@/server/contract/billing";
 import type { OfWork } from "@/server/contract/work";
 import { billingHref, newestFirst, transactionsQuery } from "./billing-state";
@@ -29,7 +29,7 @@ const KINDS: Record<string, string> = {
   adjustment: "Adjustment",
 };
 
-type Props = { organizationId: string; place: Place };
+type Props = { organizationId: string; place: PagePosition };
 
 /** The transactions of the wallets and allowances, newest first. */
 export function TransactionLog({ organizationId, place }: Props) {
@@ -66,7 +66,7 @@ export function TransactionLog({ organizationId, place }: Props) {
   );
 }
 
-const COLUMNS: Column<OfWork<WalletTransaction>>[] = [
+const COLUMNS: TableColumn<OfWork<WalletTransaction>>[] = [
   column.title("Transaction", (item) => (
     <WorkCell work={item.work} otherwise={KINDS[item.kind] ?? item.kind}>
       <Reference item={item} />

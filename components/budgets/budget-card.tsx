@@ -15,7 +15,7 @@ import { CardBody, Section } from "@/components/ui/card";
 import type { BudgetEnforcement, BudgetView } from "@/server/contract/budgets";
 import { BudgetDialog } from "./budget-dialog";
 import { OwnerName } from "./owner-name";
-import { MODES, NOW, nameOf, PERIODS, spentOf } from "./words";
+import { budgetName, MODES, NOW, PERIODS, spentOf } from "./words";
 
 const TONES: Record<BudgetEnforcement, Tone> = { prevent: "good", warn: "warn", off: "neutral" };
 
@@ -30,7 +30,7 @@ type Props = {
 
 /** One budget: spend and reserved funds against its limit, and the actions of an admin. */
 export function BudgetCard({ projectId, budget, isTest, keyNames, project }: Props) {
-  const name = nameOf(budget, keyNames);
+  const name = budgetName(budget, keyNames);
   const spend = isTest ? budget.testSpend : budget.spend;
   const ceiling = budget.effectiveCeilingMicros;
   const titleId = `budget-${budget.budgetId}`;

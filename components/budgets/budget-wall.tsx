@@ -5,7 +5,7 @@ import { BudgetBar } from "@/components/blocks/money/budget-bar";
 import { type Failure, useTRPC } from "@/components/data/trpc";
 import Link from "@/components/ui/link";
 import { wallOf } from "./wall";
-import { nameOf } from "./words";
+import { budgetName } from "./words";
 
 const NO_KEYS = new Map<string, string>();
 
@@ -26,7 +26,7 @@ export function BudgetWall({ projectId, failure }: { projectId: string; failure:
   return (
     <div className="mt-3 space-y-2" data-budget-wall>
       <BudgetBar
-        name={wall.budget ? nameOf(wall.budget, NO_KEYS) : "Limit"}
+        name={wall.budget ? budgetName(wall.budget, NO_KEYS) : "Limit"}
         ceilingMicros={wall.ceilingMicros}
         spend={wall.spend}
         estimateMicros={wall.askedMicros}

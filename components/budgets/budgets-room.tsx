@@ -7,7 +7,7 @@ import { useLive } from "@/components/blocks/data/use-live";
 import { useProject } from "@/components/blocks/data/use-project";
 import { Form } from "@/components/blocks/form/form";
 import { column } from "@/components/blocks/list/columns";
-import { type Column, ResourceTable } from "@/components/blocks/list/resource-table";
+import { ResourceTable, type TableColumn } from "@/components/blocks/list/resource-table";
 import { Amount } from "@/components/blocks/money/amount";
 import { BudgetBar } from "@/components/blocks/money/budget-bar";
 import { dollars } from "@/components/blocks/money/money";
@@ -24,7 +24,7 @@ import { BudgetCard } from "./budget-card";
 import { BudgetDialog } from "./budget-dialog";
 import { HoldList } from "./hold-list";
 import { LimitFields } from "./limit-fields";
-import { type Names, OwnerName } from "./owner-name";
+import { OwnerName, type OwnerNames } from "./owner-name";
 import { alertsQuery } from "./queries";
 import { PERIODS, spentOf } from "./words";
 
@@ -98,7 +98,7 @@ export function BudgetsRoom({ projectId }: { projectId: string }) {
 const TONES: Record<number, "bad" | "warn"> = { 100: "bad", 80: "warn" };
 
 /** The latest alert of each budget at 50, 80 and 100% of its limit; renders nothing if there are none. */
-function AlertList({ projectId, keyNames, isTest }: Names & { isTest: boolean }) {
+function AlertList({ projectId, keyNames, isTest }: OwnerNames & { isTest: boolean }) {
   const trpc = useTRPC();
   const { data: latest } = useSuspenseQuery(trpc.budgets.alerts.queryOptions(alertsQuery(projectId, isTest)));
   if (latest.length === 0) return null;
@@ -114,7 +114,7 @@ function AlertList({ projectId, keyNames, isTest }: Names & { isTest: boolean })
   );
 }
 
-const columnsOf = (names: Names): Column<BudgetAlert>[] => [
+const columnsOf = (names: OwnerNames): TableColumn<BudgetAlert>[] => [
   {
     header: "Budget",
     card: "title",

@@ -6,7 +6,7 @@ import { ChoiceField, MoneyField, TextField } from "@/components/blocks/form/fie
 import { FormDialog } from "@/components/blocks/form/form-dialog";
 import { Capped } from "@/components/blocks/list/capped";
 import { column } from "@/components/blocks/list/columns";
-import { type Column, ResourceTable } from "@/components/blocks/list/resource-table";
+import { ResourceTable, type TableColumn } from "@/components/blocks/list/resource-table";
 import { Amount } from "@/components/blocks/money/amount";
 import { dollars } from "@/components/blocks/money/money";
 import { WorkCell } from "@/components/blocks/work/work";
@@ -21,13 +21,13 @@ import { shortId } from "@/components/ui/copyable-id";
 import Link from "@/components/ui/link";
 import type { HoldView } from "@/server/contract/budgets";
 import type { OfWork } from "@/server/contract/work";
-import type { Names } from "./owner-name";
+import type { OwnerNames } from "./owner-name";
 import { holdsQuery } from "./queries";
 import { ResolveAllDialog } from "./resolve-all-dialog";
 
 const REFRESH_MS = 5_000;
 
-type Props = Names & { isTest: boolean; canResolve: boolean };
+type Props = OwnerNames & { isTest: boolean; canResolve: boolean };
 
 /** The funds reserved by unfinished jobs. An owner resolves unconfirmed charges here. */
 export function HoldList({ projectId, keyNames, isTest, canResolve }: Props) {
@@ -87,7 +87,7 @@ export function HoldList({ projectId, keyNames, isTest, canResolve }: Props) {
   );
 }
 
-const columnsOf = ({ projectId, keyNames }: Names): Column<OfWork<HoldView>>[] => [
+const columnsOf = ({ projectId, keyNames }: OwnerNames): TableColumn<OfWork<HoldView>>[] => [
   column.title("Job", (hold) => (
     <WorkCell work={hold.work} otherwise={hold.capabilityKey ?? "Comparison"}>
       <Link href={hrefOf(hold)} title={hold.executionId} className="font-mono text-link hover:underline">

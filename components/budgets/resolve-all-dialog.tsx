@@ -3,7 +3,7 @@ import { useState } from "react";
 import { useAction } from "@/components/blocks/data/use-action";
 import { ChoiceField, TextField } from "@/components/blocks/form/fields";
 import { FormDialog } from "@/components/blocks/form/form-dialog";
-import type { Sent } from "@/components/blocks/form/sent";
+import type { FormValues } from "@/components/blocks/form/form-values";
 import { dollars } from "@/components/blocks/money/money";
 import { useTRPC } from "@/components/data/trpc";
 import { Button } from "@/components/ui/button";
@@ -37,7 +37,7 @@ export function ResolveAllDialog({ projectId, organizationId, isTest }: Props) {
     refresh: [trpc.budgets.pathKey()],
     isInPlace: true,
   });
-  const bodyOf = (sent: Sent) => {
+  const bodyOf = (sent: FormValues) => {
     const account = sent.oneOf("account", ["all", "managed", "byok"]);
     return {
       filter: { organizationId, projectId, isTest, ...(account === "all" ? {} : { billingMode: account }) },

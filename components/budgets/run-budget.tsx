@@ -5,7 +5,7 @@ import { useTRPC } from "@/components/data/trpc";
 import Link from "@/components/ui/link";
 import type { BudgetView } from "@/server/contract/budgets";
 import type { RetailQuote } from "@/server/contract/pricing";
-import { MODES, nameOf } from "./words";
+import { budgetName, MODES } from "./words";
 
 const NO_KEYS = new Map<string, string>();
 
@@ -36,7 +36,7 @@ export function RunBudget({ projectId, quote }: { projectId: string; quote: Reta
   const tightest = quote.resolved && most > 0 ? tightestOf(data?.items ?? [], quote.resolved) : undefined;
   if (!tightest) return null;
   const { budget, spend } = tightest;
-  const name = nameOf(budget, NO_KEYS);
+  const name = budgetName(budget, NO_KEYS);
   return (
     <div className="mt-3">
       <p className="flex justify-between gap-3 text-xs text-muted">

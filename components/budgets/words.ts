@@ -23,8 +23,10 @@ export function ownerName(scope: string, keyNames: ReadonlyMap<string, string>):
 }
 
 /** The name of a budget: its owner and period. */
-export const nameOf = (budget: Pick<BudgetView, "scope" | "period">, keyNames: ReadonlyMap<string, string>) =>
-  `${ownerName(budget.scope, keyNames)}, ${PERIODS[budget.period].toLowerCase()}`;
+export const budgetName = (
+  budget: Pick<BudgetView, "scope" | "period">,
+  keyNames: ReadonlyMap<string, string>,
+) => `${ownerName(budget.scope, keyNames)}, ${PERIODS[budget.period].toLowerCase()}`;
 
 /** Names the budget of the same owner and period that would be replaced; null if there is none. */
 export function replacedBy(owner: BudgetOwner, period: BudgetPeriod, budgets: readonly BudgetView[]) {

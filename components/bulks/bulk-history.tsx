@@ -2,10 +2,10 @@
 import { soonWhile, useLive } from "@/components/blocks/data/use-live";
 import { column } from "@/components/blocks/list/columns";
 import { ListTable } from "@/components/blocks/list/list-card";
-import { type Column, RowLink, Titled } from "@/components/blocks/list/resource-table";
+import { RowLink, type TableColumn, Titled } from "@/components/blocks/list/resource-table";
 import { useTRPC } from "@/components/data/trpc";
 import { FirstBulk } from "@/components/pins/first-pin";
-import { bulkHref, bulksHref, type ListPlace, toPageQuery } from "@/components/pins/list-state";
+import { bulkHref, bulksHref, type PinListPosition, toPinPageQuery } from "@/components/pins/list-state";
 import { pinWords } from "@/components/pins/words";
 import { PageHeader } from "@/components/shell/page-header";
 import { Took } from "@/components/time/moment";
@@ -15,13 +15,13 @@ import { BulkStatusBadge } from "./bulk-status";
 
 type Listed = Omit<PinnedBulk, "items" | "nextCursor">;
 
-type Props = { projectId: string; place: ListPlace; baseUrl: string };
+type Props = { projectId: string; place: PinListPosition; baseUrl: string };
 
 /** The bulks of a project with their progress, newest first. */
 export function BulkHistory({ projectId, place, baseUrl }: Props) {
   const trpc = useTRPC();
   const { data } = useLive(
-    trpc.pinned.bulks.queryOptions(toPageQuery(projectId, place)),
+    trpc.pinned.bulks.queryOptions(toPinPageQuery(projectId, place)),
     soonWhile(({ items }) => items.some(({ nextAction }) => nextAction === "poll")),
   );
   return (
@@ -43,7 +43,7 @@ export function BulkHistory({ projectId, place, baseUrl }: Props) {
   );
 }
 
-const columnsOf = (projectId: string): Column<Listed>[] => [
+const columnsOf = (projectId: string): TableColumn<Listed>[] => [
   column.title("Bulk", ({ pin, bulkId, retryOf }) => (
     <Titled title={pin.model}>
       <span title={pinWords(pin)}>

@@ -2,7 +2,7 @@
 import { column } from "@/components/blocks/list/columns";
 import { FilterBar } from "@/components/blocks/list/filter-bar";
 import { ListTable } from "@/components/blocks/list/list-card";
-import { type Column, RowLink } from "@/components/blocks/list/resource-table";
+import { RowLink, type TableColumn } from "@/components/blocks/list/resource-table";
 import { Reason } from "@/components/blocks/status/reason";
 import { recordHref } from "@/components/pins/list-state";
 import { itemStatusLabel, PinStatusBadge } from "@/components/pins/pin-status";
@@ -56,7 +56,7 @@ const optionsOf = ({ counts }: PinnedBulk) =>
     label: `${itemStatusLabel(status)}, ${counts[status].toLocaleString("en-US")}`,
   }));
 
-const columnsOf = (projectId: string): Column<BulkItemView>[] => [
+const columnsOf = (projectId: string): TableColumn<BulkItemView>[] => [
   column.status(({ status }) => <PinStatusBadge status={status} />),
   {
     header: "Item",

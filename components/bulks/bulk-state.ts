@@ -1,11 +1,11 @@
-import { listState, matching, oneOf } from "@/components/blocks/list/list-state";
+import { listState, matchingParam, oneOf } from "@/components/blocks/list/list-state";
 import { hrefOf } from "@/components/ui/paging";
 import { BULK_ITEM_STATUSES } from "@/server/contract/enums";
 
 /** The filter and page of the item table, from the URL. Unknown values are ignored. */
 export const { read: readItemState } = listState(
   { status: oneOf(BULK_ITEM_STATUSES) },
-  matching(/^\w{1,64}$/),
+  matchingParam(/^\w{1,64}$/),
 );
 export type ItemState = ReturnType<typeof readItemState>;
 

@@ -1,4 +1,4 @@
-import type { Column } from "@/components/blocks/list/resource-table";
+import type { TableColumn } from "@/components/blocks/list/resource-table";
 import { Moment } from "@/components/time/moment";
 import { wordsOfCode } from "@/components/ui/wording";
 import type { AuditEntry } from "@/server/contract/audit";
@@ -27,4 +27,4 @@ export const AUDIT_COLUMNS = {
     className: "whitespace-nowrap text-muted",
     cell: ({ createdAt }) => <Moment at={createdAt} />,
   },
-} satisfies Record<string, Column<AuditEntry>>;
+} satisfies Record<string, TableColumn<AuditEntry>>;

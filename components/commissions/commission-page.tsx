@@ -8,10 +8,10 @@ import type { Commission } from "@/server/contract/commissions";
 import { NextSteps } from "./next-steps";
 import { Offer } from "./offer";
 import { Pay } from "./pay";
-import { pollMs, type Returned, type Stage, stageOf } from "./stage";
+import { type CheckoutReturn, type CommissionStage, commissionPollMs, commissionStage } from "./stage";
 import { StageNotice } from "./stage-notice";
 
-const TITLES: Record<Stage["kind"], string> = {
+const TITLES: Record<CommissionStage["kind"], string> = {
   payable: "Approve commission",
   confirming: "Confirming your payment",
   processing: "Payment processing",
@@ -24,13 +24,13 @@ const TITLES: Record<Stage["kind"], string> = {
 };
 
 /** The page of a commission quote: a person reviews and pays it here, or reads its status. */
-export function CommissionPage({ quoteId, returned }: { quoteId: string; returned: Returned }) {
+export function CommissionPage({ quoteId, returned }: { quoteId: string; returned: CheckoutReturn }) {
   const trpc = useTRPC();
   const { data: commission } = useLive(trpc.requests.commission.queryOptions({ quoteId }), (read) =>
-    pollMs(read, stageOf(read, returned, Date.parse(read.now))),
+    commissionPollMs(read, commissionStage(read, returned, Date.parse(read.now))),
   );
   const nowMs = useServerNow(commission.now, commission.quote.expiresAt);
-  const stage = stageOf(commission, returned, nowMs);
+  const stage = commissionStage(commission, returned, nowMs);
   return (
     <PlainPage wide>
       <PlainTitle title={TITLES[stage.kind]}>

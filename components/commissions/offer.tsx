@@ -1,21 +1,29 @@
 import { formatMoney } from "@/components/blocks/money/money";
-import { summaryOf, Wording } from "@/components/requests/wording";
+import { requestTitle, Wording } from "@/components/requests/wording";
 import { Countdown } from "@/components/time/countdown-text";
 import { Moment } from "@/components/time/moment";
 import { Card, CardBody } from "@/components/ui/card";
 import { Fact, Facts } from "@/components/ui/facts";
 import type { Commission } from "@/server/contract/commissions";
-import type { Stage } from "./stage";
+import type { CommissionStage } from "./stage";
 
 /** The terms of a commission quote: content, price, buyer, delivery and guarantee. */
-export function Offer({ commission, stage, nowMs }: { commission: Commission; stage: Stage; nowMs: number }) {
+export function Offer({
+  commission,
+  stage,
+  nowMs,
+}: {
+  commission: Commission;
+  stage: CommissionStage;
+  nowMs: number;
+}) {
   const { quote, organization, project, revision } = commission;
   return (
     <Card aria-labelledby="offer-title">
       <CardBody className="space-y-5 sm:p-5">
         <div className="space-y-3">
           <h2 id="offer-title" dir="auto" className="text-lg font-semibold [overflow-wrap:anywhere]">
-            {summaryOf(revision.content)}
+            {requestTitle(revision.content)}
           </h2>
           <Wording content={revision.content} />
         </div>
@@ -65,7 +73,7 @@ export function Offer({ commission, stage, nowMs }: { commission: Commission; st
   );
 }
 
-function taxOf(stage: Stage): string {
+function taxOf(stage: CommissionStage): string {
   const payment = "payment" in stage ? stage.payment : null;
   return payment
     ? `${formatMoney(payment.tax)}, calculated at checkout`

@@ -6,9 +6,9 @@ import { Notice } from "@/components/ui/notice";
 import type { Commission, CommissionPayment, RefundReason } from "@/server/contract/commissions";
 import { approvalHref } from "./hrefs";
 import { daysOf } from "./offer";
-import { checkoutNews, type Returned, returnedAutomatically, type Stage } from "./stage";
+import { type CheckoutReturn, type CommissionStage, checkoutNews, returnedAutomatically } from "./stage";
 
-type Props = { commission: Commission; returned: Returned; stage: Stage };
+type Props = { commission: Commission; returned: CheckoutReturn; stage: CommissionStage };
 
 /** The status of a quote, at the top of its page. Changes are announced to screen readers. */
 export function StageNotice(props: Props) {

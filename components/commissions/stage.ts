@@ -1,10 +1,10 @@
 import type { Commission, CommissionPayment } from "@/server/contract/commissions";
 
 /** The checkout the reader returns from, according to the URL. Only the payment knows its outcome. */
-export type Returned = { payment?: string | undefined; result?: "success" | "canceled" | undefined };
+export type CheckoutReturn = { payment?: string | undefined; result?: "success" | "canceled" | undefined };
 
 /** The stage of a commission as shown to its reader. */
-export type Stage =
+export type CommissionStage =
   | { kind: "payable" }
   | { kind: "confirming" }
   | { kind: "processing"; payment: CommissionPayment }
@@ -24,7 +24,11 @@ export function payingPayment<Payment extends CommissionPayment>(payments: Payme
 }
 
 /** The stage at a point in time, which may be later than the server's last response. */
-export function stageOf(commission: Commission, returned: Returned, nowMs: number): Stage {
+export function commissionStage(
+  commission: Commission,
+  returned: CheckoutReturn,
+  nowMs: number,
+): CommissionStage {
   const { quote, request, payments } = commission;
   if (quote.status === "paid") return afterPaying(commission, returned);
   if (quote.status === "superseded") {
@@ -39,7 +43,7 @@ export function stageOf(commission: Commission, returned: Returned, nowMs: numbe
   return { kind: "payable" };
 }
 
-function afterPaying(commission: Commission, returned: Returned): Stage {
+function afterPaying(commission: Commission, returned: CheckoutReturn): CommissionStage {
   const { request } = commission;
   const payment = payingPayment(commission.payments);
   if (request.status === "refunded") return { kind: "refunded", payment };
@@ -50,15 +54,18 @@ function afterPaying(commission: Commission, returned: Returned): Stage {
   return { kind: "paid", payment, isFresh };
 }
 
-export function returnedPayment({ payments }: Commission, { payment }: Returned): CommissionPayment | null {
+export function returnedPayment(
+  { payments }: Commission,
+  { payment }: CheckoutReturn,
+): CommissionPayment | null {
   return payments.find(({ paymentId }) => paymentId === payment) ?? null;
 }
 
 /** The outcome of the checkout the reader returns from, in addition to the stage; null if there is nothing to add. */
 export function checkoutNews(
   commission: Commission,
-  returned: Returned,
-  stage: Stage,
+  returned: CheckoutReturn,
+  stage: CommissionStage,
 ): "canceled" | "failed" | "closed" | null {
   if (stage.kind !== "payable" && stage.kind !== "expired" && stage.kind !== "superseded") return null;
   const payment = returnedPayment(commission, returned);
@@ -79,7 +86,7 @@ const LATER_MS = 10_000;
 const SELDOM_MS = 30_000;
 
 /** The polling interval for a stage; false when nothing is pending. */
-export function pollMs(commission: Commission, stage: Stage): number | false {
+export function commissionPollMs(commission: Commission, stage: CommissionStage): number | false {
   if (stage.kind === "confirming") return SOON_MS;
   const isMoneyMoving =
     stage.kind === "processing" ||

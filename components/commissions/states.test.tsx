@@ -10,7 +10,7 @@ import { commissionOf, NOW, paymentOf, refundOf } from "./commission.fixture";
 import { NextSteps } from "./next-steps";
 import { Offer } from "./offer";
 import { Pay } from "./pay";
-import { type Returned, stageOf } from "./stage";
+import { type CheckoutReturn, commissionStage } from "./stage";
 import { StageNotice } from "./stage-notice";
 
 const now = Date.parse(NOW);
@@ -34,10 +34,14 @@ const textOf = (html: string) =>
     .replaceAll(/\s+/g, " ")
     .trim();
 
-const notice = (commission: Commission, returned: Returned = {}) =>
+const notice = (commission: Commission, returned: CheckoutReturn = {}) =>
   textOf(
     shown(
-      <StageNotice commission={commission} returned={returned} stage={stageOf(commission, returned, now)} />,
+      <StageNotice
+        commission={commission}
+        returned={returned}
+        stage={commissionStage(commission, returned, now)}
+      />,
     ),
   );
 

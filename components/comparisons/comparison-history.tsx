@@ -5,7 +5,7 @@ import { useProject } from "@/components/blocks/data/use-project";
 import { column } from "@/components/blocks/list/columns";
 import { toOptions } from "@/components/blocks/list/filter-bar";
 import { ListTable } from "@/components/blocks/list/list-card";
-import { type Column, RowLink } from "@/components/blocks/list/resource-table";
+import { RowLink, type TableColumn } from "@/components/blocks/list/resource-table";
 import { WorkCell } from "@/components/blocks/work/work";
 import { useTRPC } from "@/components/data/trpc";
 import { PageHeader } from "@/components/shell/page-header";
@@ -15,10 +15,10 @@ import Link from "@/components/ui/link";
 import type { ComparisonLine } from "@/server/contract/comparisons";
 import type { OfWork } from "@/server/contract/work";
 import {
+  type ComparisonListState,
   comparisonHref,
   comparisonsHref,
   hasFilter,
-  type ListState,
   newComparisonHref,
   toComparisonsQuery,
 } from "./list-state";
@@ -31,7 +31,7 @@ export function ComparisonHistory({
   capabilities,
 }: {
   projectId: string;
-  state: ListState;
+  state: ComparisonListState;
   /** Keys to filter by. */
   capabilities: string[];
 }) {
@@ -51,7 +51,7 @@ export function ComparisonHistory({
     </Button>
   );
   const isFirst = isEmpty && !hasFilter(state);
-  const hrefOf = (next: ListState) => comparisonsHref(projectId, next);
+  const hrefOf = (next: ComparisonListState) => comparisonsHref(projectId, next);
   return (
     <>
       <PageHeader title="Comparisons" actions={!isFirst && begin}>
@@ -96,7 +96,7 @@ const DECISIONS = [
   { value: "yes", label: "Judged" },
 ];
 
-const columnsOf = (projectId: string): Column<OfWork<ComparisonLine>>[] => [
+const columnsOf = (projectId: string): TableColumn<OfWork<ComparisonLine>>[] => [
   column.title("Comparison", ({ work, capabilityKey, comparisonId: id }) => (
     <WorkCell work={work} otherwise={capabilityKey}>
       <RowLink href={comparisonHref(projectId, id)} id={id} />

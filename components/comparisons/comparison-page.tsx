@@ -6,7 +6,7 @@ import { useLive } from "@/components/blocks/data/use-live";
 import { dollars, wholeDollars } from "@/components/blocks/money/money";
 import { workTitle } from "@/components/blocks/work/work";
 import { sentencesOf, useTRPC } from "@/components/data/trpc";
-import { chargeOf } from "@/components/jobs/charge-words";
+import { chargeText } from "@/components/jobs/charge-words";
 import { PageHeader } from "@/components/shell/page-header";
 import { Moment } from "@/components/time/moment";
 import { Card } from "@/components/ui/card";
@@ -15,12 +15,11 @@ import { Figure, Figures } from "@/components/ui/figures";
 import { HiddenContent } from "@/components/ui/hidden-content";
 import { JsonView } from "@/components/ui/json-view";
 import { Skeleton } from "@/components/ui/skeleton";
-import type { Comparison, ComparisonShown } from "@/server/contract/comparisons";
+import type { Comparison, ComparisonEntry, ComparisonShown } from "@/server/contract/comparisons";
 import { TERMINAL } from "@/server/contract/enums";
 import { Entries } from "./entries";
 import { JudgeForm } from "./judge-form";
 import { comparisonsHref } from "./list-state";
-import type { Entry } from "./shown";
 import { isJudged, UseTheWinner, Verdict } from "./verdict";
 import { ComparisonStatusBadge, DecisionBadge, INTENT_WORDS } from "./words";
 
@@ -129,8 +128,8 @@ function Head({ comparison, projectId }: { comparison: ComparisonShown; projectI
 }
 
 /** The sum that the entries were charged, formatted as in the table of results. */
-function paidFor(entries: readonly Entry[]): string {
-  const charges = entries.flatMap(({ charge }) => (charge ? [chargeOf(charge).micros] : []));
+function paidFor(entries: readonly ComparisonEntry[]): string {
+  const charges = entries.flatMap(({ charge }) => (charge ? [chargeText(charge).micros] : []));
   const sum = charges.reduce<number>((total, micros) => total + (micros ?? 0), 0);
   return charges.includes(null) ? `${dollars(sum)} so far` : dollars(sum);
 }

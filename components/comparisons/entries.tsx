@@ -16,7 +16,7 @@ import { Select } from "@/components/ui/select";
 import { Tabs, TabsContent, TabsList, TabsTrigger } from "@/components/ui/tabs";
 import type { Comparison } from "@/server/contract/comparisons";
 import { EntryCard } from "./entry-card";
-import { nameOf } from "./judgement";
+import { entryName } from "./judgement";
 import { usePair } from "./pair";
 import { comparableText, mostItems, pictureOf } from "./shown";
 
@@ -33,11 +33,11 @@ export function Entries({ comparison }: { comparison: Comparison }) {
   const layers = entries.flatMap((entry, at): Layer[] => {
     const picture = pictureOf(entry, place);
     if (!picture) return [];
-    return [{ id: entry.entryId, name: nameOf(at), href: artifactHref(entry.jobId, picture.artifactId) }];
+    return [{ id: entry.entryId, name: entryName(at), href: artifactHref(entry.jobId, picture.artifactId) }];
   });
   const texts = entries.flatMap((entry, at) => {
     const text = layers.length === 0 && most === 0 ? comparableText(entry) : null;
-    return text === null ? [] : [{ id: entry.entryId, name: nameOf(at), text }];
+    return text === null ? [] : [{ id: entry.entryId, name: entryName(at), text }];
   });
   const other = layers.length > 1 ? "overlay" : texts.length > 1 ? "differences" : null;
 
@@ -84,7 +84,7 @@ export function Entries({ comparison }: { comparison: Comparison }) {
                 key={entry.entryId}
                 comparison={comparison}
                 entry={entry}
-                name={nameOf(at)}
+                name={entryName(at)}
                 place={place}
                 shared={shared}
               />

@@ -13,13 +13,13 @@ import Link from "@/components/ui/link";
 import { Notice } from "@/components/ui/notice";
 import { Skeleton } from "@/components/ui/skeleton";
 import { Words } from "@/components/ui/words";
-import type { Comparison } from "@/server/contract/comparisons";
+import type { Comparison, ComparisonEntry } from "@/server/contract/comparisons";
 import { TERMINAL } from "@/server/contract/enums";
-import { artifactName, type Entry, itemsOf, providerCost, ranFor, textOf } from "./shown";
+import { artifactName, entryFiles, entryText, providerCost, ranFor } from "./shown";
 
 export type EntryView = {
   comparison: Comparison;
-  entry: Entry;
+  entry: ComparisonEntry;
   name: string;
   /** The index of the file to show, for entries with several. */
   place: number;
@@ -166,9 +166,9 @@ function EntryContent(view: EntryView) {
 
 /** The output of an entry: the file at this position, its text, or its data. */
 function Made({ comparison, entry, name, place, shared }: EntryView) {
-  const items = itemsOf(entry);
+  const items = entryFiles(entry);
   const item = items[place];
-  const text = textOf(entry);
+  const text = entryText(entry);
   const isData = entry.typedOutput !== null && entry.typedOutput !== undefined && text === null;
   const alt = artifactName(name, place, items.length);
   return (
@@ -208,7 +208,7 @@ function Made({ comparison, entry, name, place, shared }: EntryView) {
   );
 }
 
-type Props = { jobId: string; item: Entry["artifacts"][number]; alt: string; shared: Shared };
+type Props = { jobId: string; item: ComparisonEntry["artifacts"][number]; alt: string; shared: Shared };
 
 function Item({ jobId, item, alt, shared }: Props) {
   const href = artifactHref(jobId, item.artifactId);

@@ -11,13 +11,13 @@ import { Choice as Select } from "@/components/ui/choice";
 import { Notice } from "@/components/ui/notice";
 import type { Comparison } from "@/server/contract/comparisons";
 import {
-  type Choice,
   couldWin,
-  judgementOf,
+  entryName,
+  type JudgementChoice,
+  judgementText,
   mayBeJudged,
   NOTHING_CHOSEN,
-  nameOf,
-  wordsOf,
+  toJudgement,
 } from "./judgement";
 
 const SAME = "same";
@@ -28,14 +28,14 @@ export function JudgeForm({ comparison }: { comparison: Comparison }) {
   const trpc = useTRPC();
   const { may, whyNot } = useProject(projectId);
   const mayWrite = may("member");
-  const [choice, choose] = useState<Choice>(NOTHING_CHOSEN);
+  const [choice, choose] = useState<JudgementChoice>(NOTHING_CHOSEN);
   const judge = useAction(trpc.comparisons.judge.mutationOptions(), {
     isInPlace: true,
     done: "Judgement saved. Models revealed.", // The jobs of the entries now show their models.
     refresh: [trpc.comparisons.pathKey(), trpc.jobs.pathKey(), trpc.usage.pathKey()],
   });
   const isOpen = mayBeJudged(entries);
-  const judgement = judgementOf(choice, entries);
+  const judgement = toJudgement(choice, entries);
   const disabled = !mayWrite || !isOpen;
   const winners = entries.filter(couldWin);
   const overall = typeof choice.overall === "object" ? choice.overall?.winner : choice.overall;
@@ -58,7 +58,7 @@ export function JudgeForm({ comparison }: { comparison: Comparison }) {
               onPick={() => choose({ ...choice, overall: { winner: entry.entryId } })}
               hint={isOpen && !couldWin(entry) ? "No output to judge" : null}
             >
-              {nameOf(at)}
+              {entryName(at)}
             </Option>
           ))}
           <Option
@@ -87,7 +87,7 @@ export function JudgeForm({ comparison }: { comparison: Comparison }) {
             options={[
               [SAME, "Same as the winner"],
               ...entries.flatMap((entry, at): [string, string][] =>
-                couldWin(entry) ? [[entry.entryId, nameOf(at)]] : [],
+                couldWin(entry) ? [[entry.entryId, entryName(at)]] : [],
               ),
             ]}
             onChange={(value) => choose({ ...choice, value: value === SAME ? null : value })}
@@ -104,7 +104,7 @@ export function JudgeForm({ comparison }: { comparison: Comparison }) {
           title="Submit your judgement?"
           description={
             <>
-              {judgement && wordsOf(judgement, entries)} You can't change this later. Models, costs and
+              {judgement && judgementText(judgement, entries)} You can't change this later. Models, costs and
               durations will be revealed.
             </>
           }
@@ -118,7 +118,7 @@ export function JudgeForm({ comparison }: { comparison: Comparison }) {
           </Button>
         </Confirm>
         <p aria-live="polite" className="text-sm text-muted">
-          {mayWrite ? judgement && wordsOf(judgement, entries) : whyNot("member", "judge")}
+          {mayWrite ? judgement && judgementText(judgement, entries) : whyNot("member", "judge")}
         </p>
       </div>
     </Section>

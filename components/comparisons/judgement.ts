@@ -5,16 +5,16 @@ type Entry = Comparison["entries"][number];
 type Standing = Pick<Entry, "entryId" | "status">;
 
 /** The current choice: an entry, a tie or none, and the best value. */
-export type Choice = {
+export type JudgementChoice = {
   overall: { winner: string } | "tie" | "none" | null;
   /** Null for the winner. */
   value: string | null;
 };
-export const NOTHING_CHOSEN: Choice = { overall: null, value: null };
+export const NOTHING_CHOSEN: JudgementChoice = { overall: null, value: null };
 
 /** The letter of an entry, its only name before the judgement. */
 export const letterOf = (place: number) => String.fromCharCode(65 + place);
-export const nameOf = (place: number) => `Entry ${letterOf(place)}`;
+export const entryName = (place: number) => `Entry ${letterOf(place)}`;
 
 /** A comparison can be judged once every entry has finished. */
 export const mayBeJudged = (entries: Standing[]) => entries.every(({ status }) => TERMINAL.includes(status));
@@ -23,7 +23,10 @@ export const mayBeJudged = (entries: Standing[]) => entries.every(({ status }) =
 export const couldWin = ({ status }: Pick<Entry, "status">) => status === "succeeded";
 
 /** The judgement for a choice; null while the choice is incomplete. */
-export function judgementOf({ overall, value }: Choice, entries: Standing[]): JudgementRequest | null {
+export function toJudgement(
+  { overall, value }: JudgementChoice,
+  entries: Standing[],
+): JudgementRequest | null {
   if (overall === null || !mayBeJudged(entries)) return null;
   if (overall === "tie") return entries.filter(couldWin).length > 1 ? { decision: "tie" } : null;
   if (overall === "none") return { decision: "none" };
@@ -37,9 +40,9 @@ export function judgementOf({ overall, value }: Choice, entries: Standing[]): Ju
 }
 
 /** The summary of a judgement. */
-export function wordsOf(judgement: JudgementRequest, entries: Pick<Entry, "entryId">[]): string {
+export function judgementText(judgement: JudgementRequest, entries: Pick<Entry, "entryId">[]): string {
   const name = (entryId: string | null | undefined) =>
-    nameOf(entries.findIndex((entry) => entry.entryId === entryId));
+    entryName(entries.findIndex((entry) => entry.entryId === entryId));
   if (judgement.decision === "tie") return "A tie: no entry is better than the others.";
   if (judgement.decision === "none") return "No entry is good enough.";
   const { overallWinnerEntryId: best, valueWinnerEntryId: value } = judgement;

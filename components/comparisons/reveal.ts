@@ -1,11 +1,10 @@
 import { formatDuration, msBetween } from "@/components/time/format";
-import type { Comparison } from "@/server/contract/comparisons";
+import type { Comparison, ComparisonEntry } from "@/server/contract/comparisons";
 import { couldWin } from "./judgement";
-import type { Entry } from "./shown";
 
 type Revealed = Pick<Comparison, "judgement"> & {
   entries: Pick<
-    Entry,
+    ComparisonEntry,
     "entryId" | "status" | "provider" | "model" | "costMicros" | "startedAt" | "completedAt"
   >[];
 };

@@ -1,13 +1,12 @@
-import type { Comparison } from "@/server/contract/comparisons";
+import type { Comparison, ComparisonEntry } from "@/server/contract/comparisons";
 import type { Job } from "@/server/contract/jobs";
-import type { Entry } from "./shown";
 
 type Snapshot = NonNullable<Job["requestSnapshot"]>;
 
 /** The winner's request, pinned to the winner's provider and model. Null when the content is private or not stored. */
 export function winnerRequest(
   { projectId }: Pick<Comparison, "projectId">,
-  { provider, model }: Pick<Entry, "provider" | "model">,
+  { provider, model }: Pick<ComparisonEntry, "provider" | "model">,
   { requestSnapshot }: Pick<Job, "requestSnapshot">,
 ) {
   if (requestSnapshot?.input === undefined) return null;

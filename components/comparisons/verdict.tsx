@@ -2,7 +2,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { ReceiptText } from "lucide-react";
 import { column } from "@/components/blocks/list/columns";
-import { type Column, ResourceTable } from "@/components/blocks/list/resource-table";
+import { ResourceTable, type TableColumn } from "@/components/blocks/list/resource-table";
 import { Amount } from "@/components/blocks/money/amount";
 import { callerName } from "@/components/callers/caller-name";
 import { competitorName } from "@/components/comparisons/new/draft";
@@ -15,10 +15,10 @@ import { Badge } from "@/components/ui/badge";
 import { Section } from "@/components/ui/card";
 import { shortId } from "@/components/ui/copyable-id";
 import Link from "@/components/ui/link";
-import type { ComparisonShown } from "@/server/contract/comparisons";
-import { nameOf, wordsOf } from "./judgement";
+import type { ComparisonEntry, ComparisonShown } from "@/server/contract/comparisons";
+import { entryName, judgementText } from "./judgement";
 import { revealOf } from "./reveal";
-import { type Entry, providerCost, ranFor } from "./shown";
+import { providerCost, ranFor } from "./shown";
 import { winnerRequest } from "./use-winner";
 
 type Judged = ComparisonShown & { judgement: NonNullable<ComparisonShown["judgement"]> };
@@ -40,25 +40,25 @@ export function Verdict({ comparison }: { comparison: Judged }) {
       isFlush
     >
       <p className="border-b border-line px-4 py-3 text-base" data-decision={judgement.decision}>
-        {wordsOf(judgement, entries)} {revealOf(comparison)}
+        {judgementText(judgement, entries)} {revealOf(comparison)}
       </p>
       <ResourceTable
         label="Revealed entries"
         rows={entries}
         idOf={({ entryId }) => entryId}
-        marks={(entry) => ({ "data-revealed": nameOf(entries.indexOf(entry)) })}
+        marks={(entry) => ({ "data-revealed": entryName(entries.indexOf(entry)) })}
         columns={columnsOf(comparison)}
       />
     </Section>
   );
 }
 
-const columnsOf = (comparison: Judged): Column<Entry>[] => [
+const columnsOf = (comparison: Judged): TableColumn<ComparisonEntry>[] => [
   {
     header: "Entry",
     card: "title",
     cell: (entry) => (
-      <Name comparison={comparison} entry={entry} name={nameOf(comparison.entries.indexOf(entry))} />
+      <Name comparison={comparison} entry={entry} name={entryName(comparison.entries.indexOf(entry))} />
     ),
   },
   {
@@ -87,7 +87,7 @@ const columnsOf = (comparison: Judged): Column<Entry>[] => [
   { header: "Receipt", cell: (entry) => <ReceiptLink projectId={comparison.projectId} entry={entry} /> },
 ];
 
-function Name({ comparison, entry, name }: { comparison: Judged; entry: Entry; name: string }) {
+function Name({ comparison, entry, name }: { comparison: Judged; entry: ComparisonEntry; name: string }) {
   const { overallWinnerEntryId, valueWinnerEntryId } = comparison.judgement;
   return (
     <span className="flex flex-wrap items-center gap-1.5">
@@ -99,7 +99,7 @@ function Name({ comparison, entry, name }: { comparison: Judged; entry: Entry; n
   );
 }
 
-function ReceiptLink({ projectId, entry }: { projectId: string; entry: Entry }) {
+function ReceiptLink({ projectId, entry }: { projectId: string; entry: ComparisonEntry }) {
   if (!entry.receiptId) return <span className="text-muted">None</span>;
   return (
     <Link
@@ -120,7 +120,7 @@ export function UseTheWinner({ comparison }: { comparison: Judged }) {
   return winner ? <WinnerCode comparison={comparison} winner={winner} /> : null;
 }
 
-function WinnerCode({ comparison, winner }: { comparison: Judged; winner: Entry }) {
+function WinnerCode({ comparison, winner }: { comparison: Judged; winner: ComparisonEntry }) {
   const trpc = useTRPC();
   const { data: job } = useQuery(trpc.jobs.get.queryOptions({ job_id: winner.jobId }));
   const body = job && winnerRequest(comparison, winner, job);

@@ -4,7 +4,7 @@ import { ChecksField, TextField } from "@/components/blocks/form/fields";
 import { FormDialog } from "@/components/blocks/form/form-dialog";
 import { type ProjectChoice, useTRPC } from "@/components/data/trpc";
 import type { ConnectableProvider } from "@/server/contract/credentials";
-import { readSecret, SecretFields } from "./secret-fields";
+import { readSecretFields, SecretFields } from "./secret-fields";
 
 /** The names in a comma-separated list; null for an empty list, which means the defaults. */
 function namesIn(text: string): string[] | null {
@@ -43,7 +43,7 @@ export function ConnectDialog({
         connect.mutate({
           project_id: projectId,
           provider: provider.name,
-          secret: readSecret(provider, sent),
+          secret: readSecretFields(provider, sent),
           label: sent.given("label") ?? "default",
           environments: sent.chosen("environments", environments),
           ...(provider.hasOwnServer && {

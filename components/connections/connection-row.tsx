@@ -16,7 +16,7 @@ import type {
   ProjectConnection,
 } from "@/server/contract/credentials";
 import { ConnectionDetail, TestResult, useTest } from "./connection-detail";
-import { readSecret, SecretFields } from "./secret-fields";
+import { readSecretFields, SecretFields } from "./secret-fields";
 
 type Props = {
   credential: ProjectConnection;
@@ -265,7 +265,7 @@ function RotateSecret({
           credential_id: credential.credentialId,
           provider: credential.provider,
           label: credential.label,
-          secret: readSecret(provider, sent),
+          secret: readSecretFields(provider, sent),
         })
       }
       submit="Rotate secret"

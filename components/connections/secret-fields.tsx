@@ -1,6 +1,6 @@
 "use client";
 import { TextField } from "@/components/blocks/form/fields";
-import type { Sent } from "@/components/blocks/form/sent";
+import type { FormValues } from "@/components/blocks/form/form-values";
 import type { ConnectableProvider } from "@/server/contract/credentials";
 
 /** The credential fields of a provider, from its schema. The values are never kept in page state. */
@@ -27,7 +27,7 @@ const NAMES: Record<string, string> = {
 };
 
 /** The typed values as the single string that the API takes. */
-export function readSecret(provider: ConnectableProvider, sent: Sent): string {
+export function readSecretFields(provider: ConnectableProvider, sent: FormValues): string {
   const values = provider.fields.flatMap(({ name }) => {
     const value = sent.text(`secret.${name}`);
     return value === "" ? [] : [[name, value]];

@@ -143,7 +143,7 @@ export const Ticked = ({ children }: { children: string }) =>
   children.split("`").map((part, place) => (place % 2 === 1 ? <code key={place}>{part}</code> : part));
 
 /** Styles for the elements of a Markdown page. */
-export const WRITTEN = [
+export const MARKDOWN_STYLES = [
   "text-base leading-relaxed break-words",
   "[&_h1]:text-2xl [&_h1]:font-semibold",
   "[&_h2]:mt-8 [&_h2]:scroll-mt-6 [&_h2]:text-lg [&_h2]:font-semibold",

@@ -2,16 +2,22 @@ import type { ReactNode } from "react";
 import { Badge, type Tone } from "@/components/ui/badge";
 import { Card, CardBody } from "@/components/ui/card";
 import { Ticked } from "./docs-page";
-import { type Schema, SchemaView, TypeName } from "./schema-view";
+import { type DocumentedSchema, SchemaView, TypeName } from "./schema-view";
 
-type Content = Record<string, { schema: Schema }>;
+type Content = Record<string, { schema: DocumentedSchema }>;
 
 /** The parts of an OpenAPI operation that the page shows. */
 export type OperationFacts = {
   operationId: string;
   summary: string;
   description: string;
-  parameters: { name: string; in: string; required: boolean; description?: string; schema: Schema }[];
+  parameters: {
+    name: string;
+    in: string;
+    required: boolean;
+    description?: string;
+    schema: DocumentedSchema;
+  }[];
   requestBody?: { content: Content; required: boolean };
   responses: Record<string, { description: string; content?: Content }>;
 };

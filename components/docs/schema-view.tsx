@@ -1,12 +1,12 @@
 import { Badge } from "@/components/ui/badge";
 import { Ticked } from "./docs-page";
 
-export type Schema = Record<string, unknown>;
+export type DocumentedSchema = Record<string, unknown>;
 
 const NESTING_SHOWN = 6;
 
 /** Renders a JSON Schema: each field with its type, whether it is required, and its constraints. */
-export function SchemaView({ schema, depth = 0 }: { schema: Schema; depth?: number }) {
+export function SchemaView({ schema, depth = 0 }: { schema: DocumentedSchema; depth?: number }) {
   const fields = fieldsOf(schema);
   if (fields.length === 0 || depth > NESTING_SHOWN) {
     return (
@@ -37,7 +37,7 @@ export function SchemaView({ schema, depth = 0 }: { schema: Schema; depth?: numb
   );
 }
 
-function Facts({ schema }: { schema: Schema }) {
+function Facts({ schema }: { schema: DocumentedSchema }) {
   const facts = [
     typeof schema.description === "string" ? schema.description : null,
     schema.default === undefined ? null : `Default ${JSON.stringify(schema.default)}.`,
@@ -55,14 +55,14 @@ function Facts({ schema }: { schema: Schema }) {
   );
 }
 
-function bound(schema: Schema, key: string, words: string): string | null {
+function bound(schema: DocumentedSchema, key: string, words: string): string | null {
   const value = schema[key];
   // The bounds of a safe integer are noise.
   return typeof value === "number" && Math.abs(value) < Number.MAX_SAFE_INTEGER ? `${words} ${value}.` : null;
 }
 
 /** The name of a type; a named schema links to its section. */
-export function TypeName({ schema }: { schema: Schema }) {
+export function TypeName({ schema }: { schema: DocumentedSchema }) {
   const name = refName(schema) ?? refName(asSchema(schema.items));
   const words = typeWords(schema);
   if (!name) return <span className="text-xs text-muted">{words}</span>;
@@ -73,7 +73,7 @@ export function TypeName({ schema }: { schema: Schema }) {
   );
 }
 
-function typeWords(schema: Schema): string {
+function typeWords(schema: DocumentedSchema): string {
   const name = refName(schema);
   if (name) return name;
   if (Array.isArray(schema.enum)) return schema.enum.map((value) => JSON.stringify(value)).join(" | ");
@@ -86,7 +86,9 @@ function typeWords(schema: Schema): string {
   return types.length > 0 ? `${types.join(" | ")}${format}` : "any JSON";
 }
 
-function fieldsOf(schema: Schema): { name: string; schema: Schema; isRequired: boolean }[] {
+function fieldsOf(
+  schema: DocumentedSchema,
+): { name: string; schema: DocumentedSchema; isRequired: boolean }[] {
   const required: unknown[] = Array.isArray(schema.required) ? schema.required : [];
   return Object.entries(asSchema(schema.properties)).map(([name, field]) => ({
     name,
@@ -96,16 +98,16 @@ function fieldsOf(schema: Schema): { name: string; schema: Schema; isRequired: b
 }
 
 /** The nested schema of a field that has no section of its own. */
-function inner(schema: Schema): Schema | null {
+function inner(schema: DocumentedSchema): DocumentedSchema | null {
   const union = schema.anyOf ?? schema.oneOf;
   const parts = [schema, asSchema(schema.items), ...(Array.isArray(union) ? union.map(asSchema) : [])];
   return parts.find((part) => fieldsOf(part).length > 0) ?? null;
 }
 
-function refName(schema: Schema): string | null {
+function refName(schema: DocumentedSchema): string | null {
   return typeof schema.$ref === "string" ? (schema.$ref.split("/").at(-1) ?? null) : null;
 }
 
-function asSchema(value: unknown): Schema {
+function asSchema(value: unknown): DocumentedSchema {
   return typeof value === "object" && value !== null && !Array.isArray(value) ? { ...value } : {};
 }

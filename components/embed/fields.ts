@@ -1,4 +1,4 @@
-import { blankOf, type Schema } from "@/components/playground/schema";
+import { blankOf, type InputSchema } from "@/components/playground/schema";
 import type { EmbedBootstrap, EmbedPresentation } from "@/server/contract/embeds";
 
 type Input = Record<string, unknown>;
@@ -13,8 +13,8 @@ const GROUPS: [keyof EmbedPresentation, RegExp][] = [
 ];
 
 /** The schema of the fields that a visitor may change: without locked fields and fields the embed hides. */
-export function shownSchema({ capability, presentation, lockedInputs }: EmbedBootstrap): Schema {
-  const schema: Schema = capability?.inputSchema ?? {};
+export function shownSchema({ capability, presentation, lockedInputs }: EmbedBootstrap): InputSchema {
+  const schema: InputSchema = capability?.inputSchema ?? {};
   const isShown = (name: string) =>
     !(name in lockedInputs) && !GROUPS.some(([flag, names]) => !presentation[flag] && names.test(name));
   const properties = Object.fromEntries(
@@ -24,14 +24,14 @@ export function shownSchema({ capability, presentation, lockedInputs }: EmbedBoo
 }
 
 /** The form's initial value: the smallest valid input, the session's initial values, and the locked fields. */
-export function firstInput(bootstrap: EmbedBootstrap): Input {
+export function initialEmbedInput(bootstrap: EmbedBootstrap): Input {
   const schema = shownSchema(bootstrap);
   return { ...(blankOf(schema, schema) as Input), ...bootstrap.initialInputs, ...bootstrap.lockedInputs };
 }
 
 /** Merges values from the host into the input: only for fields of the form, never for locked ones. */
 export function prefilled(bootstrap: EmbedBootstrap, input: Input, given: Input): Input {
-  const { properties: known = {} }: Schema = bootstrap.capability?.inputSchema ?? {};
+  const { properties: known = {} }: InputSchema = bootstrap.capability?.inputSchema ?? {};
   const taken = Object.entries(given).filter(([name]) => name in known && !(name in bootstrap.lockedInputs));
   return { ...input, ...Object.fromEntries(taken) };
 }

@@ -5,7 +5,7 @@ import { Form } from "@/components/blocks/form/form";
 import { dollars } from "@/components/blocks/money/money";
 import { UNREACHABLE } from "@/components/data/unreachable";
 import { ObjectFields } from "@/components/playground/input/fields";
-import { issuesOf, standing } from "@/components/playground/issues";
+import { fieldIssues, standing } from "@/components/playground/issues";
 import { Refused } from "@/components/playground/refused";
 import { type Path, withValue } from "@/components/playground/schema";
 import { useSettled } from "@/components/playground/use-settled";
@@ -16,7 +16,7 @@ import { Skeleton } from "@/components/ui/skeleton";
 import type { EmbedBootstrap } from "@/server/contract/embeds";
 import type { RetailQuote } from "@/server/contract/pricing";
 import { type PanelApi, Refusal } from "./api";
-import { firstInput, prefilled, shownSchema } from "./fields";
+import { initialEmbedInput, prefilled, shownSchema } from "./fields";
 import { Outcome } from "./outcome";
 import type { FromHost, ToHost } from "./protocol";
 import { useJob } from "./use-job";
@@ -93,14 +93,14 @@ function Work({
   tell(message: ToHost): void;
   onEnded(): void;
 }) {
-  const [input, setInput] = useState<Input>(() => firstInput(bootstrap));
+  const [input, setInput] = useState<Input>(() => initialEmbedInput(bootstrap));
   const [sent, setSent] = useState<Input | null>(null);
   const run = useJob(api, capabilityKey, tell, onEnded);
   useEffect(() => {
     if (given) setInput((before) => prefilled(bootstrap, before, given));
   }, [given, bootstrap]);
   const schema = useMemo(() => shownSchema(bootstrap), [bootstrap]);
-  const issues = standing(issuesOf(run.failure, sent), input, sent);
+  const issues = standing(fieldIssues(run.failure, sent), input, sent);
   const { definition, capability, presentation } = bootstrap;
 
   return (

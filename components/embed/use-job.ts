@@ -7,7 +7,7 @@ import type { Job } from "@/server/contract/jobs";
 import { type PanelApi, Refusal } from "./api";
 import type { ToHost } from "./protocol";
 
-export type Run = { isSending: boolean; job: Job | null; failure: Failure | null };
+type Run = { isSending: boolean; job: Job | null; failure: Failure | null };
 const IDLE: Run = { isSending: false, job: null, failure: null };
 
 const NO_RESPONSE: Failure = {

@@ -5,7 +5,7 @@ import type { EmbedBootstrap, ExchangedEmbedSession } from "@/server/contract/em
 import { type PanelApi, panelApi, Refusal } from "./api";
 import { type FromHost, PROTOCOL, readFromHost, type ToHost } from "./protocol";
 
-export type Session =
+type Session =
   | { state: "waiting" }
   | { state: "open"; api: PanelApi; bootstrap: EmbedBootstrap }
   | { state: "ended"; message: string };

@@ -3,7 +3,7 @@ import { useQuery } from "@tanstack/react-query";
 import { useAction } from "@/components/blocks/data/use-action";
 import { ChecksField, ChoiceField, LinesField, MoneyField, TextField } from "@/components/blocks/form/fields";
 import { FormDialog } from "@/components/blocks/form/form-dialog";
-import type { Sent } from "@/components/blocks/form/sent";
+import type { FormValues } from "@/components/blocks/form/form-values";
 import { type ProjectChoice, useTRPC } from "@/components/data/trpc";
 import { SOME_AMOUNT } from "@/components/ui/amount";
 import type { EmbedDefinition, EmbedPolicy, EmbedPresentation } from "@/server/contract/embeds";
@@ -40,7 +40,7 @@ export function DefinitionDialog({
   };
   const define = useAction(trpc.embeds.define.mutationOptions(), options);
   const change = useAction(trpc.embeds.change.mutationOptions(), options);
-  function send(sent: Sent) {
+  function send(sent: FormValues) {
     const { projectId, organizationId } = project;
     const displayName = sent.text("displayName");
     const terms = {

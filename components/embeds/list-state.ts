@@ -1,10 +1,10 @@
-import { idOf, listState, oneOf, textOf } from "@/components/blocks/list/list-state";
+import { idOf, listState, oneOf, textParam } from "@/components/blocks/list/list-state";
 import { hrefOf } from "@/components/ui/paging";
 import { EMBED_SESSION_STATUSES } from "@/server/contract/enums";
 
 /** The session list's filters and position as its URL has them. An unknown value counts as absent. */
 export const { read: readSessionState, isFiltered: hasFilter } = listState(
-  { panel: idOf("pdef"), status: oneOf(EMBED_SESSION_STATUSES), subject: textOf(255) },
+  { panel: idOf("pdef"), status: oneOf(EMBED_SESSION_STATUSES), subject: textParam(255) },
   idOf("pses"),
 );
 export type SessionState = ReturnType<typeof readSessionState>;

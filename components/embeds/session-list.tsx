@@ -8,7 +8,7 @@ import { useProject } from "@/components/blocks/data/use-project";
 import { ConfirmAction } from "@/components/blocks/feedback/confirm-action";
 import { FilterBar } from "@/components/blocks/list/filter-bar";
 import { ListCard } from "@/components/blocks/list/list-card";
-import { type Column, ResourceTable } from "@/components/blocks/list/resource-table";
+import { ResourceTable, type TableColumn } from "@/components/blocks/list/resource-table";
 import { dollars } from "@/components/blocks/money/money";
 import { defineStatus, LookBadge } from "@/components/blocks/status/status";
 import { useTRPC } from "@/components/data/trpc";
@@ -89,7 +89,7 @@ const { StatusBadge, options: SESSION_STATUS_OPTIONS } = defineStatus({
   revoked: { label: "Revoked", icon: Ban },
 });
 
-const columnsOf = (panels: Panels): Column<EmbedSession>[] => [
+const columnsOf = (panels: Panels): TableColumn<EmbedSession>[] => [
   {
     header: "Status",
     card: "status",

@@ -1,4 +1,4 @@
-import type { Sent } from "@/components/blocks/form/sent";
+import type { FormValues } from "@/components/blocks/form/form-values";
 import { oneOfOr } from "@/components/blocks/list/list-state";
 import type { EmbedPolicy, EmbedPresentation } from "@/server/contract/embeds";
 import { PRICING_DISPLAYS } from "@/server/contract/enums";
@@ -53,7 +53,7 @@ export const originsIn = (text: string): string[] => text.split(/[\s,]+/).filter
 
 /** The form's values. Settings without a field keep their values. */
 export function readTerms(
-  sent: Sent,
+  sent: FormValues,
   { policy, presentation }: { policy: EmbedPolicy; presentation: EmbedPresentation },
 ): { presentation: EmbedPresentation; policy: EmbedPolicy } {
   const others = policy.allowedRoutingPolicies.filter((name) => !ROUTING.some((each) => each === name));

@@ -2,7 +2,7 @@
 import { CircleCheck } from "lucide-react";
 import { useLive } from "@/components/blocks/data/use-live";
 import { column } from "@/components/blocks/list/columns";
-import { type Column, ResourceTable } from "@/components/blocks/list/resource-table";
+import { ResourceTable, type TableColumn } from "@/components/blocks/list/resource-table";
 import { wholeDollars } from "@/components/blocks/money/money";
 import { useTRPC } from "@/components/data/trpc";
 import { PageHeader } from "@/components/shell/page-header";
@@ -69,7 +69,7 @@ export function AttentionRoom() {
   );
 }
 
-const COLUMNS: Column<AttentionItem>[] = [
+const COLUMNS: TableColumn<AttentionItem>[] = [
   {
     header: "Job",
     card: "title",

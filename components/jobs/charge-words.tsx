@@ -12,20 +12,20 @@ const NOTES: Partial<Record<Charge["state"], string>> = {
 const UNKNOWN = "Not known yet";
 
 /** The customer's charge for an execution: the amount, which may be unknown, and its explanation. */
-export const chargeOf = ({ state, chargedMicros, authorizedMicros }: Charge) => ({
+export const chargeText = ({ state, chargedMicros, authorizedMicros }: Charge) => ({
   micros: state === "unsettled" ? null : state === "reserved" ? authorizedMicros : (chargedMicros ?? 0),
   note: NOTES[state],
 });
 
 /** The charge as a sentence. */
 export function chargeWords(charge: Charge): string {
-  const { micros, note } = chargeOf(charge);
+  const { micros, note } = chargeText(charge);
   return micros === null ? UNKNOWN : [dollars(micros), note].filter(Boolean).join(", ");
 }
 
 /** The charge in a column. */
 export function ChargeAmount({ charge }: { charge: Charge }) {
-  const { micros, note } = chargeOf(charge);
+  const { micros, note } = chargeText(charge);
   return micros === null ? (
     <span className="text-xs text-muted">{UNKNOWN}</span>
   ) : (

@@ -1,7 +1,7 @@
 "use client";
 import { useQuery } from "@tanstack/react-query";
 import { type ReactNode, useState } from "react";
-import { isObject, memberOf, textIn } from "@/components/blocks/data/unknown";
+import { isJsonObject, memberOf, textIn } from "@/components/blocks/data/unknown";
 import { TabCard } from "@/components/blocks/detail/tab-card";
 import { useTRPC } from "@/components/data/trpc";
 import { Section } from "@/components/ui/card";
@@ -122,7 +122,7 @@ function InputCard({ job }: { job: Job }) {
 
 function ReadableInput({ input }: { input: unknown }) {
   const messages = messagesIn(input);
-  if (messages && isObject(input)) {
+  if (messages && isJsonObject(input)) {
     // `prompt` repeats the last user message, which is already shown.
     const { messages: _, prompt: __, ...settings } = input;
     return (
@@ -139,7 +139,7 @@ function ReadableInput({ input }: { input: unknown }) {
     );
   }
   const prompt = textIn(input, "prompt");
-  if (prompt !== undefined && isObject(input)) {
+  if (prompt !== undefined && isJsonObject(input)) {
     const { prompt: _, ...settings } = input;
     return (
       <div className="space-y-3">

@@ -25,7 +25,7 @@ import type { Job, JobRights } from "@/server/contract/jobs";
 import { subjectOf } from "@/server/contract/subject";
 import { useShownJobs } from "./approval";
 import { isBlind } from "./blind";
-import { chargeOf, chargeWords } from "./charge-words";
+import { chargeText, chargeWords } from "./charge-words";
 import { eventsKey } from "./events-key";
 import { useRights } from "./job-actions";
 import { JobRequest } from "./job-content";
@@ -135,7 +135,7 @@ function JobHeader({ job, rights, projectId }: Props) {
 
 /** The charge, and its explanation below. */
 function YouPay({ job: { charge, chargeResolution } }: { job: Job }) {
-  const { micros = null, note } = charge ? chargeOf(charge) : {};
+  const { micros = null, note } = charge ? chargeText(charge) : {};
   return (
     <Figure
       name="You pay"

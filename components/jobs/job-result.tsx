@@ -1,7 +1,7 @@
 "use client";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
-import { isObject, memberOf, textIn } from "@/components/blocks/data/unknown";
+import { isJsonObject, memberOf, textIn } from "@/components/blocks/data/unknown";
 import { Failure } from "@/components/blocks/feedback/failure";
 import { useTRPC } from "@/components/data/trpc";
 import { formatDuration } from "@/components/time/format";
@@ -125,7 +125,7 @@ function Usual({ jobId, since }: { jobId: string; since: string }) {
 
 function saidIn({ error }: Job) {
   const said = memberOf(memberOf(error, "details"), "provider");
-  if (!isObject(said)) return null;
+  if (!isJsonObject(said)) return null;
   return {
     status: typeof said.status === "number" ? said.status : null,
     code: textIn(said, "code"),

@@ -2,7 +2,7 @@
 import { Ban, CircleCheck, Clock } from "lucide-react";
 import { useAction } from "@/components/blocks/data/use-action";
 import { ConfirmAction } from "@/components/blocks/feedback/confirm-action";
-import type { Column } from "@/components/blocks/list/resource-table";
+import type { TableColumn } from "@/components/blocks/list/resource-table";
 import { defineStatus } from "@/components/blocks/status/status";
 import { useTRPC } from "@/components/data/trpc";
 import { Ago } from "@/components/time/moment";
@@ -44,7 +44,7 @@ export const KEY_COLUMNS = {
     className: "text-muted",
     cell: ({ createdAt }) => <Ago at={createdAt} />,
   },
-} satisfies Record<string, Column<ApiKey>>;
+} satisfies Record<string, TableColumn<ApiKey>>;
 
 function Scopes({ scopes }: { scopes: ApiKey["scopes"] }) {
   if (scopes.length === 1) return <code className="text-xs text-muted">{scopes[0]}</code>;

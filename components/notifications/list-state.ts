@@ -5,10 +5,10 @@ const PAGE_SIZE = 25;
 
 export const { read: readNotificationPlace } = listState({}, idOf("ntf"));
 export const { read: readMailPlace } = listState({}, idOf("mail"));
-export type ListPlace = ReturnType<typeof readNotificationPlace>;
+export type NotificationListPosition = ReturnType<typeof readNotificationPlace>;
 
 /** The notifications router's query for a page. */
-export const toQuery = ({ cursor }: ListPlace) => ({ cursor, limit: PAGE_SIZE });
+export const toQuery = ({ cursor }: NotificationListPosition) => ({ cursor, limit: PAGE_SIZE });
 
-export const notificationsHref = (place: ListPlace) => hrefOf("/notifications", place);
-export const outboxHref = (place: ListPlace) => hrefOf("/operator/outbox", place);
+export const notificationsHref = (place: NotificationListPosition) => hrefOf("/notifications", place);
+export const outboxHref = (place: NotificationListPosition) => hrefOf("/operator/outbox", place);

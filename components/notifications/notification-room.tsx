@@ -11,10 +11,10 @@ import { cn } from "@/components/ui/class-names";
 import { EmptyState } from "@/components/ui/empty-state";
 import Link from "@/components/ui/link";
 import type { Notification } from "@/server/contract/notifications";
-import { type ListPlace, notificationsHref, toQuery } from "./list-state";
+import { type NotificationListPosition, notificationsHref, toQuery } from "./list-state";
 
 /** A person's notifications, newest first. Opening one marks it as read. */
-export function NotificationRoom({ place }: { place: ListPlace }) {
+export function NotificationRoom({ place }: { place: NotificationListPosition }) {
   const trpc = useTRPC();
   const { data: page } = useLive(trpc.notifications.list.queryOptions(toQuery(place)), 60_000);
   const { mutate: markRead, isPending } = useActionPerInput(trpc.notifications.markRead.mutationOptions(), {

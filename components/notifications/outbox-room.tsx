@@ -5,7 +5,7 @@ import { useState } from "react";
 import { useLive } from "@/components/blocks/data/use-live";
 import { column } from "@/components/blocks/list/columns";
 import { ListTable } from "@/components/blocks/list/list-card";
-import type { Column } from "@/components/blocks/list/resource-table";
+import type { TableColumn } from "@/components/blocks/list/resource-table";
 import { toFailure, useTRPC } from "@/components/data/trpc";
 import { PageHeader } from "@/components/shell/page-header";
 import { Badge, type Tone } from "@/components/ui/badge";
@@ -16,7 +16,7 @@ import { Notice } from "@/components/ui/notice";
 import { Skeleton } from "@/components/ui/skeleton";
 import { Tabs, TabsContent, TabsList, TabsTrigger } from "@/components/ui/tabs";
 import type { OutboxMail } from "@/server/contract/notifications";
-import { type ListPlace, outboxHref, toQuery } from "./list-state";
+import { type NotificationListPosition, outboxHref, toQuery } from "./list-state";
 
 const LOOKS: Record<OutboxMail["state"], { tone: Tone; label: string }> = {
   pending: { tone: "busy", label: "Waiting" },
@@ -27,7 +27,7 @@ const LOOKS: Record<OutboxMail["state"], { tone: Tone; label: string }> = {
 };
 
 /** For operators: the installation's emails and their delivery state. */
-export function OutboxRoom({ place }: { place: ListPlace }) {
+export function OutboxRoom({ place }: { place: NotificationListPosition }) {
   const { data: page } = useLive(useTRPC().notifications.outbox.queryOptions(toQuery(place)), 10_000);
   const [shown, setShown] = useState<OutboxMail | null>(null);
   return (
@@ -67,7 +67,7 @@ export function OutboxRoom({ place }: { place: ListPlace }) {
   );
 }
 
-const COLUMNS: Column<OutboxMail>[] = [
+const COLUMNS: TableColumn<OutboxMail>[] = [
   {
     header: "Email",
     card: "title",

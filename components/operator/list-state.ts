@@ -5,7 +5,7 @@ import { ownKeys } from "@/server/contract/own-keys";
 import type { RequestStatus } from "@/server/contract/requests";
 
 /** The views of the queue. Views of waiting requests show the oldest first. */
-export const VIEWS = {
+export const REQUEST_QUEUE_VIEWS = {
   waiting: {
     label: "Waiting for review",
     only: { status: "submitted" },
@@ -26,8 +26,8 @@ export const VIEWS = {
     order: "oldest" | "newest";
   }
 >;
-export type View = keyof typeof VIEWS;
-export const VIEW_NAMES = ownKeys(VIEWS);
+export type RequestQueueView = keyof typeof REQUEST_QUEUE_VIEWS;
+export const VIEW_NAMES = ownKeys(REQUEST_QUEUE_VIEWS);
 
 const PAGE_SIZE = 25;
 
@@ -37,14 +37,14 @@ export type QueueState = ReturnType<typeof readQueueState>;
 
 /** The operator router's query for a state. */
 export function toQueueQuery({ show, cursor }: QueueState) {
-  const { only, order } = VIEWS[show];
+  const { only, order } = REQUEST_QUEUE_VIEWS[show];
   return { ...only, order, cursor, limit: PAGE_SIZE };
 }
 
 /** The URL of a state; the first page of the first view is the bare path. */
 export const queueHref = ({ show, ...place }: QueueState): string =>
   hrefOf("/operator/requests", { show: show === "waiting" ? undefined : show, ...place });
-export const requestHref = (requestId: string) => `/operator/requests/${requestId}`;
+export const operatorRequestHref = (requestId: string) => `/operator/requests/${requestId}`;
 
 /** The position in the list of organizations and their plans. */
 export const { read: readPlansPlace } = listState({}, idOf("org"));

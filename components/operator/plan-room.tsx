@@ -4,16 +4,16 @@ import { useState } from "react";
 import { useAction } from "@/components/blocks/data/use-action";
 import { ChoiceField, TextField } from "@/components/blocks/form/fields";
 import { FormDialog } from "@/components/blocks/form/form-dialog";
-import type { Sent } from "@/components/blocks/form/sent";
+import type { FormValues } from "@/components/blocks/form/form-values";
 import { ListCard } from "@/components/blocks/list/list-card";
-import { type Column, ResourceTable } from "@/components/blocks/list/resource-table";
+import { ResourceTable, type TableColumn } from "@/components/blocks/list/resource-table";
 import { useTRPC } from "@/components/data/trpc";
 import {
+  FEATURE_LABELS,
   FEATURE_NAMES,
-  FEATURES,
+  LIMIT_LABELS,
   LIMIT_NAMES,
-  LIMITS,
-  SHORT,
+  SHORT_LIMIT_LABELS,
   shownLimit,
 } from "@/components/organization/limit-words";
 import { PageHeader } from "@/components/shell/page-header";
@@ -53,7 +53,7 @@ export function PlanRoom({ place }: { place: PlansPlace }) {
   );
 }
 
-const COLUMNS: Column<PlanSettingsView>[] = [
+const COLUMNS: TableColumn<PlanSettingsView>[] = [
   {
     header: "Organization",
     card: "title",
@@ -69,8 +69,8 @@ const COLUMNS: Column<PlanSettingsView>[] = [
   },
   { header: "Plan", card: "status", cell: ({ plan }) => <Badge>{plan.displayName}</Badge> },
   ...LIMIT_NAMES.map(
-    (limit): Column<PlanSettingsView> => ({
-      header: SHORT[limit],
+    (limit): TableColumn<PlanSettingsView> => ({
+      header: SHORT_LIMIT_LABELS[limit],
       align: "end",
       card: "fact",
       className: "whitespace-nowrap",
@@ -109,7 +109,7 @@ function PlanDialog({ settings, onClose }: { settings: PlanSettingsView; onClose
     refresh: [trpc.operator.plans.queryKey()],
     isInPlace: true,
   });
-  function send(sent: Sent) {
+  function send(sent: FormValues) {
     const limits = LIMIT_NAMES.flatMap((name) => {
       const text = sent.text(name).toLowerCase();
       return text === "" ? [] : [[name, text === "none" ? null : Number(text)] as const];
@@ -149,7 +149,7 @@ function PlanDialog({ settings, onClose }: { settings: PlanSettingsView; onClose
             <TextField
               key={name}
               name={name}
-              label={LIMITS[name]}
+              label={LIMIT_LABELS[name]}
               pattern="[0-9]{1,9}|[Nn]one"
               title="A whole number, or none"
               placeholder={shownLimit(plan.limits[name])}
@@ -163,7 +163,7 @@ function PlanDialog({ settings, onClose }: { settings: PlanSettingsView; onClose
           <ChoiceField
             key={name}
             name={name}
-            label={FEATURES[name]}
+            label={FEATURE_LABELS[name]}
             defaultValue={agreed.features[name] === undefined ? "plan" : agreed.features[name] ? "on" : "off"}
             options={[
               { value: "plan", label: `Plan default (${plan.features[name] ? "on" : "off"})` },

@@ -5,7 +5,7 @@ import { useAction } from "@/components/blocks/data/use-action";
 import { Refusal } from "@/components/blocks/feedback/refusal";
 import { ChoiceField, LinesField, MoneyField, TextField } from "@/components/blocks/form/fields";
 import { Form, focusWrong } from "@/components/blocks/form/form";
-import type { Sent } from "@/components/blocks/form/sent";
+import type { FormValues } from "@/components/blocks/form/form-values";
 import { toOptions } from "@/components/blocks/list/filter-bar";
 import { oneOfOr } from "@/components/blocks/list/list-state";
 import { formatMoney } from "@/components/blocks/money/money";
@@ -129,7 +129,7 @@ function QuoteForm({
   const [currency, setCurrency] = useState(draft.currency);
   const [mode, setMode] = useState(draft.mode);
   const of = (name: keyof QuoteDraft) => ({ name, problem: problems[name] });
-  function send({ raw }: Sent) {
+  function send({ raw }: FormValues) {
     const [price, startingAt, display] = [raw("price"), raw("startingAt"), raw("display")];
     const typed = { price, startingAt, display, days: raw("days"), note: raw("note"), currency, mode };
     const { quote, problems: found } = readQuote(typed);

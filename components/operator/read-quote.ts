@@ -1,4 +1,4 @@
-import { type Bounds, readAmount } from "@/components/ui/amount";
+import { type AmountBounds, readAmount } from "@/components/ui/amount";
 import type { IssueCommissionQuote } from "@/server/contract/requests";
 
 /** A quote as form state. */
@@ -27,9 +27,9 @@ export type QuoteProblems = Partial<Record<keyof QuoteDraft, string>>;
 
 const MOST_DAYS = 250;
 /** A commission's price bounds: whole cents, as `IssueCommissionQuote` accepts. */
-export const PRICE: Bounds = { leastMicros: 1_000_000, mostMicros: 1_000_000_000_000, decimals: 2 };
+export const PRICE: AmountBounds = { leastMicros: 1_000_000, mostMicros: 1_000_000_000_000, decimals: 2 };
 /** The bounds of a run's starting price, which is often below a cent. */
-export const STARTING_PRICE: Bounds = { leastMicros: 0, mostMicros: 1_000_000_000, decimals: 6 };
+export const STARTING_PRICE: AmountBounds = { leastMicros: 0, mostMicros: 1_000_000_000, decimals: 6 };
 
 /** Parses the form: either a quote, or the problems by field. */
 export function readQuote(draft: QuoteDraft): { quote: ReadQuote | null; problems: QuoteProblems } {

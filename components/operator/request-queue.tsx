@@ -2,7 +2,7 @@
 import { Inbox } from "lucide-react";
 import { useLive } from "@/components/blocks/data/use-live";
 import { ListCard } from "@/components/blocks/list/list-card";
-import { type Column, ResourceTable } from "@/components/blocks/list/resource-table";
+import { ResourceTable, type TableColumn } from "@/components/blocks/list/resource-table";
 import { formatMoney } from "@/components/blocks/money/money";
 import { useTRPC } from "@/components/data/trpc";
 import { isRefundShown, RefundFailedBadge, RequestStatusBadge } from "@/components/requests/request-status";
@@ -13,17 +13,17 @@ import { EmptyState } from "@/components/ui/empty-state";
 import Link from "@/components/ui/link";
 import type { QueuedRequest } from "@/server/contract/requests";
 import {
+  operatorRequestHref,
   type QueueState,
   queueHref,
-  requestHref,
+  REQUEST_QUEUE_VIEWS,
+  type RequestQueueView,
   toQueueQuery,
   VIEW_NAMES,
-  VIEWS,
-  type View,
 } from "./list-state";
 
 const LOOK_AGAIN_MS = 15_000;
-const EMPTY: Record<View, { title: string; text: string }> = {
+const EMPTY: Record<RequestQueueView, { title: string; text: string }> = {
   waiting: { title: "No requests to review", text: "Requests appear here when customers submit them." },
   review: {
     title: "No requests in review",
@@ -51,7 +51,7 @@ const EMPTY: Record<View, { title: string; text: string }> = {
 export function RequestQueue({ state }: { state: QueueState }) {
   const trpc = useTRPC();
   const { data } = useLive(trpc.operator.queue.queryOptions(toQueueQuery(state)), LOOK_AGAIN_MS);
-  const { label, order } = VIEWS[state.show];
+  const { label, order } = REQUEST_QUEUE_VIEWS[state.show];
   const words =
     order === "oldest"
       ? ({ back: "Older", on: "Newer" } as const)
@@ -84,12 +84,12 @@ export function RequestQueue({ state }: { state: QueueState }) {
   );
 }
 
-function QueueViews({ show }: { show: View }) {
+function QueueViews({ show }: { show: RequestQueueView }) {
   const { data: counts } = useLive(useTRPC().operator.counts.queryOptions(), LOOK_AGAIN_MS);
   return (
     <nav aria-label="Queue views" className="mb-4 flex flex-wrap gap-1.5">
       {VIEW_NAMES.map((view) => {
-        const { label, count } = VIEWS[view];
+        const { label, count } = REQUEST_QUEUE_VIEWS[view];
         return (
           <Link
             key={view}
@@ -116,14 +116,14 @@ function QueueViews({ show }: { show: View }) {
   );
 }
 
-const COLUMNS: Column<QueuedRequest>[] = [
+const COLUMNS: TableColumn<QueuedRequest>[] = [
   {
     header: "Request",
     card: "title",
     className: "max-w-96",
     cell: ({ id, summary }) => (
       <Link
-        href={requestHref(id)}
+        href={operatorRequestHref(id)}
         title={summary}
         dir="auto"
         className="line-clamp-2 rounded font-medium [overflow-wrap:anywhere] after:absolute after:inset-0 hover:underline"

@@ -4,13 +4,13 @@ import { useMemo, useState } from "react";
 import { useLive } from "@/components/blocks/data/use-live";
 import { DiffView } from "@/components/blocks/diff/diff-view";
 import { GrowingList, ReadFailure } from "@/components/blocks/list/growing-list";
-import { type Column, ResourceTable } from "@/components/blocks/list/resource-table";
+import { ResourceTable, type TableColumn } from "@/components/blocks/list/resource-table";
 import { AUDIT_COLUMNS } from "@/components/callers/audit-columns";
 import { callerName } from "@/components/callers/caller-name";
 import { useTRPC } from "@/components/data/trpc";
 import { EventList } from "@/components/requests/event-list";
 import { RequestStatusBadge } from "@/components/requests/request-status";
-import { CurrentWording, summaryOf } from "@/components/requests/wording";
+import { CurrentWording, requestTitle } from "@/components/requests/wording";
 import { PageHeader } from "@/components/shell/page-header";
 import { Moment } from "@/components/time/moment";
 import { Badge, type Tone } from "@/components/ui/badge";
@@ -24,7 +24,7 @@ import type { RequestDossier, RevisionHead } from "@/server/contract/dossiers";
 import type { RequestRevision } from "@/server/contract/requests";
 import { Acts, refundOfDossier } from "./acts";
 import { QuoteList } from "./quote-list";
-import { compare, type MemberChange } from "./revisions/compare";
+import { compareRevisions, type MemberChange } from "./revisions/compare";
 
 const LOOK_AGAIN_MS = 10_000;
 /** The polling interval while a refund is in progress, which takes a moment. */
@@ -41,7 +41,7 @@ export function RequestRoom({ requestId }: { requestId: string }) {
     <main id="main" tabIndex={-1} className="mx-auto max-w-6xl px-4 py-6 outline-none sm:px-6">
       <PageHeader
         back={{ href: "/operator/requests", label: "Capability requests" }}
-        title={summaryOf(request.revision.content)}
+        title={requestTitle(request.revision.content)}
         badge={<RequestStatusBadge status={request.status} refund={refundOfDossier(dossier)} />}
       >
         {dossier.organizationName}, {dossier.projectName}
@@ -128,7 +128,7 @@ function AuditCard({ requestId }: { requestId: string }) {
   );
 }
 
-const COLUMNS: Column<AuditEntry>[] = [
+const COLUMNS: TableColumn<AuditEntry>[] = [
   AUDIT_COLUMNS.action,
   AUDIT_COLUMNS.actor,
   { header: "Address", className: "font-mono text-xs", cell: ({ address }) => address ?? "–" },
@@ -220,7 +220,7 @@ const CHANGES: Record<MemberChange["change"], { label: string; tone: Tone }> = {
 };
 
 function Members({ older, newer }: { older: RequestRevision; newer: RequestRevision }) {
-  const members = useMemo(() => compare(older.content, newer.content), [older, newer]);
+  const members = useMemo(() => compareRevisions(older.content, newer.content), [older, newer]);
   return (
     <div className="space-y-4">
       {members.map((member) => (

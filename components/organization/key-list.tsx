@@ -12,7 +12,7 @@ import {
   TextField,
 } from "@/components/blocks/form/fields";
 import { FormDialog } from "@/components/blocks/form/form-dialog";
-import { type Column, ResourceTable } from "@/components/blocks/list/resource-table";
+import { ResourceTable, type TableColumn } from "@/components/blocks/list/resource-table";
 import { useTRPC } from "@/components/data/trpc";
 import { NewKey } from "@/components/keys/create-key";
 import { KEY_COLUMNS, RevokeKey } from "@/components/keys/key-columns";
@@ -91,7 +91,7 @@ export function KeyList({
   );
 }
 
-const columnsOf = (nameOf: (projectId: string) => string): Column<NamedKey>[] => [
+const columnsOf = (nameOf: (projectId: string) => string): TableColumn<NamedKey>[] => [
   KEY_COLUMNS.name,
   KEY_COLUMNS.prefix,
   {

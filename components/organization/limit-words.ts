@@ -2,7 +2,7 @@ import type { PlanFeature, PlanLimit } from "@/server/contract/billing";
 import { ownKeys } from "@/server/contract/own-keys";
 
 /** The panel's names for plan limits, in display order. */
-export const LIMITS: Record<PlanLimit, string> = {
+export const LIMIT_LABELS: Record<PlanLimit, string> = {
   users: "People and pending invitations",
   projects: "Active projects",
   environments: "Active environments per project",
@@ -13,7 +13,7 @@ export const LIMITS: Record<PlanLimit, string> = {
   historyDays: "Days of history",
 };
 /** Short names for column headers. */
-export const SHORT: Record<PlanLimit, string> = {
+export const SHORT_LIMIT_LABELS: Record<PlanLimit, string> = {
   users: "People",
   projects: "Projects",
   environments: "Environments",
@@ -23,14 +23,14 @@ export const SHORT: Record<PlanLimit, string> = {
   lightweightInferencesPerHour: "Per hour",
   historyDays: "Days kept",
 };
-export const LIMIT_NAMES = ownKeys(LIMITS);
+export const LIMIT_NAMES = ownKeys(LIMIT_LABELS);
 
-export const FEATURES: Record<PlanFeature, string> = {
+export const FEATURE_LABELS: Record<PlanFeature, string> = {
   cancel: "Cancel jobs",
   approve: "Approve jobs",
   reject: "Reject jobs",
 };
-export const FEATURE_NAMES = ownKeys(FEATURES);
+export const FEATURE_NAMES = ownKeys(FEATURE_LABELS);
 
 export const shownLimit = (limit: number | null) =>
   limit === null ? "no limit" : limit.toLocaleString("en-US");

@@ -10,7 +10,7 @@ import { Tabs, TabsContent, TabsList, TabsTrigger } from "@/components/ui/tabs";
 import { useAddress } from "@/components/ui/use-address";
 import { AuditLog } from "./audit-log";
 import { KeyList } from "./key-list";
-import { type OrganizationState, organizationHref, VIEWS } from "./organization-state";
+import { ORGANIZATION_VIEWS, type OrganizationState, organizationHref } from "./organization-state";
 import { PeopleCard } from "./people-card";
 import { PlanCards } from "./plan-card";
 import { ProjectList } from "./project-list";
@@ -31,7 +31,7 @@ export function OrganizationRoom({ projectId, state }: { projectId: string; stat
   if (!project) return null; // the page has already handled a missing project
   const { organizationId, role } = project;
   const isAdmin = role === "owner" || role === "admin";
-  const views = VIEWS.filter((view) => view !== "log" || isAdmin);
+  const views = ORGANIZATION_VIEWS.filter((view) => view !== "log" || isAdmin);
   const view = views.includes(wanted.view) ? wanted.view : "people";
   return (
     <>

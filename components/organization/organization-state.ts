@@ -1,10 +1,10 @@
 import { addressState, oneOfOr } from "@/components/blocks/list/list-state";
 import { hrefOf } from "@/components/ui/paging";
 
-export const VIEWS = ["people", "projects", "keys", "settings", "log"] as const;
+export const ORGANIZATION_VIEWS = ["people", "projects", "keys", "settings", "log"] as const;
 
 /** The page's view as its URL has it; an unknown value counts as absent. */
-export const { read: readOrganizationState } = addressState({ view: oneOfOr("people", VIEWS) });
+export const { read: readOrganizationState } = addressState({ view: oneOfOr("people", ORGANIZATION_VIEWS) });
 export type OrganizationState = ReturnType<typeof readOrganizationState>;
 
 export const organizationHref = (projectId: string, { view }: OrganizationState) =>

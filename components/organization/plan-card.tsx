@@ -2,13 +2,13 @@
 import { useSuspenseQuery } from "@tanstack/react-query";
 import { useAction } from "@/components/blocks/data/use-action";
 import { ConfirmAction } from "@/components/blocks/feedback/confirm-action";
-import { type Column, ResourceTable } from "@/components/blocks/list/resource-table";
+import { ResourceTable, type TableColumn } from "@/components/blocks/list/resource-table";
 import { useTRPC } from "@/components/data/trpc";
 import { Badge } from "@/components/ui/badge";
 import { Section } from "@/components/ui/card";
 import type { PlanLimit } from "@/server/contract/billing";
 import type { PlanSettingsView } from "@/server/contract/plan-settings";
-import { FEATURE_NAMES, FEATURES, LIMIT_NAMES, LIMITS, shownLimit } from "./limit-words";
+import { FEATURE_LABELS, FEATURE_NAMES, LIMIT_LABELS, LIMIT_NAMES, shownLimit } from "./limit-words";
 
 /** An organization's plan with its usage, and whether its executions may reach providers. */
 export function PlanCards({ organizationId, isOwner }: { organizationId: string; isOwner: boolean }) {
@@ -35,7 +35,7 @@ function PlanCard({ settings }: { settings: PlanSettingsView }) {
       />
       {off.length > 0 && (
         <p className="border-t border-line px-4 py-3 text-sm">
-          Not in this plan: {off.map((feature) => FEATURES[feature].toLowerCase()).join(", ")}.
+          Not in this plan: {off.map((feature) => FEATURE_LABELS[feature].toLowerCase()).join(", ")}.
         </p>
       )}
       <p className="border-t border-line px-4 py-3 text-xs text-muted">
@@ -45,14 +45,14 @@ function PlanCard({ settings }: { settings: PlanSettingsView }) {
   );
 }
 
-function columnsOf({ used, limits }: PlanSettingsView): Column<PlanLimit>[] {
+function columnsOf({ used, limits }: PlanSettingsView): TableColumn<PlanLimit>[] {
   const usedOf = (limit: PlanLimit) => (limit in used ? used[limit as keyof typeof used] : null);
   const isFull = (limit: PlanLimit) => {
     const [now, most] = [usedOf(limit), limits[limit]];
     return now !== null && most !== null && now >= most;
   };
   return [
-    { header: "Limit", card: "title", cell: (limit) => LIMITS[limit] },
+    { header: "Limit", card: "title", cell: (limit) => LIMIT_LABELS[limit] },
     {
       header: "Used",
       align: "end",

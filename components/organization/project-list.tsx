@@ -6,7 +6,7 @@ import { useAction } from "@/components/blocks/data/use-action";
 import { ConfirmAction } from "@/components/blocks/feedback/confirm-action";
 import { TextField } from "@/components/blocks/form/fields";
 import { FormDialog } from "@/components/blocks/form/form-dialog";
-import type { Sent } from "@/components/blocks/form/sent";
+import type { FormValues } from "@/components/blocks/form/form-values";
 import { useTRPC } from "@/components/data/trpc";
 import { Badge } from "@/components/ui/badge";
 import { Button } from "@/components/ui/button";
@@ -108,7 +108,7 @@ function ProjectDialog({ organizationId, project }: { organizationId: string; pr
   const change = useAction(trpc.organizations.changeProject.mutationOptions({ onSettled }), {
     isInPlace: true,
   });
-  function send(sent: Sent) {
+  function send(sent: FormValues) {
     const displayName = sent.text("displayName");
     const [slug, environment] = [sent.given("slug"), sent.given("environment")];
     if (!project) return add.mutate({ organizationId, displayName, ...(environment && { environment }) });

@@ -1,5 +1,5 @@
 import { Layers, Pin } from "lucide-react";
-import { CreateKey, FirstCommand } from "@/components/blocks/feedback/first-command";
+import { CreateKeyLink, FirstCommand } from "@/components/blocks/feedback/first-command";
 import { Button } from "@/components/ui/button";
 import Link from "@/components/ui/link";
 
@@ -40,7 +40,7 @@ export function FirstBulk({ baseUrl, projectId }: Props) {
     <FirstCommand
       icon={Layers}
       title="No bulks yet"
-      action={<CreateKey projectId={projectId} />}
+      action={<CreateKeyLink projectId={projectId} />}
       baseUrl={baseUrl}
       path="/v1/inference/pinned/bulk"
       body={`{

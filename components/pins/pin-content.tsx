@@ -1,8 +1,8 @@
 "use client";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
-import { isObject, textIn } from "@/components/blocks/data/unknown";
-import { TabCard, type View } from "@/components/blocks/detail/tab-card";
+import { isJsonObject, textIn } from "@/components/blocks/data/unknown";
+import { type CardTab, TabCard } from "@/components/blocks/detail/tab-card";
 import { toFailure, useTRPC } from "@/components/data/trpc";
 import { formatDuration } from "@/components/time/format";
 import { CardBody, Section } from "@/components/ui/card";
@@ -62,7 +62,7 @@ export function PinContent({ record }: { record: PinnedRecord }) {
 type Instead = { children: React.ReactNode };
 
 function OutputCard({ output, children }: { output: PinnedOutput | null } & Instead) {
-  const views: View[] = children
+  const views: CardTab[] = children
     ? [{ name: "Text", content: children, isFlush: true }]
     : output === null
       ? [{ name: "Text", content: <p className="text-sm text-muted">{NOT_KEPT}</p> }]
@@ -115,7 +115,7 @@ function RequestCard({
   isBusy,
   children,
 }: { record: PinnedRecord; request: unknown; isBusy: boolean } & Instead) {
-  const read = isObject(request) && {
+  const read = isJsonObject(request) && {
     instructions: textIn(request, "instructions"),
     input: textIn(request, "input"),
   };

@@ -5,7 +5,7 @@ import { useLive } from "@/components/blocks/data/use-live";
 import { useProject } from "@/components/blocks/data/use-project";
 import { column } from "@/components/blocks/list/columns";
 import { ListTable } from "@/components/blocks/list/list-card";
-import { type Column, RowLink, Titled } from "@/components/blocks/list/resource-table";
+import { RowLink, type TableColumn, Titled } from "@/components/blocks/list/resource-table";
 import { Amount } from "@/components/blocks/money/amount";
 import { Reason } from "@/components/blocks/status/reason";
 import { useTRPC } from "@/components/data/trpc";
@@ -18,7 +18,7 @@ import { shortId } from "@/components/ui/copyable-id";
 import Link from "@/components/ui/link";
 import type { PinnedListItem } from "@/server/contract/pinned-records";
 import { FirstPin } from "./first-pin";
-import { type ListPlace, pinnedHref, recordHref, toPageQuery } from "./list-state";
+import { type PinListPosition, pinnedHref, recordHref, toPinPageQuery } from "./list-state";
 import { PinStatusBadge, SUBMISSION_WORDS } from "./pin-status";
 import { pinWords } from "./words";
 
@@ -31,12 +31,12 @@ export function PinHistory({
   baseUrl,
 }: {
   projectId: string;
-  place: ListPlace;
+  place: PinListPosition;
   /** The API's base URL, for the example in an empty project. */
   baseUrl: string;
 }) {
   const trpc = useTRPC();
-  const { data } = useLive(trpc.pinned.list.queryOptions(toPageQuery(projectId, place)), REFRESH_MS);
+  const { data } = useLive(trpc.pinned.list.queryOptions(toPinPageQuery(projectId, place)), REFRESH_MS);
   const mayWrite = useProject(projectId).may("member");
   /** Kept across pages of the list. */
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
@@ -113,7 +113,7 @@ function Chosen({ projectId, chosen, onClear }: Props) {
   );
 }
 
-const columnsOf = (projectId: string): Column<PinnedListItem>[] => [
+const columnsOf = (projectId: string): TableColumn<PinnedListItem>[] => [
   column.title("Record", ({ pin, itemId, receiptId: id }) => (
     <Titled title={pin.model}>
       <span title={pinWords(pin)}>

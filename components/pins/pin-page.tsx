@@ -23,7 +23,7 @@ import type { PinnedRecord } from "@/server/contract/pinned-records";
 import { bulkHref, pinnedHref } from "./list-state";
 import { PinContent } from "./pin-content";
 import { PinStatusBadge, SUBMISSION_WORDS } from "./pin-status";
-import { spansOf } from "./spans";
+import { pinSpans } from "./spans";
 import { costWords, verdictOf } from "./words";
 
 /** One pinned record: the request, timing, response, cost and signature. */
@@ -240,7 +240,7 @@ function TimingCard({ record }: { record: PinnedRecord }) {
       id="timing-title"
       hint={`${count(record.providerSubmissions, "submission")}, ${count(record.capacityRejections, "capacity rejection")}`}
     >
-      <Waterfall label="Timing" spans={spansOf(record)} />
+      <Waterfall label="Timing" spans={pinSpans(record)} />
     </Section>
   );
 }

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { placeOf } from "@/components/blocks/chart/waterfall";
-import { spansOf } from "./spans";
+import { spanPosition } from "@/components/blocks/chart/waterfall";
+import { pinSpans } from "./spans";
 
 const at = (ms: number) => new Date(Date.UTC(2026, 10, 22) + ms).toISOString();
 const attempt = (number: number, from: number, to: number | null) => ({
@@ -25,7 +25,7 @@ const record = {
 };
 
 test("the timing lists the queue wait, each submission with the wait before it, the provider and the total, in order", () => {
-  const spans = spansOf(record);
+  const spans = pinSpans(record);
   expect(spans.map(({ name, fromMs, toMs }) => [name, fromMs, toMs])).toEqual([
     ["Queue wait", 0, 1000],
     ["Submission 1", 1000, 1200],
@@ -45,22 +45,22 @@ test("the timing lists the queue wait, each submission with the wait before it, 
 
 test("a single request that never reached the provider has no queue wait and no provider processing", () => {
   const lost = { ...record, schedulerWaitMs: null, providerExecutionMs: null };
-  const spans = spansOf({ ...lost, attempts: record.attempts.slice(0, 1) });
+  const spans = pinSpans({ ...lost, attempts: record.attempts.slice(0, 1) });
   expect(spans.map(({ key }) => key)).toEqual(["submission-1", "total"]);
 });
 
 test("a submission without a recorded end lasts until the record's end", () => {
   const cut = { ...attempt(1, 1000, null), submission: "ambiguous" as const, httpStatus: null };
-  const [, submission] = spansOf({ ...record, attempts: [cut] });
+  const [, submission] = pinSpans({ ...record, attempts: [cut] });
   expect(submission).toMatchObject({ toMs: 9000, outcome: "sent, no complete response", wentWell: false });
 });
 
 test("every span lies within the chart, even when everything took no time", () => {
   for (const each of [record, { ...record, completedAt: at(0), attempts: [] }]) {
-    const spans = spansOf({ ...each, schedulerWaitMs: null });
+    const spans = pinSpans({ ...each, schedulerWaitMs: null });
     const wholeMs = Math.max(1, ...spans.map(({ toMs }) => toMs));
     for (const span of spans) {
-      const { left, width } = placeOf(span, wholeMs);
+      const { left, width } = spanPosition(span, wholeMs);
       expect(left).toBeGreaterThanOrEqual(0);
       expect(width).toBeGreaterThanOrEqual(0);
       expect(left + width).toBeLessThanOrEqual(100.001);

@@ -19,7 +19,7 @@ function outcomeOf({ submission, httpStatus, errorCode }: Attempt): string {
 }
 
 /** The record's timing in order: the queue wait, every submission with the wait before it, the provider, the total. */
-export function spansOf(record: Timed): Span[] {
+export function pinSpans(record: Timed): Span[] {
   const at = (moment: string) => Math.max(0, Date.parse(moment) - Date.parse(record.createdAt));
   const endMs = at(record.completedAt);
   const spans: Span[] = [];

@@ -1,3 +1,4 @@
+import { isJsonObject } from "@/components/blocks/data/unknown";
 import type { CapabilityDescriptor } from "@/server/contract/capabilities";
 import type { Input } from "./schema";
 
@@ -6,7 +7,7 @@ const ARTIFACT_ID = /^art_[0-9a-hjkmnp-tv-z]{26}$/;
 /** An example's input. Its artifact ids do not exist, so they are left empty for the reader's own. */
 export function exampleInput(capability: CapabilityDescriptor, place: number): Input | null {
   const input = withoutNobodys(capability.examples[place]?.input);
-  return isObject(input) ? input : null;
+  return isJsonObject(input) ? input : null;
 }
 
 /** True if the input is an unchanged example, and so has nothing of the reader's own. */
@@ -18,9 +19,6 @@ export function isExample(capability: CapabilityDescriptor, input: Input): boole
 function withoutNobodys(value: unknown): unknown {
   if (typeof value === "string") return value.startsWith("art_") && !ARTIFACT_ID.test(value) ? "" : value;
   if (Array.isArray(value)) return value.map(withoutNobodys);
-  if (!isObject(value)) return value;
+  if (!isJsonObject(value)) return value;
   return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, withoutNobodys(each)]));
 }
-
-export const isObject = (value: unknown): value is Input =>
-  typeof value === "object" && value !== null && !Array.isArray(value);

@@ -3,7 +3,7 @@ import type { Failure, FieldIssue } from "@/components/data/trpc";
 type Whole = Record<string, unknown>;
 
 /** Issues by path in the input; `sent` is the input as sent. */
-export function issuesOf(failure: Failure | null, sent: Whole | null): FieldIssue[] {
+export function fieldIssues(failure: Failure | null, sent: Whole | null): FieldIssue[] {
   if (!failure || !sent) return [];
   const within = failure.issues.map((issue) => ({ ...issue, loc: inInput(issue.loc) }));
   const { field } = failure.details;

@@ -4,7 +4,7 @@ import { type ReactNode, useMemo } from "react";
 import { toFailure } from "@/components/data/trpc";
 import { Skeleton } from "@/components/ui/skeleton";
 import { toPriced } from "./priced";
-import { labelOf } from "./schema";
+import { fieldLabel } from "./schema";
 import { useSettled } from "./use-settled";
 
 type Props<Body extends { input?: unknown }, Price> = {
@@ -65,7 +65,7 @@ export function LivePrice<Body extends { input?: unknown }, Price>({
 function reasonOf(error: unknown): string {
   const { issues, message } = toFailure(error);
   const names = new Set(
-    issues.map(({ loc }) => labelOf(String(loc.findLast((step) => typeof step === "string") ?? "input"))),
+    issues.map(({ loc }) => fieldLabel(String(loc.findLast((step) => typeof step === "string") ?? "input"))),
   );
   return names.size > 0 ? `check ${[...names].join(", ")}.` : message;
 }

@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import { isFileMissing, missingIn } from "./missing";
-import type { Schema } from "./schema";
+import type { InputSchema } from "./schema";
 
-const schema: Schema = {
+const schema: InputSchema = {
   type: "object",
   required: ["prompt", "note", "source", "artifactIds", "part"],
   properties: {

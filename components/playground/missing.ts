@@ -1,11 +1,11 @@
 import type { FieldIssue } from "@/components/data/trpc";
-import { type Field, fieldOf, type Path, type Schema, singularOf, variantOf } from "./schema";
+import { type Field, fieldOf, type InputSchema, type Path, singularOf, variantOf } from "./schema";
 
 /** The type of an issue that only a file can resolve. */
 const FILE = "file_missing";
 
 /** The required values an input lacks, by path, so that they are reported before anything is sent. */
-export const missingIn = (input: unknown, schema: Schema): FieldIssue[] =>
+export const missingIn = (input: unknown, schema: InputSchema): FieldIssue[] =>
   lackOf({ kind: "object", schema }, input, { path: [], isRequired: true, root: schema });
 
 /** True if a file of the reader's own is missing. */
@@ -14,7 +14,7 @@ export const isFileMissing = (missing: readonly FieldIssue[]) => missing.some(({
 function lackOf(
   field: Field,
   value: unknown,
-  { path, isRequired, root }: { path: Path; isRequired: boolean; root: Schema },
+  { path, isRequired, root }: { path: Path; isRequired: boolean; root: InputSchema },
 ): FieldIssue[] {
   if (value === undefined) return isRequired ? [issueOf(field, path)] : [];
   switch (field.kind) {

@@ -8,7 +8,7 @@ import { dollars } from "@/components/blocks/money/money";
 import { RunBudget } from "@/components/budgets/run-budget";
 import { newComparisonHref } from "@/components/comparisons/list-state";
 import { useTRPC, useTRPCClient } from "@/components/data/trpc";
-import { firstInput, InputForm } from "@/components/playground/input/input-form";
+import { InputForm, initialInput } from "@/components/playground/input/input-form";
 import { UnreadTexts, useUnreadTexts } from "@/components/playground/input/unread";
 import { Button } from "@/components/ui/button";
 import { Card, Section } from "@/components/ui/card";
@@ -21,17 +21,17 @@ import type { JsonObject } from "@/server/contract/common";
 import type { RetailQuote } from "@/server/contract/pricing";
 import { carry } from "./carried";
 import { isExample } from "./example";
-import { issuesOf, standing } from "./issues";
+import { fieldIssues, standing } from "./issues";
 import { LivePrice } from "./live-price";
-import { type Input, labelOf } from "./schema";
+import { fieldLabel, type Input } from "./schema";
 import { Snippets } from "./snippets";
 import { useMissing } from "./use-missing";
-import { type Mode, type RunRequest, useRun } from "./use-run";
+import { type RunMode, type RunRequest, useRun } from "./use-run";
 
 const loadResult = () => import("./result");
 const Result = dynamic(loadResult);
 
-const MODES: Record<Mode, { label: string; run: string }> = {
+const MODES: Record<RunMode, { label: string; run: string }> = {
   invoke_sync: { label: "Wait for result", run: "Run" },
   invoke_stream: { label: "Stream", run: "Stream" },
   job_async: { label: "Durable job", run: "Submit job" },
@@ -46,7 +46,7 @@ export function Playground({
   capability: CapabilityDescriptor;
 }) {
   const mayRun = useProject(projectId).may("member");
-  const [begun] = useState(() => firstInput(capability));
+  const [begun] = useState(() => initialInput(capability));
   const [input, setInput] = useState<Input>(begun);
   const settings = useSettings(projectId, capability, input);
   const { mode, request } = settings;
@@ -63,7 +63,7 @@ export function Playground({
 
   const isBusy = run.state === "sending" || run.state === "running";
   const issues = useMemo(
-    () => standing(issuesOf(run.failure, sent), input, sent),
+    () => standing(fieldIssues(run.failure, sent), input, sent),
     [run.failure, sent, input],
   );
 
@@ -134,7 +134,7 @@ function useSettings(projectId: string, capability: CapabilityDescriptor, input:
   const { data: targets } = useSuspenseQuery(
     trpc.catalog.targets.queryOptions({ project_id: projectId, capability_key: capability.key }),
   );
-  const [mode, setMode] = useState<Mode>(capability.executionModes[0] ?? "job_async");
+  const [mode, setMode] = useState<RunMode>(capability.executionModes[0] ?? "job_async");
   const [model, setModel] = useState("");
   const choices = targets.targets.filter(({ availability }) => availability.available);
   const chosen = choices.find(({ target }) => target === model);
@@ -200,7 +200,7 @@ function Cost({
 }
 
 const labelOfPointer = (pointer: string) =>
-  labelOf(pointer.split("/").findLast((step) => !/^\d*$/.test(step)) ?? "input");
+  fieldLabel(pointer.split("/").findLast((step) => !/^\d*$/.test(step)) ?? "input");
 
 function Figures({ quote }: { quote: RetailQuote }) {
   if (quote.status !== "ok")
@@ -260,7 +260,7 @@ function RunSettings({
         <Choice
           label="Run mode"
           value={mode}
-          onChange={(value) => setMode(value as Mode)}
+          onChange={(value) => setMode(value as RunMode)}
           options={capability.executionModes.map((each) => [each, MODES[each].label])}
         />
         {choices.length > 0 && (

@@ -1,4 +1,4 @@
-import { isObject, textIn } from "@/components/blocks/data/unknown";
+import { isJsonObject, textIn } from "@/components/blocks/data/unknown";
 import { readPictureHead } from "@/server/contract/pictures";
 
 /** Image types that a conversation accepts. WebP is excluded, because its size needs the whole file. */
@@ -13,7 +13,7 @@ const SHORT = 4_096;
  */
 export function toPriced(input: unknown): unknown {
   if (Array.isArray(input)) return input.map(toPriced);
-  if (!isObject(input)) return input;
+  if (!isJsonObject(input)) return input;
   const picture = textIn(input, "dataBase64");
   if (picture !== undefined && textIn(input, "mimeType") !== undefined)
     return { ...input, dataBase64: headOf(picture) };

@@ -12,10 +12,10 @@ import { Notice } from "@/components/ui/notice";
 import { Skeleton } from "@/components/ui/skeleton";
 import { TERMINAL } from "@/server/contract/enums";
 import { Refused } from "./refused";
-import type { Run } from "./use-run";
+import type { PlaygroundRun } from "./use-run";
 
 /** A run's progress, text, artifacts and record. */
-export default function Result({ run, projectId }: { run: Run; projectId: string }) {
+export default function Result({ run, projectId }: { run: PlaygroundRun; projectId: string }) {
   const { job } = run;
   const hasEnded = run.state === "ended";
   const isText = run.mode === "invoke_stream" && !(hasEnded && job?.typedOutput);
@@ -84,7 +84,7 @@ export default function Result({ run, projectId }: { run: Run; projectId: string
   );
 }
 
-function Progress({ run }: { run: Run }) {
+function Progress({ run }: { run: PlaygroundRun }) {
   const progress = run.job?.progress;
   return (
     <div className="space-y-2.5">

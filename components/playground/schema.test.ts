@@ -1,9 +1,18 @@
 import { expect, test } from "vitest";
 import { z } from "zod";
 import { ImageInput } from "@/server/contract/images";
-import { blankOf, boundsOf, fieldOf, labelOf, type Schema, settle, variantOf, withValue } from "./schema";
+import {
+  blankOf,
+  boundsOf,
+  fieldLabel,
+  fieldOf,
+  type InputSchema,
+  settle,
+  variantOf,
+  withValue,
+} from "./schema";
 
-const root: Schema = { $defs: { Size: { type: "integer", minimum: 1, maximum: 4 } } };
+const root: InputSchema = { $defs: { Size: { type: "integer", minimum: 1, maximum: 4 } } };
 
 test("a reference and a null that means absent are resolved", () => {
   expect(settle({ $ref: "#/$defs/Size", default: 2 }, root)).toEqual({
@@ -18,7 +27,7 @@ test("a reference and a null that means absent are resolved", () => {
   });
 });
 
-test.each<[string, Schema, string]>([
+test.each<[string, InputSchema, string]>([
   ["prompt", { type: "string" }, "text"],
   ["sourceArtifactId", { type: "string" }, "artifact"],
   ["dataBase64", { type: "string" }, "file"],
@@ -39,8 +48,8 @@ test("a field's bounds are described in words", () => {
 });
 
 test("names become labels", () => {
-  expect(labelOf("maxOutputTokens")).toBe("Max output tokens");
-  expect(labelOf("artifactId")).toBe("Artifact id");
+  expect(fieldLabel("maxOutputTokens")).toBe("Max output tokens");
+  expect(fieldLabel("artifactId")).toBe("Artifact id");
 });
 
 test("a blank value has what is required and nothing else", () => {
@@ -57,7 +66,7 @@ test("a blank value has what is required and nothing else", () => {
 });
 
 test("a value's variant is found by its shape", () => {
-  const parts: Schema[] = [
+  const parts: InputSchema[] = [
     { type: "object", required: ["type"], properties: { type: { const: "text" } } },
     { type: "object", required: ["type"], properties: { type: { const: "image" } } },
   ];
@@ -65,7 +74,7 @@ test("a value's variant is found by its shape", () => {
 });
 
 test("adapters of a picture are a list of an alias or an id, and a weight", () => {
-  const schema = z.toJSONSchema(ImageInput, { io: "input" }) as Schema; // as in the published schema
+  const schema = z.toJSONSchema(ImageInput, { io: "input" }) as InputSchema; // as in the published schema
   const field = fieldOf("adapters", schema.properties?.adapters ?? {}, schema);
   if (field.kind !== "list") throw new Error(`became ${field.kind}`);
   const entry = fieldOf("adapter", field.items, schema);

@@ -1,20 +1,20 @@
 /** The subset of JSON Schema that published inputs use. */
-export type Schema = {
+export type InputSchema = {
   $ref?: string;
-  $defs?: Record<string, Schema>;
+  $defs?: Record<string, InputSchema>;
   type?: string;
   title?: string;
   description?: string;
   enum?: unknown[];
   const?: unknown;
   default?: unknown;
-  anyOf?: Schema[];
-  oneOf?: Schema[];
-  allOf?: Schema[];
-  properties?: Record<string, Schema>;
+  anyOf?: InputSchema[];
+  oneOf?: InputSchema[];
+  allOf?: InputSchema[];
+  properties?: Record<string, InputSchema>;
   required?: string[];
-  additionalProperties?: boolean | Schema;
-  items?: Schema;
+  additionalProperties?: boolean | InputSchema;
+  items?: InputSchema;
   minItems?: number;
   maxItems?: number;
   minimum?: number;
@@ -34,19 +34,19 @@ export type Path = (string | number)[];
 
 /** A field's kind. */
 export type Field =
-  | { kind: "text"; long: boolean; schema: Schema }
-  | { kind: "number"; integer: boolean; schema: Schema }
-  | { kind: "choice"; options: unknown[]; schema: Schema }
-  | { kind: "switch"; schema: Schema }
-  | { kind: "object"; schema: Schema }
-  | { kind: "list"; items: Schema; schema: Schema }
-  | { kind: "artifact"; schema: Schema }
-  | { kind: "file"; schema: Schema }
-  | { kind: "variants"; variants: Schema[]; schema: Schema }
-  | { kind: "json"; schema: Schema };
+  | { kind: "text"; long: boolean; schema: InputSchema }
+  | { kind: "number"; integer: boolean; schema: InputSchema }
+  | { kind: "choice"; options: unknown[]; schema: InputSchema }
+  | { kind: "switch"; schema: InputSchema }
+  | { kind: "object"; schema: InputSchema }
+  | { kind: "list"; items: InputSchema; schema: InputSchema }
+  | { kind: "artifact"; schema: InputSchema }
+  | { kind: "file"; schema: InputSchema }
+  | { kind: "variants"; variants: InputSchema[]; schema: InputSchema }
+  | { kind: "json"; schema: InputSchema };
 
 /** A schema with references resolved, and without the null that only means "absent". */
-export function settle(schema: Schema, root: Schema): Schema {
+export function settle(schema: InputSchema, root: InputSchema): InputSchema {
   if (schema.$ref) {
     const name = schema.$ref.split("/").at(-1) ?? "";
     const { $ref: _, ...beside } = schema;
@@ -65,7 +65,7 @@ export function settle(schema: Schema, root: Schema): Schema {
 const LONG = 200;
 
 /** The field kind for a schema and name. */
-export function fieldOf(name: string, given: Schema, root: Schema): Field {
+export function fieldOf(name: string, given: InputSchema, root: InputSchema): Field {
   const schema = settle(given, root);
   const variants = (schema.anyOf ?? schema.oneOf)
     ?.filter(({ type }) => type !== "null")
@@ -104,7 +104,7 @@ export function fieldOf(name: string, given: Schema, root: Schema): Field {
   }
 }
 
-const isDrawable = (schema: Schema) =>
+const isDrawable = (schema: InputSchema) =>
   ["string", "integer", "number", "boolean", "array", "object"].includes(schema.type ?? "") ||
   schema.const !== undefined ||
   schema.enum !== undefined;
@@ -116,7 +116,7 @@ const isProse = (name: string) =>
   );
 
 /** `maxOutputTokens` → "Max output tokens". */
-export function labelOf(name: string): string {
+export function fieldLabel(name: string): string {
   const words = name
     .replace(/([a-z0-9])([A-Z])/g, "$1 $2")
     .replaceAll(/[_-]/g, " ")
@@ -130,7 +130,7 @@ export function labelOf(name: string): string {
 export const singularOf = (name: string) => name.replace(/ies$/, "y").replace(/s$/, "");
 
 /** A field's bounds in words, for its hint. */
-export function boundsOf(schema: Schema): string | null {
+export function boundsOf(schema: InputSchema): string | null {
   const { minimum, maximum, minLength, maxLength, minItems, maxItems, default: preset } = schema;
   const safe = (value: number | undefined) =>
     value === undefined || Math.abs(value) >= Number.MAX_SAFE_INTEGER
@@ -154,7 +154,7 @@ export function boundsOf(schema: Schema): string | null {
 }
 
 /** The smallest value of a schema, for a newly added field. */
-export function blankOf(schema: Schema, root: Schema): unknown {
+export function blankOf(schema: InputSchema, root: InputSchema): unknown {
   const settled = settle(schema, root);
   if (settled.default !== undefined) return structuredClone(settled.default);
   if (settled.const !== undefined) return settled.const;
@@ -181,12 +181,12 @@ export function blankOf(schema: Schema, root: Schema): unknown {
 }
 
 /** The index of the variant that a value has. */
-export function variantOf(value: unknown, variants: Schema[]): number {
+export function variantOf(value: unknown, variants: InputSchema[]): number {
   const found = variants.findIndex((schema) => fits(value, schema));
   return Math.max(found, 0);
 }
 
-function fits(value: unknown, schema: Schema): boolean {
+function fits(value: unknown, schema: InputSchema): boolean {
   if (schema.const !== undefined) return value === schema.const;
   if (schema.enum) return schema.enum.includes(value);
   switch (schema.type) {
@@ -213,12 +213,12 @@ function fits(value: unknown, schema: Schema): boolean {
 }
 
 /** A variant's name, from what distinguishes it. */
-export function variantName(schema: Schema): string {
+export function variantName(schema: InputSchema): string {
   const constant = Object.values(schema.properties ?? {}).find((each) => each.const !== undefined)?.const;
-  if (typeof constant === "string") return labelOf(constant);
+  if (typeof constant === "string") return fieldLabel(constant);
   if (schema.title) return schema.title;
   if (schema.const !== undefined) return String(schema.const);
-  if (schema.type === "object") return labelOf(schema.required?.[0] ?? "object");
+  if (schema.type === "object") return fieldLabel(schema.required?.[0] ?? "object");
   return (
     { string: "Text", array: "Parts", number: "Number", integer: "Number", boolean: "Yes or no" }[
       schema.type ?? ""

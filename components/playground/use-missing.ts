@@ -1,7 +1,7 @@
 "use client";
 import { useMemo, useState } from "react";
 import { focusWrong } from "@/components/blocks/form/form";
-import { schemaOf } from "@/components/playground/input/input-form";
+import { inputSchemaOf } from "@/components/playground/input/input-form";
 import type { CapabilityDescriptor } from "@/server/contract/capabilities";
 import { isFileMissing, missingIn } from "./missing";
 import type { Input } from "./schema";
@@ -17,7 +17,7 @@ export function useMissing(
   elsewhere: readonly string[] = [],
 ) {
   const [wasTried, setTried] = useState(false);
-  const all = useMemo(() => missingIn(input, schemaOf(capability)), [input, capability]);
+  const all = useMemo(() => missingIn(input, inputSchemaOf(capability)), [input, capability]);
   const missing = all.filter(({ loc }) => !elsewhere.includes(String(loc[0])));
   return {
     shown: wasTried ? missing : [],

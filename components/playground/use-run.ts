@@ -7,12 +7,12 @@ import { pollMs } from "@/components/jobs/job-events";
 import type { Job } from "@/server/contract/jobs";
 import { type KeptRun, keepRun, keptRun } from "./kept-run";
 
-export type Mode = "invoke_sync" | "invoke_stream" | "job_async";
-export type RunRequest = { mode: Mode; body: Record<string, unknown> };
+export type RunMode = "invoke_sync" | "invoke_stream" | "job_async";
+export type RunRequest = { mode: RunMode; body: Record<string, unknown> };
 
-export type Run = {
+export type PlaygroundRun = {
   state: "idle" | "sending" | "running" | "ended";
-  mode: Mode | null;
+  mode: RunMode | null;
   /** The execution, once known. */
   job: Job | null;
   jobId: string | null;
@@ -28,11 +28,11 @@ export type Run = {
  * One run of a capability: synchronous, streamed, or a durable job. In every mode the job is its record. After a reload or a
  * lost connection the run is found and followed again.
  */
-export function useRun(projectId: string, capabilityKey: string): Run {
+export function useRun(projectId: string, capabilityKey: string): PlaygroundRun {
   const trpc = useTRPC();
   const client = useTRPCClient();
   const [jobId, setJobId] = useState<string | null>(null);
-  const [mode, setMode] = useState<Mode | null>(null);
+  const [mode, setMode] = useState<RunMode | null>(null);
   const { text, isStreaming, follow, leave, clear } = useFrames();
   const keep = (run: KeptRun | null) => keepRun(projectId, capabilityKey, run);
 
@@ -79,7 +79,7 @@ export function useRun(projectId: string, capabilityKey: string): Run {
   const isFinished = job !== null && pollMs(job) === false && !isStreaming;
   const state = stateOf();
 
-  function stateOf(): Run["state"] {
+  function stateOf(): PlaygroundRun["state"] {
     if (sending.isPending || isLooking) return "sending";
     if (isFinished) return "ended";
     const failure = sending.error ?? (job === null ? watched.error : null);

@@ -1,7 +1,7 @@
 "use client";
 import { CircleCheck, CircleX, FileLock2, Upload } from "lucide-react";
 import { type DragEvent, useRef, useState } from "react";
-import { isObject } from "@/components/blocks/data/unknown";
+import { isJsonObject } from "@/components/blocks/data/unknown";
 import { useAction } from "@/components/blocks/data/use-action";
 import { sentencesOf, useTRPC } from "@/components/data/trpc";
 import { manifestsHref } from "@/components/pins/list-state";
@@ -106,7 +106,7 @@ export function LockfileRoom({ projectId }: { projectId: string }) {
 function parsed(text: string): JsonObject | null {
   try {
     const value: unknown = JSON.parse(text);
-    return isObject(value) ? value : null;
+    return isJsonObject(value) ? value : null;
   } catch {
     return null;
   }

@@ -5,9 +5,14 @@ import { useProject } from "@/components/blocks/data/use-project";
 import { FirstCommand } from "@/components/blocks/feedback/first-command";
 import { column } from "@/components/blocks/list/columns";
 import { ListTable } from "@/components/blocks/list/list-card";
-import { type Column, RowLink, Titled } from "@/components/blocks/list/resource-table";
+import { RowLink, type TableColumn, Titled } from "@/components/blocks/list/resource-table";
 import { useTRPC } from "@/components/data/trpc";
-import { type ListPlace, manifestHref, manifestsHref, toPageQuery } from "@/components/pins/list-state";
+import {
+  manifestHref,
+  manifestsHref,
+  type PinListPosition,
+  toPinPageQuery,
+} from "@/components/pins/list-state";
 import { PageHeader } from "@/components/shell/page-header";
 import { Button } from "@/components/ui/button";
 import { shortId } from "@/components/ui/copyable-id";
@@ -22,11 +27,11 @@ export function ManifestList({
   baseUrl,
 }: {
   projectId: string;
-  place: ListPlace;
+  place: PinListPosition;
   baseUrl: string;
 }) {
   const trpc = useTRPC();
-  const { data } = useSuspenseQuery(trpc.provenance.manifests.queryOptions(toPageQuery(projectId, place)));
+  const { data } = useSuspenseQuery(trpc.provenance.manifests.queryOptions(toPinPageQuery(projectId, place)));
   const mayWrite = useProject(projectId).may("member");
   const isEmpty = data.items.length === 0 && !place.cursor;
   const make = mayWrite && (
@@ -91,7 +96,7 @@ export function ManifestList({
   );
 }
 
-const columnsOf = (projectId: string): Column<ManifestListItem>[] => [
+const columnsOf = (projectId: string): TableColumn<ManifestListItem>[] => [
   column.title("Manifest", ({ manifestId: id, label, experimentHash }) => (
     <Titled
       title={

@@ -1,5 +1,5 @@
 import type { z } from "zod";
-import { isObject } from "@/components/blocks/data/unknown";
+import { isJsonObject } from "@/components/blocks/data/unknown";
 import { ownKeys } from "@/server/contract/own-keys";
 import type { CapabilityRequestBody, RequestRevision } from "@/server/contract/requests";
 
@@ -13,13 +13,13 @@ export const JSON_FIELDS = [
 export type JsonField = (typeof JSON_FIELDS)[number];
 
 /** A request's content as the form has it: every field is text. */
-export type Draft = { summary: string; need: string } & Record<JsonField | "others", string>;
-export type DraftField = keyof Draft;
+export type RequestDraft = { summary: string; need: string } & Record<JsonField | "others", string>;
+export type DraftField = keyof RequestDraft;
 export type Problems = Partial<Record<DraftField, string>>;
 
 const KNOWN = new Set<string>(["schemaVersion", "projectId", "summary", "need", ...JSON_FIELDS]);
 
-export const EMPTY_DRAFT: Draft = {
+export const EMPTY_DRAFT: RequestDraft = {
   summary: "",
   need: "",
   acceptanceCases: "",
@@ -30,7 +30,7 @@ export const EMPTY_DRAFT: Draft = {
 };
 
 /** A revision as a draft to edit. Custom members are kept, so that a correction loses nothing. */
-export function toDraft(content: RequestRevision["content"]): Draft {
+export function toDraft(content: RequestRevision["content"]): RequestDraft {
   const others = Object.fromEntries(Object.entries(content).filter(([name]) => !KNOWN.has(name)));
   const text = (name: string) => (typeof content[name] === "string" ? content[name] : "");
   const draft = { ...EMPTY_DRAFT, summary: text("summary"), need: text("need") };
@@ -43,21 +43,21 @@ const jsonText = (value: unknown) => (value == null ? "" : JSON.stringify(value,
 /** The text of a member of a JSON field. Null if the JSON is invalid or not an object, or the member is not a plain value. */
 export function memberText(json: string, member: string): string | null {
   const { value = {}, problem } = readJson(json);
-  const found = isObject(value) ? (value[member] ?? "") : null;
+  const found = isJsonObject(value) ? (value[member] ?? "") : null;
   return problem || found === null || typeof found === "object" ? null : String(found);
 }
 
 /** The JSON of the field with another value of the member, or without the member. */
 export function withMember(json: string, member: string, value: string | number): string {
   const { value: before } = readJson(json);
-  const { [member]: _, ...others } = isObject(before) ? before : {};
+  const { [member]: _, ...others } = isJsonObject(before) ? before : {};
   const members = value === "" ? others : { ...others, [member]: value };
   return Object.keys(members).length > 0 ? jsonText(members) : "";
 }
 
 export type Example = { input: string; expected: string };
 const isExample = (each: unknown): each is Example =>
-  isObject(each) &&
+  isJsonObject(each) &&
   Object.keys(each).every((name) => name === "input" || name === "expected") &&
   [each.input, each.expected].every((side) => typeof side === "string");
 
@@ -74,7 +74,7 @@ export const fromExamples = (examples: Example[]) => (examples.length > 0 ? json
 export type Body = z.input<typeof CapabilityRequestBody>;
 
 /** The request body of a draft, or the JSON errors by field. The server checks everything else. */
-export function readDraft(draft: Draft): { body: Body | null; problems: Problems } {
+export function readDraft(draft: RequestDraft): { body: Body | null; problems: Problems } {
   const problems: Problems = {};
   const { value: own, problem } = readOthers(draft.others);
   if (problem) problems.others = problem;
@@ -91,7 +91,7 @@ function readOthers(text: string): { value?: Record<string, unknown>; problem?: 
   const { value, problem } = readJson(text);
   if (problem) return { problem };
   if (value === undefined) return {};
-  if (!isObject(value)) return { problem: "Enter a JSON object: { … }." };
+  if (!isJsonObject(value)) return { problem: "Enter a JSON object: { … }." };
   const taken = Object.keys(value).find((name) => KNOWN.has(name) || name === "idempotencyKey");
   if (taken) return { problem: `“${taken}” has its own field.` };
   return { value };

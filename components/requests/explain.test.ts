@@ -1,13 +1,13 @@
 import { expect, test } from "vitest";
 import { RequestStatus } from "@/server/contract/requests";
-import { explain, explainRefund } from "./explain";
+import { explainRefund, explainStatus } from "./explain";
 
 const EXPIRES = "2026-11-26T10:00:00.000Z";
 const before = Date.parse(EXPIRES) - 1;
 
 test("each state is explained in one or two sentences, with whose turn it is", () => {
   const turns = RequestStatus.options.map((status) => {
-    const { text, turn } = explain({ status }, EXPIRES, before);
+    const { text, turn } = explainStatus({ status }, EXPIRES, before);
     expect(text).toMatch(/^[A-Z][^.]*\.( [A-Z][^.]*\.)?$/);
     return [status, turn];
   });
@@ -25,7 +25,7 @@ test("each state is explained in one or two sentences, with whose turn it is", (
 });
 
 test("an unpaid quote becomes the operator's turn at the moment it expires", () => {
-  expect(explain({ status: "quoted" }, EXPIRES, Date.parse(EXPIRES))).toMatchObject({
+  expect(explainStatus({ status: "quoted" }, EXPIRES, Date.parse(EXPIRES))).toMatchObject({
     turn: "operator",
     text: expect.stringContaining("expired"),
   });

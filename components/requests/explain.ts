@@ -1,9 +1,9 @@
 import type { CapabilityRequest } from "@/server/contract/requests";
 
 /** An explanation of a state: its meaning, the next step, and whose turn it is: the members', the operator's, or no one's. */
-export type Explanation = { text: string; turn: "members" | "operator" | "none" };
+export type StatusExplanation = { text: string; turn: "members" | "operator" | "none" };
 
-const TEXTS: Record<CapabilityRequest["status"], [turn: Explanation["turn"], text: string]> = {
+const TEXTS: Record<CapabilityRequest["status"], [turn: StatusExplanation["turn"], text: string]> = {
   draft: [
     "members",
     "This draft is not under review yet. A member or an agent submits it when it is complete.",
@@ -37,11 +37,11 @@ const TEXTS: Record<CapabilityRequest["status"], [turn: Explanation["turn"], tex
 };
 
 /** Explains a request's state in a sentence. `quoteExpiresAt` is the expiry of its quote, if it has one. */
-export function explain(
+export function explainStatus(
   { status }: Pick<CapabilityRequest, "status">,
   quoteExpiresAt: string | null,
   nowMs: number,
-): Explanation {
+): StatusExplanation {
   if (status === "quoted" && quoteExpiresAt !== null && Date.parse(quoteExpiresAt) <= nowMs)
     return {
       text: "The quote expired unpaid. An operator can issue a new one for the same revision.",
@@ -52,7 +52,7 @@ export function explain(
 }
 
 /** Explains a full refund in progress, while the request is still paid or shipped. */
-export const explainRefund = (hasFailed: boolean): Explanation =>
+export const explainRefund = (hasFailed: boolean): StatusExplanation =>
   hasFailed
     ? {
         text: "A full refund is due, but it failed at the payment provider. The operator is looking into it.",
@@ -63,7 +63,7 @@ export const explainRefund = (hasFailed: boolean): Explanation =>
         turn: "none",
       };
 
-export const TURNS: Record<Explanation["turn"], string> = {
+export const TURNS: Record<StatusExplanation["turn"], string> = {
   members: "Your turn",
   operator: "Operator’s turn",
   none: "Nothing to do",

@@ -7,19 +7,19 @@ export const { read: readListState, isFiltered: hasFilter } = listState(
   { status: oneOf(REQUEST_STATUSES) },
   idOf("cr"),
 );
-export type ListState = ReturnType<typeof readListState>;
+export type RequestListState = ReturnType<typeof readListState>;
 
 const PAGE_SIZE = 25;
 
 /** The router's query for a state. */
-export const toRequestsQuery = (projectId: string, { status, cursor }: ListState) => ({
+export const toRequestsQuery = (projectId: string, { status, cursor }: RequestListState) => ({
   project_id: projectId,
   status,
   cursor,
   limit: PAGE_SIZE,
 });
 
-export const requestsHref = (projectId: string, state: ListState = {}) =>
+export const requestsHref = (projectId: string, state: RequestListState = {}) =>
   hrefOf(`/projects/${projectId}/requests`, state);
 export const requestHref = (projectId: string, requestId: string) =>
   `/projects/${projectId}/requests/${requestId}`;

@@ -3,7 +3,7 @@ import { useLive } from "@/components/blocks/data/use-live";
 import { formatMoney } from "@/components/blocks/money/money";
 import { approvalHref } from "@/components/commissions/hrefs";
 import { daysOf } from "@/components/commissions/offer";
-import { pollMs, type Stage, stageOf } from "@/components/commissions/stage";
+import { type CommissionStage, commissionPollMs, commissionStage } from "@/components/commissions/stage";
 import { useTRPC } from "@/components/data/trpc";
 import { Countdown } from "@/components/time/countdown-text";
 import { useServerNow } from "@/components/time/server-now";
@@ -13,7 +13,7 @@ import { CopyableId } from "@/components/ui/copyable-id";
 import { Fact, Facts } from "@/components/ui/facts";
 import Link from "@/components/ui/link";
 
-const WORDS: Record<Stage["kind"], string> = {
+const WORDS: Record<CommissionStage["kind"], string> = {
   payable: "Awaiting payment",
   confirming: "Confirming payment",
   processing: "Payment processing",
@@ -25,18 +25,18 @@ const WORDS: Record<Stage["kind"], string> = {
   refunded: "Refunded",
 };
 
-const wordsOf = (stage: Stage) =>
+const wordsOf = (stage: CommissionStage) =>
   stage.kind === "refunding" && stage.hasFailed ? "Refund failed" : WORDS[stage.kind];
 
 /** A request's quote, with a link to the page where a person approves it. */
 export function QuoteCard({ quoteId }: { quoteId: string }) {
   const trpc = useTRPC();
   const { data: commission } = useLive(trpc.requests.commission.queryOptions({ quoteId }), (read) =>
-    pollMs(read, stageOf(read, {}, Date.parse(read.now))),
+    commissionPollMs(read, commissionStage(read, {}, Date.parse(read.now))),
   );
   const { quote } = commission;
   const nowMs = useServerNow(commission.now, quote.expiresAt);
-  const stage = stageOf(commission, {}, nowMs);
+  const stage = commissionStage(commission, {}, nowMs);
   const isPayable = stage.kind === "payable";
   return (
     <Section title="Commission quote" hint={wordsOf(stage)} bodyClassName="space-y-4">

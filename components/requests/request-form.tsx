@@ -10,13 +10,13 @@ import { useUnsaved } from "@/components/unsaved/unsaved-work";
 import {
   type Body,
   DRAFT_FIELDS,
-  type Draft,
   type DraftField,
   type Example,
   examplesOf,
   fromExamples,
   type JsonField,
   memberText,
+  type RequestDraft,
   readDraft,
   withMember,
 } from "./draft";
@@ -61,7 +61,7 @@ export function RequestForm({
   backHref,
   onSend,
 }: {
-  initial: Draft;
+  initial: RequestDraft;
   /** After success the request's page is about to open. */
   action: FormAction & { isSuccess: boolean };
   submit: string;

@@ -4,7 +4,7 @@ import { useLive } from "@/components/blocks/data/use-live";
 import { useProject } from "@/components/blocks/data/use-project";
 import { column } from "@/components/blocks/list/columns";
 import { ListTable } from "@/components/blocks/list/list-card";
-import { type Column, RowLink } from "@/components/blocks/list/resource-table";
+import { RowLink, type TableColumn } from "@/components/blocks/list/resource-table";
 import { formatMoney } from "@/components/blocks/money/money";
 import { useTRPC } from "@/components/data/trpc";
 import { PageHeader } from "@/components/shell/page-header";
@@ -15,8 +15,8 @@ import type { ListedRequest } from "@/server/contract/requests";
 import { FirstRequest } from "./first-request";
 import {
   hasFilter,
-  type ListState,
   newRequestHref,
+  type RequestListState,
   requestHref,
   requestsHref,
   toRequestsQuery,
@@ -32,7 +32,7 @@ export function RequestList({
   baseUrl,
 }: {
   projectId: string;
-  state: ListState;
+  state: RequestListState;
   /** The API's base URL, for the example in an empty project. */
   baseUrl: string;
 }) {
@@ -40,7 +40,7 @@ export function RequestList({
   const { data } = useLive(trpc.requests.list.queryOptions(toRequestsQuery(projectId, state)), LOOK_AGAIN_MS);
   const mayWrite = useProject(projectId).may("member");
   const isEmpty = data.items.length === 0 && !state.cursor;
-  const hrefOf = (next: ListState) => requestsHref(projectId, next);
+  const hrefOf = (next: RequestListState) => requestsHref(projectId, next);
   const write = mayWrite && (
     <Button asChild variant="primary">
       <Link href={newRequestHref(projectId)}>
@@ -78,7 +78,7 @@ export function RequestList({
 
 const STATUSES = REQUEST_STATUSES.map((value) => ({ value, label: REQUEST_LOOK[value].label }));
 
-const columnsOf = (projectId: string): Column<ListedRequest>[] => [
+const columnsOf = (projectId: string): TableColumn<ListedRequest>[] => [
   column.title("Request", ({ id, summary, revisionNumber }) => (
     <>
       <RowLink href={requestHref(projectId, id)} id={id}>

@@ -10,7 +10,7 @@ import { LinesField } from "@/components/blocks/form/fields";
 import { Form } from "@/components/blocks/form/form";
 import { Caller } from "@/components/callers/caller";
 import { approvalHref } from "@/components/commissions/hrefs";
-import { payingPayment, stageOf } from "@/components/commissions/stage";
+import { commissionStage, payingPayment } from "@/components/commissions/stage";
 import { useTRPC } from "@/components/data/trpc";
 import { PageHeader } from "@/components/shell/page-header";
 import { Moment } from "@/components/time/moment";
@@ -24,12 +24,12 @@ import { Notice } from "@/components/ui/notice";
 import type { CapabilityRequest } from "@/server/contract/requests";
 import { readDraft, toDraft } from "./draft";
 import { EventList } from "./event-list";
-import { type Explanation, explain, explainRefund, TURNS } from "./explain";
+import { explainRefund, explainStatus, type StatusExplanation, TURNS } from "./explain";
 import { requestsHref, reviseHref } from "./list-state";
 import { QuoteCard } from "./quote-card";
 import { RequestStatusBadge } from "./request-status";
 import { useSubmit } from "./use-send";
-import { CurrentWording, Folded, summaryOf, Wording } from "./wording";
+import { CurrentWording, Folded, requestTitle, Wording } from "./wording";
 
 const LOOK_AGAIN_MS = 10_000;
 const CLOSED: readonly CapabilityRequest["status"][] = ["declined", "refunded"];
@@ -72,7 +72,7 @@ function Header({ projectId, request }: { projectId: string; request: Capability
   return (
     <PageHeader
       back={{ href: requestsHref(projectId), label: "Requests" }}
-      title={summaryOf(request.revision.content)}
+      title={requestTitle(request.revision.content)}
       badge={
         request.quoteId ? (
           <BadgeWithQuote request={request} quoteId={request.quoteId} />
@@ -86,7 +86,7 @@ function Header({ projectId, request }: { projectId: string; request: Capability
         request.quoteId ? (
           <ExplainedWithQuote request={request} quoteId={request.quoteId} />
         ) : (
-          <Explained {...explain(request, null, 0)} />
+          <Explained {...explainStatus(request, null, 0)} />
         )
       }
     />
@@ -108,10 +108,10 @@ function ExplainedWithQuote({ request, quoteId }: WithQuote) {
   const { data } = useSuspenseQuery(useTRPC().requests.commission.queryOptions({ quoteId }));
   const { expiresAt, status } = data.quote;
   const nowMs = status === "expired" ? Date.parse(expiresAt) : Date.parse(data.now);
-  const stage = stageOf(data, {}, nowMs);
+  const stage = commissionStage(data, {}, nowMs);
   if (stage.kind === "refunding") return <Explained {...explainRefund(stage.hasFailed)} />;
   return (
-    <Explained {...explain(request, expiresAt, nowMs)}>
+    <Explained {...explainStatus(request, expiresAt, nowMs)}>
       {stage.kind === "payable" && data.mayPay && (
         <Button asChild variant="primary">
           <Link href={approvalHref(quoteId)}>Review and pay</Link>
@@ -121,7 +121,7 @@ function ExplainedWithQuote({ request, quoteId }: WithQuote) {
   );
 }
 
-function Explained({ text, turn, children }: Explanation & { children?: ReactNode }) {
+function Explained({ text, turn, children }: StatusExplanation & { children?: ReactNode }) {
   return (
     <div className="mt-4 flex flex-wrap items-center gap-x-2.5 gap-y-1 rounded-lg border border-line bg-surface px-4 py-3 text-sm shadow-card">
       <Badge tone={turn === "members" ? "warn" : "neutral"}>{TURNS[turn]}</Badge>
@@ -269,7 +269,7 @@ function EarlierRevisions({ request }: { request: CapabilityRequest }) {
   return (
     <Section title="Earlier revisions" hint="Read-only" bodyClassName="space-y-2">
       {earlier.map((revision) => (
-        <Folded key={revision.id} title={`Revision ${revision.number}: ${summaryOf(revision.content)}`}>
+        <Folded key={revision.id} title={`Revision ${revision.number}: ${requestTitle(revision.content)}`}>
           <div className="space-y-3">
             <p className="flex flex-wrap items-center gap-x-3 text-xs text-muted">
               <Moment at={revision.createdAt} />

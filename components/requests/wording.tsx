@@ -11,7 +11,7 @@ const SHORT_NEED = 1_200;
 
 type Content = RequestRevision["content"];
 
-export const summaryOf = (content: Content) => textOf(content.summary);
+export const requestTitle = (content: Content) => textOf(content.summary);
 const textOf = (value: unknown) => (typeof value === "string" ? value : "");
 
 /** A request's current revision. */

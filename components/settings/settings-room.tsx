@@ -8,13 +8,13 @@ import { Form } from "@/components/blocks/form/form";
 import { wholeDollars } from "@/components/blocks/money/money";
 import { useTRPC } from "@/components/data/trpc";
 import { PageHeader } from "@/components/shell/page-header";
-import type { Bounds } from "@/components/ui/amount";
+import type { AmountBounds } from "@/components/ui/amount";
 import { Button } from "@/components/ui/button";
 import { Section } from "@/components/ui/card";
 import { Fact, Facts } from "@/components/ui/facts";
 import type { ApprovalRules } from "@/server/contract/organizations";
 
-const THRESHOLD: Bounds = { leastMicros: 0, mostMicros: 1e12, decimals: 6 };
+const THRESHOLD: AmountBounds = { leastMicros: 0, mostMicros: 1e12, decimals: 6 };
 
 /** A project's settings. */
 export function SettingsRoom({ projectId }: { projectId: string }) {

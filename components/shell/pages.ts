@@ -20,7 +20,7 @@ import {
   Workflow,
 } from "lucide-react";
 
-export type Page = {
+export type PanelPage = {
   /** The last segment of its path. */
   room: string;
   label: string;
@@ -32,7 +32,7 @@ export type Page = {
 };
 
 /** The pages of a project as the sidebar groups them. */
-export const GROUPS: { title: string | null; pages: Page[] }[] = [
+export const PAGE_GROUPS: { title: string | null; pages: PanelPage[] }[] = [
   { title: null, pages: [{ room: "approvals", label: "Approvals", icon: Inbox }] },
   {
     title: "Run",
@@ -72,18 +72,21 @@ export const GROUPS: { title: string | null; pages: Page[] }[] = [
 ];
 
 /** The pages below the groups. */
-export const FOOT: Page[] = [
+export const FOOT: PanelPage[] = [
   { room: "settings", label: "Settings", icon: Settings2 },
   { room: "organization", label: "Organization", icon: Building2 },
 ];
 
-export const pageHref = (projectId: string, { room, isShared }: Page) =>
+export const pageHref = (projectId: string, { room, isShared }: PanelPage) =>
   isShared ? `/${room}` : `/projects/${projectId}/${room}`;
 
-const ALL = [...GROUPS.flatMap(({ pages }) => pages), ...FOOT];
+const ALL = [...PAGE_GROUPS.flatMap(({ pages }) => pages), ...FOOT];
 
 /** The page of a path or of a path below it; undefined for a person's own pages. */
-export function pageAt(projectId: string | null, pathname: string): (Page & { href: string }) | undefined {
+export function panelPageAt(
+  projectId: string | null,
+  pathname: string,
+): (PanelPage & { href: string }) | undefined {
   const [, first, id = "", room] = pathname.split("/");
   const page = ALL.find((each) =>
     each.isShared ? each.room === first : first === "projects" && each.room === room,

@@ -4,14 +4,14 @@ import { usePathname } from "next/navigation";
 import { type ReactNode, useId } from "react";
 import { WaitingCount } from "@/components/approvals/waiting-count";
 import Link from "@/components/ui/link";
-import { FOOT, GROUPS, type Page, pageHref } from "./pages";
+import { FOOT, PAGE_GROUPS, type PanelPage, pageHref } from "./pages";
 
 const style =
   "flex h-7 shrink-0 items-center gap-2.5 rounded-md px-2 text-sm font-medium text-muted transition-colors hover:bg-hover hover:text-text aria-[current]:bg-selected aria-[current]:text-text max-lg:h-11 [&_svg]:size-4 [&_svg]:shrink-0 aria-[current]:[&_svg]:text-link";
 
 /** Links to a project's pages in groups, its organization's billing and the API reference. */
 export function PanelNav({ projectId, onNavigate }: { projectId: string; onNavigate?: () => void }) {
-  const entry = (page: Page) => (
+  const entry = (page: PanelPage) => (
     <li key={page.room}>
       <Entry href={pageHref(projectId, page)} icon={page.icon} onNavigate={onNavigate}>
         {page.label}
@@ -21,7 +21,7 @@ export function PanelNav({ projectId, onNavigate }: { projectId: string; onNavig
   );
   return (
     <nav aria-label="Panel" className="-mx-1 flex min-h-0 flex-1 flex-col overflow-y-auto px-1 pb-1">
-      {GROUPS.map(({ title, pages }) => (
+      {PAGE_GROUPS.map(({ title, pages }) => (
         <Group key={title} title={title}>
           {pages.map(entry)}
         </Group>

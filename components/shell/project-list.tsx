@@ -7,7 +7,7 @@ import type { MenuProps } from "@/components/ui/menu-button";
 import { leaveUnsaved } from "@/components/unsaved/unsaved-work";
 import { LAST_PROJECT_COOKIE } from "./last-project";
 
-export function ProjectList({
+export function ProjectMenu({
   projects,
   current,
   trigger,

@@ -5,7 +5,7 @@ import { MenuButton } from "@/components/ui/menu-button";
 import { onDemand } from "@/components/ui/on-demand";
 
 const { part, prepare } = onDemand(() => import("./project-list"));
-const List = part((code) => code.ProjectList);
+const List = part((code) => code.ProjectMenu);
 
 /** The projects of the reader's organizations. Choosing one stays on the same page of the panel. */
 export function ProjectSwitcher({ projects, current }: { projects: ProjectChoice[]; current: string }) {

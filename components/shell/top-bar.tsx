@@ -2,12 +2,12 @@
 import { usePathname } from "next/navigation";
 import Link from "@/components/ui/link";
 import { ModeSwitch } from "./mode";
-import { pageAt } from "./pages";
+import { panelPageAt } from "./pages";
 
 /** The reader's location: the project, and the page, which is a link on the pages below it. */
 export function Crumbs({ projectId, project }: { projectId: string; project: string }) {
   const pathname = usePathname();
-  const page = pageAt(projectId, pathname);
+  const page = panelPageAt(projectId, pathname);
   return (
     <nav aria-label="Breadcrumb" className="min-w-0 text-sm text-muted">
       <ol className="flex min-w-0 items-center gap-2">
@@ -41,5 +41,5 @@ export function Crumbs({ projectId, project }: { projectId: string; project: str
 
 /** The mode switch, on pages that show money by mode. */
 export function PageMode() {
-  return pageAt(null, usePathname())?.hasMode ? <ModeSwitch /> : null;
+  return panelPageAt(null, usePathname())?.hasMode ? <ModeSwitch /> : null;
 }

@@ -42,7 +42,7 @@ const MESSAGES: Record<string, string> = {
 export const SWITCH = "switch";
 
 /** Messages for readers whom the panel sent here. */
-export const REASONS: Record<string, string> = {
+export const SIGN_IN_REASONS: Record<string, string> = {
   ended: "Your session has ended. Sign in to continue where you left off.",
   out: "You are signed out.",
   everywhere: "You are signed out on every device.",

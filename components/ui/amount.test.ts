@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { ANY_AMOUNT, type Bounds, readAmount, requiredAmount, sentAmount, toText } from "./amount";
+import { type AmountBounds, ANY_AMOUNT, amountText, readAmount, requiredAmount, sentAmount } from "./amount";
 
-const CENTS: Bounds = { leastMicros: 1_000_000, mostMicros: 1_000_000_000_000, decimals: 2 };
+const CENTS: AmountBounds = { leastMicros: 1_000_000, mostMicros: 1_000_000_000_000, decimals: 2 };
 
 test.each([
   ["1250", 1_250_000_000],
@@ -50,7 +50,7 @@ test("an amount as a field shows it parses back to the same amount", () => {
   fc.assert(
     fc.property(
       fc.integer({ min: 0, max: ANY_AMOUNT.mostMicros }),
-      (micros) => readAmount(toText(micros), ANY_AMOUNT).micros === micros,
+      (micros) => readAmount(amountText(micros), ANY_AMOUNT).micros === micros,
     ),
   );
 });

@@ -2,7 +2,7 @@
 import { cloneElement, type ReactElement, type ReactNode, useState } from "react";
 
 /** The way a menu was opened; after a key press, its first item gets the focus. */
-export type Asked = "pointer" | "key";
+type Asked = "pointer" | "key";
 export type MenuProps = { trigger: ReactElement; asked: Asked };
 
 /** A button whose menu is loaded when it is first opened; the loaded menu renders the button, too. */

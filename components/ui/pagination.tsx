@@ -2,10 +2,10 @@ import { ArrowLeft, ArrowRight } from "lucide-react";
 import Link from "@/components/ui/link";
 import { Button } from "./button";
 import { cn } from "./class-names";
-import { newerPage, olderPage, type Place } from "./paging";
+import { newerPage, olderPage, type PagePosition } from "./paging";
 
 /** Links to the previous and next page of a cursor-paginated list; nothing when there is only one page. */
-export function Pagination<State extends Place>({
+export function Pagination<State extends PagePosition>({
   label,
   state,
   nextCursor,

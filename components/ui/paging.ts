@@ -1,5 +1,5 @@
 /** A position in a cursor-paginated list, as its URL has it. */
-export type Place = {
+export type PagePosition = {
   cursor?: string | undefined;
   /** The cursors of the previous pages, newest page first, joined by dots, so that "Newer" can go back. */
   trail?: string | undefined;
@@ -22,16 +22,16 @@ export function hrefOf(path: string, state: Record<string, string | undefined>):
 }
 
 /** The first page, for a list whose filters change. */
-export const FIRST_PAGE = { cursor: undefined, trail: undefined } as const satisfies Place;
+export const FIRST_PAGE = { cursor: undefined, trail: undefined } as const satisfies PagePosition;
 
 /** The page after this one. */
-export function olderPage<State extends Place>(state: State, nextCursor: string): State {
+export function olderPage<State extends PagePosition>(state: State, nextCursor: string): State {
   const trail = state.cursor ? [state.trail, state.cursor].filter(Boolean).join(".") : undefined;
   return { ...state, cursor: nextCursor, trail };
 }
 
 /** The page before this one; null on the first. */
-export function newerPage<State extends Place>(state: State): State | null {
+export function newerPage<State extends PagePosition>(state: State): State | null {
   if (!state.cursor) return null;
   const trail = state.trail?.split(".") ?? [];
   const cursor = trail.pop();

@@ -1,6 +1,6 @@
 import type { ReactNode } from "react";
 import { Capped } from "@/components/blocks/list/capped";
-import { type Column, ResourceTable } from "@/components/blocks/list/resource-table";
+import { ResourceTable, type TableColumn } from "@/components/blocks/list/resource-table";
 import { Amount } from "@/components/blocks/money/amount";
 import { Section } from "@/components/ui/card";
 import type { UsageFigures } from "@/server/contract/usage";
@@ -16,17 +16,18 @@ function providerCost({ providerCostMicros, unknownCosts }: UsageFigures) {
 }
 
 /** Amounts have six decimals, so that they add up as in the ledger. */
-const COLUMNS: [name: string, of: (figures: UsageFigures) => ReactNode, card?: Column<never>["card"]][] = [
-  ["Executions", ({ executions }) => count(executions), "fact"],
-  ["Failed", ({ failed }) => count(failed), "fact"],
-  ["Work", ({ chargedMicros, feeMicros }) => <Amount of={chargedMicros - feeMicros} />],
-  ["Fee", ({ feeMicros }) => <Amount of={feeMicros} />],
-  ["Charged", ({ chargedMicros }) => <Amount of={chargedMicros} />, "amount"],
-  ["Provider cost", providerCost],
-  ["Tokens in", ({ inputTokens }) => count(inputTokens)],
-  ["Tokens out", ({ outputTokens }) => count(outputTokens)],
-  ["Images", ({ images }) => count(images)],
-];
+const COLUMNS: [name: string, of: (figures: UsageFigures) => ReactNode, card?: TableColumn<never>["card"]][] =
+  [
+    ["Executions", ({ executions }) => count(executions), "fact"],
+    ["Failed", ({ failed }) => count(failed), "fact"],
+    ["Work", ({ chargedMicros, feeMicros }) => <Amount of={chargedMicros - feeMicros} />],
+    ["Fee", ({ feeMicros }) => <Amount of={feeMicros} />],
+    ["Charged", ({ chargedMicros }) => <Amount of={chargedMicros} />, "amount"],
+    ["Provider cost", providerCost],
+    ["Tokens in", ({ inputTokens }) => count(inputTokens)],
+    ["Tokens out", ({ outputTokens }) => count(outputTokens)],
+    ["Images", ({ images }) => count(images)],
+  ];
 
 type Props = { groups: UsageGroupRow[]; totals: UsageFigures; heading: string };
 
@@ -52,7 +53,7 @@ export function GroupTable({ groups, totals, heading }: Props) {
                 cell: ({ name }) => name,
               },
               ...COLUMNS.map(
-                ([header, of, card = "hidden"]): Column<UsageGroupRow> => ({
+                ([header, of, card = "hidden"]): TableColumn<UsageGroupRow> => ({
                   header,
                   align: "end",
                   card,
@@ -93,7 +94,7 @@ export function DayTable({ days, series, caption, format }: DayTableProps) {
             columns={[
               { header: "Day", card: "title", className: "whitespace-nowrap", cell: ({ day }) => day },
               ...series.map(
-                ({ key, name }, place): Column<(typeof lines)[number]> => ({
+                ({ key, name }, place): TableColumn<(typeof lines)[number]> => ({
                   id: key,
                   header: name,
                   align: "end",

@@ -7,7 +7,7 @@ import { soonWhile, useLive } from "@/components/blocks/data/use-live";
 import { useProject } from "@/components/blocks/data/use-project";
 import { FilterBar } from "@/components/blocks/list/filter-bar";
 import { ListCard } from "@/components/blocks/list/list-card";
-import { type Column, ResourceTable } from "@/components/blocks/list/resource-table";
+import { ResourceTable, type TableColumn } from "@/components/blocks/list/resource-table";
 import { defineStatus, LookBadge } from "@/components/blocks/status/status";
 import { WORK_COLUMN, WorkCell } from "@/components/blocks/work/work";
 import { useTRPC } from "@/components/data/trpc";
@@ -110,7 +110,7 @@ export function DeliveryLog({ projectId, state }: Props) {
 const columnsOf = (
   urlOf: ReadonlyMap<string, string>,
   open: (delivery: Delivery) => void,
-): Column<OfWork<Delivery>>[] => [
+): TableColumn<OfWork<Delivery>>[] => [
   {
     header: "Event",
     card: "title",

@@ -3,8 +3,8 @@ import { useState } from "react";
 import { useAction } from "@/components/blocks/data/use-action";
 import { ChoiceField, TextField } from "@/components/blocks/form/fields";
 import { FormDialog } from "@/components/blocks/form/form-dialog";
+import type { FormValues } from "@/components/blocks/form/form-values";
 import { PresetField } from "@/components/blocks/form/preset-field";
-import type { Sent } from "@/components/blocks/form/sent";
 import { type ProjectChoice, useTRPC } from "@/components/data/trpc";
 import { SecretDialog } from "@/components/ui/secret-dialog";
 import { EVENT_TYPES } from "@/server/contract/enums";
@@ -64,7 +64,7 @@ export function EndpointDialog({
   const create = useAction(trpc.webhooks.create.mutationOptions(), options);
   const update = useAction(trpc.webhooks.update.mutationOptions(), options);
   const action = endpoint ? update : create;
-  function send(sent: Sent) {
+  function send(sent: FormValues) {
     const url = sent.text("url");
     const secret = isGenerated ? makeSecret() : source === "own" ? sent.raw("secret") : null;
     const eventTypes = sent.chosen("eventTypes", EVENT_TYPES);

@@ -10,7 +10,7 @@ import { ulid } from "@/server/platform/ids";
 import { HOUR_MS } from "@/server/platform/time/units";
 import { bool, column, jsonb, list, maybe, nothing, present, text } from "@/server/sql/column";
 import { statement } from "@/server/sql/statement";
-import { toWake, type Wake } from "./enqueue";
+import { type RunWake, toWake } from "./enqueue";
 import { type Queue, type QueueLog, startQueue } from "./queue";
 
 export type EngineOptions = {
@@ -35,7 +35,7 @@ const LONGEST_TIMER_MS = HOUR_MS;
 /** A failing call is repeated after these pauses, before the flow's own retries: a broken connection lasts moments. */
 const REPEAT_AFTER_MS = [50, 250, 1_000];
 
-type Payload = Wake["payload"] & { hasTurn?: true };
+type Payload = RunWake["payload"] & { hasTurn?: true };
 
 /**
  * Starts a worker, which takes woken runs from the queue and runs their flows until `stop`. `migrateEngine` must have been
@@ -132,7 +132,7 @@ function defaultBackoffMs(retry: number): number {
 }
 
 /** Runs a flow until it ends (null), or gives up its turn for the returned number of milliseconds. */
-function drive(flow: Flow, { key, payload }: Wake, stopping: AbortSignal): Promise<number | null> {
+function drive(flow: Flow, { key, payload }: RunWake, stopping: AbortSignal): Promise<number | null> {
   return new Promise((resolve, reject) => {
     // A run that gives up its turn waits here forever and starts again from its rows, so no `catch` of a flow sees it.
     const leave = (ms: number) => {
@@ -170,7 +170,7 @@ const takingTurn = statement("engine-take-turn", {
   prepared: true,
 });
 
-async function takeTurn(pool: Pool, wake: Wake): Promise<boolean> {
+async function takeTurn(pool: Pool, wake: RunWake): Promise<boolean> {
   const found = await takingTurn.first(pool, { wake });
   return found!.taken; // the function returns one row
 }
@@ -182,7 +182,7 @@ const endingTurn = statement("engine-end-turn", {
   prepared: true,
 });
 
-async function endTurn(pool: Pool, wake: Wake, afterMs: number | null): Promise<void> {
+async function endTurn(pool: Pool, wake: RunWake, afterMs: number | null): Promise<void> {
   await endingTurn.run(pool, { wake, afterMs });
 }
 

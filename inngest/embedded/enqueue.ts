@@ -6,10 +6,10 @@ import { jsonb, nothing } from "@/server/sql/column";
 import { statement } from "@/server/sql/statement";
 
 /** Runs one statement: a pool, or a client inside a transaction of the caller. */
-export type Queryable = Pick<Pool, "query">;
+type Queryable = Pick<Pool, "query">;
 
 /** A run to wake, with the columns of `run_slot`; `payload` is the payload of its job in the queue. */
-export type Wake = {
+export type RunWake = {
   key: string;
   limit_key: string;
   places: number;
@@ -20,7 +20,7 @@ export type Wake = {
 const known = new Map(wakeEvents.map((event) => [event.name, event as WakeEvent])); // the keys of each event are of its own data
 
 /** The run that an event wakes, and the run's limit. */
-export function toWake({ name, data }: Pick<OutgoingEvent, "name" | "data">): Wake {
+export function toWake({ name, data }: Pick<OutgoingEvent, "name" | "data">): RunWake {
   const event = known.get(name);
   if (!event) throw new Error(`No flow is woken by "${name}"`);
   return {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { HOUR_MS } from "@/server/platform/time/units";
-import { bulk, gate, mail, NOTHING, onBulk, onMail, soon, withWorld, world } from "../test/world";
+import { bulk, gate, IDLE_COUNTS, mail, onBulk, onMail, soon, withWorld, world } from "../test/world";
 
 withWorld();
 
@@ -20,7 +20,7 @@ describe("a wake", () => {
     const ran: string[] = [];
     await world.send(bulk(1), bulk(1));
     for (let n = 0; n < 3; n++) await world.send(bulk(1));
-    expect(await world.left()).toEqual({ ...NOTHING, slots: 1, jobs: 1 });
+    expect(await world.left()).toEqual({ ...IDLE_COUNTS, slots: 1, jobs: 1 });
     await world.pool.query("update run_slot set again = false"); // as if sent only once while it waited for a worker
     await world.start([onBulk(async (id) => void ran.push(id))]);
     await world.idle();
@@ -94,7 +94,7 @@ describe("a run that throws", () => {
     });
     await world.start([flow], { backoffMs: () => HOUR_MS });
     await world.send(...[0, 1, 2, 3].map(mail));
-    await soon(() => world.left()).toEqual({ ...NOTHING, jobs: 4, later: 4 });
+    await soon(() => world.left()).toEqual({ ...IDLE_COUNTS, jobs: 4, later: 4 });
     await world.send(mail(4));
     await soon(() => ran).toContain("4");
   });
@@ -140,17 +140,17 @@ describe("a run that sleeps", () => {
     });
     const engine = await world.start([flow]);
     await world.send(bulk(1));
-    await soon(() => world.left()).toEqual({ ...NOTHING, jobs: 1, later: 1 });
+    await soon(() => world.left()).toEqual({ ...IDLE_COUNTS, jobs: 1, later: 1 });
     const { rows } = await world.pool.query(
       "select run_at - now() as rest from graphile_worker.jobs where locked_at is null",
     );
     expect(rows[0].rest).toMatchObject({ days: 2, hours: 2, minutes: 59 });
     await engine.stop();
-    expect(await world.left()).toEqual({ ...NOTHING, jobs: 1, later: 1 });
+    expect(await world.left()).toEqual({ ...IDLE_COUNTS, jobs: 1, later: 1 });
     await world.start([flow]);
     await world.skipTime();
     await soon(() => begun).toBe(2);
-    await soon(() => world.left()).toEqual({ ...NOTHING, jobs: 1, later: 1 });
+    await soon(() => world.left()).toEqual({ ...IDLE_COUNTS, jobs: 1, later: 1 });
     await world.send(bulk(1));
     await world.idle();
     expect(begun).toBe(3);
@@ -186,7 +186,7 @@ describe("a run that sleeps", () => {
       }),
     ]);
     await world.send(bulk(1));
-    await soon(() => world.left()).toEqual({ ...NOTHING, jobs: 1, later: 1 });
+    await soon(() => world.left()).toEqual({ ...IDLE_COUNTS, jobs: 1, later: 1 });
     expect(seen).toEqual(["begun"]);
   });
 });

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { HOUR_MS } from "@/server/platform/time/units";
-import { bulk, gate, mail, NOTHING, onBulk, onMail, soon, withWorld, world } from "../test/world";
+import { bulk, gate, IDLE_COUNTS, mail, onBulk, onMail, soon, withWorld, world } from "../test/world";
 
 withWorld();
 
@@ -92,7 +92,7 @@ test("a run that sleeps holds no turn, and takes one before it continues", { tag
     }),
   ]);
   await world.send(...Array.from({ length: 8 }, (_, n) => bulk(n)));
-  await soon(() => world.left()).toEqual({ ...NOTHING, jobs: 8, later: 8 });
+  await soon(() => world.left()).toEqual({ ...IDLE_COUNTS, jobs: 8, later: 8 });
   await world.send(...[8, 9, 10, 11].map((n) => bulk(n)));
   await soon(() => begun.length).toBe(12);
   await world.skipTime();
@@ -130,7 +130,7 @@ test("a turn whose job was lost is free again, and rows of a dead worker are rem
   await world.pool.query("select graphile_worker.add_job('bulk/accepted', '{}', max_attempts := 1)");
   await world.pool.query("update graphile_worker._private_jobs set attempts = 1");
   await world.pool.query("select capstan_tidy_turns('none', '{}')");
-  expect(await world.left()).toEqual({ ...NOTHING, slots: 1, jobs: 1 });
+  expect(await world.left()).toEqual({ ...IDLE_COUNTS, slots: 1, jobs: 1 });
   await world.start([flow]);
   await world.idle();
   expect(seen.order).toEqual(["4"]);

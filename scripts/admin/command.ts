@@ -289,7 +289,7 @@ async function perform(command: string, flags: Flags): Promise<object> {
  * The command's output and exit code: 0 success, 1 a check found a problem, 2 a mistake that the caller can correct.
  * Anything else is thrown.
  */
-export type Outcome = { code: 0 | 1 | 2; out: string; error: string };
+type Outcome = { code: 0 | 1 | 2; out: string; error: string };
 
 /** Runs one command line of the admin command against this process's database. */
 export async function runAdmin(args: string[]): Promise<Outcome> {

@@ -3,7 +3,7 @@ import type { ArtifactStore } from "@/server/domain/artifacts";
 import { Fault } from "@/server/platform/errors/errors";
 
 /** A content that rows name, by its hash. */
-export type Named = { sha256: string; bytes: number };
+type Named = { sha256: string; bytes: number };
 
 /** Lists the contents that the client's transaction sees named. */
 export async function namedContents(client: pg.Client): Promise<Named[]> {

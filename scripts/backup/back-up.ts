@@ -8,11 +8,11 @@ import { env } from "@/server/platform/settings/env";
 import { Refusal } from "@/server/platform/settings/refusal";
 import { VERSION } from "@/server/platform/settings/version";
 import { copyArtifacts, namedContents } from "./artifacts";
-import { artifactsOf, type Manifest, snapshotsOf, writeManifest } from "./manifest";
+import { artifactsFolder, type BackupManifest, snapshotsOf, writeManifest } from "./manifest";
 import { copyOut, sequencesOf, tablesOf } from "./tables";
 
 export type BackUp = { to: string; withArtifacts: boolean };
-export type BackedUp = { folder: string; manifest: Manifest; newArtifacts: number };
+export type BackedUp = { folder: string; manifest: BackupManifest; newArtifacts: number };
 
 /**
  * Writes a snapshot of the database, all tables as of one moment, and the artifacts that it names and the backup does not have.
@@ -42,10 +42,10 @@ export async function backUp({ to, withArtifacts }: BackUp): Promise<BackedUp> {
     await mkdir(incomplete, { mode: 0o700 });
     const { named, ...database } = await copyDatabase(client, incomplete);
     const copied = withArtifacts
-      ? await copyArtifacts(named, artifactStore(), filesStore(artifactsOf(to)))
+      ? await copyArtifacts(named, artifactStore(), filesStore(artifactsFolder(to)))
       : { copied: 0, missing: [] };
     await client.query("SELECT"); // throws if the connection, and with it the lock, was lost
-    const manifest: Manifest = {
+    const manifest: BackupManifest = {
       format: 1,
       takenAt: takenAt.toISOString(),
       capstan: VERSION,
@@ -92,12 +92,12 @@ async function copyDatabase(client: pg.Client, folder: string) {
   const { rows: facts } = await client.query<{ postgres: string }>(
     "SELECT current_setting('server_version') AS postgres",
   );
-  const { rows: migrations } = await client.query<Manifest["migrations"][number]>(
+  const { rows: migrations } = await client.query<BackupManifest["migrations"][number]>(
     `SELECT migration_name AS name, checksum FROM _prisma_migrations
      WHERE finished_at IS NOT NULL AND rolled_back_at IS NULL ORDER BY migration_name`,
   );
   const named = await namedContents(client);
-  const tables: Manifest["tables"] = [];
+  const tables: BackupManifest["tables"] = [];
   for (const table of await tablesOf(client)) tables.push(await copyOut(client, table, folder));
   const sequences = await sequencesOf(client); // read last, so never behind the snapshot's rows
   await client.query("COMMIT");

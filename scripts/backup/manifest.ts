@@ -14,7 +14,7 @@ import { readMigrations } from "../migrate/migrations";
  * with a file for each table and a manifest. The manifest is signed with the vault key, which is not in the backup.
  */
 
-const Manifest = z.object({
+const BackupManifest = z.object({
   format: z.literal(1),
   takenAt: z.iso.datetime(),
   capstan: z.string(),
@@ -43,18 +43,18 @@ const Manifest = z.object({
     missing: z.array(z.string()),
   }),
 });
-export type Manifest = z.output<typeof Manifest>;
+export type BackupManifest = z.output<typeof BackupManifest>;
 
 const SNAPSHOTS = "snapshots";
 const MANIFEST = "manifest.json";
 const PURPOSE = "backup";
 
-export const artifactsOf = (backup: string): string => join(backup, "artifacts");
+export const artifactsFolder = (backup: string): string => join(backup, "artifacts");
 export const snapshotsOf = (backup: string): string => join(backup, SNAPSHOTS);
 export const tableFile = (folder: string, table: string): string => join(folder, `${table}.copy.gz`);
 
 /** Writes the manifest of a snapshot, which completes it. */
-export async function writeManifest(folder: string, manifest: Manifest): Promise<void> {
+export async function writeManifest(folder: string, manifest: BackupManifest): Promise<void> {
   const signature = signText(canonicalText(manifest), PURPOSE);
   const text = `${JSON.stringify({ ...manifest, signature }, null, 2)}\n`;
   await writeFile(join(folder, MANIFEST), text, { mode: 0o600, flush: true });
@@ -81,7 +81,7 @@ export async function findSnapshot(backup: string, name?: string): Promise<strin
  * Reads the manifest of a snapshot and checks that this installation has its vault keys, it was signed with one of them, this
  * version knows its migrations, and each file is unchanged. Throws Refusal otherwise; nothing is changed.
  */
-export async function readSnapshot(folder: string): Promise<Manifest> {
+export async function readSnapshot(folder: string): Promise<BackupManifest> {
   const { signature, manifest } = await readManifest(folder);
   requireKeys(manifest);
   if (!isSignedText(canonicalText(manifest), PURPOSE, signature))
@@ -93,12 +93,12 @@ export async function readSnapshot(folder: string): Promise<Manifest> {
   return manifest;
 }
 
-async function readManifest(folder: string): Promise<{ signature: string; manifest: Manifest }> {
+async function readManifest(folder: string): Promise<{ signature: string; manifest: BackupManifest }> {
   try {
     const { signature, ...manifest } = JSON.parse(await readFile(join(folder, MANIFEST), "utf8"));
     return {
       signature: z.string().parse(signature),
-      manifest: z.strictObject(Manifest.shape).parse(manifest),
+      manifest: z.strictObject(BackupManifest.shape).parse(manifest),
     };
   } catch {
     throw new Refusal(
@@ -107,7 +107,7 @@ async function readManifest(folder: string): Promise<{ signature: string; manife
   }
 }
 
-function requireKeys(manifest: Manifest): void {
+function requireKeys(manifest: BackupManifest): void {
   const { opens } = vaultKeys();
   const lacking = manifest.vaultKeys.filter((id) => !opens.includes(id));
   if (lacking.length > 0)
@@ -116,7 +116,7 @@ function requireKeys(manifest: Manifest): void {
     );
 }
 
-async function requireMigrations({ capstan, migrations }: Manifest): Promise<void> {
+async function requireMigrations({ capstan, migrations }: BackupManifest): Promise<void> {
   const known = new Map(
     (await readMigrations("prisma/migrations")).map(({ name, checksum }) => [name, checksum]),
   );
@@ -127,7 +127,7 @@ async function requireMigrations({ capstan, migrations }: Manifest): Promise<voi
     );
 }
 
-async function requireFile(folder: string, table: Manifest["tables"][number]): Promise<void> {
+async function requireFile(folder: string, table: BackupManifest["tables"][number]): Promise<void> {
   const path = tableFile(folder, table.name);
   const size = await stat(path).then(
     ({ size }) => size,

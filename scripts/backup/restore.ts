@@ -8,11 +8,11 @@ import { startPostgres } from "../launch/postgres";
 import { findRunning } from "../launch/runtime";
 import { applyMigrations } from "../migrate/migrations";
 import type { Checked } from "./check";
-import { artifactsOf, findSnapshot, type Manifest, readSnapshot } from "./manifest";
-import { copyAllIn, fileOf } from "./tables";
+import { artifactsFolder, type BackupManifest, findSnapshot, readSnapshot } from "./manifest";
+import { copyAllIn, readTableRows } from "./tables";
 
 export type Restore = { from: string; snapshot?: string | undefined };
-export type Restored = Checked & { folder: string; manifest: Manifest };
+export type Restored = Checked & { folder: string; manifest: BackupManifest };
 
 /**
  * Restores a snapshot into an empty installation: the database of DATABASE_URL, or the embedded one of the data directory, and
@@ -74,7 +74,7 @@ async function connect(connectionString: string): Promise<pg.Client> {
   return client;
 }
 
-type Source = { from: string; folder: string; manifest: Manifest };
+type Source = { from: string; folder: string; manifest: BackupManifest };
 
 async function intoDatabase(databaseUrl: string, { from, folder, manifest }: Source) {
   const client = await connect(databaseUrl);
@@ -88,14 +88,14 @@ async function intoDatabase(databaseUrl: string, { from, folder, manifest }: Sou
     await requireEmpty(client, names, isInUse);
     await applyMigrations(databaseUrl, undefined, names);
     await client.query("BEGIN");
-    await copyAllIn(client, manifest, fileOf(folder));
+    await copyAllIn(client, manifest, readTableRows(folder));
     if (manifest.artifacts.areIncluded) {
       const named = await namedContents(client);
-      const { missing } = await copyArtifacts(named, filesStore(artifactsOf(from)), artifactStore());
+      const { missing } = await copyArtifacts(named, filesStore(artifactsFolder(from)), artifactStore());
       const lost = missing.filter((sha256) => !manifest.artifacts.missing.includes(sha256));
       if (lost.length > 0)
         throw new Refusal(
-          `--from: ${lost.length} of the files in ${artifactsOf(from)} are missing or were changed, the first of them ${lost[0]}. Use another copy of this backup.`,
+          `--from: ${lost.length} of the files in ${artifactsFolder(from)} are missing or were changed, the first of them ${lost[0]}. Use another copy of this backup.`,
         );
     }
     await holdAll(client);

@@ -5,7 +5,7 @@ import { pipeline } from "node:stream/promises";
 import { createGunzip, createGzip } from "node:zlib";
 import type pg from "pg";
 import { from as copyFrom, to as copyTo } from "pg-copy-streams";
-import { type Manifest, tableFile } from "./manifest";
+import { type BackupManifest, tableFile } from "./manifest";
 
 /*
  * Tables as files: PostgreSQL's COPY in text form, which every version reads, compressed. The database itself names its tables
@@ -30,8 +30,8 @@ export async function tablesOf(client: pg.Client): Promise<Table[]> {
   return rows;
 }
 
-export async function sequencesOf(client: pg.Client): Promise<Manifest["sequences"]> {
-  const { rows } = await client.query<Manifest["sequences"][number]>(
+export async function sequencesOf(client: pg.Client): Promise<BackupManifest["sequences"]> {
+  const { rows } = await client.query<BackupManifest["sequences"][number]>(
     `SELECT sequencename::text AS name, last_value::text AS "lastValue" FROM pg_sequences
      WHERE schemaname = current_schema() ORDER BY 1`,
   );
@@ -63,7 +63,7 @@ export async function copyOut(client: pg.Client, { name, columns }: Table, folde
 }
 
 /** Reads the rows of a table as `copyOut` wrote them. */
-export const fileOf =
+export const readTableRows =
   (folder: string) =>
   (table: string): Readable =>
     joined(createReadStream(tableFile(folder, table)), createGunzip(), () => {}); // an error destroys the last one
@@ -71,7 +71,7 @@ export const fileOf =
 /** The tables to fill, each with the columns of its text and the count of its rows, and the values at which sequences go on. */
 export type Filling = {
   tables: (Table & { rows: number })[];
-  sequences: Manifest["sequences"];
+  sequences: BackupManifest["sequences"];
 };
 
 /**

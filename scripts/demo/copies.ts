@@ -33,7 +33,7 @@ const ULID = /[0-9a-hjkmnp-tv-z]{26}/g;
 const MOMENT = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|\+00:00)/g;
 
 /** Numbers from 0 to 1, the same in every run (mulberry32). */
-export function randomFrom(seed: number): () => number {
+function randomFrom(seed: number): () => number {
   let state = seed;
   return () => {
     state = (state + 0x6d2b79f5) | 0;

@@ -10,9 +10,9 @@ import { personOf } from "@/testing/sessions";
 import { setSettings } from "@/testing/settings";
 import { ctxOf, system } from "@/testing/tenants";
 import { type Demo, makeDemo } from "./organization";
-import { KINDS } from "./work";
+import { DEMO_KINDS } from "./work";
 
-const COUNT = KINDS + 60;
+const COUNT = DEMO_KINDS + 60;
 let demo: Demo;
 beforeAll(async () => {
   demo = await makeDemo(COUNT, () => {});

@@ -11,9 +11,29 @@ import { personOf } from "@/testing/sessions";
 import { ctxOf } from "@/testing/tenants";
 import { copyJobs } from "./copies";
 import { findPlaces } from "./places";
-import { runToEnd } from "./run";
-import { adapt, budget, compare, embed, hook, type Place, pin, post, request, uploadPicture } from "./things";
-import { ATTENTION, KINDS, LONG, LOST, meshOf, type Request, requestAt, WAITING } from "./work";
+import { runJobToEnd } from "./run";
+import {
+  adapt,
+  budget,
+  createComparisons,
+  createRequests,
+  type DemoProject,
+  embed,
+  hook,
+  pin,
+  post,
+  uploadPicture,
+} from "./things";
+import {
+  ATTENTION,
+  DEMO_KINDS,
+  LONG_REQUEST,
+  LOST_REQUEST,
+  meshOf,
+  type Request,
+  requestAt,
+  WAITING,
+} from "./work";
 
 export const DEMO_NAME = "Capstan demo";
 const system = systemCtx("demo");
@@ -57,12 +77,12 @@ export async function makeDemo(count: number, say: (what: string) => void, name 
   await organizations.createProject(system, { organizationId, name: "Back office" });
   const { people, owner } = await makePeople(organizationId);
   const keys = await makeKeys(owner, projectId);
-  const place: Place = { organizationId, projectId, key: keys[0]?.apiKey ?? "" };
+  const place: DemoProject = { organizationId, projectId, key: keys[0]?.apiKey ?? "" };
   say("adapters, requests and embeds");
   await adapt(place);
-  await request(place);
+  await createRequests(place);
   await embed(place);
-  const real = Math.min(MOST_REAL, Math.max(KINDS, Math.ceil(count / 8)));
+  const real = Math.min(MOST_REAL, Math.max(DEMO_KINDS, Math.ceil(count / 8)));
   say(`${real} real executions`);
   await execute(
     place,
@@ -70,10 +90,10 @@ export async function makeDemo(count: number, say: (what: string) => void, name 
     real,
   );
   say("comparisons and pinned executions");
-  await compare(place, count < 1_000 ? 4 : 10);
+  await createComparisons(place, count < 1_000 ? 4 : 10);
   await pin(place, count < 1_000 ? 3 : 40);
-  const others = [LOST, LOST, ATTENTION, ATTENTION];
-  for (const each of others) await runToEnd(await submit(place.key, each));
+  const others = [LOST_REQUEST, LOST_REQUEST, ATTENTION, ATTENTION];
+  for (const each of others) await runJobToEnd(await submit(place.key, each));
   for (let n = 0; n < 4; n++) await cancelOne(place.key);
   await hook(place, count < 1_000 ? 12 : 90);
   const { rows } = await pool.query<{ made: number }>(
@@ -85,7 +105,7 @@ export async function makeDemo(count: number, say: (what: string) => void, name 
   await copyJobs(projectId, copies, new Date());
   say("budgets, approvals and running jobs");
   await budget(place, keys[1]?.keyId ?? "");
-  for (let n = 0; n < LONGS; n++) await submit(keys[n % keys.length]?.apiKey ?? "", LONG);
+  for (let n = 0; n < LONGS; n++) await submit(keys[n % keys.length]?.apiKey ?? "", LONG_REQUEST);
   await organizations.setApprovalRules(system, projectId, {
     thresholdUsd: 0.02,
     requireDifferentApprover: false,
@@ -156,9 +176,9 @@ const FAST = "text.general.fast.v1";
 const TAGS = ["catalogue", "newsletter", "support", "nightly", "spring-release"];
 
 /** Runs the first `count` requests of the demo, several at once, with all keys. */
-async function execute(place: Place, keys: string[], count: number): Promise<void> {
+async function execute(place: DemoProject, keys: string[], count: number): Promise<void> {
   const { bytes, picture } = await uploadPicture(place);
-  const { artifacts } = await runToEnd(await submit(place.key, meshOf(picture)));
+  const { artifacts } = await runJobToEnd(await submit(place.key, meshOf(picture)));
   const sources = { bytes, picture, mesh: artifacts[0]?.artifactId ?? "" };
   let next = 0;
   const work = async () => {
@@ -169,7 +189,7 @@ async function execute(place: Place, keys: string[], count: number): Promise<voi
       const isDurable = getCapability(asked.capability).modes.includes("job_async");
       const send = isDurable && !(asked.capability === FAST && n % 2) ? submit : invoke;
       const jobId = await send(keys[n % keys.length] ?? place.key, { ...asked, more });
-      await runToEnd(jobId);
+      await runJobToEnd(jobId);
     }
   };
   await Promise.all(Array.from({ length: AT_ONCE }, work));
@@ -177,7 +197,7 @@ async function execute(place: Place, keys: string[], count: number): Promise<voi
 
 /** A job that is canceled while it is queued or running: no worker is quick enough for a call that takes so long. */
 async function cancelOne(key: string): Promise<void> {
-  const jobId = await submit(key, LONG);
+  const jobId = await submit(key, LONG_REQUEST);
   await post(key, `/v1/jobs/${jobId}/cancel`);
-  await runToEnd(jobId);
+  await runJobToEnd(jobId);
 }

@@ -18,7 +18,7 @@ export const realStep = (): Step => ({
 /**
  * Works on a job until it ends or waits for a person. If the installation's own worker has taken the job, waits for that worker.
  */
-export async function runToEnd(jobId: string): Promise<Job> {
+export async function runJobToEnd(jobId: string): Promise<Job> {
   const until = Date.now() + MOST_MS;
   for (;;) {
     await jobs.run(system, jobId, realStep());

@@ -8,14 +8,14 @@ import { newId } from "@/server/platform/ids";
 import { call } from "@/testing/api";
 import { figure } from "@/testing/meshes";
 import { priceOf } from "@/testing/needs";
-import { realStep, runToEnd } from "./run";
+import { realStep, runJobToEnd } from "./run";
 
 /* Makes everything of the demo that is not an ordinary job, with the operations that people and programs use. */
 
 const system = systemCtx("demo");
 
 /** The organization and project of the demo; `key` is bound to the project. */
-export type Place = { organizationId: string; projectId: string; key: string };
+export type DemoProject = { organizationId: string; projectId: string; key: string };
 
 /** Posts as a program does; throws if the request is refused. */
 export async function post(
@@ -30,7 +30,7 @@ export async function post(
 }
 
 /** A picture, as bytes and as an uploaded input. */
-export async function uploadPicture({ key }: Place): Promise<{ bytes: string; picture: string }> {
+export async function uploadPicture({ key }: DemoProject): Promise<{ bytes: string; picture: string }> {
   const bytes = await figure("#b5793a");
   const target = "/v1/artifacts?filename=sketch.png";
   const { artifactId } = await post(key, target, bytes, { "content-type": "image/png" });
@@ -41,7 +41,7 @@ const FAST = "text.general.fast.v1";
 const IMAGE = "image.generate.v1";
 
 /** Comparisons of texts and of pictures, some of them judged. */
-export async function compare({ key }: Place, count: number): Promise<void> {
+export async function createComparisons({ key }: DemoProject, count: number): Promise<void> {
   const asked: [capability: string, input: object][] = [
     [FAST, { messages: [{ role: "user", content: "How deep is the sea?" }] }],
     [IMAGE, { prompt: "A capstan on a quay, in the morning" }],
@@ -54,14 +54,14 @@ export async function compare({ key }: Place, count: number): Promise<void> {
       competitors: ["1", "2"].map((model) => ({ axis: "provider", providerPin: `sandbox/sandbox-${model}` })),
       input,
     });
-    for (const { jobId } of entries) await runToEnd(jobId);
+    for (const { jobId } of entries) await runJobToEnd(jobId);
     const best = { decision: "winner", overallWinnerEntryId: entries[n % entries.length].entryId };
     if (n % 4 > 1) await post(key, `/v1/comparisons/${comparisonId}/judgements`, best);
   }
 }
 
 /** Pinned executions, a bulk with some failures, and one that was canceled. */
-export async function pin({ key }: Place, count: number): Promise<void> {
+export async function pin({ key }: DemoProject, count: number): Promise<void> {
   const on = (model: string) => ({ provider: "sandbox", model, api: "responses" });
   const receiptIds: string[] = [];
   for (let n = 0; n < count; n++) {
@@ -94,7 +94,7 @@ export async function pin({ key }: Place, count: number): Promise<void> {
 }
 
 /** Requests for capabilities: a draft, one in the queue, one quoted, one with a question. */
-export async function request({ key }: Place): Promise<void> {
+export async function createRequests({ key }: DemoProject): Promise<void> {
   const file = async (summary: string, need: string) =>
     (await post(key, "/v1/capability-requests", { summary, need })).id as string;
   await file("Transcribe meetings", "A recording goes in; speakers, times and text come out.");
@@ -123,7 +123,7 @@ export async function request({ key }: Place): Promise<void> {
 }
 
 /** LoRA weights under aliases, one of them the default for pictures. */
-export async function adapt({ key, projectId }: Place): Promise<void> {
+export async function adapt({ key, projectId }: DemoProject): Promise<void> {
   const register = async (displayName: string, triggerWord: string): Promise<string> =>
     (
       await post(key, "/v1/adapters", {
@@ -156,7 +156,7 @@ export async function adapt({ key, projectId }: Place): Promise<void> {
 }
 
 /** Embeds for other pages, with sessions that are open and one that was revoked. */
-export async function embed({ key, projectId }: Place): Promise<void> {
+export async function embed({ key, projectId }: DemoProject): Promise<void> {
   const define = (name: string, displayName: string, capabilityKey: string) =>
     post(key, "/v1/panel-definitions", { key: name, displayName, capabilityKey, projectId });
   const [assistant] = [
@@ -180,7 +180,7 @@ export async function embed({ key, projectId }: Place): Promise<void> {
 }
 
 /** Budgets far from their warning, near it, and over it, computed from the spend in test money. */
-export async function budget({ organizationId, projectId }: Place, keyId: string): Promise<void> {
+export async function budget({ organizationId, projectId }: DemoProject, keyId: string): Promise<void> {
   const spent = async (condition: string, ...values: unknown[]): Promise<number> => {
     const { rows } = await pool.query<{ micros: string }>(
       `SELECT coalesce(sum(coalesce(settled_micros, amount_micros)), 0)::bigint AS micros FROM hold WHERE state <> 'released' AND ${condition}`,
@@ -224,7 +224,7 @@ const ANSWERS = [[204], [204], [204], [500, 204], [204], [500, 503, 500, 500, 50
  * Two endpoints, and the log of deliveries for the newest ended jobs. The log is written here as a sender would leave it, because
  * no program listens at these addresses.
  */
-export async function hook({ key, organizationId, projectId }: Place, count: number): Promise<void> {
+export async function hook({ key, organizationId, projectId }: DemoProject, count: number): Promise<void> {
   const open = async (url: string, eventTypes: string[]): Promise<string> =>
     (await post(key, "/v1/delivery-endpoints", { url, secret: "a secret of the demo only", eventTypes }))
       .endpointId;

@@ -213,7 +213,7 @@ const MAKERS: Maker[] = [
 ];
 
 /** Number of kinds of requests in one round. */
-export const KINDS = MAKERS.length;
+export const DEMO_KINDS = MAKERS.length;
 
 /** A mesh from the picture, from which other requests are made. */
 export const meshOf = (picture: string): Request => ({
@@ -226,10 +226,10 @@ export const meshOf = (picture: string): Request => ({
 
 /** The n-th request of the demo. */
 export function requestAt(n: number, sources: Sources): Request {
-  const turn = Math.floor(n / KINDS);
+  const turn = Math.floor(n / DEMO_KINDS);
   const subject = SUBJECTS[(n + turn) % SUBJECTS.length] ?? "a lighthouse";
   const topic = TOPICS[(n + turn) % TOPICS.length] ?? "the tide";
-  const make = MAKERS[n % KINDS] ?? text("text.general.fast.v1", "Explain");
+  const make = MAKERS[n % DEMO_KINDS] ?? text("text.general.fast.v1", "Explain");
   return make(subject, topic, turn, sources);
 }
 
@@ -251,14 +251,14 @@ export const ATTENTION: Request = {
 };
 
 /** A call whose answer is lost, so that its charge stays unconfirmed. */
-export const LOST: Request = {
+export const LOST_REQUEST: Request = {
   capability: "text.general.fast.v1",
   input: { messages: asked("Which ships left the harbour before nine?") },
   more: model("sandbox-lost"),
 };
 
 /** A call that works for almost ten minutes, the longest that it may. */
-export const LONG: Request = {
+export const LONG_REQUEST: Request = {
   capability: "text.general.fast.v1",
   input: {
     messages: [

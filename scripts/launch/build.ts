@@ -53,7 +53,7 @@ export function hasProgram(name: string): boolean {
 }
 
 /** The source file of a program, for running it unbuilt. */
-export function sourceOf(name: string): string {
+export function programSource(name: string): string {
   const source = PROGRAMS[name];
   if (!source) throw new Error(`Unknown program ${name}.`);
   return source;
@@ -100,7 +100,7 @@ export async function build(): Promise<void> {
 
 /** Bundles some of the programs into dist/<name>.mjs; packages stay in node_modules. Returns the written paths. */
 export async function bundlePrograms(names: string[]): Promise<Set<string>> {
-  const entries = names.filter(hasProgram).map((name) => [name, sourceOf(name)]);
+  const entries = names.filter(hasProgram).map((name) => [name, programSource(name)]);
   const { outputFiles } = await bundle({
     entryPoints: Object.fromEntries(entries),
     outdir: "dist",

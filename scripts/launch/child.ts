@@ -3,7 +3,7 @@ import { closeSync, mkdirSync, openSync, renameSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import { findFile } from "./files";
 
-export type Program = {
+type Program = {
   name: string;
   /** Arguments of Node. */
   args: string[];

@@ -10,7 +10,7 @@ import { Refusal } from "@/server/platform/settings/refusal";
 import { readSecrets } from "@/server/platform/settings/secrets";
 import { embeddedDatabaseFault } from "@/server/platform/settings/setting-rules";
 import { applyMigrations } from "../migrate/migrations";
-import { hasProgram, sourceOf } from "./build";
+import { hasProgram, programSource } from "./build";
 import { lastLines, type Supervised, supervise } from "./child";
 import { findFile, writeWhole } from "./files";
 import { type Postgres, startPostgres } from "./postgres";
@@ -224,7 +224,7 @@ function argumentsOf(name: string, dev: boolean): string[] {
   if (!dev) return programArgs(name);
   const tsx = "node_modules/tsx/dist/cli.mjs";
   const watch = name === "sandbox" ? [] : ["watch", "--clear-screen=false"];
-  return [...nodeArgs(name), tsx, ...watch, sourceOf(name)];
+  return [...nodeArgs(name), tsx, ...watch, programSource(name)];
 }
 
 async function choosePort(settings: Env): Promise<number> {

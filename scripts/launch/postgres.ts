@@ -16,7 +16,7 @@ import { dirname, join, resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import pg from "pg";
 import { findFile, writeWhole } from "./files";
-import { commandOf, freePort, isAlive } from "./system";
+import { freePort, isAlive, processCommand } from "./system";
 
 export type Postgres = {
   /** Connects as the role `capstan`: it owns its database but is not a superuser, so row-level security applies to it. */
@@ -265,7 +265,7 @@ function runningServer(cluster: string): { pid: number; port: number } | null {
 
 function isRunning(pid: number, cluster: string): boolean {
   if (!isAlive(pid)) return false;
-  const command = commandOf(pid);
+  const command = processCommand(pid);
   // If the command line cannot be read (Windows), the lock file is trusted.
   return command === "" || command.includes(cluster);
 }

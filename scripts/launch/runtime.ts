@@ -2,7 +2,7 @@ import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { z } from "zod";
 import { findFile, writeWhole } from "./files";
-import { commandOf, endProcess, isAlive } from "./system";
+import { endProcess, isAlive, processCommand } from "./system";
 
 /** The running installation of a data directory, in `runtime.json`: for the admin command, for stopping, and for the next start. */
 export const Runtime = z.object({
@@ -49,5 +49,5 @@ export async function endLeftovers(dataDir: string): Promise<number> {
 }
 
 function isOurs(pid: number | undefined): boolean {
-  return pid !== undefined && isAlive(pid) && OURS.test(commandOf(pid));
+  return pid !== undefined && isAlive(pid) && OURS.test(processCommand(pid));
 }

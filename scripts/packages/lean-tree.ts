@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from "node:fs";
 
 /* Lists the packages of an installation, from package-lock.json, and those that a build puts into the pages. */
 
-export type Entry = {
+type Entry = {
   version: string;
   integrity: string;
   name?: string;
@@ -21,7 +21,7 @@ type Packages = Record<string, Entry>;
 export const readLock = (): Packages => JSON.parse(readFileSync("package-lock.json", "utf8")).packages;
 
 /** The name of the package at a path of the lock file; an alias has the name of the package behind it. */
-export const nameOf = (path: string, { name }: Entry): string =>
+export const packageName = (path: string, { name }: Entry): string =>
   name ?? path.replace(/^.*node_modules\//, "");
 
 /** The name of the package that a module specifier belongs to; null for files and for Node's own modules. */

@@ -1,5 +1,5 @@
 import { readFileSync, writeFileSync } from "node:fs";
-import { bundledPackages, closureOf, nameOf, readLock } from "./lean-tree";
+import { bundledPackages, closureOf, packageName, readLock } from "./lean-tree";
 
 /*
  * npm run licences: writes docs/licences.md, the packages that an installation runs with and the licence of each, from
@@ -53,7 +53,7 @@ export function productionPackages(): Package[] {
   const found = new Map<string, Package>();
   for (const [path, entry] of Object.entries(packages)) {
     if (path === "" || entry.link || (entry.dev && !inPages.has(path))) continue;
-    const name = nameOf(path, entry);
+    const name = packageName(path, entry);
     const licence = entry.license ?? UNDECLARED.find(([pattern]) => pattern.test(name))?.[1];
     if (!licence)
       throw new Error(

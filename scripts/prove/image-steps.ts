@@ -8,8 +8,8 @@ import { runToEnd } from "../launch/ending";
  * absolute path of the image is a path below its stage's directory.
  */
 
-export type Step = { instruction: string; rest: string };
-export type Stage = { name: string; steps: Step[] };
+type Step = { instruction: string; rest: string };
+type Stage = { name: string; steps: Step[] };
 
 /** The stages of a Dockerfile in their order; the last one is the image. */
 export function readStages(text: string): Stage[] {
@@ -55,7 +55,7 @@ export function contextFiles(): string[] {
 }
 
 /** The name=value pairs of the ENV lines of a stage. */
-export function environmentOf({ steps }: Stage): Record<string, string> {
+export function stageEnvironment({ steps }: Stage): Record<string, string> {
   const lines = steps.filter(({ instruction }) => instruction === "ENV");
   return Object.fromEntries(
     lines.flatMap(({ rest }) => [...rest.matchAll(/(\w+)=(\S+)/g)].map(([, name, value]) => [name, value])),

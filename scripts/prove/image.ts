@@ -8,7 +8,7 @@ import { z } from "zod";
 import { endWithChildren } from "../launch/ending";
 import { startPostgres } from "../launch/postgres";
 import { freePort } from "../launch/system";
-import { environmentOf, executeSteps, giveTo, readStages } from "./image-steps";
+import { executeSteps, giveTo, readStages, stageEnvironment } from "./image-steps";
 import { type Figure, report, until } from "./installation";
 
 /*
@@ -62,7 +62,7 @@ const postgres = await startPostgres({
 });
 const sandboxPort = await freePort();
 const settings = {
-  ...environmentOf(image),
+  ...stageEnvironment(image),
   CAPSTAN_DATA_DIR: data,
   HOST: "127.0.0.1",
   PUBLIC_URL: "https://capstan.example.com",

@@ -33,7 +33,7 @@ export const BULK_POINTS: Points = {
 type Points = Record<"web" | "worker", string[]>;
 export const ALL_POINTS = [...new Set([...POINTS.web, ...POINTS.worker])];
 
-export type Part = { name: "web" | "worker"; kills: number; child: ChildProcess; stop(): Promise<void> };
+type Part = { name: "web" | "worker"; kills: number; child: ChildProcess; stop(): Promise<void> };
 export type Figure = [what: string, value: number, wanted: number | "any"];
 
 /**

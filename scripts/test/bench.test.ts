@@ -3,19 +3,19 @@ import { dirname, join, resolve } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { ALL_GOALS, parseOptions, USUAL_GOALS } from "../../bench/options";
 import { missingOf } from "../../bench/rig/peers";
-import { countOf } from "./bench";
+import { countTried } from "./bench";
 
 const tried = USUAL_GOALS.map((goal) => ({ goal, faults: [] as string[], missing: [] as string[] }));
 
 test("a goal of the bench that lacks something has not passed, and says what it lacks", () => {
   const lacking = tried.map((one) => (one.goal === "submit" ? { ...one, missing: ["pgbench"] } : one));
-  expect(countOf(tried, false)).toMatchObject({ passed: 6, failed: 0, notRun: [] });
-  expect(countOf(lacking, false)).toMatchObject({
+  expect(countTried(tried, false)).toMatchObject({ passed: 6, failed: 0, notRun: [] });
+  expect(countTried(lacking, false)).toMatchObject({
     passed: 5,
     failed: 0,
     notRun: ["bench: submit: there is no pgbench"],
   });
-  expect(countOf(lacking, true)).toMatchObject({
+  expect(countTried(lacking, true)).toMatchObject({
     passed: 5,
     failed: 1,
     failures: ["bench: submit: there is no pgbench"],
@@ -25,7 +25,7 @@ test("a goal of the bench that lacks something has not passed, and says what it 
 test("a goal of the bench that fails or is never reached has failed, and takes no other with it", () => {
   const [first, , ...others] = tried;
   const some = [{ ...first!, faults: ["rows are missing"] }, ...others];
-  expect(countOf(some, false)).toMatchObject({
+  expect(countTried(some, false)).toMatchObject({
     passed: 4,
     failed: 2,
     failures: [expect.stringContaining("counts: was not reached"), "bench: catalog: rows are missing"],

@@ -25,7 +25,7 @@ export async function runBenchTrial(): Promise<Count> {
   child.on("message", (one) => tried.push(one as Tried)); // bench/run.ts sends this type
   await once(child, "close");
   // The workflow of CI installs the tools, so it requires them.
-  const count = countOf(tried, process.env.BENCH_TOOLS === "required");
+  const count = countTried(tried, process.env.BENCH_TOOLS === "required");
   if (count.failed > 0) console.log(lastLines(LOG, 40));
   return count;
 }
@@ -34,7 +34,7 @@ export async function runBenchTrial(): Promise<Count> {
  * Counts a goal that lacks a tool as not run and names it; where the tools are required, that goal has failed. A goal that was
  * not reached has failed too.
  */
-export function countOf(tried: Tried[], areRequired: boolean): Count {
+export function countTried(tried: Tried[], areRequired: boolean): Count {
   const untold = USUAL_GOALS.filter((name) => !tried.some(({ goal }) => goal === name));
   const lacking = tried.flatMap(({ goal, missing }) =>
     missing.map((each) => `bench: ${goal}: there is no ${each}`),

@@ -13,12 +13,12 @@ import { reachedByChanges } from "./changed";
 import { runOutside } from "./outside";
 import { BIN, type Count, runTool } from "./process";
 import { runTeeth } from "./teeth/run";
-import { type Part, runUnitTests } from "./unit";
+import { runUnitTests, type SuiteResult } from "./unit";
 
 const USAGE =
   "Usage: npm test [-- --only unit|e2e|bench] [-- --changed [REVISION]], npm run test:long [-- --seed N], npm run test:teeth [-- NAME …], npm run test:outside [-- --part ci | CLIENT …]";
 
-type Work = () => Promise<Count | Part[]>;
+type Work = () => Promise<Count | SuiteResult[]>;
 type Step = [title: string, work: Work];
 /** Each inner list runs side by side, one list after the other: the compiler uses one core, so tests begin meanwhile. */
 type Steps = Step[][];
@@ -144,7 +144,7 @@ async function buildOnce(): Promise<Count> {
 }
 
 function openTotal() {
-  const parts: Part[] = [];
+  const parts: SuiteResult[] = [];
   return {
     async add(title: string, work: Work) {
       console.log(`\n── ${title}`);
@@ -158,7 +158,7 @@ function openTotal() {
     },
     /** Prints the table and the total, and returns the exit code. */
     print(): number {
-      const sum = (of: (part: Part) => number) => parts.reduce((all, part) => all + of(part), 0);
+      const sum = (of: (part: SuiteResult) => number) => parts.reduce((all, part) => all + of(part), 0);
       const passed = sum((part) => part.passed);
       const failed = sum((part) => part.failed);
       const rows = [

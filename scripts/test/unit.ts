@@ -18,7 +18,7 @@ const Report = z.object({
 type FileReport = z.infer<typeof Report>["testResults"][number];
 
 /** Result of a project of vitest.config.ts, or of another step of run.ts. */
-export type Part = Count & { title: string; seconds: number };
+export type SuiteResult = Count & { title: string; seconds: number };
 
 /** Names of files say what a test needs; vitest.config.ts reads them in the same way. */
 const PROJECTS: [title: string, isOf: (file: string) => boolean][] = [
@@ -38,7 +38,7 @@ export async function runUnitTests({
   files = [],
   options = [],
   env = {},
-}: Options): Promise<Part[]> {
+}: Options): Promise<SuiteResult[]> {
   const first = await runVitest(join(scratch, "vitest.json"), [...files, ...options], env);
   const broken = first.files.filter(hasFailed);
   let flaky: string[] = [];
@@ -70,7 +70,7 @@ export async function runUnitTests({
   return parts;
 }
 
-function partsOf(results: FileReport[], flaky: string[]): Part[] {
+function partsOf(results: FileReport[], flaky: string[]): SuiteResult[] {
   const titleOf = (file: FileReport) => PROJECTS.find(([, isOf]) => isOf(file.name))![0];
   return PROJECTS.map(([title]) => title)
     .reverse()

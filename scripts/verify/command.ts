@@ -1,6 +1,6 @@
 import { parseArgs } from "node:util";
 import { placeIn, readJson, type Verification, verifyText, type Witnesses } from "@/server/verify";
-import { Complaint, copyOf, documentOf, documentsIn, keysFor, messageOf, textOf } from "./sources";
+import { Complaint, copyOf, documentOf, documentsIn, keysFor, messageOf, readSourceText } from "./sources";
 
 const usage = (program: string) => `${program} <file>... [options]
 
@@ -19,7 +19,7 @@ the key is in the published set. Use - to read standard input.
 Exit codes: 0 all documents verified, 1 a check failed, 2 something could not be read.`;
 
 /** Output and exit code of the command; `usage` says what the codes mean. */
-export type Outcome = { code: 0 | 1 | 2; out: string; error: string };
+type Outcome = { code: 0 | 1 | 2; out: string; error: string };
 
 export type Surroundings = {
   /** Name of the command in its usage text. */
@@ -61,10 +61,10 @@ async function verifyFile(
   { explain = () => [], publishedAt }: Surroundings,
 ): Promise<Outcome> {
   try {
-    const text = await textOf(file);
+    const text = await readSourceText(file);
     const read = readJson(text);
     if ("unreadable" in read) {
-      const other = values.against ? `\n${firstDifference(text, await textOf(values.against))}` : "";
+      const other = values.against ? `\n${firstDifference(text, await readSourceText(values.against))}` : "";
       throw new Complaint(`${file} is ${read.unreadable}.${other}`);
     }
     const keys = await keysFor(file, values, publishedAt);
@@ -92,8 +92,8 @@ async function witnessesFor(text: string, values: Values): Promise<Witnesses> {
     ...(values.input
       ? {
           prompt: {
-            input: await textOf(values.input),
-            ...(values.instructions ? { instructions: await textOf(values.instructions) } : {}),
+            input: await readSourceText(values.input),
+            ...(values.instructions ? { instructions: await readSourceText(values.instructions) } : {}),
           },
         }
       : {}),

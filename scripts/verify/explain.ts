@@ -30,7 +30,7 @@ const CONTRACTS: Record<Kind, z.ZodType> = {
 type Document = { [member: string]: Json };
 
 /** Returns sentences about what was changed in this text, or none if that cannot be determined. */
-export function explain(text: string, { kind, checks }: Verification): string[] {
+export function explainVerification(text: string, { kind, checks }: Verification): string[] {
   const read = readJson(text);
   if ("unreadable" in read || kind === null) return [];
   const document = read.value as Document; // it has a kind, so it is an object

@@ -11,7 +11,7 @@ const here = (file: string) => resolve(process.env.INIT_CWD ?? "", file);
 const isUrl = (place: string) => /^https?:\/\//.test(place);
 
 /** Reads the text of a file, or of standard input for `-`. Throws a Complaint if it cannot be read or is not UTF-8. */
-export async function textOf(file: string): Promise<string> {
+export async function readSourceText(file: string): Promise<string> {
   let bytes: Uint8Array;
   try {
     bytes = await readFile(file === "-" ? "/dev/stdin" : here(file));
@@ -27,7 +27,7 @@ export async function textOf(file: string): Promise<string> {
 
 /** Reads a JSON document that another is compared with. Throws a Complaint if it cannot be read or parsed. */
 export async function documentOf(file: string): Promise<unknown> {
-  const read = readJson(await textOf(file));
+  const read = readJson(await readSourceText(file));
   if ("unreadable" in read) throw new Complaint(`${file} is ${read.unreadable}.`);
   return read.value;
 }
@@ -62,7 +62,7 @@ export async function keysFor(
 }
 
 async function keySetOf(place: string): Promise<KeySet> {
-  return parsedKeys(isUrl(place) ? await fetched(place) : await textOf(place), place);
+  return parsedKeys(isUrl(place) ? await fetched(place) : await readSourceText(place), place);
 }
 
 function parsedKeys(text: string, place: string): KeySet {

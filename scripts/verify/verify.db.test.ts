@@ -20,9 +20,9 @@ import {
 import { PROGRAMS } from "@/testing/setup/programs";
 import { makeProject } from "@/testing/world";
 import { runVerify } from "./command";
-import { explain } from "./explain";
+import { explainVerification } from "./explain";
 
-const verify = (args: string[]) => runVerify(args, { explain });
+const verify = (args: string[]) => runVerify(args, { explain: explainVerification });
 
 const directory = mkdtempSync(join(tmpdir(), "capstan-verify-"));
 const at = (name: string) => join(directory, name);

@@ -3,7 +3,7 @@ import { redirect } from "next/navigation";
 import type { ComponentProps } from "react";
 import { PlainPage, PlainTitle } from "@/components/shell/plain-page";
 import { CodeForm } from "@/components/sign-in/code-form";
-import { REASONS, SWITCH } from "@/components/sign-in/messages";
+import { SIGN_IN_REASONS, SWITCH } from "@/components/sign-in/messages";
 import { SignInForm } from "@/components/sign-in/sign-in-form";
 import { Card } from "@/components/ui/card";
 import { Notice } from "@/components/ui/notice";
@@ -23,7 +23,7 @@ export default async function SignInPage({ searchParams }: Props) {
   if (why !== SWITCH && (await findPerson())) redirect(next);
   if (why !== SWITCH && (await isCodeWaitedFor()))
     return <CodePage next={next} error={single(params.error) ?? null} publicUrl={publicUrl} />;
-  const reason = REASONS[why];
+  const reason = SIGN_IN_REASONS[why];
   return (
     <PlainPage>
       <PlainTitle title="Sign in to Capstan" />

@@ -40,7 +40,7 @@ export function requireSealed(artifact: Pick<Artifact, "artifactId" | "sha256">,
   );
 }
 
-export async function download(
+export async function downloadArtifact(
   core: Core,
   jobId: string,
   artifact: Artifact,

@@ -1,7 +1,7 @@
 import createFetchClient from "openapi-fetch";
 import { type AdapterUpload, uploadAdapter } from "./adapters";
-import { type Artifact, type Download, download } from "./artifacts";
-import type { Call, Core, Method, PathsWith, Schemas } from "./core";
+import { type Artifact, type Download, downloadArtifact } from "./artifacts";
+import type { Core, Method, PathsWith, Schemas, TypedCall } from "./core";
 import { type FollowOptions, follow, type StreamFrame } from "./events";
 import type { paths } from "./openapi.gen";
 import {
@@ -13,7 +13,7 @@ import {
   type WaitOptions,
   waitForJob,
 } from "./run";
-import { type StreamOptions, type StreamRun, stream } from "./stream";
+import { type StreamOptions, type StreamRun, startStream } from "./stream";
 import { asHeader, baseOf, newIdempotencyKey, type TransportOptions, transportOf } from "./transport";
 import { type KeySet, type Verification, verifyDocument, verifyText, type Witnesses } from "./verify";
 
@@ -26,11 +26,11 @@ export type JobEvent = Schemas["JobEvent"];
 
 export type Client = {
   /** Any operation of the API by its method and path, typed. Returns its JSON; throws CapstanError unless the status is 2xx. */
-  get: Call<"get">;
-  post: Call<"post">;
-  put: Call<"put">;
-  patch: Call<"patch">;
-  delete: Call<"delete">;
+  get: TypedCall<"get">;
+  post: TypedCall<"post">;
+  put: TypedCall<"put">;
+  patch: TypedCall<"patch">;
+  delete: TypedCall<"delete">;
   /** A request to any path of the service, for responses that are not JSON. Throws unless the status is 2xx. */
   fetch(path: string, init?: RequestInit): Promise<Response>;
   /** Runs a capability to its end, synchronously or as a job, depending on the capability. */
@@ -89,7 +89,7 @@ export function createClient(options: ClientOptions): Client {
   const api = createFetchClient<paths>({ baseUrl: base, fetch: transport, credentials: "omit" });
 
   const call =
-    <M extends Method>(method: M): Call<M> =>
+    <M extends Method>(method: M): TypedCall<M> =>
     async (path, ...[init]) => {
       const given = (init ?? {}) as { headers?: HeadersInit; body?: unknown }; // an init has no other members that are read here
       const headers = new Headers(given.headers);
@@ -130,9 +130,9 @@ export function createClient(options: ClientOptions): Client {
     submit: (capability, input, more = {}) =>
       post("/v1/capabilities/{capability_key}/jobs", submission(core, capability, input, more)),
     waitForJob: (jobId, wait) => waitForJob(core, jobId, wait),
-    stream: (capability, input, run) => stream(core, capability, input, run),
+    stream: (capability, input, run) => startStream(core, capability, input, run),
     jobEvents: (jobId, follow) => jobEvents(core, jobId, follow),
-    download: (jobId, artifact, more) => download(core, jobId, artifact, more?.signal),
+    download: (jobId, artifact, more) => downloadArtifact(core, jobId, artifact, more?.signal),
     uploadAdapter: (upload) => uploadAdapter(core, upload),
     verify: async (document, { keys: given, ...witnesses } = {}) => {
       const set = given ?? (await keySet());

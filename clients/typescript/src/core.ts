@@ -19,7 +19,7 @@ type Answer<P extends keyof paths, M extends Method> = paths[P] extends {
 }
   ? NonNullable<FetchResponse<Operation, object, "application/json">["data"]>
   : never;
-export type Call<M extends Method> = <P extends PathsWith<M>>(
+export type TypedCall<M extends Method> = <P extends PathsWith<M>>(
   path: P,
   ...init: Arguments<Init<P, M>>
 ) => Promise<Answer<P, M>>;
@@ -29,6 +29,6 @@ export type Core = {
   base: string;
   transport: Transport;
   projectId: string | undefined;
-  get: Call<"get">;
-  post: Call<"post">;
+  get: TypedCall<"get">;
+  post: TypedCall<"post">;
 };

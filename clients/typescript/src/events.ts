@@ -1,5 +1,5 @@
 import { CapstanError } from "./errors";
-import { sleep, type Transport } from "./transport";
+import { delay, type Transport } from "./transport";
 
 /** One frame of an event stream. */
 export type StreamFrame = { id: string; event: string; data: unknown };
@@ -86,7 +86,7 @@ export async function* follow(
         { status: 0, code: "Unreachable", retryable: true },
         { cause: broken },
       );
-    await sleep(reconnectMs * (empty + 1), signal);
+    await delay(reconnectMs * (empty + 1), signal);
   }
 }
 

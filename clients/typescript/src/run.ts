@@ -1,7 +1,7 @@
-import { type Artifact, type Download, download } from "./artifacts";
+import { type Artifact, type Download, downloadArtifact } from "./artifacts";
 import type { Core, Schemas } from "./core";
 import { AwaitingApprovalError, CapstanError, RunFailedError, WaitTimeoutError } from "./errors";
-import { asHeader, newIdempotencyKey, sleep } from "./transport";
+import { asHeader, delay, newIdempotencyKey } from "./transport";
 
 export type WaitOptions = {
   signal?: AbortSignal | undefined;
@@ -156,7 +156,7 @@ export async function waitForJob<Output>(
     if (job.status === known && Date.now() - asked < waitSeconds * 500) {
       const waitMs = (job.pollAfterSeconds ?? 4) * 1000;
       if (Date.now() + waitMs > deadline) throw new WaitTimeoutError(jobId, timeoutSeconds);
-      await sleep(waitMs, signal);
+      await delay(waitMs, signal);
     }
     known = job.status;
   }
@@ -195,7 +195,7 @@ export async function receiptOf(
 const withDownloads = (core: Core, jobId: string, artifacts: Schemas["JobArtifactRef"][]): RunArtifact[] =>
   artifacts.map((artifact) => ({
     ...artifact,
-    download: (signal) => download(core, jobId, artifact satisfies Artifact, signal),
+    download: (signal) => downloadArtifact(core, jobId, artifact satisfies Artifact, signal),
   }));
 
 /** The error of a job that will not succeed without action. */

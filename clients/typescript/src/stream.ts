@@ -24,7 +24,7 @@ type EndFrame<Output> = { typedOutput: Output; charge?: Schemas["Charge"] };
 const LAST = new Set(["execution.succeeded", "execution.failed"]);
 
 /** Starts a streaming execution and follows its frames to the last one, reconnecting as needed. */
-export async function stream(
+export async function startStream(
   core: Core,
   capability: string,
   input: Record<string, unknown>,

@@ -60,7 +60,7 @@ export function transportOf({ baseUrl, apiKey, fetch: given, retry = {} }: Trans
         if (!isRepeatable || tries >= attempts || !isPassing(error)) throw error;
         const seconds = error.retryAfterSeconds ?? (waitMs * tries) / 1000;
         if (seconds > longestWaitSeconds) throw error;
-        await sleep(seconds * 1000, request.signal);
+        await delay(seconds * 1000, request.signal);
       }
     }
   };
@@ -106,7 +106,7 @@ export function newIdempotencyKey(): string {
 }
 
 /** Waits; throws the signal's reason if it aborts first. */
-export function sleep(ms: number, signal?: AbortSignal | null): Promise<void> {
+export function delay(ms: number, signal?: AbortSignal | null): Promise<void> {
   return new Promise((resolve, reject) => {
     if (signal?.aborted) return reject(signal.reason);
     const stop = () => {

@@ -2,9 +2,9 @@ import { expect, test } from "vitest";
 import { BAD_FILES } from "@/server/compute/safetensors/corpus";
 import { GOOD_FILES } from "@/server/compute/safetensors/corpus-good";
 import { LIMITS } from "@/server/compute/safetensors/index";
-import { type Look, lookAt, nameOfFile } from "./header-look";
+import { type HeaderLook, lookAt, nameOfFile } from "./header-look";
 
-const look = (bytes: Buffer): Promise<Look> => lookAt(new Blob([new Uint8Array(bytes)]), LIMITS);
+const look = (bytes: Buffer): Promise<HeaderLook> => lookAt(new Blob([new Uint8Array(bytes)]), LIMITS);
 
 const ABOUT_THE_HEAD = [
   "file_too_short",

@@ -1,5 +1,5 @@
 /** The facts that a file's header shows before the upload, or the rule that the file breaks. */
-export type Look =
+export type HeaderLook =
   | { kind: "refused"; rule: string; message: string }
   | {
       kind: "seen";
@@ -23,7 +23,7 @@ const MADE_FOR = ["modelspec.architecture", "ss_base_model_version", "base_model
  * Reads a file's header and refuses an invalid safetensors file before gigabytes are uploaded. It names a rule
  * (docs/reference/safetensors.md) only if the server names the same rule for this file; the server decides everything else.
  */
-export async function lookAt(file: Blob, { fileBytes, headerBytes }: Limits): Promise<Look> {
+export async function lookAt(file: Blob, { fileBytes, headerBytes }: Limits): Promise<HeaderLook> {
   if (file.size > fileBytes)
     return refused("file_too_large", `The file is larger than the limit of ${fileBytes} bytes.`);
   if (file.size < PREFIX_BYTES)
@@ -41,7 +41,7 @@ export async function lookAt(file: Blob, { fileBytes, headerBytes }: Limits): Pr
   return readHeader(new Uint8Array(await file.slice(PREFIX_BYTES, end).arrayBuffer()));
 }
 
-function readHeader(bytes: Uint8Array): Look {
+function readHeader(bytes: Uint8Array): HeaderLook {
   let text: string;
   try {
     text = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
@@ -74,7 +74,7 @@ function madeForOf(metadata: unknown): string | null {
   return typeof found === "string" ? found.slice(0, 100) : null;
 }
 
-const refused = (rule: string, message: string): Look => ({ kind: "refused", rule, message });
+const refused = (rule: string, message: string): HeaderLook => ({ kind: "refused", rule, message });
 
 /** The file name without its extension, as the suggested name of the adapter. */
 export const nameOfFile = (name: string): string => name.replace(/\.safetensors$/i, "").slice(0, 255);

@@ -6,7 +6,7 @@ import { readWeight, WeightField } from "@/components/adapters/weight-field";
 import { useAction } from "@/components/blocks/data/use-action";
 import { ChoiceField, TextField } from "@/components/blocks/form/fields";
 import { Form, useProblem } from "@/components/blocks/form/form";
-import type { Sent } from "@/components/blocks/form/sent";
+import type { FormValues } from "@/components/blocks/form/form-values";
 import { toOptions } from "@/components/blocks/list/filter-bar";
 import { oneOfOr } from "@/components/blocks/list/list-state";
 import { useTRPC } from "@/components/data/trpc";
@@ -50,7 +50,7 @@ export function RegisterForm({ projectId, environment, onAdded }: AddProps) {
   const isArtifact = kind === "service_artifact";
   const recommendedWeight = readWeight(weight);
 
-  function send({ text, given }: Sent) {
+  function send({ text, given }: FormValues) {
     if (recommendedWeight === undefined) return; // its field shows the error
     register.mutate({
       projectId,

@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
-import { progressOf, type Sample, withSample } from "./transfer";
+import { progressOf, type TransferSample, withTransferSample } from "./transfer";
 
 const sampled = (...samples: [number, number][]) =>
-  samples.reduce<Sample[]>((known, [atMs, sent]) => withSample(known, { atMs, sent }), []);
+  samples.reduce<TransferSample[]>((known, [atMs, sent]) => withTransferSample(known, { atMs, sent }), []);
 
 test("rate and time left are unknown before anything is measured", () => {
   expect(progressOf([], 100)).toEqual({ sent: 0, percent: 0, bytesPerSecond: null, secondsLeft: null });

@@ -1,5 +1,5 @@
 /** The number of bytes of a file that had been sent at a time. */
-export type Sample = { atMs: number; sent: number };
+export type TransferSample = { atMs: number; sent: number };
 
 /** The rate is measured over this window: short enough to follow a changing network, long enough not to flicker. */
 const WINDOW_MS = 5_000;
@@ -7,13 +7,16 @@ const WINDOW_MS = 5_000;
 const SOONEST_MS = 400;
 
 /** Adds a sample and drops those older than the window, except the last one before it. */
-export function withSample(samples: readonly Sample[], next: Sample): Sample[] {
+export function withTransferSample(
+  samples: readonly TransferSample[],
+  next: TransferSample,
+): TransferSample[] {
   const since = next.atMs - WINDOW_MS;
   const first = samples.findLastIndex(({ atMs }) => atMs <= since);
   return [...samples.slice(Math.max(first, 0)), next];
 }
 
-export type Progress = {
+export type TransferProgress = {
   sent: number;
   percent: number;
   bytesPerSecond: number | null;
@@ -21,7 +24,7 @@ export type Progress = {
 };
 
 /** The progress of a transfer, its rate and the time left; null while unknown. */
-export function progressOf(samples: readonly Sample[], total: number): Progress {
+export function progressOf(samples: readonly TransferSample[], total: number): TransferProgress {
   const [first, last] = [samples[0], samples.at(-1)];
   const sent = Math.min(last?.sent ?? 0, total);
   const percent = total === 0 ? 100 : Math.floor((sent / total) * 100);

@@ -14,8 +14,8 @@ import { Notice } from "@/components/ui/notice";
 import { useUnsaved } from "@/components/unsaved/unsaved-work";
 import type { AddProps } from "./add-props";
 import { DropZone } from "./drop-zone";
-import { type Look, lookAt, nameOfFile } from "./header-look";
-import { type Upload, useUpload } from "./use-upload";
+import { type HeaderLook, lookAt, nameOfFile } from "./header-look";
+import { type UploadState, useUpload } from "./use-upload";
 
 /** Uploads a file: checks its header here, then sends it to be checked in full on the server. */
 export function UploadForm({ projectId, environment, onAdded }: AddProps) {
@@ -24,7 +24,7 @@ export function UploadForm({ projectId, environment, onAdded }: AddProps) {
   const [file, setFile] = useState<File | null>(null);
   /** The latest chosen file; an earlier one may still be being read. */
   const latest = useRef<File>(null);
-  const [look, setLook] = useState<Look | null>(null);
+  const [look, setLook] = useState<HeaderLook | null>(null);
   const [name, setName] = useState("");
   const [family, setFamily] = useState("");
   const [weight, setWeight] = useState("");
@@ -116,7 +116,7 @@ export function UploadForm({ projectId, environment, onAdded }: AddProps) {
   );
 }
 
-function Seen({ look }: { look: Look }) {
+function Seen({ look }: { look: HeaderLook }) {
   if (look.kind === "refused")
     return (
       <Notice tone="bad" role="alert" title="Not a safetensors file. Nothing was sent.">
@@ -157,7 +157,7 @@ function Rule({ rule }: { rule: string | null }) {
 }
 
 /** The progress of an upload, its rate and the time left. */
-function UploadProgress({ upload, onCancel }: { upload: Upload; onCancel(): void }) {
+function UploadProgress({ upload, onCancel }: { upload: UploadState; onCancel(): void }) {
   if (upload.state !== "sending" && upload.state !== "checking") return null;
   const isChecking = upload.state === "checking";
   const percent = isChecking ? 100 : upload.progress.percent;

@@ -2,18 +2,18 @@
 import { useCallback, useEffect, useRef, useState } from "react";
 import type { ModelAdapter } from "@/server/contract/adapters";
 import { sendFile, UploadRefusal } from "./send-file";
-import { type Progress, progressOf, type Sample, withSample } from "./transfer";
+import { progressOf, type TransferProgress, type TransferSample, withTransferSample } from "./transfer";
 
-export type Upload =
+export type UploadState =
   | { state: "idle" }
-  | { state: "sending"; progress: Progress; total: number }
+  | { state: "sending"; progress: TransferProgress; total: number }
   /** Everything was sent; waiting for the response. */
   | { state: "checking" }
   | { state: "refused"; refusal: UploadRefusal };
 
 /** Runs one upload at a time and reports its progress; leaving the page aborts it. */
 export function useUpload(onDone: (adapter: ModelAdapter) => void) {
-  const [upload, setUpload] = useState<Upload>({ state: "idle" });
+  const [upload, setUpload] = useState<UploadState>({ state: "idle" });
   const underWay = useRef<AbortController>(null);
 
   const cancel = useCallback(() => {
@@ -36,11 +36,11 @@ export function useUpload(onDone: (adapter: ModelAdapter) => void) {
       if (underWay.current) return; // a second click before the button is disabled
       const controller = new AbortController();
       underWay.current = controller;
-      let samples: Sample[] = [{ atMs: performance.now(), sent: 0 }];
+      let samples: TransferSample[] = [{ atMs: performance.now(), sent: 0 }];
       setUpload({ state: "sending", progress: progressOf(samples, total), total });
       const onSent = (sent: number) => {
         if (controller.signal.aborted) return;
-        samples = withSample(samples, { atMs: performance.now(), sent });
+        samples = withTransferSample(samples, { atMs: performance.now(), sent });
         setUpload(
           sent < total
             ? { state: "sending", progress: progressOf(samples, total), total }

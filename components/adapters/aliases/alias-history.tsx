@@ -3,7 +3,7 @@ import { useState } from "react";
 import { adapterHref, aliasHref, type PageState } from "@/components/adapters/list-state";
 import { column } from "@/components/blocks/list/columns";
 import { ListCard } from "@/components/blocks/list/list-card";
-import { type Column, ResourceTable, Titled } from "@/components/blocks/list/resource-table";
+import { ResourceTable, type TableColumn, Titled } from "@/components/blocks/list/resource-table";
 import { callerName } from "@/components/callers/caller-name";
 import { Badge } from "@/components/ui/badge";
 import { Button } from "@/components/ui/button";
@@ -11,10 +11,10 @@ import { CardHeader, Section } from "@/components/ui/card";
 import { Choice } from "@/components/ui/choice";
 import Link from "@/components/ui/link";
 import type { AliasShown, AliasStep } from "@/server/contract/adapters";
-import { type Target, weightWords } from "./diff";
+import { type AliasTarget, weightWords } from "./diff";
 import { DiffTable } from "./diff-table";
 
-const targetOf = ({ adapter, target }: AliasStep): Target => ({ adapter, weight: target.weight });
+const targetOf = ({ adapter, target }: AliasStep): AliasTarget => ({ adapter, weight: target.weight });
 
 type Props = {
   projectId: string;
@@ -22,7 +22,7 @@ type Props = {
   history: { items: AliasStep[]; nextCursor?: string | undefined };
   state: PageState;
   /** Null when the reader may not promote. */
-  onPromote: ((target: Target) => void) | null;
+  onPromote: ((target: AliasTarget) => void) | null;
 };
 
 /** The versions of an alias, newest first, and the differences between any two. */
@@ -65,7 +65,7 @@ export function AliasHistory({ projectId, alias, history, state, onPromote }: Pr
   );
 }
 
-const columnsOf = (projectId: string, alias: AliasShown): Column<AliasStep>[] => [
+const columnsOf = (projectId: string, alias: AliasShown): TableColumn<AliasStep>[] => [
   column.title("Version", ({ number, adapter, isAdapterDeleted, target }) => (
     <Titled
       title={

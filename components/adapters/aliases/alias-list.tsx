@@ -20,7 +20,7 @@ import { TextField } from "@/components/blocks/form/fields";
 import { FormDialog } from "@/components/blocks/form/form-dialog";
 import { column } from "@/components/blocks/list/columns";
 import { ListCard } from "@/components/blocks/list/list-card";
-import { type Column, ResourceTable, RowLink, Titled } from "@/components/blocks/list/resource-table";
+import { ResourceTable, RowLink, type TableColumn, Titled } from "@/components/blocks/list/resource-table";
 import { useTRPC } from "@/components/data/trpc";
 import { Badge } from "@/components/ui/badge";
 import { Button } from "@/components/ui/button";
@@ -83,7 +83,7 @@ const columnsOf = (
   projectId: string,
   environment: string,
   families: readonly Family[],
-): Column<AliasShown>[] => [
+): TableColumn<AliasShown>[] => [
   column.title("Alias", ({ aliasId, alias, adapter, current }) => (
     <Titled
       title={

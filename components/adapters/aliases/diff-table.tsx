@@ -1,10 +1,10 @@
 import { ArrowRight } from "lucide-react";
 import { Badge } from "@/components/ui/badge";
 import { cn } from "@/components/ui/class-names";
-import { diffOf, type Line, type Target } from "./diff";
+import { type AliasDiffLine, type AliasTarget, diffOf } from "./diff";
 
 /** The differences between two targets of an alias, line by line, then the unchanged facts. */
-export function DiffTable({ before, after }: { before: Target; after: Target }) {
+export function DiffTable({ before, after }: { before: AliasTarget; after: AliasTarget }) {
   const lines = diffOf(before, after);
   const changed = lines.filter(({ isChanged }) => isChanged);
   const same = lines.filter(({ isChanged, before: had }) => !isChanged && had !== null);
@@ -29,7 +29,7 @@ export function DiffTable({ before, after }: { before: Target; after: Target }) 
   );
 }
 
-function Change({ line }: { line: Line }) {
+function Change({ line }: { line: AliasDiffLine }) {
   return (
     <span className="flex flex-wrap items-center gap-x-2 gap-y-1">
       <del className={cn("min-w-0 text-muted [overflow-wrap:anywhere]", isLong(line.before) && "text-xs")}>
@@ -52,7 +52,7 @@ function Change({ line }: { line: Line }) {
 
 const isLong = (text: string | null) => text !== null && text.length > 30;
 
-function Words({ line: { added = [], removed = [] } }: { line: Line }) {
+function Words({ line: { added = [], removed = [] } }: { line: AliasDiffLine }) {
   return (
     <span className="flex flex-wrap gap-1">
       {removed.map((word) => (

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { adapterOf } from "@/components/adapters/adapter.fixture";
-import { diffOf, isSame, weightWords } from "./diff";
+import { diffOf, isSameTarget, weightWords } from "./diff";
 
 const changed = (...targets: Parameters<typeof diffOf>) =>
   Object.fromEntries(
@@ -12,8 +12,8 @@ const changed = (...targets: Parameters<typeof diffOf>) =>
 test("a target has no differences from itself", () => {
   const target = { adapter: adapterOf(), weight: null };
   expect(changed(target, target)).toEqual({});
-  expect(isSame(target, { adapter: adapterOf(), weight: null })).toBe(true);
-  expect(isSame(target, { adapter: adapterOf(), weight: 0.8 })).toBe(false);
+  expect(isSameTarget(target, { adapter: adapterOf(), weight: null })).toBe(true);
+  expect(isSameTarget(target, { adapter: adapterOf(), weight: 0.8 })).toBe(false);
 });
 
 test("a new commit of the same repository changes only the adapter, its revision and its digest", () => {

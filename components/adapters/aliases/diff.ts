@@ -2,10 +2,10 @@ import type { ModelAdapter } from "@/server/contract/adapters";
 import { ownKeys } from "@/server/contract/own-keys";
 
 /** The adapter and weight that an alias points to, or could point to. */
-export type Target = { adapter: ModelAdapter; weight: number | null };
+export type AliasTarget = { adapter: ModelAdapter; weight: number | null };
 
 /** One line of a diff; `before` and `after` are null when there is no value. */
-export type Line = {
+export type AliasDiffLine = {
   name: string;
   before: string | null;
   after: string | null;
@@ -16,15 +16,20 @@ export type Line = {
 };
 
 /** The differences that a request gets when its alias moves from one target to the other. */
-export function diffOf(before: Target, after: Target): Line[] {
+export function diffOf(before: AliasTarget, after: AliasTarget): AliasDiffLine[] {
   const [was, is] = [factsOf(before), factsOf(after)];
   const lines = ownKeys(was).map(
-    (name): Line => ({ name, before: was[name], after: is[name], isChanged: was[name] !== is[name] }),
+    (name): AliasDiffLine => ({
+      name,
+      before: was[name],
+      after: is[name],
+      isChanged: was[name] !== is[name],
+    }),
   );
   const [had, has] = [before.adapter.triggerWords, after.adapter.triggerWords];
   const added = has.filter((word) => !had.includes(word));
   const removed = had.filter((word) => !has.includes(word));
-  const words: Line = {
+  const words: AliasDiffLine = {
     name: "Trigger words",
     before: had.join(", ") || null,
     after: has.join(", ") || null,
@@ -37,10 +42,10 @@ export function diffOf(before: Target, after: Target): Line[] {
 }
 
 /** True if the targets are the same, so that promoting would create no version. */
-export const isSame = (a: Target, b: Target): boolean =>
+export const isSameTarget = (a: AliasTarget, b: AliasTarget): boolean =>
   a.adapter.adapterId === b.adapter.adapterId && a.weight === b.weight;
 
-function factsOf({ adapter, weight }: Target) {
+function factsOf({ adapter, weight }: AliasTarget) {
   const { source } = adapter;
   return {
     Adapter: adapter.displayName,

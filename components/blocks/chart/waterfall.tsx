@@ -50,7 +50,7 @@ export function Waterfall({ label, spans }: { label: string; spans: readonly Spa
 
 function Line({ span, wholeMs }: { span: Span; wholeMs: number }) {
   const { name, kind, outcome, wentWell, fromMs, toMs } = span;
-  const { left, width } = placeOf(span, wholeMs);
+  const { left, width } = spanPosition(span, wholeMs);
   return (
     <li className={LINE}>
       <span className="min-w-0">
@@ -82,7 +82,7 @@ function Line({ span, wholeMs }: { span: Span; wholeMs: number }) {
 const lengthOf = (spans: readonly Span[]) => Math.max(1, ...spans.map(({ toMs }) => toMs));
 
 /** A span's start and length, in percent of the axis. */
-export function placeOf(
+export function spanPosition(
   { fromMs, toMs }: Pick<Span, "fromMs" | "toMs">,
   wholeMs: number,
 ): { left: number; width: number } {

@@ -5,12 +5,12 @@ import type { JsonObject } from "@/server/contract/common";
  * than a page.
  */
 
-export const isObject = (value: unknown): value is JsonObject =>
+export const isJsonObject = (value: unknown): value is JsonObject =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
 /** A member of a value; undefined if the value is not an object or lacks the member. */
 export const memberOf = (value: unknown, name: string): unknown =>
-  isObject(value) ? value[name] : undefined;
+  isJsonObject(value) ? value[name] : undefined;
 
 /** A member that is text; undefined for anything else. */
 export function textIn(value: unknown, name: string): string | undefined {

@@ -3,7 +3,7 @@ import { CardBody, Section } from "@/components/ui/card";
 import { Tabs, TabsContent, TabsList, TabsTrigger } from "@/components/ui/tabs";
 
 /** One view of a card's content. A flush one reaches the card's edges, like a table. */
-export type View = { name: string; content: ReactNode; isFlush?: boolean };
+export type CardTab = { name: string; content: ReactNode; isFlush?: boolean };
 
 type Props = {
   id: string;
@@ -13,7 +13,7 @@ type Props = {
   /** Names the choice for screen readers, such as "Output format". */
   label: string;
   /** The first is shown initially. */
-  views: readonly View[];
+  views: readonly CardTab[];
   isBusy?: boolean;
 };
 

@@ -2,9 +2,9 @@ import { type ChangeObject, diffArrays, diffWordsWithSpace } from "diff";
 
 /** A part of a line, and whether it differs from the other side. */
 export type Piece = { text: string; isChanged: boolean };
-export type Line = { number: number; pieces: Piece[] };
+export type DiffLine = { number: number; pieces: Piece[] };
 /** A line of the older text beside one of the newer; null where a side has none. */
-export type Row = { kind: "same" | "changed"; older: Line | null; newer: Line | null };
+export type DiffRow = { kind: "same" | "changed"; older: DiffLine | null; newer: DiffLine | null };
 
 // Comparing two long texts with nothing in common could freeze the page: past this limit both are shown in full.
 const LINES_TIMEOUT_MS = 400;
@@ -13,10 +13,10 @@ const WORDS_TIMEOUT_MS = 400;
 const LEAST_ALIKE = 0.35;
 
 /** Compares two texts line by line, and changed lines word by word. A null text has no lines. */
-export function diffLines(older: string | null, newer: string | null): Row[] {
+export function diffLines(older: string | null, newer: string | null): DiffRow[] {
   const [before, after] = [linesOf(older), linesOf(newer)];
   const changes = diffArrays(before, after, { timeout: LINES_TIMEOUT_MS }) ?? replaced(before, after);
-  const rows: Row[] = [];
+  const rows: DiffRow[] = [];
   const place = { older: 0, newer: 0, wordsUntil: Date.now() + WORDS_TIMEOUT_MS };
   let removed: string[] = [];
   const flush = (added: string[]) => {
@@ -55,8 +55,8 @@ function replaced(before: string[], after: string[]): ChangeObject<string[]>[] {
 type Place = { older: number; newer: number; wordsUntil: number };
 
 /** A block of removed lines beside the block that replaced it. */
-function paired(removed: string[], added: string[], place: Place): Row[] {
-  return Array.from({ length: Math.max(removed.length, added.length) }, (_, index): Row => {
+function paired(removed: string[], added: string[], place: Place): DiffRow[] {
+  return Array.from({ length: Math.max(removed.length, added.length) }, (_, index): DiffRow => {
     const [was, is] = [removed[index], added[index]];
     const [older, newer] =
       was !== undefined && is !== undefined
@@ -85,12 +85,12 @@ function words(was: string, is: string, timeoutMs: number): [Piece[], Piece[]] {
   return [side("added"), side("removed")];
 }
 
-export type UnifiedLine = { sign: " " | "-" | "+"; line: Line };
+export type UnifiedLine = { sign: " " | "-" | "+"; line: DiffLine };
 
 /** The same rows in one column: in each changed block the old lines, then the new. */
-export function unified(rows: readonly Row[]): UnifiedLine[] {
+export function unified(rows: readonly DiffRow[]): UnifiedLine[] {
   const lines: UnifiedLine[] = [];
-  let block: Row[] = [];
+  let block: DiffRow[] = [];
   const flush = () => {
     for (const { older } of block) if (older) lines.push({ sign: "-", line: older });
     for (const { newer } of block) if (newer) lines.push({ sign: "+", line: newer });
@@ -107,10 +107,10 @@ export function unified(rows: readonly Row[]): UnifiedLine[] {
   return lines;
 }
 
-export type Stretch = { kind: "shown" | "folded"; rows: Row[] };
+export type Stretch = { kind: "shown" | "folded"; rows: DiffRow[] };
 
 /** Splits rows into visible ones and folded unchanged stretches, whose edges stay visible. */
-export function folded(rows: readonly Row[], context = 3): Stretch[] {
+export function folded(rows: readonly DiffRow[], context = 3): Stretch[] {
   const isNear = new Uint8Array(rows.length);
   rows.forEach(({ kind }, at) => {
     if (kind === "changed") isNear.fill(1, Math.max(0, at - context), at + context + 1);

@@ -2,13 +2,13 @@
 import { type ReactNode, useState } from "react";
 import { Button } from "@/components/ui/button";
 import { cn } from "@/components/ui/class-names";
-import { folded, type Line, type Row, type Stretch, unified } from "./diff-lines";
+import { type DiffLine, type DiffRow, folded, type Stretch, unified } from "./diff-lines";
 
 /** More rows would make the page slow; a click shows the others. */
 const MOST_ROWS = 400;
 
 type Props = {
-  rows: Row[];
+  rows: DiffRow[];
   isProse: boolean;
   caption: string;
   /** Visible names of both columns, for texts of which neither is older. */
@@ -124,7 +124,7 @@ const between = ([left, right]: [string, string]): Said => ({
   "+": `Only in ${right}: `,
 });
 
-function Side({ line, sign, said }: { line: Line | null; sign: Sign; said: Said }) {
+function Side({ line, sign, said }: { line: DiffLine | null; sign: Sign; said: Said }) {
   if (!line) return <td className="bg-sunken align-top" />;
   return (
     <td className={cn("px-2 py-0.5 align-top not-first:border-l not-first:border-line", LOOK[sign])}>
@@ -134,7 +134,7 @@ function Side({ line, sign, said }: { line: Line | null; sign: Sign; said: Said 
 }
 
 /** One line with its sign. Changed words are marked, and announced to screen readers. */
-function LineText({ line, sign, said }: { line: Line; sign: Sign; said: Said }) {
+function LineText({ line, sign, said }: { line: DiffLine; sign: Sign; said: Said }) {
   const Mark = sign === "-" ? "del" : "ins";
   return (
     <div className="grid grid-cols-[1rem_minmax(0,1fr)]">

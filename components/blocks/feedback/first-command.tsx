@@ -25,7 +25,7 @@ export const FirstCommand = ({ baseUrl, path, body, children, ...rest }: Props) 
 );
 
 /** A link to create the key that such a command needs. */
-export const CreateKey = ({ projectId }: { projectId: string }) => (
+export const CreateKeyLink = ({ projectId }: { projectId: string }) => (
   <Button asChild variant="primary">
     <Link href={`/projects/${projectId}/keys`}>Create API key</Link>
   </Button>

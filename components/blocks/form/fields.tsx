@@ -1,6 +1,6 @@
 "use client";
 import { type ComponentProps, type ReactNode, useId, useState } from "react";
-import { ANY_AMOUNT, type Bounds, readAmount, toText } from "@/components/ui/amount";
+import { type AmountBounds, ANY_AMOUNT, amountText, readAmount } from "@/components/ui/amount";
 import { CheckList } from "@/components/ui/check-list";
 import { Checkbox } from "@/components/ui/checkbox";
 import { cn } from "@/components/ui/class-names";
@@ -34,12 +34,12 @@ export function MoneyField({
   problem,
   bounds = ANY_AMOUNT,
   micros = null,
-  initial = micros === null ? "" : toText(micros),
+  initial = micros === null ? "" : amountText(micros),
   text,
   onText,
   ...input
 }: Base & {
-  bounds?: Bounds;
+  bounds?: AmountBounds;
   /** The initial value; `initial` is the initial text. */
   micros?: number | null;
   initial?: string;

@@ -4,7 +4,7 @@ import { Button } from "@/components/ui/button";
 import { Dialog, DialogActions, DialogContent } from "@/components/ui/dialog";
 import { discardTyped, useUnsaved } from "@/components/unsaved/unsaved-work";
 import { Form, type FormAction } from "./form";
-import type { Sent } from "./sent";
+import type { FormValues } from "./form-values";
 
 export type FormDialogProps = {
   title: ReactNode;
@@ -14,7 +14,7 @@ export type FormDialogProps = {
   isOpen?: boolean;
   onOpenChange?: (isOpen: boolean) => void;
   action: FormAction & { isSuccess: boolean; reset(): void };
-  send(sent: Sent): void;
+  send(sent: FormValues): void;
   /** The label of the submit button. */
   submit: string;
   tone?: "primary" | "danger";

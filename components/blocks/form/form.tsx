@@ -11,7 +11,7 @@ import {
 } from "react";
 import { toFailure } from "@/components/data/trpc";
 import { Notice } from "@/components/ui/notice";
-import { type Sent, sentOf } from "./sent";
+import { type FormValues, readForm } from "./form-values";
 
 /** The part of an action that its form shows. */
 export type FormAction = { isPending: boolean; error: unknown };
@@ -73,7 +73,7 @@ export function Form({
   /** Absent if the form is never refused, or shows errors itself. */
   action?: FormAction;
   /** Called on submit; `button` is the id of the button that submitted the form. */
-  send(sent: Sent, button: string | undefined): void;
+  send(sent: FormValues, button: string | undefined): void;
   children: ReactNode;
   ref?: RefObject<HTMLFormElement | null>;
   /** True if the form validates its fields itself. */
@@ -112,7 +112,7 @@ export function Form({
         const refused = noValidate ? {} : refusedBy(event.currentTarget);
         setOwn(refused);
         if (Object.keys(refused).length > 0) requestAnimationFrame(() => focusWrong(form.current));
-        else if (!action.isPending) send(sentOf(event.currentTarget), submitter?.id);
+        else if (!action.isPending) send(readForm(event.currentTarget), submitter?.id);
       }}
       {...rest}
     >

@@ -1,11 +1,11 @@
 import type { ReactNode } from "react";
 import { WORK_COLUMN } from "@/components/blocks/work/work";
 import { Ago } from "@/components/time/moment";
-import type { Column } from "./resource-table";
+import type { TableColumn } from "./resource-table";
 
 type Cell<Row> = (row: Row) => ReactNode;
 
-const quiet = <Row,>(header: string, cell: Cell<Row>, card?: Column<Row>["card"]): Column<Row> => ({
+const quiet = <Row,>(header: string, cell: Cell<Row>, card?: TableColumn<Row>["card"]): TableColumn<Row> => ({
   header,
   align: "end",
   ...(card && { card }),
@@ -16,14 +16,14 @@ const quiet = <Row,>(header: string, cell: Cell<Row>, card?: Column<Row>["card"]
 /** Columns that most lists have. */
 export const column = {
   /** The first column: it gets the remaining width and truncates its text. */
-  title: <Row,>(header: string, cell: Cell<Row>): Column<Row> => ({
+  title: <Row,>(header: string, cell: Cell<Row>): TableColumn<Row> => ({
     header,
     card: "title",
     className: WORK_COLUMN,
     cell,
   }),
-  status: <Row,>(cell: Cell<Row>, header = "Status"): Column<Row> => ({ header, card: "status", cell }),
-  amount: <Row,>(header: string, cell: Cell<Row>): Column<Row> => ({
+  status: <Row,>(cell: Cell<Row>, header = "Status"): TableColumn<Row> => ({ header, card: "status", cell }),
+  amount: <Row,>(header: string, cell: Cell<Row>): TableColumn<Row> => ({
     header,
     align: "end",
     card: "amount",

@@ -6,7 +6,7 @@ import { Card } from "@/components/ui/card";
 import { EmptyState } from "@/components/ui/empty-state";
 import Link from "@/components/ui/link";
 import { EndOfList, Pagination } from "@/components/ui/pagination";
-import type { Place } from "@/components/ui/paging";
+import type { PagePosition } from "@/components/ui/paging";
 import { FilterBar, type FilterField } from "./filter-bar";
 import { ResourceTable, type TableProps } from "./resource-table";
 
@@ -32,7 +32,7 @@ type CardProps<State> = {
 };
 
 /** A cursor-paginated list in its card: its rows, or the reason why there are none, and links to its other pages. */
-export function ListCard<State extends Place>({
+export function ListCard<State extends PagePosition>({
   noun,
   header,
   page,
@@ -87,7 +87,7 @@ export function ListCard<State extends Place>({
 }
 
 /** A cursor-paginated list as a table, with its filters above it. */
-export function ListTable<Row, State extends Place>({
+export function ListTable<Row, State extends PagePosition>({
   filters,
   ...list
 }: Omit<CardProps<State>, "page" | "children"> &

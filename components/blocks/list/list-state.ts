@@ -1,4 +1,4 @@
-import { FIRST_PAGE, type Place, type SearchParams, singleValues } from "@/components/ui/paging";
+import { FIRST_PAGE, type PagePosition, type SearchParams, singleValues } from "@/components/ui/paging";
 
 /** Parses one value of a URL. An unknown value counts as absent. */
 export type Param<Value = string | undefined> = (text: string | undefined) => Value;
@@ -13,22 +13,22 @@ export const oneOfOr =
   (text) =>
     options.find((each) => each === text) ?? usual;
 /** Text of at most this many characters; a longer one counts as absent. */
-export const textOf =
+export const textParam =
   (most: number): Param =>
   (text) =>
     text && text.length <= most ? text : undefined;
 /** A search text: trimmed, and truncated to a limit. */
-export const words =
+export const searchParam =
   (most: number): Param =>
   (text) =>
     text?.trim().slice(0, most) || undefined;
-export const matching =
+export const matchingParam =
   (form: RegExp): Param =>
   (text) =>
     text !== undefined && form.test(text) ? text : undefined;
 /** An id with this prefix; without a prefix, any id. */
 export const idOf = (prefix = "[a-z]{1,8}"): Param =>
-  matching(new RegExp(`^${prefix}_[0-9a-hjkmnp-tv-z]{26}$`));
+  matchingParam(new RegExp(`^${prefix}_[0-9a-hjkmnp-tv-z]{26}$`));
 
 type Params = Record<string, Param<string | undefined>>;
 type Optional<Filters extends Params> = {
@@ -50,7 +50,7 @@ export function addressState<const Filters extends Params>(filters: Filters) {
 }
 
 /** Changes filters and returns to the list's first page. */
-export const withFilter = <State extends Place>(state: State, change: Partial<State>): State => ({
+export const withFilter = <State extends PagePosition>(state: State, change: Partial<State>): State => ({
   ...state,
   ...change,
   ...FIRST_PAGE,
@@ -58,8 +58,8 @@ export const withFilter = <State extends Place>(state: State, change: Partial<St
 
 /** The filters and the position of a cursor-paginated list in its URL. */
 export function listState<const Filters extends Params>(filters: Filters, cursor: Param) {
-  type State = Values<Filters> & Place;
-  const { read } = addressState({ ...filters, cursor, trail: textOf(2_000) });
+  type State = Values<Filters> & PagePosition;
+  const { read } = addressState({ ...filters, cursor, trail: textParam(2_000) });
   return {
     read: (params: SearchParams) => read(params) as unknown as State, // the filters and the position
     isFiltered: (state: State) => Object.keys(filters).some((name) => state[name as keyof State]),

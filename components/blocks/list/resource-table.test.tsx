@@ -1,13 +1,13 @@
 import { renderToStaticMarkup } from "react-dom/server";
 import { expect, test } from "vitest";
-import { type Column, ResourceTable } from "./resource-table";
+import { ResourceTable, type TableColumn } from "./resource-table";
 
 type Row = { id: string; name: string; cost: string | null };
 const ROWS: Row[] = [
   { id: "a", name: "First", cost: "$1.00" },
   { id: "b", name: "Second", cost: null },
 ];
-const COLUMNS: Column<Row>[] = [
+const COLUMNS: TableColumn<Row>[] = [
   { header: "Name", card: "title", cell: ({ name }) => name },
   { header: "Cost", card: "fact", align: "end", cell: ({ cost }) => cost },
 ];

@@ -6,7 +6,7 @@ import { cn } from "@/components/ui/class-names";
 import { shortId } from "@/components/ui/copyable-id";
 import Link from "@/components/ui/link";
 
-export type Column<Row> = {
+export type TableColumn<Row> = {
   header: string;
   /** Distinguishes columns that share a header. */
   id?: string;
@@ -51,7 +51,7 @@ export type TableProps<Row> = {
   label: string;
   rows: readonly Row[];
   idOf(row: Row): string;
-  columns: readonly Column<Row>[];
+  columns: readonly TableColumn<Row>[];
   /** Attributes by which tests find a row. */
   marks?(row: Row): Record<`data-${string}`, string>;
   actions?: ((row: Row) => ReactNode) | undefined;
@@ -76,7 +76,7 @@ export function ResourceTable<Row>({
 }: TableProps<Row>) {
   const ids = rows.map(idOf);
   const hasAmount = columns.some(({ card }) => card === "amount");
-  const cell = (column: Column<Row>, content: ReactNode) => {
+  const cell = (column: TableColumn<Row>, content: ReactNode) => {
     const isTitle = column.card === "title";
     const As = isTitle ? "th" : "td";
     return (

@@ -12,9 +12,9 @@ import { INTENT_WORDS } from "@/components/comparisons/words";
 import { type Failure, toFailure, useTRPC } from "@/components/data/trpc";
 import { carriedInput } from "@/components/playground/carried";
 import { isExample } from "@/components/playground/example";
-import { firstInput, InputForm } from "@/components/playground/input/input-form";
+import { InputForm, initialInput } from "@/components/playground/input/input-form";
 import { UnreadTexts, useUnreadTexts } from "@/components/playground/input/unread";
-import { issuesOf, standing } from "@/components/playground/issues";
+import { fieldIssues, standing } from "@/components/playground/issues";
 import { Refused } from "@/components/playground/refused";
 import type { Input } from "@/components/playground/schema";
 import { useMissing } from "@/components/playground/use-missing";
@@ -26,10 +26,10 @@ import type { JsonObject } from "@/server/contract/common";
 import type { Comparison } from "@/server/contract/comparisons";
 import { COMPARISON_INTENTS } from "@/server/contract/enums";
 import { CompetitorPicker } from "./competitor-picker";
-import { competitorsOf, type Draft, draftOf, isEnough, variedByAll } from "./draft";
+import { type ComparisonDraft, comparisonDraft, competitorsOf, isEnough, variedByAll } from "./draft";
 import { Estimate } from "./estimate";
 
-type Sent = { input: Input; draft: Draft };
+type Sent = { input: Input; draft: ComparisonDraft };
 
 type Props = { projectId: string; capabilityKey: string; isCarried: boolean };
 
@@ -41,11 +41,11 @@ export function ComparisonForm({ projectId, capabilityKey, isCarried }: Props) {
   const { data: capability } = useSuspenseQuery(trpc.catalog.describe.queryOptions(which));
   const { data: options } = useSuspenseQuery(trpc.comparisons.options.queryOptions(which));
   const [begun] = useState(() => ({
-    input: (isCarried && carriedInput(capabilityKey)) || firstInput(capability),
-    draft: draftOf(options),
+    input: (isCarried && carriedInput(capabilityKey)) || initialInput(capability),
+    draft: comparisonDraft(options),
   }));
   const [input, setInput] = useState<Input>(begun.input);
-  const [draft, setDraft] = useState<Draft>(begun.draft);
+  const [draft, setDraft] = useState<ComparisonDraft>(begun.draft);
   const [intent, setIntent] = useState<Comparison["intent"]>("exploratory");
   const [sent, setSent] = useState<Sent | null>(null);
   const keyOf = useIdempotencyKey();
@@ -182,7 +182,7 @@ function StartCard({
 /** The issues of a refusal that still apply, by their place in the form. */
 function useIssues(failure: Failure | null, sent: Sent | null, { input, draft }: Sent) {
   return useMemo(() => {
-    const all = issuesOf(failure, sent?.input ?? null);
+    const all = fieldIssues(failure, sent?.input ?? null);
     const isOfCompetitor = ({ loc }: { loc: (string | number)[] }) => loc[0] === "competitors";
     return {
       input: standing(

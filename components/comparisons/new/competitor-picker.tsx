@@ -2,7 +2,7 @@
 import { Plus } from "lucide-react";
 import type { ReactNode } from "react";
 import type { FieldIssue } from "@/components/data/trpc";
-import { schemaOf } from "@/components/playground/input/input-form";
+import { inputSchemaOf } from "@/components/playground/input/input-form";
 import type { Input } from "@/components/playground/schema";
 import { Button } from "@/components/ui/button";
 import { Section } from "@/components/ui/card";
@@ -12,19 +12,19 @@ import { Label } from "@/components/ui/label";
 import type { CapabilityDescriptor } from "@/server/contract/capabilities";
 import type { CompetitorOptions } from "@/server/contract/comparisons";
 import { MOST_COMPETITORS } from "@/server/contract/enums";
-import { countOf, type Draft, isFull } from "./draft";
+import { type ComparisonDraft, competitorCount, isFull } from "./draft";
 import { RecipeFields } from "./recipe-fields";
 
 type Props = {
   projectId: string;
   capability: CapabilityDescriptor;
   options: CompetitorOptions;
-  draft: Draft;
+  draft: ComparisonDraft;
   input: Input;
   disabled: boolean;
   /** The validation errors of competitors, by their position in the list. */
   issues: FieldIssue[];
-  onChange(draft: Draft): void;
+  onChange(draft: ComparisonDraft): void;
 };
 
 /** Picks two to four competitors: models, profiles, or recipes that change fields of the request. */
@@ -37,7 +37,7 @@ export function CompetitorPicker(props: Props) {
   const away = options.providers.filter((each) => !there.includes(each));
   const toggle = (pin: string) =>
     onChange({ ...draft, pins: without(draft.pins, pin) ?? [...draft.pins, pin] });
-  const isProfile = (key: string, version: string) => (each: Draft["profiles"][number]) =>
+  const isProfile = (key: string, version: string) => (each: ComparisonDraft["profiles"][number]) =>
     each.profileKey === key && each.profileVersion === version;
 
   return (
@@ -45,7 +45,7 @@ export function CompetitorPicker(props: Props) {
       title="Competitors"
       hint={
         <span role="status">
-          {countOf(draft)} selected, 2 to {MOST_COMPETITORS} allowed
+          {competitorCount(draft)} selected, 2 to {MOST_COMPETITORS} allowed
         </span>
       }
       bodyClassName="space-y-5"
@@ -137,14 +137,14 @@ function Recipes({
   onChange,
 }: Props & { full: boolean }) {
   const before = draft.pins.length + draft.profiles.length;
-  const set = (recipes: Draft["recipes"]) => onChange({ ...draft, recipes });
+  const set = (recipes: ComparisonDraft["recipes"]) => onChange({ ...draft, recipes });
   return (
     <>
       {draft.recipes.map((recipe, at) => (
         <RecipeFields
           key={recipe.id}
           projectId={projectId}
-          schema={schemaOf(capability)}
+          schema={inputSchemaOf(capability)}
           fields={options.recipes.inputFields}
           recipe={recipe}
           place={at}

@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
 import type { CompetitorOptions } from "@/server/contract/comparisons";
 import {
+  comparisonDraft,
+  competitorCount,
   competitorName,
   competitorsOf,
-  countOf,
-  draftOf,
   isEnough,
   isFull,
   NO_COMPETITORS,
@@ -20,7 +20,7 @@ const model = (providerPin: string, available = true) => ({
   available,
   reason: available ? null : "No account is connected.",
 });
-const begun = (...providers: CompetitorOptions["providers"]) => draftOf({ providers }).pins;
+const begun = (...providers: CompetitorOptions["providers"]) => comparisonDraft({ providers }).pins;
 const recipe = (overrides: Recipe["overrides"], label = ""): Recipe => ({ id: "1", label, overrides });
 
 test("the form starts with one model per available provider, or two models of the only provider", () => {
@@ -42,7 +42,11 @@ test("a comparison has two to four competitors", () => {
   expect([1, 2, 4, 5].map((count) => isEnough(of(count)))).toEqual([false, true, true, false]);
   expect([3, 4].map((count) => isFull(of(count)))).toEqual([false, true]);
   expect(
-    countOf({ pins: ["a"], profiles: [{ profileKey: "p", profileVersion: "1" }], recipes: [recipe([])] }),
+    competitorCount({
+      pins: ["a"],
+      profiles: [{ profileKey: "p", profileVersion: "1" }],
+      recipes: [recipe([])],
+    }),
   ).toBe(3);
 });
 

@@ -7,16 +7,16 @@ type Json = Extract<Competitor, { axis: "recipe" }>["inputOverrides"];
 export type Override = { field: string; value: unknown; isLeftOut: boolean };
 export type Recipe = { id: string; label: string; overrides: Override[] };
 /** The chosen competitors, as form state. */
-export type Draft = {
+export type ComparisonDraft = {
   pins: string[];
   profiles: { profileKey: string; profileVersion: string }[];
   recipes: Recipe[];
 };
 
-export const NO_COMPETITORS: Draft = { pins: [], profiles: [], recipes: [] };
+export const NO_COMPETITORS: ComparisonDraft = { pins: [], profiles: [], recipes: [] };
 
 /** The initial choice: one model per available provider, filled up with more models to the minimum. */
-export function draftOf({ providers }: Pick<CompetitorOptions, "providers">): Draft {
+export function comparisonDraft({ providers }: Pick<CompetitorOptions, "providers">): ComparisonDraft {
   const there = providers.filter(({ available }) => available);
   const first = there.filter(
     (each, at) => there.findIndex(({ provider }) => provider === each.provider) === at,
@@ -27,13 +27,14 @@ export function draftOf({ providers }: Pick<CompetitorOptions, "providers">): Dr
   return { ...NO_COMPETITORS, pins: chosen.map(({ providerPin }) => providerPin) };
 }
 
-export const countOf = ({ pins, profiles, recipes }: Draft) => pins.length + profiles.length + recipes.length;
-export const isFull = (draft: Draft) => countOf(draft) >= MOST_COMPETITORS;
-export const isEnough = (draft: Draft) =>
-  countOf(draft) >= FEWEST_COMPETITORS && !(countOf(draft) > MOST_COMPETITORS);
+export const competitorCount = ({ pins, profiles, recipes }: ComparisonDraft) =>
+  pins.length + profiles.length + recipes.length;
+export const isFull = (draft: ComparisonDraft) => competitorCount(draft) >= MOST_COMPETITORS;
+export const isEnough = (draft: ComparisonDraft) =>
+  competitorCount(draft) >= FEWEST_COMPETITORS && !(competitorCount(draft) > MOST_COMPETITORS);
 
 /** The competitors of a draft: providers, then profiles, then recipes. */
-export function competitorsOf({ pins, profiles, recipes }: Draft): Competitor[] {
+export function competitorsOf({ pins, profiles, recipes }: ComparisonDraft): Competitor[] {
   return [
     ...pins.map((providerPin) => ({ axis: "provider" as const, providerPin })),
     ...profiles.map((profile) => ({ axis: "profile" as const, ...profile })),
@@ -46,7 +47,7 @@ export function competitorsOf({ pins, profiles, recipes }: Draft): Competitor[] 
 }
 
 /** The fields that every competitor changes, so that the request's own value is unused. */
-export function variedByAll({ pins, profiles, recipes }: Draft): string[] {
+export function variedByAll({ pins, profiles, recipes }: ComparisonDraft): string[] {
   if (pins.length + profiles.length > 0) return [];
   const [first, ...others] = recipes.map((recipe) => Object.keys(Object(overridesOf(recipe))));
   return (first ?? []).filter((field) => others.every((fields) => fields.includes(field)));

@@ -1,7 +1,7 @@
 "use client";
 import type { z } from "zod";
 import { column } from "@/components/blocks/list/columns";
-import { type Column, ResourceTable } from "@/components/blocks/list/resource-table";
+import { ResourceTable, type TableColumn } from "@/components/blocks/list/resource-table";
 import { Amount } from "@/components/blocks/money/amount";
 import { useTRPCClient } from "@/components/data/trpc";
 import { LivePrice } from "@/components/playground/live-price";
@@ -35,7 +35,7 @@ export function Estimate({ projectId, capabilityKey, body, enabled, hasUnread }:
 
 const inDollars = (usd: number) => <Amount of={Math.round(usd * 1_000_000)} />;
 
-const COLUMNS: Column<ComparisonEstimate["competitors"][number]>[] = [
+const COLUMNS: TableColumn<ComparisonEstimate["competitors"][number]>[] = [
   {
     header: "Competitor",
     card: "title",

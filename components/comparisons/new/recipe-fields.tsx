@@ -2,9 +2,9 @@
 import { Trash2 } from "lucide-react";
 import type { FieldIssue } from "@/components/data/trpc";
 import { SchemaField } from "@/components/playground/input/fields";
-import type { Form } from "@/components/playground/input/frame";
+import type { FormFieldProps } from "@/components/playground/input/frame";
 import type { Input } from "@/components/playground/schema";
-import { labelOf, type Path, type Schema, settle, withValue } from "@/components/playground/schema";
+import { fieldLabel, type InputSchema, type Path, settle, withValue } from "@/components/playground/schema";
 import { Button } from "@/components/ui/button";
 import { Checkbox } from "@/components/ui/checkbox";
 import { Input as TextInput } from "@/components/ui/input";
@@ -26,7 +26,7 @@ export function RecipeFields({
   onRemove,
 }: {
   projectId: string;
-  schema: Schema;
+  schema: InputSchema;
   /** The names of the fields that may be changed. */
   fields: string[];
   recipe: Recipe;
@@ -42,7 +42,7 @@ export function RecipeFields({
   // Keeps field ids unique across the request and other recipes.
   const prefix = `recipe-${place}`;
   const set = (overrides: Override[]) => onChange({ overrides });
-  const form: Form = {
+  const form: FormFieldProps = {
     root: schema,
     projectId,
     disabled,
@@ -113,7 +113,7 @@ export function RecipeFields({
           className="h-8 text-sm"
           value=""
           disabled={disabled}
-          options={left.map((field) => ({ value: field, label: labelOf(field) }))}
+          options={left.map((field) => ({ value: field, label: fieldLabel(field) }))}
           onValueChange={(field) =>
             set([
               ...recipe.overrides,
@@ -127,13 +127,14 @@ export function RecipeFields({
 }
 
 /** The initial value of a field that the request omits. */
-const presetOf = (schema: Schema, field: string) => settle(schema.properties?.[field] ?? {}, schema).default;
+const presetOf = (schema: InputSchema, field: string) =>
+  settle(schema.properties?.[field] ?? {}, schema).default;
 
 type Props = {
-  form: Form;
+  form: FormFieldProps;
   prefix: string;
   override: Override;
-  schema: Schema;
+  schema: InputSchema;
   isRequired: boolean;
   onChange(change: Partial<Override>): void;
   onRemove(): void;
@@ -146,7 +147,7 @@ function OverrideField({ form, prefix, override, schema, isRequired, onChange, o
     <div className="space-y-2 border-l-2 border-line pl-3">
       {isLeftOut ? (
         <p className="text-sm text-muted">
-          <span className="font-medium text-text">{labelOf(field)}</span> is omitted.
+          <span className="font-medium text-text">{fieldLabel(field)}</span> is omitted.
         </p>
       ) : (
         <SchemaField name={field} schema={schema} form={form} path={[prefix, field]} value={value} required />
@@ -161,13 +162,13 @@ function OverrideField({ form, prefix, override, schema, isRequired, onChange, o
               onCheckedChange={(checked) => onChange({ isLeftOut: checked === true })}
             />
             <Label htmlFor={leaveId} className="text-xs font-normal">
-              Omit {labelOf(field).toLowerCase()}
+              Omit {fieldLabel(field).toLowerCase()}
             </Label>
           </span>
         )}
         <Button size="sm" variant="ghost" disabled={form.disabled} onClick={onRemove}>
           Reset field
-          <span className="sr-only">: {labelOf(field).toLowerCase()}</span>
+          <span className="sr-only">: {fieldLabel(field).toLowerCase()}</span>
         </Button>
       </div>
     </div>

@@ -1,11 +1,11 @@
 "use client";
 import { FileBox, Rocket } from "lucide-react";
 import { soonWhile, useLive } from "@/components/blocks/data/use-live";
-import { CreateKey, FirstCommand } from "@/components/blocks/feedback/first-command";
+import { CreateKeyLink, FirstCommand } from "@/components/blocks/feedback/first-command";
 import { column } from "@/components/blocks/list/columns";
 import { toOptions } from "@/components/blocks/list/filter-bar";
 import { ListTable } from "@/components/blocks/list/list-card";
-import { type Column, RowLink } from "@/components/blocks/list/resource-table";
+import { RowLink, type TableColumn } from "@/components/blocks/list/resource-table";
 import { Reason } from "@/components/blocks/status/reason";
 import { WorkCell } from "@/components/blocks/work/work";
 import { useTRPC } from "@/components/data/trpc";
@@ -16,11 +16,11 @@ import { Elapsed } from "@/components/time/moment";
 import { TERMINAL } from "@/server/contract/enums";
 import type { JobListItem } from "@/server/contract/jobs";
 import type { OfWork } from "@/server/contract/work";
-import { hasFilter, type ListState, listHref, toJobsQuery } from "./list-state";
+import { hasFilter, type JobListState, listHref, toJobsQuery } from "./list-state";
 
 type Props = {
   projectId: string;
-  state: ListState;
+  state: JobListState;
   /** The capability keys to filter by. */
   capabilities: string[];
   /** The API's base URL, for the example in an empty project. */
@@ -34,7 +34,7 @@ export function JobHistory({ projectId, state, capabilities, baseUrl }: Props) {
     trpc.jobs.list.queryOptions(toJobsQuery(projectId, state)),
     soonWhile(({ items }) => items.some(isUnderWay)),
   );
-  const hrefOf = (next: ListState) => listHref(projectId, next);
+  const hrefOf = (next: JobListState) => listHref(projectId, next);
   return (
     <ListTable
       filters={[
@@ -67,7 +67,7 @@ const OUTCOMES = [
   { value: "reusable", label: "With reusable output" },
 ];
 
-const columnsOf = (projectId: string): Column<OfWork<JobListItem>>[] => [
+const columnsOf = (projectId: string): TableColumn<OfWork<JobListItem>>[] => [
   column.title("Job", ({ work, capabilityKey, jobId }) => (
     <WorkCell work={work} otherwise={capabilityKey}>
       <RowLink href={`/projects/${projectId}/jobs/${jobId}`} id={jobId} />
@@ -111,7 +111,7 @@ function FirstJob({ baseUrl, projectId }: { baseUrl: string; projectId: string }
     <FirstCommand
       icon={Rocket}
       title="Run your first job"
-      action={<CreateKey projectId={projectId} />}
+      action={<CreateKeyLink projectId={projectId} />}
       baseUrl={baseUrl}
       path="/v1/capabilities/text.general.fast.v1/jobs"
       body={`{

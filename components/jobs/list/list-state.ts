@@ -1,18 +1,23 @@
-import { idOf, listState, oneOf, textOf } from "@/components/blocks/list/list-state";
+import { idOf, listState, oneOf, textParam } from "@/components/blocks/list/list-state";
 import { hrefOf } from "@/components/ui/paging";
 import { JOB_OUTCOMES, JOB_STATUSES } from "@/server/contract/enums";
 
 /** The job history's filters and position as its URL has them. An unknown value counts as absent. */
 export const { read: readListState, isFiltered: hasFilter } = listState(
-  { status: oneOf(JOB_STATUSES), capability: textOf(128), outcome: oneOf(JOB_OUTCOMES), tag: textOf(256) },
+  {
+    status: oneOf(JOB_STATUSES),
+    capability: textParam(128),
+    outcome: oneOf(JOB_OUTCOMES),
+    tag: textParam(256),
+  },
   idOf("wfr"),
 );
-export type ListState = ReturnType<typeof readListState>;
+export type JobListState = ReturnType<typeof readListState>;
 
 const PAGE_SIZE = 25;
 
 /** The jobs router's query for a state. */
-export function toJobsQuery(projectId: string, state: ListState) {
+export function toJobsQuery(projectId: string, state: JobListState) {
   return {
     project_id: projectId,
     status: state.status,
@@ -25,6 +30,6 @@ export function toJobsQuery(projectId: string, state: ListState) {
 }
 
 /** The URL of a state; without filters or a position it is the bare path. */
-export function listHref(projectId: string, state: ListState): string {
+export function listHref(projectId: string, state: JobListState): string {
   return hrefOf(`/projects/${projectId}/jobs`, state);
 }

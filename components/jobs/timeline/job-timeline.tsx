@@ -9,7 +9,7 @@ import { TERMINAL } from "@/server/contract/enums";
 import type { JobEvent } from "@/server/contract/job-events";
 import type { Job } from "@/server/contract/jobs";
 import { useJobEvents } from "../job-events";
-import { spansOf } from "./spans";
+import { jobSpans } from "./spans";
 
 /** Titles of events whose type does not explain itself. */
 const TITLES: Record<string, string> = {
@@ -53,7 +53,7 @@ function JobWaterfall({ job, events }: { job: Job; events: readonly JobEvent[] }
   const nowMs = useNow(!TERMINAL.includes(job.status));
   return (
     <Section title="Timing" id="timing-title">
-      <Waterfall label="Timing" spans={spansOf(events, nowMs)} />
+      <Waterfall label="Timing" spans={jobSpans(events, nowMs)} />
     </Section>
   );
 }

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { spansOf } from "./spans";
+import { jobSpans } from "./spans";
 
 const at = (ms: number) => new Date(Date.UTC(2026, 10, 22) + ms).toISOString();
 const event = (type: string, ms: number, payload = {}) => ({
@@ -8,7 +8,7 @@ const event = (type: string, ms: number, payload = {}) => ({
   payload,
 });
 const shown = (events: ReturnType<typeof event>[], nowMs = 0) =>
-  spansOf(events, Date.parse(at(nowMs))).map(({ name, fromMs, toMs }) => [name, fromMs, toMs]);
+  jobSpans(events, Date.parse(at(nowMs))).map(({ name, fromMs, toMs }) => [name, fromMs, toMs]);
 
 test("a job's timing is its phases in order, without what happens within one or after its end", () => {
   const events = [
@@ -48,6 +48,6 @@ test("the phase in which a job failed names the code; a job without events has n
     event("started", 10),
     event("failed", 40, { code: "ProviderRejected" }),
   ];
-  expect(spansOf(failed, 0).at(1)).toMatchObject({ outcome: "ProviderRejected", wentWell: false, toMs: 40 });
-  expect(spansOf([], 0)).toEqual([]);
+  expect(jobSpans(failed, 0).at(1)).toMatchObject({ outcome: "ProviderRejected", wentWell: false, toMs: 40 });
+  expect(jobSpans([], 0)).toEqual([]);
 });

@@ -18,7 +18,7 @@ const PHASES: Record<string, Pick<Span, "name" | "kind"> | null> = {
 type Timed = Pick<JobEvent, "type" | "createdAt" | "payload">;
 
 /** A job's phases in order and their total; an unfinished one lasts until `nowMs`. Empty before the first event. */
-export function spansOf(events: readonly Timed[], nowMs: number): Span[] {
+export function jobSpans(events: readonly Timed[], nowMs: number): Span[] {
   const turns = events.filter(({ type }) => PHASES[type] !== undefined);
   const [first] = turns;
   if (!first) return [];

@@ -1,11 +1,11 @@
 import { expect, test } from "vitest";
-import { diffLines, folded, type Line, type Row, unified } from "@/components/blocks/diff/diff-lines";
-import { compare, textOf } from "./compare";
+import { type DiffLine, type DiffRow, diffLines, folded, unified } from "@/components/blocks/diff/diff-lines";
+import { compareRevisions, revisionText } from "./compare";
 
-const marked = (line: Line | null) =>
+const marked = (line: DiffLine | null) =>
   line?.pieces.map(({ text, isChanged }) => (isChanged ? `[${text}]` : text)).join("") ?? null;
-const sides = (rows: Row[]) => rows.map(({ older, newer }) => [marked(older), marked(newer)]);
-const plain = (line: Line) => line.pieces.map(({ text }) => text).join("");
+const sides = (rows: DiffRow[]) => rows.map(({ older, newer }) => [marked(older), marked(newer)]);
+const plain = (line: DiffLine) => line.pieces.map(({ text }) => text).join("");
 
 test("a changed line is beside its old version, with changed words marked on both sides", () => {
   const rows = diffLines(
@@ -124,7 +124,7 @@ test("members are compared in reading order, custom ones too, without those that
     summary: "Read drawings",
     need: "All of them",
   };
-  const changes = compare(
+  const changes = compareRevisions(
     { ...base, constraints: { maxLatencySeconds: 30 }, contact: "Ann" },
     { ...base, need: "Most of them", acceptanceCases: [{ input: 1 }], contact: "Ann" },
   );
@@ -135,22 +135,24 @@ test("members are compared in reading order, custom ones too, without those that
     ["Acceptance cases", "added"],
     ["contact", "same"],
   ]);
-  expect(compare(base, { ...base, projectId: "cpr_1" }).map(({ member }) => member)).toContain("projectId");
+  expect(compareRevisions(base, { ...base, projectId: "cpr_1" }).map(({ member }) => member)).toContain(
+    "projectId",
+  );
 });
 
 test("JSON is compared by content: member order does not count as a change", () => {
-  const [change] = compare(
+  const [change] = compareRevisions(
     { constraints: { a: 1, b: { c: 2, d: 3 } } },
     { constraints: { b: { d: 3, c: 2 }, a: 1 } },
   );
   expect(change?.change).toBe("same");
-  expect(textOf({ b: 1, a: [2] })).toBe('{\n  "a": [\n    2\n  ],\n  "b": 1\n}');
-  const [changed] = compare({ constraints: { a: 1 } }, { constraints: { a: 2 } });
+  expect(revisionText({ b: 1, a: [2] })).toBe('{\n  "a": [\n    2\n  ],\n  "b": 1\n}');
+  const [changed] = compareRevisions({ constraints: { a: 1 } }, { constraints: { a: 2 } });
   expect(changed).toMatchObject({ isProse: false, change: "changed" });
   expect(sides(changed?.rows ?? [])).toContainEqual(['  "a": [1]', '  "a": [2]']);
 });
 
 test("a member that changed from text to JSON is shown as both", () => {
-  const [change] = compare({ contact: "Ann" }, { contact: { name: "Ann" } });
+  const [change] = compareRevisions({ contact: "Ann" }, { contact: { name: "Ann" } });
   expect(change).toMatchObject({ isProse: false, change: "changed" });
 });

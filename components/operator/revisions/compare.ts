@@ -1,4 +1,4 @@
-import { diffLines, type Row } from "@/components/blocks/diff/diff-lines";
+import { type DiffRow, diffLines } from "@/components/blocks/diff/diff-lines";
 import type { RequestRevision } from "@/server/contract/requests";
 
 /** The change of one member of a request between two revisions. */
@@ -8,7 +8,7 @@ export type MemberChange = {
   /** True for a person's text, false for JSON. */
   isProse: boolean;
   change: "same" | "changed" | "added" | "removed";
-  rows: Row[];
+  rows: DiffRow[];
 };
 
 type Content = RequestRevision["content"];
@@ -26,17 +26,17 @@ const LABELS = new Map<string, string>(KNOWN);
 const FORMAL = new Set(["schemaVersion", "projectId"]);
 
 /** A revision's members in reading order: ours first, then the caller's own. */
-export function membersOf(...contents: Content[]): string[] {
+function membersOf(...contents: Content[]): string[] {
   const own = new Set(contents.flatMap((content) => Object.keys(content)));
   const known = KNOWN.map(([member]) => member).filter((member) => own.delete(member));
   return [...known, ...[...own].sort()];
 }
 
-export const labelOf = (member: string) => LABELS.get(member) ?? member;
+const labelOf = (member: string) => LABELS.get(member) ?? member;
 export const isFormal = (member: string) => FORMAL.has(member);
 
 /** A member as text: text unchanged, anything else as JSON with sorted members. Null if the member is absent. */
-export function textOf(value: unknown): string | null {
+export function revisionText(value: unknown): string | null {
   if (value === undefined) return null;
   return typeof value === "string" ? value : (JSON.stringify(sorted(value), null, 2) ?? null);
 }
@@ -50,9 +50,9 @@ function sorted(value: unknown): unknown {
 }
 
 /** Compares two revisions member by member. */
-export function compare(older: Content, newer: Content): MemberChange[] {
+export function compareRevisions(older: Content, newer: Content): MemberChange[] {
   return membersOf(older, newer).flatMap((member) => {
-    const [before, after] = [textOf(older[member]), textOf(newer[member])];
+    const [before, after] = [revisionText(older[member]), revisionText(newer[member])];
     const change =
       before === after ? "same" : before === null ? "added" : after === null ? "removed" : "changed";
     if (change === "same" && isFormal(member)) return [];

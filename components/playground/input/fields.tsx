@@ -4,10 +4,10 @@ import {
   blankOf,
   boundsOf,
   type Field,
+  fieldLabel,
   fieldOf,
-  labelOf,
+  type InputSchema,
   pathId,
-  type Schema,
   singularOf,
   variantName,
   variantOf,
@@ -18,10 +18,15 @@ import { Label } from "@/components/ui/label";
 import { Select } from "@/components/ui/select";
 import { ArtifactField, Base64Field } from "./file-fields";
 import { type DrawnProps, Framed, Issues, issuesAt, labelFor, type Props, RequiredMark } from "./frame";
-import { ChoiceField, JsonField, NumberField, SwitchField, TextField } from "./value-fields";
+import { ChoiceInput, JsonField, NumberField, SwitchField, TextInput } from "./value-fields";
 
 /** An object's fields: required ones first, then the others, folded while none of them is set. */
-export function ObjectFields({ form, path, schema, value }: Omit<Props, "required"> & { schema: Schema }) {
+export function ObjectFields({
+  form,
+  path,
+  schema,
+  value,
+}: Omit<Props, "required"> & { schema: InputSchema }) {
   const properties = Object.entries(schema.properties ?? {});
   const isNeeded = (name: string) => schema.required?.includes(name) ?? false;
   const values = (value ?? {}) as Record<string, unknown>; // an object, or undefined until one of its fields is set
@@ -31,7 +36,7 @@ export function ObjectFields({ form, path, schema, value }: Omit<Props, "require
     ([name]) =>
       values[name] !== undefined || form.issues.some(({ loc }) => String(loc[path.length]) === name),
   );
-  const draw = ([name, each]: [string, Schema]) => (
+  const draw = ([name, each]: [string, InputSchema]) => (
     <SchemaField
       key={name}
       form={form}
@@ -61,7 +66,7 @@ export function ObjectFields({ form, path, schema, value }: Omit<Props, "require
 }
 
 /** One form field, rendered from its schema. */
-export function SchemaField({ name, schema, ...props }: Props & { name: string; schema: Schema }) {
+export function SchemaField({ name, schema, ...props }: Props & { name: string; schema: InputSchema }) {
   const field = fieldOf(name, schema, props.form.root);
   return <Drawn field={field} name={name} {...props} />;
 }
@@ -69,11 +74,11 @@ export function SchemaField({ name, schema, ...props }: Props & { name: string; 
 function Drawn({ field, ...props }: Props & { name: string; field: Field }) {
   switch (field.kind) {
     case "text":
-      return <TextField field={field} {...props} />;
+      return <TextInput field={field} {...props} />;
     case "number":
       return <NumberField field={field} {...props} />;
     case "choice":
-      return <ChoiceField field={field} {...props} />;
+      return <ChoiceInput field={field} {...props} />;
     case "switch":
       return <SwitchField field={field} {...props} />;
     case "object":
@@ -188,7 +193,7 @@ function ListField({ field, form, path, name, value, required }: DrawnProps<"lis
             variant="ghost"
             size="icon-sm"
             disabled={form.disabled || list.length <= least}
-            aria-label={`Remove ${labelOf(singular).toLowerCase()} ${place + 1}`}
+            aria-label={`Remove ${fieldLabel(singular).toLowerCase()} ${place + 1}`}
             onClick={() => change(list.filter((_, other) => other !== place))}
           >
             <Trash2 aria-hidden />
@@ -201,7 +206,7 @@ function ListField({ field, form, path, name, value, required }: DrawnProps<"lis
         onClick={() => change([...list, blankOf(items, form.root)])}
       >
         <Plus aria-hidden />
-        Add {labelOf(singular).toLowerCase()}
+        Add {fieldLabel(singular).toLowerCase()}
       </Button>
     </fieldset>
   );

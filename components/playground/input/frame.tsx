@@ -4,16 +4,16 @@ import type { FieldIssue } from "@/components/data/trpc";
 import {
   boundsOf,
   type Field,
-  labelOf,
+  fieldLabel,
+  type InputSchema,
   type Path,
   pathId,
-  type Schema,
 } from "@/components/playground/schema";
 import { Label } from "@/components/ui/label";
 
 /** The props that every form field shares. */
-export type Form = {
-  root: Schema;
+export type FormFieldProps = {
+  root: InputSchema;
   /** Null if uploads are not available here. */
   projectId: string | null;
   disabled: boolean;
@@ -21,14 +21,15 @@ export type Form = {
   set(path: Path, value: unknown): void;
 };
 
-export type Props = { form: Form; path: Path; value: unknown; required?: boolean };
+export type Props = { form: FormFieldProps; path: Path; value: unknown; required?: boolean };
 
 /** Some issues have list indexes as numbers, some as strings. */
 const samePath = (a: Path, b: Path) =>
   a.length === b.length && a.every((step, place) => String(step) === String(b[place]));
 
 /** The issues at exactly this path. */
-export const issuesAt = (form: Form, path: Path) => form.issues.filter(({ loc }) => samePath(loc, path));
+export const issuesAt = (form: FormFieldProps, path: Path) =>
+  form.issues.filter(({ loc }) => samePath(loc, path));
 
 /** The props of a field of one kind. */
 export type DrawnProps<K extends Field["kind"]> = Props & {
@@ -39,7 +40,7 @@ export type DrawnProps<K extends Field["kind"]> = Props & {
 /** A list entry is named by its list and index. */
 export const labelFor = ({ name, path }: { name: string; path: Path }) => {
   const last = path.at(-1);
-  return typeof last === "number" ? `${labelOf(name)} ${last + 1}` : labelOf(name);
+  return typeof last === "number" ? `${fieldLabel(name)} ${last + 1}` : fieldLabel(name);
 };
 
 /** The attributes that tie a control to its label, hint and issues. */
@@ -64,7 +65,7 @@ export function Framed({
   schema,
   actions,
   children,
-}: Props & { name: string; schema: Schema; actions?: ReactNode; children(aria: Aria): ReactNode }) {
+}: Props & { name: string; schema: InputSchema; actions?: ReactNode; children(aria: Aria): ReactNode }) {
   const id = pathId(path);
   const issues = issuesAt(form, path);
   const help = schema.description ?? null;

@@ -1,15 +1,16 @@
 "use client";
 import { useState } from "react";
+import { isJsonObject } from "@/components/blocks/data/unknown";
 import type { FieldIssue } from "@/components/data/trpc";
-import { exampleInput, isObject } from "@/components/playground/example";
-import { blankOf, type Input, type Path, type Schema, withValue } from "@/components/playground/schema";
+import { exampleInput } from "@/components/playground/example";
+import { blankOf, type Input, type InputSchema, type Path, withValue } from "@/components/playground/schema";
 import { Section } from "@/components/ui/card";
 import { Notice } from "@/components/ui/notice";
 import { Select } from "@/components/ui/select";
 import { Tabs, TabsContent, TabsList, TabsTrigger } from "@/components/ui/tabs";
 import type { CapabilityDescriptor } from "@/server/contract/capabilities";
 import { ObjectFields } from "./fields";
-import type { Form } from "./frame";
+import type { FormFieldProps } from "./frame";
 import { JsonText } from "./json-text";
 
 /** A capability's input as a form and as JSON, two views of one value, with examples to start from. */
@@ -36,8 +37,8 @@ export function InputForm({
   onChange(change: Input | ((before: Input) => Input)): void;
 }) {
   const [view, setView] = useState("form");
-  const schema = schemaOf(capability);
-  const form: Form = {
+  const schema = inputSchemaOf(capability);
+  const form: FormFieldProps = {
     root: schema,
     projectId,
     disabled,
@@ -90,7 +91,7 @@ export function InputForm({
             aria={{}}
             value={input}
             disabled={disabled}
-            onChange={(value) => isObject(value) && onChange(value)}
+            onChange={(value) => isJsonObject(value) && onChange(value)}
             label="Input as JSON"
             holds="object"
             className="min-h-64"
@@ -102,13 +103,13 @@ export function InputForm({
 }
 
 /** The form's initial value: the first example, or the smallest valid input. */
-export function firstInput(capability: CapabilityDescriptor): Input {
-  const schema = schemaOf(capability);
+export function initialInput(capability: CapabilityDescriptor): Input {
+  const schema = inputSchemaOf(capability);
   return exampleInput(capability, 0) ?? (blankOf(schema, schema) as Input);
 }
 
 /** The input's schema, which we publish as JSON Schema. */
-export const schemaOf = (capability: CapabilityDescriptor): Schema => capability.inputSchema;
+export const inputSchemaOf = (capability: CapabilityDescriptor): InputSchema => capability.inputSchema;
 
 function Examples({
   capability,

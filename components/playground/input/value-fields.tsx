@@ -1,5 +1,5 @@
 "use client";
-import { labelOf, pathId } from "@/components/playground/schema";
+import { fieldLabel, pathId } from "@/components/playground/schema";
 import { Checkbox } from "@/components/ui/checkbox";
 import { Input } from "@/components/ui/input";
 import { Label } from "@/components/ui/label";
@@ -10,7 +10,7 @@ import { JsonText } from "./json-text";
 
 /* Fields of single values. */
 
-export function TextField(props: DrawnProps<"text">) {
+export function TextInput(props: DrawnProps<"text">) {
   const { field, form, path, value, required } = props;
   const shared = {
     value: typeof value === "string" ? value : value === undefined ? "" : String(value),
@@ -57,7 +57,7 @@ export function NumberField(props: DrawnProps<"number">) {
 
 const UNSET = " unset";
 
-export function ChoiceField(props: DrawnProps<"choice">) {
+export function ChoiceInput(props: DrawnProps<"choice">) {
   const { field, form, path, value, required } = props;
   const { default: preset } = field.schema;
   const shown = value === undefined ? UNSET : JSON.stringify(value);
@@ -96,7 +96,7 @@ export function SwitchField({ field, form, path, name, value }: DrawnProps<"swit
           aria-describedby={description ? `${id}-hint` : undefined}
           onCheckedChange={(checked) => form.set(path, checked === true)}
         />
-        <Label htmlFor={id}>{labelOf(name)}</Label>
+        <Label htmlFor={id}>{fieldLabel(name)}</Label>
       </div>
       {description && (
         <p id={`${id}-hint`} className="pl-6 text-xs text-muted">

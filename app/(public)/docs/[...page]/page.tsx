@@ -1,6 +1,6 @@
 import type { Metadata } from "next";
 import { notFound } from "next/navigation";
-import { DocsPage, WRITTEN } from "@/components/docs/docs-page";
+import { DocsPage, MARKDOWN_STYLES } from "@/components/docs/docs-page";
 import { addressOf, contents, docsPages, htmlOf, pageAt, titleOf } from "@/server/api/docs-pages";
 
 /** Rendered once, at build time: the pages change only with the code. */
@@ -35,7 +35,7 @@ export default async function WrittenPage(props: Props) {
   return (
     <DocsPage contents={await contents()} current={addressOf(page.name)} headings={headings}>
       {/* biome-ignore lint/security/noDangerouslySetInnerHtml: the pages are our own */}
-      <article className={WRITTEN} dangerouslySetInnerHTML={{ __html: html }} />
+      <article className={MARKDOWN_STYLES} dangerouslySetInnerHTML={{ __html: html }} />
       <p className="mt-8 text-sm text-muted">
         <a className="text-link underline" href={`/docs/${page.name}`}>
           This page as Markdown

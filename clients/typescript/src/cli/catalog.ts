@@ -36,7 +36,7 @@ export async function findCapability(terminal: Terminal, options: Common, words:
   );
 }
 
-export async function describeCapability(terminal: Terminal, options: Common, key: string): Promise<void> {
+export async function printCapability(terminal: Terminal, options: Common, key: string): Promise<void> {
   const path = { capability_key: key };
   const found = await clientOf(options, true).get("/v1/capabilities/{capability_key}", { params: { path } });
   const { title, description, inputSchema, examples, readySummary } = found;

@@ -2,7 +2,7 @@ import { hostname } from "node:os";
 import { type Client, createClient } from "../client";
 import type { Schemas } from "../core";
 import { CapstanError } from "../errors";
-import { sleep } from "../transport";
+import { delay } from "../transport";
 import type { Terminal } from "./terminal";
 
 /** The name of this machine on the approval page, and in the person's lists of keys and sessions. */
@@ -28,7 +28,7 @@ async function approved(
   for (let seconds = interval; ; ) {
     if (Date.now() + seconds * 1000 > deadline)
       throw notApproved("The code expired before it was approved. Run `capstan login` again.");
-    await sleep(seconds * 1000);
+    await delay(seconds * 1000);
     try {
       return await open.post("/v1/auth/device/token", { body: { deviceCode } });
     } catch (error) {

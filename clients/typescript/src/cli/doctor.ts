@@ -1,6 +1,6 @@
 import { createClient } from "../client";
 import { CapstanError } from "../errors";
-import { type Common, clientOf, readSaved, settingsOf } from "./settings";
+import { type Common, clientOf, commandSettings, readSaved } from "./settings";
 import { Ended, EXIT_CODES, type Terminal } from "./terminal";
 
 /** Shows the key's identity, project and environment. */
@@ -24,7 +24,7 @@ export async function whoami(terminal: Terminal, options: Common): Promise<void>
     `environment   ${session.environment}`,
     `scopes        ${session.scopes.join(" ")}`,
     `expires       ${session.expiresAt ?? "never"}`,
-    `service       ${settingsOf(options).baseUrl} ${session.apiVersion}`,
+    `service       ${commandSettings(options).baseUrl} ${session.apiVersion}`,
   ];
   terminal.answer({ ...session, context: place, login }, lines.join("\n"));
 }
@@ -33,7 +33,7 @@ type Check = { name: string; ok: boolean; detail: string; next?: string };
 
 /** Checks everything that a command needs, and says how to fix what is missing. */
 export async function doctor(terminal: Terminal, options: Common, capabilities: string[]): Promise<void> {
-  const settings = settingsOf(options);
+  const settings = commandSettings(options);
   const checks: Check[] = [];
   const client = createClient({ ...settings, retry: { attempts: 1 } });
   const check = async (name: string, next: string, work: () => Promise<string>) => {

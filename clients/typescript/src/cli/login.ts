@@ -2,8 +2,16 @@ import { createClient } from "../client";
 import { CapstanError } from "../errors";
 import { machineName, signInDevice } from "./device";
 import { readInput } from "./input";
-import { chooseProject, projectsOf } from "./projects";
-import { type Common, forget, readSaved, type Saved, save, settingsFile, settingsOf } from "./settings";
+import { chooseProject, projectsForKeys } from "./projects";
+import {
+  type Common,
+  commandSettings,
+  forgetSettings,
+  readSaved,
+  type Saved,
+  save,
+  settingsFile,
+} from "./settings";
 import { Ended, EXIT_CODES, type Terminal, UsageError } from "./terminal";
 
 export type LoginOptions = Common & { apiKey?: string; environment?: string; expiresInDays?: string };
@@ -12,7 +20,7 @@ const DAY_SECONDS = 86_400;
 
 /** Signs this machine in: a person approves it in a browser, then a key of one project is created for other commands. */
 export async function login(terminal: Terminal, options: LoginOptions): Promise<void> {
-  const { baseUrl } = settingsOf(options);
+  const { baseUrl } = commandSettings(options);
   if (options.apiKey !== undefined) return loginWithKey(terminal, options, baseUrl);
   const expiresInSeconds = daysOf(options.expiresInDays ?? "90") * DAY_SECONDS;
   const { sessionToken, sessionId, principalId, expiresAt } = await signInDevice(terminal, baseUrl);
@@ -50,7 +58,7 @@ async function keyFor(
 ) {
   const person = createClient({ baseUrl: login.baseUrl, apiKey: login.sessionToken });
   login.account = (await person.get("/v1/session/context")).identity.account;
-  const project = await chooseProject(terminal, await projectsOf(person), options.project);
+  const project = await chooseProject(terminal, await projectsForKeys(person), options.project);
   const active = project.environments.filter(({ status }) => status === "active");
   const usual = active.find(({ slug }) => slug === "development") ?? active[0];
   const environment = options.environment ?? usual?.slug ?? "development";
@@ -91,7 +99,7 @@ async function loginWithKey(terminal: Terminal, options: LoginOptions, baseUrl: 
 /** Undoes `login`: revokes the key that it created, ends the session, and removes the file. */
 export async function logout(terminal: Terminal): Promise<void> {
   const { revoked, left } = await endLogin(savedOrNothing());
-  forget();
+  forgetSettings();
   terminal.answer({ signedOut: true, revoked, left }, "Signed out.");
   tellLeft(terminal, left);
   if (left.length > 0) throw new Ended(EXIT_CODES.unavailable);

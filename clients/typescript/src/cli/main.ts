@@ -1,9 +1,9 @@
 import { Command, CommanderError } from "commander";
 import { runVerify } from "../../../../scripts/verify/command";
-import { describeCapability, findCapability, listCapabilities } from "./catalog";
+import { findCapability, listCapabilities, printCapability } from "./catalog";
 import { doctor, whoami } from "./doctor";
 import { login, logout } from "./login";
-import { settingsOf } from "./settings";
+import { commandSettings } from "./settings";
 import { Ended, EXIT_CODES, exitCodeOf, reportOf, type Terminal, terminalOf } from "./terminal";
 import * as work from "./work";
 
@@ -67,7 +67,7 @@ command(capabilities, "find <words...>", "find capabilities for an outcome, in y
   (words, options) => findCapability(terminal, options, words),
 );
 command(capabilities, "describe <capability>", "show a capability's input, modes and an example").action(
-  (key, options) => describeCapability(terminal, options, key),
+  (key, options) => printCapability(terminal, options, key),
 );
 
 command(program, "run <capability>", "run a capability")
@@ -78,7 +78,7 @@ command(program, "run <capability>", "run a capability")
   .option("--out <folder>", "wait, and save the artifacts in this folder")
   .option("--model <name>", "the model to prefer")
   .option("--idempotency-key <key>", "repeating a key returns the first run")
-  .action((capability, options) => work.run(terminal, options, capability));
+  .action((capability, options) => work.runCapability(terminal, options, capability));
 
 const jobs = group("jobs", "read and cancel jobs");
 command(jobs, "list", "list jobs, newest first")
@@ -113,7 +113,7 @@ program
   .allowUnknownOption()
   .argument("[arguments...]")
   .action(async (_, __, { args }: Command) => {
-    const publishedAt = async () => new URL("/.well-known/jwks.json", settingsOf({}).baseUrl).href;
+    const publishedAt = async () => new URL("/.well-known/jwks.json", commandSettings({}).baseUrl).href;
     const { code, out, error } = await runVerify(args, { program: "capstan verify", publishedAt });
     if (out) process.stdout.write(`${out}\n`);
     if (error) process.stderr.write(`${error}\n`);

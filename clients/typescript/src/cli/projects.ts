@@ -5,7 +5,7 @@ import { plain, type Terminal, table, UsageError } from "./terminal";
 type Project = Schemas["Project"];
 
 /** The active projects in which this person may create a key, with the names of their organizations. */
-export async function projectsOf(person: Client): Promise<[Project, string][]> {
+export async function projectsForKeys(person: Client): Promise<[Project, string][]> {
   const found: [Project, string][] = [];
   const { items: organizations } = await person.get("/v1/organizations");
   for (const { organizationId, displayName, role } of organizations) {

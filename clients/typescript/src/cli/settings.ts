@@ -45,7 +45,7 @@ export function save(saved: Saved): void {
   renameSync(part, settingsFile());
 }
 
-export const forget = () => rmSync(settingsFile(), { force: true });
+export const forgetSettings = () => rmSync(settingsFile(), { force: true });
 
 /** The options of every command. */
 export type Common = { json?: boolean; baseUrl?: string; project?: string };
@@ -53,7 +53,7 @@ export type Common = { json?: boolean; baseUrl?: string; project?: string };
 const DEFAULT_BASE = "http://localhost:3000";
 
 /** The effective settings: options first, then the environment, then the saved ones. */
-export function settingsOf(options: Common): { baseUrl: string; apiKey?: string; projectId?: string } {
+export function commandSettings(options: Common): { baseUrl: string; apiKey?: string; projectId?: string } {
   const given = options.baseUrl || process.env.CAPSTAN_BASE_URL;
   const saved = readSaved();
   const baseUrl = given || saved.baseUrl || DEFAULT_BASE;
@@ -73,7 +73,7 @@ export function settingsOf(options: Common): { baseUrl: string; apiKey?: string;
 
 /** A client with these settings. With `isOpen` the command needs no key. */
 export function clientOf(options: Common, isOpen = false): Client {
-  const settings = settingsOf(options);
+  const settings = commandSettings(options);
   if (!settings.apiKey && !isOpen)
     throw new UsageError("No API key is set. Run `capstan login`, or set CAPSTAN_API_KEY.");
   try {

@@ -4,7 +4,7 @@ import { CapstanError } from "../errors";
 import { shortestMode } from "../run";
 import { saveArtifacts } from "./files";
 import { positive, readObject } from "./input";
-import { type Common, clientOf, settingsOf } from "./settings";
+import { type Common, clientOf, commandSettings } from "./settings";
 import { type Terminal, table, UsageError } from "./terminal";
 
 export type RunCommand = Common & {
@@ -18,7 +18,11 @@ export type RunCommand = Common & {
 };
 
 /** Runs a capability; without `--wait`, a job is returned as soon as it is submitted. */
-export async function run(terminal: Terminal, options: RunCommand, capability: string): Promise<void> {
+export async function runCapability(
+  terminal: Terminal,
+  options: RunCommand,
+  capability: string,
+): Promise<void> {
   const client = clientOf(options);
   const input = await readObject(options.input);
   const maxCostUsd = positive("--max-cost-usd", options.maxCostUsd);
@@ -84,7 +88,8 @@ export async function listJobs(
 ): Promise<void> {
   const client = clientOf(options);
   const limit = positive("--limit", options.limit) ?? 25;
-  const projectId = settingsOf(options).projectId ?? (await client.get("/v1/diagnostics/session")).projectId;
+  const projectId =
+    commandSettings(options).projectId ?? (await client.get("/v1/diagnostics/session")).projectId;
   if ((options.status || options.capability) && !projectId)
     throw new UsageError("--status and --capability need a project. Set one with --project.");
   const page = { limit, ...(options.cursor ? { cursor: options.cursor } : {}) };

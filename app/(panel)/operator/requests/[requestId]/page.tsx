@@ -1,7 +1,7 @@
 import { HydrationBoundary } from "@tanstack/react-query";
 import type { Metadata } from "next";
 import { notFound } from "next/navigation";
-import { requestHref } from "@/components/operator/list-state";
+import { operatorRequestHref } from "@/components/operator/list-state";
 import { RequestRoom } from "@/components/operator/request-room";
 import { requirePerson } from "@/server/auth/session";
 import { panelRead, panelState } from "@/server/trpc/prefetch";
@@ -10,7 +10,7 @@ export const metadata: Metadata = { title: "Capability request" };
 
 export default async function OperatorRequestPage({ params }: { params: Promise<{ requestId: string }> }) {
   const { requestId } = await params;
-  const person = await requirePerson(requestHref(requestId));
+  const person = await requirePerson(operatorRequestHref(requestId));
   if (!person.isOperator) notFound();
   await panelRead(({ trpc, queryClient }) =>
     queryClient.fetchQuery(trpc.operator.request.queryOptions({ request_id: requestId })),

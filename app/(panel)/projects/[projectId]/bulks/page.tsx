@@ -1,7 +1,7 @@
 import { HydrationBoundary } from "@tanstack/react-query";
 import type { Metadata } from "next";
 import { BulkHistory } from "@/components/bulks/bulk-history";
-import { bulksHref, readPlace, toPageQuery } from "@/components/pins/list-state";
+import { bulksHref, readPlace, toPinPageQuery } from "@/components/pins/list-state";
 import type { SearchParams } from "@/components/ui/paging";
 import { requirePerson } from "@/server/auth/session";
 import { publicUrl } from "@/server/platform/settings/env";
@@ -16,7 +16,7 @@ export default async function BulksPage({ params, searchParams }: Props) {
   const place = readPlace(await searchParams);
   await requirePerson(bulksHref(projectId, place));
   await panelRead(({ trpc, queryClient }) =>
-    queryClient.fetchQuery(trpc.pinned.bulks.queryOptions(toPageQuery(projectId, place))),
+    queryClient.fetchQuery(trpc.pinned.bulks.queryOptions(toPinPageQuery(projectId, place))),
   );
   return (
     <HydrationBoundary state={panelState()}>

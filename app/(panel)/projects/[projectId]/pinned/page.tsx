@@ -1,6 +1,6 @@
 import { HydrationBoundary } from "@tanstack/react-query";
 import type { Metadata } from "next";
-import { pinnedHref, readPlace, toPageQuery } from "@/components/pins/list-state";
+import { pinnedHref, readPlace, toPinPageQuery } from "@/components/pins/list-state";
 import { PinHistory } from "@/components/pins/pin-history";
 import type { SearchParams } from "@/components/ui/paging";
 import { requirePerson } from "@/server/auth/session";
@@ -17,7 +17,7 @@ export default async function PinnedPage({ params, searchParams }: Props) {
   await requirePerson(pinnedHref(projectId, place));
   await panelRead(({ trpc, queryClient }) =>
     Promise.all([
-      queryClient.fetchQuery(trpc.pinned.list.queryOptions(toPageQuery(projectId, place))),
+      queryClient.fetchQuery(trpc.pinned.list.queryOptions(toPinPageQuery(projectId, place))),
       queryClient.fetchQuery(trpc.projects.list.queryOptions()),
     ]),
   );

@@ -1,6 +1,6 @@
 import { HydrationBoundary } from "@tanstack/react-query";
 import type { Metadata } from "next";
-import { manifestsHref, readPlace, toPageQuery } from "@/components/pins/list-state";
+import { manifestsHref, readPlace, toPinPageQuery } from "@/components/pins/list-state";
 import { ManifestList } from "@/components/provenance/manifest-list";
 import type { SearchParams } from "@/components/ui/paging";
 import { requirePerson } from "@/server/auth/session";
@@ -17,7 +17,7 @@ export default async function ProvenancePage({ params, searchParams }: Props) {
   await requirePerson(manifestsHref(projectId, place));
   await panelRead(({ trpc, queryClient }) =>
     Promise.all([
-      queryClient.fetchQuery(trpc.provenance.manifests.queryOptions(toPageQuery(projectId, place))),
+      queryClient.fetchQuery(trpc.provenance.manifests.queryOptions(toPinPageQuery(projectId, place))),
       queryClient.fetchQuery(trpc.projects.list.queryOptions()),
     ]),
   );

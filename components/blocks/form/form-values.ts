@@ -1,9 +1,9 @@
 import { requiredAmount, sentAmount } from "@/components/ui/amount";
 
 /** The values of a submitted form, by the names of its fields. */
-export type Sent = ReturnType<typeof sentOf>;
+export type FormValues = ReturnType<typeof readForm>;
 
-export function sentOf(form: HTMLFormElement) {
+export function readForm(form: HTMLFormElement) {
   const data = new FormData(form);
   /** Trimmed text; empty if the form has no such field. */
   const text = (name: string) => String(data.get(name) ?? "").trim();
