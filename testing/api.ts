@@ -1,7 +1,8 @@
 import { router } from "@/server/api/router";
+import { SCOPES } from "@/server/contract/enums";
 import type { Job } from "@/server/contract/jobs";
 import { access } from "@/server/domain/access";
-import { type Ctx, SCOPES, type Scope, systemCtx } from "@/server/domain/ctx";
+import { type Ctx, type Scope, systemCtx } from "@/server/domain/ctx";
 import * as jobs from "@/server/domain/jobs";
 import * as organizations from "@/server/domain/organizations";
 import { endpoints } from "@/server/operations";

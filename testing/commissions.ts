@@ -1,5 +1,5 @@
 import type { Ctx } from "@/server/domain/ctx";
-import { lockRequest, type Move, move } from "@/server/domain/requests/transitions";
+import { applyMove, lockRequest, type Move } from "@/server/domain/requests/transitions";
 import { inTransaction, pool } from "@/server/platform/db";
 import { newId } from "@/server/platform/ids";
 import { DAY_MS } from "@/server/platform/time/units";
@@ -48,6 +48,8 @@ export const moveRequest = (
   ctx: Ctx,
   requestId: string,
   how: Move,
-  change: Parameters<typeof move>[3]["change"] = {},
+  change: Parameters<typeof applyMove>[3]["change"] = {},
 ) =>
-  inTransaction(async (client) => move(client, ctx, await lockRequest(client, requestId), { how, change }));
+  inTransaction(async (client) =>
+    applyMove(client, ctx, await lockRequest(client, requestId), { how, change }),
+  );

@@ -8,7 +8,7 @@ import {
 import type { Ctx } from "@/server/domain/ctx";
 import { systemCtx } from "@/server/domain/ctx";
 import * as requests from "@/server/domain/requests";
-import { lockRequest, type Move, move } from "@/server/domain/requests/transitions";
+import { applyMove, lockRequest, type Move } from "@/server/domain/requests/transitions";
 import { inTransaction } from "@/server/platform/db";
 
 /** A capability request as an agent writes it. */
@@ -57,7 +57,10 @@ export const forceMove = (ctx: Ctx, requestId: string, how: Move) =>
         "UPDATE commission_quote SET state = 'paid', ended_at = $2, payment_id = 'pmt_' || id WHERE request_id = $1 AND state = 'active'",
         [requestId, ctx.now()],
       );
-    await move(client, ctx, row, { how, change: how === "fulfilled" ? { fulfilled_at: ctx.now() } : {} });
+    await applyMove(client, ctx, row, {
+      how,
+      change: how === "fulfilled" ? { fulfilled_at: ctx.now() } : {},
+    });
   });
 
 /** A new request in this state, moved there step by step. */

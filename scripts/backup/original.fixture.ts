@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { credit } from "@/server/domain/billing";
 import * as inputs from "@/server/domain/inputs";
 import * as jobs from "@/server/domain/jobs";
-import { tell } from "@/server/domain/notifications";
+import { notify } from "@/server/domain/notifications";
 import * as payments from "@/server/domain/payments";
 import * as requests from "@/server/domain/requests";
 import { createEndpoint } from "@/server/domain/webhooks";
@@ -104,7 +104,7 @@ async function makeOriginal(receiver: string, stripe: Stripe) {
     body: "It can be made.",
   } as const;
   await inTransaction((client) =>
-    tell(
+    notify(
       client,
       ctx,
       { organizationId },

@@ -1,6 +1,7 @@
+import { SCOPES } from "@/server/contract/enums";
 import { credit } from "@/server/domain/billing";
 import { getCapability } from "@/server/domain/catalog";
-import { type Ctx, SCOPES, systemCtx } from "@/server/domain/ctx";
+import { type Ctx, systemCtx } from "@/server/domain/ctx";
 import * as invitations from "@/server/domain/invitations";
 import * as organizations from "@/server/domain/organizations";
 import { pool } from "@/server/platform/db";

@@ -1,6 +1,9 @@
 import { z } from "zod";
 import { BillingMode, DateTime, JsonObject, Money } from "./common";
 
+/** Service fee on top of the provider's price, in hundredths of a percent. */
+export const SERVICE_FEE_BPS = 600;
+
 export const ReceiptQuote = z
   .object({
     quoteId: z.string().nullable(),

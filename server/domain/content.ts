@@ -18,7 +18,7 @@ export type KeptContent = {
   expires_at: Date | null;
 };
 
-export const toKept = (content: string, is_sealed: boolean, expires_at: Date | null): KeptContent => ({
+export const toContentRow = (content: string, is_sealed: boolean, expires_at: Date | null): KeptContent => ({
   id: newId("payload"),
   content,
   is_sealed,

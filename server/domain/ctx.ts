@@ -1,12 +1,11 @@
 import type { z } from "zod";
 import type { EmbedTerms } from "@/server/contract/embeds";
-import { RUN_SCOPES } from "@/server/contract/enums";
+import { RUN_SCOPES, SCOPES } from "@/server/contract/enums";
 import type { ManagementGrant } from "@/server/contract/management-keys";
-import { type Role as RoleName, Scope as ScopeName } from "@/server/contract/organizations";
+import type { Role as RoleName, Scope as ScopeName } from "@/server/contract/organizations";
 import { newId } from "@/server/platform/ids";
 import { type Log, log } from "@/server/platform/log/log";
 
-export const SCOPES = ScopeName.options;
 export type Scope = z.output<typeof ScopeName>;
 /** Scopes of a key that is created without a list of scopes. */
 export const DEFAULT_SCOPES: readonly Scope[] = SCOPES.filter(
@@ -69,7 +68,7 @@ export type ClosedBecause = "second_factor" | "damaged";
 export type PrincipalKind = Principal["kind"];
 
 /** A request of a key without an idempotency key: the facts that identify its repeat. */
-export type Unkeyed = {
+type Unkeyed = {
   path: string;
   /** SHA-256 of the body as received. */
   bodyHash: string;

@@ -8,14 +8,14 @@ import * as pins from "@/server/domain/pins";
 import * as requests from "@/server/domain/requests";
 import { newId } from "@/server/platform/ids";
 import { makePerson, makeTenant } from "@/testing/tenants";
-import { nullEndedPageOf, pageOf } from "./paging";
+import { nullEndedPageOf, toPage } from "./paging";
 
 test("a page has a cursor only if more rows follow, and the null-ended form ends with null", () => {
   const rows = [{ id: "a" }, { id: "b" }, { id: "c" }];
   const idOf = ({ id }: { id: string }) => id;
-  expect(pageOf(rows, 2, idOf)).toEqual({ items: ["a", "b"], nextCursor: "b" });
-  expect(pageOf(rows, 3, idOf)).toStrictEqual({ items: ["a", "b", "c"] });
-  expect(pageOf([{ id: 7 }, { id: 8 }], 1, ({ id }) => id)).toEqual({ items: [7], nextCursor: "7" });
+  expect(toPage(rows, 2, idOf)).toEqual({ items: ["a", "b"], nextCursor: "b" });
+  expect(toPage(rows, 3, idOf)).toStrictEqual({ items: ["a", "b", "c"] });
+  expect(toPage([{ id: 7 }, { id: 8 }], 1, ({ id }) => id)).toEqual({ items: [7], nextCursor: "7" });
   expect(nullEndedPageOf(rows, 2, idOf)).toEqual({ items: ["a", "b"], nextCursor: "b" });
   expect(nullEndedPageOf([], 2, idOf)).toStrictEqual({ items: [], nextCursor: null });
 });

@@ -22,7 +22,7 @@ export function refuseCursor(): never {
  * The page of a list whose query read one row more than `limit`. `nextCursor`, the id of the last row, exists only where
  * another page follows.
  */
-export function pageOf<Row extends { id: string | number }, Item>(
+export function toPage<Row extends { id: string | number }, Item>(
   rows: readonly Row[],
   limit: number,
   view: (row: Row) => Item,
@@ -41,6 +41,6 @@ export function nullEndedPageOf<Row extends { id: string | number }, Item>(
   limit: number,
   view: (row: Row) => Item,
 ): { items: Item[]; nextCursor: string | null } {
-  const { items, nextCursor = null } = pageOf(rows, limit, view);
+  const { items, nextCursor = null } = toPage(rows, limit, view);
   return { items, nextCursor };
 }

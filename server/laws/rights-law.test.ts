@@ -8,7 +8,7 @@ const ROOT = resolve(import.meta.dirname, "../..");
 
 /** Verbs that find something for other verbs, and check rights for them. */
 const FINDERS = [
-  "adapters.placeOf",
+  "adapters.requireEnvironment",
   "catalog.viewerOf",
   "connections.getCredential",
   "organizations.billedOrganization",
@@ -68,15 +68,15 @@ const INTERNAL = {
     "budgets.resolve",
     "budgets.writeConnectionGuardrails",
     "connections.isReachedBy",
-    "inputs.expiryOf",
+    "inputs.uploadExpiry",
     "inputs.keepFor",
     "jobs.submitTogether",
-    "notifications.tell",
+    "notifications.notify",
     "notifications.writeInvitation",
     "organizations.insertKey",
     "organizations.enforceBruteForceLimit",
     "embeds.checkSpendPerJob",
-    "embeds.inputOf",
+    "embeds.embedInput",
     "embeds.ownKeyOf",
     "payments.handOnRefund",
     "payments.joinPayment",

@@ -1,8 +1,9 @@
 import { beforeAll, expect, test } from "vitest";
 import type { Capability } from "@/server/capabilities/define";
 import { capabilities } from "@/server/capabilities/registry.gen";
+import { SCOPES } from "@/server/contract/enums";
 import * as comparisons from "@/server/domain/comparisons";
-import { type Ctx, SCOPES } from "@/server/domain/ctx";
+import type { Ctx } from "@/server/domain/ctx";
 import * as jobs from "@/server/domain/jobs";
 import * as pins from "@/server/domain/pins";
 import { newId } from "@/server/platform/ids";

@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, test } from "vitest";
-import { SCOPES, systemCtx } from "@/server/domain/ctx";
+import { SCOPES } from "@/server/contract/enums";
+import { systemCtx } from "@/server/domain/ctx";
 import * as jobs from "@/server/domain/jobs";
 import { pool } from "@/server/platform/db";
 import { call, finish, makeKey, makeTenant, type Tenant } from "@/testing/api";

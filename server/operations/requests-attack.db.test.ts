@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { SCOPES } from "@/server/domain/ctx";
+import { SCOPES } from "@/server/contract/enums";
+
 import * as requests from "@/server/domain/requests";
 import { pool } from "@/server/platform/db";
 import { ERRORS } from "@/server/platform/errors/errors";

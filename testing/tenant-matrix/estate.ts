@@ -1,11 +1,12 @@
 import { expect } from "vitest";
 import { ModelAdapterCreate } from "@/server/contract/adapters";
+import { SCOPES } from "@/server/contract/enums";
 import { access } from "@/server/domain/access";
 import * as adapters from "@/server/domain/adapters";
 import * as budgets from "@/server/domain/budgets";
 import * as credentials from "@/server/domain/connections";
 import type { Ctx } from "@/server/domain/ctx";
-import { SCOPES } from "@/server/domain/ctx";
+
 import * as invitations from "@/server/domain/invitations";
 import * as jobs from "@/server/domain/jobs";
 import * as connections from "@/server/domain/onboarding";

@@ -2,7 +2,7 @@ import type { z } from "zod";
 import type { RawEnvelope } from "@/server/contract/envelope";
 import type { CacheMark, Effort, NamedSchema, shared } from "@/server/contract/openai";
 import type { Door } from "@/server/domain/jobs";
-import type { Brought } from "@/server/domain/quotes";
+import type { ReturnedMembers } from "@/server/domain/quotes";
 import { Fault, ValidationFault } from "@/server/platform/errors/errors";
 import { textHeader } from "../header-lines";
 import type { Incoming } from "../transport";
@@ -28,7 +28,7 @@ export type Message = {
   cacheEnds?: CacheEnd[];
   toolCalls?: Calls;
   /** For the role `assistant`: the opaque members that its server needs back. */
-  brought?: Brought | undefined;
+  brought?: ReturnedMembers | undefined;
   /** For the role `tool`: the call it answers. */
   toolCallId?: string;
 };

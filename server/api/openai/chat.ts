@@ -1,7 +1,7 @@
 import { COMMENT, toLine } from "@/server/api/answers/event-stream";
 import type { InvocationResult } from "@/server/contract/jobs";
 import { type ChatCompletion, type ChatMessage, ChatRequest } from "@/server/contract/openai";
-import { broughtCall, broughtMessage } from "@/server/domain/quotes";
+import { readReturnedMembers, withReturnedMembers } from "@/server/domain/quotes";
 import { type Ask, linesOf, type Message, type Spelling } from "./ask";
 import { toOpenAIError } from "./errors";
 import { type Head, type Heard, headOf, type Said, saidIn, tokensOf, withReceipt } from "./result";
@@ -72,13 +72,15 @@ function toMessage(message: ChatMessage): Message {
 /** An earlier answer, with any opaque members that the client sends back. */
 function toAnswer(message: Extract<ChatMessage, { role: "assistant" }>): Message {
   const { content, refusal, tool_calls, cache_control: cache } = message;
-  const toolCalls = (tool_calls ?? []).map((call) => broughtCall({ id: call.id, ...call.function }, call));
+  const toolCalls = (tool_calls ?? []).map((call) =>
+    withReturnedMembers({ id: call.id, ...call.function }, call),
+  );
   return {
     role: "assistant",
     cache,
     ...wordsOf(content ?? refusal ?? ""),
     ...(toolCalls.length > 0 ? { toolCalls } : {}),
-    brought: broughtMessage(message, toolCalls),
+    brought: readReturnedMembers(message, toolCalls),
   };
 }
 

@@ -1,7 +1,7 @@
 import type { z } from "zod";
 import { ImagesEditFields } from "@/server/contract/openai-media";
 import { readPictureHead } from "@/server/contract/pictures";
-import { toIssues } from "@/server/domain/envelope";
+import { toBodyIssues } from "@/server/domain/envelope";
 import { fail, ValidationFault } from "@/server/platform/errors/errors";
 import { readLimited } from "../body";
 import type { Incoming } from "../transport";
@@ -36,7 +36,7 @@ export async function readEditForm(incoming: Incoming): Promise<EditForm> {
   if (files.images.length === 0) refuse("image", "Field required", "missing");
   if (files.images.length > MOST_PICTURES) refuse("image", `At most ${MOST_PICTURES} images are allowed.`);
   const read = ImagesEditFields.safeParse(Object.fromEntries(fields));
-  if (!read.success) throw new ValidationFault(toIssues(read.error, []));
+  if (!read.success) throw new ValidationFault(toBodyIssues(read.error, []));
   return { fields: read.data, files };
 }
 

@@ -1,5 +1,5 @@
 import type { OutputItem } from "@/server/contract/openai-responses";
-import { type Brought, broughtMessage } from "@/server/domain/quotes";
+import { type ReturnedMembers, readReturnedMembers } from "@/server/domain/quotes";
 import { isObject } from "@/server/platform/text/json";
 import { wholeValue } from "@/server/platform/text/whole-text";
 import type { Said } from "./result";
@@ -22,12 +22,12 @@ export function toReasoning(id: string, { id: message, opaque }: Said): Item | n
 const CONTENT = /^(msg_\w+)\.([\w-]+)$/;
 
 /** The opaque members that an item brings back; undefined if the item is not ours. */
-export function readReasoning(item: Record<string, unknown>): Brought | undefined {
+export function readReasoning(item: Record<string, unknown>): ReturnedMembers | undefined {
   const [, id, encoded] = CONTENT.exec(String(item.encrypted_content ?? "")) ?? [];
   if (id === undefined || encoded === undefined) return undefined;
   try {
     const members: unknown = wholeValue(JSON.parse(Buffer.from(encoded, "base64url").toString()));
-    return isObject(members) ? broughtMessage({ ...members, id }, []) : undefined;
+    return isObject(members) ? readReturnedMembers({ ...members, id }, []) : undefined;
   } catch {
     return undefined;
   }

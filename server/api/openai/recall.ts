@@ -1,6 +1,6 @@
 import type { Ctx } from "@/server/domain/ctx";
 import * as jobs from "@/server/domain/jobs";
-import { answerNamed, MOST_OPAQUE_BYTES } from "@/server/domain/quotes";
+import { executionOfCall, MOST_OPAQUE_BYTES } from "@/server/domain/quotes";
 import { Fault } from "@/server/platform/errors/errors";
 import type { Ask, Message } from "./ask";
 import { type Said, saidIn } from "./result";
@@ -57,7 +57,7 @@ const bringsNothing = ({ role, brought, toolCalls = [] }: Message): boolean =>
 
 function executionOf({ toolCalls = [] }: Message): string | null {
   for (const { id } of toolCalls) {
-    const executionId = answerNamed(id);
+    const executionId = executionOfCall(id);
     if (executionId !== null) return executionId;
   }
   return null;

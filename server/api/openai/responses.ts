@@ -6,7 +6,7 @@ import {
   type ResponseObject,
   ResponsesRequest,
 } from "@/server/contract/openai-responses";
-import { type Brought, broughtCall } from "@/server/domain/quotes";
+import { type ReturnedMembers, withReturnedMembers } from "@/server/domain/quotes";
 import { type Ask, linesOf, type Message, type Spelling } from "./ask";
 import { readReasoning, toReasoning } from "./reasoning";
 import { type Head, type Heard, headOf, type Said, saidIn, tokensOf, ulidOf, withReceipt } from "./result";
@@ -67,7 +67,7 @@ function toChoice(choice: ResponsesRequest["tool_choice"]): Choice | null | unde
 function toMessages(items: GivenItem[]): { messages: Message[]; places: number[] } {
   const messages: Message[] = [];
   const places: number[] = [];
-  let waiting: Brought | undefined;
+  let waiting: ReturnedMembers | undefined;
   const add = (message: Message, place: number) => {
     const brought = message.role === "assistant" ? waiting : undefined;
     waiting = undefined;
@@ -81,7 +81,10 @@ function toMessages(items: GivenItem[]): { messages: Message[]; places: number[]
       if (brought && last?.role === "assistant" && !last.brought) last.brought = brought;
       else waiting = brought ?? waiting;
     } else if (item.type === "function_call") {
-      const call = broughtCall({ id: item.call_id, name: item.name, arguments: item.arguments }, item);
+      const call = withReturnedMembers(
+        { id: item.call_id, name: item.name, arguments: item.arguments },
+        item,
+      );
       if (last?.role === "assistant" && !waiting) {
         last.toolCalls ??= [];
         last.toolCalls.push(call);

@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { beforeAll, describe, expect, test } from "vitest";
-import { type Ctx, DEFAULT_SCOPES, SCOPES, type Scope } from "@/server/domain/ctx";
+import { SCOPES } from "@/server/contract/enums";
+import { type Ctx, DEFAULT_SCOPES, type Scope } from "@/server/domain/ctx";
 import { pool } from "@/server/platform/db";
 import { Fault } from "@/server/platform/errors/errors";
 import { newId } from "@/server/platform/ids";

@@ -15,7 +15,7 @@ import {
   type RepeatableRight,
   RIGHTS,
   type Right,
-  type Rule,
+  type RightRule,
 } from "./rights";
 import { isOperator, requireRole } from "./roles";
 
@@ -39,7 +39,7 @@ export type ProjectAccess = {
 /**
  * The result for a right whose `archived` is `later`: throw `refusal` unless the request was admitted before.
  */
-export type Admission = ProjectAccess & { refusal: Fault | null };
+export type DeferredAccess = ProjectAccess & { refusal: Fault | null };
 
 type Named = { projectId?: string | null | undefined };
 type ProjectTarget =
@@ -101,7 +101,7 @@ export function authorize(ctx: Ctx, right: ManagementRight, target: { managed: M
 export function authorize(ctx: Ctx, right: ProjectRight): void;
 export function authorize(ctx: Ctx, right: ProjectRight, target: "rows"): ReadScope;
 export function authorize(ctx: Ctx, right: ProjectRight, target: "made rows"): OwnScope;
-export function authorize(ctx: Ctx, right: RepeatableRight, target: ProjectTarget): Promise<Admission>;
+export function authorize(ctx: Ctx, right: RepeatableRight, target: ProjectTarget): Promise<DeferredAccess>;
 export function authorize(
   ctx: Ctx,
   right: Exclude<ProjectRight, RepeatableRight>,
@@ -129,7 +129,7 @@ function requireOperator(ctx: Ctx): void {
 }
 
 function requireScope({ principal }: Ctx, right: ProjectRight): void {
-  const { scope, manager }: Rule = RIGHTS[right];
+  const { scope, manager }: RightRule = RIGHTS[right];
   if (principal.kind === "service_principal" && scope !== null && !principal.scopes.has(scope)) {
     if (manager && principal.management && principal.scopes.has(manager)) return;
     fail("AuthorizationFailed", `This key does not have the scope ${scope}. Use a key that has it.`, {
@@ -258,7 +258,7 @@ async function placeOf(
   ctx: Ctx,
   right: ProjectRight,
   named: Named & { environment?: string | null | undefined },
-): Promise<Admission> {
+): Promise<DeferredAccess> {
   const found = await find(ctx, right, named.projectId);
   const { row, environment: own, isBound } = found;
   const refusal = refusalAt(ctx, right, found);
@@ -270,7 +270,7 @@ async function placeOf(
   return toAccess(row, environment, refusal ?? fault);
 }
 
-async function projectInPath(ctx: Ctx, right: ProjectRight, projectId: string): Promise<Admission> {
+async function projectInPath(ctx: Ctx, right: ProjectRight, projectId: string): Promise<DeferredAccess> {
   requireScope(ctx, right);
   try {
     return await projectOf(ctx, right, projectId);
@@ -286,7 +286,7 @@ async function projectInPath(ctx: Ctx, right: ProjectRight, projectId: string): 
  * session. Thrown unless `later`.
  */
 function refusalAt(ctx: Ctx, right: ProjectRight, { row, environment, isBound }: Found): Fault | null {
-  const { archived }: Rule = RIGHTS[right];
+  const { archived }: RightRule = RIGHTS[right];
   if (archived === "open" || ctx.principal.kind === "system") return null;
   const what =
     row.status !== "active"
@@ -305,7 +305,7 @@ function refusalAt(ctx: Ctx, right: ProjectRight, { row, environment, isBound }:
  */
 function environmentFault(
   { row, environment, isBound }: Found,
-  { archived }: Rule,
+  { archived }: RightRule,
   named: string | null | undefined,
 ): Fault | null {
   if (!named) {
@@ -328,7 +328,7 @@ function environmentFault(
 const isArchived = (row: ProjectRow, environment: string) =>
   row.archived_environments?.includes(environment) ?? false;
 
-function toAccess(row: ProjectRow, environment: string, refusal: Fault | null): Admission {
+function toAccess(row: ProjectRow, environment: string, refusal: Fault | null): DeferredAccess {
   return {
     id: row.id,
     organizationId: row.organization_id,

@@ -38,7 +38,8 @@ const readToken = statement("panel_token.read.session", {
 });
 
 const findToken = remembered(async (digest: string): Promise<Known | null> => {
-  const row = await readToken.first(pool, { digest });
+  const rows = await readToken.all(pool, { digest });
+  const row = rows[0];
   if (!row) return null;
   return {
     expiresAt: row.expires_at.getTime(),

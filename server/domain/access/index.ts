@@ -7,13 +7,19 @@ import { outputsOf } from "./outputs";
 import { isRecentKey, keyPrincipal } from "./principals";
 import { devicePrincipal, sessionPrincipal } from "./sessions";
 
-export { type Admission, EVERYTHING, type OwnScope, type ProjectAccess, type ReadScope } from "./authorize";
+export {
+  type DeferredAccess,
+  EVERYTHING,
+  type OwnScope,
+  type ProjectAccess,
+  type ReadScope,
+} from "./authorize";
 export { MOST_STALE_MS, remembered } from "./cache";
 export { ACCESS_CHANGED, changeAccessBy, type Watch } from "./changes";
 export { isKeyText, isTokenText, keyPrefix, makeKeyText, makeTokenText } from "./key-text";
 export { managerOf } from "./manage";
 export { personBehind } from "./person";
-export { isAllowed, isAtLeast, type ProjectRight, scopeOf } from "./rights";
+export { isAllowed, isRoleAtLeast, type ProjectRight, scopeOf } from "./rights";
 export { isOperator, membershipsOf, roleIn, visibleOrganizations } from "./roles";
 export { securityOf } from "./security";
 

@@ -10,7 +10,7 @@ const KEY = /^cap_[a-z0-9][a-z0-9-]{0,62}$/;
  * Prefixes of tokens that are not API keys: `caps` is a device's session, `capp` an embed session, `plc` a
  * launch code.
  */
-export type TokenWord = "caps" | "capp" | "plc";
+type TokenWord = "caps" | "capp" | "plc";
 
 /** Makes the text of an API key, `cap_<environment>_<43 base62>_<6 base62 CRC32>`. It is shown once and never stored. */
 export function makeKeyText(environment: string): string {

@@ -1,7 +1,7 @@
 import { hash } from "node:crypto";
-import { KEY_SCOPES, MANAGEMENT_SCOPES } from "@/server/contract/enums";
+import { KEY_SCOPES, MANAGEMENT_SCOPES, SCOPES } from "@/server/contract/enums";
 import { ManagementGrant } from "@/server/contract/management-keys";
-import { type Principal, SCOPES, type Scope } from "@/server/domain/ctx";
+import type { Principal, Scope } from "@/server/domain/ctx";
 import { apiKey } from "@/server/generated/schema";
 import { pool } from "@/server/platform/db";
 import { maybe, pick, present, text, timestamptz } from "@/server/sql/column";
@@ -30,7 +30,8 @@ const readKey = statement("api_key.read.hash", {
 });
 
 const findKey = remembered(async (digest: string): Promise<Key | null> => {
-  const row = await readKey.first(pool, { digest });
+  const rows = await readKey.all(pool, { digest });
+  const row = rows[0];
   if (!row) return null;
   const possible: readonly Scope[] = row.management ? MANAGEMENT_SCOPES : KEY_SCOPES;
   return {

@@ -2,7 +2,7 @@ import type { MANAGEMENT_SCOPES } from "@/server/contract/enums";
 import type { Role, Scope } from "@/server/domain/ctx";
 
 /** The holders of a right in a project. Keys have it by a scope, people by their role in the organization. */
-export type Rule = {
+export type RightRule = {
   /** The scope that a key needs; null if any key of the project has the right. */
   scope: Scope | null;
   /**
@@ -64,7 +64,7 @@ export const RIGHTS = {
   // Archiving a project does not stop its work, so it must remain possible to stop it.
   "jobs:cancel": { scope: "jobs:write", role: "member", embeds: true, archived: "open" },
   "pins:cancel": { scope: "pinned:run", role: "member", embeds: false, archived: "open" },
-} as const satisfies Record<Scope, Rule> & Record<string, Rule>;
+} as const satisfies Record<Scope, RightRule> & Record<string, RightRule>;
 
 export type ProjectRight = keyof typeof RIGHTS;
 
@@ -89,11 +89,11 @@ const RANK: Record<Role, number> = { viewer: 0, member: 1, admin: 2, owner: 3 };
 
 export const isRole = (right: Right): right is Role => Object.hasOwn(RANK, right);
 
-export function isAtLeast(role: Role, least: Role): boolean {
+export function isRoleAtLeast(role: Role, least: Role): boolean {
   return RANK[role] >= RANK[least];
 }
 
 /** True if a person with this role may use the right. */
 export function isAllowed(role: Role, right: ProjectRight): boolean {
-  return isAtLeast(role, RIGHTS[right].role);
+  return isRoleAtLeast(role, RIGHTS[right].role);
 }

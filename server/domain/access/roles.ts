@@ -1,6 +1,6 @@
 import type { Ctx, Role } from "@/server/domain/ctx";
 import { fail } from "@/server/platform/errors/errors";
-import { isAtLeast } from "./rights";
+import { isRoleAtLeast } from "./rights";
 
 /** True if the caller is the system or a platform operator, who may do everything here. */
 export function isOperator({ principal }: Ctx): boolean {
@@ -18,7 +18,7 @@ export function roleIn(ctx: Ctx, organizationId: string): Role | null {
  */
 export function requireRole(ctx: Ctx, least: Role, organizationId: string, what = "organization"): Role {
   const role = roleIn(ctx, organizationId) ?? fail("NotFound", `There is no such ${what}.`);
-  if (!isAtLeast(role, least))
+  if (!isRoleAtLeast(role, least))
     fail("AuthorizationFailed", `This needs the role ${least} in the organization. Ask an owner for it.`, {
       role,
     });

@@ -6,7 +6,7 @@ import { inTransaction, pool, type Queryable } from "@/server/platform/db";
 import { maybe, text } from "@/server/sql/column";
 import { statement } from "@/server/sql/statement";
 import { type Described, insertAdapter, type KnownSource } from "./insert";
-import { type Place, placeOf } from "./place";
+import { type AdapterEnvironment, requireEnvironment } from "./place";
 import { look, readPublic, toPreview } from "./preview";
 import { ADAPTER, ADAPTER_COLUMNS, type AdapterRow, refuseAt, toAdapter } from "./rows";
 import { freeze, toKnown } from "./sources/sources";
@@ -22,7 +22,7 @@ export async function accept(
   query: z.output<typeof AdapterQuery>,
   input: AcceptRequest,
 ): Promise<Suggestion> {
-  const place = await placeOf(ctx, query, "adapters:write");
+  const place = await requireEnvironment(ctx, query, "adapters:write");
   const own = await suggestOwn(place, input.query);
   const source = own ? null : readPublic(input.query);
   if (source) return acceptPublic(ctx, place, source, input);
@@ -33,7 +33,7 @@ export async function accept(
 
 async function acceptPublic(
   ctx: Ctx,
-  place: Place,
+  place: AdapterEnvironment,
   read: SourceRef,
   input: AcceptRequest,
 ): Promise<Suggestion> {
@@ -73,7 +73,7 @@ async function acceptPublic(
 /** Registers a frozen source once: concurrent callers that accept it get the same adapter. */
 function registerOnce(
   ctx: Ctx,
-  place: Place,
+  place: AdapterEnvironment,
   described: Described,
   source: KnownSource,
 ): Promise<Suggestion> {
@@ -115,7 +115,7 @@ const listOfSource = statement("model_adapter.list.source", {
 /** Adapters of this source, oldest first, limited to its commit and its file if it names them. */
 function registeredFrom(
   database: Queryable,
-  { projectId, environment }: Place,
+  { projectId, environment }: AdapterEnvironment,
   { ref, revision, filePath }: Pick<SourceRef, "ref" | "revision" | "filePath">,
 ): Promise<AdapterRow[]> {
   return listOfSource.all(database, { projectId, environment, ref, revision, filePath });

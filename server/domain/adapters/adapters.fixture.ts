@@ -2,7 +2,7 @@ import type { ModelAdapter } from "@/server/contract/adapters";
 import type { Ctx } from "@/server/domain/ctx";
 import { inTransaction } from "@/server/platform/db";
 import { newId } from "@/server/platform/ids";
-import { type Described, insertAdapter, type KnownSource, nameTaken, placeOf } from ".";
+import { type Described, insertAdapter, type KnownSource, nameTaken, requireEnvironment } from ".";
 
 /** A source after it was looked at: one file at one commit. */
 export const source = (more: Partial<KnownSource> = {}): KnownSource => ({
@@ -25,7 +25,7 @@ export async function putAdapter(
   displayName: string,
   { environment, projectId, ...more }: Partial<Described & KnownSource> & Where = {},
 ): Promise<ModelAdapter> {
-  const place = await placeOf(ctx, { projectId, environment }, "adapters:write");
+  const place = await requireEnvironment(ctx, { projectId, environment }, "adapters:write");
   const described = { baseModelFamily: "flux", ...more, displayName };
   return inTransaction(
     async (client) =>

@@ -7,7 +7,7 @@ import { newId } from "@/server/platform/ids";
 import { names, omit } from "@/server/sql/column";
 import { statement } from "@/server/sql/statement";
 import { nameKey } from "./names";
-import type { Place } from "./place";
+import type { AdapterEnvironment } from "./place";
 import { ADAPTER, refuseAt, toAdapter } from "./rows";
 
 /** The stored source of weights, with its certainty and its health. */
@@ -46,7 +46,7 @@ const addAdapter = statement("model_adapter.insert", {
 export async function insertAdapter(
   ctx: Ctx,
   database: Transaction,
-  { project, projectId, environment }: Place,
+  { project, projectId, environment }: AdapterEnvironment,
   { described, source }: { described: Described; source: KnownSource },
 ): Promise<ModelAdapter | null> {
   const row = await addAdapter.first(database, {

@@ -2,13 +2,13 @@ import type { z } from "zod";
 import type { ListModelAdapters, ModelAdapter, ModelAdapterPage } from "@/server/contract/adapters";
 import { familyOfWord } from "@/server/contract/model-families";
 import type { Ctx } from "@/server/domain/ctx";
-import { pageOf, readCursor } from "@/server/domain/paging";
+import { readCursor, toPage } from "@/server/domain/paging";
 import { modelAdapter } from "@/server/generated/schema";
 import { pool } from "@/server/platform/db";
 import { int8, maybe, present, text, texts } from "@/server/sql/column";
 import { statement } from "@/server/sql/statement";
 import { nameKey } from "./names";
-import { type Place, placeOf } from "./place";
+import { type AdapterEnvironment, requireEnvironment } from "./place";
 import { ADAPTER, ADAPTER_COLUMNS, findAdapter, toAdapter } from "./rows";
 
 const search = statement("model_adapter.list.search", {
@@ -42,7 +42,7 @@ export async function list(
   ctx: Ctx,
   query: z.output<typeof ListModelAdapters>,
 ): Promise<z.output<typeof ModelAdapterPage>> {
-  const place = await placeOf(ctx, query, "jobs:read");
+  const place = await requireEnvironment(ctx, query, "jobs:read");
   const { q, baseModelFamily, health, limit } = query;
   const rows = await search.all(pool, {
     projectId: place.projectId,
@@ -54,7 +54,7 @@ export async function list(
     families: baseModelFamily ? await namesOfFamily(place, baseModelFamily) : null,
     health,
   });
-  return pageOf(rows, limit, toAdapter);
+  return toPage(rows, limit, toAdapter);
 }
 
 const listFamilies = statement("model_adapter.list.families", {
@@ -65,7 +65,10 @@ const listFamilies = statement("model_adapter.list.families", {
 });
 
 /** The names that adapters of an environment use for a family: `FLUX.1-dev` is `flux`. */
-async function namesOfFamily({ projectId, environment }: Place, family: string): Promise<string[]> {
+async function namesOfFamily(
+  { projectId, environment }: AdapterEnvironment,
+  family: string,
+): Promise<string[]> {
   const rows = await listFamilies.all(pool, { projectId, environment });
   const meant = familyOfWord(family);
   return rows

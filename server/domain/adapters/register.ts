@@ -3,7 +3,7 @@ import type { Ctx } from "@/server/domain/ctx";
 import { keepNamed } from "@/server/domain/inputs";
 import { inTransaction } from "@/server/platform/db";
 import { insertAdapter, nameTaken } from "./insert";
-import { placeOf } from "./place";
+import { requireEnvironment } from "./place";
 import { described, findSource } from "./sources/sources";
 
 /**
@@ -15,7 +15,7 @@ export async function register(
   query: { projectId?: string | undefined },
   { source: named, environment, ...said }: ModelAdapterCreate,
 ): Promise<ModelAdapter> {
-  const place = await placeOf(ctx, { ...query, environment }, "adapters:write");
+  const place = await requireEnvironment(ctx, { ...query, environment }, "adapters:write");
   const { source, fileFacts } = await findSource(ctx, place, named);
   return inTransaction(async (client) => {
     if (source.artifactId)

@@ -9,7 +9,7 @@ import { unreachableFor } from "./addresses";
 import { defaultsOf } from "./aliases/default-aliases";
 import { nameKey } from "./names";
 import type { ResolvedAdapter } from "./rows";
-import { familyOf, fits, obstacleOf } from "./runnable";
+import { adapterFamilyOf, fits, obstacleOf } from "./runnable";
 
 export type Resolved = {
   adapters: ResolvedAdapter[];
@@ -61,7 +61,7 @@ export async function resolveAdapters(
     (target) =>
       rows.every((row) => fits(row, target)) && rows.length <= (target.model.mostAdapters ?? MOST_ADAPTERS),
   );
-  const families = new Set(rows.map(familyOf).filter((family) => family !== null));
+  const families = new Set(rows.map(adapterFamilyOf).filter((family) => family !== null));
   // A model that supports both families supports only one at a time.
   if (together.length === 0 || families.size > 1)
     refuse([

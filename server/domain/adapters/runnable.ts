@@ -51,7 +51,7 @@ export function obstacleOf(row: Weights, targets: Target[]): Obstacle | null {
       message: `The weights of the adapter ${name} were removed. Upload or register them again.`,
       nextStep: "Upload or register the weights again.",
     };
-  if (familyOf(row) === null && row.compatible_models.length === 0)
+  if (adapterFamilyOf(row) === null && row.compatible_models.length === 0)
     return {
       code: "incompatible",
       message: `The base model of the adapter ${name} is unknown. Set its base model first.`,
@@ -94,7 +94,7 @@ function familiesOf(targets: Target[]): string {
   return [...new Set(all)].sort().join(", ") || "none";
 }
 
-export const familyOf = (row: Weights) =>
+export const adapterFamilyOf = (row: Weights) =>
   row.base_model_family ? familyOfWord(row.base_model_family) : null;
 
 /** True if the model supports these weights, judged by the facts of both. */
@@ -104,6 +104,6 @@ export function fits(row: Weights, target: Target): boolean {
   if (row.source_kind === "provider_ref" && row.provider !== provider.name) return false;
   const named = row.compatible_models;
   if (named.length > 0 && !named.includes(model.id) && !named.includes(routeKey(target))) return false;
-  const family = familyOf(row);
+  const family = adapterFamilyOf(row);
   return family === null ? named.length > 0 : (model.families ?? []).includes(family);
 }

@@ -8,7 +8,7 @@ import type {
 } from "@/server/contract/adapters";
 import { allCapabilities } from "@/server/domain/catalog";
 import type { Ctx } from "@/server/domain/ctx";
-import { namesOf } from "@/server/domain/organizations";
+import { principalNames } from "@/server/domain/organizations";
 import { pool } from "@/server/platform/db";
 import { ValidationFault } from "@/server/platform/errors/errors";
 import { texts } from "@/server/sql/column";
@@ -52,7 +52,7 @@ export async function aliasHistory(
   const { items, ...page } = await aliasVersions(ctx, name, query);
   const [rows, names] = await Promise.all([
     adaptersById(items.map(({ target }) => target.adapterId)),
-    namesOf(items.map(({ createdBy }) => createdBy)),
+    principalNames(items.map(({ createdBy }) => createdBy)),
   ]);
   return {
     ...page,

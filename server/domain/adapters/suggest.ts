@@ -6,7 +6,7 @@ import { type Shape, text as textColumn } from "@/server/sql/column";
 import { statement } from "@/server/sql/statement";
 import { findAliasNamed } from "./aliases/rows";
 import { nameKey } from "./names";
-import { type Place, placeOf } from "./place";
+import { type AdapterEnvironment, requireEnvironment } from "./place";
 import { look, readPublic, toPreview } from "./preview";
 import { ADAPTER, ADAPTER_COLUMNS, type AdapterRow, toAdapter } from "./rows";
 
@@ -46,7 +46,7 @@ export async function suggest(
   query: z.output<typeof AdapterQuery>,
   { query: text }: z.output<typeof SuggestionRequest>,
 ): Promise<Suggestion> {
-  const place = await placeOf(ctx, query, "adapters:write");
+  const place = await requireEnvironment(ctx, query, "adapters:write");
   const own = await suggestOwn(place, text);
   if (own) return own;
   const source = readPublic(text);
@@ -55,21 +55,21 @@ export async function suggest(
 }
 
 /** Matches an alias, an id or a whole name of the environment; null if none does. */
-export async function suggestOwn(place: Place, text: string): Promise<Suggestion | null> {
+export async function suggestOwn(place: AdapterEnvironment, text: string): Promise<Suggestion | null> {
   const { projectId, environment } = place;
   const alias = await findAliasNamed(pool, place, text);
   if (alias) {
-    const adapter = await listById.first(pool, { projectId, environment, adapterId: alias.adapter_id });
+    const [adapter] = await listById.all(pool, { projectId, environment, adapterId: alias.adapter_id });
     return adapter ? toPatch(adapter, { alias: alias.alias }) : null;
   }
-  const adapter = await listNamed.first(pool, { projectId, environment, text, key: nameKey(text) });
+  const [adapter] = await listNamed.all(pool, { projectId, environment, text, key: nameKey(text) });
   return adapter ? toPatch(adapter) : null;
 }
 
 /**
  * Matches adapters whose name contains the text: one becomes a patch, several a choice; null if none does.
  */
-export async function suggestLike(place: Place, text: string): Promise<Suggestion | null> {
+export async function suggestLike(place: AdapterEnvironment, text: string): Promise<Suggestion | null> {
   const { projectId, environment } = place;
   const like = await listLike.all(pool, { projectId, environment, key: nameKey(text) });
   const [only, ...others] = like;

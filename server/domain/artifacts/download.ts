@@ -15,7 +15,7 @@ export type DownloadRequest = {
   ifRange?: string | null;
 };
 
-export type Download = {
+export type DownloadResponse = {
   status: 200 | 206 | 304 | 412 | 416;
   headers: Record<string, string>;
   /** Read to the end or leave the loop; null if the answer has no body. */
@@ -33,7 +33,7 @@ export async function download(
   artifact: Downloadable,
   request: DownloadRequest,
   store: ArtifactStore = artifactStore(),
-): Promise<Download> {
+): Promise<DownloadResponse> {
   const { sha256, byteLength } = artifact;
   const etag = `"${sha256}"`;
   const cached = {

@@ -1,5 +1,5 @@
 export { keepContents, keepFromRemoval, lockContent, mayRemove } from "./content-lock";
-export { type Download, type Downloadable, type DownloadRequest, download } from "./download";
+export { type Downloadable, type DownloadRequest, type DownloadResponse, download } from "./download";
 export { filesStore } from "./files";
 export type { ByteRange } from "./range";
 export { readWhole } from "./read";

@@ -9,7 +9,7 @@ import { isSha256, pieces } from "./pieces";
 import { type ByteRange, clampRange, isRange } from "./range";
 import type { ArtifactStore } from "./store-port";
 
-export type S3Settings = {
+type S3Settings = {
   bucket: string;
   region: string;
   /** AWS if unset; otherwise this server, with the bucket in the path. */

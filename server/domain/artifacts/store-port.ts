@@ -3,7 +3,7 @@ import type { ByteRange } from "./range";
 /** Stored content: its name and its size in bytes. */
 export type Stored = { sha256: string; byteLength: number };
 
-export type PutOptions = { maxBytes?: number; beforeKept?(stored: Stored): Promise<void> };
+type PutOptions = { maxBytes?: number; beforeKept?(stored: Stored): Promise<void> };
 
 /**
  * Stores bytes under the SHA-256 (64 lower-case hex digits) of their content. The store has no tenants and no

@@ -1,13 +1,13 @@
 import type { AuditPage, ListAuditEntries } from "@/server/contract/audit";
 import { access } from "@/server/domain/access";
 import type { Ctx } from "@/server/domain/ctx";
-import { pageOf, readCursor } from "@/server/domain/paging";
+import { readCursor, toPage } from "@/server/domain/paging";
 import { auditEntry } from "@/server/generated/schema";
 import { pool } from "@/server/platform/db";
 import { int8, maybe, pick, text, texts } from "@/server/sql/column";
 import { statement } from "@/server/sql/statement";
 
-export type Row = {
+export type EntryRow = {
   id: string;
   action: string;
   actor_id: string;
@@ -42,11 +42,11 @@ export async function entries(ctx: Ctx, { subjects, cursor, limit }: ListAuditEn
     before: readCursor("audit", cursor),
     limit: limit + 1,
   });
-  return pageOf(rows, limit, toEntry);
+  return toPage(rows, limit, toEntry);
 }
 
 /** Fields that both views of an entry share. */
-export const toEntry = (row: Row) => ({
+export const toEntry = (row: EntryRow) => ({
   entryId: row.id,
   action: row.action,
   actorId: row.actor_id,

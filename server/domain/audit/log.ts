@@ -1,14 +1,14 @@
 import type { AuditLogEntry, AuditLogPage, AuditLogQuery, ListAuditLog } from "@/server/contract/audit";
-import { pageOf, readCursor } from "@/server/domain/paging";
+import { readCursor, toPage } from "@/server/domain/paging";
 import { auditEntry } from "@/server/generated/schema";
 import { pool } from "@/server/platform/db";
 import type { Json } from "@/server/platform/durable/step";
 import { csvLine } from "@/server/platform/text/csv";
 import { column, int8, maybe, text } from "@/server/sql/column";
 import { statement } from "@/server/sql/statement";
-import { type Row, toEntry } from "./entries";
+import { type EntryRow, toEntry } from "./entries";
 
-type LogRow = Row & {
+type LogRow = EntryRow & {
   project_id: string | null;
   subject: string;
   details: Record<string, Json>;
@@ -23,7 +23,7 @@ export async function logOf(
   { cursor, limit, ...query }: ListAuditLog,
 ): Promise<AuditLogPage> {
   const rows = await read(organizationId, query, readCursor("audit", cursor), limit + 1);
-  return pageOf(rows, limit, toLogEntry);
+  return toPage(rows, limit, toLogEntry);
 }
 
 const COLUMNS: [name: string, of: (entry: AuditLogEntry) => string | null][] = [

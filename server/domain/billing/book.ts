@@ -7,15 +7,15 @@ import type { Micros } from "@/server/platform/money";
 import { jsonb, maybe, text, timestamptz } from "@/server/sql/column";
 import { statement } from "@/server/sql/statement";
 
-export type Posting = { account: string; amountMicros: Micros; currency?: string };
-export type Transaction = {
+export type WalletPosting = { account: string; amountMicros: Micros; currency?: string };
+type LedgerTransaction = {
   transactionId: string;
   organizationId: string;
   paymentId?: string;
   kind: string;
   isTest: boolean;
   at: Date;
-  postings: Posting[];
+  postings: WalletPosting[];
 };
 
 const insertTransaction = statement("ledger_transaction.insert.payment", {
@@ -36,9 +36,9 @@ const insertTransaction = statement("ledger_transaction.insert.payment", {
  * Adds a transaction to the ledger, the posting of the organization's wallet first. The database rejects
  * it, and this throws, unless the postings sum to zero in each currency.
  */
-export async function book(client: Queryable, transaction: Transaction): Promise<void> {
+export async function book(client: Queryable, transaction: LedgerTransaction): Promise<void> {
   const { organizationId, kind } = transaction;
-  const isOthers = ({ account }: Posting) => Number(account !== walletAccount(organizationId));
+  const isOthers = ({ account }: WalletPosting) => Number(account !== walletAccount(organizationId));
   const postings = transaction.postings
     .filter(({ amountMicros }) => amountMicros !== 0)
     .toSorted((one, other) => isOthers(one) - isOthers(other));

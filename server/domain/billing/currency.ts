@@ -134,7 +134,7 @@ export function presentationFor(organizationSettings: unknown): ScaledFxRate | n
 }
 
 /** Converts US dollars for display in the other currency, to the micro, rounded half up. */
-export function present(usdMicros: Micros, fx: ScaledFxRate): PresentationMoney {
+export function toPresentationMoney(usdMicros: Micros, fx: ScaledFxRate): PresentationMoney {
   const scaled = BigInt(usdMicros) * BigInt(fx.rateScaled);
   return { convertedTotal: toMoney(Number((scaled + FACTOR / 2n) / FACTOR), fx.quoteCurrency), fx };
 }

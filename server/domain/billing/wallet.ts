@@ -5,19 +5,17 @@ import type {
   WalletTransactionPage,
   WalletTransactionsQuery,
 } from "@/server/contract/billing";
+import { SERVICE_FEE_BPS } from "@/server/contract/pricing";
 import { ALLOWANCE_MICROS, TRIAL_CEILING_MICROS } from "@/server/domain/budgets";
 import type { Ctx } from "@/server/domain/ctx";
 import { billedOrganization } from "@/server/domain/organizations";
-import { pageOf } from "@/server/domain/paging";
+import { toPage } from "@/server/domain/paging";
 import { wallet as walletTable } from "@/server/generated/schema";
 import { pool } from "@/server/platform/db";
 import { toMoney } from "@/server/platform/money";
 import { bool, column, int8, maybe, pick, present, text, timestamptz } from "@/server/sql/column";
 import { statement } from "@/server/sql/statement";
 import { billingSettings, presentationFor } from "./currency";
-
-/** Service fee on top of the provider's price, in hundredths of a percent. */
-export const SERVICE_FEE_BPS = 600;
 
 type WalletRow = {
   is_test: boolean;
@@ -170,7 +168,7 @@ export async function walletTransactions(
     projectId,
     limit: query.limit + 1,
   });
-  return pageOf(rows, query.limit, toTransaction);
+  return toPage(rows, query.limit, toTransaction);
 }
 
 function toTransaction(row: EntryRow): WalletTransaction {

@@ -229,7 +229,7 @@ test("a charge above the ceiling is counted in full and blocks the next job", as
   await pool.query(
     `WITH ended AS (
        UPDATE job SET hold_state = 'settled', hold_settled_micros = $2, hold_resolved_at = now() WHERE id = $1
-       RETURNING ${budgets.HELD.job}
+       RETURNING ${budgets.RESOLUTION_COLUMNS.job}
      ) SELECT ${budgets.resolved("ended", "now()")}`,
     [jobId, price * 5],
   );

@@ -1,7 +1,14 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { HELD, HOLD_VIEW, RESERVATION, RESERVATION_OF_JOB, RESOLUTION, resolved } from "./hold-columns";
+import {
+  HOLD_VIEW,
+  RESERVATION,
+  RESERVATION_OF_JOB,
+  RESOLUTION,
+  RESOLUTION_COLUMNS,
+  resolved,
+} from "./hold-columns";
 
 const flat = (text: string) => text.replace(/\s+/g, " ");
 const guards = (file: string) =>
@@ -17,7 +24,7 @@ test("an admission reserves the job's maximum for its submitter, and an end reso
   expect(RESERVATION_OF_JOB).toBe(
     "ROW(id, organization_id, project_id, principal_id, submitted_by, billing_mode, credential_ids, is_test, maximum_micros, budget_enforcement, created_at)::reservation",
   );
-  expect(HELD.job).toBe(
+  expect(RESOLUTION_COLUMNS.job).toBe(
     "job.organization_id, job.project_id, job.principal_id, job.submitted_by AS person_id, job.billing_mode, job.credential_ids, job.provider = 'sandbox' AS is_test, job.hold_funding AS funding, job.created_at, job.maximum_micros AS amount_micros, job.hold_state AS state, job.hold_settled_micros AS settled_micros",
   );
   expect(flat(resolved("ended", "now()"))).toBe(

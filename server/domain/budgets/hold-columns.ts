@@ -73,7 +73,10 @@ FROM pinned_hold p;`;
  * Columns of a hold that `resolved` reads, from a job and from a pinned execution. The state is null for a
  * job without a hold.
  */
-export const HELD = { job: fromJob(RESOLUTION.members, "job"), pinned: names(RESOLUTION.members) };
+export const RESOLUTION_COLUMNS = {
+  job: fromJob(RESOLUTION.members, "job"),
+  pinned: names(RESOLUTION.members),
+};
 
 /** Columns that jobs and pinned executions name alike, but a reservation does not. */
 const ADMITTED = { execution_id: "id", person_id: "submitted_by", amount_micros: "maximum_micros" };

@@ -13,9 +13,9 @@ export {
   scopeOfConnection,
 } from "./guardrails";
 export {
-  HELD,
   openPinnedHolds,
   RESERVATION_OF_JOB,
+  RESOLUTION_COLUMNS,
   reservationOfPin,
   reserving,
   resolved,
@@ -27,10 +27,10 @@ export { policy, putPolicy } from "./policy";
 export { exposureOf, type Posting, postingsOf } from "./postings";
 export {
   ALLOWANCE_MICROS,
-  accountOf,
   billingUrl,
   FUNDING_OPTIONS,
   type Funding,
+  ledgerAccount,
   refuseReservation,
   TRIAL_CEILING_MICROS,
 } from "./reserve";

@@ -3,16 +3,14 @@ import { access, managerOf, roleIn, visibleOrganizations } from "@/server/domain
 import type { Ctx, Role } from "@/server/domain/ctx";
 import { pool } from "@/server/platform/db";
 import { fail } from "@/server/platform/errors/errors";
-import { maybe, pick, text, texts } from "@/server/sql/column";
-import { inScope, SCOPE } from "@/server/sql/tenant";
+import { maybe, text, texts } from "@/server/sql/column";
 import { findOwner, SETS } from "./owner";
 import { type BudgetRow, budgetsBy, readBudget, toBudget } from "./rows";
 
-const VISIBLE = pick(SCOPE, "organizationIds");
 const listVisible = budgetsBy(
   "budget.list.visible",
-  { ...VISIBLE, organizationId: maybe(text), projectId: maybe(text) },
-  `${inScope(VISIBLE, "b")}
+  { organizationIds: maybe(texts), organizationId: maybe(text), projectId: maybe(text) },
+  `($organizationIds::text[] IS NULL OR b.organization_id = ANY($organizationIds))
      AND ($organizationId::text IS NULL OR b.organization_id = $organizationId)
      AND ($projectId::text IS NULL OR b.project_id = $projectId) AND NOT capstan_is_of_panel(b.scope)`,
 );
@@ -83,7 +81,7 @@ async function listOfManager(ctx: Ctx, manager: Manager, { projectId }: ListBudg
  * Returns the budget if the caller has at least this role in its organization. A caller without any role
  * there gets NotFound.
  */
-export async function findBudget(ctx: Ctx, budgetId: string, least: Role): Promise<BudgetRow> {
+async function findBudget(ctx: Ctx, budgetId: string, least: Role): Promise<BudgetRow> {
   const row = await readBudget.first(pool, { now: ctx.now(), id: budgetId });
   if (!row || !roleIn(ctx, row.organization_id)) fail("NotFound", "There is no such budget.");
   access.authorize(ctx, least, { organizationId: row.organization_id });

@@ -104,6 +104,6 @@ function refuseMoreJobs(maxJobs: number): never {
 }
 
 /** Ledger account that an execution is charged to. */
-export function accountOf(organizationId: string, funding: Funding): string {
+export function ledgerAccount(organizationId: string, funding: Funding): string {
   return `${funding ?? "external"}:${organizationId}`;
 }

@@ -9,7 +9,7 @@ import type { Micros } from "@/server/platform/money";
 import { present, text } from "@/server/sql/column";
 import { statement } from "@/server/sql/statement";
 import { toHold } from "./holds";
-import { type ExecutionHold, type Found, readHold, resolve } from "./resolve";
+import { type ExecutionHold, type LateCharge, readHold, resolve } from "./resolve";
 
 /**
  * Ends an ambiguous hold with the total charge that a person found, or with none. For owners and operators,
@@ -35,7 +35,7 @@ export const mayResolve = (ctx: Ctx, hold: ExecutionHold, foundMicros: Micros): 
   isOperator(ctx) || hold.billing_mode !== "managed" || hold.is_test || foundMicros >= hold.amount_micros;
 
 /** Splits a total that a person found into provider cost and fee, at the fee rate of the estimate. */
-export function foundBy(hold: ExecutionHold, foundMicros: Micros, note: string): Found {
+export function foundBy(hold: ExecutionHold, foundMicros: Micros, note: string): LateCharge {
   const upstream = Math.round((foundMicros * 10_000) / (10_000 + (hold.fee_bps ?? 0)));
   const fee = foundMicros - upstream;
   // The operator takes no fee on an amount that the customer does not pay.

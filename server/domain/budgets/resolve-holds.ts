@@ -3,19 +3,17 @@ import { access, isOperator, visibleOrganizations } from "@/server/domain/access
 import type { Ctx } from "@/server/domain/ctx";
 import { pool } from "@/server/platform/db";
 import { fail } from "@/server/platform/errors/errors";
-import { bool, column, maybe, pick, text } from "@/server/sql/column";
-import { inScope, SCOPE } from "@/server/sql/tenant";
+import { bool, column, maybe, text, texts } from "@/server/sql/column";
 import { type ExecutionHold, holdsBy, resolve } from "./resolve";
 import { foundBy, mayResolve } from "./resolve-hold";
 
 /** Maximum number of holds per call, oldest first. */
 const MOST = 500;
 
-const VISIBLE = pick(SCOPE, "organizationIds");
 const listMatching = holdsBy(
   "hold.list.matching",
   {
-    ...VISIBLE,
+    organizationIds: maybe(texts),
     organizationId: maybe(text),
     projectId: maybe(text),
     billingMode: maybe(text),
@@ -26,7 +24,7 @@ const listMatching = holdsBy(
     after: maybe(text),
   },
   `hold.state = 'ambiguous' AND execution.line_id IS NOT DISTINCT FROM execution.id
-     AND ${inScope(VISIBLE, "hold")}
+     AND ($organizationIds::text[] IS NULL OR hold.organization_id = ANY($organizationIds))
      AND ($organizationId::text IS NULL OR hold.organization_id = $organizationId)
      AND ($projectId::text IS NULL OR hold.project_id = $projectId)
      AND ($billingMode::text IS NULL OR hold.billing_mode = $billingMode::text)

@@ -21,10 +21,10 @@ import {
   timestamptz,
 } from "@/server/sql/column";
 import { statement } from "@/server/sql/statement";
-import { HELD, resolved } from "./hold-columns";
+import { RESOLUTION_COLUMNS, resolved } from "./hold-columns";
 import { HOLD } from "./holds";
 import { type Posting, postingsOf } from "./postings";
-import { accountOf, type Funding } from "./reserve";
+import { type Funding, ledgerAccount } from "./reserve";
 
 const EXECUTION_HOLD = {
   ...HOLD,
@@ -41,7 +41,7 @@ const EXECUTION_HOLD = {
 export type ExecutionHold = Of<typeof EXECUTION_HOLD>;
 
 /** The charge of an execution, as it became known after the end. */
-export type Found = {
+export type LateCharge = {
   by: NonNullable<HoldView["resolution"]>;
   /** Cost of each provider's work at list price. */
   upstream: [provider: string, micros: Micros][];
@@ -92,12 +92,12 @@ const storeResolution = statement("hold.update.resolved", {
          UPDATE job SET hold_state = $state::text, hold_settled_micros = $settledMicros, hold_resolved_at = $now,
            hold_resolved_by = $resolvedBy, hold_note = $note, hold_resolution = $resolution
          WHERE id = $executionId AND hold_state = 'ambiguous'
-         RETURNING capstan_hold_id(id) AS id, id AS execution_id, ${HELD.job}
+         RETURNING capstan_hold_id(id) AS id, id AS execution_id, ${RESOLUTION_COLUMNS.job}
        ), of_pin AS (
          UPDATE pinned_hold SET state = $state::text, settled_micros = $settledMicros, resolved_at = $now,
            resolved_by = $resolvedBy, note = $note, resolution = $resolution
          WHERE execution_id = $executionId AND state = 'ambiguous'
-         RETURNING id, execution_id, ${HELD.pinned}
+         RETURNING id, execution_id, ${RESOLUTION_COLUMNS.pinned}
        ), ended AS (
          SELECT * FROM of_job UNION ALL SELECT * FROM of_pin
        ), posted AS (
@@ -122,14 +122,18 @@ const storeResolution = statement("hold.update.resolved", {
  * customer is charged at most the hold. Returns null and writes nothing if the hold is not ambiguous or a
  * write-off would exceed its limit.
  */
-export async function resolve(ctx: Ctx, hold: ExecutionHold, found: Found): Promise<ExecutionHold | null> {
+export async function resolve(
+  ctx: Ctx,
+  hold: ExecutionHold,
+  found: LateCharge,
+): Promise<ExecutionHold | null> {
   const { by, note } = found;
   const now = ctx.now();
   const whole = found.upstream.reduce((sum, [, micros]) => sum + micros, found.feeMicros);
   const charged = hold.billing_mode === "managed" ? Math.min(whole, hold.amount_micros) : whole;
   const postings = [
     ...postingsOf({
-      payer: accountOf(hold.organization_id, hold.funding),
+      payer: ledgerAccount(hold.organization_id, hold.funding),
       billingMode: hold.billing_mode,
       heldMicros: hold.amount_micros,
       upstream: found.upstream,
@@ -188,7 +192,7 @@ async function isWithin(
   client: Queryable,
   { organization_id, is_test }: ExecutionHold,
   micros: Micros,
-  limit: NonNullable<Found["limit"]>,
+  limit: NonNullable<LateCharge["limit"]>,
 ): Promise<boolean> {
   if (is_test) return true;
   await client.query("SELECT pg_advisory_xact_lock(hashtextextended('write-offs ' || $1, 0))", [
@@ -202,7 +206,7 @@ async function isWithin(
  * Signs the correction of a pinned record; jobs have none. The note is left out, because more people can
  * read a record than a hold.
  */
-async function correctionsOf(hold: ExecutionHold, by: Found["by"], chargedMicros: Micros, now: Date) {
+async function correctionsOf(hold: ExecutionHold, by: LateCharge["by"], chargedMicros: Micros, now: Date) {
   if (hold.pinned_id === null) return [];
   const shown = {
     correctionId: newId("correction"),

@@ -53,7 +53,7 @@ export const budgetsBy = <P extends Shape>(name: string, params: P, condition: s
 export const readBudget = budgetsBy("budget.read", { id: text }, "b.id = $id");
 
 /** Returns the ceiling plus a temporary increase that has not expired. */
-export function ceilingAt(row: BudgetRow, now: Date): number {
+function ceilingAt(row: BudgetRow, now: Date): number {
   const lasts = row.increase_until !== null && row.increase_until > now;
   return row.ceiling_micros + (lasts ? row.increase_micros : 0);
 }

@@ -3,7 +3,7 @@ import type { CapabilityBrief } from "@/server/contract/capabilities";
 import { JsonObject } from "@/server/contract/common";
 import { FRAME_EVENTS } from "@/server/contract/enums";
 import { isObject } from "@/server/platform/text/json";
-import { describeCapability, toSummary } from "./describe";
+import { describeCapability, toCapabilitySummary } from "./describe";
 import { pricingContract } from "./pricing/pricing";
 import { publish } from "./schema";
 
@@ -33,7 +33,7 @@ function around(capability: Capability, inputSchema: JsonObject): CapabilityBrie
     max === undefined ? `${measurement} as the model takes` : `at most ${max} ${measurement}`,
   ]);
   return {
-    ...toSummary(capability),
+    ...toCapabilitySummary(capability),
     inputSchema,
     limits: JsonObject.parse({
       ...Object.fromEntries(texts),

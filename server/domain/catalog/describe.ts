@@ -1,7 +1,7 @@
 import type { Capability } from "@/server/capabilities/define";
 import type { CapabilityDescriptor, ExecutionTargetList } from "@/server/contract/capabilities";
 import { JsonObject } from "@/server/contract/common";
-import { type Connection, isConnectable } from "@/server/domain/connections";
+import { type BoundConnection, isConnectable } from "@/server/domain/connections";
 import { feeBpsOf, priceExamples, pricingContract } from "./pricing/pricing";
 import { runHintOf } from "./run-hint";
 import { registerInSandbox } from "./sandbox-adapter";
@@ -22,7 +22,7 @@ import {
 const isInfrastructure = (capability: Capability) => capability.family === "domain";
 const isLocal = (capability: Capability) => "local" in capability.execute;
 
-export function toSummary(capability: Capability) {
+export function toCapabilitySummary(capability: Capability) {
   return {
     key: capability.key,
     title: capability.title,
@@ -34,7 +34,7 @@ export function toSummary(capability: Capability) {
 }
 
 /** A project's connections; null describes what this deployment offers to anyone. */
-type Connected = readonly Connection[] | null;
+type Connected = readonly BoundConnection[] | null;
 
 /** Tells which billing modes a project can use now, or without a project, which ones it could have here. */
 function offersTo(capability: Capability, connections: Connected) {
@@ -86,7 +86,7 @@ export function describeCapability(
   const { http, exampleInput, cli, sdk, mcp } = runHintOf(capability);
   const inputSchema = publish(capability.input, "input");
   return {
-    ...toSummary(capability),
+    ...toCapabilitySummary(capability),
     category: capability.category,
     inputSchema,
     outputSchema: publish(capability.output, "output"),
@@ -151,7 +151,10 @@ export function describeCapability(
 }
 
 /** Returns the descriptor as an item of the list, where each billing mode also has its price examples. */
-export function toListed(capability: Capability, descriptor: CapabilityDescriptor): CapabilityDescriptor {
+export function toCapabilityItem(
+  capability: Capability,
+  descriptor: CapabilityDescriptor,
+): CapabilityDescriptor {
   const { kind, endpoint, exampleInput } = descriptor.nextAction;
   const { byok, managed } = descriptor.billingModes ?? {};
   const billingModes = byok &&
@@ -246,7 +249,7 @@ function discountOf(capability: Capability, target: Parameters<typeof canStream>
 }
 
 /** Returns the offer that serves a request that names no model. */
-export const firstOffer = (targets: Target[], reach: readonly Connection[]) =>
+export const firstOffer = (targets: Target[], reach: readonly BoundConnection[]) =>
   targets
     .filter(({ model }) => !model.onlyByName)
     .flatMap((target) => offersOf(target, reach))

@@ -12,7 +12,7 @@ import { type Account, type Offer, routeKey, SANDBOX } from "./targets";
  */
 
 /** `unreachable` counts against every model of the provider, the other reasons against the model that was called. */
-export type FailureReason = "unreachable" | "capacity" | "failed" | "lost";
+type FailureReason = "unreachable" | "capacity" | "failed" | "lost";
 
 const FAILURES_BEFORE = 3;
 const FIRST_MS = 30_000;
@@ -102,7 +102,7 @@ const recordFailure = statement("route_health.save.failure", {
 });
 
 /** A call failed for a reason of the vendor. Never throws: the call's own end is what matters. */
-export async function noteFailure(called: Called, reason: FailureReason, now: Date): Promise<void> {
+export async function recordRouteFailure(called: Called, reason: FailureReason, now: Date): Promise<void> {
   if (called.provider.name === SANDBOX) return; // plays every part, failing among them
   const route = reason === "unreachable" ? called.provider.name : routeKey(called);
   try {

@@ -2,13 +2,13 @@ export { accessDecisionFor, refusalOf } from "./access-decision";
 export { MOST_BRIEF_BYTES } from "./brief";
 export { connectUrlOf } from "./connect-url";
 export { connectableProviders } from "./connectable";
-export { describeCapability, executionTargets, toSummary } from "./describe";
-export { accountName, healthNow, noteFailure, noteSuccess, readHealth } from "./health";
-export { list, matching } from "./list";
+export { describeCapability, executionTargets, toCapabilitySummary } from "./describe";
+export { accountName, healthNow, noteSuccess, readHealth, recordRouteFailure } from "./health";
+export { list, matchingCapabilities } from "./list";
 export { type Need, needsOf } from "./needs";
 export { routeBundle } from "./pricing/bundle";
-export { isListed, type PriceTerms, priceAtMost, priceOf, serviceFee } from "./pricing/price";
-export { feeBpsOf, PRICING_VERSION, SERVICE_FEE_BPS } from "./pricing/pricing";
+export { hasListedPrice, type PriceTerms, priceAtMost, priceOf, serviceFee } from "./pricing/price";
+export { feeBpsOf, PRICING_VERSION } from "./pricing/pricing";
 export {
   type Published,
   publishedBrief,
@@ -41,6 +41,7 @@ export {
   type Account,
   canDefer,
   dependsOnFunds,
+  findPlannedTarget,
   modelIds,
   type Offer,
   offersOf,
@@ -48,7 +49,6 @@ export {
   SANDBOX,
   SHUT,
   type Target,
-  targetOf,
   targetsOfPort,
 } from "./targets";
 export { type Viewer, viewerOf } from "./viewer";

@@ -1,5 +1,5 @@
 import type { Capability } from "@/server/capabilities/define";
-import { describeCapability, toListed, toSummary } from "./describe";
+import { describeCapability, toCapabilityItem, toCapabilitySummary } from "./describe";
 import { PRICING_VERSION } from "./pricing/pricing";
 import { allCapabilities } from "./registry";
 import { hasWords, search } from "./search";
@@ -8,7 +8,7 @@ import { hasWords, search } from "./search";
  * Returns the capabilities that match a task text, best first, or all of them by key if the text has no word to search
  * for.
  */
-export function matching(q: string | undefined): readonly Capability[] {
+export function matchingCapabilities(q: string | undefined): readonly Capability[] {
   if (!hasWords(q ?? "")) return allCapabilities;
   return search(q ?? "").hits.map(({ capability }) => capability);
 }
@@ -19,10 +19,10 @@ export function matching(q: string | undefined): readonly Capability[] {
  */
 export function list(query: { q?: string | undefined; view?: string | undefined }, signedIn: boolean) {
   return {
-    capabilities: matching(query.q).map((capability) =>
+    capabilities: matchingCapabilities(query.q).map((capability) =>
       query.view === "summary"
-        ? toSummary(capability)
-        : toListed(capability, describeCapability(capability, signedIn)),
+        ? toCapabilitySummary(capability)
+        : toCapabilityItem(capability, describeCapability(capability, signedIn)),
     ),
     pricingVersion: PRICING_VERSION,
   };

@@ -1,5 +1,5 @@
 import { type Capability, stageAsCapability } from "@/server/capabilities/define";
-import { type Connection, isConnectable } from "@/server/domain/connections";
+import { type BoundConnection, isConnectable } from "@/server/domain/connections";
 import type { Provider } from "@/server/providers/provider";
 import { providers } from "@/server/providers/registry.gen";
 import { couldServe, SANDBOX, targetsAbleTo } from "./targets";
@@ -19,7 +19,7 @@ export type Need = {
  * Returns the kinds of calls that a capability may make, judged by its first example. The list is empty if the
  * capability runs locally.
  */
-export function needsOf(capability: Capability, connections: readonly Connection[] = []): Need[] {
+export function needsOf(capability: Capability, connections: readonly BoundConnection[] = []): Need[] {
   const { execute, input, examples } = capability;
   if ("local" in execute) return [];
   const example = examples[0] && input.safeParse(examples[0].input);
@@ -33,7 +33,7 @@ export function needsOf(capability: Capability, connections: readonly Connection
   return [...names.values()];
 }
 
-function needOf(what: string, capability: Capability, connections: readonly Connection[]): Need {
+function needOf(what: string, capability: Capability, connections: readonly BoundConnection[]): Need {
   const able = targetsAbleTo(capability, connections).filter(({ provider }) => provider.name !== SANDBOX);
   const listed = able.filter(({ listedBy }) => !listedBy).map(({ provider }) => provider);
   const withServer = providers.filter((provider) => provider.modelsFrom && couldServe(provider, capability));

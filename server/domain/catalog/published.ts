@@ -7,9 +7,9 @@ import {
 } from "@/server/contract/capabilities";
 import { sha256Hex } from "@/server/platform/text/canonical";
 import { briefOf } from "./brief";
-import { describeCapability, executionTargets, toListed, toSummary } from "./describe";
+import { describeCapability, executionTargets, toCapabilityItem, toCapabilitySummary } from "./describe";
 import { fundingFor } from "./funding";
-import { matching } from "./list";
+import { matchingCapabilities } from "./list";
 import { PRICING_VERSION } from "./pricing/pricing";
 import { allCapabilities, getCapability } from "./registry";
 import type { Viewer } from "./viewer";
@@ -38,7 +38,9 @@ export function toPublished(json: string): Published {
 }
 
 const summaryText = (key: string) =>
-  once(`summary ${key}`, () => JSON.stringify(CapabilitySummary.parse(toSummary(getCapability(key)))));
+  once(`summary ${key}`, () =>
+    JSON.stringify(CapabilitySummary.parse(toCapabilitySummary(getCapability(key)))),
+  );
 
 /**
  * Returns a name for everything that the answers for a viewer depend on. Viewers with the same kinds of connections
@@ -59,7 +61,7 @@ const descriptorText = (key: string, seen: Seen) =>
 
 const listedText = (key: string, seen: Seen) =>
   once(`listed ${key} ${nameOf(seen)}`, () =>
-    JSON.stringify(toListed(getCapability(key), descriptorOf(key, seen))),
+    JSON.stringify(toCapabilityItem(getCapability(key), descriptorOf(key, seen))),
   );
 
 const descriptorOf = (key: string, { signedIn, connections, mayLeave }: Seen) =>
@@ -75,7 +77,7 @@ export function publishedList(
   query: { q?: string | undefined; view?: string | undefined },
   seen: Seen,
 ): Published {
-  const found = matching(query.q);
+  const found = matchingCapabilities(query.q);
   const keys = found.map(({ key }) => key);
   const text = () => listText(keys, query.view, seen);
   if (found !== allCapabilities) return toPublished(text());

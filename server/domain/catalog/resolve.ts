@@ -7,7 +7,7 @@ import type { Ctx } from "@/server/domain/ctx";
 import { accessDecisionFor } from "./access-decision";
 import { describeCapability } from "./describe";
 import { runHintOf } from "./run-hint";
-import { type Match, resolutionOf } from "./search/decide";
+import { type Match, resolveIntent } from "./search/decide";
 import { type Viewer, viewerOf } from "./viewer";
 
 type Requirements = ResolutionRequest["requirements"];
@@ -22,7 +22,7 @@ export async function resolve(
   { intent, requirements }: ResolutionRequest,
   view?: "brief",
 ): Promise<ResolutionResponse> {
-  const { resolution, hits } = resolutionOf(intent);
+  const { resolution, hits } = resolveIntent(intent);
   const viewer = await viewerOf(ctx);
   const judged = await Promise.all(hits.map((hit) => judge(ctx, hit, viewer)));
   const fitting = judged.filter((each) => unmet(each, requirements).length === 0);

@@ -1,13 +1,13 @@
 import type { Capability } from "@/server/capabilities/define";
 import type { BillingMode } from "@/server/contract/common";
-import type { Connection } from "@/server/domain/connections";
+import type { BoundConnection } from "@/server/domain/connections";
 import { fail } from "@/server/platform/errors/errors";
 import { type MaturityRating, type ModelFacts, RATINGS } from "@/server/providers/define";
 import {
   type Account,
+  allowsMaturity,
   availabilityOf,
   canStream,
-  isAtLeast,
   maturityAllowed,
   modelIds,
   type Offer,
@@ -23,7 +23,7 @@ import {
 export type Route = Target & { billingMode: BillingMode; account: Account; choice: RouteChoice };
 
 /** The rule that chose a route, and the other routes that the rule allowed. The receipt shows it. */
-export type RouteChoice = {
+type RouteChoice = {
   policy: "exact_pin" | "named_model" | "named_provider" | "automatic";
   reason:
     | "pinned"
@@ -58,7 +58,7 @@ export type RouteWish = {
   /** If true, only models whose text can be streamed are chosen. */
   streams?: boolean;
   /** The project's connections. */
-  connections?: readonly Connection[];
+  connections?: readonly BoundConnection[];
   /**
    * True if this route has kept failing lately with this account. Such a route goes behind its equals and is
    * never left out.
@@ -134,7 +134,7 @@ export function chooseRoute(
   const isSubstitute = candidates.length === 0 && maySubstitute;
   if (isSubstitute) candidates = substitutes;
   if (maturity && candidates.length > 0) {
-    const isAllowed = (target: Target) => isAtLeast(maturityAllowed(target), maturity);
+    const isAllowed = (target: Target) => allowsMaturity(maturityAllowed(target), maturity);
     const before = candidates;
     candidates = before.filter(isAllowed);
     if (candidates.length === 0 && maySubstitute) candidates = substitutes.filter(isAllowed);

@@ -12,7 +12,7 @@ import {
   serviceFee,
   targetsOfPort,
 } from ".";
-import { toListed } from "./describe";
+import { toCapabilityItem } from "./describe";
 
 const { OPENAI_API_KEY } = env;
 afterEach(() => {
@@ -40,7 +40,7 @@ for (const capability of allCapabilities) {
   });
 
   test(`${capability.key}: its examples are what its models' prices make, with the fee on managed alone`, () => {
-    const { billingModes } = toListed(capability, describeCapability(capability, false));
+    const { billingModes } = toCapabilityItem(capability, describeCapability(capability, false));
     if (!billingModes) return;
     for (const [billingMode, bps] of [
       ["byok", 0],

@@ -1,8 +1,8 @@
 import type { Capability } from "@/server/capabilities/define";
 import type { BillingMode } from "@/server/contract/common";
 import {
+  type BoundConnection,
   baseUrlOf,
-  type Connection,
   operatorCredentials,
   providerOfRoute,
 } from "@/server/domain/connections";
@@ -48,7 +48,7 @@ export const routeKey = ({ provider, model }: Pick<Target, "provider" | "model">
 /** Returns each route key once, in order. */
 export const modelIds = (models: readonly Target[]) => [...new Set(models.map(routeKey))];
 
-const NONE: readonly Connection[] = [];
+const NONE: readonly BoundConnection[] = [];
 
 /**
  * Returns every model that serves the capability's port, with or without an account, including those on the project's
@@ -90,7 +90,7 @@ export function offersOf(target: Target, connections = NONE): Offer[] {
 }
 
 /** A connection that names its own server serves only the models that it lists. */
-const isOf = (provider: Provider, connection: Connection) =>
+const isOf = (provider: Provider, connection: BoundConnection) =>
   connection.provider === provider.name && !provider.modelsFrom;
 
 /** Tells how a target can be reached now, or the reason why not. */
@@ -114,7 +114,7 @@ function whyNot({ provider }: Target): string {
  * Returns the model that an execution was planned on, as its record names it. `listed` is the model as its owner listed
  * it then. Returns null if this installation no longer has the model.
  */
-export function targetOf(
+export function findPlannedTarget(
   capability: Capability,
   provider: string,
   model: string,
@@ -188,5 +188,5 @@ export function dependsOnFunds(capability: Capability): boolean {
 export const maturityAllowed = ({ provider, model }: Target): MaturityRating =>
   model.maturity ?? provider.maturity;
 
-export const isAtLeast = (allowed: MaturityRating, asked: MaturityRating) =>
+export const allowsMaturity = (allowed: MaturityRating, asked: MaturityRating) =>
   RATINGS.indexOf(allowed) >= RATINGS.indexOf(asked);

@@ -1,5 +1,5 @@
 import { access, isAllowed, type ProjectAccess } from "@/server/domain/access";
-import { type Connection, connectionsOf } from "@/server/domain/connections";
+import { type BoundConnection, connectionsOf } from "@/server/domain/connections";
 import type { Ctx } from "@/server/domain/ctx";
 import { allowsExternal } from "@/server/domain/plans";
 
@@ -11,7 +11,7 @@ export type Viewer = {
   project: ProjectAccess | null;
   environment: string | null;
   /** The project's connections. Null without a project; the description then shows what this deployment offers. */
-  connections: readonly Connection[] | null;
+  connections: readonly BoundConnection[] | null;
   /** True if the caller's scope or role allows running anything. */
   mayRun: boolean;
   /** Tells which part of the caller's project and environment is archived, so that nothing runs there for anyone. */

@@ -2,7 +2,7 @@ import type { Capability } from "@/server/capabilities/define";
 import type { Competitor } from "@/server/contract/comparisons";
 import type { RawEnvelope } from "@/server/contract/envelope";
 import { targetsOfPort } from "@/server/domain/catalog";
-import type { Connection } from "@/server/domain/connections";
+import type { BoundConnection } from "@/server/domain/connections";
 import type { Json } from "@/server/platform/durable/step";
 import { Fault, ValidationFault } from "@/server/platform/errors/errors";
 import { type Profile, profilesOf } from "./profiles";
@@ -17,7 +17,7 @@ type Part = { input: Input } & Pick<RawEnvelope, string>;
  */
 export function requestOf(
   capability: Capability,
-  connections: readonly Connection[],
+  connections: readonly BoundConnection[],
   { input, competitor, place }: { input: Input; competitor: Competitor; place: number },
 ): Part {
   switch (competitor.axis) {
@@ -49,7 +49,7 @@ function merged(input: Input, overrides: Input): Input {
  */
 function routeOf(
   capability: Capability,
-  connections: readonly Connection[],
+  connections: readonly BoundConnection[],
   pin: string,
   place: number,
 ): Omit<RawEnvelope, "input"> {
@@ -99,7 +99,11 @@ function profileOf(
  * Builds the permanent form of a competitor: a profile with its resolved version, a recipe with its field
  * names only. The values of a recipe are content of its job, and are stored and removed with the job.
  */
-export function toKept(capability: Capability, competitor: Competitor, place: number): Record<string, Json> {
+export function toStoredCompetitor(
+  capability: Capability,
+  competitor: Competitor,
+  place: number,
+): Record<string, Json> {
   switch (competitor.axis) {
     case "provider":
       return { ...competitor };
@@ -116,7 +120,7 @@ export function toKept(capability: Capability, competitor: Competitor, place: nu
 }
 
 /** Maps the refusal of one competitor's job to the body of the comparison. */
-export function toRefusal(competitors: Competitor[], place: number, cause: unknown): unknown {
+export function toComparisonFault(competitors: Competitor[], place: number, cause: unknown): unknown {
   const competitor = competitors[place]!; // `place` is an index of this list
   if (cause instanceof ValidationFault) {
     return new ValidationFault(

@@ -21,7 +21,7 @@ import { contentOf, sha256Hex } from "@/server/platform/text/canonical";
 import { plainJson } from "@/server/platform/text/json";
 import { column, maybe, pick, present, text, texts, timestamptz } from "@/server/sql/column";
 import { statement } from "@/server/sql/statement";
-import { requestOf, toKept, toRefusal } from "./competitors";
+import { requestOf, toComparisonFault, toStoredCompetitor } from "./competitors";
 import { get } from "./get";
 
 const RIGHT = "capabilities:run";
@@ -103,14 +103,14 @@ export async function create(
     correlationId: comparisonId,
     idempotencyKey: entryIds[order.indexOf(place)] ?? null,
   }));
-  const kept = competitors.map((competitor, place) => toKept(capability, competitor, place));
+  const kept = competitors.map((competitor, place) => toStoredCompetitor(capability, competitor, place));
   const admit = async (spelling: string | null) => {
     if (refusal) throw refusal;
     await submitTogether(ctx, capability, {
       comparisonId,
       requests,
       order,
-      refusal: (place, cause) => toRefusal(competitors, place, cause),
+      refusal: (place, cause) => toComparisonFault(competitors, place, cause),
       attach: async (client, jobs) => {
         const sum = (of: (job: (typeof jobs)[number]) => number) =>
           jobs.reduce((total, job) => total + of(job), 0);

@@ -5,7 +5,7 @@ import { connectionsOf } from "@/server/domain/connections";
 import type { Ctx } from "@/server/domain/ctx";
 import { estimateTogether, requireDurable } from "@/server/domain/jobs";
 import { type Micros, microsToUsd } from "@/server/platform/money";
-import { requestOf, toRefusal } from "./competitors";
+import { requestOf, toComparisonFault } from "./competitors";
 
 /**
  * Returns the costs of a comparison from the plans of its jobs. It writes and reserves nothing, and no part
@@ -30,7 +30,7 @@ export async function estimate(
       ...requestOf(capability, connections, { input, competitor, place }),
       context: { projectId: project.id, environment },
     })),
-    refusal: (place, cause) => toRefusal(competitors, place, cause),
+    refusal: (place, cause) => toComparisonFault(competitors, place, cause),
   });
   const sum = (of: "expectedMicros" | "maximumMicros") =>
     estimates.reduce((total, each) => total + each[of], 0);

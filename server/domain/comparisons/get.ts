@@ -2,7 +2,7 @@ import type { Comparison, ComparisonEntry, ComparisonShown } from "@/server/cont
 import { isPrivate } from "@/server/contract/envelope";
 import type { Ctx, Scope } from "@/server/domain/ctx";
 import * as jobs from "@/server/domain/jobs";
-import { namesOf } from "@/server/domain/organizations";
+import { principalNames } from "@/server/domain/organizations";
 import { findComparison, toComparison } from "./rows";
 import { works } from "./works";
 
@@ -25,7 +25,7 @@ export async function shown(
 ): Promise<ComparisonShown> {
   const { comparison, isContentPrivate } = await read(ctx, comparisonId, "jobs:read");
   const { judgement } = comparison;
-  const names = judgement ? await namesOf([judgement.judgedBy]) : null;
+  const names = judgement ? await principalNames([judgement.judgedBy]) : null;
   const isHidden = isContentPrivate && !withContent;
   return {
     ...comparison,

@@ -7,7 +7,7 @@ import { comparison } from "@/server/generated/schema";
 import { pool } from "@/server/platform/db";
 import { bool, column, int8, maybe, pick, present, text, texts } from "@/server/sql/column";
 import { statement } from "@/server/sql/statement";
-import { toLine } from "./rows";
+import { toComparisonLine } from "./rows";
 
 const listRows = statement("comparison.list", {
   params: {
@@ -55,5 +55,5 @@ export async function list(
     terminal: [...TERMINAL],
     environment: access.authorize(ctx, "jobs:read", "rows").environment,
   });
-  return nullEndedPageOf(rows, limit, toLine);
+  return nullEndedPageOf(rows, limit, toComparisonLine);
 }

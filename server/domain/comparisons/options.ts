@@ -4,7 +4,7 @@ import { access } from "@/server/domain/access";
 import { executionTargets, getCapability } from "@/server/domain/catalog";
 import { connectionsOf } from "@/server/domain/connections";
 import type { Ctx } from "@/server/domain/ctx";
-import { fieldsOf, profilesOf } from "./profiles";
+import { inputFieldsOf, profilesOf } from "./profiles";
 
 /**
  * Returns the possible competitors of a capability in the caller's project now. A capability without
@@ -43,7 +43,7 @@ export async function options(
       title,
       description,
     })),
-    recipes: { supported: isDurable, inputFields: isDurable ? fieldsOf(capability) : [] },
+    recipes: { supported: isDurable, inputFields: isDurable ? inputFieldsOf(capability) : [] },
   };
 }
 

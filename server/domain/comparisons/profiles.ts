@@ -64,11 +64,11 @@ const KINDS: { takes: (capability: Capability) => boolean; profiles: Profile[] }
 ];
 
 function takesField(name: string) {
-  return ({ input }: Capability) => fieldsOf({ input }).includes(name);
+  return ({ input }: Capability) => inputFieldsOf({ input }).includes(name);
 }
 
 /** Returns the input fields of a capability; none if its schema does not list them. */
-export const fieldsOf = ({ input }: Pick<Capability, "input">): string[] =>
+export const inputFieldsOf = ({ input }: Pick<Capability, "input">): string[] =>
   "shape" in input ? Object.keys(input.shape as object) : [];
 
 /** Returns every profile of a capability, in all versions. */

@@ -11,17 +11,17 @@ import type { Ctx, Scope } from "@/server/domain/ctx";
 import { callersKey } from "@/server/domain/envelope";
 import { PROVIDER_COST } from "@/server/domain/executions";
 import { comparison as comparisonTable } from "@/server/generated/schema";
+import { pool } from "@/server/platform/db";
 import { fail } from "@/server/platform/errors/errors";
 import { type Micros, microsToUsd } from "@/server/platform/money";
 import { isObject } from "@/server/platform/text/json";
-import { json, type Of, pick, present, text } from "@/server/sql/column";
+import { json, maybe, type Of, present, text, texts } from "@/server/sql/column";
 import { statement } from "@/server/sql/statement";
-import { inScope, readInScope, SCOPE } from "@/server/sql/tenant";
 
 /**
  * An entry with the facts of its job that identify the competitor; `toComparison` decides which are shown.
  */
-export type EntryRow = {
+type EntryRow = {
   entry_id: string;
   job_id: string;
   competitor: ShownCompetitor;
@@ -38,11 +38,12 @@ const ENTRIES = {
 };
 export type ComparisonRow = Of<typeof ENTRIES>;
 
-const VISIBLE = pick(SCOPE, "organizationIds projectId environment");
 const readComparison = statement("comparison.read.entries", {
   params: {
     comparisonId: text,
-    ...VISIBLE,
+    organizationIds: maybe(texts),
+    projectId: maybe(text),
+    environment: maybe(text),
   },
   row: ENTRIES,
   sql: `SELECT comparison.*, (
@@ -53,15 +54,22 @@ const readComparison = statement("comparison.read.entries", {
          FROM comparison_entry entry JOIN job ON job.id = entry.job_id AND job.project_id = entry.project_id
          WHERE entry.comparison_id = comparison.id AND entry.project_id = comparison.project_id) AS entries
        FROM comparison WHERE id = $comparisonId
-       AND ${inScope(VISIBLE)}`,
+       AND ($organizationIds::text[] IS NULL OR organization_id = ANY($organizationIds)) AND ($projectId::text IS NULL OR project_id = $projectId)
+       AND ($environment::text IS NULL OR environment = $environment)`,
   prepared: true,
 });
 
 /** Returns the comparison with its entries in order. Throws NotFound if the caller may not see it. */
 export async function findComparison(ctx: Ctx, comparisonId: string, right: Scope): Promise<ComparisonRow> {
   const scope = access.authorize(ctx, right, "rows");
-  const [row] = await readInScope(readComparison, scope, { comparisonId });
-  return row ?? fail("NotFound", "There is no such comparison.");
+  return (
+    (await readComparison.first(pool, {
+      comparisonId,
+      organizationIds: scope.organizationIds,
+      projectId: scope.projectId,
+      environment: scope.environment,
+    })) ?? fail("NotFound", "There is no such comparison.")
+  );
 }
 
 /**
@@ -154,7 +162,7 @@ function withOverrides(kept: ShownCompetitor, { requestSnapshot }: Job): ShownCo
   };
 }
 
-export function judgementOf(row: ComparisonRow): Comparison["judgement"] {
+function judgementOf(row: ComparisonRow): Comparison["judgement"] {
   const { decision, judged_at, judged_by } = row;
   if (!decision || !judged_at || !judged_by) return null;
   return {
@@ -166,11 +174,11 @@ export function judgementOf(row: ComparisonRow): Comparison["judgement"] {
   };
 }
 
-export type LineRow = Pick<ComparisonRow, "id" | "capability_key" | "intent" | "created_at" | "decision"> & {
+type LineRow = Pick<ComparisonRow, "id" | "capability_key" | "intent" | "created_at" | "decision"> & {
   statuses: JobStatus[];
 };
 
-export const toLine = ({ statuses, ...row }: LineRow): ComparisonLine => ({
+export const toComparisonLine = ({ statuses, ...row }: LineRow): ComparisonLine => ({
   comparisonId: row.id,
   capabilityKey: row.capability_key,
   status: statusOf(statuses),

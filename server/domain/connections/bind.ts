@@ -15,7 +15,7 @@ import { type BindingRow, getCredential, requireMayChange, requireMayConnect, to
  * The environment that uses a credential; with `replaces`, instead of another credential of the same
  * provider.
  */
-export type Place = { projectId: string; environment: string; replaces?: boolean };
+export type Binding = { projectId: string; environment: string; replaces?: boolean };
 
 /**
  * Writes more rows together with a credential or its binding, in the transaction that announces the change.
@@ -36,7 +36,7 @@ export async function bindCredential(
   {
     input: { provider, ...place },
     alongside = async () => {},
-  }: { input: BindCredential & Pick<Place, "replaces">; alongside?: Alongside | undefined },
+  }: { input: BindCredential & Pick<Binding, "replaces">; alongside?: Alongside | undefined },
 ): Promise<CredentialBinding> {
   requireMayConnect(ctx, organizationId, [place.projectId]);
   const credential = await getCredential(ctx, organizationId, credentialId);
@@ -94,7 +94,7 @@ export async function writeBinding(
   ctx: Ctx,
   client: Transaction,
   credential: { id: string; organizationId: string; provider: string; label: string },
-  { projectId, environment, replaces = false }: Place,
+  { projectId, environment, replaces = false }: Binding,
 ): Promise<CredentialBinding> {
   const { organizationId, provider } = credential;
   await requirePlace(client, organizationId, projectId, environment);
@@ -105,7 +105,7 @@ export async function writeBinding(
   if (before && !replaces) alreadyConnected(before);
   if (before) await removeBinding(ctx, client, organizationId, before);
   const by = ctx.principal.kind === "human_session" ? ctx.principal.id : null;
-  const row = await insertBinding.first(client, {
+  const rows = await insertBinding.all(client, {
     bindingId: newId("binding"),
     credentialId: credential.id,
     organizationId,
@@ -115,6 +115,7 @@ export async function writeBinding(
     createdBy: by,
     now: ctx.now(),
   });
+  const row = rows[0];
   // A concurrent binding was written first.
   if (!row) {
     const winner = await readBinding.all(client, { projectId, environment, provider: name });
@@ -178,7 +179,8 @@ export async function unbindCredential(
   const { principal } = ctx;
   const own = managerOf(ctx)?.management.projectIds;
   await changeAccessBy(async (client) => {
-    const row = await lockOwnBinding.first(client, { bindingId, credentialId, organizationId });
+    const rows = await lockOwnBinding.all(client, { bindingId, credentialId, organizationId });
+    const row = rows[0];
     const isOthers =
       principal.kind === "service_principal" &&
       principal.projectId !== null &&

@@ -7,18 +7,18 @@ import { toSecrets } from "@/server/platform/crypto/secret";
 import { fail, ValidationFault } from "@/server/platform/errors/errors";
 import { text, timestamptz } from "@/server/sql/column";
 import { statement } from "@/server/sql/statement";
-import { type Alongside, type Place, writeBinding } from "./bind";
+import { type Alongside, type Binding, writeBinding } from "./bind";
 import { askProvider, type CheckResult, keepCheck, requireAccepted } from "./check";
 import {
   type CredentialRow,
   credentialsOf,
-  findProvider,
+  findConnectableProvider,
   getCredential,
   requireHost,
   requireMayConnect,
   toCredential,
 } from "./rows";
-import { openFields, readSecret, sealFields, shownOf } from "./secret-fields";
+import { openFields, parseCredentials, recognizableParts, sealFields } from "./secret-fields";
 import { checkedModels, checkPassThrough } from "./server-of";
 
 /** Credentials of an organization, newest first, without their secrets. For its admins, not for keys. */
@@ -65,7 +65,7 @@ export async function rotateCredential(
     input,
     places = [],
     alongside = async () => {},
-  }: { input: Rotation; places?: Place[] | undefined; alongside?: Alongside | undefined },
+  }: { input: Rotation; places?: Binding[] | undefined; alongside?: Alongside | undefined },
 ): Promise<Credential> {
   const before = await getCredential(ctx, organizationId, credentialId);
   requireHost(ctx, before.base_url);
@@ -81,16 +81,16 @@ export async function rotateCredential(
   if (input.provider !== before.provider) refuse("provider", `This credential is for ${before.provider}.`);
   if (input.endpointUrl && input.endpointUrl.replace(/\/+$/, "") !== before.endpoint_url)
     refuse("endpointUrl", "The address of a credential cannot change. Connect a new credential.");
-  const provider = findProvider(before.provider) ?? providerGone(before);
+  const provider = findConnectableProvider(before.provider) ?? providerGone(before);
   if (input.models && !provider.modelsFrom)
     refuse("models", `${provider.title} has a fixed list of models. Leave this field out.`);
   const models = input.models ? checkedModels(provider, input.models) : before.models;
   checkPassThrough(provider, input.passThrough);
   const passThrough = input.passThrough ?? before.pass_through;
-  const fields = readSecret(provider, input.secret);
+  const fields = parseCredentials(provider, input.secret);
   await requireAccepted(ctx, provider, before.base_url, toSecrets(fields));
 
-  const { last4, fingerprint } = shownOf(provider.name, organizationId, fields);
+  const { last4, fingerprint } = recognizableParts(provider.name, organizationId, fields);
   const now = ctx.now();
   await changeAccessBy(async (client) => {
     const rowCount = await rotate.count(client, {
@@ -172,7 +172,7 @@ export async function checkCredential(
   credentialId: string,
 ): Promise<{ credential: Credential } & CheckResult> {
   const row = await getCredential(ctx, organizationId, credentialId);
-  const provider = findProvider(row.provider) ?? providerGone(row);
+  const provider = findConnectableProvider(row.provider) ?? providerGone(row);
   const result = await askProvider(
     ctx,
     provider,

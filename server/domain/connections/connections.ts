@@ -9,7 +9,7 @@ import type { RulesByModel } from "./request-rules";
 import { openFields } from "./secret-fields";
 
 /** A credential bound to an environment of a project, as routing needs it, without any part of the secret. */
-export type Connection = {
+export type BoundConnection = {
   credentialId: string;
   /** Its name in routes: the provider's, or `provider:label` for a further server. */
   provider: string;
@@ -43,13 +43,13 @@ const bound = remembered(async (projectId: string): Promise<readonly Row[]> => {
   return rows;
 });
 
-const NONE: readonly Connection[] = [];
+const NONE: readonly BoundConnection[] = [];
 
 /** The connections of an environment of a project. */
 export async function connectionsOf(project: {
   id: string;
   environment: string;
-}): Promise<readonly Connection[]> {
+}): Promise<readonly BoundConnection[]> {
   const rows = await bound(project.id);
   if (rows.length === 0) return NONE;
   return rows
@@ -91,12 +91,13 @@ export async function openAccount(
   provider: string,
   project: { id: string; environment: string },
 ): Promise<OpenAccount | null> {
-  const row = await readAccount.first(pool, {
+  const rows = await readAccount.all(pool, {
     credentialId,
     projectId: project.id,
     environment: project.environment,
     provider,
   });
+  const row = rows[0];
   if (!row) return null;
   try {
     return {

@@ -8,10 +8,10 @@ import { ValidationFault } from "@/server/platform/errors/errors";
 import { newId } from "@/server/platform/ids";
 import { timestamptz } from "@/server/sql/column";
 import { statement } from "@/server/sql/statement";
-import { type Alongside, type Place, writeBinding } from "./bind";
+import { type Alongside, type Binding, writeBinding } from "./bind";
 import { keepCheck, requireAccepted } from "./check";
 import { getCredential, getProvider, requireHost, requireMayConnect, toCredential } from "./rows";
-import { readSecret, sealFields, shownOf } from "./secret-fields";
+import { parseCredentials, recognizableParts, sealFields } from "./secret-fields";
 import { serverOf } from "./server-of";
 
 const MOST = 200;
@@ -52,7 +52,7 @@ export async function createCredential(
   {
     places = [],
     alongside = async () => {},
-  }: { places?: Place[] | undefined; alongside?: Alongside | undefined } = {},
+  }: { places?: Binding[] | undefined; alongside?: Alongside | undefined } = {},
 ): Promise<Credential> {
   requireMayConnect(
     ctx,
@@ -62,12 +62,12 @@ export async function createCredential(
   const provider = getProvider(input.provider);
   const server = serverOf(provider, input);
   requireHost(ctx, server.baseUrl);
-  const fields = readSecret(provider, input.secret);
+  const fields = parseCredentials(provider, input.secret);
   await requireAccepted(ctx, provider, server.baseUrl, toSecrets(fields));
 
   const id = newId("credential");
   const now = ctx.now();
-  const { last4, fingerprint } = shownOf(provider.name, organizationId, fields);
+  const { last4, fingerprint } = recognizableParts(provider.name, organizationId, fields);
   const by = ctx.principal.kind === "human_session" ? ctx.principal.id : null;
   await changeAccessBy(async (client) => {
     const rowCount = await insertCredential.count(client, {

@@ -29,7 +29,7 @@ const listHours = statement("connection_hour.list", {
 });
 
 /** The health of a connection: its checks, the outcomes of its executions, and the resulting state. */
-export async function healthOf(
+export async function connectionHealth(
   { id, status, label, bindings }: Pick<Connection, "id" | "status" | "label" | "bindings">,
   now: Date,
 ): Promise<ConnectionHealth> {

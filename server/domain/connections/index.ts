@@ -1,4 +1,4 @@
-export { type Alongside, bindCredential, type Place, unbindCredential } from "./bind";
+export { type Alongside, type Binding, bindCredential, unbindCredential } from "./bind";
 export {
   checkCredential,
   deleteCredential,
@@ -7,9 +7,9 @@ export {
   rotateCredential,
 } from "./change";
 export type { CheckResult } from "./check";
-export { type Connection, connectionsOf, type OpenAccount, openAccount } from "./connections";
+export { type BoundConnection, connectionsOf, type OpenAccount, openAccount } from "./connections";
 export { createCredential } from "./create";
-export { healthOf } from "./health-of";
+export { connectionHealth } from "./health-of";
 export { baseUrlOf, isOperatorsAddress, operatorCredentials } from "./operator";
 export { recordConnectionOutcome, writeConnectionOutcomes } from "./outcomes";
 export { connectProject, projectConnections } from "./project";
@@ -19,7 +19,7 @@ export { baseName, providerOfRoute } from "./route-names";
 export {
   type CredentialRow,
   credentialsOf,
-  findProvider,
+  findConnectableProvider,
   getCredential,
   getProvider,
   isConnectable,

@@ -1,5 +1,5 @@
 import type { ConnectProject, Credential, ProjectConnections } from "@/server/contract/credentials";
-import { access, isAtLeast, roleIn } from "@/server/domain/access";
+import { access, isRoleAtLeast, roleIn } from "@/server/domain/access";
 import type { Ctx } from "@/server/domain/ctx";
 import { project } from "@/server/generated/schema";
 import { pool } from "@/server/platform/db";
@@ -14,7 +14,7 @@ import { credentialsOf, toCredential } from "./rows";
 export async function projectConnections(ctx: Ctx, projectId: string): Promise<ProjectConnections> {
   const { id, organizationId } = await access.authorize(ctx, "jobs:read", { projectId });
   const role = roleIn(ctx, organizationId);
-  const canChange = role !== null && isAtLeast(role, "admin");
+  const canChange = role !== null && isRoleAtLeast(role, "admin");
   const credentials = (await credentialsOf(organizationId)).map(toCredential);
   const states = await statesOf(credentials, ctx.now());
   const all = credentials.map((each) => ({ ...each, state: states.get(each.credentialId) ?? "idle" }));
@@ -37,8 +37,8 @@ export async function connectProject(
   ctx: Ctx,
   { project_id, environments, ...input }: ConnectProject,
 ): Promise<Credential> {
-  const row = await readOwner.first(pool, { projectId: project_id });
-  const organizationId = row?.organization_id;
+  const rows = await readOwner.all(pool, { projectId: project_id });
+  const organizationId = rows[0]?.organization_id;
   if (!organizationId || !roleIn(ctx, organizationId)) fail("NotFound", "There is no such project.");
   const project = await access.authorize(ctx, "jobs:read", { projectId: project_id });
   const named = [...new Set(environments ?? project.environments)];

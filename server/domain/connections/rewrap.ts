@@ -4,7 +4,7 @@ import { pool } from "@/server/platform/db";
 import { log } from "@/server/platform/log/log";
 import { pick, text } from "@/server/sql/column";
 import { statement } from "@/server/sql/statement";
-import { openFields, shownOf } from "./secret-fields";
+import { openFields, recognizableParts } from "./secret-fields";
 
 type Row = { id: string; organization_id: string; provider: string; sealed: Record<string, string> };
 
@@ -55,7 +55,7 @@ async function rewrapOne({ id, organization_id, provider, sealed }: Row): Promis
     credentialId: id,
     sealed,
     fresh,
-    fingerprint: shownOf(provider, organization_id, fields).fingerprint,
+    fingerprint: recognizableParts(provider, organization_id, fields).fingerprint,
   });
   return rowCount === 1;
 }

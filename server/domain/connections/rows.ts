@@ -29,7 +29,7 @@ const SELECT = `SELECT credential.*, (
   ) AS bindings FROM credential`;
 
 /** The provider of this name; null if it does not exist or needs no account. */
-export function findProvider(name: string): Provider | null {
+export function findConnectableProvider(name: string): Provider | null {
   const found = providers.find((provider) => provider.name === name);
   return found && isConnectable(found) ? found : null;
 }
@@ -37,7 +37,7 @@ export function findProvider(name: string): Provider | null {
 /** The provider of this name; a 422 if it does not exist or needs no account. */
 export function getProvider(name: string): Provider {
   const msg = `There is no provider ${name}.`;
-  const found = findProvider(name);
+  const found = findConnectableProvider(name);
   if (!found) throw new ValidationFault([{ loc: ["body", "provider"], msg, type: "unknown_provider" }]);
   return found;
 }
@@ -77,7 +77,8 @@ export async function getCredential(
   database: Queryable = pool,
 ): Promise<CredentialRow> {
   await requireMayChange(ctx, organizationId);
-  const row = await readCredential.first(database, { credentialId, organizationId });
+  const rows = await readCredential.all(database, { credentialId, organizationId });
+  const row = rows[0];
   if (!row || !isReachedBy(ctx, row)) fail("NotFound", NOT_THERE);
   return row;
 }

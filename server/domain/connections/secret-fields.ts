@@ -21,7 +21,7 @@ const refuse = (msg: string): never => {
  * Parses the fields of a provider's credentials from the single text that callers send. Its errors never
  * quote a value.
  */
-export function readSecret(provider: Provider, secret: string): Fields {
+export function parseCredentials(provider: Provider, secret: string): Fields {
   const text = secret.trim();
   const names = Object.keys(provider.credentials.shape);
   const [only, ...others] = names;
@@ -55,7 +55,7 @@ function asObject(text: string): Record<string, unknown> | null {
 }
 
 /** The parts of a secret that may be shown: enough for its owner to recognize it. */
-export function shownOf(provider: string, organizationId: string, fields: Fields) {
+export function recognizableParts(provider: string, organizationId: string, fields: Fields) {
   const text = JSON.stringify(Object.entries(fields).sort(([a], [b]) => (a < b ? -1 : 1)));
   const first = Object.values(fields)[0] ?? "";
   return {

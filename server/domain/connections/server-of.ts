@@ -11,7 +11,7 @@ type Named = {
   passThrough?: string[] | null | undefined;
 };
 /** The address of a connection's calls, its models, and the extra request members that it receives. */
-export type Server = {
+type Server = {
   baseUrl: string;
   endpointUrl: string | null;
   models: string | null;

@@ -7,8 +7,8 @@ import {
   PINNED_TIMEOUT,
   START_WINDOW_SECONDS,
 } from "@/server/contract/pinned";
+import { SERVICE_FEE_BPS } from "@/server/contract/pricing";
 import { REQUEST_VERSION, RequestNextAction } from "@/server/contract/requests";
-import { SERVICE_FEE_BPS } from "@/server/domain/billing";
 import { allCapabilities, PRICING_VERSION } from "@/server/domain/catalog";
 import { allPlans } from "@/server/domain/plans";
 import type { Json } from "@/server/platform/durable/step";

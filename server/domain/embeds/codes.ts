@@ -12,7 +12,7 @@ import { MINUTE_MS } from "@/server/platform/time/units";
 import { bool, pick, text, timestamptz } from "@/server/sql/column";
 import { statement } from "@/server/sql/statement";
 import type { SessionRow } from "./rows";
-import { actOn, insertToken, mayChange, refuseEscape, requireGiven } from "./sessions";
+import { embedAuditSubject, insertToken, mayChange, refuseEscape, requireGiven } from "./sessions";
 
 /** Lifetime of a launch code: long enough to open a page. */
 const CODE_MS = 5 * MINUTE_MS;
@@ -54,7 +54,7 @@ export async function createLaunchCode(ctx: Ctx, sessionId: string): Promise<Emb
     });
     const project = { id: session.project_id, organizationId: session.organization_id };
     const act = {
-      ...actOn(project, sessionId),
+      ...embedAuditSubject(project, sessionId),
       action: "panel_session.code_made",
       details: { launchCodeId: id },
     };
@@ -78,7 +78,7 @@ async function requireOwnTo(ctx: Ctx, session: SessionRow): Promise<void> {
 /**
  * The page that exchanges a code. For our own page (`isTrusted`) the frame rules decide which sites show it.
  */
-export type Page = { origin: string | null; isTrusted: boolean };
+export type ExchangePage = { origin: string | null; isTrusted: boolean };
 
 const lockCode = statement("launch_code.lock.hash", {
   params: { digest: panelLaunchCode.hash },
@@ -107,7 +107,11 @@ const markUsed = statement("launch_code.update.used", {
  * end, which a revocation also ends. Gone if the code is unknown, used or expired, or its session has ended.
  * A page of another origin is refused, and does not use up the code.
  */
-export async function exchangeLaunchCode(ctx: Ctx, code: string, page: Page): Promise<ExchangedEmbedSession> {
+export async function exchangeLaunchCode(
+  ctx: Ctx,
+  code: string,
+  page: ExchangePage,
+): Promise<ExchangedEmbedSession> {
   if (!isTokenText(code, "plc")) return gone();
   const digest = hash("sha256", code, "buffer");
   const now = ctx.now();

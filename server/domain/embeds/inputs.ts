@@ -1,7 +1,7 @@
 import { z } from "zod";
 import type { JsonObject } from "@/server/contract/common";
 import { getCapability } from "@/server/domain/catalog";
-import { toIssues } from "@/server/domain/envelope";
+import { toBodyIssues } from "@/server/domain/envelope";
 import { ValidationFault } from "@/server/platform/errors/errors";
 
 /**
@@ -17,5 +17,5 @@ export function checkInputs(capabilityKey: string | null, name: string, inputs: 
     issue.path.length === 0 ? issue.code === "unrecognized_keys" : given.has(String(issue.path[0])),
   );
   if (issues.length === 0) return;
-  throw new ValidationFault(toIssues(new z.ZodError(issues), [name]));
+  throw new ValidationFault(toBodyIssues(new z.ZodError(issues), [name]));
 }

@@ -1,7 +1,7 @@
 import type { EmbedSessionPage, ListEmbedSessions } from "@/server/contract/embeds";
 import { access } from "@/server/domain/access";
 import type { Ctx } from "@/server/domain/ctx";
-import { pageOf, readCursor } from "@/server/domain/paging";
+import { readCursor, toPage } from "@/server/domain/paging";
 import { pool } from "@/server/platform/db";
 import { int8, maybe, text, timestamptz } from "@/server/sql/column";
 import { LOOK } from "./definitions";
@@ -44,5 +44,5 @@ export async function listSessions(
     after: readCursor("panelSession", query.cursor),
     limit: query.limit + 1,
   });
-  return pageOf(rows, query.limit, (row) => toSession(row, now));
+  return toPage(rows, query.limit, (row) => toSession(row, now));
 }

@@ -9,9 +9,8 @@ import { inTransaction, pool, type Queryable, type Transaction } from "@/server/
 import { fail, ValidationFault } from "@/server/platform/errors/errors";
 import { newId } from "@/server/platform/ids";
 import { MINUTE_MS } from "@/server/platform/time/units";
-import { maybe, pick, text, texts, timestamptz } from "@/server/sql/column";
+import { maybe, text, texts, timestamptz } from "@/server/sql/column";
 import { statement } from "@/server/sql/statement";
-import { inScope, readInScope, SCOPE } from "@/server/sql/tenant";
 import { LOOK, MAKE, toChange } from "./definitions";
 import { checkInputs } from "./inputs";
 import {
@@ -99,7 +98,11 @@ export async function createSession(ctx: Ctx, input: EmbedSessionCreate): Promis
     const accessToken = await insertToken(ctx, client, id);
     const { allowedOrigins, maxSpendMicros, maxJobs } = input;
     const details = { definition: definition?.id ?? null, allowedOrigins, maxSpendMicros, maxJobs };
-    await record(ctx, { ...actOn(project, id), action: "panel_session.created", details }, client);
+    await record(
+      ctx,
+      { ...embedAuditSubject(project, id), action: "panel_session.created", details },
+      client,
+    );
     const row = await readSession.first(client, { sessionId: id });
     return { ...toSession(row ?? noSuchSession(), now), accessToken };
   });
@@ -113,7 +116,7 @@ export function requireGiven(ctx: Ctx): void {
   for (const right of [MAKE, "jobs:read", "jobs:write"] as const) access.authorize(ctx, right);
 }
 
-export const actOn = (project: { id: string; organizationId: string }, subject: string) => ({
+export const embedAuditSubject = (project: { id: string; organizationId: string }, subject: string) => ({
   organizationId: project.organizationId,
   projectId: project.id,
   subject,
@@ -218,17 +221,17 @@ function refuseOtherOrigins(wanted: string[], definition: DefinitionRow | null):
     );
 }
 
-const VISIBLE = pick(SCOPE, "organizationIds projectId");
 const readVisible = sessionsWhere(
   "embed_session.read.visible",
-  { sessionId: text, ...VISIBLE },
-  `${inScope(VISIBLE, "s")} AND s.id = $sessionId`,
+  { sessionId: text, organizationIds: maybe(texts), projectId: maybe(text) },
+  `($organizationIds::text[] IS NULL OR s.organization_id = ANY($organizationIds))
+   AND ($projectId::text IS NULL OR s.project_id = $projectId) AND s.id = $sessionId`,
 );
 
 /** A session of the caller's projects. NotFound for a foreign session as for an unknown one. */
 async function findSession(ctx: Ctx, sessionId: string, right: Scope): Promise<SessionRow> {
-  const [row] = await readInScope(readVisible, access.authorize(ctx, right, "rows"), { sessionId });
-  return row ?? noSuchSession();
+  const { organizationIds, projectId } = access.authorize(ctx, right, "rows");
+  return (await readVisible.first(pool, { sessionId, organizationIds, projectId })) ?? noSuchSession();
 }
 
 export async function getSession(ctx: Ctx, sessionId: string): Promise<EmbedSession> {
@@ -250,7 +253,11 @@ export async function revokeSession(ctx: Ctx, sessionId: string): Promise<EmbedS
     const rowCount = await markRevoked.count(client, { sessionId, now: ctx.now() });
     const project = { id: known.project_id, organizationId: known.organization_id };
     if (rowCount)
-      await record(ctx, { ...actOn(project, sessionId), action: "panel_session.revoked" }, client);
+      await record(
+        ctx,
+        { ...embedAuditSubject(project, sessionId), action: "panel_session.revoked" },
+        client,
+      );
   };
   if (!known.revoked_at) await changeAccessBy(revoke);
   return toSession(await findSession(ctx, sessionId, MAKE), ctx.now());

@@ -28,7 +28,7 @@ type Asked = HostsChoice & {
  * its terms: the capability, locked inputs (filled in if left out), files and adapters that are its own or
  * were given to it, the outputs and routing that its policy allows, and its host's content rating.
  */
-export async function inputOf(
+export async function embedInput(
   ctx: Ctx,
   project: { id: string; settings: Record<string, Json> },
   { capabilityKey, asked, isInline }: { capabilityKey: string; asked: Asked; isInline: boolean },

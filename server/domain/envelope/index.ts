@@ -18,7 +18,7 @@ export {
   mintKey,
   normalizeEnvelope,
   settleKey,
-  toIssues,
+  toBodyIssues,
 } from "./normalize";
 export { keptMs, keptUntil } from "./retention";
 export { byNearness, nearest, refuseUnknown } from "./unknown";

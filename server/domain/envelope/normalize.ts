@@ -18,7 +18,7 @@ import { charactersOf } from "@/server/platform/text/characters";
 import { isObject } from "@/server/platform/text/json";
 import { said } from "./given";
 import { MOST_KEY_CHARACTERS, type SentKey } from "./key-spellings";
-import { type Places, refuseUnknown } from "./unknown";
+import { type AcceptedFields, refuseUnknown } from "./unknown";
 
 type Json = z.core.util.JSONType;
 type Fields = Record<string, Json>;
@@ -68,7 +68,7 @@ export function normalizeEnvelope<K extends EnvelopeKind>(kind: K, raw: RawEnvel
   }
   if (kind === "quote") foldQuoteShims(body);
   const lifted = [...CONSTRAINT_FIELDS, ...OPTION_FIELDS];
-  const places: Places = {
+  const places: AcceptedFields = {
     "execution.executionConstraints.": Object.keys(ExecutionConstraints.shape),
     "execution.": Object.keys(ExecutionOptions.shape),
     "": known,
@@ -94,7 +94,7 @@ export function normalizeEnvelope<K extends EnvelopeKind>(kind: K, raw: RawEnvel
   body.execution = execution;
 
   const parsed = ENVELOPES[kind].safeParse(body, { reportInput: true });
-  if (!parsed.success) throw new ValidationFault(toIssues(parsed.error));
+  if (!parsed.success) throw new ValidationFault(toBodyIssues(parsed.error));
   const envelope = parsed.data as Envelope<K>; // the schema was chosen by the same key
   if (kind !== "quote") {
     leaveOutUnsaid(envelope as Envelope<"jobs">);
@@ -147,7 +147,7 @@ export function settleKey(
  * Converts the errors of a schema to field errors of the body, or of its part at this path. The schema must be parsed
  * with `reportInput`.
  */
-export function toIssues(error: z.ZodError, at: string[] = []): ValidationIssue[] {
+export function toBodyIssues(error: z.ZodError, at: string[] = []): ValidationIssue[] {
   return toWireIssues(
     error.issues.map((issue) => ({ ...issue, path: [...at, ...issue.path] })),
     "body",

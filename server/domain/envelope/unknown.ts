@@ -5,7 +5,7 @@ import { fail } from "@/server/platform/errors/errors";
  * The fields that a request accepts, by the path of their object, such as `execution.`. The path of the body itself is
  * "".
  */
-export type Places = Record<string, string[]>;
+export type AcceptedFields = Record<string, string[]>;
 
 /**
  * Names from other interfaces that agents send, under our own name for them, without case, `_` and `-`. Only names that
@@ -48,7 +48,7 @@ const plain = (name: string) => name.toLowerCase().replaceAll(/[_-]/g, "");
 export function refuseUnknown(
   fields: Record<string, z.core.util.JSONType>,
   path: string,
-  places: Places,
+  places: AcceptedFields,
   { lifted = [], supported = places[path] ?? [] }: { lifted?: string[]; supported?: string[] } = {},
 ) {
   const known = places[path] ?? [];
@@ -80,7 +80,7 @@ function meantBy(name: string, here: string[], everywhere: string[]): string | n
   );
 }
 
-const placeOf = (name: string | null, places: Places): string =>
+const placeOf = (name: string | null, places: AcceptedFields): string =>
   Object.keys(places).find((path) => name !== null && places[path]?.includes(name)) ?? "";
 
 /**

@@ -1,4 +1,4 @@
-import { accountName, noteFailure, noteSuccess, priceOf, SANDBOX } from "@/server/domain/catalog";
+import { accountName, noteSuccess, priceOf, recordRouteFailure, SANDBOX } from "@/server/domain/catalog";
 import {
   baseName,
   isOperatorsAddress,
@@ -71,7 +71,7 @@ export async function send<R>(
     const outcome = await withEstimate(classify(cause, call), cause, call);
     if (outcome.state !== "aborted") noteConnection(call, cause);
     const health = outcome.state === "failed" && cause instanceof ProviderFault ? healthOf(cause) : null;
-    if (health) await noteFailure(calledBy(call), health, call.now());
+    if (health) await recordRouteFailure(calledBy(call), health, call.now());
     return outcome;
   }
   await noteSuccess(calledBy(call));
@@ -179,7 +179,7 @@ export const noteExhausted = (
   call: Pick<Call, "route" | "account">,
   { reason }: Refused,
   now: Date,
-): Promise<void> => noteFailure(calledBy(call), reason, now);
+): Promise<void> => recordRouteFailure(calledBy(call), reason, now);
 
 /**
  * The metrics label of an error: a fault's kind, `stopped` if we aborted the call, `broken` if the error is

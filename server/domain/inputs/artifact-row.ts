@@ -8,13 +8,13 @@ import { maybe, timestamptz } from "@/server/sql/column";
 import { statement } from "@/server/sql/statement";
 
 /** The fields of an uploaded artifact's row. */
-export type NewArtifact = Pick<
+type NewArtifact = Pick<
   StoredArtifact,
   "artifactId" | "projectId" | "mediaType" | "sha256" | "byteLength" | "filename"
 > & { createdAt: Date; expiresAt: Date | null };
 
 /** Expiry of an upload made now; null if it is kept forever. */
-export function expiryOf(ctx: Ctx, requirement: UploadQuery["retentionRequirement"]): Date | null {
+export function uploadExpiry(ctx: Ctx, requirement: UploadQuery["retentionRequirement"]): Date | null {
   const days = RETENTION_DAYS[requirement ?? "Transient"];
   return days === null ? null : new Date(ctx.now().getTime() + days * DAY_MS);
 }

@@ -8,15 +8,14 @@ import { fail, ValidationFault } from "@/server/platform/errors/errors";
 import { HOUR_MS } from "@/server/platform/time/units";
 import { maybe, pick, present, text, texts, timestamptz } from "@/server/sql/column";
 import { statement } from "@/server/sql/statement";
-import { inScope, readInScope, SCOPE } from "@/server/sql/tenant";
-import { expiryOf, toFilename } from "./artifact-row";
+import { toFilename, uploadExpiry } from "./artifact-row";
 import { keepFor } from "./keep";
 import { boundaryOf, filenameOf, readFilePart } from "./multipart";
 
 export const MOST_UPLOAD_BYTES = 256 * 1024 * 1024;
 
 /** An upload as received. */
-export type Upload = {
+export type InputUpload = {
   contentType: string | undefined;
   contentDisposition: string | undefined;
   contentLength: string | undefined;
@@ -27,7 +26,11 @@ export type Upload = {
  * Stores an uploaded file as an artifact of the project. The bytes are hashed while they are written and
  * never held in memory; an upload that is too long, empty or cut off leaves nothing behind.
  */
-export async function storeArtifact(ctx: Ctx, upload: Upload, query: UploadQuery): Promise<StoredArtifact> {
+export async function storeArtifact(
+  ctx: Ctx,
+  upload: InputUpload,
+  query: UploadQuery,
+): Promise<StoredArtifact> {
   const project = await access.authorize(ctx, "capabilities:run", { projectId: query.projectId });
   const declared = Number(upload.contentLength ?? Number.NaN);
   const boundary = boundaryOf(upload.contentType);
@@ -52,7 +55,7 @@ export async function storeArtifact(ctx: Ctx, upload: Upload, query: UploadQuery
     mediaType,
   });
   const { artifactId, sha256, byteLength, createdAt } = kept;
-  const expiresAt = expiryOf(ctx, query.retentionRequirement);
+  const expiresAt = uploadExpiry(ctx, query.retentionRequirement);
   await kept.own(pool, expiresAt);
   return {
     artifactId,
@@ -116,12 +119,18 @@ export type FoundArtifact = {
 };
 
 const readArtifact = statement("artifact.read.visible", {
-  params: { artifactId: text, ...SCOPE },
+  params: {
+    artifactId: text,
+    organizationIds: maybe(texts),
+    projectId: maybe(text),
+    principalId: maybe(text),
+    environment: maybe(text),
+  },
   row: pick(artifact, "id project_id media_type sha256 byte_length filename pruned_at"),
   sql: `SELECT artifact.id, artifact.project_id, media_type, sha256, byte_length, filename, pruned_at
      FROM artifact JOIN project ON project.id = artifact.project_id
-     WHERE artifact.id = $artifactId AND ${inScope(pick(SCOPE, "organizationIds"), "project")}
-       AND ${inScope(pick(SCOPE, "projectId"), "artifact")}
+     WHERE artifact.id = $artifactId AND ($organizationIds::text[] IS NULL OR project.organization_id = ANY($organizationIds))
+       AND ($projectId::text IS NULL OR artifact.project_id = $projectId)
        AND ($principalId::text IS NULL OR EXISTS (SELECT ${MAKERS_OF("artifact.project_id", "artifact.id")} AND ${OF_PANEL_SESSION("$principalId")}))
        AND ${IS_OF_ENVIRONMENT("$environment")}`,
 });
@@ -132,7 +141,14 @@ const readArtifact = statement("artifact.read.visible", {
  */
 export async function findArtifact(ctx: Ctx, artifactId: string): Promise<FoundArtifact> {
   const scope = access.authorize(ctx, "jobs:read", "made rows");
-  const [found] = await readInScope(readArtifact, scope, { artifactId });
+  const rows = await readArtifact.all(pool, {
+    artifactId,
+    organizationIds: scope.organizationIds,
+    projectId: scope.projectId,
+    principalId: scope.principalId,
+    environment: scope.environment,
+  });
+  const found = rows[0];
   if (!found) fail("NotFound", "There is no such artifact.");
   if (found.pruned_at || !(await artifactStore().stat(found.sha256)))
     fail("Gone", "The content of this artifact was removed at the end of its retention.");

@@ -1,17 +1,17 @@
-export { expiryOf, toFilename } from "./artifact-row";
+export { toFilename, uploadExpiry } from "./artifact-row";
 export {
   artifactInput,
   type FoundArtifact,
   findArtifact,
   type InputReach,
+  type InputUpload,
   keepNamed,
   MOST_UPLOAD_BYTES,
   madeInEmbed,
   storeArtifact,
-  type Upload,
 } from "./artifacts";
 export { type BodyTimeout, withBodyTimeout } from "./body-timeout";
-export { type Kept, keepFor } from "./keep";
+export { keepFor, type UnownedFile } from "./keep";
 export {
   boundaryOf,
   type FilePart,

@@ -14,7 +14,7 @@ import { insertArtifact } from "./artifact-row";
 const UNOWNED_MS = HOUR_MS;
 
 /** Bytes in the store whose owner is about to be written. */
-export type Kept = Stored & {
+export type UnownedFile = Stored & {
   artifactId: string;
   createdAt: Date;
   /** Keeps them until then, or forever if null, in the transaction that writes their owner. */
@@ -23,7 +23,7 @@ export type Kept = Stored & {
   discard(): Promise<void>;
 };
 
-export type Keeping = { maxBytes: number; filename: string | null; mediaType?: string };
+type Keeping = { maxBytes: number; filename: string | null; mediaType?: string };
 
 const storeExpiry = statement("artifact.update.expires_at", {
   params: { artifactId: text, expiresAt: maybe(timestamptz) },
@@ -40,7 +40,7 @@ export async function keepFor(
   projectId: string,
   source: AsyncIterable<Uint8Array>,
   { maxBytes, filename, mediaType = "application/octet-stream" }: Keeping,
-): Promise<Kept> {
+): Promise<UnownedFile> {
   const artifactId = newId("artifact");
   let isNew = false;
   let createdAt = ctx.now();

@@ -1,7 +1,7 @@
 import { hash } from "node:crypto";
 import type { AcceptedInvitation, AcceptInvitation, OfferedPlace } from "@/server/contract/members";
 import { Role } from "@/server/contract/organizations";
-import { changeAccessBy, isAtLeast } from "@/server/domain/access";
+import { changeAccessBy, isRoleAtLeast } from "@/server/domain/access";
 import { record } from "@/server/domain/audit";
 import type { Ctx } from "@/server/domain/ctx";
 import { enforceBruteForceLimit, hashPassword } from "@/server/domain/organizations";
@@ -145,7 +145,7 @@ function stillMay({ inviter, inviter_is_operator, inviter_role, role }: Row): bo
   if (inviter === null || inviter_is_operator) return true; // the admin command or an operator sent it
   if (inviter_role === null) return false;
   const now = Role.parse(inviter_role);
-  return isAtLeast(now, "admin") && isAtLeast(now, Role.parse(role));
+  return isRoleAtLeast(now, "admin") && isRoleAtLeast(now, Role.parse(role));
 }
 
 function ownAccount({ principal }: Ctx, row: Row): string {

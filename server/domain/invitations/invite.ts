@@ -1,7 +1,7 @@
 import { hash, randomBytes } from "node:crypto";
 import type { Invitation, Invite } from "@/server/contract/members";
 import { Role } from "@/server/contract/organizations";
-import { access, isAtLeast, roleIn } from "@/server/domain/access";
+import { access, isRoleAtLeast, roleIn } from "@/server/domain/access";
 import { record } from "@/server/domain/audit";
 import type { Ctx } from "@/server/domain/ctx";
 import { canWriteLetters, invitationToken, writeInvitation } from "@/server/domain/notifications";
@@ -76,7 +76,7 @@ const addInvitation = statement("invitation.insert", {
  */
 export async function invite(ctx: Ctx, { organizationId, email, role }: Invite): Promise<Invitation> {
   const own = access.authorize(ctx, "admin", { organizationId });
-  if (!isAtLeast(own, role))
+  if (!isRoleAtLeast(own, role))
     fail("AuthorizationFailed", `Only an owner can invite owners. Your role is ${own}.`, { role: own });
   return inTransaction(async (client) => {
     const organizationName = await lockSeat(ctx, client, organizationId, email);
@@ -186,10 +186,11 @@ const lockInvitation = statement("invitation.lock.open", {
 });
 
 async function lockOpen(ctx: Ctx, client: Transaction, invitationId: string): Promise<Row> {
-  const row = await lockInvitation.first(client, { invitationId });
+  const rows = await lockInvitation.all(client, { invitationId });
+  const row = rows[0];
   if (!row || !roleIn(ctx, row.organization_id)) fail("NotFound", "There is no such invitation.");
   const own = access.authorize(ctx, "admin", { organizationId: row.organization_id });
-  if (!isAtLeast(own, Role.parse(row.role)))
+  if (!isRoleAtLeast(own, Role.parse(row.role)))
     fail("AuthorizationFailed", `Only an owner can change this invitation. Your role is ${own}.`, {
       role: own,
     });

@@ -4,7 +4,13 @@ import { access, makeKeyText } from "@/server/domain/access";
 import { record } from "@/server/domain/audit";
 import { openCeiling } from "@/server/domain/budgets";
 import type { Ctx } from "@/server/domain/ctx";
-import { actOn, insertKey, requireRoomForKey, shownOf, toKey } from "@/server/domain/organizations";
+import {
+  auditedFields,
+  insertKey,
+  keyAuditSubject,
+  requireRoomForKey,
+  toKey,
+} from "@/server/domain/organizations";
 import { inTransaction, type Transaction } from "@/server/platform/db";
 import { fail, ValidationFault } from "@/server/platform/errors/errors";
 import { text, texts } from "@/server/sql/column";
@@ -46,8 +52,8 @@ export async function createManagementKey(ctx: Ctx, input: CreateManagementKey):
         ceilingMicros: ceiling.micros,
         period: ceiling.period,
       });
-    const details = { ...shownOf(row), ...management, ceiling: ceiling ?? null };
-    await record(ctx, { ...actOn(row), action: "management_key.created", details }, client);
+    const details = { ...auditedFields(row), ...management, ceiling: ceiling ?? null };
+    await record(ctx, { ...keyAuditSubject(row), action: "management_key.created", details }, client);
     return row;
   });
   return { ...toKey(made), apiKey };

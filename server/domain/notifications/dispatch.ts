@@ -11,7 +11,7 @@ import { findMailer } from "./mailer";
 /** The most emails that one pass dispatches: a backlog waits in its rows. */
 const MOST_AT_ONCE = 200;
 /** An email that was dispatched and not started is dispatched again after this time. */
-export const WAKE_PATIENCE_MS = 120_000;
+export const MAIL_REDISPATCH_MS = 120_000;
 
 const claimDue = statement("mail.claim.due_for_engine", {
   params: { now: timestamptz, userId: maybe(text) },
@@ -24,7 +24,7 @@ const claimDue = statement("mail.claim.due_for_engine", {
            SELECT FROM notification WHERE notification.id = notification_id AND user_id = $userId))
        ORDER BY next_attempt_at LIMIT ${MOST_AT_ONCE} FOR UPDATE SKIP LOCKED
      )
-     UPDATE mail SET state = 'pending', lease_until = ${leaseFor(WAKE_PATIENCE_MS)} FROM due WHERE mail.id = due.id RETURNING mail.id`,
+     UPDATE mail SET state = 'pending', lease_until = ${leaseFor(MAIL_REDISPATCH_MS)} FROM due WHERE mail.id = due.id RETURNING mail.id`,
 });
 
 /**

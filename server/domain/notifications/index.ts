@@ -1,11 +1,11 @@
 export { handOnMail } from "./dispatch";
 export { invitationToken } from "./invitation-link";
-export { type Letter, oneLine, shortened } from "./letter";
+export { type LetterBody, oneLine, shortened } from "./letter";
 export { countUnread, list, markRead } from "./list";
 export { testMail } from "./mailer";
 export { outbox, outboxMail } from "./outbox";
 export { prune } from "./prune";
 export { resendMail } from "./resend";
 export { attemptMail, MAIL_WAITS_MS, sendMail } from "./send";
-export { type Audience, type News, tell } from "./tell";
+export { type Audience, type News, notify } from "./tell";
 export { canWriteLetters, writeInvitation } from "./write-invitation";

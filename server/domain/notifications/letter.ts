@@ -1,7 +1,7 @@
 import { publicUrl } from "@/server/platform/settings/env";
 
 /** An email's content besides its title. The notification's own text comes first. */
-export type Letter = {
+export type LetterBody = {
   /** The key facts, as label and value. */
   facts: readonly (readonly [label: string, value: string])[];
   /** A person's own words, shown as a quotation. */
@@ -14,11 +14,11 @@ type Said = {
   title: string;
   body: string;
   href: string;
-  letter: Letter;
+  letter: LetterBody;
   /** Why this person receives the email. */
   reason: string;
 };
-export type Mailing = { subject: string; text: string; html: string };
+type Mailing = { subject: string; text: string; html: string };
 
 const LONGEST_SUBJECT = 160;
 

@@ -6,7 +6,7 @@ import { newId } from "@/server/platform/ids";
 import { personOf } from "@/testing/sessions";
 import { ctxOf, makePerson } from "@/testing/tenants";
 import { makeProject, type TestProject } from "@/testing/world";
-import { countUnread, list, markRead, outbox, outboxMail, tell } from ".";
+import { countUnread, list, markRead, notify, outbox, outboxMail } from ".";
 
 let project: TestProject;
 beforeEach(async () => {
@@ -15,7 +15,7 @@ beforeEach(async () => {
 
 const tellMembers = (title: string, organizationId = project.organizationId) =>
   inTransaction((client) =>
-    tell(
+    notify(
       client,
       project.ctx,
       { organizationId },
@@ -68,7 +68,7 @@ test("former members and former operators no longer read an organization's notif
   const change = (sql: string) => changeAccessBy((client) => client.query(sql, [person.userId]));
   await change("UPDATE user_account SET is_operator = true WHERE id = $1");
   await inTransaction((client) =>
-    tell(client, project.ctx, "operators", {
+    notify(client, project.ctx, "operators", {
       occasion: `${project.organizationId}:operators`,
       kind: "request.submitted",
       title: "For operators",

@@ -5,7 +5,7 @@ import type {
   NotificationPage,
 } from "@/server/contract/notifications";
 import type { Ctx } from "@/server/domain/ctx";
-import { pageOf, readCursor } from "@/server/domain/paging";
+import { readCursor, toPage } from "@/server/domain/paging";
 import { notification } from "@/server/generated/schema";
 import { pool } from "@/server/platform/db";
 import { fail } from "@/server/platform/errors/errors";
@@ -56,7 +56,7 @@ export async function list(ctx: Ctx, { cursor, limit }: ListNotifications): Prom
     }),
     countUnread(ctx),
   ]);
-  return { ...pageOf(rows, limit, toNotification), unread };
+  return { ...toPage(rows, limit, toNotification), unread };
 }
 
 const countVisible = statement("notification.count.unread", {

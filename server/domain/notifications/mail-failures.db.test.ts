@@ -8,7 +8,7 @@ import { SELF_SIGNED } from "@/testing/self-signed";
 import { setSettings } from "@/testing/settings";
 import { makePerson } from "@/testing/tenants";
 import { makeProject, type TestProject } from "@/testing/world";
-import { attemptMail, tell, testMail } from ".";
+import { attemptMail, notify, testMail } from ".";
 
 const FROM = "Capstan <no-reply@capstan.test>";
 const NEWS = {
@@ -37,7 +37,7 @@ async function write(count: number): Promise<string[]> {
   for (let n = 0; n < count; n++) await makePerson(project.organizationId, "member");
   const news = { ...NEWS, occasion: `${project.organizationId}:${before.length}` };
   await inTransaction((client) =>
-    tell(client, project.ctx, { organizationId: project.organizationId }, news),
+    notify(client, project.ctx, { organizationId: project.organizationId }, news),
   );
   return (await mailIds()).filter((id) => !before.includes(id));
 }

@@ -1,7 +1,7 @@
 import type { ListOutbox, OutboxMail, OutboxMailDetail, OutboxPage } from "@/server/contract/notifications";
 import { access } from "@/server/domain/access";
 import type { Ctx } from "@/server/domain/ctx";
-import { pageOf, readCursor } from "@/server/domain/paging";
+import { readCursor, toPage } from "@/server/domain/paging";
 import { mail } from "@/server/generated/schema";
 import { pool } from "@/server/platform/db";
 import { fail } from "@/server/platform/errors/errors";
@@ -27,7 +27,7 @@ const listMails = statement("mail.list", {
 export async function outbox(ctx: Ctx, { state, cursor, limit }: ListOutbox): Promise<OutboxPage> {
   access.authorize(ctx, "operator");
   const rows = await listMails.all(pool, { state, after: readCursor("mail", cursor), limit: limit + 1 });
-  return { ...pageOf(rows, limit, toMail), isSending: findMailer() !== null };
+  return { ...toPage(rows, limit, toMail), isSending: findMailer() !== null };
 }
 
 const WHOLE = { ...ROW, ...pick(mail, "text html invitation_id invitation_nonce") };

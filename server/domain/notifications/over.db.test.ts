@@ -3,7 +3,7 @@ import { systemCtx } from "@/server/domain/ctx";
 import { inTransaction, pool } from "@/server/platform/db";
 import { makePerson } from "@/testing/tenants";
 import { makeProject, type TestProject } from "@/testing/world";
-import { list, markRead, prune, resendMail, tell } from ".";
+import { list, markRead, notify, prune, resendMail } from ".";
 
 /* Tests failed emails and the deletion of old ones. */
 
@@ -15,7 +15,7 @@ beforeEach(async () => {
 let occasions = 0;
 const announce = () =>
   inTransaction((client) =>
-    tell(
+    notify(
       client,
       project.ctx,
       { organizationId: project.organizationId },

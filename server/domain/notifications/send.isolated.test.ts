@@ -10,7 +10,7 @@ import { sendMailKilledAt } from "@/testing/processes";
 import { setSettings } from "@/testing/settings";
 import { makePerson } from "@/testing/tenants";
 import { inlineStep, makeProject, type TestProject } from "@/testing/world";
-import { attemptMail, handOnMail, MAIL_WAITS_MS, type News, sendMail, tell } from ".";
+import { attemptMail, handOnMail, MAIL_WAITS_MS, type News, notify, sendMail } from ".";
 
 const FROM = "Capstan <no-reply@capstan.test>";
 let project: TestProject;
@@ -40,7 +40,7 @@ const news = (more: Partial<News> = {}): News => ({
 });
 const member = (role: Role = "member") => makePerson(project.organizationId, role);
 const tellMembers = (item: News = news()) =>
-  inTransaction((client) => tell(client, project.ctx, { organizationId: project.organizationId }, item));
+  inTransaction((client) => notify(client, project.ctx, { organizationId: project.organizationId }, item));
 
 type MailRow = {
   id: string;
@@ -111,7 +111,7 @@ test("operator notifications reach operators without a membership", async () => 
     member(),
   ]);
   await pool.query("UPDATE user_account SET is_operator = true WHERE id = $1", [operator.userId]);
-  await inTransaction((client) => tell(client, project.ctx, "operators", news()));
+  await inTransaction((client) => notify(client, project.ctx, "operators", news()));
   const { rows } = await pool.query<{ id: string; user_id: string }>(
     "SELECT mail.id, user_id FROM mail JOIN notification ON notification.id = notification_id WHERE user_id = ANY($1)",
     [[operator.userId, plain.userId]],

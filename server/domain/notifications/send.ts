@@ -10,7 +10,7 @@ import { DAY_MS, HOUR_MS, MINUTE_MS } from "@/server/platform/time/units";
 import { bool, int4, maybe, type Of, pick, text, timestamptz } from "@/server/sql/column";
 import { leaseFor } from "@/server/sql/leases";
 import { statement } from "@/server/sql/statement";
-import { WAKE_PATIENCE_MS } from "./dispatch";
+import { MAIL_REDISPATCH_MS } from "./dispatch";
 import { withLink } from "./invitation-link";
 import { findMailer, messageDomain } from "./mailer";
 
@@ -125,7 +125,7 @@ async function record(ctx: Ctx, claimed: Claimed, outcome: Outcome): Promise<Ret
     leaseUntil: claimed.lease_until,
     state,
     next,
-    leaseMs: afterMs === null ? null : afterMs + WAKE_PATIENCE_MS,
+    leaseMs: afterMs === null ? null : afterMs + MAIL_REDISPATCH_MS,
     lastError: outcome.state === "accepted" ? null : outcome.reason,
     completedAt: next ? null : now,
   });

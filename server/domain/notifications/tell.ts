@@ -4,7 +4,7 @@ import type { Queryable } from "@/server/platform/db";
 import { newId } from "@/server/platform/ids";
 import { column, maybe, pick, text, timestamptz } from "@/server/sql/column";
 import { statement } from "@/server/sql/statement";
-import { type Letter, oneLine, toMailing } from "./letter";
+import { type LetterBody, oneLine, toMailing } from "./letter";
 import { stateOfNewMail } from "./mailer";
 
 /** Recipients: all members of an organization, one person, or the operators of the installation. */
@@ -21,7 +21,7 @@ export type News = {
   /** The path of the page it links to. */
   href: string;
   /** The email's additional content. */
-  letter: Letter;
+  letter: LetterBody;
 };
 
 const insertNews = statement("notification.insert.news", {
@@ -55,7 +55,7 @@ const insertNews = statement("notification.insert.news", {
  * Notifies people in the panel and by email, in the caller's transaction. The same occasion never notifies a person
  * twice. Email goes to each person's current address, and is sent after the commit.
  */
-export async function tell(client: Queryable, ctx: Ctx, audience: Audience, news: News): Promise<void> {
+export async function notify(client: Queryable, ctx: Ctx, audience: Audience, news: News): Promise<void> {
   const { organizationId, people, reason } = await readAudience(client, audience);
   if (people.length === 0) return;
   const { kind, href, letter, body } = news;

@@ -13,7 +13,7 @@ export function canWriteLetters(): boolean {
   return stateOfNewMail() !== null;
 }
 
-export type InvitationLetter = {
+type InvitationLetter = {
   invitationId: string;
   nonce: string;
   email: string;

@@ -12,12 +12,12 @@ import { writeConnectionGuardrails } from "@/server/domain/budgets";
 import * as credentials from "@/server/domain/connections";
 import type { Ctx } from "@/server/domain/ctx";
 import { ownerOf, placeToManage } from "./owner";
-import { read } from "./read";
-import { secretOf } from "./spelling";
+import { readConnection } from "./read";
+import { spelledSecret } from "./spelling";
 
 /** Returns the input of a credential from the body of a connection. */
 function credentialOf({ provider, label, endpointUrl, models, passThrough, ...spelled }: RotateConnection) {
-  return { provider, secret: secretOf(spelled), label, endpointUrl, models, passThrough };
+  return { provider, secret: spelledSecret(spelled), label, endpointUrl, models, passThrough };
 }
 
 const alongside =
@@ -30,7 +30,7 @@ const alongside =
 function placesOf(
   { autoBind, environment, replaceExisting }: CreateConnection | RotateConnection,
   projectId: string | null,
-): credentials.Place[] {
+): credentials.Binding[] {
   return autoBind && projectId !== null ? [{ projectId, environment, replaces: replaceExisting }] : [];
 }
 
@@ -48,12 +48,12 @@ export async function connect(ctx: Ctx, input: CreateConnection): Promise<Connec
     credentialOf(input) as CreateCredential, // the schema of a creation always gives a label
     { places, alongside: alongside(ctx, input.userGuardrails) },
   );
-  const connection = await read(ctx, credentialId);
+  const connection = await readConnection(ctx, credentialId);
   return { connection: { ...connection, action: before ? "replaced" : "created" } };
 }
 
 /** Returns the connection of this provider that the environment uses now, if any. */
-async function boundIn(organizationId: string, provider: string, place: credentials.Place | undefined) {
+async function boundIn(organizationId: string, provider: string, place: credentials.Binding | undefined) {
   if (!place) return null;
   const all = await credentials.credentialsOf(organizationId);
   return all.find((each) =>
@@ -79,7 +79,7 @@ export async function rotate(
     places: placesOf(input, projectId),
     alongside: alongside(ctx, input.userGuardrails),
   });
-  return { connection: { ...(await read(ctx, connectionId)), action: "rotated" } };
+  return { connection: { ...(await readConnection(ctx, connectionId)), action: "rotated" } };
 }
 
 /** Changes how much a connection may spend. Only admins of its organization may call this. */
@@ -88,11 +88,11 @@ export async function setGuardrails(
   connectionId: string,
   input: UserGuardrails,
 ): Promise<Connection> {
-  const { organizationId } = await read(ctx, connectionId);
+  const { organizationId } = await readConnection(ctx, connectionId);
   await changeAccessBy((client) =>
     writeConnectionGuardrails(ctx, client, { id: connectionId, organizationId }, input),
   );
-  return read(ctx, connectionId);
+  return readConnection(ctx, connectionId);
 }
 
 export async function remove(ctx: Ctx, connectionId: string): Promise<Record<string, boolean>> {
@@ -107,7 +107,7 @@ export async function bind(
   connectionId: string,
   input: BindConnection,
 ): Promise<CredentialBinding> {
-  const { organizationId, provider } = await read(ctx, connectionId);
+  const { organizationId, provider } = await readConnection(ctx, connectionId);
   return credentials.bindCredential(ctx, organizationId, connectionId, {
     input: {
       projectId: input.projectId,

@@ -1,23 +1,28 @@
 import type { ConnectionHealth, ConnectionRepair, ConnectionTested } from "@/server/contract/connections";
-import { checkCredential, findProvider, healthOf } from "@/server/domain/connections";
+import { checkCredential, connectionHealth, findConnectableProvider } from "@/server/domain/connections";
 import type { Ctx } from "@/server/domain/ctx";
 import { pool } from "@/server/platform/db";
 import { DAY_MS } from "@/server/platform/time/units";
 import { maybe, text, timestamptz } from "@/server/sql/column";
 import { statement } from "@/server/sql/statement";
-import { ownerOf, pageOf } from "./owner";
-import { read } from "./read";
+import { connectionsPageUrl, ownerOf } from "./owner";
+import { readConnection } from "./read";
 
 /** Asks the provider now whether it accepts the account, and stores the answer. */
 export async function test(ctx: Ctx, connectionId: string): Promise<ConnectionTested> {
   const organizationId = await ownerOf(ctx, connectionId);
   const { outcome, message } = await checkCredential(ctx, organizationId, connectionId);
-  return { connection: await read(ctx, connectionId), outcome, message, testedAt: ctx.now().toISOString() };
+  return {
+    connection: await readConnection(ctx, connectionId),
+    outcome,
+    message,
+    testedAt: ctx.now().toISOString(),
+  };
 }
 
 /** Returns how a connection has performed over the last days. */
 export async function health(ctx: Ctx, connectionId: string): Promise<ConnectionHealth> {
-  return healthOf(await read(ctx, connectionId), ctx.now());
+  return connectionHealth(await readConnection(ctx, connectionId), ctx.now());
 }
 
 type Step = ConnectionRepair["steps"][number];
@@ -26,12 +31,12 @@ type Step = ConnectionRepair["steps"][number];
 export async function repair(ctx: Ctx, connectionId: string): Promise<ConnectionRepair> {
   const tested = await test(ctx, connectionId);
   const { connection, outcome, message } = tested;
-  const met = await healthOf(connection, ctx.now());
-  const provider = findProvider(connection.provider)?.title ?? connection.provider;
+  const met = await connectionHealth(connection, ctx.now());
+  const provider = findConnectableProvider(connection.provider)?.title ?? connection.provider;
   // The label is added because an organization may have several accounts at one provider.
   const title = connection.label === "default" ? provider : `${provider} (${connection.label})`;
   const [bound] = connection.bindings;
-  const url = await pageOf(
+  const url = await connectionsPageUrl(
     connection.organizationId,
     bound?.projectId ?? null,
     bound ? { environment: bound.environment } : {},

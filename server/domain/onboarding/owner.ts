@@ -29,8 +29,8 @@ const readOwner = statement("credential.read.owner", {
  * that organization.
  */
 export async function ownerOf(ctx: Ctx, connectionId: string): Promise<string> {
-  const row = await readOwner.first(pool, { connectionId });
-  const organizationId = row?.organization_id;
+  const rows = await readOwner.all(pool, { connectionId });
+  const organizationId = rows[0]?.organization_id;
   const manager = requireNoOtherKey(ctx);
   if (!organizationId || !(manager ? manager.organizationId === organizationId : roleIn(ctx, organizationId)))
     return fail("NotFound", "There is no such connection.");
@@ -42,7 +42,7 @@ export async function ownerOf(ctx: Ctx, connectionId: string): Promise<string> {
  * that they belong to. A management key must name one of its projects.
  */
 export async function placeToManage(ctx: Ctx, projectId: string | null | undefined) {
-  if (!requireNoOtherKey(ctx)) return placeOf(ctx, projectId, "admin");
+  if (!requireNoOtherKey(ctx)) return resolveOwner(ctx, projectId, "admin");
   const project = await access.authorize(ctx, "credentials:write", { projectId });
   return { organizationId: project.organizationId, projectId: project.id };
 }
@@ -51,7 +51,7 @@ export async function placeToManage(ctx: Ctx, projectId: string | null | undefin
  * Returns the organization of the project that the caller names, or else the only one that they belong to. Throws a
  * `ValidationFault` if neither determines it.
  */
-export async function placeOf(
+export async function resolveOwner(
   ctx: Ctx,
   projectId: string | null | undefined,
   least: Role,
@@ -80,7 +80,7 @@ const findProject = statement("project.find.active", {
 });
 
 /** Returns the URL of the panel's page of connections, for this project or for any active one of the organization. */
-export async function pageOf(
+export async function connectionsPageUrl(
   organizationId: string,
   projectId: string | null,
   query: Record<string, string>,

@@ -5,7 +5,7 @@ import type {
   PlannedAccount,
   PlannedCapability,
 } from "@/server/contract/connections";
-import { access, isAtLeast, roleIn } from "@/server/domain/access";
+import { access, isRoleAtLeast, roleIn } from "@/server/domain/access";
 import {
   connectUrlOf,
   getCapability,
@@ -19,7 +19,7 @@ import { type CredentialRow, credentialsOf } from "@/server/domain/connections";
 import type { Ctx } from "@/server/domain/ctx";
 import { ValidationFault } from "@/server/platform/errors/errors";
 import { fewest } from "./cover";
-import { placeOf } from "./owner";
+import { resolveOwner } from "./owner";
 
 type State = PlannedAccount["state"];
 type Place = { organizationId: string; projectId: string | null };
@@ -31,7 +31,7 @@ type Wanted = { capability: Capability; needs: Need[] };
  * stored.
  */
 export async function plan(ctx: Ctx, request: OnboardingRequest): Promise<OnboardingPlan> {
-  const place = await placeOf(ctx, request.projectId, "viewer");
+  const place = await resolveOwner(ctx, request.projectId, "viewer");
   if (request.projectId) await requireEnvironment(ctx, request.projectId, request.environment);
   return planIn(ctx, place, request);
 }
@@ -77,7 +77,7 @@ export async function planIn(ctx: Ctx, place: Place, request: OnboardingRequest)
   const chosen = chooseAmong(open, ready);
   const met = reachable.flatMap(({ needs }) => needs.filter(isMet));
   const inUse = serving.filter(({ id }) => met.some(({ servedBy }) => servedBy.includes(id)));
-  const canSee = isAtLeast(roleIn(ctx, place.organizationId) ?? "viewer", "admin");
+  const canSee = isRoleAtLeast(roleIn(ctx, place.organizationId) ?? "viewer", "admin");
   const accounts = [...new Set([...inUse.map(({ provider }) => provider), ...chosen])].map((name) =>
     toAccount(name, {
       wanted,

@@ -3,9 +3,9 @@ import type { CredentialBinding } from "@/server/contract/credentials";
 import { connectionGuardrails } from "@/server/domain/budgets";
 import {
   type CredentialRow,
+  connectionHealth,
   credentialsOf,
   getCredential,
-  healthOf,
   isReachedBy,
   toCredential,
 } from "@/server/domain/connections";
@@ -30,12 +30,12 @@ export async function list(
 
 /** Returns one connection with its health. */
 export async function get(ctx: Ctx, connectionId: string): Promise<ConnectionDetail> {
-  const connection = await read(ctx, connectionId);
-  return { ...connection, health: await healthOf(connection, ctx.now()) };
+  const connection = await readConnection(ctx, connectionId);
+  return { ...connection, health: await connectionHealth(connection, ctx.now()) };
 }
 
 /** Returns one connection to a caller who may change it. Throws `NotFound` otherwise. */
-export async function read(ctx: Ctx, connectionId: string): Promise<Connection> {
+export async function readConnection(ctx: Ctx, connectionId: string): Promise<Connection> {
   const organizationId = await ownerOf(ctx, connectionId);
   const row = await getCredential(ctx, organizationId, connectionId);
   const [connection] = await toConnections(ctx, organizationId, [row]);
@@ -44,15 +44,11 @@ export async function read(ctx: Ctx, connectionId: string): Promise<Connection> 
 
 /** Returns the environments that a connection serves. */
 export async function bindings(ctx: Ctx, connectionId: string): Promise<{ items: CredentialBinding[] }> {
-  return { items: (await read(ctx, connectionId)).bindings };
+  return { items: (await readConnection(ctx, connectionId)).bindings };
 }
 
 /** Converts credentials to connections, with their guardrails and spend. */
-export async function toConnections(
-  ctx: Ctx,
-  organizationId: string,
-  rows: CredentialRow[],
-): Promise<Connection[]> {
+async function toConnections(ctx: Ctx, organizationId: string, rows: CredentialRow[]): Promise<Connection[]> {
   const guardrails = await connectionGuardrails(ctx, organizationId, rows);
   return rows.map((row) => {
     const { credentialId: id, ...credential } = toCredential(row);

@@ -16,7 +16,7 @@ import { newId } from "@/server/platform/ids";
 import { DAY_MS } from "@/server/platform/time/units";
 import { names, type Of, pick, text, timestamptz } from "@/server/sql/column";
 import { statement } from "@/server/sql/statement";
-import { pageOf } from "./owner";
+import { connectionsPageUrl } from "./owner";
 import { plan, planIn } from "./plan";
 
 const LASTS_MS = DAY_MS;
@@ -126,7 +126,7 @@ async function placesOf(
   { project_id: projectId, environment }: SessionRow,
   { autoBind, provider }: CompleteOnboarding,
   all: credentials.CredentialRow[],
-): Promise<credentials.Place[]> {
+): Promise<credentials.Binding[]> {
   if (!autoBind || projectId === null) return [];
   const replaces = all.some(
     ({ status, bindings }) =>
@@ -150,7 +150,7 @@ async function bindNewest(
     note,
   }: {
     provider: string;
-    places: credentials.Place[];
+    places: credentials.Binding[];
     all: credentials.CredentialRow[];
     note: credentials.Alongside;
   },
@@ -175,7 +175,8 @@ const readSession = statement("onboarding_session.read", {
 });
 
 async function find(ctx: Ctx, sessionId: string): Promise<SessionRow> {
-  const row = await readSession.first(pool, { sessionId });
+  const rows = await readSession.all(pool, { sessionId });
+  const row = rows[0];
   if (!row || !roleIn(ctx, row.organization_id))
     return fail("NotFound", "There is no such onboarding session.");
   if (row.expires_at <= ctx.now()) fail("Gone", "This onboarding session has ended. Start a new one.", {});
@@ -203,7 +204,8 @@ async function settled(ctx: Ctx, row: SessionRow, now: OnboardingPlan): Promise<
 
 async function toSession(row: SessionRow, now: OnboardingPlan): Promise<OnboardingSession> {
   const isOpen = now.status === "interaction_required";
-  const url = isOpen && (await pageOf(row.organization_id, row.project_id, { onboarding: row.id }));
+  const url =
+    isOpen && (await connectionsPageUrl(row.organization_id, row.project_id, { onboarding: row.id }));
   return {
     sessionId: row.id,
     status: now.status,

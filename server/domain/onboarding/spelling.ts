@@ -9,7 +9,7 @@ type Spelled = {
  * Returns the secret that `credentials` and `secret` spell. Both may be given if they mean the same. Throws a
  * `ValidationFault`, which contains neither value, if both are missing or they differ.
  */
-export function secretOf({ credentials, secret }: Spelled): string {
+export function spelledSecret({ credentials, secret }: Spelled): string {
   const spelled = [
     ...(credentials == null
       ? []

@@ -2,18 +2,18 @@ export { approvalRules, setApprovalRules } from "./approval-rules";
 export { auditLog, auditLogFile } from "./audit-log";
 export { billedOrganization, unknownOrganization } from "./billed";
 export {
-  actOn,
+  auditedFields,
   createKey,
   insertKey,
+  keyAuditSubject,
   listKeys,
   listKeysOfProject,
   requireRoomForKey,
   revokeKey,
-  shownOf,
   toKey,
 } from "./keys";
 export { changeRole, membersOf, removeMember } from "./members";
-export { nameOf, nameOfCaller, namesOf } from "./names";
+export { nameOfCaller, principalNameSql, principalNames } from "./names";
 export { isOnboardingOpen, onboard } from "./onboarding";
 export {
   changeOrganization,
@@ -46,8 +46,8 @@ export { requireSeat } from "./seats";
 export {
   addressSubjects,
   countTry,
+  deleteSignInFailures,
   enforceBruteForceLimit,
-  forget,
   forgetSubject,
 } from "./sign-in/brute-force-limit";
 export { hashPassword, isPassword, makePassword } from "./sign-in/passwords";

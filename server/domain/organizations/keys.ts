@@ -62,7 +62,11 @@ export async function createKey(ctx: Ctx, input: NewKey): Promise<NewApiKey> {
       expiresAt: await endWithin(client, madeByKey, wanted, now),
       createdAt: now,
     });
-    await record(ctx, { ...actOn(made), action: "key.created", details: shownOf(made) }, client);
+    await record(
+      ctx,
+      { ...keyAuditSubject(made), action: "key.created", details: auditedFields(made) },
+      client,
+    );
     return made;
   });
   return { ...toKey(row), apiKey };
@@ -131,14 +135,14 @@ const personOf = (ctx: Ctx) =>
   ctx.principal.kind === "human_session" ? ctx.principal.id : (managerOf(ctx)?.userId ?? null);
 
 /** Tenant and key of an audit entry. */
-export const actOn = ({ id, organizationId, projectId }: KeyRow) => ({
+export const keyAuditSubject = ({ id, organizationId, projectId }: KeyRow) => ({
   organizationId,
   projectId,
   subject: id,
 });
 
 /** Fields of a key that an audit entry shows. */
-export const shownOf = ({ name, prefix, environment, scopes, expiresAt }: KeyRow) => ({
+export const auditedFields = ({ name, prefix, environment, scopes, expiresAt }: KeyRow) => ({
   name,
   prefix,
   environment,
@@ -244,8 +248,11 @@ export async function revokeKey(ctx: Ctx, keyId: string): Promise<ApiKey> {
     const now = ctx.now();
     const row = (await revoke.first(client, { keyId, now }))!; // locked above
     const made = await revokeMade.all(client, { keyId, now });
-    const details = { ...shownOf(row), ...(row.management ? { alsoRevoked: made.map(({ id }) => id) } : {}) };
-    await record(ctx, { ...actOn(row), action: "key.revoked", details }, client);
+    const details = {
+      ...auditedFields(row),
+      ...(row.management ? { alsoRevoked: made.map(({ id }) => id) } : {}),
+    };
+    await record(ctx, { ...keyAuditSubject(row), action: "key.revoked", details }, client);
     return toKey(row);
   });
 }

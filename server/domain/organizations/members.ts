@@ -1,6 +1,6 @@
 import type { Member, RemovedMember } from "@/server/contract/members";
 import { Role } from "@/server/contract/organizations";
-import { access, changeAccessBy, isAtLeast, isOperator } from "@/server/domain/access";
+import { access, changeAccessBy, isOperator, isRoleAtLeast } from "@/server/domain/access";
 import { record } from "@/server/domain/audit";
 import type { Ctx, Role as RoleName } from "@/server/domain/ctx";
 import { apiKey, membership, userAccount } from "@/server/generated/schema";
@@ -54,10 +54,11 @@ export async function changeRole(
   access.authorize(ctx, "admin", { organizationId });
   await changeAccessBy(async (client) => {
     const { own, target, owners } = await lockMembers(ctx, client, organizationId, userId);
-    if (!isAtLeast(own, "admin"))
+    if (!isRoleAtLeast(own, "admin"))
       tooLow(own, "This needs the role admin in the organization. Ask an owner for it.");
-    if (!isAtLeast(own, role)) tooLow(own, `Only an owner can make someone an owner. Your role is ${own}.`);
-    if (!isAtLeast(own, target.role))
+    if (!isRoleAtLeast(own, role))
+      tooLow(own, `Only an owner can make someone an owner. Your role is ${own}.`);
+    if (!isRoleAtLeast(own, target.role))
       tooLow(own, `Only an owner can change an owner's role. Your role is ${own}.`);
     if (role === target.role) return;
     if (target.role === "owner" && owners === 1) lastOwner();
@@ -93,9 +94,9 @@ export async function removeMember(
   access.authorize(ctx, isOwn ? "viewer" : "admin", { organizationId });
   return changeAccessBy(async (client) => {
     const { own, target, owners } = await lockMembers(ctx, client, organizationId, userId);
-    if (!isOwn && !isAtLeast(own, "admin"))
+    if (!isOwn && !isRoleAtLeast(own, "admin"))
       tooLow(own, "This needs the role admin in the organization. Ask an owner for it.");
-    if (!isOwn && !isAtLeast(own, target.role))
+    if (!isOwn && !isRoleAtLeast(own, target.role))
       tooLow(own, `Only an owner can remove an owner. Your role is ${own}.`);
     if (target.role === "owner" && owners === 1) lastOwner();
     await deleteMember.run(client, { organizationId, userId });

@@ -22,10 +22,10 @@ export async function nameOfCaller(ctx: Ctx, projectId: string, principalId: str
 const NAMES = "SELECT id, email AS name FROM user_account UNION ALL SELECT id, name FROM api_key";
 
 /**
- * SQL for the name of a principal, in the form that `namesOf` returns. The argument is an SQL expression for
+ * SQL for the name of a principal, in the form that `principalNames` returns. The argument is an SQL expression for
  * its id.
  */
-export const nameOf = (principalId: string) =>
+export const principalNameSql = (principalId: string) =>
   `(SELECT name FROM (${NAMES}) named WHERE named.id = ${principalId})`;
 
 const listNames = statement("principal.list.names", {
@@ -35,7 +35,7 @@ const listNames = statement("principal.list.names", {
 });
 
 /** Display names of principals: a person's e-mail, a key's name. Other principals are left out. */
-export async function namesOf(principalIds: readonly string[]): Promise<Map<string, string>> {
+export async function principalNames(principalIds: readonly string[]): Promise<Map<string, string>> {
   const rows = await listNames.all(pool, { ids: [...new Set(principalIds)] });
   return new Map(rows.map(({ id, name }) => [id, name]));
 }

@@ -3,7 +3,7 @@ import type { ChangePlan, PlanSettingsView } from "@/server/contract/plan-settin
 import { access, changeAccessBy, managerOf } from "@/server/domain/access";
 import { record } from "@/server/domain/audit";
 import type { Ctx } from "@/server/domain/ctx";
-import { pageOf, readCursor } from "@/server/domain/paging";
+import { readCursor, toPage } from "@/server/domain/paging";
 import {
   allowsExternal,
   allPlans,
@@ -56,7 +56,7 @@ export async function listPlanSettings(
 ): Promise<{ items: PlanSettingsView[]; nextCursor?: string }> {
   access.authorize(ctx, "operator");
   const rows = await listSettings.all(pool, { before: readCursor("organization", cursor) });
-  const { items: page, ...next } = pageOf(rows, 50, (row) => row);
+  const { items: page, ...next } = toPage(rows, 50, (row) => row);
   return { items: await views(ctx, page), ...next };
 }
 

@@ -5,7 +5,15 @@ import { record } from "@/server/domain/audit";
 import type { Ctx } from "@/server/domain/ctx";
 import { fail } from "@/server/platform/errors/errors";
 import { passBudgets, replace } from "./key-rows";
-import { actOn, endWithin, insertKey, lockKey, refuseMoreThanOwn, shownOf, toKey } from "./keys";
+import {
+  auditedFields,
+  endWithin,
+  insertKey,
+  keyAuditSubject,
+  lockKey,
+  refuseMoreThanOwn,
+  toKey,
+} from "./keys";
 
 /**
  * Creates a key that replaces another: same name, project, environment and scopes, and the same lifetime. The
@@ -52,13 +60,13 @@ export async function rotateKey(
     // The old key's budgets become the new key's; while both work, they share them.
     const passed = await passBudgets.first(client, { organizationId, keyId, successorId: made.id, now });
     const details = {
-      ...shownOf(made),
+      ...auditedFields(made),
       replacedBy: made.id,
       overlapSeconds,
       oldPrefix: old.prefix,
       budgets: passed?.budgets ?? 0,
     };
-    await record(ctx, { ...actOn(old), action: "key.rotated", details }, client);
+    await record(ctx, { ...keyAuditSubject(old), action: "key.rotated", details }, client);
     return { ...toKey(made), apiKey };
   });
 }

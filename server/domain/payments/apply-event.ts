@@ -1,5 +1,5 @@
 import { record } from "@/server/domain/audit";
-import { book, type Posting } from "@/server/domain/billing";
+import { book, type WalletPosting } from "@/server/domain/billing";
 import type { Ctx } from "@/server/domain/ctx";
 import { payment } from "@/server/generated/schema";
 import type { PaymentMessage } from "@/server/payments/define";
@@ -30,7 +30,7 @@ export async function applyPaymentEvent(
   const change: Change = { row: after, was, is, eventId };
   if (is.paid !== was.paid) await bookPaid(client, ctx, change);
   else if (after.state !== before.state)
-    await tell(client, ctx, after, { action: `payment.${after.state}`, details: { eventId } });
+    await auditPayment(client, ctx, after, { action: `payment.${after.state}`, details: { eventId } });
   if (is.returned > was.returned) await bookReturned(client, ctx, change);
   const isDispute = message.news?.about === "dispute";
   if (is.returned < was.returned)
@@ -40,7 +40,7 @@ export async function applyPaymentEvent(
   }
   for (const [disputeId, { amountMicros, outcome }] of Object.entries(after.disputes)) {
     if (before.disputes[disputeId]?.outcome !== outcome)
-      await tell(client, ctx, after, {
+      await auditPayment(client, ctx, after, {
         action: "payment.disputed",
         details: { eventId, disputeId, amountMicros, outcome },
       });
@@ -74,7 +74,7 @@ async function bookPaid(client: Transaction, ctx: Ctx, { row, is, eventId }: Cha
     }),
   });
   const unwanted = await kind.onPaid(client, ctx, paid, is.credit);
-  await tell(client, ctx, row, {
+  await auditPayment(client, ctx, row, {
     action: "payment.paid",
     details: {
       eventId,
@@ -105,7 +105,7 @@ async function bookReturned(client: Transaction, ctx: Ctx, change: Change) {
     note: isWhole ? await noteOfRefund(client, row.id) : null,
   });
   if (isWhole) await endRefund(client, ctx, row.id);
-  await tell(client, ctx, row, {
+  await auditPayment(client, ctx, row, {
     action: "payment.returned",
     details: {
       eventId,
@@ -173,7 +173,7 @@ async function refundFailed(
   { id, refundId, amountMicros, reason }: FailedRefund & { id: string },
 ) {
   ctx.log.error({ paymentId: row.id, refundId, providerRefundId: id, reason }, "a refund has failed");
-  await tell(client, ctx, row, {
+  await auditPayment(client, ctx, row, {
     action: "payment.refund_failed",
     details: {
       eventId,
@@ -222,7 +222,7 @@ function postingsOf(
     creditMicros,
     taxMicros,
   }: { account: string; amountMicros: Micros; creditMicros: Micros; taxMicros: Micros },
-): Posting[] {
+): WalletPosting[] {
   const { currency } = row;
   const fromProvider = { account: `payments:${row.provider}`, amountMicros: -amountMicros, currency };
   const tax = { account: `tax:${row.provider}`, amountMicros: taxMicros, currency };
@@ -237,7 +237,7 @@ function postingsOf(
 }
 
 /** Records an event of a payment in the audit log of its organization. */
-export const tell = (
+export const auditPayment = (
   client: Transaction,
   ctx: Ctx,
   row: PaymentRow,

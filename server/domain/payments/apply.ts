@@ -4,7 +4,7 @@ import type { PaymentMessage, PaymentNews, PaymentProvider } from "@/server/paym
 import { inTransaction, pool } from "@/server/platform/db";
 import { maybe, pick, text, timestamptz } from "@/server/sql/column";
 import { statement } from "@/server/sql/statement";
-import { applyPaymentEvent, tell } from "./apply-event";
+import { applyPaymentEvent, auditPayment } from "./apply-event";
 import { kindOf } from "./kinds";
 import { contradiction, merged } from "./merge";
 import { lockPayment, type PaymentRow } from "./rows";
@@ -60,7 +60,7 @@ export async function applyPaymentMessage(
         { paymentId: located.id, ...details },
         "a webhook contradicts the stored payment; nothing was credited",
       );
-      await tell(client, ctx, before, { action: "payment.mismatch", details });
+      await auditPayment(client, ctx, before, { action: "payment.mismatch", details });
       return "mismatch";
     }
     await applyPaymentEvent(client, ctx, {
@@ -95,13 +95,13 @@ const findAsked = statement("payment.find.asked", {
 async function locate(provider: PaymentProvider, news: PaymentNews): Promise<Located | null> {
   const named = news.about === "dispute" ? null : news.paymentId;
   const session = news.about === "checkout" ? news.sessionId : null;
-  const row = await findNamed.first(pool, {
+  const rows = await findNamed.all(pool, {
     provider: provider.name,
     named,
     session,
     providerPaymentId: news.providerPaymentId,
   });
-  if (row) return row;
+  if (rows[0]) return rows[0];
   if (named || news.about === "checkout" || !provider.findPaymentId) return null;
   const asked = await provider.findPaymentId(news.providerPaymentId);
   if (!asked) return null;

@@ -39,7 +39,7 @@ export type PaymentKind = {
    */
   onPaid(client: Transaction, ctx: Ctx, paid: Paid, micros: Micros): Promise<RefundReason | null>;
   /** Runs in the transaction that books a further returned amount. Each micro is reported once. */
-  onReturned(client: Transaction, ctx: Ctx, paid: Paid, returned: Returned): Promise<void>;
+  onReturned(client: Transaction, ctx: Ctx, paid: Paid, returned: ReturnedAmount): Promise<void>;
   /**
    * Runs in the transaction that books a reversal: part of the returned money is ours again, because a
    * refund failed or a dispute was won.
@@ -49,7 +49,7 @@ export type PaymentKind = {
   onRefundFailed?(client: Transaction, ctx: Ctx, refund: { id: string; subjectId: string }): Promise<void>;
 };
 
-export type Returned = {
+type ReturnedAmount = {
   /** Amount in the units of the purchase. */
   micros: Micros;
   /** True if the whole amount has been returned. */
@@ -58,7 +58,7 @@ export type Returned = {
   note: string | null;
 };
 
-export type Reversal = {
+type Reversal = {
   /** Amount in the units of the purchase. */
   micros: Micros;
   /** True if the whole amount had been returned. */

@@ -27,7 +27,7 @@ const builtIn = testProvider(publicUrl);
  * Returns the provider of new payments: Stripe, or else the built-in test checkout, which production never
  * uses.
  */
-export function findProvider(): PaymentProvider | null {
+export function findPaymentProvider(): PaymentProvider | null {
   return findStripe() ?? (env.CAPSTAN_ENV === "production" ? null : builtIn);
 }
 
@@ -43,7 +43,7 @@ export function providerNamed(name: string): PaymentProvider {
 }
 
 export function requireProvider(): PaymentProvider {
-  return findProvider() ?? notConfigured();
+  return findPaymentProvider() ?? notConfigured();
 }
 
 export function requireStripe(): PaymentProvider {

@@ -11,7 +11,7 @@ import { billedOrganization } from "@/server/domain/organizations";
 import { fail, ValidationFault } from "@/server/platform/errors/errors";
 import { startCheckout } from "./checkout";
 import { requirePayer } from "./payer";
-import { findProvider } from "./provider";
+import { findPaymentProvider } from "./provider";
 import { findPayment, type PaymentRow, toPaymentView } from "./rows";
 
 /** Opens a checkout that tops up the wallet, in the billing currency of the organization. For admins. */
@@ -41,7 +41,7 @@ export async function startTopUp(
 
 /** Returns the provider of new payments, for a page that offers them; null if there is none. */
 export function checkoutOffered(): { provider: string; test: boolean } | null {
-  const provider = findProvider();
+  const provider = findPaymentProvider();
   return provider && { provider: provider.name, test: provider.isTest };
 }
 

@@ -1,5 +1,5 @@
 import type { PinnedOutput, PinnedRecord } from "@/server/contract/pinned-records";
-import { accountOf } from "@/server/domain/budgets";
+import { ledgerAccount } from "@/server/domain/budgets";
 import type { KeptContent } from "@/server/domain/content";
 import {
   booksOf,
@@ -88,7 +88,7 @@ export async function finishPinned(
   const money = moneyOf(priced, [
     { provider, settlement, costMicros, usage, isPartial: estimated === "partial" },
   ]);
-  const books = booksOf(priced, money, accountOf(row.organization_id, null), `${provider}/${model}`);
+  const books = booksOf(priced, money, ledgerAccount(row.organization_id, null), `${provider}/${model}`);
   const attempts = held.attempts.map((each) => (each.ended_at ? each : closed(each, ending, now)));
   const error = code === null ? null : { code, message: ending.message ?? code };
   const content = contentOf(held, answer, now);

@@ -1,6 +1,6 @@
 import type { PinnedRequest } from "@/server/contract/pinned";
 import type { PinnedAnswer, PinnedRecord } from "@/server/contract/pinned-records";
-import { type Admission, access, EVERYTHING, personBehind } from "@/server/domain/access";
+import { access, type DeferredAccess, EVERYTHING, personBehind } from "@/server/domain/access";
 import { OUTPUT_REMOVED } from "@/server/domain/content";
 import type { Ctx } from "@/server/domain/ctx";
 import { admitOnce, enforcementOf, type SentKey, settleKey } from "@/server/domain/envelope";
@@ -38,7 +38,7 @@ import { execute } from "./turn";
 export const RUN = "pinned:run";
 
 type Wanted = {
-  project: Admission;
+  project: DeferredAccess;
   environment: string;
   request: PinnedRequest;
   /** Null if the caller sent none: a repost is then a new request. */

@@ -8,7 +8,7 @@ import {
 } from "@/server/domain/budgets";
 import { type KeptContent, sealContent } from "@/server/domain/content";
 import { type Books, goodFrom, LEASE_MS } from "@/server/domain/executions";
-import { BOUNDS, type Bounds, refuseWork, TAKEN } from "@/server/domain/plans";
+import { ADMISSION_LIMITS, type AdmissionLimits, refuseWork, TAKEN } from "@/server/domain/plans";
 import type { Sealed } from "@/server/domain/receipts";
 import { pinnedAttempt, pinnedExecution, pinnedExecutionLater, pinnedHold } from "@/server/generated/schema";
 import { batched, listedTogether, writtenTogether } from "@/server/platform/batch";
@@ -71,7 +71,7 @@ const MONEY = {
   /** The enforcement of stored budgets that the call requests; it can only make them stricter. */
   budget_enforcement: column<"off" | "warn" | "prevent" | null>("text", true),
 };
-const ADMISSION = { ...ROW, ...MONEY, ...BOUNDS, ...beside("request_", CONTENT) };
+const ADMISSION = { ...ROW, ...MONEY, ...ADMISSION_LIMITS, ...beside("request_", CONTENT) };
 
 /**
  * All data that the admission of an execution writes in one statement: row, key, hold, and its request if
@@ -79,7 +79,7 @@ const ADMISSION = { ...ROW, ...MONEY, ...BOUNDS, ...beside("request_", CONTENT) 
  */
 export type PinnedAdmission = Of<typeof ROW> &
   Of<typeof MONEY> &
-  Bounds & {
+  AdmissionLimits & {
     /** Null if it is not kept. */
     request: KeptContent | null;
   };

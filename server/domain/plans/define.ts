@@ -13,7 +13,7 @@ const NO_LIMITS: PlanLimits = {
   lightweightInferencesPerHour: null,
   historyDays: null,
 };
-export const ALL_FEATURES: PlanFeatures = { cancel: true, approve: true, reject: true };
+const ALL_FEATURES: PlanFeatures = { cancel: true, approve: true, reject: true };
 
 /** Built-in plan, and the default unless DEFAULT_PLAN names another: no limits and all features. */
 const SELF_HOSTED: Plan = {

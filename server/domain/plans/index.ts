@@ -3,4 +3,12 @@ export { allowsExternal, externalSwitchOf } from "./external";
 export { featuresOf, requireFeature } from "./features";
 export { limitOf, limitsOf, PlanSettings, planOf, requireRoom, type Settings } from "./limits";
 export { usedOf, usedOfEach } from "./used";
-export { BOUNDS, type Bounds, limitByPlan, limitInSql, refuseWork, TAKEN, underOrganization } from "./work";
+export {
+  ADMISSION_LIMITS,
+  type AdmissionLimits,
+  limitByPlan,
+  limitInSql,
+  refuseWork,
+  TAKEN,
+  underOrganization,
+} from "./work";

@@ -23,8 +23,8 @@ export const TAKEN = `taken AS MATERIALIZED (
 )`;
 
 /** Columns of the limits that an admission passes; null for no limit. */
-export const BOUNDS = { most_active: maybe(int4), most_inferences: maybe(int4) };
-export type Bounds = Of<typeof BOUNDS>;
+export const ADMISSION_LIMITS = { most_active: maybe(int4), most_inferences: maybe(int4) };
+export type AdmissionLimits = Of<typeof ADMISSION_LIMITS>;
 
 /**
  * Returns the limits that an execution must pass to its admission, so no entry point can skip this check.
@@ -34,7 +34,7 @@ export type Bounds = Of<typeof BOUNDS>;
 export function underOrganization(
   project: Pick<ProjectAccess, "id" | "organizationSettings">,
   { kind, leaves }: { kind: "job" | "inference"; leaves: boolean },
-): Bounds {
+): AdmissionLimits {
   if (leaves) requireExternal(project);
   const { activeDurableJobs, lightweightInferencesPerHour } = limitsOf(project.organizationSettings);
   return kind === "job"

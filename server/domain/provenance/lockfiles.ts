@@ -3,7 +3,7 @@ import type { PinnedRecord } from "@/server/contract/pinned-records";
 import { LOCKFILE_CHECKS, Lockfile, type LockfileVerification } from "@/server/contract/provenance";
 import { access } from "@/server/domain/access";
 import type { Ctx } from "@/server/domain/ctx";
-import { toIssues } from "@/server/domain/envelope";
+import { toBodyIssues } from "@/server/domain/envelope";
 import * as pins from "@/server/domain/pins";
 import { sealDocument, signatureOf } from "@/server/domain/receipts";
 import { publicKeys } from "@/server/domain/signing";
@@ -14,11 +14,10 @@ import { ERRORS, Fault, ValidationFault } from "@/server/platform/errors/errors"
 import { ulidAt } from "@/server/platform/ids";
 import { plainJson } from "@/server/platform/text/json";
 import { DAY_MS } from "@/server/platform/time/units";
-import { present, text, texts, timestamptz } from "@/server/sql/column";
+import { maybe, present, text, texts, timestamptz } from "@/server/sql/column";
 import { statement } from "@/server/sql/statement";
-import { inScope, readInScope, SCOPE } from "@/server/sql/tenant";
 import { differencesOf, formOf, isSameDigest, lockfileBodyOf, shown, verifyDocument } from "@/server/verify";
-import { READ } from "./manifests";
+import { READ_PROVENANCE } from "./manifests";
 
 type Body = { [member: string]: Json };
 type Name = (typeof LOCKFILE_CHECKS)[number];
@@ -47,15 +46,28 @@ export async function getLockfile(ctx: Ctx, receiptId: string): Promise<Lockfile
 }
 
 const findReceipt = statement("receipt.find.job", {
-  params: { receiptId: text, ...SCOPE },
+  params: {
+    receiptId: text,
+    organizationIds: maybe(texts),
+    projectId: maybe(text),
+    environment: maybe(text),
+    principalId: maybe(text),
+  },
   sql: `SELECT FROM receipt JOIN job ON job.id = receipt.job_id WHERE receipt.id = $receiptId
-       AND ${inScope(SCOPE, "job")}`,
+       AND ($organizationIds::text[] IS NULL OR job.organization_id = ANY($organizationIds)) AND ($projectId::text IS NULL OR job.project_id = $projectId)
+       AND ($environment::text IS NULL OR job.environment = $environment) AND ($principalId::text IS NULL OR job.principal_id = $principalId)`,
 });
 
 async function isOfJob(ctx: Ctx, receiptId: string): Promise<boolean> {
-  const scope = access.authorize(ctx, READ, "made rows");
-  const rows = await readInScope(findReceipt, scope, { receiptId });
-  return rows.length > 0;
+  const scope = access.authorize(ctx, READ_PROVENANCE, "made rows");
+  const rowCount = await findReceipt.count(pool, {
+    receiptId,
+    organizationIds: scope.organizationIds,
+    projectId: scope.projectId,
+    environment: scope.environment,
+    principalId: scope.principalId,
+  });
+  return rowCount !== 0;
 }
 
 /**
@@ -63,9 +75,9 @@ async function isOfJob(ctx: Ctx, receiptId: string): Promise<boolean> {
  * would send today. The answer names each change.
  */
 export async function verifyLockfile(ctx: Ctx, raw: JsonObject): Promise<LockfileVerification> {
-  access.authorize(ctx, READ, "rows");
+  access.authorize(ctx, READ_PROVENANCE, "rows");
   const parsed = Lockfile.safeParse(raw, { reportInput: true });
-  if (!parsed.success) throw new ValidationFault(toIssues(parsed.error));
+  if (!parsed.success) throw new ValidationFault(toBodyIssues(parsed.error));
   const record = await recordOf(ctx, parsed.data.receiptId);
   const { projectId: id, environment, pin } = record;
   const today = await pins.checkPinStillRuns(pin, { id, environment });

@@ -4,7 +4,7 @@ import type { BillingMode } from "@/server/contract/common";
 import type { ResolvedAdapter } from "@/server/domain/adapters";
 import {
   feeBpsOf,
-  isListed,
+  hasListedPrice,
   PRICING_VERSION,
   priceAtMost,
   type Route,
@@ -180,7 +180,7 @@ export async function estimate(
       Object.assign(bounds, { quality, width, height });
     }
     if (execution.port === "mesh") bounds.textured = (call as MeshCall).texture !== null; // as above
-    if (isListed(price, bounds)) qualifier = "exact";
+    if (hasListedPrice(price, bounds)) qualifier = "exact";
   }
   const expected =
     processing === "deferred"

@@ -1,6 +1,4 @@
 export { priceOf, serviceFee } from "@/server/domain/catalog";
-export { asFault, toFault } from "./as-fault";
-export { answerNamed, type Brought, broughtCall, broughtMessage } from "./at-doors";
 export { forMaker, MOST_OPAQUE_BYTES } from "./brought-back";
 export { checkCallCeiling } from "./ceilings";
 export { checkQuote } from "./check";
@@ -13,10 +11,17 @@ export {
   type Processing,
   type StageEstimate,
 } from "./estimate";
+export { toFault, withFaults } from "./faults";
 export { outputLimits } from "./output-limits";
 export { type ExecutionPlan, fundedFor, planExecution } from "./plan";
 export { pricingOf, quote } from "./quote";
+export {
+  executionOfCall,
+  type ReturnedMembers,
+  readReturnedMembers,
+  withReturnedMembers,
+} from "./returned-members";
 export { callOptions, type RoutingRequest } from "./routing-request";
-export { materialize, readSources, sourcesOf } from "./sources";
-export { stagesOf } from "./stages";
+export { inputSources, materialize, readSources } from "./sources";
+export { requestStages } from "./stages";
 export { inputTokensAtMost, messageTokensAtMost, tokensAbove } from "./tokens";

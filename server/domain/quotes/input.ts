@@ -1,11 +1,11 @@
 import type { Capability, InputConstraint } from "@/server/capabilities/define";
 import type { Route } from "@/server/domain/catalog";
-import { toIssues } from "@/server/domain/envelope";
+import { toBodyIssues } from "@/server/domain/envelope";
 import type { Json } from "@/server/platform/durable/step";
 import { fail, ValidationFault } from "@/server/platform/errors/errors";
 import { charactersOf } from "@/server/platform/text/characters";
 import type { AnyCall, ModelFacts } from "@/server/providers/define";
-import { tokensAbove, wordsOf } from "./tokens";
+import { promptTexts, tokensAbove } from "./tokens";
 
 /**
  * Parses an input with its capability's schema. Throws UNKNOWN_INPUT_FIELD with the allowed fields, or a
@@ -31,7 +31,7 @@ export function parseInput(capability: Capability, raw: Record<string, Json>): u
       },
     );
   }
-  throw new ValidationFault(toIssues(parsed.error, ["input"]));
+  throw new ValidationFault(toBodyIssues(parsed.error, ["input"]));
 }
 
 /**
@@ -120,7 +120,7 @@ export async function checkConstraints(capability: Capability, input: unknown, r
       route.model.contextWindow ?? Number.POSITIVE_INFINITY,
     );
     if (!("messages" in call) || maxTokens === Number.POSITIVE_INFINITY) continue;
-    const actualTokens = await tokensAbove(route.model, wordsOf(call), maxTokens);
+    const actualTokens = await tokensAbove(route.model, promptTexts(call), maxTokens);
     if (actualTokens === null) continue;
     const longest = texts.reduce<{ field: string; text: string } | null>(
       (a, b) => (a && a.text.length >= b.text.length ? a : b),

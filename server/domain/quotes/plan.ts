@@ -14,11 +14,11 @@ import type { InputReach } from "@/server/domain/inputs";
 import type { Json } from "@/server/platform/durable/step";
 import type { AnyCall, ModelFacts } from "@/server/providers/define";
 import type { Maker } from "@/server/providers/maker-tag";
-import { asFault } from "./as-fault";
 import { forMaker } from "./brought-back";
 import { checkCallCeiling } from "./ceilings";
 import { withCheapestRoute } from "./cheapest";
 import { type Estimate, estimate, FREE, type Processing } from "./estimate";
+import { withFaults } from "./faults";
 import { capSync, checkConstraints, parseInput } from "./input";
 import {
   billingModeOf,
@@ -29,8 +29,8 @@ import {
 } from "./routing-request";
 import { type Seal, sealOf } from "./seal";
 import { findSources, materialize } from "./sources";
-import { estimateStages, namesOf, stagesOf, withStages } from "./stages";
-import { checkSupport, refuseModelWords, unsupportedBy, warningsOf } from "./support";
+import { assignNames, estimateStages, requestStages, withStages } from "./stages";
+import { cacheWarnings, checkSupport, refuseModelWords, unsupportedBy } from "./support";
 
 export type ExecutionPlan = {
   capability: Capability;
@@ -99,7 +99,7 @@ async function planWithin(
   const options = callOptions(wanted);
   const reach = { projectId: project.id, outputsOf: project.outputsOf };
   const material = wanted.material ?? (await materialize(reach, capability, { input, options }));
-  const { call, rewrites } = asFault(() =>
+  const { call, rewrites } = withFaults(() =>
     forMaker(execution.call(input, options, route.model, material), makerOf(route)),
   );
   await checkConstraints(capability, input, route, call);
@@ -112,7 +112,7 @@ async function planWithin(
     adapters,
     estimate: await priceOf(capability, wanted, { ...found, input, call, rewrites, material, mode, project }),
     seal: () => sealOf({ capabilityKey: capability.key, project, billingMode, wanted, adapters }),
-    warnings: "messages" in call ? warningsOf(call, route) : [],
+    warnings: "messages" in call ? cacheWarnings(call, route) : [],
   };
 }
 
@@ -157,11 +157,11 @@ async function findRoute(
     wanted.adapters ?? adaptersOf(capability, project, input),
     healthNow(wanted.now ?? new Date()),
   ]);
-  const stages = stagesOf(capability, input);
+  const stages = requestStages(capability, input);
   const { providerPin, preferredModel, autoSelect } = wanted.execution.executionConstraints;
   const asked = { pin: wanted.pin?.target, providerPin, preferredModel, autoSelect };
   const names =
-    stages.length > 0 ? namesOf(capability, stages, asked, connections) : { main: asked, stages: {} };
+    stages.length > 0 ? assignNames(capability, stages, asked, connections) : { main: asked, stages: {} };
   const wish = {
     billingMode,
     ...names.main,

@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import fc from "fast-check";
 import sharp from "sharp";
 import { expect, test, vi } from "vitest";
-import { SERVICE_FEE_BPS } from "@/server/domain/catalog";
+import { SERVICE_FEE_BPS } from "@/server/contract/pricing";
 import * as jobs from "@/server/domain/jobs";
 import * as quotes from "@/server/domain/quotes";
 import { pool } from "@/server/platform/db";

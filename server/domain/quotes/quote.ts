@@ -3,11 +3,11 @@ import type { Capability } from "@/server/capabilities/define";
 import type { RawEnvelope } from "@/server/contract/envelope";
 import type { ReceiptPricing, RetailQuote } from "@/server/contract/pricing";
 import { access } from "@/server/domain/access";
-import { present, presentationFor } from "@/server/domain/billing";
+import { presentationFor, toPresentationMoney } from "@/server/domain/billing";
 import { getCapability, modelIds, PRICING_VERSION, serviceFee, targetsOfPort } from "@/server/domain/catalog";
 import { connectionsOf } from "@/server/domain/connections";
 import type { Ctx } from "@/server/domain/ctx";
-import { inputOf } from "@/server/domain/embeds";
+import { embedInput } from "@/server/domain/embeds";
 import { type Envelope, maturityOf, normalizeEnvelope } from "@/server/domain/envelope";
 import { retailQuote } from "@/server/generated/schema";
 import { pool } from "@/server/platform/db";
@@ -65,7 +65,7 @@ export function pricingOf(
     estimatedCharge: money(estimate.expectedMicros),
     maximumAuthorizedCharge: money(estimate.maximumMicros),
     basisEstimated: money(estimate.expectedUpstreamMicros),
-    presentation: estimate.fx ? present(estimate.expectedMicros, estimate.fx) : null,
+    presentation: estimate.fx ? toPresentationMoney(estimate.expectedMicros, estimate.fx) : null,
   };
 }
 
@@ -91,7 +91,7 @@ export async function quote(
     },
   });
   const { environment } = project;
-  envelope.input = await inputOf(ctx, project, {
+  envelope.input = await embedInput(ctx, project, {
     capabilityKey: capability.key,
     asked: envelope,
     isInline: raw.input !== undefined,

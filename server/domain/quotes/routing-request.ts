@@ -87,7 +87,7 @@ export function requestedTarget({ pin, execution }: RoutingRequest): string | nu
 }
 
 /** Refuses a field, given as a dotted path of the body. */
-export const refuseField = (field: string, msg: string): never => {
+export const refuseUnsupported = (field: string, msg: string): never => {
   throw new ValidationFault([{ loc: ["body", ...field.split(".")], msg, type: "unsupported" }]);
 };
 
@@ -102,13 +102,13 @@ export function billingModeOf(
   const { billingMode } = execution;
   const credentialSource = execution.credentialSource ?? inInput;
   if (inInput && credentialSource !== inInput)
-    refuseField(
+    refuseUnsupported(
       "input.credentialSource",
       `This differs from execution.credentialSource ${credentialSource}. Send one of them.`,
     );
   const implied = credentialSource && (credentialSource === "customer" ? "byok" : "managed");
   if (implied && billingMode && implied !== billingMode) {
-    refuseField(
+    refuseUnsupported(
       "execution.credentialSource",
       `credentialSource ${credentialSource} implies billingMode ${implied}, but billingMode is ${billingMode}. Send one of them.`,
     );

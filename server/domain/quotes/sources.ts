@@ -2,10 +2,10 @@ import type { CallOptions, Capability, OutputFile, Source, SourceFile } from "@/
 import { readWhole } from "@/server/domain/artifacts";
 import { artifactInput, type FoundArtifact, type InputReach } from "@/server/domain/inputs";
 import { ValidationFault } from "@/server/platform/errors/errors";
-import { toRefusal } from "./as-fault";
+import { toRequestFault } from "./faults";
 
 /** Returns the artifacts that a parsed input names. */
-export const sourcesOf = (capability: Capability, input: unknown): Source[] =>
+export const inputSources = (capability: Capability, input: unknown): Source[] =>
   capability.execute.sources?.(input) ?? [];
 
 type Found = { source: Source; row: FoundArtifact };
@@ -20,7 +20,7 @@ export async function findSources(
   input: unknown,
 ): Promise<Found[]> {
   return Promise.all(
-    sourcesOf(capability, input).map(async (source) => {
+    inputSources(capability, input).map(async (source) => {
       const row = await artifactInput(reach, source.artifactId, source.field);
       const refuse = (msg: string): never => {
         throw new ValidationFault([{ loc: ["body", ...source.field], msg, type: "value_error" }]);
@@ -67,6 +67,6 @@ export async function materialize(
   try {
     return await execution.materialize(input, files, options, kept);
   } catch (cause) {
-    throw toRefusal(cause);
+    throw toRequestFault(cause);
   }
 }

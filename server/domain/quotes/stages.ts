@@ -8,28 +8,28 @@ import {
   serviceFee,
   targetsOfPort,
 } from "@/server/domain/catalog";
-import { asFault } from "./as-fault";
 import { type Estimate, estimate, type StageEstimate } from "./estimate";
+import { withFaults } from "./faults";
 
 /** Returns the stages of a request; most capabilities have none. */
-export function stagesOf(capability: Capability, input: unknown): Stage<unknown, unknown>[] {
+export function requestStages(capability: Capability, input: unknown): Stage<unknown, unknown>[] {
   const { execute } = capability;
   return "local" in execute ? [] : (execute.stages?.(input) ?? []);
 }
 
 /** The part of a wish that names a model or a provider. */
-export type Names = Pick<RouteWish, "pin" | "providerPin" | "preferredModel" | "autoSelect">;
+type NamedRoute = Pick<RouteWish, "pin" | "providerPin" | "preferredModel" | "autoSelect">;
 
 /**
  * Assigns the names in the request. They apply to the main call, unless none of its models matches and one
  * of a stage does; then they apply to the stages.
  */
-export function namesOf(
+export function assignNames(
   capability: Capability,
   stages: Stage<unknown, unknown>[],
-  names: Names,
+  names: NamedRoute,
   connections: RouteWish["connections"],
-): { main: Names; stages: Names } {
+): { main: NamedRoute; stages: NamedRoute } {
   const isCalledSo = (each: Capability) => namedBy(names, targetsOfPort(each, connections)).length > 0;
   const areForStages =
     !isCalledSo(capability) && stages.some((stage) => isCalledSo(stageAsCapability(capability, stage)));
@@ -53,7 +53,7 @@ export async function estimateStages(
     input: unknown;
     stages: Stage<unknown, unknown>[];
     main: Route;
-    wish: Pick<RouteWish, "maturity" | "isFunded" | "connections"> & Names;
+    wish: Pick<RouteWish, "maturity" | "isFunded" | "connections"> & NamedRoute;
     material: unknown;
     connectUrl: string;
   },
@@ -64,7 +64,7 @@ export async function estimateStages(
     const own = stageAsCapability(capability, stage);
     const isSandbox = main.provider.name === SANDBOX;
     const route = chooseRoute(own, input, { ...wish, billingMode: main.billingMode, isSandbox }, connectUrl);
-    const call = asFault(() => stage.execute.call(input, {}, route.model, material));
+    const call = withFaults(() => stage.execute.call(input, {}, route.model, material));
     const priced = await estimate(own, { input, route, call });
     if (!priced.route) throw new Error(`the stage ${stage.name} has no route`);
     isExact &&= priced.qualifier === "exact" && !stage.isNeeded;

@@ -1,11 +1,11 @@
 import type { Capability } from "@/server/capabilities/define";
 import { offersOf, type Route, routeKey, routeUnavailable, targetsOfPort } from "@/server/domain/catalog";
-import type { Connection } from "@/server/domain/connections";
+import type { BoundConnection } from "@/server/domain/connections";
 import type { Json } from "@/server/platform/durable/step";
 import { isObject } from "@/server/platform/text/json";
 import { hasCacheMarks, isMarked, MOST_CACHE_MARKS, statesCacheWrites } from "@/server/providers/cache-marks";
 import { isListed, type ModelFacts, type TextCall, type TextSetting } from "@/server/providers/define";
-import { type RoutingRequest, refuseField } from "./routing-request";
+import { type RoutingRequest, refuseUnsupported } from "./routing-request";
 
 const WORDS: Record<TextSetting, string> = {
   topP: "top_p",
@@ -17,7 +17,7 @@ const WORDS: Record<TextSetting, string> = {
 };
 
 /** Warns that cache marks are not sent, because the model of the route has no price for cache writes. */
-export function warningsOf(
+export function cacheWarnings(
   call: Pick<TextCall, "messages" | "toolCache">,
   { provider, model }: Pick<Route, "provider" | "model">,
 ): Record<string, Json>[] {
@@ -87,7 +87,7 @@ export function checkSupport(
   capability: Capability,
   { provider, model }: Pick<Route, "provider" | "model">,
   wanted: RoutingRequest,
-  connections: readonly Connection[],
+  connections: readonly BoundConnection[],
 ) {
   // A text model without schema support gets the schema in its prompt.
   const asked = model.port === "text" ? { ...wanted, responseSchema: null } : wanted;
@@ -106,7 +106,7 @@ export function checkSupport(
         ? " A server that you connect by its address accepts it if its connection lists it in passThrough."
         : "";
   const ownServer = (provider.modelsFrom && OF_OWN_SERVERS[lacking.field]) || "";
-  refuseField(
+  refuseUnsupported(
     lacking.field,
     `${routeKey({ provider, model })} does not support ${lacking.what}.${instead}${ownServer}`,
   );
@@ -116,7 +116,7 @@ export function checkSupport(
 export function refuseModelWords(capability: Capability, wanted: RoutingRequest) {
   const lacking = unsupportedBy({ supports: {} }, wanted);
   if (lacking)
-    refuseField(
+    refuseUnsupported(
       lacking.field,
       `${capability.key} runs without a model and does not support ${lacking.what}. Leave it out.`,
     );

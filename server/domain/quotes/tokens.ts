@@ -32,7 +32,7 @@ function besideText(message: TextMessage): string[] {
 }
 
 /** Returns all text of a call's messages, without pictures. */
-export const wordsOf = ({ messages }: Pick<TextCall, "messages">): string[] =>
+export const promptTexts = ({ messages }: Pick<TextCall, "messages">): string[] =>
   messages.flatMap((message) => [textOf(message), ...besideText(message)]);
 
 /**
@@ -64,7 +64,7 @@ export async function inputTokensAtMost(
   const beside = [call.tools, call.settings?.members].map((each) => (each ? JSON.stringify(each) : ""));
   const shape = Buffer.byteLength(format + beside.join(""));
   if (shape > LARGE) await turn();
-  const texts = wordsOf(call);
+  const texts = promptTexts(call);
   const pictures = call.messages.flatMap(picturesOf);
   const sizes = texts.map((text) => Buffer.byteLength(text));
   const isCounted =

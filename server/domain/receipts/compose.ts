@@ -8,11 +8,11 @@ import { bareDigest } from "@/server/verify";
 import type { ReceiptFacts } from "./facts";
 import { pricing } from "./pricing";
 import {
-  attemptsOf,
   everyAttempt,
   processingOf,
-  stagesOf,
-  submissionOf,
+  receiptAttempts,
+  receiptStages,
+  receiptSubmission,
   submissionsOf,
   tierAskedFirst,
   tierAskedLast,
@@ -140,7 +140,7 @@ export function composeReceipt(facts: ReceiptFacts): Unsealed {
   const isProvider = facts.provider !== null;
   const attempts = everyAttempt(facts);
   // An earlier call remains attempted even if the last one never left.
-  const last = attempt ? submissionOf(attempt) : "not_attempted";
+  const last = attempt ? receiptSubmission(attempt) : "not_attempted";
   const submission = facts.earlier.length > 0 && last === "not_attempted" ? "attempted" : last;
   const priced = pricing(facts);
   const { charge } = priced;
@@ -202,8 +202,8 @@ export function composeReceipt(facts: ReceiptFacts): Unsealed {
       modelBacked: isProvider && isModelBacked(job.capability_key),
       deterministic: !isProvider,
     },
-    attempts: attemptsOf(facts),
-    ...stagesOf(facts),
+    attempts: receiptAttempts(facts),
+    ...receiptStages(facts),
     logicalAttempts: attempts.length,
     providerSubmissions: attempts.reduce((sum, each) => sum + submissionsOf(each), 0),
     providerSubmission: submission,

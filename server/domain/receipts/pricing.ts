@@ -1,6 +1,6 @@
 import type { Charge } from "@/server/contract/charge";
 import type { Receipt } from "@/server/contract/receipts";
-import { present } from "@/server/domain/billing";
+import { toPresentationMoney } from "@/server/domain/billing";
 import { pricingOf } from "@/server/domain/quotes";
 import { type Micros, toMoney } from "@/server/platform/money";
 import type { ReceiptFacts } from "./facts";
@@ -120,7 +120,7 @@ export function pricing(facts: ReceiptFacts): Receipt["pricing"] {
     providerReportedCostMicros: reported,
     providerCost: providerCostOf(facts),
     // The converted amount is the charge, not the estimate.
-    presentation: estimate.fx && charged ? present(charged.customer, estimate.fx) : null,
+    presentation: estimate.fx && charged ? toPresentationMoney(charged.customer, estimate.fx) : null,
     basisActual: money(cost),
     discountedUpstreamBasisMicros: facts.tier === "flex" ? cost : null,
     actualCharge: money(charged?.customer),

@@ -61,7 +61,7 @@ export const everyAttempt = ({ earlier, attempt }: ReceiptFacts) => [
  * Tells for each call of an execution of several calls which provider took it, its usage and its cost. Returns no
  * `stages` for an execution of one call.
  */
-export function stagesOf(facts: ReceiptFacts): Pick<Receipt, "stages"> {
+export function receiptStages(facts: ReceiptFacts): Pick<Receipt, "stages"> {
   if (!facts.estimate.stages) return {};
   return {
     stages: everyAttempt(facts).map(({ attemptId, stage, provider, model, usage, costMicros }) => ({
@@ -76,11 +76,11 @@ export function stagesOf(facts: ReceiptFacts): Pick<Receipt, "stages"> {
 }
 
 /** Describes what became of each attempt's requests, without their content. */
-export function attemptsOf(facts: ReceiptFacts): Receipt["attempts"] {
+export function receiptAttempts(facts: ReceiptFacts): Receipt["attempts"] {
   return everyAttempt(facts).map((attempt) => ({
     attemptId: attempt.attemptId,
     number: attempt.number,
-    providerSubmission: submissionOf(attempt),
+    providerSubmission: receiptSubmission(attempt),
     providerRequestId: attempt.providerRequestId,
     providerModel: attempt.providerModel,
     httpStatus: attempt.httpStatus,
@@ -99,7 +99,9 @@ export function attemptsOf(facts: ReceiptFacts): Receipt["attempts"] {
  * A request that was definitely refused still left, so it counts as attempted, although the attempt may be submitted
  * again.
  */
-export function submissionOf(attempt: NonNullable<ReceiptFacts["attempt"]>): Receipt["providerSubmission"] {
+export function receiptSubmission(
+  attempt: NonNullable<ReceiptFacts["attempt"]>,
+): Receipt["providerSubmission"] {
   const { submission } = attempt;
   return submission === "not_attempted" && submissionsOf(attempt) > 0 ? "attempted" : submission;
 }

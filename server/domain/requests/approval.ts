@@ -9,7 +9,7 @@ import type {
 import { roleIn } from "@/server/domain/access";
 import type { Ctx } from "@/server/domain/ctx";
 import { billedOrganization } from "@/server/domain/organizations";
-import { pageOf, readCursor } from "@/server/domain/paging";
+import { readCursor, toPage } from "@/server/domain/paging";
 import {
   checkoutOffered,
   isProcessing,
@@ -35,7 +35,7 @@ import { mayPay } from "./payer";
 import {
   type CommissionQuoteRow,
   type RevisionRow,
-  readWhole,
+  readWithRevision,
   toCommissionQuote,
   toRequest,
   toRevision,
@@ -52,7 +52,7 @@ export async function commission(ctx: Ctx, quoteId: string): Promise<Commission>
   const [owners, revision, request, payments] = await Promise.all([
     ownersOf(quote),
     revisionOf(quote),
-    readWhole(pool, quote.request_id),
+    readWithRevision(pool, quote.request_id),
     paymentsOf([quote.id], now),
   ]);
   return {
@@ -165,7 +165,7 @@ export async function listPaid(
     organizationId: billedOrganization(ctx, organizationId, "viewer"),
     after: readCursor("payment", cursor),
   });
-  return pageOf(rows, PAGE, (row) => ({
+  return toPage(rows, PAGE, (row) => ({
     ...toPayment(row, ctx.now()),
     quoteId: row.quote_id,
     requestId: row.request_id,

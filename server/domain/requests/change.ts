@@ -6,10 +6,10 @@ import { fail, ValidationFault } from "@/server/platform/errors/errors";
 import { newId } from "@/server/platform/ids";
 import { pick, text } from "@/server/sql/column";
 import { statement } from "@/server/sql/statement";
-import { contentOf, insertRevision } from "./content";
+import { freezeContent, insertRevision } from "./content";
 import { endActiveQuote } from "./quotes";
-import { type RequestRow, readWhole, requireWriter, toRequest } from "./rows";
-import { lockRequest, move, requireMove } from "./transitions";
+import { type RequestRow, readWithRevision, requireWriter, toRequest } from "./rows";
+import { applyMove, lockRequest, requireMove } from "./transitions";
 
 /** Every revision is kept whole, and shown to the reviewer of the request. */
 const MOST_REVISIONS = 50;
@@ -24,7 +24,7 @@ export async function revise(
   body: CapabilityRequestBody,
 ): Promise<CapabilityRequest> {
   await requireWriter(ctx, requestId);
-  const content = contentOf(body);
+  const content = freezeContent(body);
   return changed(requestId, async (client, row) => {
     if (body.projectId && body.projectId !== row.project_id) {
       const msg = "A revision must be in the same project as its request.";
@@ -34,7 +34,7 @@ export async function revise(
     const next = { ...row, current_revision_id: newId("requestRevision") };
     await insertRevision(client, ctx, next, { number: await nextNumber(client, row), ...content });
     const quoteId = await endActiveQuote(client, ctx, row.id);
-    await move(client, ctx, row, {
+    await applyMove(client, ctx, row, {
       how: "revised",
       change: { current_revision_id: next.current_revision_id, submitted_at: null },
       payload: quoteId ? { supersededQuoteId: quoteId } : {},
@@ -64,7 +64,7 @@ export async function submit(ctx: Ctx, requestId: string): Promise<CapabilityReq
   await requireWriter(ctx, requestId);
   return changed(requestId, async (client, row) => {
     if (row.status === "submitted") return;
-    await move(client, ctx, row, { how: "submitted", change: { submitted_at: ctx.now() } });
+    await applyMove(client, ctx, row, { how: "submitted", change: { submitted_at: ctx.now() } });
   });
 }
 
@@ -75,6 +75,6 @@ export function changed(
 ): Promise<CapabilityRequest> {
   return inTransaction(async (client) => {
     await work(client, await lockRequest(client, requestId));
-    return toRequest(await readWhole(client, requestId));
+    return toRequest(await readWithRevision(client, requestId));
   });
 }

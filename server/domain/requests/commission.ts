@@ -1,6 +1,6 @@
 import type { RefundReason } from "@/server/contract/commissions";
 import type { Ctx } from "@/server/domain/ctx";
-import { tell } from "@/server/domain/notifications";
+import { notify } from "@/server/domain/notifications";
 import { closeCheckoutsOf, definePaymentKind, type Paid } from "@/server/domain/payments";
 import { commissionQuote } from "@/server/generated/schema";
 import { pool, type Queryable, type Transaction } from "@/server/platform/db";
@@ -10,7 +10,7 @@ import { statement } from "@/server/sql/statement";
 import { refuseEnded } from "./quotes";
 import { approvalPath, type CommissionQuoteRow } from "./rows";
 import { consolePath } from "./tell";
-import { canMove, lockRequest, move } from "./transitions";
+import { applyMove, canMove, lockRequest } from "./transitions";
 
 /** The payment kind of commissions: the payment buys one quote, in the quote's own currency. */
 export const COMMISSION = "commission";
@@ -36,7 +36,7 @@ definePaymentKind(COMMISSION, {
     if (!canMove(request.status, "refunded")) return;
     const message = note ?? "The commission was refunded.";
     const feedback = { kind: "refunded" as const, message, at: ctx.now().toISOString() };
-    await move(client, ctx, request, {
+    await applyMove(client, ctx, request, {
       how: "refunded",
       change: { feedback },
       payload: { quoteId: quote.id, paymentId },
@@ -48,14 +48,14 @@ definePaymentKind(COMMISSION, {
     if (quote.payment_id !== paymentId) return;
     const request = await lockRequest(client, quote.request_id);
     if (!canMove(request.status, "refund_failed")) return;
-    await move(client, ctx, request, {
+    await applyMove(client, ctx, request, {
       how: "refund_failed",
       payload: { quoteId: quote.id, paymentId },
     });
   },
   async onRefundFailed(client, ctx, { id, subjectId }) {
     const quote = await quoteById(client, subjectId);
-    await tell(client, ctx, "operators", {
+    await notify(client, ctx, "operators", {
       occasion: `${id}:failed`,
       kind: "commission.refund_failed",
       title: "A refund failed at the payment provider",
@@ -101,7 +101,7 @@ async function acceptPayment(client: Transaction, ctx: Ctx, paid: Paid): Promise
   if (quote.expires_at <= paid.paidAt) return "expired";
   await markPaid.run(client, { quoteId: quote.id, now: ctx.now(), paymentId: paid.paymentId });
   await closeCheckoutsOf(client, COMMISSION, quote.id, ctx.now());
-  await move(client, ctx, request, {
+  await applyMove(client, ctx, request, {
     how: "paid",
     payload: { quoteId: quote.id, paymentId: paid.paymentId },
   });

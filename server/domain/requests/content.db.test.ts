@@ -7,10 +7,10 @@ import { inTurns } from "@/server/platform/time/turn";
 import { fileNeed, NEED } from "@/testing/needs";
 import { makeProject } from "@/testing/world";
 import * as requests from ".";
-import { contentOf } from "./content";
+import { freezeContent } from "./content";
 
 const frozen = async (text: string) =>
-  contentOf(CapabilityRequestBody.parse(await inTurns(strictJson(Buffer.from(text, "utf8")))));
+  freezeContent(CapabilityRequestBody.parse(await inTurns(strictJson(Buffer.from(text, "utf8")))));
 
 /*
  * The hashes come from other implementations: Python's json and hashlib, and openssl over a text written by

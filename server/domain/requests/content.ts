@@ -12,14 +12,14 @@ import type { RequestRow, RevisionRow } from "./rows";
 export const MOST_CONTENT_BYTES = 256 * 1024;
 
 /** A frozen wording and its hash. */
-export type Content = { body: RevisionRow["body"]; hash: string };
+type FrozenContent = { body: RevisionRow["body"]; hash: string };
 
 /**
  * The frozen part of a body: all members, even the caller's own, except the idempotency key and nulls. The
  * hash is of its RFC 8785 form, so order of members and white space between them do not matter; all else
  * does.
  */
-export function contentOf({ idempotencyKey: _, ...wording }: CapabilityRequestBody): Content {
+export function freezeContent({ idempotencyKey: _, ...wording }: CapabilityRequestBody): FrozenContent {
   const sent = Object.entries(wording as Record<string, Json>).filter(([, value]) => value != null);
   const body: RevisionRow["body"] = { ...Object.fromEntries(sent), schemaVersion: REQUEST_VERSION };
   const text = canonicalText(body);
@@ -46,7 +46,7 @@ export async function insertRevision(
   client: Queryable,
   ctx: Ctx,
   row: Pick<RequestRow, "id" | "organization_id" | "current_revision_id">,
-  { number, body, hash }: Content & { number: number },
+  { number, body, hash }: FrozenContent & { number: number },
 ): Promise<void> {
   await addRevision.run(client, {
     id: row.current_revision_id,

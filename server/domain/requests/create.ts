@@ -9,8 +9,8 @@ import { newId } from "@/server/platform/ids";
 import { DAY_SECONDS } from "@/server/platform/time/units";
 import { pick, text } from "@/server/sql/column";
 import { statement } from "@/server/sql/statement";
-import { contentOf, insertRevision } from "./content";
-import { type RequestRow, readWhole, readWithKey, toRequest } from "./rows";
+import { freezeContent, insertRevision } from "./content";
+import { type RequestRow, readWithKey, readWithRevision, toRequest } from "./rows";
 import { recordRequestEvent } from "./transitions";
 
 /** Most requests that a project may file within a day, because people read every one. */
@@ -44,7 +44,7 @@ export async function create(
 ): Promise<CapabilityRequest> {
   const key = settleKey(body.idempotencyKey, idempotencyHeader) ?? null;
   const project = await access.authorize(ctx, "requests:create", { projectId: body.projectId });
-  const content = contentOf(body);
+  const content = freezeContent(body);
   const now = ctx.now();
   const row: RequestRow = {
     id: newId("capabilityRequest"),
@@ -68,7 +68,7 @@ export async function create(
       if ((await addRequest.count(client, row)) === 0) return null;
       await insertRevision(client, ctx, row, { number: 1, ...content });
       await recordRequestEvent(client, ctx, row, { type: "capability_request.created" });
-      return readWhole(client, row.id);
+      return readWithRevision(client, row.id);
     });
   const admitted = await admitOnce(
     { key, hash: content.hash, environment: null },

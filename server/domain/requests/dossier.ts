@@ -10,7 +10,7 @@ import type { RequestRevision } from "@/server/contract/requests";
 import { access } from "@/server/domain/access";
 import * as audit from "@/server/domain/audit";
 import type { Ctx } from "@/server/domain/ctx";
-import { namesOf } from "@/server/domain/organizations";
+import { principalNames } from "@/server/domain/organizations";
 import { capabilityRequestRevision, payment, paymentRefund } from "@/server/generated/schema";
 import { pool } from "@/server/platform/db";
 import { fail } from "@/server/platform/errors/errors";
@@ -71,7 +71,7 @@ export async function dossier(ctx: Ctx, requestId: string): Promise<RequestDossi
   ]);
   const ids = [request, ...revisions].map((row) => row.created_by);
   const [people, payments] = await Promise.all([
-    namesOf([...ids, ...quotes.map((row) => row.issued_by)]),
+    principalNames([...ids, ...quotes.map((row) => row.issued_by)]),
     Promise.all(quotes.map((row) => paidFor(row, now))),
   ]);
   const known = (id: string) => people.get(id) ?? id;

@@ -1,4 +1,4 @@
-import { isAtLeast } from "@/server/domain/access";
+import { isRoleAtLeast } from "@/server/domain/access";
 import type { Ctx } from "@/server/domain/ctx";
 
 /**
@@ -8,5 +8,5 @@ import type { Ctx } from "@/server/domain/ctx";
 export function mayPay({ principal }: Ctx, organizationId: string): boolean {
   if (principal.kind !== "human_session") return false;
   const role = principal.memberships.get(organizationId);
-  return principal.isOperator || (role !== undefined && isAtLeast(role, "member"));
+  return principal.isOperator || (role !== undefined && isRoleAtLeast(role, "member"));
 }

@@ -17,7 +17,7 @@ import {
   stateAt,
   toCommissionQuote,
 } from "./rows";
-import { lockRequest, move, requireMove } from "./transitions";
+import { applyMove, lockRequest, requireMove } from "./transitions";
 
 /** A quote with the hash of the wording that it is for. */
 export type CommissionQuoteWhole = CommissionQuoteRow & { request_hash: string };
@@ -104,7 +104,7 @@ export async function issueQuote(ctx: Ctx, input: IssueCommissionQuote): Promise
     if (payable) conflict(row, "The request already has an open quote. Withdraw it or let it expire first.");
     await endActiveQuote(client, ctx, row.id);
     await insertQuote(client, ctx, row, { id, ...input });
-    await move(client, ctx, row, { how: "quoted" });
+    await applyMove(client, ctx, row, { how: "quoted" });
     const made = await readWithHash.first(client, { quoteId: id });
     if (!made) throw new Error("a quote that was just written does not exist");
     return toCommissionQuote(made, made.request_hash, ctx.now());

@@ -11,7 +11,7 @@ import type {
 } from "@/server/contract/requests";
 import { access, isOperator } from "@/server/domain/access";
 import type { Ctx } from "@/server/domain/ctx";
-import { pageOf, readCursor } from "@/server/domain/paging";
+import { readCursor, toPage } from "@/server/domain/paging";
 import {
   capabilityRequest,
   capabilityRequestEvent,
@@ -20,21 +20,19 @@ import {
   project,
 } from "@/server/generated/schema";
 import { pool } from "@/server/platform/db";
-import { bool, int8, maybe, names, pick, present, text } from "@/server/sql/column";
+import { bool, int8, maybe, names, pick, present, text, texts } from "@/server/sql/column";
 import { statement } from "@/server/sql/statement";
-import { inScope, readInScope } from "@/server/sql/tenant";
 import {
   BRIEF,
   BRIEF_ROW,
   findRequest,
-  READ,
+  READ_REQUESTS,
   REFUND_FAILED,
   type RequestBrief,
-  toListed,
   toRequest,
+  toRequestItem,
+  toRequestSummary,
   toRevision,
-  toSummary,
-  VISIBLE,
 } from "./rows";
 
 /** A request that the caller may read, with its current wording and the operator's last message. */
@@ -44,7 +42,7 @@ export async function get(ctx: Ctx, requestId: string): Promise<CapabilityReques
 
 /** The requests of a project, or of all that the caller belongs to, newest first. */
 export async function list(ctx: Ctx, query: z.output<typeof ListRequests>): Promise<RequestPage> {
-  return pageOf(await readPage(ctx, query), query.limit, toSummary);
+  return toPage(await readPage(ctx, query), query.limit, toRequestSummary);
 }
 
 /** The same list for the panel, with refunds of what was paid; programs need only the statuses. */
@@ -52,19 +50,21 @@ export async function listForPanel(
   ctx: Ctx,
   query: z.output<typeof ListRequests>,
 ): Promise<ListedRequestPage> {
-  return pageOf(await readPage(ctx, query), query.limit, toListed);
+  return toPage(await readPage(ctx, query), query.limit, toRequestItem);
 }
 
 const listVisible = statement("capability_request.list.visible", {
   params: {
-    ...VISIBLE,
+    organizationIds: maybe(texts),
+    projectId: maybe(text),
     status: maybe(capabilityRequest.status),
     after: maybe(text),
     limit: int8,
   },
   row: BRIEF_ROW,
   sql: `SELECT ${BRIEF}
-     WHERE ${inScope(VISIBLE, "request")}
+     WHERE ($organizationIds::text[] IS NULL OR request.organization_id = ANY($organizationIds))
+       AND ($projectId::text IS NULL OR request.project_id = $projectId)
        AND ($status::text IS NULL OR request.status = $status) AND ($after::text IS NULL OR request.id < $after)
      ORDER BY request.id DESC LIMIT $limit`,
 });
@@ -74,9 +74,11 @@ async function readPage(
   { projectId, status, cursor, limit }: z.output<typeof ListRequests>,
 ): Promise<RequestBrief[]> {
   const scope = projectId
-    ? { organizationIds: null, projectId: (await access.authorize(ctx, READ, { projectId })).id }
-    : access.authorize(ctx, READ, "rows");
-  return readInScope(listVisible, scope, {
+    ? { organizationIds: null, projectId: (await access.authorize(ctx, READ_REQUESTS, { projectId })).id }
+    : access.authorize(ctx, READ_REQUESTS, "rows");
+  return listVisible.all(pool, {
+    organizationIds: scope.organizationIds,
+    projectId: scope.projectId,
     status,
     after: readCursor("capabilityRequest", cursor),
     limit: limit + 1,
@@ -123,8 +125,8 @@ export async function queue(
     limit: limit + 1,
     refund,
   });
-  return pageOf(rows, limit, (row) => ({
-    ...toListed(row),
+  return toPage(rows, limit, (row) => ({
+    ...toRequestItem(row),
     organizationName: row.organization_name,
     projectName: row.project_name,
     hasFailedRefund: row.has_failed_refund,

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { type Ctx, SCOPES } from "@/server/domain/ctx";
+import { SCOPES } from "@/server/contract/enums";
+import type { Ctx } from "@/server/domain/ctx";
 import { pool } from "@/server/platform/db";
 import { newId } from "@/server/platform/ids";
 import { DAY_MS, DAY_SECONDS } from "@/server/platform/time/units";

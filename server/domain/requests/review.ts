@@ -10,7 +10,7 @@ import { isCapability, nearestKeys, noCapability } from "@/server/domain/catalog
 import type { Ctx } from "@/server/domain/ctx";
 import { ValidationFault } from "@/server/platform/errors/errors";
 import { changed } from "./change";
-import { move } from "./transitions";
+import { applyMove } from "./transitions";
 
 type ToCustomer = z.output<typeof TellCustomer>;
 
@@ -19,7 +19,7 @@ export async function openForReview(ctx: Ctx, requestId: string): Promise<Capabi
   access.authorize(ctx, "operator");
   return changed(requestId, async (client, row) => {
     if (row.status === "in_review") return;
-    await move(client, ctx, row, { how: "in_review" });
+    await applyMove(client, ctx, row, { how: "in_review" });
   });
 }
 
@@ -38,7 +38,7 @@ async function answer(
   access.authorize(ctx, "operator");
   const feedback: RequestFeedback = { kind, message, at: ctx.now().toISOString() };
   return changed(requestId, async (client, row) => {
-    await move(client, ctx, row, { how: kind, change: { feedback } });
+    await applyMove(client, ctx, row, { how: kind, change: { feedback } });
   });
 }
 
@@ -60,6 +60,6 @@ export async function fulfil(
   }
   return changed(requestId, async (client, row) => {
     const change = { capability_key: capabilityKey, fulfilled_at: ctx.now() };
-    await move(client, ctx, row, { how: "fulfilled", change });
+    await applyMove(client, ctx, row, { how: "fulfilled", change });
   });
 }

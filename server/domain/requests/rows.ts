@@ -19,7 +19,6 @@ import { publicUrl } from "@/server/platform/settings/env";
 import { DAY_MS } from "@/server/platform/time/units";
 import { column, jsonb, maybe, names, type Of, pick, present, text, texts } from "@/server/sql/column";
 import { statement } from "@/server/sql/statement";
-import { inScope, readInScope, SCOPE } from "@/server/sql/tenant";
 
 /** How long a commission quote can be paid; published in docs/guides/commission-a-capability.md. */
 export const QUOTE_LIFETIME_MS = 14 * DAY_MS;
@@ -79,12 +78,12 @@ const readOfKey = statement("capability_request.list.key", {
   },
   sql: wholeWhere("request.project_id = $projectId AND request.idempotency_key = ANY($spellings)"),
 });
-/** The parameters that limit requests to those that the caller may see. */
-export const VISIBLE = pick(SCOPE, "organizationIds projectId");
 const readVisible = statement("capability_request.read.visible", {
-  params: { requestId: text, ...VISIBLE },
+  params: { requestId: text, organizationIds: maybe(texts), projectId: maybe(text) },
   row: WHOLE,
-  sql: wholeWhere(`request.id = $requestId AND ${inScope(VISIBLE, "request")}`),
+  sql: wholeWhere(`request.id = $requestId
+    AND ($organizationIds::text[] IS NULL OR request.organization_id = ANY($organizationIds))
+    AND ($projectId::text IS NULL OR request.project_id = $projectId)`),
 });
 
 /**
@@ -105,7 +104,7 @@ export const REFUND_FAILED = `SELECT sold.request_id FROM payment_refund failed
   WHERE failed.state = 'failed'`;
 
 /** A request with its current revision. Does not check the caller's rights. */
-export async function readWhole(database: Queryable, requestId: string): Promise<RequestWhole> {
+export async function readWithRevision(database: Queryable, requestId: string): Promise<RequestWhole> {
   const row = await readById.first(database, { requestId });
   return row ? withDates(row) : noSuchRequest();
 }
@@ -115,15 +114,15 @@ export const readWithKey = async (projectId: string, spellings: string[]): Promi
   (await readOfKey.all(pool, { projectId, spellings })).map(withDates);
 
 /** Rights to read requests, and to file and change them. */
-export const READ = "jobs:read";
-export const WRITE = "requests:write";
+export const READ_REQUESTS = "jobs:read";
+const WRITE_REQUESTS = "requests:write";
 
 /**
  * A request that the caller may read; operators read every one. NotFound for a foreign request as for an
  * unknown one.
  */
 export function findRequest(ctx: Ctx, requestId: string): Promise<RequestWhole> {
-  return findWithin(isOperator(ctx) ? EVERYTHING : access.authorize(ctx, READ, "rows"), requestId);
+  return findWithin(isOperator(ctx) ? EVERYTHING : access.authorize(ctx, READ_REQUESTS, "rows"), requestId);
 }
 
 /**
@@ -132,12 +131,16 @@ export function findRequest(ctx: Ctx, requestId: string): Promise<RequestWhole> 
  */
 export async function requireWriter(ctx: Ctx, requestId: string): Promise<void> {
   const isPerson = ctx.principal.kind === "human_session";
-  const row = await findWithin(access.authorize(ctx, isPerson ? READ : WRITE, "rows"), requestId);
-  await access.authorize(ctx, WRITE, { projectId: row.project_id });
+  const row = await findWithin(
+    access.authorize(ctx, isPerson ? READ_REQUESTS : WRITE_REQUESTS, "rows"),
+    requestId,
+  );
+  await access.authorize(ctx, WRITE_REQUESTS, { projectId: row.project_id });
 }
 
 async function findWithin(scope: ReadScope, requestId: string): Promise<RequestWhole> {
-  const [row] = await readInScope(readVisible, scope, { requestId });
+  const { organizationIds, projectId } = scope;
+  const row = await readVisible.first(pool, { requestId, organizationIds, projectId });
   return row ? withDates(row) : noSuchRequest();
 }
 
@@ -145,7 +148,7 @@ export function noSuchRequest(): never {
   fail("NotFound", "There is no such capability request.");
 }
 
-export const hashText = (hash: string): string => `sha256:${hash}`;
+const hashText = (hash: string): string => `sha256:${hash}`;
 
 export const toRevision = (row: RevisionRow): RequestRevision => ({
   id: row.id,
@@ -192,7 +195,7 @@ export const toRequest = (row: RequestWhole): CapabilityRequest => ({
   nextAction: NEXT[row.status],
 });
 
-export const toSummary = (row: RequestBrief): RequestSummary => ({
+export const toRequestSummary = (row: RequestBrief): RequestSummary => ({
   ...facts(row, row.hash),
   summary: row.summary,
   revisionNumber: row.number,
@@ -200,8 +203,8 @@ export const toSummary = (row: RequestBrief): RequestSummary => ({
   quoteExpiresAt: row.quote_expires_at?.toISOString() ?? null,
 });
 
-export const toListed = (row: RequestBrief): ListedRequest => ({
-  ...toSummary(row),
+export const toRequestItem = (row: RequestBrief): ListedRequest => ({
+  ...toRequestSummary(row),
   refund: row.refund_state,
 });
 

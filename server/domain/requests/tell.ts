@@ -1,6 +1,6 @@
 import type { RequestEventType } from "@/server/contract/webhooks";
 import type { Ctx } from "@/server/domain/ctx";
-import { type Audience, type News, oneLine, shortened, tell } from "@/server/domain/notifications";
+import { type Audience, type News, notify, oneLine, shortened } from "@/server/domain/notifications";
 import type { Queryable } from "@/server/platform/db";
 import type { Json } from "@/server/platform/durable/step";
 import { DAY_MS } from "@/server/platform/time/units";
@@ -11,7 +11,7 @@ type Happening = { id: string; type: RequestEventType; createdAt: Date; payload:
 type Notice = { audience: "members" | "operators"; news: Omit<News, "occasion"> };
 
 /** Notifies the people whom an event of a request concerns; most events notify no one. */
-export async function notify(
+export async function notifyOfEvent(
   client: Queryable,
   ctx: Ctx,
   row: RequestRow,
@@ -19,7 +19,7 @@ export async function notify(
 ): Promise<void> {
   for (const { audience, news } of newsOf(row, event, about)) {
     const to: Audience = audience === "operators" ? "operators" : { organizationId: row.organization_id };
-    await tell(client, ctx, to, { ...news, occasion: `${event.id}:${audience}` });
+    await notify(client, ctx, to, { ...news, occasion: `${event.id}:${audience}` });
   }
 }
 
@@ -27,7 +27,7 @@ export async function notify(
 const TITLE_SUMMARY = 80;
 
 /** Only the summary of the request's content is included, because email may be stored anywhere. */
-export function newsOf(row: RequestRow, { type, createdAt }: Happening, { summary, quote }: About): Notice[] {
+function newsOf(row: RequestRow, { type, createdAt }: Happening, { summary, quote }: About): Notice[] {
   return NEWS[type]({
     row,
     quote,
@@ -209,6 +209,6 @@ function inDays(at: Date, now: Date): string {
 }
 
 /** Paths of the request's page for its organization, and of the one for operators. */
-export const requestPath = (row: Pick<RequestRow, "id" | "project_id">): string =>
+const requestPath = (row: Pick<RequestRow, "id" | "project_id">): string =>
   `/projects/${row.project_id}/requests/${row.id}`;
 export const consolePath = (row: Pick<RequestRow, "id">): string => `/operator/requests/${row.id}`;

@@ -12,7 +12,7 @@ import { names, pick, text } from "@/server/sql/column";
 import { statement } from "@/server/sql/statement";
 import { aboutOf, payloadOf } from "./payloads";
 import { noSuchRequest, type RequestRow } from "./rows";
-import { notify } from "./tell";
+import { notifyOfEvent } from "./tell";
 
 /**
  * The moves of a request. `quoted` to `quoted` is a new quote for an expired one; `issueQuote` checks the
@@ -90,7 +90,7 @@ const writeMove = statement("capability_request.update.moved", {
  * left out of `change` stay. The report reads its facts from the rows, so a quote must be written first;
  * `payload` adds facts that only the caller has. RequestStateConflict if the move is not possible.
  */
-export async function move(
+export async function applyMove(
   client: Transaction,
   ctx: Ctx,
   row: RequestRow,
@@ -156,5 +156,5 @@ export async function recordRequestEvent(
     client,
   );
   await announce(client, [event], event.createdAt);
-  await notify(client, ctx, row, { event, about });
+  await notifyOfEvent(client, ctx, row, { event, about });
 }

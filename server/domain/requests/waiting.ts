@@ -1,13 +1,13 @@
 import type { WaitingCommission } from "@/server/contract/approvals";
 import { access } from "@/server/domain/access";
 import type { Ctx } from "@/server/domain/ctx";
-import { nameOf } from "@/server/domain/organizations";
+import { principalNameSql } from "@/server/domain/organizations";
 import { capabilityRequest, commissionQuote } from "@/server/generated/schema";
 import { int4, int8, maybe, names, pick, present, text, timestamptz } from "@/server/sql/column";
 import { statement } from "@/server/sql/statement";
 import { readInScope } from "@/server/sql/tenant";
 import { mayPay } from "./payer";
-import { READ, toCommissionQuote } from "./rows";
+import { READ_REQUESTS, toCommissionQuote } from "./rows";
 
 const MOST = 100;
 
@@ -26,7 +26,7 @@ const readPayable = statement("commission_quote.list.payable", {
     payable_count: int4,
   },
   sql: `SELECT ${names(commissionQuote, "quote")}, quoted.hash AS request_hash, current.body->>'summary' AS summary,
-      request.created_by_kind, request.created_by AS asker_id, ${nameOf("request.created_by")} AS asker_name,
+      request.created_by_kind, request.created_by AS asker_id, ${principalNameSql("request.created_by")} AS asker_name,
       (${COUNT}) AS payable_count
     FROM commission_quote quote
     JOIN capability_request_revision quoted ON quoted.id = quote.revision_id
@@ -46,7 +46,7 @@ export async function listPayable(
   ctx: Ctx,
   projectInPath: string,
 ): Promise<{ items: WaitingCommission[]; count: number }> {
-  const { id: projectId, organizationId } = await access.authorize(ctx, READ, { projectInPath });
+  const { id: projectId, organizationId } = await access.authorize(ctx, READ_REQUESTS, { projectInPath });
   const now = ctx.now();
   const rows = await readInScope(readPayable, { projectId }, { now, limit: MOST });
   const items = rows.map(
@@ -63,7 +63,7 @@ export async function listPayable(
 
 /** Number of commission quotes of a project that can be paid now. */
 export async function countPayable(ctx: Ctx, projectInPath: string): Promise<number> {
-  const { id: projectId } = await access.authorize(ctx, READ, { projectInPath });
+  const { id: projectId } = await access.authorize(ctx, READ_REQUESTS, { projectInPath });
   const [row] = await readInScope(countQuotes, { projectId }, { now: ctx.now() });
   return row?.count ?? 0;
 }

@@ -17,7 +17,7 @@ type Held = {
 };
 
 /** The kinds of work that are held separately, in the order in which they are shown. */
-export const HELD = {
+export const HELD_WORK = {
   jobs: { table: "job", unfinished: "completed_at IS NULL", woken: "job" },
   bulks: { table: "pinned_execution", unfinished: "status IN ('queued', 'running')", woken: "pinned_bulk" },
   deliveries: { table: "delivery", unfinished: "state IN ('pending', 'delivering')", woken: "delivery" },
@@ -25,8 +25,8 @@ export const HELD = {
   refunds: { table: "payment_refund", unfinished: "state = 'pending'", woken: "payment_refund" },
 } as const satisfies Record<string, Held>;
 
-export type HeldKind = keyof typeof HELD;
-export const HELD_KINDS = ownKeys(HELD);
+export type HeldKind = keyof typeof HELD_WORK;
+export const HELD_KINDS = ownKeys(HELD_WORK);
 
 /** Makes a value for each kind. */
 export const forEachKind = <T>(make: (kind: HeldKind) => T): Record<HeldKind, T> => ({
@@ -63,7 +63,7 @@ const findHeldOf = (kind: HeldKind) =>
     params: { id: text },
     row: { any: bool, held: bool },
     sql: `SELECT EXISTS (SELECT FROM restore_hold) AS any,
-       EXISTS (SELECT FROM ${HELD[kind].woken} WHERE id = $id AND NOT (${notHeld(kind)})) AS held`,
+       EXISTS (SELECT FROM ${HELD_WORK[kind].woken} WHERE id = $id AND NOT (${notHeld(kind)})) AS held`,
   });
 const findHeld = forEachKind(findHeldOf);
 

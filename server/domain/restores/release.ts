@@ -6,7 +6,7 @@ import { inTransaction, pool } from "@/server/platform/db";
 import { fail } from "@/server/platform/errors/errors";
 import { int8, text, timestamptz } from "@/server/sql/column";
 import { statement } from "@/server/sql/statement";
-import { forEachKind, HELD, HELD_KINDS, type HeldKind, holdAll, isInUse } from "./held";
+import { forEachKind, HELD_KINDS, HELD_WORK, type HeldKind, holdAll, isInUse } from "./held";
 
 export type HeldWork = {
   kind: HeldKind;
@@ -39,7 +39,7 @@ const countUnfinished = forEachKind((kind) =>
   statement(`restore_hold.count.${kind}`, {
     params: { before: timestamptz },
     row: { count: int8 },
-    sql: `SELECT count(*) AS count FROM ${HELD[kind].table} WHERE ${HELD[kind].unfinished} AND created_at <= $before`,
+    sql: `SELECT count(*) AS count FROM ${HELD_WORK[kind].table} WHERE ${HELD_WORK[kind].unfinished} AND created_at <= $before`,
   }),
 );
 

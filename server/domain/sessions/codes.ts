@@ -55,7 +55,7 @@ export async function takeTimeCode(
 }
 
 /** The kind of an accepted code; `null` means that the code is none of this person's. */
-export type TakenCode = "time" | "recovery" | null;
+type TakenCode = "time" | "recovery" | null;
 
 const readSecret = statement("user_account.read.second_factor_secret", {
   params: { userId: text },
@@ -74,9 +74,9 @@ const takeRecoveryCode = statement("user_account.take.recovery_code", {
  * accepted once.
  */
 export async function takeCode(userId: string, code: string, now: Date): Promise<TakenCode> {
-  const row = await readSecret.first(pool, { userId });
-  if (!row) return null;
-  if (await takeTimeCode(pool, { userId, sealed: row.sealed, code, now })) return "time";
+  const rows = await readSecret.all(pool, { userId });
+  if (!rows[0]) return null;
+  if (await takeTimeCode(pool, { userId, sealed: rows[0].sealed, code, now })) return "time";
   const rowCount = await takeRecoveryCode.count(pool, { userId, hash: hashOf(code) });
   return rowCount === 1 ? "recovery" : null;
 }

@@ -214,7 +214,8 @@ const readDecision = statement("device_login.read.decision", {
 });
 
 async function refuseDevice(codeHash: Buffer, now: Date): Promise<never> {
-  const row = await readDecision.first(pool, { codeHash });
+  const rows = await readDecision.all(pool, { codeHash });
+  const row = rows[0];
   if (row?.used_at)
     fail("Gone", "This device code was already used. Start again on the device.", { reason: "used" });
   if (row?.decision === "denied")

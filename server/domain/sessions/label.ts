@@ -17,7 +17,7 @@ const SYSTEMS: [RegExp, string][] = [
 ];
 
 /** Returns a browser's name for its person from its User-Agent, such as "Firefox on Linux". */
-export function labelOf(userAgent: string | null | undefined): string {
+export function browserLabel(userAgent: string | null | undefined): string {
   const find = (known: [RegExp, string][]) => known.find(([form]) => form.test(userAgent ?? ""))?.[1];
   const [browser, system] = [find(BROWSERS), find(SYSTEMS)];
   return [browser ?? "A browser", ...(system ? ["on", system] : [])].join(" ");

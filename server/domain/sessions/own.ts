@@ -1,6 +1,6 @@
 import { INSTALLATION, record } from "@/server/domain/audit";
 import type { Ctx } from "@/server/domain/ctx";
-import { tell } from "@/server/domain/notifications";
+import { notify } from "@/server/domain/notifications";
 import { userAccount } from "@/server/generated/schema";
 import type { Queryable, Transaction } from "@/server/platform/db";
 import type { Json } from "@/server/platform/durable/step";
@@ -100,10 +100,10 @@ export async function tellPerson(
     ...(ctx.address ? [["From", ctx.address] as const] : []),
   ] as const;
   const letter = { facts, action: "Review your account" };
-  await tell(client, ctx, { userId }, { ...news, href: "/account", letter });
+  await notify(client, ctx, { userId }, { ...news, href: "/account", letter });
 }
 
 /** Throws a `ValidationFault` on one field of the body. */
-export function refuse(field: string, msg: string): never {
+export function refuseField(field: string, msg: string): never {
   throw new ValidationFault([{ loc: ["body", field], msg, type: "value_error" }]);
 }

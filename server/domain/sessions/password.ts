@@ -1,12 +1,12 @@
 import { Password } from "@/server/contract/organizations";
 import { changeAccessBy } from "@/server/domain/access";
 import type { Ctx } from "@/server/domain/ctx";
-import { countTry, forget, hashPassword, isPassword } from "@/server/domain/organizations";
+import { countTry, deleteSignInFailures, hashPassword, isPassword } from "@/server/domain/organizations";
 import { userAccount } from "@/server/generated/schema";
 import { pool } from "@/server/platform/db";
 import { maybe, text } from "@/server/sql/column";
 import { statement } from "@/server/sql/statement";
-import { ended, endOtherSessions, ownId, recordOwn, refuse, tellOwn } from "./own";
+import { ended, endOtherSessions, ownId, recordOwn, refuseField, tellOwn } from "./own";
 
 export const readPassword = statement("user_account.read.password", {
   params: { userId: text },
@@ -27,15 +27,15 @@ export async function changePassword(ctx: Ctx, input: { present: string; next: s
   const userId = ownId(ctx);
   const next = Password.safeParse(input.next);
   if (!next.success)
-    refuse(
+    refuseField(
       "next",
       next.error.issues[0]?.message ?? "The new password is the same as the current one. Choose another.",
     );
   const row = await readPassword.first(pool, { userId });
   const present = row?.password_hash ?? null;
   const entries = await countTry([`own:${userId}`], ctx.now());
-  if (!(await isPassword(input.present, present))) refuse("present", "The password is not correct.");
-  await forget(entries);
+  if (!(await isPassword(input.present, present))) refuseField("present", "The password is not correct.");
+  await deleteSignInFailures(entries);
   const passwordHash = await hashPassword(next.data);
   await changeAccessBy(async (client) => {
     const rowCount = await replacePassword.count(client, { userId, passwordHash, present });

@@ -1,10 +1,10 @@
 import type { Ctx } from "@/server/domain/ctx";
-import { countTry, forget, isPassword } from "@/server/domain/organizations";
+import { countTry, deleteSignInFailures, isPassword } from "@/server/domain/organizations";
 import { pool } from "@/server/platform/db";
 import { fail } from "@/server/platform/errors/errors";
 import { int4, maybe, text, timestamptz } from "@/server/sql/column";
 import { statement } from "@/server/sql/statement";
-import { currentId, refuse } from "./own";
+import { currentId, refuseField } from "./own";
 
 /** A person without a password counts as present for this long after signing in. */
 const RECENT_MINUTES = 15;
@@ -28,8 +28,8 @@ export async function requirePresence(
 ): Promise<void> {
   if (passwordHash !== null) {
     const entries = await countTry([`own:${userId}`], ctx.now());
-    if (!(await isPassword(password, passwordHash))) refuse("password", "The password is not correct.");
-    return forget(entries);
+    if (!(await isPassword(password, passwordHash))) refuseField("password", "The password is not correct.");
+    return deleteSignInFailures(entries);
   }
   const rowCount = await findRecent.count(pool, {
     sessionId: currentId(ctx),

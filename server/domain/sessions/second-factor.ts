@@ -2,14 +2,14 @@ import { renderSVG } from "uqr";
 import type { NewSecondFactor, RecoveryCodes } from "@/server/contract/sessions";
 import { changeAccessBy } from "@/server/domain/access";
 import type { Ctx } from "@/server/domain/ctx";
-import { countTry, forget } from "@/server/domain/organizations";
+import { countTry, deleteSignInFailures } from "@/server/domain/organizations";
 import { userAccount } from "@/server/generated/schema";
 import { inTransaction, pool, type Queryable } from "@/server/platform/db";
 import { fail } from "@/server/platform/errors/errors";
 import { pick, text, timestamptz } from "@/server/sql/column";
 import { statement } from "@/server/sql/statement";
 import { makeRecoveryCodes, makeSecret, takeCode, takeTimeCode } from "./codes";
-import { ended, endOtherSessions, ownId, recordOwn, refuse, tellOwn } from "./own";
+import { ended, endOtherSessions, ownId, recordOwn, refuseField, tellOwn } from "./own";
 import { requirePresence } from "./presence";
 
 const readFactor = statement("user_account.read.second_factor", {
@@ -72,7 +72,7 @@ export async function confirmSecondFactor(ctx: Ctx, code: string): Promise<Recov
     return true;
   });
   if (!isOn) noCode();
-  await forget(entries);
+  await deleteSignInFailures(entries);
   return { recoveryCodes: codes };
 }
 
@@ -122,11 +122,11 @@ async function requireCode(ctx: Ctx, userId: string, code: string): Promise<void
   if (!(await rowOf(userId)).second_factor_at) isOff();
   const entries = await countTry([`own:${userId}`], ctx.now());
   if (!(await takeCode(userId, code, ctx.now()))) noCode();
-  await forget(entries);
+  await deleteSignInFailures(entries);
 }
 
 function noCode(): never {
-  refuse("code", "This code is wrong or was already used. Enter the current code.");
+  refuseField("code", "This code is wrong or was already used. Enter the current code.");
 }
 
 function isOnAlready(): never {

@@ -10,7 +10,7 @@ import { DAY_MS, HOUR_MS } from "@/server/platform/time/units";
 import { signIn } from "@/testing/sessions";
 import { makePerson, makeTenant, system } from "@/testing/tenants";
 import * as sessions from ".";
-import { labelOf } from "./label";
+import { browserLabel } from "./label";
 
 let organizationId: string;
 beforeAll(async () => {
@@ -188,7 +188,7 @@ describe("sessions", () => {
     ],
     ["curl/8.0", "A browser"],
     [null, "A browser"],
-  ])("%s is shown as %s", (userAgent, label) => expect(labelOf(userAgent)).toBe(label));
+  ])("%s is shown as %s", (userAgent, label) => expect(browserLabel(userAgent)).toBe(label));
 });
 
 /** Signs a device in as this person and returns its token. */

@@ -8,7 +8,7 @@ import { newId } from "@/server/platform/ids";
 import { DAY_SECONDS } from "@/server/platform/time/units";
 import { column, pick, text, timestamptz } from "@/server/sql/column";
 import { statement } from "@/server/sql/statement";
-import { labelOf } from "./label";
+import { browserLabel } from "./label";
 import { currentId, ownId, recordOwn } from "./own";
 
 const BROWSER_DAYS = 14;
@@ -39,7 +39,7 @@ export async function startSession(
   ctx: Begun,
   { userId, version, userAgent }: { userId: string; version: number; userAgent: string | null },
 ): Promise<string> {
-  const [sessionId, now, label] = [newId("session"), ctx.now(), labelOf(userAgent)];
+  const [sessionId, now, label] = [newId("session"), ctx.now(), browserLabel(userAgent)];
   await inTransaction(async (client) => {
     await insertSession.run(client, {
       sessionId,

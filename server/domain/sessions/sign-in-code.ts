@@ -1,5 +1,10 @@
 import type { Ctx } from "@/server/domain/ctx";
-import { addressSubjects, countTry, forget, forgetSubject } from "@/server/domain/organizations";
+import {
+  addressSubjects,
+  countTry,
+  deleteSignInFailures,
+  forgetSubject,
+} from "@/server/domain/organizations";
 import { inTransaction, pool } from "@/server/platform/db";
 import { Fault } from "@/server/platform/errors/errors";
 import { networkOf } from "@/server/platform/network-of";
@@ -32,7 +37,7 @@ export async function verifyCode(
   });
   const taken = await takeCode(userId, code, ctx.now());
   if (!taken) return false;
-  await forget(entries);
+  await deleteSignInFailures(entries);
   await forgetSubject(ofPerson);
   if (taken === "recovery") await tellUsed(ctx, userId);
   return true;
@@ -56,11 +61,11 @@ const countRecoveryCodes = statement("user_account.count.recovery_codes", {
 });
 
 async function tellUsed(ctx: Ctx, userId: string): Promise<void> {
-  const row = await countRecoveryCodes.first(pool, { userId });
+  const rows = await countRecoveryCodes.all(pool, { userId });
   const news = {
     kind: "account.recovery_code_used",
     title: "A recovery code was used to sign in",
-    body: `You have ${row?.left} left. If this was not you, sign out everywhere and change your password.`,
+    body: `You have ${rows[0]?.left} left. If this was not you, sign out everywhere and change your password.`,
   };
   const occasion = `recovery-code:${userId}:${ctx.now().toISOString()}`;
   await inTransaction((client) => tellPerson(ctx, client, { userId, occasion, ...news }));

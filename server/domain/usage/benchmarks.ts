@@ -5,10 +5,10 @@ import { access } from "@/server/domain/access";
 import { executionTargets, getCapability } from "@/server/domain/catalog";
 import type { Ctx } from "@/server/domain/ctx";
 import { lastDays } from "./days";
-import { usageOf } from "./roll-up";
+import { usageByGroup } from "./roll-up";
 
 /** Version of the measures and workloads; a change of either needs a new id. */
-export const BENCHMARK_POLICY = "benchmark_2026_11_1";
+const BENCHMARK_POLICY = "benchmark_2026_11_1";
 const DAYS = 90;
 
 const OF_ALL = [
@@ -103,7 +103,7 @@ function noCoverage(capability: Capability): Coverage {
 
 async function coverageOf(ctx: Ctx, capability: Capability, projectId: string): Promise<Coverage> {
   const days = lastDays(DAYS, ctx.now());
-  const rows = (await usageOf([projectId], days)).filter((row) => row.capability_key === capability.key);
+  const rows = (await usageByGroup([projectId], days)).filter((row) => row.capability_key === capability.key);
   const counted = new Map<string, Coverage["targets"][number]>(
     noCoverage(capability).targets.map((each) => [`${each.target} ${each.test}`, each]),
   );

@@ -1,8 +1,9 @@
 /** @module-tag long */
 import { expect, test } from "vitest";
+import { SCOPES } from "@/server/contract/enums";
 import * as billing from "@/server/domain/billing";
 import * as budgets from "@/server/domain/budgets";
-import { SCOPES, systemCtx } from "@/server/domain/ctx";
+import { systemCtx } from "@/server/domain/ctx";
 import * as jobs from "@/server/domain/jobs";
 import { compareDrawings } from "@/server/domain/jobs/reading/blind.fixture";
 import * as usage from "@/server/domain/usage";

@@ -8,11 +8,12 @@ vi.hoisted(() => {
 });
 
 import type { Charge } from "@/server/contract/charge";
+import { SCOPES } from "@/server/contract/enums";
 import type { UsageFigures } from "@/server/contract/usage";
 import * as billing from "@/server/domain/billing";
 import * as budgets from "@/server/domain/budgets";
 import { createCredential } from "@/server/domain/connections";
-import { type Ctx, SCOPES, systemCtx } from "@/server/domain/ctx";
+import { type Ctx, systemCtx } from "@/server/domain/ctx";
 import { ending, unseen } from "@/server/domain/executions";
 import * as jobs from "@/server/domain/jobs";
 import { settleLateAnswer } from "@/server/domain/jobs/ending/after-end";

@@ -3,7 +3,7 @@ import { CHARGED, PROVIDER_COST } from "@/server/domain/executions";
 import { PREFIXES } from "@/server/platform/ids";
 
 /** Columns of `usage_day` that identify a group of executions. */
-export const GROUPS = [
+export const GROUP_COLUMNS = [
   "organization_id",
   "project_id",
   "day",
@@ -34,7 +34,7 @@ export const COUNTS = [
  * SQL condition: this execution of the view has ended. Ambiguous ones count as failed; the result of a
  * blind job is counted after the judgement.
  */
-export const ENDED = "execution.status IN ('succeeded', 'failed', 'ambiguous', 'canceled', 'unjudged')";
+export const HAS_ENDED = "execution.status IN ('succeeded', 'failed', 'ambiguous', 'canceled', 'unjudged')";
 
 /** Sums a figure of the usage. A value that is no count, which older rows may hold, is ignored. */
 const SUM_OF = (figure: string) => `sum(CASE WHEN each.usage->>'${figure}' ~ '^[0-9]{1,10}$'
@@ -68,8 +68,8 @@ SELECT execution.organization_id, execution.project_id, ${table}.day, execution.
   count(*) FILTER (WHERE execution.status IN ('failed', 'ambiguous')) AS failed,
   count(*) FILTER (WHERE execution.status = 'canceled') AS canceled,
   count(*) FILTER (WHERE execution.status = '${UNJUDGED}') AS ${UNJUDGED},
-  coalesce(sum(${PROVIDER_COST}) FILTER (WHERE ${ENDED}), 0)::bigint AS cost_micros,
-  count(*) FILTER (WHERE ${ENDED} AND ${PROVIDER_COST} IS NULL) AS unknown_costs,
+  coalesce(sum(${PROVIDER_COST}) FILTER (WHERE ${HAS_ENDED}), 0)::bigint AS cost_micros,
+  count(*) FILTER (WHERE ${HAS_ENDED} AND ${PROVIDER_COST} IS NULL) AS unknown_costs,
   sum(${CHARGED})::bigint AS charged_micros,
   sum(${FEE})::bigint AS fee_micros,
   coalesce(sum(used.input_tokens), 0)::bigint AS input_tokens,

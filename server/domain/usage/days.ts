@@ -18,7 +18,7 @@ export function dayAt(startMs: number): Day {
 export const startOfDay = (at: Date) => Math.floor(at.getTime() / DAY_MS) * DAY_MS;
 
 /** Returns the days from the first time up to the second, exclusive. */
-export function daysBetween(startMs: number, endMs: number): Day[] {
+function daysBetween(startMs: number, endMs: number): Day[] {
   const days: Day[] = [];
   for (let at = startMs; at < endMs; at += DAY_MS) days.push(dayAt(at));
   return days;

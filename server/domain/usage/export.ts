@@ -8,9 +8,9 @@ import { csvLine } from "@/server/platform/text/csv";
 import { DAY_MS } from "@/server/platform/time/units";
 import { bool, column, int8, maybe, present, text, texts, timestamptz } from "@/server/sql/column";
 import { statement } from "@/server/sql/statement";
-import { ENDED, KIND_PREFIXES, USED } from "./count";
+import { HAS_ENDED, KIND_PREFIXES, USED } from "./count";
 import { dayAt } from "./days";
-import { COLUMNS, chargesOf, type ExportRow } from "./focus";
+import { chargesOf, type ExportRow, FOCUS_COLUMNS } from "./focus";
 import { type UsageScope, usageScope } from "./scope";
 
 const MOST_DAYS = 92;
@@ -42,7 +42,7 @@ async function* lines(
   untilUlid: string,
   signal: AbortSignal | undefined,
 ): AsyncGenerator<Uint8Array> {
-  yield Buffer.from(csvLine(COLUMNS.map(([name]) => ({ text: name }))));
+  yield Buffer.from(csvLine(FOCUS_COLUMNS.map(([name]) => ({ text: name }))));
   for (const projectId of scope.projects.keys()) {
     const shared = new Map<string, ExportRow>();
     for (const prefix of KIND_PREFIXES) {
@@ -65,7 +65,7 @@ const toLines = (rows: ExportRow[], scope: UsageScope) =>
   Buffer.from(
     rows
       .flatMap((row) =>
-        chargesOf(row).map((charge) => csvLine(COLUMNS.map(([, of]) => of(row, charge, scope)))),
+        chargesOf(row).map((charge) => csvLine(FOCUS_COLUMNS.map(([, of]) => of(row, charge, scope)))),
       )
       .join(""),
   );
@@ -149,7 +149,7 @@ const listFrom = (name: string, isFrom: ">=" | ">") =>
      FROM execution
      LEFT JOIN LATERAL (SELECT * FROM hold mine WHERE mine.execution_id = execution.id OFFSET 0) hold ON true
      ${USED}
-     WHERE execution.project_id = $projectId AND execution.id ${isFrom} $from AND execution.id < $untilId AND ${ENDED}
+     WHERE execution.project_id = $projectId AND execution.id ${isFrom} $from AND execution.id < $untilId AND ${HAS_ENDED}
      ORDER BY execution.id LIMIT ${PAGE}`,
     prepared: true,
   });

@@ -119,7 +119,7 @@ const unit = used((row) => (meterOf(row).quantity === null ? null : text(meterOf
  * Columns of FOCUS 1.2 that an execution can fill, with their standard names and meanings, followed by our
  * own.
  */
-export const COLUMNS: readonly Column[] = [
+export const FOCUS_COLUMNS: readonly Column[] = [
   ["BilledCost", billed],
   ["EffectiveCost", billed],
   ["ListCost", listed],

@@ -19,7 +19,7 @@ import {
   timestamptz,
 } from "@/server/sql/column";
 import { statement } from "@/server/sql/statement";
-import { CORRECTED_SINCE, COUNTS, countFrom, GROUPS, KIND_PREFIXES, UNJUDGED } from "./count";
+import { CORRECTED_SINCE, COUNTS, countFrom, GROUP_COLUMNS, KIND_PREFIXES, UNJUDGED } from "./count";
 import { type Day, dayAt, startOfDay } from "./days";
 
 /** Maximum number of days per call; after a long pause the next call continues. */
@@ -79,8 +79,8 @@ const listPairs = statement("execution.list.pairs", {
  * an admission was slow.
  */
 async function newPairs(client: PoolClient, now: Date): Promise<Pair[]> {
-  const row = await readLastDay.first(client, {});
-  const last = row?.last;
+  const rows = await readLastDay.all(client, {});
+  const last = rows[0]?.last;
   const end = startOfDay(new Date(now.getTime() - HOUR_MS));
   const pairs: Pair[] = [];
   let from = last ? dayAt(Date.parse(last)).untilUlid : "";
@@ -148,8 +148,8 @@ const insertCounts = statement("usage_day.insert", {
   sql: `WITH asked AS (SELECT * FROM unnest($projectIds::text[], $days::date[], $fromUlids::text[], $untilUlids::text[])
          AS x(project_id, day, from_ulid, until_ulid)),
        counts AS (${countFrom("asked")}), stored AS (
-       INSERT INTO usage_day (${[...GROUPS, ...COUNTS].join(", ")})
-       SELECT ${[...GROUPS, ...COUNTS].join(", ")} FROM counts
+       INSERT INTO usage_day (${[...GROUP_COLUMNS, ...COUNTS].join(", ")})
+       SELECT ${[...GROUP_COLUMNS, ...COUNTS].join(", ")} FROM counts
      )
      INSERT INTO usage_counted (organization_id, project_id, day, is_closed, computed_at)
      SELECT organization_id, project_id, day, bool_and(executions = succeeded + failed + canceled), $now
@@ -197,10 +197,10 @@ const listGroups = statement("usage_day.list.groups", {
        LEFT JOIN usage_counted counted USING (project_id, day)
      ), open AS MATERIALIZED (SELECT * FROM asked WHERE NOT is_counted)
      SELECT to_char(day, 'YYYY-MM-DD') AS day,
-       ${[...GROUPS.filter((name) => name !== "day"), ...COUNTS, UNJUDGED].join(", ")} FROM (
-       SELECT ${GROUPS.join(", ")}, ${COUNTS.join(", ")}, 0 AS ${UNJUDGED} FROM asked JOIN usage_day USING (project_id, day) WHERE is_counted
+       ${[...GROUP_COLUMNS.filter((name) => name !== "day"), ...COUNTS, UNJUDGED].join(", ")} FROM (
+       SELECT ${GROUP_COLUMNS.join(", ")}, ${COUNTS.join(", ")}, 0 AS ${UNJUDGED} FROM asked JOIN usage_day USING (project_id, day) WHERE is_counted
        UNION ALL
-       SELECT ${GROUPS.join(", ")}, ${COUNTS.join(", ")}, ${UNJUDGED} FROM (${countFrom("open")}) live
+       SELECT ${GROUP_COLUMNS.join(", ")}, ${COUNTS.join(", ")}, ${UNJUDGED} FROM (${countFrom("open")}) live
      ) both_kinds ORDER BY day`,
 });
 
@@ -208,7 +208,7 @@ const listGroups = statement("usage_day.list.groups", {
  * Returns the usage of these projects on these days, by group. Closed days come from their counts, all
  * others from the executions, so the result is always current.
  */
-export async function usageOf(projectIds: string[], days: Day[]): Promise<GroupRow[]> {
+export async function usageByGroup(projectIds: string[], days: Day[]): Promise<GroupRow[]> {
   return listGroups.all(pool, {
     projectIds,
     days: days.map(({ day }) => day),

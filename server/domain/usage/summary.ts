@@ -12,14 +12,14 @@ import { pool } from "@/server/platform/db";
 import { column, text, texts } from "@/server/sql/column";
 import { statement } from "@/server/sql/statement";
 import { lastDays } from "./days";
-import { type GroupRow, usageOf } from "./roll-up";
+import { type GroupRow, usageByGroup } from "./roll-up";
 import { usageScope } from "./scope";
 
 /** Returns the totals of the last days, live and test apart, with the organization's remaining funds. */
 export async function summary(ctx: Ctx, query: BillingSummaryQuery): Promise<BillingSummary> {
   const scope = await usageScope(ctx, query);
   const days = lastDays(query.days, ctx.now());
-  const rows = await usageOf([...scope.projects.keys()], days);
+  const rows = await usageByGroup([...scope.projects.keys()], days);
   const [names, funds] = await Promise.all([namesOf(rows), wallet(ctx, scope.organizationId)]);
   const dayNames = days.map(({ day }) => day);
   const side = (isTest: boolean): UsageSide => {
@@ -82,7 +82,7 @@ export async function summary(ctx: Ctx, query: BillingSummaryQuery): Promise<Bil
 export async function days(ctx: Ctx, projectId: string, count: number): Promise<UsageDays> {
   const scope = await usageScope(ctx, { projectId });
   const asked = lastDays(count, ctx.now());
-  const rows = await usageOf([...scope.projects.keys()], asked);
+  const rows = await usageByGroup([...scope.projects.keys()], asked);
   const names = await namesOf(rows);
   const shown = asked.map(({ day }) => day);
   const key = (row: GroupRow) =>

@@ -7,7 +7,7 @@ import { DAY_MS, HOUR_MS } from "@/server/platform/time/units";
 import { makePerson, makeTenant } from "@/testing/tenants";
 import { copyJob, inlineStep, makeProject, type TestProject } from "@/testing/world";
 import * as usage from ".";
-import { COLUMNS } from "./focus";
+import { FOCUS_COLUMNS } from "./focus";
 import { exported, ledgerOf, pin, resolve, total } from "./usage.fixture";
 
 const TEXT = "text.general.fast.v1";
@@ -281,7 +281,7 @@ test("hostile tags, names and references stay text in a spreadsheet and are read
       if (/^[=+@\t\r\n＝＋－＠-]/.test(cell)) expect(cell, name).toMatch(/^-?\d+(\.\d+)?$/);
     }
   }
-  expect(csv.split("\r\n")[0]).toBe(COLUMNS.map(([name]) => name).join(","));
+  expect(csv.split("\r\n")[0]).toBe(FOCUS_COLUMNS.map(([name]) => name).join(","));
 });
 
 test("an export reads all pages, has each execution once, and uses the terms of FOCUS", {

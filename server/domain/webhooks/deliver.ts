@@ -11,9 +11,9 @@ import { int4, maybe, type Of, pick, text, timestamptz } from "@/server/sql/colu
 import { leaseFor } from "@/server/sql/leases";
 import { statement } from "@/server/sql/statement";
 import { addressRules } from "./address";
-import { WAKE_PATIENCE_MS, wake } from "./dispatch";
+import { DELIVERY_REDISPATCH_MS, wakeDeliveries } from "./dispatch";
 import { switchOff } from "./endpoints";
-import { secretOf } from "./secrets";
+import { endpointSecret } from "./secrets";
 import { signedHeaders } from "./sign";
 
 const SECOND_MS = 1_000;
@@ -96,7 +96,7 @@ async function later(deliveryId: string, now: Date): Promise<RetryResult> {
 }
 
 function send(claimed: Claimed, body: string, now: Date) {
-  const secret = secretOf({ id: claimed.endpoint_id, secret: claimed.secret });
+  const secret = endpointSecret({ id: claimed.endpoint_id, secret: claimed.secret });
   const headers = {
     "content-type": "application/json",
     ...signedHeaders(secret, claimed.event_id, body, now),
@@ -134,7 +134,7 @@ const recordAttempt = statement("delivery.record.attempt", {
          AND delivery.state = 'delivering' AND delivery.lease_until = $leaseUntil
        RETURNING delivery.id, delivery.endpoint_id, delivery.job_id, delivery.attempts, delivery.state
      ), following AS (
-       UPDATE delivery SET lease_until = ${leaseFor(WAKE_PATIENCE_MS)} FROM written
+       UPDATE delivery SET lease_until = ${leaseFor(DELIVERY_REDISPATCH_MS)} FROM written
        WHERE written.attempts = 1 AND delivery.lease_until IS NULL AND delivery.state = 'pending' AND delivery.id = (
          SELECT later.id FROM delivery later
          WHERE later.job_id = written.job_id AND later.endpoint_id = written.endpoint_id AND later.id > written.id
@@ -162,7 +162,7 @@ async function record(ctx: Ctx, claimed: Claimed, made: Try): Promise<RetryResul
     leaseUntil: claimed.lease_until,
     state,
     next,
-    leaseMs: afterMs === null ? null : afterMs + WAKE_PATIENCE_MS,
+    leaseMs: afterMs === null ? null : afterMs + DELIVERY_REDISPATCH_MS,
     now,
     status,
     error,
@@ -177,7 +177,7 @@ async function record(ctx: Ctx, claimed: Claimed, made: Try): Promise<RetryResul
 
 /** Wakes the job's next event for this endpoint. If the wake is lost, the sweeper repeats it. */
 async function wakeNext(endpointId: string, nextId: string, now: Date): Promise<void> {
-  await wake([{ id: nextId, endpoint_id: endpointId }], now).catch((cause) =>
+  await wakeDeliveries([{ id: nextId, endpoint_id: endpointId }], now).catch((cause) =>
     log.warn({ err: cause, deliveryId: nextId }, "a delivery was not queued; the sweeper will queue it"),
   );
 }

@@ -3,7 +3,7 @@ import { access } from "@/server/domain/access";
 import { record } from "@/server/domain/audit";
 import { openContent } from "@/server/domain/content";
 import type { Ctx } from "@/server/domain/ctx";
-import { pageOf, readCursor } from "@/server/domain/paging";
+import { readCursor, toPage } from "@/server/domain/paging";
 import { deliveryAttempt, delivery as deliveryColumns, deliveryEndpoint } from "@/server/generated/schema";
 import { inTransaction, pool } from "@/server/platform/db";
 import { fail } from "@/server/platform/errors/errors";
@@ -50,7 +50,7 @@ export async function deliveries(ctx: Ctx, query: ListDeliveries): Promise<Deliv
     after: readCursor("delivery", query.cursor),
     limit: query.limit + 1,
   });
-  return pageOf(rows, query.limit, toDelivery);
+  return toPage(rows, query.limit, toDelivery);
 }
 
 const ATTEMPT = pick(deliveryAttempt, "number started_at duration_ms http_status error");

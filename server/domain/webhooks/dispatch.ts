@@ -10,7 +10,7 @@ import { statement } from "@/server/sql/statement";
 const MOST_UNDER_WAY = 100;
 const MOST_LOOKED_AT = 5_000;
 /** A delivery that the engine has not begun within this time is handed over again. */
-export const WAKE_PATIENCE_MS = 120_000;
+export const DELIVERY_REDISPATCH_MS = 120_000;
 
 const WAKE = pick(delivery, "id endpoint_id");
 const claimDue = statement("delivery.claim.due_for_engine", {
@@ -28,7 +28,7 @@ const claimDue = statement("delivery.claim.due_for_engine", {
        SELECT id, is_under_way, row_number() OVER (PARTITION BY endpoint_id ORDER BY is_under_way DESC, id) AS place
        FROM due
      )
-     UPDATE delivery SET state = 'pending', lease_until = ${leaseFor(WAKE_PATIENCE_MS)} FROM placed
+     UPDATE delivery SET state = 'pending', lease_until = ${leaseFor(DELIVERY_REDISPATCH_MS)} FROM placed
      WHERE delivery.id = placed.id AND NOT placed.is_under_way AND placed.place <= ${MOST_UNDER_WAY}
        AND delivery.state IN ('pending', 'delivering') AND (delivery.lease_until IS NULL OR delivery.lease_until <= clock_timestamp())
      RETURNING delivery.id, delivery.endpoint_id`,
@@ -47,7 +47,7 @@ export async function dispatchDue(
     now,
     ...only,
   });
-  await wake(
+  await wakeDeliveries(
     rows.toSorted((one, other) => (one.id < other.id ? -1 : 1)),
     now,
   );
@@ -57,7 +57,7 @@ export async function dispatchDue(
 type Wake = Of<typeof WAKE>;
 
 /** Tells the engine about deliveries that are already marked as handed over. */
-export function wake(rows: Wake[], now: Date): Promise<void> {
+export function wakeDeliveries(rows: Wake[], now: Date): Promise<void> {
   return sendEvents(
     rows.map(({ id, endpoint_id }) => ({
       // Each handover has its own id, so that no engine drops it as a duplicate.

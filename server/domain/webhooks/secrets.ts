@@ -14,12 +14,13 @@ const placeOf = (endpointId: string) => `delivery_endpoint|${endpointId}|secret`
 export const sealed = (secret: string, endpointId: string): string => sealSecret(secret, placeOf(endpointId));
 
 /** Opens the secret of an endpoint for signing. Throws if it is damaged or belongs to another endpoint. */
-export const secretOf = ({ id, secret }: Sealed): string => openSecret(secret, placeOf(id)).toString("utf8");
+export const endpointSecret = ({ id, secret }: Sealed): string =>
+  openSecret(secret, placeOf(id)).toString("utf8");
 
 /** True if the secret would be refused today. Earlier versions accepted any text. */
 export function hasWeakSecret(endpoint: Sealed): boolean {
   try {
-    return !isGoodSecret(secretOf(endpoint));
+    return !isGoodSecret(endpointSecret(endpoint));
   } catch {
     return true; // a damaged secret cannot sign, and is replaced in the same way
   }

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
 import type { Endpoint } from "@/server/api/endpoint";
 import { addressLimit } from "@/server/api/rate-limit";
-import { MANAGEMENT_SCOPES } from "@/server/contract/enums";
-import { SCOPES, type Scope } from "@/server/domain/ctx";
+import { MANAGEMENT_SCOPES, SCOPES } from "@/server/contract/enums";
+import type { Scope } from "@/server/domain/ctx";
 import { type Call, call, makeKey, makeKeyWithId, revokeKey, sessionOf, type Tenant } from "@/testing/api";
 import { spend } from "@/testing/limits";
 import { isManaged, makeManagementKey } from "@/testing/management";

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { SCOPES, systemCtx } from "@/server/domain/ctx";
+import { SCOPES } from "@/server/contract/enums";
+import { systemCtx } from "@/server/domain/ctx";
 import * as organizations from "@/server/domain/organizations";
 import { newId } from "@/server/platform/ids";
 import { DAY_SECONDS, HOUR_MS } from "@/server/platform/time/units";

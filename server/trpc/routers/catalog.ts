@@ -36,7 +36,7 @@ function toEntry(
 ): z.input<typeof Entry> {
   const { targets } = catalog.executionTargets(capability, connections);
   return {
-    ...catalog.toSummary(capability),
+    ...catalog.toCapabilitySummary(capability),
     category: capability.category,
     price: catalog.describeCapability(capability, true, connections).pricing.display,
     // Without targets it runs in this process.
@@ -50,7 +50,7 @@ export const catalogRouter = router({
     z.array(Entry),
     async (ctx, input) => {
       const { connections } = await catalog.viewerOf(ctx, { projectId: input.project_id });
-      return catalog.matching(input.q).map((capability) => toEntry(capability, connections));
+      return catalog.matchingCapabilities(input.q).map((capability) => toEntry(capability, connections));
     },
   ),
   describe: reads(InProject, CapabilityDescriptor, async (ctx, input) => {

@@ -102,7 +102,7 @@ export const organizationsRouter = router({
   keys: reads(OrganizationRef, z.array(NamedKey), async (ctx, input) => {
     await organizations.getOrganization(ctx, input.organizationId);
     const keys = await organizations.listKeys(ctx, { ...input, includeRevoked: true });
-    const names = await organizations.namesOf(keys.flatMap(({ createdBy }) => createdBy ?? []));
+    const names = await organizations.principalNames(keys.flatMap(({ createdBy }) => createdBy ?? []));
     return keys.map((key) => ({ ...key, maker: names.get(key.createdBy ?? "") ?? null }));
   }),
   rotateKey: does(

@@ -50,8 +50,8 @@ const search = tool({
   output: z.object({ capabilities: z.array(CapabilitySummary) }),
   run: async (_ctx, { query }) => ({
     capabilities: catalog
-      .matching(query)
-      .map((capability) => CapabilitySummary.parse(catalog.toSummary(capability))),
+      .matchingCapabilities(query)
+      .map((capability) => CapabilitySummary.parse(catalog.toCapabilitySummary(capability))),
   }),
 });
 

@@ -10,16 +10,16 @@ import type {
 } from "@/server/contract/adapters";
 import { record } from "@/server/domain/audit";
 import type { Ctx } from "@/server/domain/ctx";
-import { pageOf, readCursor, refuseCursor } from "@/server/domain/paging";
+import { readCursor, refuseCursor, toPage } from "@/server/domain/paging";
 import { adapterAlias } from "@/server/generated/schema";
 import { inTransaction, pool } from "@/server/platform/db";
 import { newId } from "@/server/platform/ids";
 import { int8, maybe, names, omit, text } from "@/server/sql/column";
 import { statement } from "@/server/sql/statement";
 import { nameKey } from "../names";
-import { placeOf } from "../place";
+import { requireEnvironment } from "../place";
 import { refuseAt } from "../rows";
-import { addVersion, aliasesWhere, findAlias, lockAlias, toAlias, toVersion, VERSION } from "./rows";
+import { ALIAS_VERSION, addVersion, aliasesWhere, findAlias, lockAlias, toAlias, toVersion } from "./rows";
 
 type Where = z.output<typeof AdapterQuery>;
 
@@ -37,7 +37,7 @@ export async function createAlias(
   query: { projectId?: string | undefined },
   { alias, target, environment }: AliasCreate,
 ): Promise<Alias> {
-  const place = await placeOf(ctx, { ...query, environment }, "adapters:write");
+  const place = await requireEnvironment(ctx, { ...query, environment }, "adapters:write");
   return inTransaction(async (client) => {
     const id = newId("alias");
     const versionId = newId("aliasVersion");
@@ -85,25 +85,25 @@ export async function listAliases(
   ctx: Ctx,
   query: z.output<typeof ListAdapters>,
 ): Promise<z.output<typeof AliasPage>> {
-  const { projectId, environment } = await placeOf(ctx, query, "jobs:read");
+  const { projectId, environment } = await requireEnvironment(ctx, query, "jobs:read");
   const rows = await listOfEnvironment.all(pool, {
     projectId,
     environment,
     after: readCursor("alias", query.cursor),
     limit: query.limit + 1,
   });
-  return pageOf(rows, query.limit, toAlias);
+  return toPage(rows, query.limit, toAlias);
 }
 
 /** One alias by its name, whatever its case. NotFound if the environment has none. */
 export async function getAlias(ctx: Ctx, name: string, query: Where): Promise<Alias> {
-  return toAlias(await findAlias(pool, await placeOf(ctx, query, "jobs:read"), name));
+  return toAlias(await findAlias(pool, await requireEnvironment(ctx, query, "jobs:read"), name));
 }
 
 const listVersions = statement("adapter_alias_version.list.alias", {
   params: { aliasId: text, after: maybe(text), limit: int8 },
-  row: VERSION,
-  sql: `SELECT ${names(VERSION, "version")} FROM adapter_alias_version version
+  row: ALIAS_VERSION,
+  sql: `SELECT ${names(ALIAS_VERSION, "version")} FROM adapter_alias_version version
      WHERE version.alias_id = $aliasId AND ($after::text IS NULL
        OR version.number < (SELECT number FROM adapter_alias_version WHERE alias_id = $aliasId AND id = $after))
      ORDER BY version.number DESC LIMIT $limit`,
@@ -119,7 +119,7 @@ export async function aliasVersions(
   name: string,
   query: z.output<typeof ListAdapters>,
 ): Promise<z.output<typeof AliasVersionPage>> {
-  const alias = await findAlias(pool, await placeOf(ctx, query, "jobs:read"), name);
+  const alias = await findAlias(pool, await requireEnvironment(ctx, query, "jobs:read"), name);
   const rows = await listVersions.all(pool, {
     aliasId: alias.id,
     after: readCursor("aliasVersion", query.cursor),
@@ -128,7 +128,7 @@ export async function aliasVersions(
   // A cursor of another alias finds no versions and is refused; the first version of this alias has none
   // after it either, but is valid.
   if (rows.length === 0 && !(await isVersionOf(alias.id, query.cursor))) refuseCursor();
-  return pageOf(rows, query.limit, toVersion);
+  return toPage(rows, query.limit, toVersion);
 }
 
 async function isVersionOf(aliasId: string, versionId: string | undefined): Promise<boolean> {
@@ -150,7 +150,7 @@ export async function promote(
   query: Where,
   { target }: z.output<typeof AliasPromote>,
 ): Promise<Alias> {
-  const place = await placeOf(ctx, query, "adapters:write");
+  const place = await requireEnvironment(ctx, query, "adapters:write");
   return inTransaction(async (client) => {
     await lockAlias(client, place, name);
     const alias = await findAlias(client, place, name);

@@ -6,14 +6,14 @@ import { adapterBinding } from "@/server/generated/schema";
 import { inTransaction } from "@/server/platform/db";
 import { names, text } from "@/server/sql/column";
 import { statement } from "@/server/sql/statement";
-import { placeOf } from "../place";
+import { requireEnvironment } from "../place";
 import { refuseAt } from "../rows";
-import { findAlias, holdAdapter, lockAlias, VERSION } from "./rows";
+import { ALIAS_VERSION, findAlias, holdAdapter, lockAlias } from "./rows";
 
 const readVersion = statement("adapter_alias_version.read.alias", {
   params: { aliasId: text, versionId: text },
-  row: VERSION,
-  sql: `SELECT ${names(VERSION)} FROM adapter_alias_version WHERE alias_id = $aliasId AND id = $versionId`,
+  row: ALIAS_VERSION,
+  sql: `SELECT ${names(ALIAS_VERSION)} FROM adapter_alias_version WHERE alias_id = $aliasId AND id = $versionId`,
 });
 const saveBinding = statement("adapter_binding.save", {
   params: adapterBinding,
@@ -32,7 +32,7 @@ export async function bindRecipe(
   query: z.output<typeof AdapterQuery>,
   { versionId }: z.output<typeof RecipeBindingRequest>,
 ): Promise<RecipeBinding> {
-  const place = await placeOf(ctx, query, "adapters:write");
+  const place = await requireEnvironment(ctx, query, "adapters:write");
   return inTransaction(async (client) => {
     await lockAlias(client, place, name);
     const alias = await findAlias(client, place, name);

@@ -8,7 +8,7 @@ import { adapterAlias, adapterDefault } from "@/server/generated/schema";
 import { pool, type Queryable, type Transaction } from "@/server/platform/db";
 import { text } from "@/server/sql/column";
 import { statement } from "@/server/sql/statement";
-import { type Place, placeOf } from "../place";
+import { type AdapterEnvironment, requireEnvironment } from "../place";
 import { refuseAt } from "../rows";
 import { findAliasNamed } from "./rows";
 
@@ -72,8 +72,13 @@ export async function clearDefault(ctx: Ctx, capabilityKey: string, query: Where
   });
 }
 
-async function placeFor(ctx: Ctx, capabilityKey: string, query: Where, right: Scope): Promise<Place> {
-  const place = await placeOf(ctx, query, right);
+async function placeFor(
+  ctx: Ctx,
+  capabilityKey: string,
+  query: Where,
+  right: Scope,
+): Promise<AdapterEnvironment> {
+  const place = await requireEnvironment(ctx, query, right);
   const capability = getCapability(capabilityKey);
   if (!capability.adapters)
     refuseAt(["path", "capability_key"], `${capability.key} does not support adapters.`, "value_error");
@@ -87,7 +92,11 @@ const readDefault = statement("adapter_default.read", {
      WHERE chosen.project_id = $projectId AND chosen.environment = $environment AND chosen.capability_key = $capabilityKey`,
 });
 
-async function read(database: Queryable, place: Place, capabilityKey: string): Promise<AdapterDefault> {
+async function read(
+  database: Queryable,
+  place: AdapterEnvironment,
+  capabilityKey: string,
+): Promise<AdapterDefault> {
   const { projectId, environment } = place;
   const row = await readDefault.first(database, { projectId, environment, capabilityKey });
   return {
@@ -101,7 +110,7 @@ async function read(database: Queryable, place: Place, capabilityKey: string): P
 function note(
   ctx: Ctx,
   client: Transaction,
-  { project, projectId, environment }: Place,
+  { project, projectId, environment }: AdapterEnvironment,
   { action, capabilityKey, ...details }: { action: string; capabilityKey: string; alias?: string },
 ): Promise<void> {
   const { organizationId } = project;

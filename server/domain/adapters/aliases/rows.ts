@@ -7,12 +7,12 @@ import { fail } from "@/server/platform/errors/errors";
 import { jsonb, maybe, names, type Of, pick, type Shape, text } from "@/server/sql/column";
 import { statement } from "@/server/sql/statement";
 import { nameKey } from "../names";
-import type { Place } from "../place";
+import type { AdapterEnvironment } from "../place";
 import { refuseAt } from "../rows";
 import { runnableOf, type Weights } from "../runnable";
 
-export const VERSION = pick(adapterAliasVersion, "id number adapter_id weight created_by created_at");
-export type VersionRow = Of<typeof VERSION>;
+export const ALIAS_VERSION = pick(adapterAliasVersion, "id number adapter_id weight created_by created_at");
+type VersionRow = Of<typeof ALIAS_VERSION>;
 
 const OWN = pick(adapterAlias, "id alias project_id environment version_count created_at");
 const CURRENT = pick(adapterAliasVersion, "number adapter_id weight created_by");
@@ -28,7 +28,7 @@ const ALIAS = {
   bound_number: maybe(adapterAliasVersion.number),
   bound_at: maybe(adapterBinding.bound_at),
 };
-export type AliasRow = Of<typeof ALIAS>;
+type AliasRow = Of<typeof ALIAS>;
 
 const ALIAS_SELECT = `SELECT ${names(OWN, "alias")}, ${names(CURRENT, "version")}, version.id AS version_id,
     version.created_at AS version_created_at, to_jsonb(adapter.*) AS weights,
@@ -50,14 +50,18 @@ const readNamed = aliasesWhere(
 );
 
 /** The alias of this name in an environment; NotFound (404) if there is none. */
-export async function findAlias(database: Queryable, place: Place, name: string): Promise<AliasRow> {
+export async function findAlias(
+  database: Queryable,
+  place: AdapterEnvironment,
+  name: string,
+): Promise<AliasRow> {
   return (await findAliasNamed(database, place, name)) ?? noAlias();
 }
 
 /** The alias of this name; null if there is none. */
 export function findAliasNamed(
   database: Queryable,
-  { projectId, environment }: Place,
+  { projectId, environment }: AdapterEnvironment,
   name: string,
 ): Promise<AliasRow | null> {
   return readNamed.first(database, { projectId, environment, key: nameKey(name) });
@@ -73,7 +77,7 @@ const lockNamed = statement("adapter_alias.lock.named", {
  * Locks the alias until the transaction ends. This is a separate statement: one that joined the versions and
  * had to wait would see the new alias with its old versions. An alias is locked before any adapter.
  */
-export async function lockAlias(client: Queryable, place: Place, name: string): Promise<void> {
+export async function lockAlias(client: Queryable, place: AdapterEnvironment, name: string): Promise<void> {
   const { projectId, environment } = place;
   if ((await lockNamed.count(client, { projectId, environment, key: nameKey(name) })) === 0) noAlias();
 }
@@ -94,7 +98,7 @@ const insertVersion = statement("adapter_alias_version.insert", {
 export async function addVersion(
   ctx: Ctx,
   client: Queryable,
-  place: Place,
+  place: AdapterEnvironment,
   { id, versionId, number, target }: NewVersion,
 ): Promise<void> {
   if (!(await holdAdapter(client, place, target.adapterId)))
@@ -120,7 +124,7 @@ const shareAdapter = statement("model_adapter.lock.shared", {
 /** True if the adapter exists; the lock then prevents its deletion before the transaction ends. */
 export async function holdAdapter(
   client: Queryable,
-  { projectId, environment }: Place,
+  { projectId, environment }: AdapterEnvironment,
   adapterId: string,
 ): Promise<boolean> {
   return (await shareAdapter.count(client, { adapterId, projectId, environment })) === 1;

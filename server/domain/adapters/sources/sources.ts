@@ -13,7 +13,7 @@ import { artifactInput } from "@/server/domain/inputs";
 import { type FrozenSource, readSource, type SourceRef, sourceIo, sourceOf } from "@/server/model-sources";
 import { providers } from "@/server/providers/registry.gen";
 import type { Described, KnownSource } from "../insert";
-import type { Place } from "../place";
+import type { AdapterEnvironment } from "../place";
 import { refuseAt } from "../rows";
 import { askSource } from "./ask-source";
 
@@ -25,7 +25,7 @@ type Found = { source: KnownSource; fileFacts?: FileFacts };
 const AT = ["body", "source"];
 
 /** Looks at the source of a registration, and fixes its bytes where possible. */
-export async function findSource(ctx: Ctx, place: Place, named: Named): Promise<Found> {
+export async function findSource(ctx: Ctx, place: AdapterEnvironment, named: Named): Promise<Found> {
   switch (named.kind) {
     case "provider_ref":
       return { source: isLink(named) ? await ofHub(ctx, named) : ofProvider(named) };
@@ -74,7 +74,7 @@ function ofProvider({ ref, revision, filePath, provider }: Named): KnownSource {
 }
 
 /** Weights in an artifact of the project: read once, from the first byte to the last, and checked. */
-async function ofArtifact(ctx: Ctx, { projectId }: Place, named: Named): Promise<Found> {
+async function ofArtifact(ctx: Ctx, { projectId }: AdapterEnvironment, named: Named): Promise<Found> {
   const { ref, revision, filePath, provider } = named;
   refuseGiven({ revision, filePath, provider }, "An artifact needs only its id. Leave this field out.");
   const found = await artifactInput({ projectId, outputsOf: access.outputsOf(ctx) }, ref, ["source", "ref"]);

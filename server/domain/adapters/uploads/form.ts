@@ -3,7 +3,7 @@ import { AdapterUploadFields } from "@/server/contract/adapters";
 import { fieldText } from "@/server/domain/inputs";
 import { refuseAt } from "../rows";
 
-export type UploadFields = z.output<typeof AdapterUploadFields>;
+type UploadFields = z.output<typeof AdapterUploadFields>;
 type Name = keyof UploadFields;
 
 const LISTS: readonly Name[] = ["compatibleModels", "triggerWords"];

@@ -10,11 +10,11 @@ import { access } from "@/server/domain/access";
 import type { Ctx } from "@/server/domain/ctx";
 import {
   boundaryOf,
-  expiryOf,
   keepFor,
   MOST_AROUND_FILE,
   readFilePart,
   toFilename,
+  uploadExpiry,
   withBodyTimeout,
 } from "@/server/domain/inputs";
 import { inTransaction, pool } from "@/server/platform/db";
@@ -25,14 +25,14 @@ import { text } from "@/server/sql/column";
 import { statement } from "@/server/sql/statement";
 import { insertAdapter, nameTaken } from "../insert";
 import { nameKey } from "../names";
-import { type Place, placeOf } from "../place";
+import { type AdapterEnvironment, requireEnvironment } from "../place";
 import { refuseAt } from "../rows";
 import { described, fileFactsOf, ofStored } from "../sources/sources";
 import { uploadForm } from "./form";
 import { beginUpload } from "./slots";
 
 /** An upload as received. */
-export type AdapterUpload = {
+export type WeightsUpload = {
   contentType: string | undefined;
   contentLength: string | undefined;
   bytes: AsyncIterable<Uint8Array> | null;
@@ -52,7 +52,7 @@ export const MOST_UPLOAD_MS = 2 * HOUR_MS;
 export async function upload(
   ctx: Ctx,
   query: { projectId?: string | undefined },
-  { contentType, contentLength, bytes }: AdapterUpload,
+  { contentType, contentLength, bytes }: WeightsUpload,
 ): Promise<ModelAdapter> {
   const project = await access.authorize(ctx, "adapters:write", { projectId: query.projectId });
   const boundary =
@@ -90,12 +90,15 @@ async function receive(
       // Taken names are unknown until the environment arrives.
       const isPlaced = environment !== undefined || ctx.principal.kind === "service_principal";
       if (!isPlaced) return;
-      const place = await placeOf(ctx, { projectId, environment }, "adapters:write");
+      const place = await requireEnvironment(ctx, { projectId, environment }, "adapters:write");
       if (displayName !== undefined) await refuseTaken(place, displayName);
     },
     async end() {
       const { displayName, environment } = form.fields();
-      await refuseTaken(await placeOf(ctx, { projectId, environment }, "adapters:write"), displayName);
+      await refuseTaken(
+        await requireEnvironment(ctx, { projectId, environment }, "adapters:write"),
+        displayName,
+      );
     },
   });
 
@@ -110,11 +113,11 @@ async function receive(
   try {
     if (!facts) throw new Error("The artifact store did not read the file to its end.");
     const { environment, ...said } = form.fields();
-    const place = await placeOf(ctx, { projectId, environment }, "adapters:write");
+    const place = await requireEnvironment(ctx, { projectId, environment }, "adapters:write");
     const source = ofStored(ctx, kept.artifactId, kept.sha256, kept.byteLength);
     const about = described(said, fileFactsOf(facts));
     return await inTransaction(async (client) => {
-      await kept.own(client, expiryOf(ctx, undefined));
+      await kept.own(client, uploadExpiry(ctx, undefined));
       return (await insertAdapter(ctx, client, place, { described: about, source })) ?? nameTaken();
     });
   } catch (error) {
@@ -130,7 +133,10 @@ const findNamed = statement("model_adapter.find.name", {
 });
 
 /** Refuses a name that another adapter of the environment already has, before any byte is stored for it. */
-async function refuseTaken({ projectId, environment }: Place, displayName: string): Promise<void> {
+async function refuseTaken(
+  { projectId, environment }: AdapterEnvironment,
+  displayName: string,
+): Promise<void> {
   if ((await findNamed.count(pool, { projectId, environment, key: nameKey(displayName) })) > 0) nameTaken();
 }
 

@@ -1,4 +1,5 @@
-import { PRICING_VERSION, SERVICE_FEE_BPS } from "@/server/domain/catalog/pricing/pricing";
+import { SERVICE_FEE_BPS } from "@/server/contract/pricing";
+import { PRICING_VERSION } from "@/server/domain/catalog/pricing/pricing";
 import type { Price } from "@/server/providers/define";
 import { providers } from "@/server/providers/registry.gen";
 

@@ -4,7 +4,7 @@ import type { Price, Usage } from "@/server/providers/define";
 import openai from "@/server/providers/openai";
 import { providers } from "@/server/providers/registry.gen";
 import { campaign } from "@/testing/campaign";
-import { isListed, type PriceTerms, priceAtMost, priceOf, serviceFee } from "./price";
+import { hasListedPrice, type PriceTerms, priceAtMost, priceOf, serviceFee } from "./price";
 
 const models = providers.flatMap((provider) => provider.models);
 const image = (id: string) => {
@@ -42,8 +42,8 @@ test("an unlisted size is priced by area, never below any listed size, and never
       (width, height, more, quality) => {
         const of = (terms: PriceTerms) => priceOf(price, { images: 1 }, { quality, ...terms }) ?? 0;
         fc.pre(
-          !isListed(price, { quality, width, height }) &&
-            !isListed(price, { quality, width, height: height + more }),
+          !hasListedPrice(price, { quality, width, height }) &&
+            !hasListedPrice(price, { quality, width, height: height + more }),
         );
         const here = of({ width, height });
         expect(of({ width, height: height + more })).toBeGreaterThanOrEqual(here);

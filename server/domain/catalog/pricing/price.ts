@@ -69,7 +69,7 @@ const writesOf = (cacheWriteTokens: number): Usage[] => [
 ];
 
 /** True if this is the vendor's listed price, and not our bound for an unlisted one. */
-export function isListed(price: Price, { quality, width, height }: PriceTerms): boolean {
+export function hasListedPrice(price: Price, { quality, width, height }: PriceTerms): boolean {
   if (price.per !== "image") return true;
   const size = price.sizes.find((each) => each.width === width && each.height === height);
   return size !== undefined && quality !== undefined && quality in size.micros;

@@ -1,6 +1,6 @@
 import type { Capability } from "@/server/capabilities/define";
 import type { BillingMode } from "@/server/contract/common";
-import type { PricingContract } from "@/server/contract/pricing";
+import { type PricingContract, SERVICE_FEE_BPS } from "@/server/contract/pricing";
 import type { Json } from "@/server/platform/durable/step";
 import { type Micros, toMoney } from "@/server/platform/money";
 import type { ModelFacts, Price, Usage } from "@/server/providers/define";
@@ -9,7 +9,6 @@ import { availabilityOf, SANDBOX, type Target, targetsOfPort } from "../targets"
 import { type PriceTerms, priceOf, serviceFee } from "./price";
 
 export const PRICING_VERSION = "price_2026_08_1";
-export const SERVICE_FEE_BPS = 600;
 
 /** Returns the fee of a billing mode, in basis points. Only work on our own accounts has one. */
 export const feeBpsOf = (billingMode: BillingMode) => (billingMode === "managed" ? SERVICE_FEE_BPS : 0);

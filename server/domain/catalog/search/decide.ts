@@ -1,8 +1,8 @@
-import { type Hit, search } from ".";
+import { type SearchHit, search } from ".";
 import { isActOutside, isMeaningless } from "./outside";
 
-export type Resolution = "supported" | "no_match_requestable" | "no_match_not_requestable";
-export type Match = Hit & { confidence: number };
+type Resolution = "supported" | "no_match_requestable" | "no_match_not_requestable";
+export type Match = SearchHit & { confidence: number };
 
 /** Below this score a word matches by chance. */
 const LEAST_SCORE = 30;
@@ -20,7 +20,7 @@ const confidenceOf = (score: number) =>
  * Resolves an intent: to the capabilities that fit, best first, to none, which can be requested, or to none that ever
  * will be, because the intent means nothing or is an act that this service never does.
  */
-export function resolutionOf(intent: string): { resolution: Resolution; hits: Match[] } {
+export function resolveIntent(intent: string): { resolution: Resolution; hits: Match[] } {
   if (isMeaningless(intent) || isActOutside(intent))
     return { resolution: "no_match_not_requestable", hits: [] };
   const { hits, besideScore } = search(intent);

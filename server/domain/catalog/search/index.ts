@@ -3,7 +3,7 @@ import type { Capability } from "@/server/capabilities/define";
 import { allCapabilities } from "../registry";
 import { NEIGHBOURS } from "./neighbours";
 import { respell } from "./respell";
-import { termsOf, wordsOf } from "./words";
+import { searchWords, termsOf } from "./words";
 
 const FIELDS = ["title", "key", "synonyms", "tags", "intents", "description"] as const;
 /** The weight of each field: a capability's own names count for more than words that its description mentions. */
@@ -50,10 +50,10 @@ function makeIndex() {
 let index: MiniSearch<Document> | undefined;
 const byKey = new Map(allCapabilities.map((capability) => [capability.key, capability]));
 
-export type Hit = { capability: Capability; score: number };
-export type Found = {
+export type SearchHit = { capability: Capability; score: number };
+type SearchResult = {
   /** The matches, best first. */
-  hits: Hit[];
+  hits: SearchHit[];
   /** The score of the best match that is outside the catalog; 0 if there is none. */
   besideScore: number;
 };
@@ -72,7 +72,7 @@ const EXPRESSION = /\d\s*[*+^×÷]\s*\(?\d|\d\s+[-−/]\s+\(?\d/u;
  * Searches the capabilities that a text is about, scored by BM25 over their words, and the subjects outside the
  * catalog.
  */
-export function search(text: string): Found {
+export function search(text: string): SearchResult {
   const exact = named(text.trim().toLowerCase());
   if (exact.length > 0)
     return {
@@ -91,4 +91,4 @@ export function search(text: string): Found {
 }
 
 /** True if the text has any word to search for. */
-export const hasWords = (text: string) => wordsOf(text).length > 0;
+export const hasWords = (text: string) => searchWords(text).length > 0;

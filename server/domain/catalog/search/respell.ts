@@ -1,6 +1,6 @@
 import { allCapabilities } from "../registry";
 import { NEIGHBOURS } from "./neighbours";
-import { conceptWords, normalize, stopWords, wordsOf } from "./words";
+import { conceptWords, normalize, searchWords, stopWords } from "./words";
 
 /** Shorter words are too similar to each other to guess. */
 const SHORTEST = 5;
@@ -13,9 +13,9 @@ let known: Set<string> | undefined;
 function knownWords(): Set<string> {
   known ??= new Set([
     ...conceptWords,
-    ...NEIGHBOURS.flatMap(({ words }) => wordsOf(words)),
+    ...NEIGHBOURS.flatMap(({ words }) => searchWords(words)),
     ...allCapabilities.flatMap((capability) =>
-      wordsOf(
+      searchWords(
         [
           capability.title,
           capability.description,

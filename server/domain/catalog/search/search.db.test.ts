@@ -1,7 +1,7 @@
 import { stemmer } from "stemmer";
 import { expect, test } from "vitest";
 import { allCapabilities } from "..";
-import { resolutionOf } from "./decide";
+import { resolveIntent } from "./decide";
 import intents from "./intents.json";
 import { NEIGHBOURS } from "./neighbours";
 import training from "./training.json";
@@ -11,7 +11,7 @@ const NO_MATCH = ["no_match_requestable", "no_match_not_requestable"];
 
 /** Returns the result of the search for an intent in the vocabulary of the labels. */
 function answerTo(intent: string): string {
-  const { resolution, hits } = resolutionOf(intent);
+  const { resolution, hits } = resolveIntent(intent);
   return resolution === "supported" ? (hits[0]?.capability.key ?? "") : resolution;
 }
 
@@ -63,7 +63,7 @@ test("no rule for a missing capability has a phrase that is a capability's own n
 test("no rule for a missing capability hides a capability from its own example intents", () => {
   const hidden = allCapabilities.flatMap(({ key, intentExamples }) =>
     intentExamples.filter(
-      (intent) => !resolutionOf(intent).hits.some(({ capability }) => capability.key === key),
+      (intent) => !resolveIntent(intent).hits.some(({ capability }) => capability.key === key),
     ),
   );
   expect(hidden).toEqual([]);

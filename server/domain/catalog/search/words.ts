@@ -31,7 +31,7 @@ export function normalize(text: string): string {
 }
 
 /** Returns the words of a text that may tell its subject, as they are written. */
-export const wordsOf = (text: string): string[] =>
+export const searchWords = (text: string): string[] =>
   normalize(text)
     .split(" ")
     .filter((word) => word !== "" && !STOP.has(word));
@@ -55,7 +55,7 @@ for (const { name, words } of NEIGHBOURS)
 export function termsOf(text: string): string[] {
   const plain = normalize(text);
   const phrases = ofPhrase.filter(([phrase]) => plain.includes(phrase)).map(([, concept]) => concept);
-  return [...wordsOf(text).flatMap(termsOfWord), ...phrases];
+  return [...searchWords(text).flatMap(termsOfWord), ...phrases];
 }
 
 const termsOfWord = (word: string): string[] => {
@@ -65,6 +65,6 @@ const termsOfWord = (word: string): string[] => {
 
 /** Every single word of the concepts, for correcting mistyped words. */
 export const conceptWords: readonly string[] = Object.values(CONCEPTS).flatMap((list) =>
-  list.split(",").flatMap((term) => wordsOf(term)),
+  list.split(",").flatMap((term) => searchWords(term)),
 );
 export { STOP as stopWords };

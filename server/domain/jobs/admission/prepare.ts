@@ -14,8 +14,8 @@ import {
   credentialIdsOf,
   type ExecutionPlan,
   fundedFor,
+  inputSources,
   planExecution,
-  sourcesOf,
 } from "@/server/domain/quotes";
 import { pool } from "@/server/platform/db";
 import type { Json } from "@/server/platform/durable/step";
@@ -200,7 +200,7 @@ function whatItMayCost(
   { sealed }: Decided,
 ) {
   const fx = presentationFor(project.organizationSettings);
-  const sources = sourcesOf(capability, input);
+  const sources = inputSources(capability, input);
   const isHeld = route !== null && estimate.maximumMicros > 0;
   return {
     billing_mode: estimate.billingMode,
@@ -271,7 +271,7 @@ async function checkOpenEnded(
  * since planning.
  */
 export const keepSources = ({ capability, project }: Submission, { plan }: Prepared, now: Date) =>
-  keepNamed(pool, project.id, sourcesOf(capability, plan.input), now);
+  keepNamed(pool, project.id, inputSources(capability, plan.input), now);
 
 function withEvents({ kind, capability }: Submission, plan: ExecutionPlan, { attemptId, wait }: Decided) {
   const capabilityKey = capability.key;

@@ -1,9 +1,9 @@
 import type { Conversation } from "@/server/capabilities/conversation";
 import type { Capability } from "@/server/capabilities/define";
 import type { RawEnvelope } from "@/server/contract/envelope";
-import { type Admission, access } from "@/server/domain/access";
+import { access, type DeferredAccess } from "@/server/domain/access";
 import type { Ctx } from "@/server/domain/ctx";
-import { inputOf, ownKeyOf } from "@/server/domain/embeds";
+import { embedInput, ownKeyOf } from "@/server/domain/embeds";
 import {
   type Envelope,
   given,
@@ -23,7 +23,7 @@ export type Kind = "jobs" | "invoke";
 
 /** A request in its canonical form, with its project and environment. */
 export type Submission = {
-  project: Admission;
+  project: DeferredAccess;
   environment: string;
   kind: Kind;
   capability: Capability;
@@ -85,7 +85,7 @@ export async function read(ctx: Ctx, asked: Asked): Promise<Submission> {
   const { kind, capability, raw, beside = {} } = asked;
   const { isKeyed, ...found } = await readEnvelope(ctx, asked);
   const { envelope, project } = found;
-  envelope.input = await inputOf(ctx, project, {
+  envelope.input = await embedInput(ctx, project, {
     capabilityKey: capability.key,
     asked: envelope,
     isInline: raw.input !== undefined,

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import { type Ctx, SCOPES } from "@/server/domain/ctx";
+import { SCOPES } from "@/server/contract/enums";
+import type { Ctx } from "@/server/domain/ctx";
 import * as jobs from "@/server/domain/jobs";
 import { pool } from "@/server/platform/db";
 import { newId } from "@/server/platform/ids";

@@ -1,7 +1,7 @@
 import type { WaitingJob } from "@/server/contract/approvals";
 import { access } from "@/server/domain/access";
 import type { Ctx } from "@/server/domain/ctx";
-import { nameOf } from "@/server/domain/organizations";
+import { principalNameSql } from "@/server/domain/organizations";
 import { int4, int8, maybe, names, text } from "@/server/sql/column";
 import { statement } from "@/server/sql/statement";
 import { readInScope } from "@/server/sql/tenant";
@@ -20,7 +20,7 @@ const COUNT = `SELECT count(*)::int AS count FROM job WHERE ${WAITING}`;
 const readWaiting = statement("job.list.waiting", {
   params: { ...PLACE, limit: int8, ...WORK_PARAMS },
   row: { ...JOB, ...WORK, asker_name: maybe(text), waiting_count: int4 },
-  sql: `SELECT ${names(JOB, "job")}, ${WORK_COLUMNS}, ${nameOf("job.principal_id")} AS asker_name, (${COUNT}) AS waiting_count
+  sql: `SELECT ${names(JOB, "job")}, ${WORK_COLUMNS}, ${principalNameSql("job.principal_id")} AS asker_name, (${COUNT}) AS waiting_count
     FROM (SELECT * FROM job WHERE ${WAITING} ORDER BY approval_deadline_at, id LIMIT $limit) job
     ORDER BY approval_deadline_at, id`,
 });

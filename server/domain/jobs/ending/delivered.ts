@@ -1,4 +1,4 @@
-import { getCapability, targetOf } from "@/server/domain/catalog";
+import { findPlannedTarget, getCapability } from "@/server/domain/catalog";
 import { openContent } from "@/server/domain/content";
 import { askedOf, estimatedUsage } from "@/server/domain/executions";
 import { priceOf } from "@/server/domain/quotes";
@@ -17,7 +17,12 @@ import { readyAgain } from "./ready-again";
 export async function deliveredMicros(job: JobRow, attempt: AttemptRow): Promise<Micros> {
   const text = await deliveredText(job);
   const { bounds, account } = job.pricing;
-  const model = targetOf(getCapability(job.capability_key), job.provider, job.model, account?.model)?.model;
+  const model = findPlannedTarget(
+    getCapability(job.capability_key),
+    job.provider,
+    job.model,
+    account?.model,
+  )?.model;
   if (text === "" || !model) return 0;
   const ready = await readyAgain(job, attempt);
   const asked = ready && askedOf(ready.call);

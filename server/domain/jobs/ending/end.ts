@@ -1,6 +1,6 @@
 import type { Charge } from "@/server/contract/charge";
 import type { AuditRow } from "@/server/domain/audit";
-import { accountOf } from "@/server/domain/budgets";
+import { ledgerAccount } from "@/server/domain/budgets";
 import { SANDBOX } from "@/server/domain/catalog";
 import type { Ctx } from "@/server/domain/ctx";
 import {
@@ -142,7 +142,7 @@ export async function writeEnding(facts: EndingFacts): Promise<boolean> {
   const calls = callsOf(earlier, attempt ?? job, ending);
   const money = moneyOf(job.pricing, calls);
   const funding = isPaid ? job.hold_funding : null;
-  const payer = accountOf(job.organization_id, funding);
+  const payer = ledgerAccount(job.organization_id, funding);
   const books = booksOf(job.pricing, money, payer, `${job.provider}/${job.model}`);
   // Files that the stages stored belong to the job however it ends.
   const artifacts: ArtifactRow[] = job.pricing.stages

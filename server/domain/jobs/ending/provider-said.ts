@@ -1,5 +1,5 @@
 import type { JobError } from "@/server/contract/jobs";
-import { toKept } from "@/server/domain/content";
+import { toContentRow } from "@/server/domain/content";
 import type { ProviderSaid } from "@/server/domain/executions";
 import type { Json } from "@/server/platform/durable/step";
 import { canonicalText } from "@/server/platform/text/canonical";
@@ -18,7 +18,7 @@ export function toPayload(
   said: ProviderSaid,
   now: Date,
 ): NonNullable<StoredAnswer["output"]> {
-  return { kind: "native", ...toKept(canonicalText(said), isSealedOf(job), expiryOf(job, now)) };
+  return { kind: "native", ...toContentRow(canonicalText(said), isSealedOf(job), expiryOf(job, now)) };
 }
 
 /** Null if no answer was kept, or if it was removed. */

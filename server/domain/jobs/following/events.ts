@@ -2,7 +2,7 @@ import type { JobEvent, JobEventPage } from "@/server/contract/job-events";
 import { TERMINAL } from "@/server/contract/jobs";
 import { openContent } from "@/server/domain/content";
 import type { Ctx, Scope } from "@/server/domain/ctx";
-import { pageOf } from "@/server/domain/paging";
+import { toPage } from "@/server/domain/paging";
 import { pool } from "@/server/platform/db";
 import type { Json } from "@/server/platform/durable/step";
 import { blindEvent } from "../reading/blind";
@@ -80,7 +80,7 @@ export async function events(
      ORDER BY event.id LIMIT $5`,
     [job.id, job.project_id, after, query.type ?? null, query.limit + 1],
   );
-  const { items: page, ...next } = pageOf(rows, query.limit, (row) => row);
+  const { items: page, ...next } = toPage(rows, query.limit, (row) => row);
   return { events: toEvents(job, page), ...next };
 }
 

@@ -1,7 +1,7 @@
 import type { ListReferences, Reference, ReferencePage } from "@/server/contract/references";
 import { access } from "@/server/domain/access";
 import type { Ctx } from "@/server/domain/ctx";
-import { pageOf, readCursor } from "@/server/domain/paging";
+import { readCursor, toPage } from "@/server/domain/paging";
 import { pool } from "@/server/platform/db";
 import { SHEET_KINDS } from "./view";
 
@@ -53,7 +53,7 @@ export async function references(ctx: Ctx, projectId: string, query: ListReferen
       ORDER BY artifact.id DESC LIMIT $5`,
     values: [project.id, cursor, ctx.now(), SHEET_KINDS, query.limit + 1, environment],
   });
-  return pageOf(rows, query.limit, toReference);
+  return toPage(rows, query.limit, toReference);
 }
 
 function toReference(row: Row): Reference {

@@ -1,6 +1,6 @@
 import type { OutputFile } from "@/server/capabilities/define";
 import { keepContents, readWhole } from "@/server/domain/artifacts";
-import { toKept } from "@/server/domain/content";
+import { toContentRow } from "@/server/domain/content";
 import type { Json } from "@/server/platform/durable/step";
 import { newId } from "@/server/platform/ids";
 import { canonicalText } from "@/server/platform/text/canonical";
@@ -69,7 +69,7 @@ export function toOutput(
   }));
   const whole = listed.length > 0 ? { ...(typedOutput as object), artifacts: listed } : typedOutput;
   const content = canonicalText(whole as Json); // parsed by the capability's output schema
-  return { kind: "output", ...toKept(content, isSealedOf(job), expiryOf(job, now)) };
+  return { kind: "output", ...toContentRow(content, isSealedOf(job), expiryOf(job, now)) };
 }
 
 export function storedEvents(artifacts: StoredArtifact[]): NewEvent[] {

@@ -5,17 +5,17 @@ import {
   type Stage,
   stageAsCapability,
 } from "@/server/capabilities/define";
-import { getCapability, type Route, targetOf } from "@/server/domain/catalog";
+import { findPlannedTarget, getCapability, type Route } from "@/server/domain/catalog";
 import { openContent, type StoredContent } from "@/server/domain/content";
 import type { Ctx } from "@/server/domain/ctx";
 import type { Answer, Lease } from "@/server/domain/executions";
 import {
-  asFault,
   callOptions,
   forMaker,
   materialize,
+  requestStages,
   type StageEstimate,
-  stagesOf,
+  withFaults,
 } from "@/server/domain/quotes";
 import { pool } from "@/server/platform/db";
 import type { Json } from "@/server/platform/durable/step";
@@ -148,7 +148,7 @@ export function toLoaded(job: JobWithRequest): Loaded {
 
 function toWork(job: JobRow, snapshot: Snapshot): LoadedWork | null {
   const capability = getCapability(job.capability_key);
-  const route = targetOf(capability, job.provider, job.model, job.pricing.account?.model);
+  const route = findPlannedTarget(capability, job.provider, job.model, job.pricing.account?.model);
   if (!route && !("local" in capability.execute)) return null;
   const input = capability.input.parse(snapshot.input);
   const stages = job.pricing.stages && toStages(job.pricing.stages, capability, input);
@@ -167,13 +167,13 @@ function toWork(job: JobRow, snapshot: Snapshot): LoadedWork | null {
 
 /** Null if the model of a stage is gone. */
 function toStages(estimates: StageEstimate[], capability: Capability, input: unknown): JobStage[] | null {
-  const named = new Map(stagesOf(capability, input).map((stage) => [stage.name, stage]));
+  const named = new Map(requestStages(capability, input).map((stage) => [stage.name, stage]));
   const stages: JobStage[] = [];
   for (const estimate of estimates) {
     const stage = named.get(estimate.name);
     const own = stage && stageAsCapability(capability, stage);
     const route =
-      own && targetOf(own, estimate.route.provider, estimate.route.model, estimate.account?.model);
+      own && findPlannedTarget(own, estimate.route.provider, estimate.route.model, estimate.account?.model);
     if (!stage || !own || !route) return null;
     stages.push({ stage, capability: own, route, estimate });
   }
@@ -200,6 +200,6 @@ export async function makeReady(
     provider: route.provider.name,
     model: route.model.id,
   };
-  const { call } = asFault(() => forMaker(execution.call(input, options, route.model, material), maker));
+  const { call } = withFaults(() => forMaker(execution.call(input, options, route.model, material), maker));
   return { ...work, route, call, material };
 }

@@ -1,5 +1,6 @@
+import { SCOPES } from "@/server/contract/enums";
 import { type JobStatus, TERMINAL } from "@/server/contract/jobs";
-import { type Ctx, SCOPES, systemCtx } from "@/server/domain/ctx";
+import { type Ctx, systemCtx } from "@/server/domain/ctx";
 import * as jobs from "@/server/domain/jobs";
 import { pool } from "@/server/platform/db";
 import { DAY_MS } from "@/server/platform/time/units";

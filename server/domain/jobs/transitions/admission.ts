@@ -4,7 +4,7 @@ import { sealContent } from "@/server/domain/content";
 import { goodFrom, LEASE_MS } from "@/server/domain/executions";
 import { wakeAdmitted } from "@/server/domain/jobs/admission/dispatch";
 import { REPEAT_COLUMNS } from "@/server/domain/jobs/admission/repeats";
-import { BOUNDS, refuseWork, TAKEN } from "@/server/domain/plans";
+import { ADMISSION_LIMITS, refuseWork, TAKEN } from "@/server/domain/plans";
 import { job, jobLater } from "@/server/generated/schema";
 import { batched, listedTogether } from "@/server/platform/batch";
 import { keepConnection, pool, type Queryable } from "@/server/platform/db";
@@ -62,7 +62,7 @@ const ADMISSION = {
   attempt_id: maybe(text),
   attempt_submission: column<"not_attempted" | "ambiguous" | null>("text", true),
   events: jsonb<NewEvent[]>(),
-  ...BOUNDS,
+  ...ADMISSION_LIMITS,
   ...REPEAT_COLUMNS,
 };
 export type Admission = Of<typeof ADMISSION>;

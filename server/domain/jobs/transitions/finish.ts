@@ -1,6 +1,6 @@
 import type { JobStatus } from "@/server/contract/jobs";
 import { AUDIT, audited } from "@/server/domain/audit";
-import { HELD, type Posting, resolved } from "@/server/domain/budgets";
+import { type Posting, RESOLUTION_COLUMNS, resolved } from "@/server/domain/budgets";
 
 import { tell } from "@/server/domain/jobs/following/notify";
 import { job } from "@/server/generated/schema";
@@ -101,7 +101,7 @@ const finished = (more = "") => `WITH input AS $input, written AS (
   WHERE job.id = input."jobId" AND (input.fence IS NULL OR job.fence = input.fence) AND job.status = ANY(input."from")
     AND (input.seen_event IS NULL OR job.last_event = input.seen_event)
     AND (input.reap_until IS NULL OR ${isAbandoned("job.lease_until", "input.reap_until")})
-  RETURNING job.id, job.last_event, job.pricing_version, job.artifact_count, ${HELD.job}
+  RETURNING job.id, job.last_event, job.pricing_version, job.artifact_count, ${RESOLUTION_COLUMNS.job}
 )${WRITTEN}${STORE_ANSWER}, sealed AS (
   INSERT INTO receipt (id, project_id, job_id, body, hash, signature, key_id, last_event, events, created_at)
   SELECT receipt_id, project_id, id, receipt_body, receipt_hash, receipt_signature, "receipt_keyId", last_event, events, now FROM moved

@@ -18,7 +18,7 @@ const PROJECT = {
 export type ProjectRow = Of<typeof PROJECT>;
 
 /** Selects projects with all of their environments; the caller appends the condition. */
-export const SELECT_PROJECTS = `SELECT project.id, organization_id, display_name, slug, status, repository, created_at,
+const SELECT_PROJECTS = `SELECT project.id, organization_id, display_name, slug, status, repository, created_at,
   (SELECT coalesce(json_agg(json_build_object('id', id, 'slug', slug, 'display_name', display_name, 'status', status,
      'created_at', created_at) ORDER BY slug), '[]') FROM environment WHERE project_id = project.id) AS environments
   FROM project`;
@@ -35,7 +35,8 @@ export async function findProject(
   projectId: string,
   database: Queryable = pool,
 ): Promise<ProjectRow> {
-  const row = await readProject.first(database, { projectId });
+  const rows = await readProject.all(database, { projectId });
+  const row = rows[0];
   if (!row || !roleIn(ctx, row.organization_id)) fail("NotFound", "There is no such project.");
   return row;
 }

@@ -25,10 +25,10 @@ export async function enforceBruteForceLimit<T>(ctx: Ctx, kind: string, work: ()
   const entries = await countTry(subjects, ctx.now());
   try {
     const done = await work();
-    await forget(entries);
+    await deleteSignInFailures(entries);
     return done;
   } catch (error) {
-    if (!(error instanceof Fault && error.code === "NotFound")) await forget(entries);
+    if (!(error instanceof Fault && error.code === "NotFound")) await deleteSignInFailures(entries);
     throw error;
   }
 }
@@ -39,10 +39,10 @@ export async function enforceBruteForceLimit<T>(ctx: Ctx, kind: string, work: ()
  * often.
  */
 export async function countTry(subjects: string[], now: Date): Promise<number[]> {
-  const entries = await noteFailure(subjects, now);
+  const entries = await recordSignInFailure(subjects, now);
   const retryAfterSeconds = await secondsUntilAllowed(subjects, now);
   if (retryAfterSeconds === 0) return entries;
-  await forget(entries); // a refused attempt is not a guess
+  await deleteSignInFailures(entries); // a refused attempt is not a guess
   fail("RateLimited", "Too many attempts. Wait a few minutes, then try again.", { retryAfterSeconds });
 }
 
@@ -52,7 +52,7 @@ const insertFailures = statement("sign_in_failure.insert", {
   sql: `INSERT INTO sign_in_failure (subject, at) SELECT unnest($subjects::text[]), $now RETURNING id`,
 });
 
-export async function noteFailure(subjects: string[], now: Date): Promise<number[]> {
+export async function recordSignInFailure(subjects: string[], now: Date): Promise<number[]> {
   const rows = await insertFailures.all(pool, { subjects, now });
   return rows.map((row) => row.id);
 }
@@ -62,7 +62,7 @@ const deleteFailures = statement("sign_in_failure.delete.entries", {
   sql: `DELETE FROM sign_in_failure WHERE id = ANY($entries)`,
 });
 
-export async function forget(entries: number[]): Promise<void> {
+export async function deleteSignInFailures(entries: number[]): Promise<void> {
   await deleteFailures.run(pool, { entries });
 }
 
@@ -96,7 +96,7 @@ const readOpening = statement("sign_in_failure.read.opening", {
 
 /** Seconds until an attempt is allowed; 0 if allowed now. The attempt's own entry must be written before. */
 export async function secondsUntilAllowed(subjects: string[], now: Date): Promise<number> {
-  const row = await readOpening.first(pool, { subjects, now, most: MOST_FAILURES, minutes: WINDOW_MINUTES });
-  const opensAt = row?.opens_at;
+  const rows = await readOpening.all(pool, { subjects, now, most: MOST_FAILURES, minutes: WINDOW_MINUTES });
+  const opensAt = rows[0]?.opens_at;
   return opensAt ? Math.max(1, Math.ceil((opensAt.getTime() - now.getTime()) / 1000)) : 0;
 }

@@ -1,5 +1,5 @@
 import type { ChangeSecurity, SecurityView } from "@/server/contract/security";
-import { access, changeAccessBy, isAtLeast, securityOf } from "@/server/domain/access";
+import { access, changeAccessBy, isRoleAtLeast, securityOf } from "@/server/domain/access";
 import { record } from "@/server/domain/audit";
 import type { Ctx } from "@/server/domain/ctx";
 import { pool, type Queryable } from "@/server/platform/db";
@@ -39,7 +39,7 @@ export async function readSecurity(ctx: Ctx, organizationId: string): Promise<Se
         "The security settings of this organization are damaged. Ask your operator to restore them.",
       )),
     members: row.members,
-    membersWithout: isAtLeast(role, "owner") ? row.members_without : null,
+    membersWithout: isRoleAtLeast(role, "owner") ? row.members_without : null,
     hasSecondFactor: row.has_second_factor,
   };
 }
@@ -99,8 +99,8 @@ const lockFactor = statement("user_account.lock.second_factor", {
  */
 async function requireOwnFactor({ principal }: Ctx, client: Queryable): Promise<void> {
   if (principal.kind !== "human_session") return; // the admin command has no session
-  const row = await lockFactor.first(client, { principalId: principal.id });
-  if (!row?.has)
+  const rows = await lockFactor.all(client, { principalId: principal.id });
+  if (!rows[0]?.has)
     fail("PolicyRejected", "Set up your own second factor first. Without one you would lock yourself out.");
 }
 

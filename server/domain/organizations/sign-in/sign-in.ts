@@ -7,9 +7,9 @@ import { bool, int4, pick, text, timestamptz } from "@/server/sql/column";
 import { statement } from "@/server/sql/statement";
 import {
   addressSubjects,
-  forget,
+  deleteSignInFailures,
   forgetSubject,
-  noteFailure,
+  recordSignInFailure,
   secondsUntilAllowed,
 } from "./brute-force-limit";
 import { isPassword } from "./passwords";
@@ -47,16 +47,17 @@ export async function verifySignIn(
   const isFamiliar = await hasSignedInFrom(email, credentials.address, now);
   const subjects = [...(isFamiliar ? [] : [accountOf(email)]), ...addressSubjects(credentials.address)];
   // The attempt is recorded before it is judged, so that concurrent attempts cannot pass the limit together.
-  const entries = await noteFailure(subjects, now);
+  const entries = await recordSignInFailure(subjects, now);
   const retryAfterSeconds = await secondsUntilAllowed(subjects, now);
   if (retryAfterSeconds > 0) {
-    await forget(entries); // a refused attempt is not a guess
+    await deleteSignInFailures(entries); // a refused attempt is not a guess
     return { refused: "too_many", retryAfterSeconds };
   }
-  const row = await findPassword.first(pool, { email });
+  const rows = await findPassword.all(pool, { email });
+  const row = rows[0];
   const isRight = await isPassword(credentials.password, row?.password_hash ?? null);
   if (!row || !isRight) return { refused: "wrong", retryAfterSeconds: null };
-  await forget(entries);
+  await deleteSignInFailures(entries);
   // Only the account's failures are cleared. The network keeps its own: one good account must not cover
   // guesses at others.
   await forgetSubject(accountOf(email));

@@ -1,6 +1,6 @@
 import { sealContent } from "@/server/domain/content";
 import type { First, Holder } from "@/server/domain/envelope";
-import { BOUNDS, type Bounds, refuseWork } from "@/server/domain/plans";
+import { ADMISSION_LIMITS, type AdmissionLimits, refuseWork } from "@/server/domain/plans";
 import { pinnedBulk, type pinnedBulkLater } from "@/server/generated/schema";
 import { keepConnection, pool } from "@/server/platform/db";
 import { bool, column, int4, maybe, pick, text, texts, timestamptz } from "@/server/sql/column";
@@ -22,7 +22,7 @@ export type BulkAdmission = Omit<
   expires_at: Date | null;
   shared: { id: string; content: string; sha256: string };
   items: ItemAdmission[];
-} & Bounds;
+} & AdmissionLimits;
 
 export type ItemAdmission = Pick<
   PinnedRow,
@@ -60,7 +60,7 @@ const insertWhole = statement("bulk.insert", {
     shared_content: text,
     shared_sha256: text,
     shared_byte_length: int4,
-    ...pick(BOUNDS, "most_inferences"),
+    ...pick(ADMISSION_LIMITS, "most_inferences"),
   },
   row: pick(pinnedBulk, "id"),
   prepared: true,

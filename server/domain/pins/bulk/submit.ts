@@ -1,6 +1,6 @@
 import { setImmediate } from "node:timers/promises";
 import type { PinnedBulk, PinnedBulkRequest } from "@/server/contract/pinned";
-import { type Admission, access, personBehind } from "@/server/domain/access";
+import { access, type DeferredAccess, personBehind } from "@/server/domain/access";
 import { isKeptSealed } from "@/server/domain/content";
 import type { Ctx } from "@/server/domain/ctx";
 import { admitOnce, keptUntil, type SentKey, settleKey } from "@/server/domain/envelope";
@@ -74,7 +74,7 @@ export async function acceptBulk(
 async function admissionOf(
   ctx: Ctx,
   request: PinnedBulkRequest,
-  project: Admission,
+  project: DeferredAccess,
   { spelling, hash, retryOf }: { spelling: string | null; hash: string; retryOf: string | null },
 ): Promise<BulkAdmission> {
   const { environment } = project;

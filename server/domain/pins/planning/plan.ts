@@ -1,7 +1,7 @@
 import type { ProjectAccess } from "@/server/domain/access";
 import { checkGuardrail } from "@/server/domain/budgets";
 import { PRICING_VERSION, priceAtMost } from "@/server/domain/catalog";
-import { isKeptSealed, type KeptContent, toKept } from "@/server/domain/content";
+import { isKeptSealed, type KeptContent, toContentRow } from "@/server/domain/content";
 import { keptMs, keptUntil } from "@/server/domain/envelope";
 import { limitOf } from "@/server/domain/plans";
 import {
@@ -230,7 +230,7 @@ function checkCeilings(maximumMicros: Micros, { execution, budget }: SharedReque
 
 /** Prepares content to be stored from now on, under the retention of its plan. */
 export const keptUnder = (plan: PinnedPlan, content: string, now: Date): KeptContent =>
-  toKept(
+  toContentRow(
     content,
     isKeptSealed(plan.dataClassification, plan.retentionRequirement),
     keptUntil(plan.contentKeptMs, now),

@@ -12,7 +12,7 @@ import {
   PinnedRequest,
   PinnedSampling,
 } from "@/server/contract/pinned";
-import { checkCallerFields, given, refuseUnknown, said, toIssues } from "@/server/domain/envelope";
+import { checkCallerFields, given, refuseUnknown, said, toBodyIssues } from "@/server/domain/envelope";
 import type { Json } from "@/server/platform/durable/step";
 import { fail, ValidationFault } from "@/server/platform/errors/errors";
 import { canonicalHashInTurns, canonicalInTurns, canonicalText } from "@/server/platform/text/canonical";
@@ -55,7 +55,7 @@ function parse<R extends SharedRequest>(schema: z.ZodObject & z.ZodType<R>, raw:
     if (isObject(given)) refuseUnknown(given, `${path}.`, places);
   }
   const parsed = schema.safeParse(raw, { reportInput: true });
-  if (!parsed.success) throw new ValidationFault(toIssues(parsed.error));
+  if (!parsed.success) throw new ValidationFault(toBodyIssues(parsed.error));
   const request: R = parsed.data;
   checkCallerFields(request);
   refuseManaged(request);

@@ -9,15 +9,15 @@ import { opaqueOfCall, opaqueOfMessage } from "@/server/providers/opaque";
  */
 
 /** Members that a message returns to us besides its text and calls. */
-export type Brought = { id?: string | undefined; members: Opaque };
+export type ReturnedMembers = { id?: string | undefined; members: Opaque };
 
 /**
  * Reads the opaque members of a message. Undefined unless its own id or that of one of its calls has a tag.
  */
-export function broughtMessage(
+export function readReturnedMembers(
   { id, ...members }: Record<string, unknown>,
   calls: readonly { id: string }[],
-): Brought | undefined {
+): ReturnedMembers | undefined {
   const own = typeof id === "string" && tagOf(id) !== null ? id : undefined;
   if (own === undefined && !calls.some((call) => tagOf(call.id) !== null)) return undefined;
   const opaque = opaqueOfMessage(members);
@@ -25,13 +25,13 @@ export function broughtMessage(
 }
 
 /** Adds the opaque members to a tool call whose id has a tag. */
-export function broughtCall(call: ToolCall, members: Record<string, unknown>): ToolCall {
+export function withReturnedMembers(call: ToolCall, members: Record<string, unknown>): ToolCall {
   const opaque = tagOf(call.id) === null ? undefined : opaqueOfCall(members);
   return opaque ? { ...call, opaque } : call;
 }
 
 /** Returns the execution whose answer contains a call with this id; null if the id has no tag. */
-export function answerNamed(id: string): string | null {
+export function executionOfCall(id: string): string | null {
   const tag = tagOf(id);
   return tag && `${PREFIXES.job}_${tag.execution}`;
 }

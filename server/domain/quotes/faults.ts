@@ -2,18 +2,18 @@ import { CapabilityFault, InputFault } from "@/server/capabilities/define";
 import { type ErrorCode, Fault, isErrorCode, ValidationFault } from "@/server/platform/errors/errors";
 
 /** Runs a pure function of a capability and turns its refusals into faults. */
-export function asFault<T>(work: () => T): T {
+export function withFaults<T>(work: () => T): T {
   try {
     return work();
   } catch (cause) {
-    throw toRefusal(cause);
+    throw toRequestFault(cause);
   }
 }
 
 /**
  * Turns a capability's refusal into a fault, or into a 422 at its field. Returns any other error unchanged.
  */
-export function toRefusal(cause: unknown): unknown {
+export function toRequestFault(cause: unknown): unknown {
   if (cause instanceof CapabilityFault) return toFault(cause);
   if (cause instanceof InputFault)
     return new ValidationFault([{ loc: ["body", ...cause.field], msg: cause.message, type: "value_error" }]);
