@@ -240,10 +240,10 @@ describe("imports flow one way", () => {
     ).toEqual([]);
   });
 
-  test("the core of executions names neither jobs nor pins, and reaches them through the driver that it is handed", () => {
+  test("the core of executions names neither jobs nor pins, and reaches them through the store that it is handed", () => {
     const named = (text: string) => /["'`](@\/server\/domain|\.\.)\/(jobs|pins)\b/.test(text);
     const core = sources.filter((file) => isWithin(file, "server/domain/executions"));
-    expect(core).toContain("server/domain/executions/turn.ts");
+    expect(core).toContain("server/domain/executions/apply.ts");
     expect(core.filter((file) => named(textOf.get(file) ?? ""))).toEqual([]);
     expect(named('await import("@/server/domain/jobs")')).toBe(true);
   });
@@ -255,6 +255,15 @@ describe("imports flow one way", () => {
     expect(valuesOf("decide")).toEqual([`${core}/call-outcome`, `${core}/outcomes`]);
     expect(valuesOf("call-outcome")).toEqual([`${core}/outcomes`]);
     expect(textOf.get(`${core}/decide.ts`)).not.toMatch(/\bawait\b|\bDate\.now\b|new Date\(|Math\.random/);
+  });
+
+  test("every end of an execution is sealed and written by the core, in one order, through the store of its noun", () => {
+    const filesWith = (pattern: RegExp) =>
+      sources.filter((file) => isWithin(file, "server/domain") && pattern.test(textOf.get(file) ?? ""));
+    expect(filesWith(/\bstore\.(seal|finish|late)\(/)).toEqual(["server/domain/executions/apply.ts"]);
+    const stores = ["server/domain/jobs/ending/end.ts", "server/domain/pins/end.ts"];
+    expect(filesWith(/import \{[^}]*\bfinish\b[^}]*\} from "[^"]*transitions/)).toEqual(stores);
+    expect(filesWith(/\bawait seal(Receipt|Record)\(/)).toEqual(stores);
   });
 
   test("endpoints and routers know the domain, not the database, providers or each other", () => {

@@ -15,8 +15,22 @@ export const DECISION_FAULTS: Fault[] = [
   {
     name: "sent-request-is-put-back-by-a-stopping-process",
     file,
-    find: 'return isSent ? { to: "ended", ending: failed("lost", LOST, observed) } : { to: "queued" };',
-    replace: 'return { to: "queued" };',
+    find: 'if (isSent) return { to: "ended", ending: failed("lost", LOST, observed) };',
+    replace: "",
+    caughtBy,
+  },
+  {
+    name: "awaited-work-is-put-back-by-a-stopping-process",
+    file,
+    find: "return facts.isAwaited\n            ?",
+    replace: "return facts.isTaken\n            ?",
+    caughtBy,
+  },
+  {
+    name: "awaited-work-under-a-handle-is-polled-by-no-one",
+    file,
+    find: 'ending: facts.isAwaited ? failed("lost", TAKEN, lost) : null',
+    replace: "ending: null",
     caughtBy,
   },
   {

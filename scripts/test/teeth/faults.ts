@@ -221,7 +221,7 @@ export const FAULTS: Fault[] = [
   {
     name: "fence-not-checked",
     file: "server/domain/jobs/transitions/finish.ts",
-    find: "(input.fence IS NULL OR job.fence = input.fence) AND ",
+    find: "job.fence = input.fence AND ",
     replace: "",
     caughtBy: "server/domain/jobs/running/recovery.db.test.ts",
   },

@@ -59,6 +59,8 @@ export type Ending = {
   /** Further details of the error, as its row in the error table allows. */
   details?: Record<string, Json>;
   said?: ProviderSaid;
+  /** The beginning of an answer that was cut off, stored so that it can be read. */
+  partial?: TextOutput;
   /** How this installation made the files. */
   media?: Record<string, Json>;
   /** The provider's files are stored, but this installation still has to process them. */
@@ -71,12 +73,7 @@ export type Ending = {
 export type NewEnding = Ending & { kind: OutcomeKind };
 
 /** The ending of a call without a result. */
-export type Failed = NewEnding & {
-  state: "failed";
-  code: ErrorCode | null;
-  /** The beginning of an answer that was cut off, stored so that it can be read. */
-  partial?: TextOutput;
-};
+export type Failed = NewEnding & { state: "failed"; code: ErrorCode | null };
 
 /** Nothing ran: the request may be sent again within the admission deadline. */
 export type Refused = {
@@ -167,6 +164,10 @@ export const resultOf = ({
 /** True if nothing was sent for a reason of ours: the idempotency key is free again. */
 export const freesKey = ({ kind }: Pick<Ending, "kind">): boolean =>
   kind !== null && rowOf(kind).freesKey === true;
+
+/** True if a cancel ended the call: only a job that is to be canceled ends like this. */
+export const isCancel = ({ kind }: Pick<Ending, "kind">): boolean =>
+  kind === "canceled" || kind === "canceled_unsent";
 
 /** A complete answer that cannot be used. The provider did the work, so a known cost is charged. */
 export const unusable = (message: string, observed: Observed, code: ErrorCode = "PROVIDER_ERROR"): Failed =>

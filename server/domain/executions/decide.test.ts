@@ -10,6 +10,7 @@ const facts: Facts = {
   waits: { since: now, until: at(1_000) },
   limit: { of: "execution", message: "Too late." },
   isTaken: false,
+  isAwaited: false,
   canFallBack: false,
 };
 const bySubmission: Partial<Facts> = { limit: { of: "submission", message: "Too late." } };
@@ -39,7 +40,21 @@ test("an answer is stored, and work that the provider accepted is polled later",
   } as const;
   expect(decideOn(answer)).toEqual({ to: "answered", answer });
   const pending = { state: "pending", handle: "h", pollAfterMs: 500 } as const;
-  expect(decideOn(pending)).toEqual({ to: "taken", pending });
+  expect(decideOn(pending)).toEqual({ to: "taken", pending, ending: null });
+});
+
+test("an execution whose caller waits keeps the handle of accepted work, and ends as lost or as never sent instead of waiting for another process", () => {
+  const isAwaited = true;
+  const pending = { state: "pending", handle: "h", pollAfterMs: 500 } as const;
+  expect(decideOn(pending, { isAwaited })).toMatchObject({
+    to: "taken",
+    pending,
+    ending: { kind: "lost", settlement: "ambiguous", observed: lost },
+  });
+  expect(decideOn(aborted("shutdown", false), { isAwaited })).toMatchObject({
+    to: "ended",
+    ending: { kind: "stopped_unsent", settlement: "released", observed: nothingSent },
+  });
 });
 
 test("a failure of any kind ends the execution unchanged", () => {

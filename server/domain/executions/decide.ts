@@ -19,7 +19,7 @@ import { rowOf } from "./outcomes";
 
 /*
  * The decisions about an execution, as pure functions: they wait for nothing and read no clock. `apply`
- * (turn.ts) has the driver of a job or a pinned execution store each decision about a call.
+ * (apply.ts) has the store of a job or of a pinned execution write each decision about a call down.
  */
 
 /** The facts that a decision needs besides the outcome of the call. */
@@ -33,6 +33,8 @@ export type Facts = {
   limit: { of: "execution" | "submission"; message: string };
   /** The provider works on it under a handle, so another process can poll for the result. */
   isTaken: boolean;
+  /** A caller waits for this process, so no other process and no later turn continues the execution. */
+  isAwaited: boolean;
   /** The call requested a cheaper tier and may be sent again on the standard tier. */
   canFallBack: boolean;
 };
@@ -44,7 +46,8 @@ export type Transition<A> =
   | { to: "waiting"; afterMs: number; refused: Refused }
   /** Sent again on the standard tier, because the provider refused the cheaper one. */
   | { to: "standard"; refused: Failed }
-  | { to: "taken"; pending: Pending }
+  /** `ending`: the end of an execution that is not polled; null if it is. */
+  | { to: "taken"; pending: Pending; ending: Failed | null }
   /** Put back for another process, because this one stops and nothing was sent. */
   | { to: "queued" }
   /**
@@ -68,7 +71,7 @@ export function decide<A extends { state: "succeeded" } = Answer>(
     case "succeeded":
       return { to: "answered", answer: outcome };
     case "pending":
-      return { to: "taken", pending: outcome };
+      return { to: "taken", pending: outcome, ending: facts.isAwaited ? failed("lost", TAKEN, lost) : null };
     case "failed":
       return facts.canFallBack && isTierRefused(outcome)
         ? { to: "standard", refused: outcome }
@@ -77,7 +80,7 @@ export function decide<A extends { state: "succeeded" } = Answer>(
       return afterRefusal(facts, outcome, backoff);
     case "aborted": {
       const isSent = outcome.submission !== "not_attempted";
-      const observed = isSent ? lostAfter(nothingSent) : nothingSent;
+      const observed = isSent ? lost : nothingSent;
       switch (outcome.why) {
         case "lease_lost":
           return { to: "left", isUnsent: !isSent };
@@ -87,11 +90,19 @@ export function decide<A extends { state: "succeeded" } = Answer>(
           return isSent ? { to: "ended", ending: timedOut(facts) } : afterUnsentDeadline(facts, backoff);
         case "shutdown":
           if (facts.isTaken) return { to: "left", isUnsent: false };
-          return isSent ? { to: "ended", ending: failed("lost", LOST, observed) } : { to: "queued" };
+          if (isSent) return { to: "ended", ending: failed("lost", LOST, observed) };
+          return facts.isAwaited
+            ? { to: "ended", ending: failed("stopped_unsent", STOPPED, nothingSent) }
+            : { to: "queued" };
       }
     }
   }
 }
+
+/** The provider can still be asked for the cost, by the stored handle. */
+const TAKEN = "The provider accepted the work and will answer later. Use a durable job for this model.";
+export const STOPPED = "The process that ran this stopped.";
+const lost = lostAfter(nothingSent);
 
 /** A 400 that cost nothing may reject only the cheaper tier, not the request. */
 const isTierRefused = ({ settlement, observed }: Failed) =>

@@ -1,3 +1,4 @@
+export { apply, end, type Next, type Store } from "./apply";
 export { refuseInternally, send } from "./call";
 export {
   type AbortReason,
@@ -10,11 +11,13 @@ export {
   failed,
   freesKey,
   type Gate,
+  isCancel,
   LOST,
   lostAfter,
   type NewEnding,
   type NoAnswer,
   nothingSent,
+  type Pending,
   type ProviderSaid,
   resultOf,
   unavailable,
@@ -25,8 +28,17 @@ export { awaitFirst, failUnknown, faultOf, nextStepOf, saidUnasked, unsentFault,
 export { CHARGED, type Chargeable, chargeOf, holdFor, PROVIDER_COST } from "./charge";
 export type { Call } from "./classify";
 export { type Clock, clockOf, sleep } from "./clock";
-export { CANCELED, decideAbandoned, decideTurn, decideUnstored, endingFound, type Found } from "./decide";
-export { finishOnce, writeSurely } from "./end";
+export {
+  CANCELED,
+  decide,
+  decideAbandoned,
+  decideTurn,
+  decideUnstored,
+  endingFound,
+  type Facts,
+  type Found,
+  STOPPED,
+} from "./decide";
 export { askedOf, estimatedUsage } from "./estimated-usage";
 export {
   goodFrom,
@@ -38,8 +50,7 @@ export {
   releaseAllLeases,
 } from "./leases";
 export { type Books, booksOf, type CallMoney, type ExecutionMoney, moneyOf, usageOf } from "./money";
-export { type OutcomeKind, rowOf, type Settlement } from "./outcomes";
+export { backoffOf, type OutcomeKind, rowOf, type Settlement } from "./outcomes";
 export { accountOf, DIFFERS, pollCall, streamCall, submitCall, type Work } from "./port-sender";
 export { type Pass, reapsUntil } from "./reaping";
-export { apply, type Driver } from "./turn";
 export { correctUnsent, forgetUnsent, isKnownUnsent } from "./unsent";

@@ -161,7 +161,7 @@ export const isSealedOf = (job: Pick<JobRow, "data_classification" | "retention_
  * The parts of an attempt's ending that have no column, so that another process can end the job from the rows
  * alone.
  */
-export type StoredOutcome = Omit<Ending, "state" | "kind" | "observed" | "said"> &
+export type StoredOutcome = Omit<Ending, "state" | "kind" | "observed" | "said" | "partial"> &
   Pick<Ending["observed"], "estimated" | "submissions"> & {
     outcome: Ending["state"];
     /** The tier that ran; absent if no answer reported it. */

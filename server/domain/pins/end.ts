@@ -1,22 +1,20 @@
 import type { PinnedOutput, PinnedRecord } from "@/server/contract/pinned-records";
 import { ledgerAccount } from "@/server/domain/budgets";
-import type { KeptContent } from "@/server/domain/content";
 import {
   booksOf,
   type Clock,
-  type Ending,
-  finishOnce,
   freesKey,
   moneyOf,
   type NewEnding,
   rowOf,
-  writeSurely,
+  sleep,
 } from "@/server/domain/executions";
-import type { Sealed } from "@/server/domain/receipts";
 import { pinnedRecord } from "@/server/generated/schema";
 import { pool } from "@/server/platform/db";
 import type { Json } from "@/server/platform/durable/step";
+import { isDatabaseOutage } from "@/server/platform/errors/outage";
 import { newId, receiptIdOf } from "@/server/platform/ids";
+import { log } from "@/server/platform/log/log";
 import { canonicalText } from "@/server/platform/text/canonical";
 import { pick } from "@/server/sql/column";
 import { statement } from "@/server/sql/statement";
@@ -41,20 +39,6 @@ export type Held = {
 /** A complete answer. */
 export type Whole = { output: PinnedOutput; native: Json };
 
-/** An ended execution, as it was stored. */
-export type Finished = {
-  state: "ended";
-  code: string | null;
-  submission: PinnedAttemptRow["submission"];
-  /** The record as callers see it, composed on demand. */
-  record(): PinnedRecord;
-  /**
-   * Parts of a failure that only this answer shows and no record stores: the provider's reply, and when to
-   * retry.
-   */
-  shownOnce: Pick<Ending, "said" | "details">;
-};
-
 /** The terms in which a pinned record reports an outcome. */
 export function wordsOf({ kind, code }: Pick<NewEnding, "kind" | "code">) {
   const { pinned, settlement, submission, isSafe } = rowOf(kind);
@@ -69,96 +53,133 @@ export function wordsOf({ kind, code }: Pick<NewEnding, "kind" | "code">) {
 }
 
 /**
- * Ends an execution: status, last submission, record, content, hold and ledger in one statement. Null if
- * another end came first or the lease was lost; an answer that did arrive is then kept as a correction.
+ * Stores the end of a pinned execution: status, last submission, record, content, hold and ledger in one
+ * statement. An answer that arrives after another end is kept as a correction. `clocks` is absent if no
+ * process saw the execution from its start.
  */
-export async function finishPinned(
+export function storeOf(
   held: Held,
-  ending: NewEnding,
   { answer = null, clocks }: { answer?: Whole | null; clocks?: Clocks } = {},
-): Promise<Finished | null> {
-  const { row, plan, clock } = held;
-  const now = clock.now();
-  const { observed } = ending;
+) {
+  async function* ends(ending: NewEnding) {
+    yield prepare({ ...held, answer, ending, now: held.clock.now() }, clocks);
+  }
+  return { ends, seal, finish: write, late };
+}
+
+/** The end of a pinned execution as it is written, with its money, its content and its submissions. */
+export type PinEnd = ReturnType<typeof prepare>;
+export type SealedPin = Awaited<ReturnType<typeof seal>>;
+
+function prepare(
+  facts: Held & { answer: Whole | null; ending: NewEnding; now: Date },
+  clocks: Clocks = clocksOf(facts, facts.now),
+) {
+  const { row, plan, ending, answer, now } = facts;
   const { status, code, settlement, isSafe } = wordsOf(ending);
   const { provider, model } = plan.pin;
   const { maximum_micros: maximumMicros } = row;
   const priced = { ...plan, maximumMicros, maximumUpstreamMicros: maximumMicros };
-  const { costMicros, usage, estimated } = observed;
+  const { costMicros, usage, estimated } = ending.observed;
   const money = moneyOf(priced, [
     { provider, settlement, costMicros, usage, isPartial: estimated === "partial" },
   ]);
   const books = booksOf(priced, money, ledgerAccount(row.organization_id, null), `${provider}/${model}`);
-  const attempts = held.attempts.map((each) => (each.ended_at ? each : closed(each, ending, now)));
+  const attempts = facts.attempts.map((each) => (each.ended_at ? each : closed(each, ending, now)));
   const error = code === null ? null : { code, message: ending.message ?? code };
-  const content = contentOf(held, answer, now);
-  const record = await finishOnce({
-    mode: "pinned",
-    status,
-    code,
-    seal: () =>
-      sealRecord({
-        row,
-        plan,
-        status,
-        error,
-        attempts,
-        outputHash: content.outputHash,
-        nativeResponseHash: content.nativeHash,
-        finishReason: answer?.output.finishReason ?? null,
-        observed,
-        costMicros: books.costMicros,
-        holdState: books.holdState,
-        price: targetOf(plan)?.model.price ?? null,
-        clocks: clocks ?? clocksOf(held, now),
-        safelyRetryable: isSafe,
-        completedAt: now,
-      }),
-    write: (sealed) => {
-      const item: Finish = {
-        pinnedId: row.id,
-        fence: row.fence,
-        to: status,
-        now,
-        attempt: attempts.find((_, place) => held.attempts[place]?.ended_at === null) ?? null,
-        error_code: error?.code ?? null,
-        error,
-        safely_retryable: isSafe,
-        frees_key: freesKey(ending) && submissionOf(held.attempts) !== "attempted",
-        actual_micros: books.costMicros,
-        usage,
-        receipt_id: receiptIdOf(row.id),
-        record: sealed,
-        output: content.output,
-        native: content.native,
-        hold: books.hold,
-        transaction_id: newId("transaction"),
-        pricing_version: plan.pricingVersion,
-        postings: books.postings,
-      };
-      return writeSurely(
-        clock,
-        row.id,
-        async () => (await finish(item)) || isWritten(item.receipt_id, sealed),
-      );
-    },
-    tooLate: async () => {
-      if (answer) await keepLateAnswer(row, { status, code, observed }, content, now);
-    },
-  });
-  if (!record) return null;
-  return {
-    state: "ended",
-    code,
-    submission: submissionOf(attempts),
-    record: () =>
-      toRecord(record, {
-        output: answer?.output ?? null,
-        ...(content.native && answer ? { native: answer.native } : {}),
-        corrections: [],
-      }),
-    shownOnce: ending,
+  const content = contentOf(plan, answer, now);
+  const submission = submissionOf(attempts);
+  const counted = { mode: "pinned", status, code };
+  return { ...facts, ...counted, isSafe, books, ended: attempts, submission, error, content, clocks };
+}
+
+const seal = async (end: PinEnd) => ({
+  ...end,
+  record: await sealRecord({
+    row: end.row,
+    plan: end.plan,
+    status: end.status,
+    error: end.error,
+    attempts: end.ended,
+    outputHash: end.content.outputHash,
+    nativeResponseHash: end.content.nativeHash,
+    finishReason: end.answer?.output.finishReason ?? null,
+    observed: end.ending.observed,
+    costMicros: end.books.costMicros,
+    holdState: end.books.holdState,
+    price: targetOf(end.plan)?.model.price ?? null,
+    clocks: end.clocks,
+    safelyRetryable: end.isSafe,
+    completedAt: end.now,
+  }),
+});
+
+function write({
+  row,
+  plan,
+  clock,
+  attempts,
+  ended,
+  ending,
+  books,
+  content,
+  ...end
+}: SealedPin): Promise<boolean> {
+  const receiptId = receiptIdOf(row.id);
+  const item: Finish = {
+    pinnedId: row.id,
+    fence: row.fence,
+    to: end.status,
+    now: end.now,
+    attempt: ended.find((_, place) => attempts[place]?.ended_at === null) ?? null,
+    error_code: end.code,
+    error: end.error,
+    safely_retryable: end.isSafe,
+    frees_key: freesKey(ending) && submissionOf(attempts) !== "attempted",
+    actual_micros: books.costMicros,
+    usage: ending.observed.usage,
+    receipt_id: receiptId,
+    record: end.record,
+    output: content.output,
+    native: content.native,
+    hold: books.hold,
+    transaction_id: newId("transaction"),
+    pricing_version: plan.pricingVersion,
+    postings: books.postings,
   };
+  return writeSurely(clock, row.id, async () => (await finish(item)) || isWritten(receiptId, end.record));
+}
+
+async function late({ row, answer, status, code, ending, content, now }: PinEnd): Promise<void> {
+  if (answer) await keepLateAnswer(row, { status, code, observed: ending.observed }, content, now);
+}
+
+/** The record as callers see it. */
+export const recordOf = ({ record, answer, content }: SealedPin): PinnedRecord =>
+  toRecord(record, {
+    output: answer?.output ?? null,
+    ...(content.native && answer ? { native: answer.native } : {}),
+    corrections: [],
+  });
+
+/** Waits between retries while the database is unreachable: the result has been paid for. */
+const OUTAGE_WAITS_MS = [500, 1_000, 2_000, 4_000, 8_000];
+
+/**
+ * Retries a write during a database outage, because its data is stored nowhere else. Throws any other error,
+ * and the outage itself after the last wait.
+ */
+async function writeSurely(clock: Clock, id: string, write: () => Promise<boolean>): Promise<boolean> {
+  for (let tried = 0; ; tried++) {
+    try {
+      return await write();
+    } catch (cause) {
+      const waitMs = OUTAGE_WAITS_MS[tried];
+      if (waitMs === undefined || !isDatabaseOutage(cause)) throw cause;
+      log.warn({ err: cause, executionId: id, tried }, "the end of an execution could not be written yet");
+      await sleep(clock, waitMs);
+    }
+  }
 }
 
 /** Closes a submission in the terms of pinned records. */
@@ -169,24 +190,17 @@ export function closed(attempt: PinnedAttemptRow, ending: NewEnding, now: Date):
 }
 
 /** Durations computed from the rows, for an execution that no process saw from its start. */
-const clocksOf = ({ row, attempts }: Held, now: Date): Clocks => ({
+const clocksOf = ({ row, attempts }: Pick<Held, "row" | "attempts">, now: Date): Clocks => ({
   retryWaitMs: waitsBetween(attempts),
   providerExecutionMs: null,
   wallClockMs: Math.max(0, now.getTime() - startOf(row).getTime()),
 });
 
-type EndContent = {
-  output: KeptContent | null;
-  outputHash: string | null;
-  native: KeptContent | null;
-  nativeHash: string | null;
-};
-
 /**
  * The hashes of an answer and the content to store. The vendor's response is stored only if the caller
  * requested it.
  */
-function contentOf({ plan }: Held, answer: Whole | null, now: Date): EndContent {
+function contentOf(plan: PinnedPlan, answer: Whole | null, now: Date) {
   if (!answer) return { output: null, outputHash: null, native: null, nativeHash: null };
   const kept = (value: Json) => keptUnder(plan, canonicalText(value), now);
   const output = kept(answer.output);
@@ -205,5 +219,5 @@ const findWritten = statement("pinned_record.find.written", {
 });
 
 /** True if a statement whose answer was lost wrote this record. */
-const isWritten = async (receiptId: string, { hash }: Sealed): Promise<boolean> =>
+const isWritten = async (receiptId: string, { hash }: SealedPin["record"]): Promise<boolean> =>
   (await findWritten.count(pool, { id: receiptId, hash })) > 0;

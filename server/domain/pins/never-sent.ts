@@ -1,11 +1,11 @@
 import { readAmbiguous, resolve } from "@/server/domain/budgets";
 import { systemCtx } from "@/server/domain/ctx";
-import { type Clock, correctUnsent, failed, nothingSent, unavailable } from "@/server/domain/executions";
+import { type Clock, correctUnsent, end, failed, nothingSent, unavailable } from "@/server/domain/executions";
 import { pinnedExecution } from "@/server/generated/schema";
 import { pool } from "@/server/platform/db";
 import { int4, text } from "@/server/sql/column";
 import { statement } from "@/server/sql/statement";
-import { closed, finishPinned } from "./end";
+import { closed, storeOf } from "./end";
 import { attemptsOf } from "./read";
 import type { PinnedRow } from "./rows";
 import { endAttempt, requeue } from "./transitions";
@@ -46,7 +46,8 @@ async function endUnsent(clock: Clock, row: PinnedRow): Promise<boolean> {
   const attempts = (await attemptsOf([row.id])).get(row.id) ?? [];
   if (row.plan !== null) {
     const how = unavailable("The database did not answer in time.");
-    return (await finishPinned({ row, plan: row.plan, attempts, clock }, how)) !== null;
+    const store = storeOf({ row, plan: row.plan, attempts, clock });
+    return (await end(store, how)).written !== undefined;
   }
   const how = failed("canceled_unsent", null, nothingSent);
   for (const attempt of attempts.filter(({ ended_at }) => ended_at === null))

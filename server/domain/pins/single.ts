@@ -25,6 +25,7 @@ import { newId, receiptIdOf } from "@/server/platform/ids";
 import { failpoint } from "@/server/platform/settings/failpoint";
 import { sha256Hex } from "@/server/platform/text/canonical";
 import { LARGE, turn } from "@/server/platform/time/turn";
+import { recordOf } from "./end";
 import { neverSent } from "./never-sent";
 import { keptUnder, type Planned, planPinned } from "./planning/plan";
 import { identityHashOf, parsePinned, requestHasher } from "./planning/request";
@@ -185,11 +186,12 @@ async function carry({
       lease,
       clock,
     });
-    if (result.state === "unsent") throw unsent(id);
-    if (result.state !== "ended")
+    if (result.state === "ended" && result.isUnsent) throw unsent(id);
+    if (result.state !== "ended" || !result.written)
       return unknown(id, "This execution was ended by another process before its answer arrived.");
-    const record = result.record();
-    const { said, details } = result.shownOnce;
+    const record = recordOf(result.written);
+    // Only this answer shows the provider's reply and when to retry; no record stores them.
+    const { said, details } = result.written.ending;
     const { principal_kind } = admission;
     const shown = saidUnasked({ principal_kind, data_classification: plan.dataClassification }, said);
     if (record.error) throw toFault(record.error, record, withSaid(details, shown).details);

@@ -2,6 +2,7 @@ import type { Ctx } from "@/server/domain/ctx";
 import {
   clockOf,
   decideAbandoned,
+  end,
   failed,
   LEASE_MS,
   leaseOwner,
@@ -19,7 +20,7 @@ import { abandonedBefore, leaseFor } from "@/server/sql/leases";
 import { statement } from "@/server/sql/statement";
 import { SCOPE } from "@/server/sql/tenant";
 import { wakeAgain } from "./bulk";
-import { finishPinned } from "./end";
+import { storeOf } from "./end";
 import { attemptsOf } from "./read";
 import { type PinnedAttemptRow, type PinnedRow, submissionOf } from "./rows";
 import { requeue } from "./transitions";
@@ -108,5 +109,5 @@ async function endAbandoned(
 ): Promise<void> {
   const plan = row.plan ?? row.bulk_plan;
   if (!plan) throw new Error("an execution has no plan");
-  await finishPinned({ row, plan, attempts, clock: clockOf(ctx) }, ending);
+  await end(storeOf({ row, plan, attempts, clock: clockOf(ctx) }), ending);
 }

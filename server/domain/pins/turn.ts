@@ -4,15 +4,20 @@ import type { OpenAccount } from "@/server/domain/connections";
 import {
   type AbortReason,
   apply,
-  type Driver,
+  backoffOf,
+  decide,
   type Ending,
+  end,
+  type Facts,
   failed,
   type Lease,
   type NewEnding,
+  type Next,
   type NoAnswer,
   nothingSent,
   refuseInternally,
   resultOf,
+  type Store,
   send,
   sleep,
   unusable,
@@ -26,7 +31,7 @@ import { answerFlaw, sha256Hex } from "@/server/platform/text/canonical";
 import { wholeValue } from "@/server/platform/text/whole-text";
 import type { Tier } from "@/server/providers/define";
 import { type PinSent, sendPin } from "@/server/providers/pins";
-import { closed, type Finished, finishPinned, type Held, type Whole } from "./end";
+import { closed, type Held, type PinEnd, type SealedPin, storeOf, type Whole } from "./end";
 import { neverSent } from "./never-sent";
 import { accountOf, type Target, targetOf } from "./planning/target";
 import {
@@ -52,14 +57,12 @@ export type Work = Held & {
 };
 
 /**
- * `lost`: the new holder ends the execution. `stopped`: `mayGoOn` or a shutdown stopped an item before the
- * vendor answered any submission, and its row is still running. `unsent`: another process has the execution,
- * and its rows are corrected.
+ * `stopped`: `mayGoOn` or a shutdown stopped an item before the vendor answered any submission, and its row is
+ * still running. Nothing is written if another process has the execution.
  */
-export type Result = Finished | { state: "lost" | "stopped" | "unsent" };
-type Next = Result | { state: "again"; afterMs: number };
+type Result = Extract<Next<SealedPin>, { state: "ended" }> | { state: "stopped" };
 
-const LOST_LEASE: Result = { state: "lost" };
+const LOST = { state: "ended" } as const;
 
 /**
  * Runs an execution to its end. Every submission is stored before its first byte can leave. A request that
@@ -81,43 +84,44 @@ async function carryOn(work: Work): Promise<Result> {
   const { attempts } = work;
   let retryWaitMs = waitsBetween(attempts);
   let providerExecutionMs: number | null = null;
-  const end = async (ending: NewEnding, answer: Whole | null = null): Promise<Result> => {
+  const ending = (answer: Whole | null = null) => {
     const wallClockMs = Math.round(headStartMs + clock.elapsedMs() - beganAt);
     const clocks = { retryWaitMs: Math.round(retryWaitMs), providerExecutionMs, wallClockMs };
-    return (await finishPinned({ row, plan, attempts, clock }, ending, { answer, clocks })) ?? LOST_LEASE;
+    return storeOf({ row, plan, attempts, clock }, { answer, clocks });
   };
+  const refuse = (message: string) => end(ending(), failed("unsendable", message, nothingSent));
   const target = targetOf(plan);
   const bytes = target && bytesOf(target, work.content, plan.tier);
-  if (!target || !bytes) return end(unsent("This installation no longer has the pinned provider or model."));
+  if (!target || !bytes) return refuse("This installation no longer has the pinned provider or model.");
   const sentHash = sha256Hex(bytes);
 
   /** `attempt`: the open submission; null if none could be begun. */
-  const driverOf = (attempt: PinnedAttemptRow | null): Driver<Answered, Next> => {
+  const leased = (attempt: PinnedAttemptRow | null): Store<Answered, PinEnd, SealedPin> => {
     /** Nothing ran: the same bytes may be sent again. */
-    const release = async (ending: NewEnding, afterMs: number): Promise<Next> => {
-      if (!attempt) return { state: "again", afterMs };
+    const release = async (ending: NewEnding): Promise<boolean> => {
+      if (!attempt) return true;
       const ended = closed(attempt, ending, clock.now());
       attempts[attempts.length - 1] = ended;
-      const isHeld = await endAttempt({ pinnedId: row.id, fence: row.fence, attempt: ended });
-      return isHeld ? { state: "again", afterMs } : LOST_LEASE;
+      return endAttempt({ pinnedId: row.id, fence: row.fence, attempt: ended });
     };
     return {
+      ...ending(),
       now: clock.now,
       called: calledBy(target, plan),
-      facts: factsOf(work),
-      keep: (answered) => end(...endingOf(answered)),
-      end,
-      release: ({ reason, observed }, waitMs) => release(failed(reason, null, observed), waitMs),
-      putBack: () => release(failed("canceled_unsent", null, nothingSent), 0),
-      taken: () => Promise.reject(new Error("a pinned call is never pending")),
-      fallBack: () => Promise.reject(new Error("a pinned call is only sent on its own tier")),
-      leave: () => LOST_LEASE,
-      async leaveUnsent() {
-        await neverSent(clock, row);
-        return { state: "unsent" };
+      answer(answered) {
+        const [own, whole] = endingOf(answered);
+        return end(ending(whole), own);
       },
+      release: ({ reason, observed }) => release(failed(reason, null, observed)),
+      requeue: async () =>
+        (await release(failed("canceled_unsent", null, nothingSent))) ? { state: "again", afterMs: 0 } : LOST,
+      keepHandle: () => Promise.reject(new Error("a pinned call is never pending")),
+      standard: () => Promise.reject(new Error("a pinned call is only sent on its own tier")),
+      correctUnsent: () => neverSent(clock, row),
     };
   };
+  const settle = (attempt: PinnedAttemptRow | null, outcome: Answered | NoAnswer) =>
+    apply(leased(attempt), decide(factsOf(work), outcome, backoffOf));
 
   let attemptId = newId("attempt");
   const open = async () => {
@@ -129,22 +133,22 @@ async function carryOn(work: Work): Promise<Result> {
     return { account, attempt };
   };
 
-  const turn = async (): Promise<Next> => {
+  const turn = async (): Promise<Result | Next<SealedPin>> => {
     const { aborted, reason } = lease.signal;
-    if (aborted && reason === ("lease_lost" satisfies AbortReason)) return LOST_LEASE;
+    if (aborted && reason === ("lease_lost" satisfies AbortReason)) return LOST;
     if (aborted || work.mayGoOn?.() === false) {
       if (row.bulk_id !== null && submissionOf(attempts) === "not_attempted") return { state: "stopped" };
-      return end(unsent("The execution was stopped before the provider accepted it."));
+      return refuse("The execution was stopped before the provider accepted it.");
     }
     /** Before anything leaves, a database outage is waited out like an unreachable provider. */
     const opened = await open().catch((cause) => {
       if (!isDatabaseOutage(cause)) throw cause;
       return refuseInternally({ attemptId: row.id }, cause, UNREADABLE);
     });
-    if (opened === "lost") return LOST_LEASE;
+    if (opened === "lost") return LOST;
     if (opened === "unconnected")
-      return end(unsent("The provider account of this execution is no longer connected."));
-    if ("state" in opened) return apply(driverOf(null), opened);
+      return refuse("The provider account of this execution is no longer connected.");
+    if ("state" in opened) return settle(null, opened);
     const { account, attempt } = opened;
     attempts.push(attempt);
     const sentAt = clock.elapsedMs();
@@ -154,7 +158,7 @@ async function carryOn(work: Work): Promise<Result> {
       providerExecutionMs = Math.round(clock.elapsedMs() - sentAt);
     failpoint("after-answer");
     if (outcome.state === "retryable" && outcome.reason === "capacity") work.onCapacity?.();
-    return apply(driverOf(attempt), outcome);
+    return settle(attempt, outcome);
   };
   return untilEnded<Result>(turn, async (ms) => {
     const from = clock.elapsedMs();
@@ -163,16 +167,21 @@ async function carryOn(work: Work): Promise<Result> {
   });
 }
 
-/** A pinned call is never pending and uses only its own tier. */
-function factsOf(held: Held): Driver<Answered, Next>["facts"] {
+/**
+ * A pinned call is never pending and uses only its own tier. Stopped before it was sent, its next turn decides
+ * whether it ends.
+ */
+function factsOf(held: Held): Facts {
   const since = startOf(held.row);
   return {
+    now: held.clock.now(),
     waits: { since, until: new Date(since.getTime() + admissionMs(held)) },
     limit: {
       of: "submission",
       message: `The provider did not answer within ${held.plan.limits.timeoutSeconds} seconds.`,
     },
     isTaken: false,
+    isAwaited: false,
     canFallBack: false,
   };
 }
@@ -259,9 +268,6 @@ async function submit(
   const { providerFingerprint } = sent;
   return { state: "succeeded", sent, observed: { ...observed, providerFingerprint } };
 }
-
-/** An end before anything ran, so posting the request again is safe. */
-const unsent = (message: string) => failed("unsendable", message, nothingSent);
 
 const UNREADABLE = "The database could not be reached before the request was sent.";
 

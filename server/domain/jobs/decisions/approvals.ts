@@ -3,6 +3,7 @@ import type { Job, JobApproveBody } from "@/server/contract/jobs";
 import { access, type ProjectAccess, personBehind } from "@/server/domain/access";
 import { type AuditRow, auditRow } from "@/server/domain/audit";
 import type { Ctx } from "@/server/domain/ctx";
+import { end } from "@/server/domain/executions";
 import { requireFeature } from "@/server/domain/plans";
 import { pool } from "@/server/platform/db";
 import type { Json } from "@/server/platform/durable/step";
@@ -11,7 +12,7 @@ import { type Micros, microsToUsd, usdToMicros } from "@/server/platform/money";
 import { plainJson } from "@/server/platform/text/json";
 import { DAY_MS } from "@/server/platform/time/units";
 import { wake } from "../admission/dispatch";
-import { finishUnleased } from "../ending/end";
+import { unleased } from "../ending/end";
 import { foundEnding } from "../ending/ending";
 import { get } from "../reading/get";
 import { attemptOf, findJob, type JobRow, type StoredApproval } from "../rows";
@@ -135,14 +136,11 @@ export async function requireDecider(ctx: Ctx, job: JobRow, feature: PlanFeature
     fail("AuthorizationFailed", "You submitted this job, so someone else must decide on it.");
 }
 
-/**
- * Cancels a job on which no one decided in time, with its own error code. Returns false like
- * `finishUnleased`.
- */
-export async function expireApproval(ctx: Ctx, job: JobRow): Promise<boolean> {
+/** Cancels a job on which no one decided in time, with its own error code. */
+export async function expireApproval(ctx: Ctx, job: JobRow): Promise<void> {
   const attempt = await attemptOf(job);
   const why = { code: "ApprovalExpired", message: "The job was not approved before its deadline." };
-  return finishUnleased(ctx, job, attempt, { to: "canceled", ending: foundEnding(attempt, why) });
+  await end(unleased(ctx, job, attempt, { isCanceled: true }), foundEnding(attempt, why));
 }
 
 /**
@@ -225,13 +223,11 @@ export async function reject(ctx: Ctx, jobId: string): Promise<Job> {
   const job = await findToDecide(ctx, jobId, "reject");
   if (job.status !== "awaiting_approval" || !job.approval) return decidedBefore(ctx, job, "rejected");
   const attempt = await attemptOf(job);
-  const isDone = await finishUnleased(ctx, job, attempt, {
-    to: "canceled",
-    ending: foundEnding(attempt, { code: "ApprovalRejected", message: "The job was rejected." }),
-    before: [{ type: "job.rejected", payload: decisionPayload(ctx, {}) }],
-    audit: decisionOn(ctx, job, "job.rejected"),
-  });
-  if (!isDone) return reject(ctx, jobId);
+  const ending = foundEnding(attempt, { code: "ApprovalRejected", message: "The job was rejected." });
+  const before = [{ type: "job.rejected", payload: decisionPayload(ctx, {}) }];
+  const audit = decisionOn(ctx, job, "job.rejected");
+  const { written } = await end(unleased(ctx, job, attempt, { isCanceled: true, before, audit }), ending);
+  if (!written) return reject(ctx, jobId);
   return get(ctx, jobId, "approvals:write");
 }
 

@@ -2,17 +2,18 @@ import type { AttentionItem, Job } from "@/server/contract/jobs";
 import { access } from "@/server/domain/access";
 import type { Ctx } from "@/server/domain/ctx";
 import { systemCtx } from "@/server/domain/ctx";
+import { end } from "@/server/domain/executions";
 import { pool } from "@/server/platform/db";
 import { fail } from "@/server/platform/errors/errors";
 import { microsToUsd } from "@/server/platform/money";
 import { wake } from "../admission/dispatch";
-import { finishUnleased, writeEnding } from "../ending/end";
+import { unleased } from "../ending/end";
 import { endingOf, foundEnding } from "../ending/ending";
 import { get } from "../reading/get";
 import { type AttemptRow, artifactsOf, attemptOf, type JobRow } from "../rows";
 import { toOutput } from "../running/output";
 import { findSetAside, forgetSetAside } from "../running/set-aside";
-import { readJob, storedInputHash } from "../running/work";
+import { readJob } from "../running/work";
 import { move } from "../transitions/moves";
 import { decisionOn } from "./approvals";
 
@@ -96,23 +97,13 @@ export async function acceptAsIs(ctx: Ctx, jobId: string): Promise<Job> {
       "RetryNotSafe",
       "The output of this stage is not the requested output. Retry the step, or fail or cancel the job.",
     );
-  const now = ctx.now();
   const { isSetAside: _, unprocessed, ...ending } = endingOf(attempt);
-  const fresh = unprocessed ? null : toOutput(job, (await contentOf(job)).typedOutput, [], now);
-  await writeEnding({
-    job,
-    inputHash: await storedInputHash(job.id),
-    engine: null,
-    attempt,
-    ending,
-    kept: fresh ? { output: fresh, artifacts: [] } : { outputHash: null, artifacts: await artifactsOf(job) },
-    from: ["needs_attention"],
-    fence: job.fence,
-    asRead: true,
-    canceled: false,
-    audit: decisionOn(ctx, job, "job.attention_accepted"),
-    now,
-  });
+  const fresh = unprocessed ? null : toOutput(job, (await contentOf(job)).typedOutput, [], ctx.now());
+  const kept = fresh
+    ? { output: fresh, artifacts: [] }
+    : { outputHash: null, artifacts: await artifactsOf(job) };
+  const audit = decisionOn(ctx, job, "job.attention_accepted");
+  await end(unleased(ctx, job, attempt, { isCanceled: false, kept, audit }), ending);
   await forgetSetAside(job.id);
   return view(ctx, jobId);
 }
@@ -122,11 +113,9 @@ export async function failWaiting(ctx: Ctx, jobId: string): Promise<Job> {
   const { job, attempt } = await findWaiting(ctx, jobId);
   const message =
     "The provider's work is paid for, but a later step kept failing, and an operator ended the job.";
-  await finishUnleased(ctx, job, attempt, {
-    to: "failed",
-    ending: foundEnding(attempt, { code: "failed", message }),
-    audit: decisionOn(ctx, job, "job.attention_failed"),
-  });
+  const audit = decisionOn(ctx, job, "job.attention_failed");
+  const ending = foundEnding(attempt, { code: "failed", message });
+  await end(unleased(ctx, job, attempt, { isCanceled: false, audit }), ending);
   return view(ctx, jobId);
 }
 

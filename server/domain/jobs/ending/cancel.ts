@@ -1,13 +1,13 @@
 import type { Job } from "@/server/contract/jobs";
 import { access } from "@/server/domain/access";
 import type { Ctx } from "@/server/domain/ctx";
-import { CANCELED } from "@/server/domain/executions";
+import { CANCELED, end } from "@/server/domain/executions";
 import { requireFeature } from "@/server/domain/plans";
 import { fail } from "@/server/platform/errors/errors";
 import { get } from "../reading/get";
 import { attemptOf, findJob } from "../rows";
 import { transition } from "../transitions/moves";
-import { finishUnleased } from "./end";
+import { unleased } from "./end";
 import { foundEnding } from "./ending";
 
 /**
@@ -21,7 +21,7 @@ export async function cancel(ctx: Ctx, jobId: string): Promise<Job> {
   const now = ctx.now();
   if (job.status === "queued" || job.status === "awaiting_approval" || job.status === "needs_attention") {
     const attempt = await attemptOf(job);
-    await finishUnleased(ctx, job, attempt, { to: "canceled", ending: foundEnding(attempt, CANCELED) });
+    await end(unleased(ctx, job, attempt, { isCanceled: true }), foundEnding(attempt, CANCELED));
   }
   if (job.status === "running") {
     await transition({

@@ -1,4 +1,5 @@
 import type { Charge } from "@/server/contract/charge";
+import type { JobStatus } from "@/server/contract/jobs";
 import type { AuditRow } from "@/server/domain/audit";
 import { ledgerAccount } from "@/server/domain/budgets";
 import { SANDBOX } from "@/server/domain/catalog";
@@ -7,15 +8,14 @@ import {
   booksOf,
   type CallMoney,
   type Ending,
-  finishOnce,
   freesKey,
+  isCancel,
   moneyOf,
   usageOf,
 } from "@/server/domain/executions";
 import { sealReceipt } from "@/server/domain/receipts";
 import { newId } from "@/server/platform/ids";
 import { countExposure, countUnknownFinish } from "@/server/platform/log/metrics";
-import type { Micros } from "@/server/platform/money";
 import { chargeOfJob, heldFor, toArtifactRef } from "../reading/view";
 import {
   type ArtifactRow,
@@ -26,99 +26,27 @@ import {
   payloadsOf,
   tierToAsk,
 } from "../rows";
-import { storedEvents } from "../running/output";
+import { storedEvents, toOutput } from "../running/output";
 import { type LoadedWork, storedInputHash, type Turn } from "../running/work";
 import { type Finish, finish } from "../transitions/finish";
 import type { NewEvent } from "../transitions/moves";
 import { callOf, settleLateAnswer } from "./after-end";
-import { endingOf, freshIn, type Kept, type Next, NOTHING, toAttemptUpdate, warningsOf } from "./ending";
+import { endingOf, freshIn, type Kept, NOTHING, toAttemptUpdate, warningsOf } from "./ending";
 import { toPayload } from "./provider-said";
 
-/**
- * Ends an execution under this worker's lease. `capability` is absent if the request can no longer be read.
- * `known` is the content; null reads what was stored before.
- */
-export async function finishLeased(
-  {
-    ctx,
-    work: { job, inputHash, capability },
-    row,
-    lease: { fence },
-  }: Pick<Turn, "ctx"> & {
-    work: Pick<LoadedWork, "job"> & Partial<Pick<LoadedWork, "capability">> & { inputHash: string | null };
-    row: AttemptRow | null;
-    lease: Pick<Turn["lease"], "fence">;
-  },
-  ending: Ending,
-  known: Kept | null = NOTHING,
-  from: ("running" | "canceling")[] = ["running", "canceling"],
-): Promise<Next> {
-  const kept = known ?? (await readKept(job));
-  const execute = capability?.execute;
-  const engine = execute && "local" in execute ? execute.engine : null;
-  const now = ctx.now();
-  // A cancel that arrived in the meantime wins: the job ends as canceled, and the cost of the call still
-  // counts.
-  for (const status of from) {
-    const isCanceled = status === "canceling";
-    const facts = { job, inputHash, engine, attempt: row, kept, ending, fence, now };
-    if (await writeEnding({ ...facts, from: [status], canceled: isCanceled }))
-      return { state: "ended", written: { ending, kept, isCanceled } };
-  }
-  return { state: "ended" };
-}
-
-async function readKept(job: JobRow): Promise<Kept> {
-  const [artifacts, payloads] = await Promise.all([artifactsOf(job), payloadsOf(job)]);
-  return { artifacts, outputHash: payloads.find(({ kind }) => kind === "output")?.sha256 ?? null };
-}
-
-/**
- * Ends an execution that no worker holds: it is queued, waits for a person, or was left by its worker. A
- * stored answer settles its call; a call that may have run without an answer stays ambiguous. False if
- * something happened to the job since it was read; nothing was written then.
- */
-export async function finishUnleased(
-  ctx: Ctx,
-  job: JobRow,
-  attempt: AttemptRow | null,
-  {
-    to,
-    ...end
-  }: Pick<EndingFacts, "ending" | "before" | "audit" | "reapUntil"> & { to: "failed" | "canceled" },
-): Promise<boolean> {
-  const [inputHash, kept] = await Promise.all([
-    storedInputHash(job.id),
-    attempt?.answer ? readKept(job) : NOTHING,
-  ]);
-  return writeEnding({
-    job,
-    inputHash,
-    engine: null,
-    attempt,
-    kept,
-    from: [job.status],
-    fence: job.fence,
-    asRead: true,
-    canceled: to === "canceled",
-    ...end,
-    now: ctx.now(),
-  });
-}
-
-export type EndingFacts = {
+/** The terms on which the end of a job may be written, besides its ending. */
+type Terms = {
   job: JobRow;
   inputHash: string | null;
   engine: string | null;
   attempt: AttemptRow | null;
-  ending: Ending;
   kept: Kept;
-  /** The job must have one of these statuses and this fence; null matches any fence. */
-  from: Finish["from"];
-  fence: number | null;
+  /** The job must have this status and this fence. */
+  from: JobStatus;
+  fence: number;
   /** Writes only if nothing happened to the job since it was read; for callers that do not hold its lease. */
   asRead?: boolean;
-  canceled: boolean;
+  isCanceled: boolean;
   /** Events before the end event, written in the same statement. */
   before?: NewEvent[];
   /** Audit entries of the decision that ends the job. */
@@ -129,102 +57,190 @@ export type EndingFacts = {
 };
 
 /**
- * Ends an execution: writes status, receipt, hold, ledger, events and new content in one statement. False if
- * another end came first or the lease is lost.
+ * Stores the end of an execution under this worker's lease. `capability` is absent if the request can no
+ * longer be read. `kept` is the content; null reads what was stored before. A cancel that arrived in the
+ * meantime wins: the job ends as canceled, and the cost of the call still counts.
  */
-export async function writeEnding(facts: EndingFacts): Promise<boolean> {
-  const { job, attempt, ending, kept, now } = facts;
-  const fresh = freshIn(kept);
-  const isTest = job.provider === SANDBOX;
+export function leased(
+  {
+    ctx,
+    work: { job, inputHash, capability },
+    row,
+    lease: { fence },
+  }: Pick<Turn, "ctx"> & {
+    work: Pick<LoadedWork, "job"> & Partial<Pick<LoadedWork, "capability">> & { inputHash: string | null };
+    row: AttemptRow | null;
+    lease: Pick<Turn["lease"], "fence">;
+  },
+  { kept, from }: { kept?: Kept | null; from?: ("running" | "canceling")[] } = {},
+) {
+  const execute = capability?.execute;
+  const engine = execute && "local" in execute ? execute.engine : null;
+  async function* ends(ending: Ending) {
+    const content = kept === undefined ? partOf(job, ending, ctx.now()) : (kept ?? (await readKept(job)));
+    const terms = { job, inputHash, engine, attempt: row, kept: content, fence, now: ctx.now() };
+    for (const status of from ?? (isCancel(ending) ? CANCELING : ["running", ...CANCELING]))
+      yield prepare({ ...terms, from: status, isCanceled: status === "canceling" }, ending);
+  }
+  return { ends, ...WRITING };
+}
+
+const CANCELING = ["canceling" as const];
+
+/** The content of an ending whose answer was cut off. */
+function partOf(job: JobRow, { partial }: Ending, now: Date): Kept {
+  return partial ? { output: toOutput(job, partial, [], now), artifacts: [] } : NOTHING;
+}
+
+async function readKept(job: JobRow): Promise<Kept> {
+  const [artifacts, payloads] = await Promise.all([artifactsOf(job), payloadsOf(job)]);
+  return { artifacts, outputHash: payloads.find(({ kind }) => kind === "output")?.sha256 ?? null };
+}
+
+/**
+ * Stores the end of an execution that no worker holds: it is queued, waits for a person, or was left by its
+ * worker. A stored answer settles its call; a call that may have run without an answer stays ambiguous.
+ * Nothing is written if something happened to the job since it was read.
+ */
+export function unleased(
+  ctx: Ctx,
+  job: JobRow,
+  attempt: AttemptRow | null,
+  {
+    kept: known = attempt?.answer ? null : NOTHING,
+    ...more
+  }: Pick<Terms, "isCanceled" | "before" | "audit" | "reapUntil"> & { kept?: Kept | null },
+) {
+  async function* ends(ending: Ending) {
+    const [inputHash, kept] = await Promise.all([storedInputHash(job.id), known ?? readKept(job)]);
+    const read = { job, inputHash, engine: null, attempt, kept, from: job.status, fence: job.fence };
+    yield prepare({ ...read, asRead: true, ...more, now: ctx.now() }, ending);
+  }
+  return { ends, ...WRITING };
+}
+
+/** The end of a job as it is written, with its calls, its money and its error. */
+export type JobEnd = Awaited<ReturnType<typeof prepare>>;
+
+async function prepare(terms: Terms, ending: Ending) {
+  const { job, attempt, kept } = terms;
   const isPaid = job.pricing.maximumMicros > 0;
-  const to = facts.canceled ? "canceled" : ending.state;
+  const status: Finish["to"] = terms.isCanceled ? "canceled" : ending.state;
   const earlier = await earlierOf(job, attempt);
   const calls = callsOf(earlier, attempt ?? job, ending);
   const money = moneyOf(job.pricing, calls);
   const funding = isPaid ? job.hold_funding : null;
   const payer = ledgerAccount(job.organization_id, funding);
   const books = booksOf(job.pricing, money, payer, `${job.provider}/${job.model}`);
+  const fresh = freshIn(kept);
   // Files that the stages stored belong to the job however it ends.
   const artifacts: ArtifactRow[] = job.pricing.stages
     ? [...(await artifactsOf(job)), ...(fresh?.artifacts ?? [])]
     : kept.artifacts;
-  const error = errorOf(facts);
-  const seal = () =>
-    sealReceipt({
-      job,
-      status: to,
-      inputHash: facts.inputHash,
-      outputHash: "output" in kept ? (kept.output?.sha256 ?? null) : kept.outputHash,
-      provider: job.provider || null,
-      model: job.model || null,
-      engine: facts.engine,
-      estimate: job.pricing,
-      completedAt: now,
-      artifacts: artifacts.map((row) => toArtifactRef(job.id, row, null)),
-      attempt: attempt && toReceiptAttempt(job, attempt, ending, now),
-      earlier: earlier.map((row) => toReceiptAttempt(job, row, endingOf(row), now)),
-      tier: ending.observed.tier,
-      usage: usageOf(calls),
-      finishReason: ending.finishReason,
-      media: ending.media ?? null,
-      error,
-      costMicros: books.costMicros,
-      isEstimated: isEstimated(ending, earlier),
-      charge: chargeOfJob(job, heldFor(job, money)),
-      feeMicros: books.feeMicros,
-      holdState: books.holdState,
-      funding,
-      isTest,
-    });
-  const write = (receipt: Finish["receipt"]) =>
-    finish({
-      jobId: job.id,
-      fence: facts.fence,
-      seen_event: facts.asRead ? job.last_event : null,
-      from: facts.from,
-      to,
-      now,
-      error_code: error?.code ?? null,
-      error: error && ending.details ? { ...error, details: ending.details } : error,
-      warnings: warningsOf(ending),
-      actual_micros: books.costMicros,
-      ...variantsOf(job, to, artifacts),
-      receipt,
-      hold: books.hold,
-      transaction_id: newId("transaction"),
-      postings: books.postings,
-      is_uncertain: to === "failed" && isUncertain(error?.code, ending.observed.submission),
-      attempt: fresh && attempt ? endOfAttempt(attempt, ending, now) : null,
-      output: fresh?.output ?? (ending.said ? toPayload(job, ending.said, now) : null),
-      artifacts: fresh?.artifacts ?? [],
-      audit: facts.audit ?? null,
-      frees_key: freesKey(ending) && to === "failed" && job.operation === "invoke",
-      reap_until: facts.reapUntil ?? null,
-      events: [
-        ...(facts.before ?? []),
-        ...storedEvents(fresh?.artifacts ?? []),
-        endEvent(to, error?.code, artifacts.length),
-        sealedEvent(receipt),
-      ],
-    });
-  const tooLate = async () => {
-    if (attempt && facts.fence !== null && !facts.asRead)
-      await settleLateAnswer(job, attempt.id, ending, now);
+  const error = errorOf(ending, terms.isCanceled);
+  const counted = { mode: job.mode, status, code: error?.code ?? null };
+  return {
+    ...terms,
+    ...counted,
+    ending,
+    isPaid,
+    earlier,
+    calls,
+    money,
+    funding,
+    books,
+    artifacts,
+    fresh,
+    error,
   };
-  const counted = { mode: job.mode, status: to, code: error?.code ?? null };
-  const receipt = await finishOnce({ ...counted, seal, write, tooLate });
-  if (receipt) countEnding(job, ending, isPaid && !isTest ? money.exposureMicros : 0);
-  return receipt !== null;
 }
+
+const seal = async (end: JobEnd) => ({ ...end, receipt: await sealReceipt(toReceiptFacts(end)) });
+
+function toReceiptFacts(end: JobEnd): Parameters<typeof sealReceipt>[0] {
+  const { job, attempt, ending, kept, earlier, money, books, now } = end;
+  return {
+    job,
+    status: end.status,
+    inputHash: end.inputHash,
+    outputHash: "output" in kept ? (kept.output?.sha256 ?? null) : kept.outputHash,
+    provider: job.provider || null,
+    model: job.model || null,
+    engine: end.engine,
+    estimate: job.pricing,
+    completedAt: now,
+    artifacts: end.artifacts.map((row) => toArtifactRef(job.id, row, null)),
+    attempt: attempt && toReceiptAttempt(job, attempt, ending, now),
+    earlier: earlier.map((row) => toReceiptAttempt(job, row, endingOf(row), now)),
+    tier: ending.observed.tier,
+    usage: usageOf(end.calls),
+    finishReason: ending.finishReason,
+    media: ending.media ?? null,
+    error: end.error,
+    costMicros: books.costMicros,
+    isEstimated: isEstimated(ending, earlier),
+    charge: chargeOfJob(job, heldFor(job, money)),
+    feeMicros: books.feeMicros,
+    holdState: books.holdState,
+    funding: end.funding,
+    isTest: isTest(job),
+  };
+}
+
+const isTest = ({ provider }: JobRow) => provider === SANDBOX;
+
+/** Writes status, receipt, hold, ledger, events and new content in one statement. */
+async function write(end: Awaited<ReturnType<typeof seal>>): Promise<boolean> {
+  const { job, attempt, ending, artifacts, books, error, fresh, receipt, status, now } = end;
+  const isWritten = await finish({
+    jobId: job.id,
+    fence: end.fence,
+    seen_event: end.asRead ? job.last_event : null,
+    from: [end.from],
+    to: status,
+    now,
+    error_code: end.code,
+    error: error && ending.details ? { ...error, details: ending.details } : error,
+    warnings: warningsOf(ending),
+    actual_micros: books.costMicros,
+    ...variantsOf(job, status, artifacts),
+    receipt,
+    hold: books.hold,
+    transaction_id: newId("transaction"),
+    postings: books.postings,
+    is_uncertain: status === "failed" && isUncertain(error?.code, ending.observed.submission),
+    attempt: fresh && attempt ? endOfAttempt(attempt, ending, now) : null,
+    output: fresh?.output ?? (ending.said ? toPayload(job, ending.said, now) : null),
+    artifacts: fresh?.artifacts ?? [],
+    audit: end.audit ?? null,
+    frees_key: freesKey(ending) && status === "failed" && job.operation === "invoke",
+    reap_until: end.reapUntil ?? null,
+    events: [
+      ...(end.before ?? []),
+      ...storedEvents(fresh?.artifacts ?? []),
+      endEvent(status, error?.code, artifacts.length),
+      sealedEvent(receipt),
+    ],
+  });
+  if (isWritten) countEnding(end);
+  return isWritten;
+}
+
+async function late({ job, attempt, asRead, ending, now }: JobEnd): Promise<void> {
+  if (attempt && !asRead) await settleLateAnswer(job, attempt.id, ending, now);
+}
+
+const WRITING = { seal, finish: write, late };
 
 /** True if at least one cost is our own estimate. */
 const isEstimated = (ending: Ending, earlier: AttemptRow[]) =>
   [ending, ...earlier.map(endingOf)].some(({ observed }) => observed.estimated !== undefined);
 
 /** Counts for operators: provider costs that no customer pays, and finish reasons that we do not know. */
-function countEnding({ provider, pricing }: JobRow, { unknownFinish }: Ending, exposureMicros: Micros): void {
-  if (unknownFinish !== undefined) countUnknownFinish(provider);
-  if (pricing.billingMode === "managed") countExposure(provider, exposureMicros);
+function countEnding({ job, ending, isPaid, money }: JobEnd): void {
+  if (ending.unknownFinish !== undefined) countUnknownFinish(job.provider);
+  if (job.pricing.billingMode === "managed")
+    countExposure(job.provider, isPaid && !isTest(job) ? money.exposureMicros : 0);
 }
 
 const endOfAttempt = (attempt: AttemptRow, ending: Ending, now: Date) => ({
@@ -232,12 +248,9 @@ const endOfAttempt = (attempt: AttemptRow, ending: Ending, now: Date) => ({
   submission_begun_at: attempt.submission_begun_at,
 });
 
-function errorOf({
-  ending: { code, message },
-  canceled,
-}: EndingFacts): { code: string; message: string } | null {
+function errorOf({ code, message }: Ending, isCanceled: boolean): { code: string; message: string } | null {
   if (code) return { code, message: message ?? code };
-  return canceled ? { code: "Cancelled", message: "The job was canceled." } : null;
+  return isCanceled ? { code: "Cancelled", message: "The job was canceled." } : null;
 }
 
 function endEvent(to: Finish["to"], code: string | undefined, artifactCount: number): NewEvent {

@@ -13,16 +13,6 @@ export const NOTHING = { output: null, artifacts: [] } satisfies Kept;
 /** Content to store together with its ending; null if it was stored before. */
 export const freshIn = (kept: Kept): Omit<StoredAnswer, "attempt"> | null => ("output" in kept ? kept : null);
 
-/** The result of one turn, for the worker that holds the execution. */
-export type Next =
-  /**
-   * `written`: the ending, and whether the job was canceled instead; absent if this turn wrote no end.
-   * `isUnsent`: this process had sent nothing.
-   */
-  | { state: "ended"; written?: { ending: Ending; kept: Kept; isCanceled: boolean }; isUnsent?: boolean }
-  | { state: "again"; afterMs: number }
-  | { state: "pending"; afterMs: number };
-
 /** The ending as its attempt stored it. Throws if the attempt has no answer. */
 export function endingOf(attempt: AttemptRow): Ending {
   if (!attempt.answer) throw new Error("the attempt has no stored answer");

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { ending, failed, unseen } from "@/server/domain/executions";
+import { end, ending, failed, unseen } from "@/server/domain/executions";
 import * as jobs from "@/server/domain/jobs";
 import { pool } from "@/server/platform/db";
 import { inlineStep, makeProject, rowsOf, startJob } from "@/testing/world";
@@ -7,8 +7,8 @@ import { admitted, PAST_LEASE_MS, QUESTION, submittedJob, takenJob } from "../ru
 import { attempt } from "../running/run";
 import { readJob } from "../running/work";
 import { keepHandle, releaseSubmission } from "../transitions/attempt";
-import { writeEnding } from "./end";
-import { endingOf, NOTHING, toStored } from "./ending";
+import { leased } from "./end";
+import { endingOf, toStored } from "./ending";
 
 test("a job that waits as long as its provider asked keeps its lease and can be canceled", async () => {
   const project = await makeProject();
@@ -60,18 +60,8 @@ test("managed work that cost more than its hold is charged the hold, and the ope
   const { jobId, started } = await takenJob(project);
   const job = (await readJob(jobId))!;
   const costMicros = job.pricing.maximumMicros + 1_000_000;
-  await writeEnding({
-    job,
-    inputHash: "",
-    engine: null,
-    attempt: null,
-    ending: ending("result", { ...unseen("attempted"), costMicros }, { state: "succeeded" }),
-    kept: NOTHING,
-    from: ["running"],
-    fence: started.fence,
-    canceled: false,
-    now: project.ctx.now(),
-  });
+  const turn = { ctx: project.ctx, work: { job, inputHash: "" }, row: null, lease: started };
+  await end(leased(turn), ending("result", { ...unseen("attempted"), costMicros }, { state: "succeeded" }));
   const { hold, ledger } = await rowsOf(jobId);
   const amountOf = (kind: string) =>
     ledger.find((entry) => "kind" in entry && entry.kind === kind)?.amount_micros ?? 0;

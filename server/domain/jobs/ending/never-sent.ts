@@ -1,7 +1,7 @@
 import { TERMINAL } from "@/server/contract/jobs";
 import { readAmbiguous } from "@/server/domain/budgets";
 import { type Ctx, systemCtx } from "@/server/domain/ctx";
-import { correctUnsent, unavailable } from "@/server/domain/executions";
+import { correctUnsent, end, unavailable } from "@/server/domain/executions";
 import { pool } from "@/server/platform/db";
 import { text } from "@/server/sql/column";
 import { statement } from "@/server/sql/statement";
@@ -10,7 +10,7 @@ import { readJob, storedInputHash } from "../running/work";
 import { releaseSubmission } from "../transitions/attempt";
 import { FREED_KEY } from "../transitions/finish";
 import { resolveAfterEnd } from "./after-end";
-import { finishLeased } from "./end";
+import { leased } from "./end";
 
 /** An execution that this process never sent, by its claim and the attempt that it was about to make. */
 type Unsent = {
@@ -44,8 +44,7 @@ async function correct(ctx: Ctx, { jobId, fence, attemptId }: Unsent): Promise<b
   }
   const inputHash = await storedInputHash(jobId);
   const turn = { ctx, work: { job, inputHash }, row: attempt, lease: { fence } };
-  const next = await finishLeased(turn, unavailable(WHY));
-  return next.state === "ended" && next.written !== undefined;
+  return (await end(leased(turn), unavailable(WHY))).written !== undefined;
 }
 
 const WHY = "The database did not answer in time.";

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { checkLedger } from "@/server/domain/billing";
 import { systemCtx } from "@/server/domain/ctx";
-import { ending, jobLeases, rowOf, unseen } from "@/server/domain/executions";
+import { end, ending, jobLeases, rowOf, unseen } from "@/server/domain/executions";
 import * as jobs from "@/server/domain/jobs";
 import { createEndpoint } from "@/server/domain/webhooks";
 import { pool } from "@/server/platform/db";
@@ -14,8 +14,7 @@ import { PAST_LEASE_MS, QUESTION, submittedJob } from "../running/recovery.fixtu
 import { run } from "../running/run";
 import { loadWork, readJob } from "../running/work";
 import { settleLateAnswer } from "./after-end";
-import { writeEnding } from "./end";
-import { NOTHING } from "./ending";
+import { leased } from "./end";
 
 const operator = (project: TestProject) => systemCtx("admin", project.clock.now);
 
@@ -244,19 +243,9 @@ test("a late answer above the hold is charged the hold, a late refusal releases 
     const attempt = await attemptOf(job);
     await project.pass(PAST_LEASE_MS);
     await jobs.sweep(project.ctx, only(project));
-    const isWritten = await writeEnding({
-      job,
-      inputHash: "",
-      engine: null,
-      attempt,
-      ending: ending(kind, { ...unseen(rowOf(kind).submission), costMicros }),
-      kept: NOTHING,
-      from: ["running"],
-      fence: started.fence,
-      canceled: false,
-      now: project.ctx.now(),
-    });
-    expect(isWritten).toBe(false);
+    const turn = { ctx: project.ctx, work: { job, inputHash: "" }, row: attempt, lease: started };
+    const late = ending(kind, { ...unseen(rowOf(kind).submission), costMicros });
+    expect(await end(leased(turn), late)).toEqual({ state: "ended" });
     return (await rowsOf(jobId)).hold;
   };
   const above = await lateEnd("result", 1e9);

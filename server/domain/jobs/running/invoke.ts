@@ -9,7 +9,6 @@ import { OUTPUT_REMOVED } from "@/server/domain/content";
 import type { Ctx } from "@/server/domain/ctx";
 import type { SentKey } from "@/server/domain/envelope";
 import {
-  type Answer,
   awaitFirst,
   clockOf,
   type Ending,
@@ -18,6 +17,7 @@ import {
   freesKey,
   isKnownUnsent,
   jobLeases,
+  type Next,
   nothingSent,
   type ProviderSaid,
   resultOf,
@@ -34,25 +34,23 @@ import { isOutage } from "@/server/platform/errors/outage";
 import { receiptIdOf } from "@/server/platform/ids";
 import { log } from "@/server/platform/log/log";
 import { microsToUsd } from "@/server/platform/money";
-import { failpoint } from "@/server/platform/settings/failpoint";
 import { contentOf } from "@/server/platform/text/canonical";
 import { isObject } from "@/server/platform/text/json";
 import type { SubmissionState } from "@/server/providers/define";
 import { admit, type Fresh, toRow } from "../admission/admit";
 import type { Beside } from "../admission/submission";
-import { chargeOfCall, finishLeased } from "../ending/end";
-import { freshIn, type Kept, type Next, NOTHING, warningsOf } from "../ending/ending";
+import { chargeOfCall, type JobEnd } from "../ending/end";
+import { freshIn, NOTHING, warningsOf } from "../ending/ending";
 import { neverSent } from "../ending/never-sent";
 import { keptSaid } from "../ending/provider-said";
 import { resolutionOf } from "../reading/hints";
 import { chargeOfJob, heldFor } from "../reading/view";
 import { type AttemptRow, attemptOf, type JobRow, parseContent, payloadsOf } from "../rows";
 import type { Admission } from "../transitions/admission";
-import { keepAnswer } from "./keep-answer";
-import { keepFiles, toOutput } from "./output";
+import { unrecorded } from "./keep-answer";
 import { attempt } from "./run";
 import { runLocally, STREAM, submit } from "./turn";
-import { type LoadedWork, readJob, type Turn } from "./work";
+import { type LoadedWork, readJob } from "./work";
 
 function freshAttempt(admission: Admission): AttemptRow | null {
   if (!admission.attempt_id || !admission.started_at) return null;
@@ -158,7 +156,7 @@ async function execute(
     job,
     takesAsSaid,
   }: { prepared: Fresh; job: JobRow; takesAsSaid: boolean },
-): Promise<{ ending: Ending; kept: Kept } | null> {
+): Promise<Pick<JobEnd, "ending" | "kept"> | null> {
   const { route, call, material } = plan;
   const row = freshAttempt(admission);
   const ready = route && call ? { route, call, material } : null;
@@ -169,10 +167,10 @@ async function execute(
     inputHash: (await contentOf(input)).sha256,
     route: route ?? null,
     hasReader: false,
-    ...(ready ? { sync: { ready, takesAsSaid, waitsUntil: waitsUntil(job), keep: keepAtEnd } } : {}),
+    ...(ready ? { sync: { ready, takesAsSaid, waitsUntil: waitsUntil(job) } } : {}),
   };
   try {
-    const { isUnsent, written } = await untilEnded<Extract<Next, { state: "ended" }>>(
+    const { isUnsent, written } = await untilEnded<Extract<Next<JobEnd>, { state: "ended" }>>(
       async (turn) => {
         // Admission has begun the first submission. Only a provider's call takes another turn, so `row`
         // exists then.
@@ -205,9 +203,6 @@ async function execute(
   }
 }
 
-const unrecorded = (executionId: string): never =>
-  failUnknown(executionId, "The request was sent to the provider, and its result could not be recorded yet.");
-
 /**
  * The time until which a caller waits for a provider without capacity: the queue deadline of the request, but
  * never beyond its execution limit.
@@ -216,30 +211,11 @@ const waitsUntil = ({ created_at, queue_deadline_at, execution_seconds }: JobRow
   new Date(Math.min(queue_deadline_at.getTime(), created_at.getTime() + execution_seconds * 1000));
 
 /**
- * Stores the answer and the end in one statement. If our storage fails, the answer is kept like a durable
- * job's and another process continues with it, because paid work is never discarded.
- */
-async function keepAtEnd(turn: Turn, answer: Answer): Promise<Next> {
-  const { ctx, work } = turn;
-  failpoint("after-answer");
-  const now = ctx.now();
-  try {
-    const artifacts = await keepFiles(work.job, answer.files, now);
-    const fresh = { output: toOutput(work.job, answer.typedOutput, artifacts, now), artifacts };
-    return await finishLeased(turn, resultOf(answer), fresh);
-  } catch (cause) {
-    log.error({ err: cause, jobId: work.job.id }, "the answer of an execution could not be stored");
-    const next = await keepAnswer(turn, answer);
-    return next.state === "ended" ? { state: "ended" } : unrecorded(work.job.id);
-  }
-}
-
-/**
  * Returns a success as the wire's InvocationResult, and throws a failure as an error that names the record.
  */
 function toResult(
   job: JobRow,
-  { ending, kept }: { ending: Ending; kept: Kept },
+  { ending, kept }: Pick<JobEnd, "ending" | "kept">,
   warnings: Record<string, unknown>[],
   charge: Charge,
 ): InvocationResult {

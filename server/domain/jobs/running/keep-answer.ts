@@ -4,7 +4,10 @@ import {
   type Content,
   decideUnstored,
   type Ending,
+  end,
+  failUnknown,
   LEASE_MS,
+  type Next,
   resultOf,
 } from "@/server/domain/executions";
 import { jittered } from "@/server/platform/durable/retry";
@@ -13,8 +16,8 @@ import { isOutage } from "@/server/platform/errors/outage";
 import { log } from "@/server/platform/log/log";
 import { failpoint } from "@/server/platform/settings/failpoint";
 import { settleLateAnswer } from "../ending/after-end";
-import { finishLeased } from "../ending/end";
-import { endingOf, type Kept, type Next, NOTHING, toAnswer } from "../ending/ending";
+import { type JobEnd, leased } from "../ending/end";
+import { endingOf, type Kept, NOTHING, toAnswer } from "../ending/ending";
 import { type ArtifactRow, artifactsOf, attemptOf, UNPROCESSED } from "../rows";
 import { type StoredAnswer, storeAnswer } from "../transitions/answer";
 import { holdOn } from "../transitions/set-aside";
@@ -39,10 +42,32 @@ export const keepAnswer = (turn: Turn, answer: Answer) =>
   storeAndEnd(turn, resultOf(answer), answer, STORE_WAITS_MS);
 
 /**
+ * Stores the answer of a synchronous execution and its end in one statement. If our storage fails, the answer
+ * is kept like a durable job's and another process continues with it, because paid work is never discarded.
+ */
+export async function keepAtEnd(turn: Turn, answer: Answer): Promise<Next<JobEnd>> {
+  const { ctx, work } = turn;
+  failpoint("after-answer");
+  const now = ctx.now();
+  try {
+    const artifacts = await keepFiles(work.job, answer.files, now);
+    const fresh = { output: toOutput(work.job, answer.typedOutput, artifacts, now), artifacts };
+    return await end(leased(turn, { kept: fresh }), resultOf(answer));
+  } catch (cause) {
+    log.error({ err: cause, jobId: work.job.id }, "the answer of an execution could not be stored");
+    const next = await keepAnswer(turn, answer);
+    return next.state === "ended" ? { state: "ended" } : unrecorded(work.job.id);
+  }
+}
+
+export const unrecorded = (executionId: string): never =>
+  failUnknown(executionId, "The request was sent to the provider, and its result could not be recorded yet.");
+
+/**
  * Repeats the step that kept failing, with the answer that was set aside, because its wait has ended or an
  * operator requested it.
  */
-export async function storeSetAside(turn: Turn): Promise<Next> {
+export async function storeSetAside(turn: Turn): Promise<Next<JobEnd>> {
   const { ctx, work, row, lease } = turn;
   const content = await findSetAside(work.job.id);
   const { isSetAside: _, ...ending } = endingOf(row);
@@ -59,7 +84,7 @@ async function storeAndEnd(
   answered: Ending,
   content: Content,
   waitsMs: readonly number[],
-): Promise<Next> {
+): Promise<Next<JobEnd>> {
   const { ctx, work, row, lease } = turn;
   const isWhole = refinementOf(work) === null;
   const ending: Ending = isWhole ? answered : { ...answered, unprocessed: true };
@@ -124,7 +149,7 @@ async function afterFailure(
     kept: Kept | null;
     aside: Aside;
   },
-): Promise<Next | null> {
+): Promise<Next<JobEnd> | null> {
   const { ctx, row, lease } = turn;
   const { job } = turn.work;
   const held = { job, attemptId: row.id, fence: lease.fence };
@@ -144,12 +169,12 @@ async function afterFailure(
     if (isWaiting) return { state: "again", afterMs };
   }
   if (!(await keepAside(ctx, held, to.ending, to.aside)))
-    await finishLeased(turn, to.ending, to.kept, ["canceling"]);
+    await end(leased(turn, { kept: to.kept, from: ["canceling"] }), to.ending);
   return { state: "ended" };
 }
 
 /** The next turn starts at once. */
-const AGAIN: Next = { state: "again", afterMs: 0 };
+const AGAIN: Next<JobEnd> = { state: "again", afterMs: 0 };
 
 /** The files of the earlier stages, which are part of the job's output. */
 const filesBefore = async ({ job, stages }: LoadedWork): Promise<ArtifactRow[]> =>
@@ -166,14 +191,14 @@ function refinementOf({ capability, input, route }: LoadedWork) {
  * Ends a job whose answer is stored, after processing its files if they still need it. Without `kept`, the
  * content is read from the rows.
  */
-export async function endAnswered(turn: Turn, kept: Kept | null = null): Promise<Next> {
+export async function endAnswered(turn: Turn, kept: Kept | null = null): Promise<Next<JobEnd>> {
   const { ctx, work, row } = turn;
   const answered = endingOf(row);
   const refine = refinementOf(work);
   if (work.stage && work.job.status === "running" && !answered.unprocessed) return AGAIN;
   // No one waits for the files of a canceled job, so they stay unprocessed.
   if (!answered.unprocessed || !refine || work.job.status === "canceling")
-    return finishLeased(turn, answered, kept);
+    return end(leased(turn, { kept }), answered);
   const { unprocessed: _done, ...ending } = answered;
   for (let tried = 1; ; tried++) {
     try {
@@ -185,11 +210,11 @@ export async function endAnswered(turn: Turn, kept: Kept | null = null): Promise
         return AGAIN;
       }
       const fresh = { output: toOutput(work.job, typedOutput, artifacts, now), artifacts };
-      return await finishLeased(turn, { ...ending, ...(media ? { media } : {}) }, fresh);
+      return await end(leased(turn, { kept: fresh }), { ...ending, ...(media ? { media } : {}) });
     } catch (cause) {
       if (cause instanceof CapabilityFault && isErrorCode(cause.code)) {
         const { code, message } = cause;
-        return finishLeased(turn, { ...ending, state: "failed", code, message }, kept);
+        return end(leased(turn, { kept }), { ...ending, state: "failed", code, message });
       }
       log.error({ err: cause, jobId: work.job.id, tried }, "the files of an answer could not be processed");
       const next = await afterFailure(turn, cause, {

@@ -1,10 +1,9 @@
 import { expect, test, vi } from "vitest";
-import { ending, nothingSent } from "@/server/domain/executions";
+import { end, ending, nothingSent } from "@/server/domain/executions";
 import * as jobs from "@/server/domain/jobs";
 import { pool } from "@/server/platform/db";
 import { inlineStep, makeProject, rowsOf, startJob } from "@/testing/world";
-import { writeEnding } from "../ending/end";
-import { NOTHING } from "../ending/ending";
+import { unleased } from "../ending/end";
 import { storeAnswer } from "../transitions/answer";
 import { beginSubmission } from "../transitions/attempt";
 import { MOVES, transition } from "../transitions/moves";
@@ -134,20 +133,9 @@ test("a decision about a job is not written if the rows have changed since they 
   const move = { jobId, fence: started.fence, from: ["running" as const], now: project.ctx.now() };
   const event = { type: "job.queued", payload: { reason: "lease_lost" } };
   expect(await transition({ ...move, to: "queued", event, lastEvent: seen.last_event })).toBe(false);
-  const ended = await writeEnding({
-    job: seen,
-    inputHash: "",
-    engine: null,
-    attempt: null,
-    kept: NOTHING,
-    ending: ending("timed_out_unsent", nothingSent),
-    from: ["running"],
-    fence: started.fence,
-    asRead: true,
-    canceled: false,
-    now: project.ctx.now(),
-  });
-  expect(ended).toBe(false);
+  const store = unleased(project.ctx, seen, null, { isCanceled: false });
+  const { written } = await end(store, ending("timed_out_unsent", nothingSent));
+  expect(written).toBeUndefined();
 });
 
 test("one of many ends of the same job is written", async () => {
@@ -156,21 +144,13 @@ test("one of many ends of the same job is written", async () => {
   const job = (await readJob(jobId))!;
   const ends = await Promise.all(
     Array.from({ length: 20 }, (_, n) =>
-      writeEnding({
-        job,
-        inputHash: "",
-        engine: null,
-        attempt: null,
-        kept: NOTHING,
-        canceled: n % 2 === 0,
-        ending: ending("stopped_unsent", nothingSent, { code: n % 2 ? "QueueTimeout" : null }),
-        from: ["queued"],
-        fence: null,
-        now: project.ctx.now(),
-      }),
+      end(
+        unleased(project.ctx, job, null, { isCanceled: n % 2 === 0 }),
+        ending("stopped_unsent", nothingSent, { code: n % 2 ? "QueueTimeout" : null }),
+      ),
     ),
   );
-  expect(ends.filter(Boolean)).toHaveLength(1);
+  expect(ends.filter(({ written }) => written)).toHaveLength(1);
   const rows = await rowsOf(jobId);
   expect(rows.receipts).toHaveLength(1);
   expect(rows.events.filter((event) => /^job\.(failed|canceled)$/.test(event.type))).toHaveLength(1);

@@ -1,12 +1,11 @@
 import { expect, test } from "vitest";
-import { ending, nothingSent, releaseAllLeases } from "@/server/domain/executions";
+import { end, ending, nothingSent, releaseAllLeases } from "@/server/domain/executions";
 import * as jobs from "@/server/domain/jobs";
 import { pool } from "@/server/platform/db";
 import { env } from "@/server/platform/settings/env";
 import { DAY_MS, HOUR_MS } from "@/server/platform/time/units";
 import { inlineStep, makeProject, rowsOf, startJob } from "@/testing/world";
-import { writeEnding } from "../ending/end";
-import { NOTHING } from "../ending/ending";
+import { leased } from "../ending/end";
 import { frameWriter } from "../following/frames";
 import { readerOf } from "../following/reader";
 import { storeAnswer } from "../transitions/answer";
@@ -93,19 +92,10 @@ test("a worker whose lease was taken over writes nothing more", async () => {
   expect(
     await storeAnswer({ jobId, fence: first!.fence, now: project.ctx.now(), ...answerOf(first!.attemptId) }),
   ).toBe(false);
-  const ended = await writeEnding({
-    job: (await readJob(jobId))!,
-    inputHash: "",
-    engine: null,
-    attempt: null,
-    kept: NOTHING,
-    ending: ending("timed_out_unsent", nothingSent),
-    from: ["running"],
-    fence: first!.fence,
-    canceled: false,
-    now: project.ctx.now(),
-  });
-  expect(ended).toBe(false);
+  const job = (await readJob(jobId))!;
+  const turn = { ctx: project.ctx, work: { job, inputHash: "" }, row: null, lease: first! };
+  const { written } = await end(leased(turn), ending("timed_out_unsent", nothingSent));
+  expect(written).toBeUndefined();
   expect(
     await beginSubmission({
       tier: "standard",

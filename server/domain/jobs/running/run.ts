@@ -1,11 +1,11 @@
 import type { Ctx } from "@/server/domain/ctx";
-import { jobLeases, LEASE_MS, leaseOwner } from "@/server/domain/executions";
+import { end, jobLeases, LEASE_MS, leaseOwner, type Next } from "@/server/domain/executions";
 import { untilEnded } from "@/server/platform/durable/retry";
 import type { Step } from "@/server/platform/durable/step";
 import { newId } from "@/server/platform/ids";
 import { failpoint } from "@/server/platform/settings/failpoint";
-import { finishLeased } from "../ending/end";
-import { foundEnding, type Next, NOTHING } from "../ending/ending";
+import { type JobEnd, leased } from "../ending/end";
+import { foundEnding, NOTHING } from "../ending/ending";
 import { type AttemptRow, attemptById, attemptOf, type JobRow, workedFrom } from "../rows";
 import { type Claimed, claim, claimedBy } from "../transitions/claim";
 import { promoteQueued } from "./promote-queued";
@@ -42,7 +42,7 @@ export async function run(ctx: Ctx, jobId: string, step: Step): Promise<void> {
 
 /** A turn's outcome as the engine stores it, without the content of an ending. */
 type Stored = { state: "ended" } | { state: "again" | "pending"; afterMs: number };
-const stored = (next: Next): Stored => (next.state === "ended" ? { state: "ended" } : next);
+const stored = (next: Next<JobEnd>): Stored => (next.state === "ended" ? { state: "ended" } : next);
 
 type Begun = { started: Started; result: Stored };
 
@@ -98,7 +98,7 @@ export async function attempt(
   jobId: string,
   started: Started,
   { known = null, inHand }: { known?: Claimed | null | undefined; inHand?: LoadedWork | undefined } = {},
-): Promise<Next> {
+): Promise<Next<JobEnd>> {
   const askedAt = performance.now();
   const [loaded, claimed] = known
     ? [toLoaded(known), known.attempt]
@@ -127,7 +127,7 @@ export async function attempt(
     const unread = { code: "InternalFailure", message: "The request of this job can no longer be read." };
     const inputHash = await storedInputHash(jobId);
     const unreadTurn = { ctx, work: { job, inputHash }, row, lease };
-    return await finishLeased(unreadTurn, foundEnding(row, unread), row.answer ? null : NOTHING);
+    return await end(leased(unreadTurn, { kept: row.answer ? null : NOTHING }), foundEnding(row, unread));
   } finally {
     lease.release();
   }

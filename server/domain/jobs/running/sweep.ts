@@ -1,11 +1,13 @@
 import type { Ctx } from "@/server/domain/ctx";
 import {
   decideAbandoned,
+  end,
   failed,
   type NewEnding,
   nothingSent,
   type Pass,
   reapsUntil,
+  STOPPED,
 } from "@/server/domain/executions";
 import { notHeld } from "@/server/domain/restores";
 import { pool } from "@/server/platform/db";
@@ -13,7 +15,7 @@ import { log } from "@/server/platform/log/log";
 import { isAbandoned } from "@/server/sql/leases";
 import { resendDue } from "../admission/dispatch";
 import { expireApproval } from "../decisions/approvals";
-import { finishUnleased } from "../ending/end";
+import { unleased } from "../ending/end";
 import { foundEnding, foundOf } from "../ending/ending";
 import { attemptOf, type JobRow, workedFrom } from "../rows";
 import { requeue } from "../transitions/moves";
@@ -47,7 +49,7 @@ async function expireQueued(ctx: Ctx, now: Date, projectId: string | null): Prom
   const why = { code: "QueueTimeout", message: "The job was not started before its queue deadline." };
   await each(rows, async (job) => {
     const attempt = await attemptOf(job);
-    return finishUnleased(ctx, job, attempt, { to: "failed", ending: foundEnding(attempt, why) });
+    return end(unleased(ctx, job, attempt, { isCanceled: false }), foundEnding(attempt, why));
   });
 }
 
@@ -118,18 +120,16 @@ async function reap(
     case "queued":
       return requeue(ctx, job.id, job.fence, { lastEvent: job.last_event, reapUntil });
     case "ended":
-      return finishUnleased(ctx, job, attempt, {
-        to: isCanceling ? "canceled" : "failed",
-        ending: next.ending,
-        ...(is_abandoned ? { reapUntil } : {}),
-      });
+      return end(
+        unleased(ctx, job, attempt, { isCanceled: isCanceling, ...(is_abandoned ? { reapUntil } : {}) }),
+        next.ending,
+      );
   }
 }
 
 /** The ending of a job that lost its process before it was sent; null if the job returns to the queue. */
 function unsentEnding(job: JobRow, now: Date): NewEnding | null {
-  if (job.operation === "invoke")
-    return failed("stopped_unsent", "The process that ran this stopped.", nothingSent);
+  if (job.operation === "invoke") return failed("stopped_unsent", STOPPED, nothingSent);
   if (now.getTime() <= longestLife(job)) return null;
   const message = "The job was started several times and never reached its provider.";
   return failed("timed_out_unsent", message, nothingSent);

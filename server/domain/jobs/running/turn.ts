@@ -3,18 +3,23 @@ import {
   type Answer,
   accountOf,
   apply,
+  backoffOf,
   type CallOutcome,
   DIFFERS,
-  type Driver,
+  decide,
   decideTurn,
+  end,
+  type Facts,
+  type Failed,
   failed,
   forgetUnsent,
   type Gate,
   isKnownUnsent,
   LEASE_MS,
   leaseOwner,
-  lostAfter,
+  type Next,
   nothingSent,
+  type Pending,
   pollCall,
   streamCall,
   submitCall,
@@ -25,16 +30,15 @@ import { Fault, ValidationFault } from "@/server/platform/errors/errors";
 import { isDatabaseOutage } from "@/server/platform/errors/outage";
 import { failpoint } from "@/server/platform/settings/failpoint";
 import type { TextCall } from "@/server/providers/define";
-import { finishLeased } from "../ending/end";
-import { foundOf, type Next, NOTHING } from "../ending/ending";
+import { type JobEnd, leased } from "../ending/end";
+import { foundOf } from "../ending/ending";
 import { neverSent } from "../ending/never-sent";
 import { frameWriter } from "../following/frames";
 import { readerOf } from "../following/reader";
 import { type AttemptRow, tierToAsk } from "../rows";
 import { beginSubmission, fallBackToStandard, keepHandle, releaseSubmission } from "../transitions/attempt";
 import { requeue } from "../transitions/moves";
-import { endAnswered, keepAnswer, storeSetAside } from "./keep-answer";
-import { toOutput } from "./output";
+import { endAnswered, keepAnswer, keepAtEnd, storeSetAside } from "./keep-answer";
 import { runHere } from "./run-here";
 import { keptOf } from "./stages";
 import { makeReady, type ReadyWork, type Turn } from "./work";
@@ -48,7 +52,7 @@ const LOOK_AGAIN_MS = 100;
  * Makes one turn of a claimed execution. The rows decide whether to submit it, to ask the provider again, or
  * to end an answered one.
  */
-export async function advance(turn: Turn): Promise<Next> {
+export async function advance(turn: Turn): Promise<Next<JobEnd>> {
   const { job, capability } = turn.work;
   const isCanceling = job.status === "canceling";
   const step = decideTurn({
@@ -64,7 +68,7 @@ export async function advance(turn: Turn): Promise<Next> {
     case "answered":
       return endAnswered(turn);
     case "ended":
-      return finishLeased(turn, step.ending, NOTHING, isCanceling ? ["canceling"] : undefined);
+      return end(leased(turn), step.ending);
     case "here":
       return runLocally(turn);
     case "released":
@@ -82,7 +86,7 @@ export async function advance(turn: Turn): Promise<Next> {
 /**
  * Records a submission and sends it. If the rows have changed since they were read, another turn looks again.
  */
-async function begin(turn: ReadyTurn): Promise<Next> {
+async function begin(turn: ReadyTurn): Promise<Next<JobEnd>> {
   const { ctx, work, row, lease } = turn;
   const { job } = work;
   const begun = await beginSubmission({
@@ -99,7 +103,7 @@ async function begin(turn: ReadyTurn): Promise<Next> {
 }
 
 /** Sends a submission that is recorded as begun, and applies its outcome. */
-export async function submit(turn: ReadyTurn): Promise<Next> {
+export async function submit(turn: ReadyTurn): Promise<Next<JobEnd>> {
   failpoint("after-submission-begun");
   const row = { ...turn.row };
   const gate = async () => {
@@ -123,7 +127,7 @@ async function readyOrEnd(turn: Turn): Promise<ReadyWork | null> {
     const { code, message } = fault;
     const { submission } = row;
     const kind = submission === "not_attempted" ? "content_gone" : "lost";
-    await finishLeased(turn, failed(kind, message, unseen(submission), { code }));
+    await end(leased(turn), failed(kind, message, unseen(submission), { code }));
     return null;
   }
 }
@@ -135,11 +139,13 @@ const SOURCE_GONE = new Fault(
 );
 
 /** Runs work in this process: nothing is sent, and after a crash the work is done again. */
-export async function runLocally(turn: Omit<Turn, "row"> & { row: AttemptRow | null }): Promise<Next> {
+export async function runLocally(
+  turn: Omit<Turn, "row"> & { row: AttemptRow | null },
+): Promise<Next<JobEnd>> {
   const { ctx, work, row, lease } = turn;
   try {
     const { ending, kept } = await runHere(ctx, work, lease.signal);
-    return await finishLeased(turn, ending, kept);
+    return await end(leased({ ...turn, row }, { kept }), ending);
   } catch (cause) {
     if (!lease.signal.aborted || !row) throw cause;
     const why = lease.signal.reason as AbortReason; // a lease aborts with nothing else
@@ -188,87 +194,68 @@ const callOf = ({ ctx, work, row, lease }: Turn) => ({
 /** A durable job may send a refused call again within this time of its first submission. */
 const ADMISSION_DEADLINE_MS = 120_000;
 
-/**
- * Applies the outcome of a call: ends the job, submits it again later, or polls the work that the provider
- * took.
- */
-function settle(found: Turn, outcome: CallOutcome): Promise<Next> {
-  const { ctx } = found;
-  const { job, sync, route, stage } = found.work;
+/** Stores what follows from the outcome of a call. */
+function settle(found: Turn, outcome: CallOutcome): Promise<Next<JobEnd>> {
   const isRefusal = outcome.state === "retryable" && outcome.reason === "capacity";
   const capacity_rejections = found.row.capacity_rejections + (isRefusal ? 1 : 0);
-  const row = { ...found.row, capacity_rejections };
-  const turn = { ...found, row };
+  const turn = { ...found, row: { ...found.row, capacity_rejections } };
+  return apply(storeOf(turn), decide(factsOf(turn), outcome, backoffOf)).catch((cause) => {
+    if (submissionOf(outcome) === "not_attempted" && isDatabaseOutage(cause))
+      void neverSent(turn.ctx, unsentOf(turn)); // Not awaited, because the database is out.
+    throw cause;
+  });
+}
+
+function factsOf({ ctx, row, work: { job, sync } }: Turn): Facts {
   const since = row.started_at;
-  const release = async (afterMs: number): Promise<Next> => {
-    const isHeld = await releaseSubmission({
-      ...under(turn, afterMs),
-      capacityRejections: capacity_rejections,
-    });
-    return isHeld ? { state: "again", afterMs } : { state: "ended" };
+  return {
+    now: ctx.now(),
+    waits: { since, until: sync?.waitsUntil ?? new Date(since.getTime() + ADMISSION_DEADLINE_MS) },
+    limit: {
+      of: "execution",
+      message: `The provider did not answer within ${job.execution_seconds} seconds.${sync ? " Use a durable job for longer work." : ""}`,
+    },
+    isTaken: row.handle !== null,
+    isAwaited: sync !== undefined,
+    canFallBack: tierToAsk(job, row) !== "standard",
   };
-  const driver: Driver<Answer, Next> = {
+}
+
+/** The store of a claimed execution, under the lease of this turn. */
+function storeOf(turn: Turn) {
+  const { ctx, row, lease } = turn;
+  const { job, sync, route, stage } = turn.work;
+  const release = (waitMs: number) =>
+    releaseSubmission({ ...under(turn, waitMs), capacityRejections: row.capacity_rejections });
+  return {
     now: ctx.now,
     called: route && { route, account: accountOf(stage?.estimate ?? job.pricing) },
-    facts: {
-      waits: { since, until: sync?.waitsUntil ?? new Date(since.getTime() + ADMISSION_DEADLINE_MS) },
-      limit: {
-        of: "execution",
-        message: `The provider did not answer within ${job.execution_seconds} seconds.${sync ? " Use a durable job for longer work." : ""}`,
-      },
-      isTaken: row.handle !== null,
-      canFallBack: tierToAsk(job, row) !== "standard",
-    },
-    keep: (answer) => (sync?.keep ?? keepAnswer)(turn, answer),
-    end(failure) {
-      const isCancel = failure.kind === "canceled" || failure.kind === "canceled_unsent";
-      const { partial } = failure;
-      const kept = partial ? { output: toOutput(job, partial, [], ctx.now()), artifacts: [] } : NOTHING;
-      return finishLeased(turn, failure, kept, isCancel ? ["canceling"] : undefined);
-    },
-    release: (_, waitMs) => release(waitMs),
-    async taken({ handle, pollAfterMs: afterMs, progress = null }) {
+    ...leased(turn),
+    answer: (answer: Answer) => (sync ? keepAtEnd : keepAnswer)(turn, answer),
+    release: (_: unknown, waitMs: number) => release(waitMs),
+    keepHandle({ handle, pollAfterMs, progress }: Pending) {
       const sentAt = row.submission_begun_at;
-      await keepHandle({ ...under(turn, afterMs), handle, progress, sentAt, now: ctx.now() });
-      if (!sync) return { state: "pending", afterMs };
-      // The provider can still be asked for the cost, by the stored handle.
-      const message =
-        "The provider accepted the work and will answer later. Use a durable job for this model.";
-      return finishLeased(turn, failed("lost", message, lostAfter(nothingSent)));
+      const known = { handle, progress: progress ?? null, sentAt, now: ctx.now() };
+      return keepHandle({ ...under(turn, pollAfterMs), ...known });
     },
-    async putBack() {
-      if (sync) {
-        const message = "The process that ran this stopped.";
-        return finishLeased(turn, failed("stopped_unsent", message, nothingSent));
-      }
+    async requeue() {
       await release(0);
-      await requeue(ctx, job.id, turn.lease.fence);
-      return { state: "ended" };
+      await requeue(ctx, job.id, lease.fence);
+      return { state: "ended" } as const;
     },
-    leave: () => ({ state: "ended" }),
-    async leaveUnsent() {
-      await neverSent(ctx, unsentOf(turn));
-      return { state: "ended", isUnsent: true };
-    },
+    correctUnsent: () => neverSent(ctx, unsentOf(turn)),
     // The refusal is recorded before the request goes out again, so that the next worker asks for standard,
     // too.
-    async fallBack({ message, observed: { providerRequestId } }) {
+    async standard({ message, observed: { providerRequestId } }: Failed) {
       const now = ctx.now().toISOString();
       const submittedAt = row.submission_begun_at?.toISOString() ?? now;
       const refused = { tier: "flex", httpStatus: 400, message: message ?? "", providerRequestId } as const;
-      const left = await fallBackToStandard({
-        ...under(turn, 0),
-        refusal: { ...refused, submittedAt, refusedAt: now },
-      });
+      const refusal = { ...refused, submittedAt, refusedAt: now };
+      const isHeld = await fallBackToStandard({ ...under(turn, 0), refusal });
       failpoint("after-tier-refusal");
-      return left ? { state: "again", afterMs: 0 } : { state: "ended" };
+      return isHeld;
     },
   };
-  return apply(driver, outcome).catch((cause) => {
-    if (submissionOf(outcome) === "not_attempted" && isDatabaseOutage(cause))
-      void neverSent(ctx, unsentOf(turn)); // Not awaited, because the database is out.
-    throw cause;
-  });
 }
 
 const unsentOf = ({ row, lease }: Turn) => ({ jobId: lease.id, fence: lease.fence, attemptId: row.id });

@@ -8,7 +8,7 @@ import {
 import { findPlannedTarget, getCapability, type Route } from "@/server/domain/catalog";
 import { openContent, type StoredContent } from "@/server/domain/content";
 import type { Ctx } from "@/server/domain/ctx";
-import type { Answer, Lease } from "@/server/domain/executions";
+import type { Lease } from "@/server/domain/executions";
 import {
   callOptions,
   forMaker,
@@ -23,7 +23,6 @@ import { canonicalText, sha256Hex } from "@/server/platform/text/canonical";
 import type { AnyCall } from "@/server/providers/define";
 import { names, text } from "@/server/sql/column";
 import { statement } from "@/server/sql/statement";
-import type { Next } from "../ending/ending";
 import {
   type AttemptRow,
   JOB,
@@ -64,8 +63,6 @@ export type Sync = {
   takesAsSaid: boolean;
   /** A refused call may be sent again until this time. */
   waitsUntil: Date;
-  /** Stores the answer and the end in one statement. */
-  keep(turn: Turn, answer: Answer): Promise<Next>;
 };
 
 /** One turn of an execution: its work and its open attempt, under a lease that this process holds. */

@@ -34,8 +34,7 @@ import { checkMove, type NewEvent, ofJob } from "./moves";
 
 const OF_FINISH = {
   jobId: text,
-  /** Null if no lease is needed: the work is queued, expired or canceled. */
-  fence: maybe(int4),
+  fence: int4,
   /**
    * The last event that the decision is based on; a later event prevents the write. Null if the fence is
    * enough.
@@ -98,7 +97,7 @@ const finished = (more = "") => `WITH input AS $input, written AS (
     -- Files of an end take the place of those that were kept to be worked on.
     artifact_count = coalesce(nullif(jsonb_array_length(input.artifacts), 0), artifact_count)${more}
   FROM input
-  WHERE job.id = input."jobId" AND (input.fence IS NULL OR job.fence = input.fence) AND job.status = ANY(input."from")
+  WHERE job.id = input."jobId" AND job.fence = input.fence AND job.status = ANY(input."from")
     AND (input.seen_event IS NULL OR job.last_event = input.seen_event)
     AND (input.reap_until IS NULL OR ${isAbandoned("job.lease_until", "input.reap_until")})
   RETURNING job.id, job.last_event, job.pricing_version, job.artifact_count, ${RESOLUTION_COLUMNS.job}

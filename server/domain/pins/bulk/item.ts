@@ -1,11 +1,11 @@
 import { START_WINDOW_SECONDS } from "@/server/contract/pinned";
 import type { Ctx } from "@/server/domain/ctx";
 import { enforcementOf } from "@/server/domain/envelope";
-import { clockOf, failed, nothingSent, pinLeases } from "@/server/domain/executions";
+import { clockOf, end, failed, nothingSent, pinLeases } from "@/server/domain/executions";
 import { type SharedRequest, sharedContentOf } from "@/server/domain/pins/planning/request";
 import { type ErrorCode, Fault } from "@/server/platform/errors/errors";
 import { newId } from "@/server/platform/ids";
-import { finishPinned } from "../end";
+import { storeOf } from "../end";
 import { attemptsOf } from "../read";
 import type { SharedContent } from "../rows";
 import { requeue } from "../transitions";
@@ -52,7 +52,7 @@ export async function runItem(ctx: Ctx, bulk: LoadedBulk, item: ClaimedItem, wid
     const attempts = item.fence === 1 ? [] : ((await attemptsOf([item.id])).get(item.id) ?? []);
     const held = { row: item, plan, attempts, clock };
     const refuse = (code: ErrorCode, message: string) =>
-      finishPinned(held, failed("unsendable", message, nothingSent, { code }));
+      end(storeOf(held), failed("unsendable", message, nothingSent, { code }));
     const input = item.input && inputOf(item.input);
     if (input === null || content === null)
       return void (await refuse("PayloadUnavailable", "The content of this item was removed."));
@@ -84,12 +84,8 @@ export async function runItem(ctx: Ctx, bulk: LoadedBulk, item: ClaimedItem, wid
       mayGoOn: () => !bulk.isCanceled,
     });
     if (result.state === "stopped") await requeue([item]);
-    if (
-      result.state === "ended" &&
-      result.submission === "attempted" &&
-      result.code !== "ProviderUnavailable"
-    )
-      width.note("taken");
+    const written = result.state === "ended" ? result.written : undefined;
+    if (written?.submission === "attempted" && written.code !== "ProviderUnavailable") width.note("taken");
   } finally {
     lease.release();
   }
