@@ -30,4 +30,18 @@ export const VIEW_FAULTS: Fault[] = [
     replace: "{ projectId }",
     caughtBy: "server/laws/panel-reads.test.ts",
   },
+  {
+    name: "prisma-query-of-every-tenant",
+    file: "server/sql/people.ts",
+    find: "if (!isBound(model, args.where ?? {}))",
+    replace: "if (args.where === null)",
+    caughtBy: "server/sql/people.db.test.ts",
+  },
+  {
+    name: "keys-of-every-tenant",
+    file: "server/domain/organizations/keys.ts",
+    find: "{ organizationId: amongOrganizations(visible) };",
+    replace: "{};",
+    caughtBy: "server/domain/organizations/organizations.db.test.ts",
+  },
 ];

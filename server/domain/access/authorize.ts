@@ -4,6 +4,7 @@ import { pool } from "@/server/platform/db";
 import type { Json } from "@/server/platform/durable/step";
 import { Fault, fail } from "@/server/platform/errors/errors";
 import { maybe, type Of, pick, text, texts } from "@/server/sql/column";
+import type { Authorized } from "@/server/sql/people";
 import { statement } from "@/server/sql/statement";
 import { remembered } from "./cache";
 import { type Managed, requireManaging } from "./manage";
@@ -20,9 +21,7 @@ import {
 import { isOperator, requireRole } from "./roles";
 
 /** A project the caller may use, with the fields that admission needs. */
-export type ProjectAccess = {
-  id: string;
-  organizationId: string;
+export type ProjectAccess = Authorized & {
   displayName: string;
   /** Null if no job waits for approval. */
   approvalThresholdMicros: number | null;
@@ -329,7 +328,7 @@ const isArchived = (row: ProjectRow, environment: string) =>
   row.archived_environments?.includes(environment) ?? false;
 
 function toAccess(row: ProjectRow, environment: string, refusal: Fault | null): DeferredAccess {
-  return {
+  const found: Omit<DeferredAccess, keyof Authorized> & { id: string; organizationId: string } = {
     id: row.id,
     organizationId: row.organization_id,
     displayName: row.display_name,
@@ -341,6 +340,7 @@ function toAccess(row: ProjectRow, environment: string, refusal: Fault | null): 
     archived: row.status !== "active" ? "project" : isArchived(row, environment) ? "environment" : null,
     refusal,
   };
+  return found as DeferredAccess; // the brand of a checked project, which only this function gives
 }
 
 function unauthenticated(): never {

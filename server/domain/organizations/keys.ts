@@ -21,9 +21,10 @@ import {
 import { record } from "@/server/domain/audit";
 import { type Ctx, DEFAULT_SCOPES, type Scope as ScopeName } from "@/server/domain/ctx";
 import { requireRoom } from "@/server/domain/plans";
-import { inTransaction, prisma, type Transaction } from "@/server/platform/db";
+import { inTransaction, type Transaction } from "@/server/platform/db";
 import { fail } from "@/server/platform/errors/errors";
 import { newId } from "@/server/platform/ids";
+import { amongOrganizations, people } from "@/server/sql/people";
 import {
   countWorking,
   findOrganization,
@@ -211,8 +212,8 @@ export async function listKeys(
 ): Promise<ApiKey[]> {
   const manager = managerOf(ctx);
   const visible = visibleOrganizations(ctx);
-  const own = manager ? { madeByKey: manager.id } : visible ? { organizationId: { in: visible } } : {};
-  const rows = await prisma.apiKey.findMany({
+  const own = manager ? { madeByKey: manager.id } : { organizationId: amongOrganizations(visible) };
+  const rows = await people.apiKey.findMany({
     where: {
       AND: [own, organizationId ? { organizationId } : {}],
       ...(projectId ? { projectId } : {}),
@@ -229,7 +230,7 @@ export async function listKeys(
  */
 export async function listKeysOfProject(ctx: Ctx, projectId: string): Promise<ApiKey[]> {
   const { organizationId } = await access.authorize(ctx, "jobs:read", { projectId });
-  const rows = await prisma.apiKey.findMany({
+  const rows = await people.apiKey.findMany({
     where: { organizationId, OR: [{ projectId: null }, { projectId }] },
     orderBy: { id: "desc" },
   });

@@ -5,10 +5,11 @@ import { access, membershipsOf, visibleOrganizations } from "@/server/domain/acc
 import { record } from "@/server/domain/audit";
 import type { Ctx, Role } from "@/server/domain/ctx";
 import { organization } from "@/server/generated/schema";
-import { inTransaction, prisma, type Transaction } from "@/server/platform/db";
+import { inTransaction, type Transaction } from "@/server/platform/db";
 import { fail } from "@/server/platform/errors/errors";
 import { newId } from "@/server/platform/ids";
 import { maybe, text, texts, timestamptz } from "@/server/sql/column";
+import { amongOrganizations, people } from "@/server/sql/people";
 import { statement } from "@/server/sql/statement";
 
 /** Creates an organization. Operators only. */
@@ -41,7 +42,7 @@ export async function insertOrganization(
 /** One organization. NotFound for strangers. */
 export async function getOrganization(ctx: Ctx, organizationId: string): Promise<OrganizationDetail> {
   access.authorize(ctx, "viewer", { organizationId });
-  const row = await prisma.organization.findUnique({ where: { id: organizationId } });
+  const row = await people.organization.findUnique({ where: { id: organizationId } });
   return toDetail(ctx, row ?? fail("NotFound", "There is no such organization."));
 }
 
@@ -87,7 +88,7 @@ function toDetail(ctx: Ctx, row: Row): OrganizationDetail {
 /** The organizations the caller belongs to, oldest first; an operator sees all. */
 export async function listOrganizations(ctx: Ctx): Promise<Organization[]> {
   const visible = visibleOrganizations(ctx);
-  const rows = await readOrganizations(visible ? { id: { in: visible } } : {});
+  const rows = await readOrganizations(amongOrganizations(visible));
   return rows.map(toOrganization);
 }
 
@@ -97,12 +98,12 @@ export async function listOrganizations(ctx: Ctx): Promise<Organization[]> {
  */
 export async function listJoinedOrganizations(ctx: Ctx): Promise<(Organization & { role: Role })[]> {
   const memberships = membershipsOf(ctx);
-  const rows = await readOrganizations({ id: { in: [...memberships.keys()] } });
+  const rows = await readOrganizations({ in: [...memberships.keys()] });
   return rows.map((row) => ({ ...toOrganization(row), role: memberships.get(row.id)! })); // read by these ids
 }
 
-const readOrganizations = (where: { id?: { in: string[] } }): Promise<Row[]> =>
-  prisma.organization.findMany({ where, orderBy: [{ createdAt: "asc" }, { id: "asc" }] });
+const readOrganizations = (id: ReturnType<typeof amongOrganizations>): Promise<Row[]> =>
+  people.organization.findMany({ where: { id }, orderBy: [{ createdAt: "asc" }, { id: "asc" }] });
 
 const choose = statement("organization.find.visible", {
   params: { visible: maybe(texts), organizationId: maybe(text) },

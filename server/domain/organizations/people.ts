@@ -4,16 +4,20 @@ import { access, changeAccessBy, isOperator, visibleOrganizations } from "@/serv
 import { INSTALLATION, record } from "@/server/domain/audit";
 import type { Ctx } from "@/server/domain/ctx";
 import { membership, userAccount } from "@/server/generated/schema";
-import { prisma } from "@/server/platform/db";
 import { fail } from "@/server/platform/errors/errors";
 import { newId } from "@/server/platform/ids";
 import { json, maybe, type Of, pick, text, texts, timestamptz } from "@/server/sql/column";
+import { amongOrganizations, EVERY, people } from "@/server/sql/people";
 import { statement } from "@/server/sql/statement";
 import { chooseOrganization } from "./organizations";
 import { takeSeat } from "./seats";
 import { hashPassword, makePassword } from "./sign-in/passwords";
 
-const withMemberships = { memberships: { orderBy: { createdAt: "asc" } } } as const;
+/** The memberships in the organizations that the reader may see; null means all. */
+const withMemberships = (visible: string[] | null) =>
+  ({
+    memberships: { where: { organizationId: amongOrganizations(visible) }, orderBy: { createdAt: "asc" } },
+  }) as const;
 
 /** A person as Prisma Client reads them too. */
 const PERSON = {
@@ -103,14 +107,14 @@ export async function createUser(ctx: Ctx, input: z.output<typeof CreateUser>): 
 export async function listUsers(ctx: Ctx, organizationId?: string): Promise<Person[]> {
   const visible = visibleOrganizations(ctx);
   const joined = {
-    ...(visible ? { organizationId: { in: visible } } : {}),
+    organizationId: amongOrganizations(visible),
     ...(organizationId ? { AND: { organizationId } } : {}),
   };
   const everybody = isOperator(ctx) && !organizationId;
-  const rows = await prisma.user.findMany({
-    where: everybody ? {} : { memberships: { some: joined } },
+  const rows = await people.user.findMany({
+    where: everybody ? { id: EVERY } : { memberships: { some: joined } },
     orderBy: [{ createdAt: "asc" }, { id: "asc" }],
-    include: withMemberships,
+    include: withMemberships(visible),
   });
   return rows.map((row) => toPerson(row, visible));
 }
@@ -133,10 +137,10 @@ export async function grantOperator(ctx: Ctx, { email }: z.output<typeof GrantOp
 /** The operators of this installation. Operators only. */
 export async function listOperators(ctx: Ctx): Promise<Person[]> {
   access.authorize(ctx, "operator");
-  const rows = await prisma.user.findMany({
+  const rows = await people.user.findMany({
     where: { isOperator: true },
     orderBy: { createdAt: "asc" },
-    include: withMemberships,
+    include: withMemberships(null),
   });
   return rows.map((row) => toPerson(row, null));
 }

@@ -5,10 +5,11 @@ import { access, membershipsOf, visibleOrganizations } from "@/server/domain/acc
 import { record } from "@/server/domain/audit";
 import type { Ctx, Role } from "@/server/domain/ctx";
 import { requireRoom } from "@/server/domain/plans";
-import { inTransaction, prisma, type Transaction } from "@/server/platform/db";
+import { inTransaction, type Transaction } from "@/server/platform/db";
 import { fail } from "@/server/platform/errors/errors";
 import { newId } from "@/server/platform/ids";
 import { int4, jsonb, maybe, text, texts, timestamptz } from "@/server/sql/column";
+import { amongOrganizations, people } from "@/server/sql/people";
 import { statement } from "@/server/sql/statement";
 import { lockOrganization } from "../lock";
 import { chooseOrganization } from "../organizations";
@@ -119,9 +120,9 @@ export async function insertProject(
 /** The active projects of the caller's organizations, oldest first; an operator sees all. */
 export async function listProjects(ctx: Ctx, organizationId?: string): Promise<Project[]> {
   const visible = visibleOrganizations(ctx);
-  const rows = await prisma.project.findMany({
+  const rows = await people.project.findMany({
     where: {
-      AND: [visible ? { organizationId: { in: visible } } : {}, organizationId ? { organizationId } : {}],
+      AND: [{ organizationId: amongOrganizations(visible) }, organizationId ? { organizationId } : {}],
       status: "active",
     },
     orderBy: [{ createdAt: "asc" }, { id: "asc" }],
@@ -144,7 +145,7 @@ type JoinedProject = Pick<Project, "projectId" | "displayName" | "organizationId
  */
 export async function listJoinedProjects(ctx: Ctx): Promise<JoinedProject[]> {
   const memberships = membershipsOf(ctx);
-  const rows = await prisma.project.findMany({
+  const rows = await people.project.findMany({
     where: { organizationId: { in: [...memberships.keys()] } },
     orderBy: [{ status: "asc" }, { createdAt: "asc" }, { id: "asc" }], // active before archived
     include: { ...withEnvironments, organization: { select: { displayName: true } } },

@@ -1,8 +1,8 @@
 import type { SessionContext } from "@/server/contract/session";
 import { access } from "@/server/domain/access";
 import type { Ctx } from "@/server/domain/ctx";
-import { prisma } from "@/server/platform/db";
 import { fail } from "@/server/platform/errors/errors";
+import { byAuthorized, people } from "@/server/sql/people";
 
 /**
  * The caller's identity and the place where it works. A bound key works in its project; anyone else in the
@@ -17,16 +17,15 @@ export async function sessionContext(ctx: Ctx, projectId?: string): Promise<Sess
   const inUse = named ? await access.authorize(ctx, "diagnostics:read", { projectId: named }) : null;
   const organizationIds =
     principal.kind === "service_principal" ? [principal.organizationId] : [...principal.memberships.keys()];
-  const project = await prisma.project.findFirst({
+  const project = await people.project.findFirst({
     where: {
       status: "active",
-      organizationId: { in: organizationIds },
-      ...(inUse ? { id: inUse.id } : {}),
+      ...(inUse ? byAuthorized(inUse) : { organizationId: { in: organizationIds } }),
     },
     orderBy: [{ createdAt: "asc" }, { id: "asc" }],
     include: { environments: { where: { status: "active" } } },
   });
-  const organization = await prisma.organization.findFirst({
+  const organization = await people.organization.findFirst({
     where: { id: project ? project.organizationId : { in: organizationIds } },
     orderBy: [{ createdAt: "asc" }, { id: "asc" }],
   });
@@ -47,12 +46,14 @@ export async function sessionContext(ctx: Ctx, projectId?: string): Promise<Sess
 
   async function identityOf(): Promise<SessionContext["identity"]> {
     if (principal.kind === "service_principal") {
-      const key = await prisma.apiKey.findUniqueOrThrow({ where: { id: principal.id } });
+      const key = await people.apiKey.findUniqueOrThrow({
+        where: { id: principal.id, organizationId: principal.organizationId },
+      });
       return { provider: "api_key", account: key.prefix, displayName: key.name, authenticated: true };
     }
-    const user = await prisma.user.findUniqueOrThrow({ where: { id: principal.id } });
+    const user = await people.user.findUniqueOrThrow({ where: { id: principal.id } });
     const sessionId = principal.kind === "human_session" ? principal.sessionId : undefined;
-    const session = sessionId ? await prisma.session.findUnique({ where: { id: sessionId } }) : null;
+    const session = sessionId ? await people.session.findUnique({ where: { id: sessionId } }) : null;
     return {
       provider: session?.kind ?? principal.kind,
       account: user.email,
