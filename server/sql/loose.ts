@@ -51,6 +51,8 @@ export const LOOSE: Readonly<Record<string, string>> = {
   "execution.list.pairs execution": "the count of usage, a periodic task over every tenant",
   "hold.list.resolved_since hold": "the count of usage, a periodic task over every tenant",
   "hold.list.resolved_since usage_counted": "the count of usage, a periodic task over every tenant",
+  "job.list.needing_attention job": "an operator's list of jobs that need one, over every tenant",
+  "job.list.needing_attention project": "an operator's list of jobs that need one, over every tenant",
   "job.list.waiting api_key": "a name is looked up by the id of its principal, outside a union",
   "ledger.check.holds ledger_entry": "an operator's check of the whole ledger",
   "membership.lock.inviter membership":

@@ -3,7 +3,9 @@ import { hostname } from "node:os";
 import { batched } from "@/server/platform/batch";
 import { pool } from "@/server/platform/db";
 import { log } from "@/server/platform/log/log";
+import { column, text, texts } from "@/server/sql/column";
 import { leaseFor } from "@/server/sql/leases";
+import { statement } from "@/server/sql/statement";
 import type { AbortReason, Gate } from "./call-outcome";
 
 /** A lease this long outlives a stalled process by little and allows several renewals before it ends. */
@@ -177,23 +179,27 @@ export function leaseKeeper(renewAll: Renew): LeaseKeeper {
 const abortOf = (signal: AbortSignal) =>
   new Promise<true>((resolve) => signal.addEventListener("abort", () => resolve(true), { once: true }));
 
-const renewIn =
-  (table: "job" | "pinned_execution"): Renew =>
-  async (claimed) => {
-    const { rows } = await pool.query<{ id: string; status: string }>(
-      // Rows are locked in id order, as in every other statement on many rows. A lease that covers a longer
-      // wait is not shortened.
-      `WITH mine AS MATERIALIZED (
-         SELECT held.id FROM ${table} held JOIN unnest($1::text[], $2::int[]) AS asked(id, fence)
-           ON held.id = asked.id AND held.fence = asked.fence
-         WHERE status IN ('running', 'canceling') ORDER BY held.id FOR NO KEY UPDATE OF held
-       )
-       UPDATE ${table} SET lease_until = greatest(lease_until, ${leaseFor(LEASE_MS)}) FROM mine WHERE ${table}.id = mine.id
-       RETURNING ${table}.id, ${table}.status`,
-      [claimed.map(({ id }) => id), claimed.map(({ fence }) => fence)],
-    );
+function renewIn(table: "job" | "pinned_execution"): Renew {
+  const renewing = statement(`${table}.update.renewed_leases`, {
+    params: { ids: texts, fences: column<number[]>("int4[]") },
+    row: { id: text, status: text },
+    // Rows are locked in id order, as in every other statement on many rows. A lease that covers a longer
+    // wait is not shortened.
+    sql: `WITH mine AS MATERIALIZED (
+        SELECT held.id FROM ${table} held JOIN unnest($ids::text[], $fences::int[]) AS asked(id, fence)
+          ON held.id = asked.id AND held.fence = asked.fence
+        WHERE status IN ('running', 'canceling') ORDER BY held.id FOR NO KEY UPDATE OF held
+      )
+      UPDATE ${table} SET lease_until = greatest(lease_until, ${leaseFor(LEASE_MS)}) FROM mine WHERE ${table}.id = mine.id
+      RETURNING ${table}.id, ${table}.status`,
+  });
+  return async (claimed) => {
+    const ids = claimed.map(({ id }) => id);
+    const fences = claimed.map(({ fence }) => fence);
+    const rows = await renewing.all(pool, { ids, fences });
     return new Map(rows.map(({ id, status }) => [id, status === "canceling" ? "canceled" : "held"]));
   };
+}
 
 /**
  * The leases of jobs and of pinned executions. Work is stopped if its lease is lost or if it is to be

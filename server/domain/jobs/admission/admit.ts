@@ -12,6 +12,8 @@ import { isDatabaseOutage } from "@/server/platform/errors/outage";
 import { canonicalText, sha256Hex } from "@/server/platform/text/canonical";
 import { isObject } from "@/server/platform/text/json";
 import { LARGE, turn } from "@/server/platform/time/turn";
+import { int8, text } from "@/server/sql/column";
+import { statement } from "@/server/sql/statement";
 import { neverSent } from "../ending/never-sent";
 import { get } from "../reading/get";
 import { heldFor, toJob } from "../reading/view";
@@ -243,6 +245,12 @@ function toFreshJob(admission: Admission, now: Date): Job {
 const MOST_UNFINISHED = 10_000;
 const COUNTED_EVERY_MS = 1000;
 
+const countUnfinished = statement("job.count.unfinished", {
+  params: { projectId: text },
+  row: { count: int8 },
+  prepared: true,
+  sql: "SELECT count(*) AS count FROM job WHERE project_id = $projectId AND completed_at IS NULL",
+});
 const unfinished = new Map<string, { count: number; countedAt: number }>();
 
 /**
@@ -252,12 +260,8 @@ const unfinished = new Map<string, { count: number; countedAt: number }>();
 export async function refuseOverload(projectId: string, nowMs: number) {
   let known = unfinished.get(projectId);
   if (!known || nowMs - known.countedAt > COUNTED_EVERY_MS || nowMs < known.countedAt) {
-    const { rows } = await pool.query<{ count: number }>({
-      name: "count-unfinished",
-      text: "SELECT count(*) AS count FROM job WHERE project_id = $1 AND completed_at IS NULL",
-      values: [projectId],
-    });
-    known = { count: rows[0]?.count ?? 0, countedAt: nowMs };
+    const counted = await countUnfinished.first(pool, { projectId });
+    known = { count: counted?.count ?? 0, countedAt: nowMs };
     if (unfinished.size > 10_000) unfinished.clear();
     unfinished.set(projectId, known);
   }

@@ -4,8 +4,12 @@ import { batched } from "@/server/platform/batch";
 import { pool } from "@/server/platform/db";
 import { log } from "@/server/platform/log/log";
 import { usesInngestServer } from "@/server/platform/settings/env";
+import { int4, type Of, pick, text, timestamptz } from "@/server/sql/column";
+import { statement } from "@/server/sql/statement";
+import { SCOPE } from "@/server/sql/tenant";
 
-type Wake = { id: string; projectId: string; dispatchNumber: number };
+const WAKE = { id: text, projectId: text, dispatchNumber: int4 };
+type Wake = Of<typeof WAKE>;
 
 /**
  * Wakes the durable engine for these jobs, best effort: their rows are the truth, and the sweeper sends lost
@@ -51,24 +55,27 @@ const toEvent = (job: Wake) => ({
   data: { jobId: job.id, projectId: job.projectId },
 });
 
+const wakeDue = statement("job.wake.due", {
+  params: { now: timestamptz, ...pick(SCOPE, "projectId") },
+  row: WAKE,
+  sql: `WITH due AS (
+       SELECT id FROM job WHERE (dispatch_state = 'pending') IS TRUE AND dispatch_after <= $now
+         AND ($projectId::text IS NULL OR project_id = $projectId) AND ${notHeld("jobs")}
+       ORDER BY dispatch_after LIMIT 500 FOR UPDATE SKIP LOCKED
+     )
+     UPDATE job SET dispatch_number = dispatch_number + 1,
+       dispatch_after = $now::timestamptz + least(900, 10 * 2 ^ least(dispatch_number, 10)) * interval '1 second'
+     FROM due WHERE job.id = due.id
+     RETURNING job.id, project_id AS "projectId", dispatch_number AS "dispatchNumber"`,
+});
+
 /**
  * Sends due wakes again: those that were never sent, and those that were sent but not claimed. The wait
  * doubles up to fifteen minutes. A job whose run is waiting for its turn is due too, because only the
  * embedded engine can see that, and it does not wake a job twice.
  */
 export async function resendDue(now: Date, projectId: string | null): Promise<number> {
-  const { rows } = await pool.query<Wake>(
-    `WITH due AS (
-       SELECT id FROM job WHERE (dispatch_state = 'pending') IS TRUE AND dispatch_after <= $1 AND ($2::text IS NULL OR project_id = $2)
-         AND ${notHeld("jobs")}
-       ORDER BY dispatch_after LIMIT 500 FOR UPDATE SKIP LOCKED
-     )
-     UPDATE job SET dispatch_number = dispatch_number + 1,
-       dispatch_after = $1::timestamptz + least(900, 10 * 2 ^ least(dispatch_number, 10)) * interval '1 second'
-     FROM due WHERE job.id = due.id
-     RETURNING job.id, project_id AS "projectId", dispatch_number AS "dispatchNumber"`,
-    [now, projectId],
-  );
+  const rows = await wakeDue.all(pool, { now, projectId });
   await sendEvents(rows.map(toEvent));
   return rows.length;
 }

@@ -6,6 +6,7 @@ import { log } from "@/server/platform/log/log";
 import { env } from "@/server/platform/settings/env";
 import { canonicalText, sha256Hex } from "@/server/platform/text/canonical";
 import { bool, int4, int8, maybe, type Of, text, timestamptz } from "@/server/sql/column";
+import { statement } from "@/server/sql/statement";
 import { processLock } from "./process-lock";
 
 /*
@@ -66,28 +67,33 @@ export function repeatColumns(ctx: Ctx, projectId: string, environment: string):
   };
 }
 
+const join = statement("job.join.earlier", {
+  params: { ...REPEAT_COLUMNS, waiter: text, now: timestamptz },
+  row: { id: maybe(text) },
+  prepared: true,
+  sql: `SELECT capstan_join($repeat_hash, $waiter, $waiter_process, $waiter_retries, $awaits_end, $now, $stalled_at,
+    $guard_ms) AS id`,
+});
+
 /** Joins the earlier execution of a request that cannot be admitted itself; null if there is none. */
 export async function joinEarlier(
   ctx: Ctx,
   columns: RepeatColumns,
 ): Promise<{ id: string; waiter: string } | null> {
   const waiter = newId("job");
-  const { rows } = await pool.query<{ id: string | null }>({
-    name: "join-earlier",
-    text: "SELECT capstan_join($1, $2, $3, $4, $5, $6, $7, $8) AS id",
-    values: [
-      columns.repeat_hash,
-      waiter,
-      columns.waiter_process,
-      columns.waiter_retries,
-      columns.awaits_end,
-      ctx.now(),
-      columns.stalled_at,
-      columns.guard_ms,
-    ],
-  });
-  return rows[0]?.id ? { id: rows[0].id, waiter } : null;
+  const joined = await join.first(pool, { ...columns, waiter, now: ctx.now() });
+  return joined?.id ? { id: joined.id, waiter } : null;
 }
+
+const loseWaiter = statement("job.update.lost_waiter", {
+  params: { jobId: text, waiter: text, hash: text, state: text },
+  prepared: true,
+  // A success clears the hash, so it is set again. A failed or canceled job keeps its value, which decides
+  // whether a repeat may join it.
+  sql: `UPDATE job SET waiter_state = $state::text,
+      repeat_hash = CASE WHEN status IN ('failed', 'canceled') THEN repeat_hash ELSE $hash END
+    WHERE id = $jobId AND waiter = $waiter AND waiter_state = 'waiting'`,
+});
 
 /**
  * Records when this request loses its caller or is answered before its end, so that a repeat may take its
@@ -101,20 +107,9 @@ export function watchWaiter(
 ): void {
   if (!ctx.unkeyed || hash === null) return;
   const lose = (state: "left" | "answered_early") =>
-    pool
-      .query({
-        name: "lose-waiter",
-        // A success clears the hash, so it is set again. A failed or canceled job keeps its value, which
-        // decides whether a repeat may join it.
-        text: `UPDATE job SET waiter_state = $4::text,
-          repeat_hash = CASE WHEN status IN ('failed', 'canceled') THEN repeat_hash ELSE $3 END
-          WHERE id = $1 AND waiter = $2 AND waiter_state = 'waiting'`,
-        values: [jobId, waiter, hash, state],
-      })
-      .then(
-        () => {},
-        (cause) => log.warn({ err: cause, jobId }, "a disconnected request could not be recorded"),
-      );
+    loseWaiter
+      .run(pool, { jobId, waiter, hash, state })
+      .catch((cause) => log.warn({ err: cause, jobId }, "a disconnected request could not be recorded"));
   ctx.unkeyed.answeredEarly = () => lose("answered_early");
   const signal = ctx.signal?.();
   if (signal?.aborted) void lose("left");

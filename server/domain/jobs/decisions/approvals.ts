@@ -5,12 +5,15 @@ import { type AuditRow, auditRow } from "@/server/domain/audit";
 import type { Ctx } from "@/server/domain/ctx";
 import { end } from "@/server/domain/executions";
 import { requireFeature } from "@/server/domain/plans";
+import { job } from "@/server/generated/schema";
 import { pool } from "@/server/platform/db";
 import type { Json } from "@/server/platform/durable/step";
 import { fail } from "@/server/platform/errors/errors";
 import { type Micros, microsToUsd, usdToMicros } from "@/server/platform/money";
 import { plainJson } from "@/server/platform/text/json";
 import { DAY_MS } from "@/server/platform/time/units";
+import { int8, pick, present } from "@/server/sql/column";
+import { statement } from "@/server/sql/statement";
 import { wake } from "../admission/dispatch";
 import { unleased } from "../ending/end";
 import { foundEnding } from "../ending/ending";
@@ -106,19 +109,26 @@ export async function pauseForApproval(
   });
 }
 
+const IS_ONE_OF_THEM = "the job that waits is one of them";
+const highestFigures = statement("job.read.highest_figures", {
+  params: pick(job, "organization_id project_id comparison_id"),
+  row: {
+    estimatedMicros: present(int8, IS_ONE_OF_THEM),
+    maximumMicros: present(int8, IS_ONE_OF_THEM),
+  },
+  sql: `SELECT max(estimated_micros)::bigint AS "estimatedMicros", max(maximum_micros)::bigint AS "maximumMicros"
+     FROM job WHERE organization_id = $organization_id AND project_id = $project_id AND comparison_id = $comparison_id`,
+});
+
 /**
  * The figures that a wait inside a flow shows. A competitor shows the highest of its comparison, as at
  * admission.
  */
-async function figuresOfWait(job: JobRow): Promise<{ estimatedMicros: Micros; maximumMicros: Micros }> {
-  const { expectedMicros: estimatedMicros, maximumMicros } = job.pricing;
-  if (job.comparison_id === null) return { estimatedMicros, maximumMicros };
-  const { rows } = await pool.query<{ estimatedMicros: Micros; maximumMicros: Micros }>(
-    `SELECT max(estimated_micros)::bigint AS "estimatedMicros", max(maximum_micros)::bigint AS "maximumMicros"
-     FROM job WHERE organization_id = $1 AND project_id = $2 AND comparison_id = $3`,
-    [job.organization_id, job.project_id, job.comparison_id],
-  );
-  return rows[0] ?? { estimatedMicros, maximumMicros };
+async function figuresOfWait(row: JobRow): Promise<{ estimatedMicros: Micros; maximumMicros: Micros }> {
+  const { expectedMicros: estimatedMicros, maximumMicros } = row.pricing;
+  const own = { estimatedMicros, maximumMicros };
+  if (row.comparison_id === null) return own;
+  return (await highestFigures.first(pool, row)) ?? own;
 }
 
 /** Throws unless this caller may decide on this job. */

@@ -3,9 +3,12 @@ import { access } from "@/server/domain/access";
 import type { Ctx } from "@/server/domain/ctx";
 import { systemCtx } from "@/server/domain/ctx";
 import { end } from "@/server/domain/executions";
+import { attempt, job as jobTable, organization, project } from "@/server/generated/schema";
 import { pool } from "@/server/platform/db";
 import { fail } from "@/server/platform/errors/errors";
 import { microsToUsd } from "@/server/platform/money";
+import { int8, pick } from "@/server/sql/column";
+import { statement } from "@/server/sql/statement";
 import { wake } from "../admission/dispatch";
 import { unleased } from "../ending/end";
 import { endingOf, foundEnding } from "../ending/ending";
@@ -19,20 +22,28 @@ import { decisionOn } from "./approvals";
 
 const MOST = 200;
 
+const listWaiting = statement("job.list.needing_attention", {
+  params: { limit: int8 },
+  row: {
+    ...pick(jobTable, "id project_id organization_id capability_key created_at attention maximum_micros"),
+    cost_micros: attempt.cost_micros,
+    project_name: project.display_name,
+    organization_name: organization.display_name,
+  },
+  sql: `SELECT job.id, job.project_id, job.organization_id, job.capability_key, job.created_at, job.attention, job.maximum_micros,
+       (SELECT cost_micros FROM attempt WHERE attempt.job_id = job.id ORDER BY number DESC LIMIT 1),
+       project.display_name AS project_name, organization.display_name AS organization_name
+     FROM job JOIN project ON project.id = job.project_id JOIN organization ON organization.id = job.organization_id
+     WHERE (job.status = 'needs_attention') IS TRUE ORDER BY job.attention->>'since', job.id LIMIT $limit`,
+});
+
 /**
  * The jobs of all projects that wait for an operator, longest waiting first: ids, reasons and costs, but no
  * content.
  */
 export async function listAttention(ctx: Ctx): Promise<AttentionItem[]> {
   access.authorize(ctx, "operator");
-  type Listed = JobRow & { cost_micros: number | null; project_name: string; organization_name: string };
-  const { rows } = await pool.query<Listed>(
-    `SELECT job.*, (SELECT cost_micros FROM attempt WHERE attempt.job_id = job.id ORDER BY number DESC LIMIT 1),
-       project.display_name AS project_name, organization.display_name AS organization_name
-     FROM job JOIN project ON project.id = job.project_id JOIN organization ON organization.id = job.organization_id
-     WHERE (job.status = 'needs_attention') IS TRUE ORDER BY job.attention->>'since', job.id LIMIT $1`,
-    [MOST],
-  );
+  const rows = await listWaiting.all(pool, { limit: MOST });
   return rows.map((row) => ({
     jobId: row.id,
     projectId: row.project_id,

@@ -75,8 +75,8 @@ test.each([-2 * MINUTE_MS, 2 * MINUTE_MS])(
 function beforeRenewal(meanwhile: () => Promise<unknown>) {
   const query = pool.query.bind(pool);
   let isDone = false;
-  vi.spyOn(pool, "query").mockImplementation((async (asked: unknown, ...rest: unknown[]) => {
-    if (!isDone && typeof asked === "string" && asked.includes("FOR NO KEY UPDATE OF held")) {
+  vi.spyOn(pool, "query").mockImplementation((async (asked: pg.QueryConfig | string, ...rest: unknown[]) => {
+    if (!isDone && typeof asked === "object" && asked.text.includes("FOR NO KEY UPDATE OF held")) {
       isDone = true;
       await meanwhile();
     }

@@ -83,7 +83,7 @@ test("an execution reads no index of all jobs in a state; the sweeper and the op
   for (const name of ["claim-one", "begin-one", "answer-one", "finish-one"])
     expect([...statements.keys()]).toContain(name);
   for (const [name, text] of statements) {
-    if (!isReading(text) || name === "count-unfinished") continue; // counts those of one project
+    if (!isReading(text) || name === "job.count.unfinished") continue; // counts those of one project
     const read = await indexesOf(text);
     expect({ name, read: read.filter((index) => OF_ALL_IN_A_STATE.includes(index)) }).toEqual({
       name,
