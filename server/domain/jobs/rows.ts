@@ -234,7 +234,7 @@ export function noSuchJob(): never {
   fail("NotFound", "There is no such job.");
 }
 
-const OF_JOB = { id: text, project_id: text };
+export const OF_JOB = { id: text, project_id: text };
 const SIGNED = "every end signs its receipt";
 const SEALED = {
   ...pick(receipt, "body", "hash"),

@@ -3,25 +3,41 @@ import { TERMINAL } from "@/server/contract/jobs";
 import { openContent } from "@/server/domain/content";
 import type { Ctx, Scope } from "@/server/domain/ctx";
 import { toPage } from "@/server/domain/paging";
+import { eventText, job as jobTable } from "@/server/generated/schema";
 import { pool } from "@/server/platform/db";
 import type { Json } from "@/server/platform/durable/step";
+import {
+  column,
+  int4,
+  int8,
+  jsonb,
+  maybe,
+  type Of,
+  pick,
+  text,
+  texts,
+  timestamptz,
+  untraced,
+} from "@/server/sql/column";
+import { statement } from "@/server/sql/statement";
 import { blindEvent } from "../reading/blind";
-import { findJob, type JobRow } from "../rows";
+import { findJob, type JobRow, OF_JOB } from "../rows";
 import { followPages, type Pace, resumeAfter } from "./follow";
 import { PAGE_SIZE, type Page, type ReadPages } from "./hub";
 
-export type EventRow = {
-  id: number;
-  type: string;
-  payload: Record<string, Json>;
+export const EVENT = {
+  ...untraced(
+    { id: int4, type: text, payload: jsonb<Record<string, Json>>(), created_at: timestamptz },
+    "every event of the view job_event has them",
+  ),
   /**
    * The text of a `job.reader_text` event, stored apart because it is content; null on other events and once
    * it was removed.
    */
-  text: string | null;
-  is_sealed: boolean | null;
-  created_at: Date;
+  text: maybe(eventText.text),
+  is_sealed: maybe(eventText.is_sealed),
 };
+export type EventRow = Of<typeof EVENT>;
 
 export const COLUMNS =
   "event.id, event.type, event.payload, event_text.text, event_text.is_sealed, event.created_at";
@@ -39,8 +55,7 @@ const openText = (jobId: string, { payload, text, is_sealed }: EventRow) =>
 export const readerTextName = (jobId: string, sequence: number) => `${jobId}/reader_text/${sequence}`;
 
 /** Columns of a job that its events need. */
-export const JOB_OF_EVENT = "id, project_id, is_blind, created_at";
-export type JobOfEvent = Pick<JobRow, "id" | "project_id" | "is_blind" | "created_at">;
+type JobOfEvent = Pick<JobRow, "id" | "project_id" | "is_blind" | "created_at">;
 
 /**
  * An event in the form that pages, streams and webhooks share. Null if it must not be shown, and then no
@@ -62,6 +77,15 @@ export function toEvent(job: JobOfEvent, row: EventRow): JobEvent | null {
 const toEvents = (job: JobOfEvent, rows: EventRow[]) =>
   rows.map((row) => toEvent(job, row)).filter((event) => event !== null);
 
+const listEvents = statement("event.list.page", {
+  params: { ...OF_JOB, after: int4, type: maybe(text), limit: int8 },
+  row: EVENT,
+  sql: `SELECT ${COLUMNS} FROM ${WITH_TEXT}
+    WHERE event.job_id = $id AND event.project_id = $project_id AND event.id > $after
+      AND ($type::text IS NULL OR event.type = $type)
+    ORDER BY event.id LIMIT $limit`,
+});
+
 /**
  * A page of a job's events in order. `cursor` is an exclusive lower bound on the event id. `nextCursor` is
  * present only if another page remains, and `resumeCursor` only if the cursor is beyond the job's last event.
@@ -74,37 +98,44 @@ export async function events(
   const job = await findJob(ctx, jobId);
   const after = Number(query.cursor ?? 0);
   if (after > job.last_event) return { events: [], resumeCursor: String(job.last_event) };
-  const { rows } = await pool.query<EventRow>(
-    `SELECT ${COLUMNS} FROM ${WITH_TEXT}
-     WHERE event.job_id = $1 AND event.project_id = $2 AND event.id > $3 AND ($4::text IS NULL OR event.type = $4)
-     ORDER BY event.id LIMIT $5`,
-    [job.id, job.project_id, after, query.type ?? null, query.limit + 1],
-  );
+  const { id, project_id } = job;
+  const rows = await listEvents.all(pool, {
+    id,
+    project_id,
+    after,
+    type: query.type,
+    limit: query.limit + 1,
+  });
   const { items: page, ...next } = toPage(rows, query.limit, (row) => row);
   return { events: toEvents(job, page), ...next };
 }
+
+const readPages = statement("event.list.next", {
+  params: { jobIds: texts, after: column<number[]>("int4[]") },
+  row: {
+    place: int8,
+    ...pick(jobTable, "status last_event"),
+    ...untraced(EVENT, "an event has it, and is missing only if its id is null"),
+    id: maybe(int4),
+  },
+  prepared: true,
+  sql: `SELECT asked.place, job.status, job.last_event, page.*
+    FROM unnest($jobIds::text[], $after::int[]) WITH ORDINALITY AS asked(job_id, after, place)
+    JOIN job ON job.id = asked.job_id
+    LEFT JOIN LATERAL (
+      SELECT ${COLUMNS} FROM ${WITH_TEXT} WHERE event.job_id = asked.job_id AND event.id > asked.after
+      ORDER BY event.id LIMIT ${PAGE_SIZE}) page ON true
+    ORDER BY asked.place, page.id`,
+});
 
 /**
  * The next events of many jobs, read in one statement. `hasEnded`: the job has ended and its last event is in
  * the page or before it.
  */
 const readNext: ReadPages<EventRow> = async (asks) => {
-  type Row = Omit<EventRow, "id"> & {
-    id: number | null;
-    place: number;
-    status: JobRow["status"];
-    last_event: number;
-  };
-  const { rows } = await pool.query<Row>({
-    name: "follow-events",
-    text: `SELECT asked.place, job.status, job.last_event, page.*
-      FROM unnest($1::text[], $2::int[]) WITH ORDINALITY AS asked(job_id, after, place)
-      JOIN job ON job.id = asked.job_id
-      LEFT JOIN LATERAL (
-        SELECT ${COLUMNS} FROM ${WITH_TEXT} WHERE event.job_id = asked.job_id AND event.id > asked.after
-        ORDER BY event.id LIMIT ${PAGE_SIZE}) page ON true
-      ORDER BY asked.place, page.id`,
-    values: [asks.map(({ jobId }) => jobId), asks.map(({ after }) => after)],
+  const rows = await readPages.all(pool, {
+    jobIds: asks.map(({ jobId }) => jobId),
+    after: asks.map(({ after }) => after),
   });
   const pages = asks.map(() => ({ items: [] as EventRow[], hasEnded: false }));
   for (const { place, status, last_event, id, ...row } of rows) {

@@ -1,5 +1,7 @@
 import { relaxedPool } from "@/server/platform/db";
 import { log } from "@/server/platform/log/log";
+import { bool, nothing, text, texts } from "@/server/sql/column";
+import { statement } from "@/server/sql/statement";
 
 /**
  * The channel on which processes announce new events, and the name prefix of the connections that listen to
@@ -18,6 +20,20 @@ const TICK_MS = 10;
 const ASK_AGAIN_MS = 2_000;
 /** A NOTIFY payload holds less than 8,000 bytes; a topic is 31. */
 const TOPICS_PER_NOTICE = 200;
+
+const sendNotices = statement("news.notify", {
+  params: { channel: text, notices: texts },
+  row: { pg_notify: nothing },
+  prepared: true,
+  sql: "SELECT pg_notify($channel, notice) FROM unnest($notices::text[]) AS notice",
+});
+const findFollower = statement("news.find.follower", {
+  params: { name: text },
+  row: { found: bool },
+  prepared: true,
+  sql: `SELECT EXISTS (SELECT FROM pg_stat_activity
+    WHERE starts_with(application_name, $name) AND datname = current_database()) AS found`,
+});
 
 let unsent = new Set<string>();
 let isOnItsWay = false;
@@ -52,11 +68,7 @@ async function sendAll(): Promise<void> {
       const notices: string[] = [];
       for (let at = 0; at < topics.length; at += TOPICS_PER_NOTICE)
         notices.push(topics.slice(at, at + TOPICS_PER_NOTICE).join(" "));
-      await relaxedPool.query({
-        name: "tell-news",
-        text: "SELECT pg_notify($1, notice) FROM unnest($2::text[]) AS notice",
-        values: [NEWS_CHANNEL, notices],
-      });
+      await sendNotices.run(relaxedPool, { channel: NEWS_CHANNEL, notices });
     }
   } catch (cause) {
     // A closing process sends nothing and logs nothing; followers elsewhere look on their own.
@@ -70,12 +82,7 @@ async function sendAll(): Promise<void> {
 async function doesAnyoneFollow(): Promise<boolean> {
   if (performance.now() - askedAt < ASK_AGAIN_MS) return isAnyoneFollowing;
   askedAt = performance.now();
-  const { rows } = await relaxedPool.query<{ found: boolean }>({
-    name: "anyone-following",
-    text: `SELECT EXISTS (SELECT FROM pg_stat_activity
-           WHERE starts_with(application_name, $1) AND datname = current_database()) AS found`,
-    values: [LISTENERS],
-  });
-  isAnyoneFollowing = rows[0]?.found ?? false;
+  const followers = await findFollower.first(relaxedPool, { name: LISTENERS });
+  isAnyoneFollowing = followers?.found ?? false;
   return isAnyoneFollowing;
 }

@@ -1,7 +1,10 @@
 import { sealContent } from "@/server/domain/content";
+import { event, eventText } from "@/server/generated/schema";
 import { pool } from "@/server/platform/db";
 import { log } from "@/server/platform/log/log";
 import { sha256Hex } from "@/server/platform/text/canonical";
+import { int4, text, timestamptz } from "@/server/sql/column";
+import { statement } from "@/server/sql/statement";
 import { expiryOf, isSealedOf, type JobRow } from "../rows";
 import { readerTextName } from "./events";
 import { tell } from "./notify";
@@ -60,52 +63,63 @@ export function readerOf(job: ReadJob, fence: number, now: () => Date): Reader {
   };
 }
 
+const addText = statement("event_text.insert", {
+  params: {
+    jobId: text,
+    fence: int4,
+    sequence: int4,
+    payload: event.payload,
+    at: timestamptz,
+    text: eventText.text,
+    isSealed: eventText.is_sealed,
+    expiresAt: eventText.expires_at,
+  },
+  // The sequence number finds a write whose answer was lost, so that it is not done again.
+  sql: `WITH before AS (
+       SELECT id FROM job_event WHERE job_id = $jobId AND type = 'job.reader_text' AND payload->'sequence' = to_jsonb($sequence::int)
+     ), moved AS (
+       UPDATE job SET last_event = last_event + 1
+       WHERE id = $jobId AND fence = $fence AND status = 'running' AND NOT EXISTS (SELECT FROM before)
+       RETURNING id, project_id, last_event
+     ), added AS (
+       INSERT INTO event (project_id, job_id, id, type, payload, created_at)
+       SELECT project_id, id, last_event, 'job.reader_text', $payload::jsonb, $at FROM moved
+     ), kept AS (
+       INSERT INTO event_text (project_id, job_id, event_id, text, is_sealed, expires_at)
+       SELECT project_id, id, last_event, $text, $isSealed, $expiresAt FROM moved
+     )
+     SELECT FROM moved UNION ALL SELECT FROM before`,
+});
+
 async function store(
   job: ReadJob,
   fence: number,
-  { sequence, text, now }: { sequence: number; text: string; now: () => Date },
+  { sequence, text: span, now }: { sequence: number; text: string; now: () => Date },
 ): Promise<"open" | "failed" | "closed"> {
   const isSealed = isSealedOf(job);
   const payload = {
     sequence,
     boundary: "paragraph",
     provisional: true,
-    length: text.length,
-    sha256: sha256Hex(text),
+    length: span.length,
+    sha256: sha256Hex(span),
   };
   for (const waitMs of [0, ...STORE_WAITS_MS]) {
     await new Promise((resolve) => setTimeout(resolve, waitMs));
     try {
       const at = now();
-      const { rowCount } = await pool.query(
-        // The sequence number finds a write whose answer was lost, so that it is not done again.
-        `WITH before AS (
-           SELECT id FROM job_event WHERE job_id = $1 AND type = 'job.reader_text' AND payload->'sequence' = to_jsonb($3::int)
-         ), moved AS (
-           UPDATE job SET last_event = last_event + 1
-           WHERE id = $1 AND fence = $2 AND status = 'running' AND NOT EXISTS (SELECT FROM before)
-           RETURNING id, project_id, last_event
-         ), added AS (
-           INSERT INTO event (project_id, job_id, id, type, payload, created_at)
-           SELECT project_id, id, last_event, 'job.reader_text', $4::jsonb, $5 FROM moved
-         ), kept AS (
-           INSERT INTO event_text (project_id, job_id, event_id, text, is_sealed, expires_at)
-           SELECT project_id, id, last_event, $6, $7, $8 FROM moved
-         )
-         SELECT FROM moved UNION ALL SELECT FROM before`,
-        [
-          job.id,
-          fence,
-          sequence,
-          JSON.stringify(payload),
-          at,
-          isSealed ? sealContent(text, readerTextName(job.id, sequence)) : text,
-          isSealed,
-          expiryOf(job, at),
-        ],
-      );
+      const stored = await addText.count(pool, {
+        jobId: job.id,
+        fence,
+        sequence,
+        payload,
+        at,
+        text: isSealed ? sealContent(span, readerTextName(job.id, sequence)) : span,
+        isSealed,
+        expiresAt: expiryOf(job, at),
+      });
       tell([job.id]);
-      return rowCount === 1 ? "open" : "closed";
+      return stored === 1 ? "open" : "closed";
     } catch (cause) {
       log.warn({ err: cause, jobId: job.id }, "text for a reader could not be stored");
     }

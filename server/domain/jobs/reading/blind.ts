@@ -8,12 +8,15 @@ import {
   TERMINAL,
 } from "@/server/contract/jobs";
 import { getCapability, isCapability } from "@/server/domain/catalog";
-import { openContent, type StoredContent } from "@/server/domain/content";
+import { openContent } from "@/server/domain/content";
+import { job as jobTable, payload } from "@/server/generated/schema";
 import { pool } from "@/server/platform/db";
 import type { Json } from "@/server/platform/durable/step";
 import { fail } from "@/server/platform/errors/errors";
 import { canonicalText } from "@/server/platform/text/canonical";
 import { isObject } from "@/server/platform/text/json";
+import { maybe, pick } from "@/server/sql/column";
+import { statement } from "@/server/sql/statement";
 import type { JobRow } from "../rows";
 import { withPrompt } from "./prompt";
 
@@ -311,6 +314,16 @@ function wordsOf(output: Json): Json {
 /** Parts of a request that name who is to do the work or how; a blind job never shows them. */
 const CONSTRAINTS = new Set(["execution", "sampling", "budget"]);
 
+const listRequests = statement("payload.list.competitors_requests", {
+  params: pick(jobTable, "organization_id project_id comparison_id"),
+  row: { id: maybe(payload.id), content: payload.content, is_sealed: maybe(payload.is_sealed) },
+  prepared: true,
+  sql: `SELECT payload.id, payload.content, payload.is_sealed FROM job competitor
+    LEFT JOIN payload ON payload.project_id = competitor.project_id AND payload.job_id = competitor.id AND payload.kind = 'request'
+    WHERE competitor.organization_id = $organization_id AND competitor.project_id = $project_id
+      AND competitor.comparison_id = $comparison_id AND competitor.is_blind`,
+});
+
 /**
  * The request that all competitors share: the fields of the request and of its input that are the same in
  * each. If the content of one is not kept, the shared fields are unknown and none is shown.
@@ -322,16 +335,9 @@ export async function sharedRequestOf(job: JobRow): Promise<Record<string, Json>
     environment: job.environment,
   };
   if (job.retention_requirement === "HashesOnly" && TERMINAL.includes(job.status)) return known;
-  const { rows } = await pool.query<StoredContent>({
-    name: "requests-of-comparison",
-    text: `SELECT payload.id, payload.content, payload.is_sealed FROM job competitor
-      LEFT JOIN payload ON payload.project_id = competitor.project_id AND payload.job_id = competitor.id AND payload.kind = 'request'
-      WHERE competitor.organization_id = $1 AND competitor.project_id = $2 AND competitor.comparison_id = $3
-        AND competitor.is_blind`,
-    values: [job.organization_id, job.project_id, job.comparison_id],
-  });
-  const requests = rows.map((row) => {
-    const content = row.id === null ? null : openContent(row);
+  const rows = await listRequests.all(pool, job);
+  const requests = rows.map(({ id, content: stored, is_sealed }) => {
+    const content = id === null ? null : openContent({ id, content: stored, is_sealed: is_sealed ?? false });
     return content === null ? null : (JSON.parse(content) as Record<string, Json>); // written by admission
   });
   const whole = requests.filter((each) => each !== null);

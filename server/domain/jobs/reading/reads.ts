@@ -3,15 +3,17 @@ import { TERMINAL } from "@/server/contract/jobs";
 import type { Receipt } from "@/server/contract/receipts";
 import { artifactStore } from "@/server/domain/artifacts";
 import type { Ctx, Scope } from "@/server/domain/ctx";
+import { job as jobTable } from "@/server/generated/schema";
 import { pool } from "@/server/platform/db";
 import type { Json } from "@/server/platform/durable/step";
 import { fail } from "@/server/platform/errors/errors";
+import { pick, text, texts } from "@/server/sql/column";
+import { statement } from "@/server/sql/statement";
 import { bareDigest } from "@/server/verify";
 import {
   type ArtifactRow,
   artifactsOf,
   findJob,
-  type JobRow,
   keyOf,
   payloadsOf,
   requestContentOf,
@@ -74,13 +76,17 @@ export async function receipt(ctx: Ctx, jobId: string): Promise<Receipt> {
   return sealed;
 }
 
+const findUnjudged = statement("job.find.blind_receipt", {
+  params: { projectId: text, receiptIds: texts },
+  row: pick(jobTable, "is_blind comparison_id"),
+  sql: `SELECT is_blind, comparison_id FROM job
+    WHERE project_id = $projectId AND is_blind AND receipt_id = ANY($receiptIds) LIMIT 1`,
+});
+
 /** Throws ComparisonUnjudged if one of these receipts belongs to a competitor of an unjudged comparison. */
 export async function refuseUnjudged(projectId: string, receiptIds: string[]): Promise<void> {
-  const { rows } = await pool.query<Pick<JobRow, "is_blind" | "comparison_id">>(
-    "SELECT is_blind, comparison_id FROM job WHERE project_id = $1 AND is_blind AND receipt_id = ANY($2) LIMIT 1",
-    [projectId, receiptIds],
-  );
-  for (const job of rows) refuseBlind(job, "The receipt");
+  const unjudged = await findUnjudged.first(pool, { projectId, receiptIds });
+  if (unjudged) refuseBlind(unjudged, "The receipt");
 }
 
 /**
