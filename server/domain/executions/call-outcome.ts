@@ -92,15 +92,12 @@ export type Aborted = { state: "aborted"; submission: SubmissionState; why: Abor
 
 export type Pending = { state: "pending"; handle: Json; pollAfterMs: number; progress?: ReportedProgress };
 
-/** The outcome of a call without a usable answer. */
-export type NoAnswer = Failed | Refused | Aborted;
-
 /** A result. `resultOf` turns it into an ending once its content is stored. */
 export type Answer = { state: "succeeded"; observed: Observed } & Content &
   Pick<Ending, "finishReason" | "unknownFinish">;
 
-/** The outcome of one submission. */
-export type CallOutcome = Answer | Pending | NoAnswer;
+/** The outcome of one submission. `A`: its complete answer; `never` if it has none. */
+export type CallOutcome<A = Answer> = A | Pending | Failed | Refused | Aborted;
 
 /**
  * The result of the check before a request leaves. `lost`: another process has claimed or ended the

@@ -18,30 +18,20 @@ import {
   type Tier,
   type Usage,
 } from "@/server/providers/define";
-import {
-  failed,
-  type NoAnswer,
-  nothingSent,
-  type Observed,
-  type Pending,
-  type Refused,
-} from "./call-outcome";
+import { type CallOutcome, failed, nothingSent, type Observed, type Refused } from "./call-outcome";
 import { type Call, classify, tierOf } from "./classify";
 import { estimatedUsage } from "./estimated-usage";
 import { healthOf } from "./outcomes";
 
-/** A complete answer that the capability has not parsed yet. */
-export type Answered<R> = { state: "answered"; result: R; observed: Observed };
-
 /**
  * Opens the account, checks that this process still holds the execution, sends once, and records the health
  * of the route and the connection. Never rejects: if a store of ours fails before anything could leave, the
- * outcome is a refusal that may be sent again.
+ * outcome is a refusal that may be sent again. The capability has not parsed the `result` of an answer yet.
  */
 export async function send<R>(
   call: Call,
   ask: (io: ProviderIo) => Promise<Progress<R>>,
-): Promise<Answered<R> | Pending | NoAnswer> {
+): Promise<CallOutcome<{ state: "answered"; result: R; observed: Observed }>> {
   const { provider, model } = call.route;
   let account: OpenAccount | null;
   try {
@@ -126,7 +116,11 @@ async function estimateOf(call: Call, { delivered, usage, tier }: Unreported): P
  * Turns an error of unknown cost that came after output into one that is charged by an estimate of that
  * output. Other outcomes stay.
  */
-async function withEstimate(outcome: NoAnswer, cause: unknown, call: Call): Promise<NoAnswer> {
+async function withEstimate(
+  outcome: CallOutcome<never>,
+  cause: unknown,
+  call: Call,
+): Promise<CallOutcome<never>> {
   const delivered = cause instanceof ProviderFault ? cause.details.delivered : undefined;
   if (outcome.state !== "failed" || outcome.kind !== "error" || !delivered) return outcome;
   const { usage, tier } = outcome.observed;

@@ -4,12 +4,12 @@ import { log } from "@/server/platform/log/log";
 import { ProviderFault, type Tier, type Usage } from "@/server/providers/define";
 import {
   type AbortReason,
+  type CallOutcome,
   type Failed,
   failed,
   type Gate,
   LOST,
   lostAfter,
-  type NoAnswer,
   nothingSent,
   type Observed,
   type ProviderSaid,
@@ -64,7 +64,7 @@ export function chargedAsDelivered(outcome: Failed): Failed {
  * aborted at the same moment. Any error that is not a ProviderFault is a bug of ours, and the request may
  * have left.
  */
-export function classify(cause: unknown, call: Call): NoAnswer {
+export function classify(cause: unknown, call: Call): CallOutcome<never> {
   const { signal, attemptId, route, bounds } = call;
   const isDefinite =
     cause instanceof ProviderFault && (cause.kind === "refused" || cause.kind === "capacity");

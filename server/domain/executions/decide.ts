@@ -1,6 +1,7 @@
 import type { SubmissionState } from "@/server/providers/define";
 import {
   type Answer,
+  type CallOutcome,
   type Ending,
   ending,
   type Failed,
@@ -8,7 +9,6 @@ import {
   LOST,
   lostAfter,
   type NewEnding,
-  type NoAnswer,
   nothingSent,
   type Pending,
   type Refused,
@@ -64,7 +64,7 @@ type Backoff = (waitedMs: number, retryAfterMs: number | null) => number;
 /** Decides what follows from the outcome of a call. */
 export function decide<A extends { state: "succeeded" } = Answer>(
   facts: Facts,
-  outcome: A | Pending | NoAnswer,
+  outcome: CallOutcome<A>,
   backoff: Backoff,
 ): Transition<A> {
   switch (outcome.state) {

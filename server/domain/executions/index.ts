@@ -15,7 +15,6 @@ export {
   LOST,
   lostAfter,
   type NewEnding,
-  type NoAnswer,
   nothingSent,
   type Pending,
   type ProviderSaid,
@@ -49,7 +48,7 @@ export {
   pinLeases,
   releaseAllLeases,
 } from "./leases";
-export { type Books, booksOf, type CallMoney, type ExecutionMoney, moneyOf, usageOf } from "./money";
+export { booksOf, type CallMoney, callMoneyOf, type ExecutionMoney, moneyOf, usageOf } from "./money";
 export { backoffOf, type OutcomeKind, rowOf, type Settlement } from "./outcomes";
 export { accountOf, DIFFERS, pollCall, streamCall, submitCall, type Work } from "./port-sender";
 export { type Pass, reapsUntil } from "./reaping";

@@ -2,10 +2,13 @@ import { exposureOf, type Posting, postingsOf } from "@/server/domain/budgets";
 import { type Estimate, serviceFee } from "@/server/domain/quotes";
 import type { Micros } from "@/server/platform/money";
 import type { Usage } from "@/server/providers/define";
+import type { Ending } from "./call-outcome";
 import type { Settlement } from "./outcomes";
 
 /** The money of one call. */
 export type CallMoney = {
+  /** Names the call if its money became known only after the end of the execution. */
+  attemptId?: string;
   provider: string;
   settlement: Settlement;
   /** At list price; null if unknown. */
@@ -14,6 +17,12 @@ export type CallMoney = {
   /** The cost is an estimate of the delivered part only, so the provider may charge the operator more. */
   isPartial?: boolean;
 };
+
+/** The money of a call that ended like this. */
+export const callMoneyOf = (
+  provider: string,
+  { settlement, observed: { costMicros, usage, estimated } }: Pick<Ending, "settlement" | "observed">,
+): CallMoney => ({ provider, settlement, costMicros, usage, isPartial: estimated === "partial" });
 
 type Priced = Pick<Estimate, "maximumMicros" | "maximumUpstreamMicros" | "serviceFeeBps" | "billingMode">;
 
@@ -76,28 +85,20 @@ export function moneyOf(estimate: Priced, calls: CallMoney[]): ExecutionMoney {
   }
 }
 
-/** The money of an end as it is stored. A free execution has a cost of 0, no hold and no entries. */
-export type Books = {
-  costMicros: Micros | null;
-  feeMicros: Micros;
-  holdState: ExecutionMoney["hold"] | null;
-  hold: { state: ExecutionMoney["hold"]; settled_micros: Micros | null };
-  postings: Posting[];
-};
-
 /**
- * Converts the money into its rows. `payer`: the account that is charged. `route`: the route under which work
- * is booked that no customer pays.
+ * Converts the money of an end into its rows; a free execution has a cost of 0, no hold and no entries.
+ * `payer`: the account that is charged. `route`: the route under which work is booked that no customer pays.
  */
 export function booksOf(
   { maximumMicros: heldMicros, billingMode }: Priced,
   { hold: state, costMicros, chargedMicros, feeMicros, upstream, exposureMicros }: ExecutionMoney,
   payer: string,
   route: string,
-): Books {
+) {
   const isSettled = state === "settled";
   const hold = { state, settled_micros: isSettled ? chargedMicros : null };
-  if (heldMicros === 0) return { costMicros: 0, feeMicros: 0, holdState: null, hold, postings: [] };
+  if (heldMicros === 0)
+    return { costMicros: 0, feeMicros: 0, holdState: null, hold, postings: [] as Posting[] };
   const postings = [
     ...(isSettled ? postingsOf({ payer, billingMode, heldMicros, upstream, feeMicros }) : []),
     ...(billingMode === "managed" ? exposureOf(route, exposureMicros) : []),

@@ -3,6 +3,7 @@ import { ledgerAccount } from "@/server/domain/budgets";
 import {
   booksOf,
   type Clock,
+  callMoneyOf,
   freesKey,
   moneyOf,
   type NewEnding,
@@ -47,7 +48,6 @@ export function wordsOf({ kind, code }: Pick<NewEnding, "kind" | "code">) {
     status: settlement === "ambiguous" ? "ambiguous" : own === null ? "succeeded" : "failed",
     code: own,
     submission: pinned?.submission ?? submission,
-    settlement,
     isSafe,
   } as const;
 }
@@ -76,14 +76,11 @@ function prepare(
   clocks: Clocks = clocksOf(facts, facts.now),
 ) {
   const { row, plan, ending, answer, now } = facts;
-  const { status, code, settlement, isSafe } = wordsOf(ending);
+  const { status, code, isSafe } = wordsOf(ending);
   const { provider, model } = plan.pin;
   const { maximum_micros: maximumMicros } = row;
   const priced = { ...plan, maximumMicros, maximumUpstreamMicros: maximumMicros };
-  const { costMicros, usage, estimated } = ending.observed;
-  const money = moneyOf(priced, [
-    { provider, settlement, costMicros, usage, isPartial: estimated === "partial" },
-  ]);
+  const money = moneyOf(priced, [callMoneyOf(provider, ending)]);
   const books = booksOf(priced, money, ledgerAccount(row.organization_id, null), `${provider}/${model}`);
   const attempts = facts.attempts.map((each) => (each.ended_at ? each : closed(each, ending, now)));
   const error = code === null ? null : { code, message: ending.message ?? code };

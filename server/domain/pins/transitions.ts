@@ -7,7 +7,7 @@ import {
   resolved,
 } from "@/server/domain/budgets";
 import { type KeptContent, sealContent } from "@/server/domain/content";
-import { type Books, goodFrom, LEASE_MS } from "@/server/domain/executions";
+import { type ExecutionMoney, goodFrom, LEASE_MS } from "@/server/domain/executions";
 import { ADMISSION_LIMITS, type AdmissionLimits, refuseWork, TAKEN } from "@/server/domain/plans";
 import type { Sealed } from "@/server/domain/receipts";
 import { pinnedAttempt, pinnedExecution, pinnedExecutionLater, pinnedHold } from "@/server/generated/schema";
@@ -222,7 +222,7 @@ const END = {
   postings: jsonb<Posting[]>(),
 };
 const RECORD = { body: text, hash: text, signature: text, keyId: text };
-const HOLD = { state: column<Books["hold"]["state"]>("text"), settled_micros: pinnedHold.settled_micros };
+const HOLD = { state: column<ExecutionMoney["hold"]>("text"), settled_micros: pinnedHold.settled_micros };
 
 /** The end of an execution, written at once: status, last attempt, record, content, hold and ledger. */
 export type Finish = Of<typeof END> & {
@@ -231,7 +231,7 @@ export type Finish = Of<typeof END> & {
   record: Sealed;
   output: KeptContent | null;
   native: KeptContent | null;
-  hold: Books["hold"];
+  hold: Of<typeof HOLD>;
 };
 
 const finishAll = batch("pin-finish", {

@@ -5,6 +5,7 @@ import {
   type AbortReason,
   apply,
   backoffOf,
+  type CallOutcome,
   decide,
   type Ending,
   end,
@@ -13,7 +14,6 @@ import {
   type Lease,
   type NewEnding,
   type Next,
-  type NoAnswer,
   nothingSent,
   refuseInternally,
   resultOf,
@@ -120,7 +120,7 @@ async function carryOn(work: Work): Promise<Result> {
       correctUnsent: () => neverSent(clock, row),
     };
   };
-  const settle = (attempt: PinnedAttemptRow | null, outcome: Answered | NoAnswer) =>
+  const settle = (attempt: PinnedAttemptRow | null, outcome: CallOutcome<Answered>) =>
     apply(leased(attempt), decide(factsOf(work), outcome, backoffOf));
 
   let attemptId = newId("attempt");
@@ -238,7 +238,7 @@ async function submit(
     bytes,
     attempt,
   }: { target: Target; account: OpenAccount; bytes: Uint8Array; attempt: PinnedAttemptRow },
-): Promise<Answered | NoAnswer> {
+): Promise<CallOutcome<Answered>> {
   const limit = new AbortController();
   const callOff = clock.after(plan.limits.timeoutSeconds * 1000, () =>
     limit.abort("deadline" satisfies AbortReason),

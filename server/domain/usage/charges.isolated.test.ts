@@ -231,7 +231,7 @@ async function endLate(world: TestProject, hold: budgets.ExecutionHold, after: A
     if (!attempt) return;
     const costMicros = Math.round(heldMicros * LATE[after as keyof typeof LATE]); // the condition above found this key
     const late = ending("result", { ...unseen("attempted"), costMicros });
-    await settleLateAnswer(job, attempt.id, late, clock.now());
+    await settleLateAnswer(job, attempt, late, clock.now());
   } else return;
   const { rows } = await pool.query("SELECT state FROM hold WHERE id = $1", [hold.id]);
   if (hold.billing_mode === "managed") expect(["settled", "released"]).toContain(rows[0].state);

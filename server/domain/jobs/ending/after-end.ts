@@ -1,15 +1,9 @@
 import { type ExecutionHold, exposureOf, readAmbiguous, resolve } from "@/server/domain/budgets";
 import { type Ctx, systemCtx } from "@/server/domain/ctx";
-import { type CallMoney, type Ending, moneyOf } from "@/server/domain/executions";
+import { type CallMoney, callMoneyOf, type Ending, moneyOf } from "@/server/domain/executions";
 import { pool } from "@/server/platform/db";
 import { countExposure } from "@/server/platform/log/metrics";
 import { type AttemptRow, attemptsOf, type JobRow } from "../rows";
-
-/** The money of one call, known only after its job ended. */
-export type Learned = { attemptId: string } & Pick<
-  CallMoney,
-  "settlement" | "costMicros" | "usage" | "isPartial"
->;
 
 /**
  * Resolves the ambiguous hold of an ended job: charges what was learned about one call plus the known costs
@@ -20,7 +14,7 @@ export async function resolveAfterEnd(
   ctx: Ctx,
   job: JobRow,
   hold: ExecutionHold,
-  { learned, how }: { learned: Learned | null; how: Pick<Parameters<typeof resolve>[2], "by" | "limit"> },
+  { learned, how }: { learned: CallMoney | null; how: Pick<Parameters<typeof resolve>[2], "by" | "limit"> },
 ): Promise<boolean> {
   const calls = (await attemptsOf(job)).map((row) => callOf(row, learned));
   const money = moneyOf(job.pricing, how.by === "written_off" ? calls.map(withoutUnknown) : calls);
@@ -36,9 +30,9 @@ const withoutUnknown = (call: CallMoney): CallMoney =>
   call.settlement === "ambiguous" ? { ...call, settlement: "released" } : call;
 
 /** The money of one call: from `learned` if that is about this call, else from the call's row. */
-export function callOf(row: AttemptRow, learned: Learned | null): CallMoney {
+export function callOf(row: AttemptRow, learned: CallMoney | null): CallMoney {
   const { provider, cost_micros: costMicros, usage } = row;
-  if (row.id === learned?.attemptId) return { provider, ...learned };
+  if (row.id === learned?.attemptId) return learned;
   return {
     provider,
     settlement: settlementOf(row),
@@ -56,13 +50,9 @@ export const settlementOf = ({ answer, submission }: AttemptRow): CallMoney["set
  * The money of an ending that arrived late. Null if its cost is unknown: no one received its result, so the
  * hold must not be charged for it.
  */
-export function learnedFrom(
-  attemptId: string,
-  { settlement, observed }: Pick<Ending, "settlement" | "observed">,
-): Learned | null {
-  if (settlement === "ambiguous" || settlement === "hold") return null;
-  const { costMicros, usage, estimated } = observed;
-  return { attemptId, settlement, costMicros, usage, isPartial: estimated === "partial" };
+export function learnedFrom({ id: attemptId, provider }: AttemptRow, ending: Ending): CallMoney | null {
+  if (ending.settlement === "ambiguous" || ending.settlement === "hold") return null;
+  return { attemptId, ...callMoneyOf(provider, ending) };
 }
 
 /**
@@ -73,11 +63,11 @@ export function learnedFrom(
  */
 export async function settleLateAnswer(
   job: JobRow,
-  attemptId: string,
+  attempt: AttemptRow,
   answer: Ending,
   now: Date,
 ): Promise<void> {
-  const learned = learnedFrom(attemptId, answer);
+  const learned = learnedFrom(attempt, answer);
   if (!learned || job.pricing.billingMode !== "managed") return;
   const hold = await readAmbiguous.first(pool, { executionId: job.id });
   const ctx = systemCtx("late-answer", () => now);

@@ -7,6 +7,7 @@ import type { Ctx } from "@/server/domain/ctx";
 import {
   booksOf,
   type CallMoney,
+  callMoneyOf,
   type Ending,
   freesKey,
   isCancel,
@@ -227,7 +228,7 @@ async function write(end: Awaited<ReturnType<typeof seal>>): Promise<boolean> {
 }
 
 async function late({ job, attempt, asRead, ending, now }: JobEnd): Promise<void> {
-  if (attempt && !asRead) await settleLateAnswer(job, attempt.id, ending, now);
+  if (attempt && !asRead) await settleLateAnswer(job, attempt, ending, now);
 }
 
 const WRITING = { seal, finish: write, late };
@@ -316,11 +317,7 @@ export const chargeOfCall = (job: JobRow, ending: Ending): Charge =>
   chargeOfJob(job, heldFor(job, moneyOf(job.pricing, callsOf([], job, ending))));
 
 /** The calls of an execution: those that were answered before, then the one that ends it. */
-const callsOf = (
-  earlier: AttemptRow[],
-  { provider }: { provider: string },
-  { settlement, observed: { costMicros, usage, estimated } }: Ending,
-): CallMoney[] => [
+const callsOf = (earlier: AttemptRow[], { provider }: { provider: string }, ending: Ending): CallMoney[] => [
   ...earlier.map((row) => callOf(row, null)),
-  { provider, settlement, costMicros, usage, isPartial: estimated === "partial" },
+  callMoneyOf(provider, ending),
 ];

@@ -55,7 +55,7 @@ const answersLate = (share: number) => async (world: World) => {
   const job = (await readJob(hold.execution_id))!;
   const costMicros = Math.round(hold.amount_micros * share);
   const late = ending("result", { ...unseen("attempted"), costMicros });
-  await settleLateAnswer(job, (await attemptOf(job))!.id, late, world.project.clock.now());
+  await settleLateAnswer(job, (await attemptOf(job))!, late, world.project.clock.now());
 };
 
 const resolves = (share: number) => async (world: World) => {

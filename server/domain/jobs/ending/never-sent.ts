@@ -5,7 +5,7 @@ import { correctUnsent, end, unavailable } from "@/server/domain/executions";
 import { pool } from "@/server/platform/db";
 import { text } from "@/server/sql/column";
 import { statement } from "@/server/sql/statement";
-import { attemptOf, type JobRow } from "../rows";
+import { type AttemptRow, attemptOf, type JobRow } from "../rows";
 import { readJob, storedInputHash } from "../running/work";
 import { releaseSubmission } from "../transitions/attempt";
 import { FREED_KEY } from "../transitions/finish";
@@ -33,7 +33,7 @@ async function correct(ctx: Ctx, { jobId, fence, attemptId }: Unsent): Promise<b
   if (!job) return false; // its admission may still be committed
   const attempt = await attemptOf(job);
   if (job.fence !== fence || (attempt?.id ?? null) !== attemptId) return true;
-  if (TERMINAL.includes(job.status)) return correctEnd(ctx, job, attemptId);
+  if (TERMINAL.includes(job.status)) return correctEnd(ctx, job, attempt);
   if (attempt && (attempt.answer !== null || attempt.handle !== null)) return true;
   if (job.operation === "jobs") {
     // The worker of the job or the sweeper continues from here.
@@ -53,10 +53,11 @@ const WHY = "The database did not answer in time.";
  * Corrects an end that treated the request as possibly sent: the receipt stays, the hold is released, and the
  * key of a synchronous execution is free again.
  */
-async function correctEnd(ctx: Ctx, job: JobRow, attemptId: string | null): Promise<true> {
+async function correctEnd(ctx: Ctx, job: JobRow, attempt: AttemptRow | null): Promise<true> {
   const hold = await readAmbiguous.first(pool, { executionId: job.id });
-  if (hold && attemptId) {
-    const learned = { attemptId, settlement: "released", costMicros: null, usage: null } as const;
+  if (hold && attempt) {
+    const { id: attemptId, provider } = attempt;
+    const learned = { attemptId, provider, settlement: "released", costMicros: null, usage: null } as const;
     if (await resolveAfterEnd(ctx, job, hold, { learned, how: { by: "never_sent" } }))
       ctx.log.info(
         { jobId: job.id, holdId: hold.id },

@@ -259,6 +259,6 @@ test("a late answer on the customer's own account leaves the hold to a person", 
   const jobId = await lose(project, { billingMode: "byok" });
   const job = (await readJob(jobId))!;
   const answer = ending("result", { ...unseen("attempted"), costMicros: 5 });
-  await settleLateAnswer(job, (await attemptOf(job))!.id, answer, project.ctx.now());
+  await settleLateAnswer(job, (await attemptOf(job))!, answer, project.ctx.now());
   expect((await rowsOf(jobId)).hold.state).toBe("ambiguous");
 });

@@ -1,6 +1,6 @@
 import { type ExecutionHold, holdsBy, resolve } from "@/server/domain/budgets";
 import type { Ctx } from "@/server/domain/ctx";
-import { pollCall, resultOf } from "@/server/domain/executions";
+import { type CallMoney, pollCall, resultOf } from "@/server/domain/executions";
 import { pool } from "@/server/platform/db";
 import type { Micros } from "@/server/platform/money";
 import { env } from "@/server/platform/settings/env";
@@ -8,7 +8,7 @@ import { HOUR_MS } from "@/server/platform/time/units";
 import { maybe, text, timestamptz } from "@/server/sql/column";
 import { type AttemptRow, attemptsOf, type JobRow, tierToAsk } from "../rows";
 import { readJob } from "../running/work";
-import { type Learned, learnedFrom, resolveAfterEnd, settlementOf } from "./after-end";
+import { learnedFrom, resolveAfterEnd, settlementOf } from "./after-end";
 import { deliveredMicros } from "./delivered";
 import { readyAgain } from "./ready-again";
 
@@ -91,8 +91,10 @@ async function endHold(
     }
   }
   const costMicros = unknown ? await deliveredMicros(job, unknown) : 0;
-  const delivered: Learned | null =
-    unknown && costMicros > 0 ? { attemptId: unknown.id, settlement: "cost", costMicros, usage: null } : null;
+  const delivered: CallMoney | null =
+    unknown && costMicros > 0
+      ? { attemptId: unknown.id, provider: unknown.provider, settlement: "cost", costMicros, usage: null }
+      : null;
   await resolveAfterEnd(ctx, job, hold, { learned: delivered, how });
 }
 
@@ -100,7 +102,7 @@ async function endHold(
  * Asks the provider about work that it took. Null if the cost stays unknown, or if the provider can no longer
  * be asked.
  */
-async function askAgain(ctx: Ctx, job: JobRow, row: AttemptRow): Promise<Learned | "running" | null> {
+async function askAgain(ctx: Ctx, job: JobRow, row: AttemptRow): Promise<CallMoney | "running" | null> {
   const ready = await readyAgain(job, row);
   if (!ready) return null;
   const stop = new AbortController();
@@ -119,7 +121,7 @@ async function askAgain(ctx: Ctx, job: JobRow, row: AttemptRow): Promise<Learned
     };
     const outcome = await pollCall(call, row.handle);
     if (outcome.state !== "succeeded" && outcome.state !== "failed") return "running";
-    return learnedFrom(row.id, outcome.state === "failed" ? outcome : resultOf(outcome));
+    return learnedFrom(row, outcome.state === "failed" ? outcome : resultOf(outcome));
   } finally {
     clearTimeout(timer);
   }

@@ -102,7 +102,7 @@ async function storeAndEnd(
           : null;
       const answer = toAnswer(row.id, { ending, output, artifacts }, now, row.submission_begun_at);
       if (!(await storeAnswer({ jobId: work.job.id, fence: lease.fence, now, ...answer }))) {
-        await settleLateAnswer(work.job, row.id, answered, now);
+        await settleLateAnswer(work.job, row, answered, now);
         return { state: "ended" };
       }
       written = answer;
