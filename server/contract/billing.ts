@@ -214,6 +214,7 @@ export type PlanList = z.output<typeof PlanList>;
 export const PlanCheckoutRequest = z.strictObject({ planKey: z.string().min(1).max(128) });
 
 export const PaymentState = z.enum(["open", "paid", "failed", "expired"]);
+export type PaymentState = z.output<typeof PaymentState>;
 export const PaymentView = z
   .object({
     paymentId: z.string(),

@@ -57,7 +57,7 @@ const BillingModeFacts = z.object({
 });
 
 /** How a managed execution would be paid. Callers without an organization get what the catalog offers. */
-export const Funding = z.object({
+export const ManagedFunding = z.object({
   /** `managed_trial`: the one-time allowance pays. */
   mode: z.enum(["managed", "managed_trial"]),
   eligible: z.boolean(),
@@ -67,7 +67,7 @@ export const Funding = z.object({
   /** Remaining allowance and wallet balance; test money if the sandbox serves the request. */
   remainingMicros: z.int().optional(),
 });
-export type Funding = z.output<typeof Funding>;
+export type ManagedFunding = z.output<typeof ManagedFunding>;
 
 /**
  * Instructions for running a capability, equivalent for the `capstan` command, the TypeScript client, an `/mcp` tool
@@ -138,7 +138,7 @@ export const CapabilityDescriptor = CapabilitySummary.extend({
   }),
   output: z.object({ kind: z.enum(["text", "structured", "artifact"]), mediaType: z.string() }),
   interaction: z.object({ typicallyRequired: z.boolean(), reason: z.string().nullable() }),
-  funding: Funding,
+  funding: ManagedFunding,
   readySummary: z.string(),
   pricing: PricingContract,
   quoteTtlSeconds: z.int().nullable(),

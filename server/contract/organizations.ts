@@ -6,9 +6,11 @@ import { MaturityRating, RetentionRequirement } from "./envelope";
 import { ManagementGrant } from "./management-keys";
 
 export const Role = z.enum(ROLES);
+export type Role = z.output<typeof Role>;
 
 /** A permission of an API key. */
 export const Scope = z.enum(SCOPES).meta({ id: "Scope" });
+export type Scope = z.output<typeof Scope>;
 
 /** A permission that keys other than management keys can have. */
 export const KeyScope = z.enum(KEY_SCOPES);

@@ -1,18 +1,15 @@
-import type { z } from "zod";
 import type { EmbedTerms } from "@/server/contract/embeds";
 import { RUN_SCOPES, SCOPES } from "@/server/contract/enums";
 import type { ManagementGrant } from "@/server/contract/management-keys";
-import type { Role as RoleName, Scope as ScopeName } from "@/server/contract/organizations";
+import type { Role, Scope } from "@/server/contract/organizations";
 import { newId } from "@/server/platform/ids";
 import { type Log, log } from "@/server/platform/log/log";
 
-export type Scope = z.output<typeof ScopeName>;
+export type { Role, Scope };
 /** Scopes of a key that is created without a list of scopes. */
 export const DEFAULT_SCOPES: readonly Scope[] = SCOPES.filter(
   (scope) => scope === "webhooks:write" || RUN_SCOPES.some((each) => each === scope),
 );
-
-export type Role = z.output<typeof RoleName>;
 
 /** The caller. Resolved once, in server/api/auth.ts (HTTP) or server/trpc/init.ts (panel). */
 export type Principal =

@@ -5,7 +5,7 @@ import type { SourceRef } from "@/server/model-sources";
 import { inTransaction, pool, type Queryable } from "@/server/platform/db";
 import { maybe, text } from "@/server/sql/column";
 import { statement } from "@/server/sql/statement";
-import { type Described, insertAdapter, type KnownSource } from "./insert";
+import { type AdapterDescription, insertAdapter, type KnownSource } from "./insert";
 import { type AdapterEnvironment, requireEnvironment } from "./place";
 import { look, readPublic, toPreview } from "./preview";
 import { ADAPTER, ADAPTER_COLUMNS, type AdapterRow, refuseAt, toAdapter } from "./rows";
@@ -74,7 +74,7 @@ async function acceptPublic(
 function registerOnce(
   ctx: Ctx,
   place: AdapterEnvironment,
-  described: Described,
+  described: AdapterDescription,
   source: KnownSource,
 ): Promise<Suggestion> {
   const { ref, revision, filePath } = source;

@@ -2,7 +2,7 @@ import type { ModelAdapter } from "@/server/contract/adapters";
 import type { Ctx } from "@/server/domain/ctx";
 import { inTransaction } from "@/server/platform/db";
 import { newId } from "@/server/platform/ids";
-import { type Described, insertAdapter, type KnownSource, nameTaken, requireEnvironment } from ".";
+import { type AdapterDescription, insertAdapter, type KnownSource, nameTaken, requireEnvironment } from ".";
 
 /** A source after it was looked at: one file at one commit. */
 export const source = (more: Partial<KnownSource> = {}): KnownSource => ({
@@ -23,7 +23,7 @@ export const source = (more: Partial<KnownSource> = {}): KnownSource => ({
 export async function putAdapter(
   ctx: Ctx,
   displayName: string,
-  { environment, projectId, ...more }: Partial<Described & KnownSource> & Where = {},
+  { environment, projectId, ...more }: Partial<AdapterDescription & KnownSource> & Where = {},
 ): Promise<ModelAdapter> {
   const place = await requireEnvironment(ctx, { projectId, environment }, "adapters:write");
   const described = { baseModelFamily: "flux", ...more, displayName };

@@ -5,7 +5,7 @@ export { bindRecipe } from "./aliases/bind";
 export { clearDefault, getDefault, setDefault } from "./aliases/defaults";
 export { change } from "./change";
 export { remove } from "./delete";
-export { type Described, insertAdapter, type KnownSource, nameTaken } from "./insert";
+export { type AdapterDescription, insertAdapter, type KnownSource, nameTaken } from "./insert";
 export { nameKey } from "./names";
 export { type AdapterEnvironment, requireEnvironment } from "./place";
 export { previewSource } from "./preview";

@@ -21,7 +21,7 @@ export type KnownSource = Omit<ModelAdapter["source"], "kind"> & {
 };
 
 /** Description of an adapter, without its source. */
-export type Described = Pick<ModelAdapterCreate, "displayName"> &
+export type AdapterDescription = Pick<ModelAdapterCreate, "displayName"> &
   Partial<Omit<ModelAdapterCreate, "displayName" | "source" | "type" | "environment">>;
 
 const addAdapter = statement("model_adapter.insert", {
@@ -47,7 +47,7 @@ export async function insertAdapter(
   ctx: Ctx,
   database: Transaction,
   { project, projectId, environment }: AdapterEnvironment,
-  { described, source }: { described: Described; source: KnownSource },
+  { described, source }: { described: AdapterDescription; source: KnownSource },
 ): Promise<ModelAdapter | null> {
   const row = await addAdapter.first(database, {
     id: newId("adapter"),

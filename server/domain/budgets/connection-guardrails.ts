@@ -7,7 +7,7 @@ import { text, texts } from "@/server/sql/column";
 import { statement } from "@/server/sql/statement";
 import { scopeOfConnection } from "./guardrails";
 import { budgetsBy, toBudget } from "./rows";
-import { lockBudgets, write } from "./set";
+import { lockBudgets, writeBudget } from "./set";
 
 /*
  * A connection has ceilings like those of an organization. The daily one is a stored budget with scope
@@ -75,7 +75,7 @@ export async function writeConnectionGuardrails(
   if (dailyMicros !== undefined) {
     await lockBudgets(client, organizationId);
     const owner = { organizationId, projectId: null, scope: scopeOfConnection(id) };
-    await write(ctx, client, owner, {
+    await writeBudget(ctx, client, owner, {
       period: "day",
       ceilingMicros: dailyMicros ?? 0,
       enforcement: dailyMicros === null ? "off" : "prevent",

@@ -13,7 +13,7 @@ import { jsonb, maybe, text, texts } from "@/server/sql/column";
 import { statement } from "@/server/sql/statement";
 import { SETS } from "./owner";
 import { budgetsBy, toBudget } from "./rows";
-import { underLock, write } from "./set";
+import { underLock, writeBudget } from "./set";
 
 /*
  * An organization has safety ceilings for executions on its own provider accounts. The daily one is a
@@ -160,7 +160,7 @@ export async function changeGuardrails(ctx: Ctx, input: ChangeGuardrails): Promi
   if (dailyMicros !== undefined) {
     const owner = { organizationId, projectId: null, scope: scopeOf(organizationId) };
     await underLock(organizationId, (client) =>
-      write(ctx, client, owner, {
+      writeBudget(ctx, client, owner, {
         period: "day",
         ceilingMicros: dailyMicros ?? 0,
         enforcement: dailyMicros === null ? "off" : "prevent",

@@ -12,7 +12,7 @@ import { type Micros, usdToMicros } from "@/server/platform/money";
 import { text } from "@/server/sql/column";
 import { findOwner, findOwnerToSet } from "./owner";
 import { type BudgetRow, budgetsBy, toBudget } from "./rows";
-import { refusePast, underLock, write, writeIncrease } from "./set";
+import { refusePast, underLock, writeBudget, writeIncrease } from "./set";
 
 type Line = NonNullable<PutBudgetPolicy["budgets"]>[number];
 type Wanted = {
@@ -61,10 +61,10 @@ export async function putPolicy(ctx: Ctx, projectId: string, body: PutBudgetPoli
     const wanted = wantedOf(ctx, body, standing);
     for (const row of standing) {
       if (row.enforcement !== "off" && !wanted.some(({ period }) => period === row.period))
-        await write(ctx, client, owner, { ...asSet(row), enforcement: "off" });
+        await writeBudget(ctx, client, owner, { ...asSet(row), enforcement: "off" });
     }
     for (const { temporaryIncrease, ...line } of wanted) {
-      const id = await write(ctx, client, owner, line);
+      const id = await writeBudget(ctx, client, owner, line);
       const known = { id, organization_id: owner.organizationId, project_id: projectId };
       if (temporaryIncrease !== undefined) await writeIncrease(ctx, client, known, temporaryIncrease);
     }

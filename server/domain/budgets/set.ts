@@ -21,7 +21,7 @@ export async function set(ctx: Ctx, input: SetBudget): Promise<BudgetView> {
   const owner = await findOwnerToSet(ctx, input.owner);
   return underLock(owner.organizationId, async (client) => {
     if (owner.scope === `principal:${managerOf(ctx)?.id}`) await refuseLoosening(ctx, client, owner, input);
-    const id = await write(ctx, client, owner, input);
+    const id = await writeBudget(ctx, client, owner, input);
     return current(ctx, client, id);
   });
 }
@@ -125,7 +125,12 @@ const upsertBudget = statement("budget.upsert", {
 /**
  * Writes the ceiling, recounts it and records the change. The caller holds the lock of the organization.
  */
-export async function write(ctx: Ctx, client: Transaction, owner: Owned, ceiling: Ceiling): Promise<string> {
+export async function writeBudget(
+  ctx: Ctx,
+  client: Transaction,
+  owner: Owned,
+  ceiling: Ceiling,
+): Promise<string> {
   const found = await upsertBudget.first(client, {
     budgetId: newId("budget"),
     organizationId: owner.organizationId,

@@ -7,7 +7,7 @@ import type { Ctx } from "@/server/domain/ctx";
 import { externalSwitchOf } from "@/server/domain/plans";
 import { publicUrl } from "@/server/platform/settings/env";
 import { connectUrlOf } from "./connect-url";
-import { type Offer, offersOf, SANDBOX, SHUT, targetsOfPort } from "./targets";
+import { offersOf, SANDBOX, SHUT, type TargetOffer, targetsOfPort } from "./targets";
 import { type Viewer, viewerOf } from "./viewer";
 
 /**
@@ -58,7 +58,7 @@ export function refusalOf({ mayRun, archived }: Viewer): string | null {
  * True if a request that names no model would leave for a provider. It stays here if the sandbox is offered and
  * no other source could pay.
  */
-const isLeaving = (offers: Offer[], funding: string[]): boolean =>
+const isLeaving = (offers: TargetOffer[], funding: string[]): boolean =>
   funding.some((source) => source !== "sandbox") || !offers.some(({ account }) => account === "sandbox");
 
 /** Returns the action that a person would have to take, or null if there is none. */
@@ -74,8 +74,8 @@ const TO_FUND: JsonObject = { kind: "add_funds", url: `${publicUrl}/billing` };
  * Returns the sources that could pay now: the customer's own account at the provider, money of the organization, and
  * test money in the sandbox.
  */
-async function fundingSourcesOf({ organizationId }: Viewer, offers: Offer[]): Promise<string[]> {
-  const has = (wanted: Offer["account"]) => offers.some(({ account }) => account === wanted);
+async function fundingSourcesOf({ organizationId }: Viewer, offers: TargetOffer[]): Promise<string[]> {
+  const has = (wanted: TargetOffer["account"]) => offers.some(({ account }) => account === wanted);
   const own = offers.some(({ account }) => typeof account === "object") ? ["customer"] : [];
   if (organizationId === null) return own;
   const live = has("operator") ? await recentFunds(organizationId, false) : null;

@@ -1,5 +1,5 @@
 import type { Capability } from "@/server/capabilities/define";
-import type { Funding } from "@/server/contract/capabilities";
+import type { ManagedFunding } from "@/server/contract/capabilities";
 import { isFunded, recentFunds } from "@/server/domain/billing";
 import { FUNDING_OPTIONS } from "@/server/domain/budgets";
 import { availabilityOf, targetsOfPort } from "./targets";
@@ -11,9 +11,9 @@ import { availabilityOf, targetsOfPort } from "./targets";
  */
 export async function fundingFor(
   capability: Capability,
-  offered: Funding,
+  offered: ManagedFunding,
   organizationId: string,
-): Promise<Funding> {
+): Promise<ManagedFunding> {
   const accounts = targetsOfPort(capability).map((target) => availabilityOf(target).account);
   const isLive = accounts.includes("operator");
   if (!offered.eligible || (!isLive && !accounts.includes("sandbox"))) return offered;

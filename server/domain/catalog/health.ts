@@ -4,7 +4,7 @@ import { log } from "@/server/platform/log/log";
 import { MINUTE_MS } from "@/server/platform/time/units";
 import { column, int4, type Of, pick, text, timestamptz } from "@/server/sql/column";
 import { statement } from "@/server/sql/statement";
-import { type Account, type Offer, routeKey, SANDBOX } from "./targets";
+import { type Account, routeKey, SANDBOX, type TargetOffer } from "./targets";
 
 /*
  * Routes that keep failing go behind their healthy equals for a while, longer each time. Failures are counted per account, so
@@ -24,7 +24,7 @@ const MOST_STALE_MS = 5_000;
 
 const ROW = pick(routeHealth, "account route failures behind_until");
 type Row = Of<typeof ROW>;
-type Called = Pick<Offer, "provider" | "model"> & { account: Account };
+type Called = Pick<TargetOffer, "provider" | "model"> & { account: Account };
 
 /** An account in one word, as rows and metrics name it. */
 export const accountName = (account: Account) =>
@@ -65,7 +65,7 @@ function namesOf({ provider, model, account }: Called): string[] {
 }
 
 /** For each route, whether it goes behind its equals now. */
-export async function healthNow(now: Date): Promise<(offer: Offer) => boolean> {
+export async function healthNow(now: Date): Promise<(offer: TargetOffer) => boolean> {
   await refresh();
   return (offer) =>
     namesOf(offer).some((name) => {

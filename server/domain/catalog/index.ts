@@ -43,12 +43,12 @@ export {
   dependsOnFunds,
   findPlannedTarget,
   modelIds,
-  type Offer,
   offersOf,
   routeKey,
   SANDBOX,
   SHUT,
   type Target,
+  type TargetOffer,
   targetsOfPort,
 } from "./targets";
 export { type Viewer, viewerOf } from "./viewer";

@@ -10,12 +10,12 @@ import {
   canStream,
   maturityAllowed,
   modelIds,
-  type Offer,
   offersOf,
   placeOfAccount,
   routeKey,
   SANDBOX,
   type Target,
+  type TargetOffer,
   targetsOfPort,
 } from "./targets";
 
@@ -63,7 +63,7 @@ export type RouteWish = {
    * True if this route has kept failing lately with this account. Such a route goes behind its equals and is
    * never left out.
    */
-  isBehind?(offer: Offer): boolean;
+  isBehind?(offer: TargetOffer): boolean;
   /** True allows only the sandbox, and false excludes it, because one execution is paid with one kind of money. */
   isSandbox?: boolean;
   /**
@@ -144,8 +144,8 @@ export function chooseRoute(
   const place = placeOf(wish, fits);
   const preference = ({ model }: Target) => execution.prefers?.(input, model) ?? 0;
   // A route requested by name is taken even if it has failed lately.
-  const behind = (offer: Offer) => Number(!isNamed && (wish.isBehind?.(offer) ?? false));
-  const order = (health: (offer: Offer) => number) =>
+  const behind = (offer: TargetOffer) => Number(!isNamed && (wish.isBehind?.(offer) ?? false));
+  const order = (health: (offer: TargetOffer) => number) =>
     candidates.toSorted(
       (a, b) => place(a) - place(b) || health(a) - health(b) || preference(b) - preference(a),
     );
@@ -207,7 +207,7 @@ export function namedBy<T extends Target>(
 function placeOf(
   { isFunded, supports }: RouteWish,
   fits: (target: Target) => boolean,
-): (offer: Offer) => number {
+): (offer: TargetOffer) => number {
   return (offer) =>
     4 * placeOfAccount(offer.account, isFunded) +
     2 * Number(supports ? !supports(offer.model) : false) +

@@ -41,7 +41,7 @@ export function placeOfAccount(account: Account, isFunded?: boolean): number {
 }
 
 /** A model with an account that reaches it now, and the billing modes that the account allows. */
-export type Offer = Target & { account: Account; billingModes: BillingMode[] };
+export type TargetOffer = Target & { account: Account; billingModes: BillingMode[] };
 
 export const routeKey = ({ provider, model }: Pick<Target, "provider" | "model">) =>
   `${provider.name}/${model.id}`;
@@ -76,7 +76,7 @@ export function targetsOfPort(capability: Capability, connections = NONE): Targe
 }
 
 /** Returns the accounts that reach a model now, the project's own first. */
-export function offersOf(target: Target, connections = NONE): Offer[] {
+export function offersOf(target: Target, connections = NONE): TargetOffer[] {
   const { provider, listedBy } = target;
   if (provider.name === SANDBOX) {
     const billingModes: BillingMode[] = ["byok", "managed"];
@@ -84,7 +84,9 @@ export function offersOf(target: Target, connections = NONE): Offer[] {
   }
   const own = connections
     .filter((each) => (listedBy ? each.credentialId === listedBy : isOf(provider, each)))
-    .map(({ credentialId }): Offer => ({ ...target, account: { credentialId }, billingModes: ["byok"] }));
+    .map(
+      ({ credentialId }): TargetOffer => ({ ...target, account: { credentialId }, billingModes: ["byok"] }),
+    );
   const isOperators = !listedBy && baseUrlOf(provider) !== null && operatorCredentials(provider) !== null;
   return isOperators ? [...own, { ...target, account: "operator", billingModes: ["managed"] }] : own;
 }

@@ -2,12 +2,12 @@ import type { AgentContext, AgentContextProfile } from "@/server/contract/diagno
 import { ownKeys } from "@/server/contract/own-keys";
 import { canonicalText, sha256Hex } from "@/server/platform/text/canonical";
 import { plainJson } from "@/server/platform/text/json";
-import { SECTIONS, type Section } from "./agent-sections";
+import { type AgentSection, SECTIONS } from "./agent-sections";
 
 type Profile = (typeof AgentContextProfile.options)[number];
 
 /** The sections of the smaller profiles; full has all of them. */
-const PROFILES: Record<Exclude<Profile, "full">, readonly Section[]> = {
+const PROFILES: Record<Exclude<Profile, "full">, readonly AgentSection[]> = {
   compact: [
     "product",
     "profiles",

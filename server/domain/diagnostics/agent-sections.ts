@@ -269,4 +269,4 @@ export const SECTIONS = {
   }),
   workspace: () => ({ context: "GET /v1/session/context" }),
 } satisfies Record<string, () => Json>;
-export type Section = keyof typeof SECTIONS;
+export type AgentSection = keyof typeof SECTIONS;

@@ -5,10 +5,10 @@ import {
   accessDecisionFor,
   allCapabilities,
   getCapability,
-  type Offer,
   offersOf,
   refusalOf,
   SANDBOX,
+  type TargetOffer,
   targetsOfPort,
   type Viewer,
   viewerOf,
@@ -79,7 +79,7 @@ const left = (micros: Micros) => Math.max(0, micros);
 const isOperators = (provider: Provider) =>
   provider.name !== SANDBOX && baseUrlOf(provider) !== null && operatorCredentials(provider) !== null;
 
-function offersFor(key: string, { connections }: Viewer): Offer[] {
+function offersFor(key: string, { connections }: Viewer): TargetOffer[] {
   const own = connections ?? [];
   return targetsOfPort(getCapability(key), own).flatMap((target) => offersOf(target, own));
 }

@@ -98,13 +98,13 @@ export const passBudgets = statement("budget.transfer", {
   sql: "SELECT capstan_transfer_budgets($organizationId, $keyId, $successorId, $now)::int AS budgets",
 });
 
-export const findOrganization = statement("organization.find.id", {
+export const findOrganizationForKey = statement("organization.find.id", {
   params: { organizationId: text },
   row: { id: text },
   sql: "SELECT id FROM organization WHERE id = $organizationId",
 });
 
-export const findProject = statement("project.find.for_key", {
+export const findProjectForKey = statement("project.find.for_key", {
   params: { projectId: text, environment: text },
   row: { ...pick(project, "id organization_id status"), is_known: bool },
   sql: `SELECT id, organization_id, status, EXISTS (SELECT FROM environment

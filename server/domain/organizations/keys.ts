@@ -27,8 +27,8 @@ import { newId } from "@/server/platform/ids";
 import { amongOrganizations, people } from "@/server/sql/people";
 import {
   countWorking,
-  findOrganization,
-  findProject,
+  findOrganizationForKey,
+  findProjectForKey,
   insert,
   type KeyRow,
   keepManager,
@@ -184,10 +184,13 @@ async function placeOf(
   input: NewKey,
 ): Promise<{ organizationId: string; projectId: string | null }> {
   if (!input.projectId) {
-    const row = await findOrganization.first(client, { organizationId: input.organizationId ?? "" });
+    const row = await findOrganizationForKey.first(client, { organizationId: input.organizationId ?? "" });
     return { organizationId: row?.id ?? fail("NotFound", "There is no such organization."), projectId: null };
   }
-  const row = await findProject.first(client, { projectId: input.projectId, environment: input.environment });
+  const row = await findProjectForKey.first(client, {
+    projectId: input.projectId,
+    environment: input.environment,
+  });
   if (!row) return fail("NotFound", "There is no such project.");
   access.authorize(ctx, "keys:write", {
     managed: { organizationId: row.organization_id, projectId: row.id },

@@ -1,6 +1,7 @@
+import type { PaymentState } from "@/server/contract/billing";
 import type { PaymentMessage, PaymentNews } from "@/server/payments/define";
 import type { Micros } from "@/server/platform/money";
-import { type Dispute, type PaymentRow, type PaymentState, returnedMicros, totalMicros } from "./rows";
+import { type Dispute, type PaymentRow, returnedMicros, totalMicros } from "./rows";
 
 /** A state is replaced only by one of higher rank, so any order of messages leads to the same state. */
 const RANK: Record<PaymentState, number> = { open: 0, expired: 1, failed: 2, paid: 3 };

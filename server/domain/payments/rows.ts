@@ -10,7 +10,6 @@ import { statement } from "@/server/sql/statement";
 import { kindOf } from "./kinds";
 
 export type { RefundReason };
-export type PaymentState = PaymentView["state"];
 /** `at` is the time of the provider's report in ISO 8601; absent in rows written by version 0.2.0. */
 export type Dispute = { amountMicros: Micros; outcome: DisputeOutcome; at?: string };
 export type Disputes = Record<string, Dispute>;

@@ -31,7 +31,7 @@ import { embeddedTokensAtMost, inputTokensAtMost, repairTokensAtMost } from "./t
  * `deferred` lets the provider run the work when it has capacity, at its flex rates; if needed it falls
  * back once to the standard rates.
  */
-export type Processing = "standard" | "deferred";
+export type ProcessingMode = "standard" | "deferred";
 
 /** Price of an execution, fixed before it starts; stored with the job and shown on its receipt. */
 export type Estimate = {
@@ -75,7 +75,7 @@ export type Estimate = {
    * area.
    */
   qualifier: "exact" | "upper_bound";
-  processing: Processing;
+  processing: ProcessingMode;
   /** Discount on the provider's token rates, in basis points; 0 unless deferred. */
   deferredDiscountBps: number;
   /** The provider's price, at list price. */
@@ -154,7 +154,7 @@ export async function estimate(
     input: unknown;
     route: Route;
     call: AnyCall;
-    processing?: Processing | undefined;
+    processing?: ProcessingMode | undefined;
     mayRepair?: boolean | undefined;
   },
 ): Promise<Estimate> {

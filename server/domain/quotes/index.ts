@@ -8,7 +8,7 @@ export {
   type Estimate,
   estimate,
   FREE,
-  type Processing,
+  type ProcessingMode,
   type StageEstimate,
 } from "./estimate";
 export { toFault, withFaults } from "./faults";

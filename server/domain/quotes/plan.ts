@@ -17,7 +17,7 @@ import type { Maker } from "@/server/providers/maker-tag";
 import { forMaker } from "./brought-back";
 import { checkCallCeiling } from "./ceilings";
 import { withCheapestRoute } from "./cheapest";
-import { type Estimate, estimate, FREE, type Processing } from "./estimate";
+import { type Estimate, estimate, FREE, type ProcessingMode } from "./estimate";
 import { withFaults } from "./faults";
 import { capSync, checkConstraints, parseInput } from "./input";
 import {
@@ -262,7 +262,7 @@ function processingOf(
   route: Route,
   { readerDelivery }: RoutingRequest,
   mode: Mode,
-): Processing {
+): ProcessingMode {
   const waits = mode === "durable" && !readerDelivery && canDefer(capability, route);
   return waits ? "deferred" : "standard";
 }

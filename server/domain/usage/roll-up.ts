@@ -20,7 +20,7 @@ import {
 } from "@/server/sql/column";
 import { statement } from "@/server/sql/statement";
 import { CORRECTED_SINCE, COUNTS, countFrom, GROUP_COLUMNS, KIND_PREFIXES, UNJUDGED } from "./count";
-import { type Day, dayAt, startOfDay } from "./days";
+import { type DayRange, dayAt, startOfDay } from "./days";
 
 /** Maximum number of days per call; after a long pause the next call continues. */
 const MOST_DAYS = 31;
@@ -208,7 +208,7 @@ const listGroups = statement("usage_day.list.groups", {
  * Returns the usage of these projects on these days, by group. Closed days come from their counts, all
  * others from the executions, so the result is always current.
  */
-export async function usageByGroup(projectIds: string[], days: Day[]): Promise<GroupRow[]> {
+export async function usageByGroup(projectIds: string[], days: DayRange[]): Promise<GroupRow[]> {
   return listGroups.all(pool, {
     projectIds,
     days: days.map(({ day }) => day),

@@ -12,13 +12,13 @@ import type { Ctx } from "@/server/domain/ctx";
 import { artifactInput } from "@/server/domain/inputs";
 import { type FrozenSource, readSource, type SourceRef, sourceIo, sourceOf } from "@/server/model-sources";
 import { providers } from "@/server/providers/registry.gen";
-import type { Described, KnownSource } from "../insert";
+import type { AdapterDescription, KnownSource } from "../insert";
 import type { AdapterEnvironment } from "../place";
 import { refuseAt } from "../rows";
 import { askSource } from "./ask-source";
 
 type Named = ModelAdapterCreate["source"];
-type FileFacts = Omit<Described, "displayName">;
+type FileFacts = Omit<AdapterDescription, "displayName">;
 /** A source, and the facts in its weights. */
 type Found = { source: KnownSource; fileFacts?: FileFacts };
 
@@ -112,7 +112,7 @@ export function fileFactsOf(facts: LoraFacts): FileFacts {
 }
 
 /** Fills fields that the caller omitted from the weights' metadata. */
-export function described<S extends Described>(said: S, fileFacts: FileFacts | undefined): S {
+export function described<S extends AdapterDescription>(said: S, fileFacts: FileFacts | undefined): S {
   return {
     ...said,
     baseModelFamily: said.baseModelFamily || fileFacts?.baseModelFamily,
