@@ -33,8 +33,12 @@ CREATE INDEX "payload_of_pinned" ON "payload" ("pinned_id", "kind") WHERE "pinne
 CREATE INDEX "payload_of_bulk" ON "payload" ("bulk_id") WHERE "bulk_id" IS NOT NULL;
 CREATE INDEX "delivery_due" ON "delivery" ("next_attempt_at") WHERE ("state" IN ('pending', 'delivering')) IS TRUE;
 CREATE INDEX "payload_expiries" ON "payload" ("expires_at") WHERE "content" IS NOT NULL AND "expires_at" IS NOT NULL;
-CREATE INDEX "artifact_expiries" ON "artifact" ("expires_at") WHERE "pruned_at" IS NULL AND "expires_at" IS NOT NULL;
+-- Expired artifacts in the order of their time, a page at a time.
+CREATE INDEX "artifact_due" ON "artifact" ("expires_at", "id") WHERE "pruned_at" IS NULL AND "expires_at" IS NOT NULL;
 CREATE INDEX "artifact_bytes" ON "artifact" ("sha256") WHERE "pruned_at" IS NULL;
+-- Few deliveries are in another state than succeeded, and each leaves this index when it gets there.
+CREATE INDEX "delivery_unsuccessful" ON "delivery" ("project_id", "state", "id") WHERE "state" <> 'succeeded';
+CREATE INDEX "pinned_execution_in_project" ON "pinned_execution" ("project_id", "environment", "id");
 CREATE INDEX "delivery_bodies" ON "delivery" ("job_id") WHERE "body" IS NOT NULL AND "job_id" IS NOT NULL;
 CREATE INDEX "event_text_expiries" ON "event_text" ("expires_at") WHERE "expires_at" IS NOT NULL;
 -- A payment is counted once, because its transactions are named by the payment and by the total they raise it to.

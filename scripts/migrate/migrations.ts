@@ -2,6 +2,7 @@ import { createHash, randomUUID } from "node:crypto";
 import { existsSync } from "node:fs";
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
+import { setTimeout } from "node:timers/promises";
 import pg from "pg";
 
 /** The table and the advisory lock of Prisma's own migrate command, so that either tool may apply the folder. */
@@ -34,8 +35,60 @@ export async function readMigrations(folder: string): Promise<Migration[]> {
 }
 
 /**
- * Applies every migration that the database does not have yet, each in one transaction, and returns their names. Safe to run from
- * many processes at once. Throws if an applied migration was edited, is missing here, or failed. `only` limits the migrations to
+ * A migration that is one such statement runs outside a transaction, so that the table stays writable while its index is made. It is
+ * alone in its folder, because Prisma's own command sends a folder at once, and PostgreSQL would then begin a transaction.
+ */
+const IN_BACKGROUND = /^(?:--.*\n|\s)*(CREATE|DROP) INDEX CONCURRENTLY (?:IF EXISTS )?"(\w+)"[^;]*;\s*$/;
+const LOCK_PAUSE_MS = 100;
+
+/**
+ * Takes the lock by asking again and again: a session that waits for it keeps a snapshot, and making an index waits for the end of
+ * every snapshot, so the two would wait for each other.
+ */
+async function lockMigrations(client: pg.Client): Promise<void> {
+  for (;;) {
+    const { rows } = await client.query<{ mine: boolean }>("SELECT pg_try_advisory_lock($1) AS mine", [
+      ADVISORY_LOCK,
+    ]);
+    if (rows[0]?.mine) return;
+    await setTimeout(LOCK_PAUSE_MS);
+  }
+}
+
+const RECORD = `INSERT INTO _prisma_migrations (id, checksum, finished_at, migration_name, applied_steps_count)
+  VALUES ($1, $2, now(), $3, 1)`;
+const record = (client: pg.Client, { checksum, name }: Migration) =>
+  client.query(RECORD, [randomUUID(), checksum, name]);
+
+async function applyAtOnce(client: pg.Client, migration: Migration): Promise<void> {
+  await client.query("BEGIN");
+  try {
+    await client.query(migration.sql);
+    await record(client, migration);
+    await client.query("COMMIT");
+  } catch (error) {
+    await client.query("ROLLBACK");
+    throw error;
+  }
+}
+
+/**
+ * Makes or drops an index beside the work of others. A run that was killed leaves an index that is not valid, which is made again,
+ * or a finished one that is not recorded yet.
+ */
+async function applyInBackground(client: pg.Client, migration: Migration, act: string, index: string) {
+  const { rows } = await client.query<{ valid: boolean }>(
+    "SELECT indisvalid AS valid FROM pg_index WHERE indexrelid = to_regclass($1)",
+    [`"${index}"`],
+  );
+  if (act === "CREATE" && rows[0]?.valid === false) await client.query(`DROP INDEX CONCURRENTLY "${index}"`);
+  if (act === "DROP" || !rows[0]?.valid) await client.query(migration.sql);
+  await record(client, migration);
+}
+
+/**
+ * Applies every migration that the database does not have yet, and returns their names. Each is one transaction, but for an index
+ * that is made in the background. Safe to run from many processes at once. Throws if an applied migration was edited, is missing here, or failed. `only` limits the migrations to
  * these; `say` receives a migration's report of the rows that it has changed.
  */
 export async function applyMigrations(
@@ -52,7 +105,7 @@ export async function applyMigrations(
   await client.connect();
   const applied: string[] = [];
   try {
-    await client.query("SELECT pg_advisory_lock($1)", [ADVISORY_LOCK]);
+    await lockMigrations(client);
     const { rows: tables } = await client.query("SELECT to_regclass('_prisma_migrations') AS history");
     if (!tables[0].history) await client.query(HISTORY);
     const { rows } = await client.query<{ name: string; checksum: string; finished: boolean }>(
@@ -78,17 +131,11 @@ export async function applyMigrations(
     const done = new Set(rows.map((row) => row.name));
     for (const migration of migrations) {
       if (done.has(migration.name) || (only && !only.includes(migration.name))) continue;
-      await client.query("BEGIN");
+      const [, act, index] = IN_BACKGROUND.exec(migration.sql) ?? [];
       try {
-        await client.query(migration.sql);
-        await client.query(
-          `INSERT INTO _prisma_migrations (id, checksum, finished_at, migration_name, applied_steps_count)
-           VALUES ($1, $2, now(), $3, 1)`,
-          [randomUUID(), migration.checksum, migration.name],
-        );
-        await client.query("COMMIT");
+        if (act && index) await applyInBackground(client, migration, act, index);
+        else await applyAtOnce(client, migration);
       } catch (error) {
-        await client.query("ROLLBACK");
         throw new Error(`Migration ${migration.name}: ${error instanceof Error ? error.message : error}`, {
           cause: error,
         });

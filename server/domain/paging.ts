@@ -1,5 +1,41 @@
 import { ValidationFault } from "@/server/platform/errors/errors";
-import { type IdKind, idSchema } from "@/server/platform/ids";
+import { type IdKind, idSchema, madeAt, PREFIXES, ulidAt } from "@/server/platform/ids";
+import { HOUR_MS } from "@/server/platform/time/units";
+
+/**
+ * What one page reads at most for a filter that no index serves: entries of an index, or rows. A page that reaches the bound answers
+ * what it found with `nextCursor`, so its cost does not grow with the table.
+ */
+export const BOUND = { entries: 2_000, rows: 500 };
+
+const LAST_MS = 2 ** 48 - 1; // of a ULID
+
+/** The least id of a moment. */
+const idAt = (kind: IdKind, atMs: number) =>
+  `${PREFIXES[kind]}_${ulidAt(Math.min(LAST_MS, Math.max(0, atMs)))}`;
+
+/** The ids of a window of time, which bound what an index reads. An hour wider: the id may be made before the time of its row. */
+export const idsBetween = (kind: IdKind, after: Date | null, before: Date | null) => ({
+  least: after && idAt(kind, after.getTime() - HOUR_MS),
+  above: before && idAt(kind, before.getTime() + HOUR_MS),
+});
+
+/**
+ * Where a page stops that reads no further than this id: at the least id of its millisecond, which names no row, since the row may
+ * be one that the caller must not see.
+ */
+export const floorOf = (kind: IdKind, id: string): string => idAt(kind, madeAt(id));
+
+/** A page's floor, but for a window of ids that the page read to its least. */
+export const floorWithin = (floor: string | null, least: string | null | undefined) =>
+  floor !== null && least && floor <= least ? null : floor;
+
+/** The greater of two ids of one kind, or the one that there is. */
+export const laterOf = (one: string | null, other: string | null) =>
+  one !== null && other !== null && one < other ? other : (one ?? other);
+/** The lesser of two ids of one kind, or the one that there is. */
+export const earlierOf = (one: string | null, other: string | null) =>
+  one !== null && other !== null && one < other ? one : (other ?? one);
 
 /** The id that a page starts after; null for the first page. A cursor that is not an id of the list's kind is a 422. */
 export function readCursor(kind: IdKind, cursor: string | undefined): string | null {
@@ -20,19 +56,18 @@ export function refuseCursor(): never {
 
 /**
  * The page of a list whose query read one row more than `limit`. `nextCursor`, the id of the last row, exists only where
- * another page follows.
+ * another page follows, or may follow: `floor` is where a page stopped that read as much as it may.
  */
 export function toPage<Row extends { id: string | number }, Item>(
   rows: readonly Row[],
   limit: number,
   view: (row: Row) => Item,
+  floor: string | null = null,
 ): { items: Item[]; nextCursor?: string } {
   const page = rows.slice(0, limit);
   const last = page.at(-1);
-  return {
-    items: page.map((row) => view(row)),
-    ...(rows.length > limit && last ? { nextCursor: String(last.id) } : {}),
-  };
+  const next = rows.length > limit && last ? String(last.id) : floor;
+  return { items: page.map((row) => view(row)), ...(next === null ? {} : { nextCursor: next }) };
 }
 
 /** The same for lists whose last page has `nextCursor: null`. */
@@ -40,7 +75,8 @@ export function nullEndedPageOf<Row extends { id: string | number }, Item>(
   rows: readonly Row[],
   limit: number,
   view: (row: Row) => Item,
+  floor: string | null = null,
 ): { items: Item[]; nextCursor: string | null } {
-  const { items, nextCursor = null } = toPage(rows, limit, view);
+  const { items, nextCursor = null } = toPage(rows, limit, view, floor);
   return { items, nextCursor };
 }

@@ -1,10 +1,19 @@
 import type { AuditLogEntry, AuditLogPage, AuditLogQuery, ListAuditLog } from "@/server/contract/audit";
-import { readCursor, toPage } from "@/server/domain/paging";
-import { auditEntry } from "@/server/generated/schema";
+import {
+  BOUND,
+  earlierOf,
+  floorOf,
+  floorWithin,
+  idsBetween,
+  laterOf,
+  toPage,
+  readCursor,
+} from "@/server/domain/paging";
+import { auditEntry, userAccount } from "@/server/generated/schema";
 import { pool } from "@/server/platform/db";
 import type { Json } from "@/server/platform/durable/step";
 import { csvLine } from "@/server/platform/text/csv";
-import { column, int8, maybe, text } from "@/server/sql/column";
+import { column, int8, maybe, pick, present, text, texts } from "@/server/sql/column";
 import { statement } from "@/server/sql/statement";
 import { type EntryRow, toEntry } from "./entries";
 
@@ -22,8 +31,12 @@ export async function logOf(
   organizationId: string,
   { cursor, limit, ...query }: ListAuditLog,
 ): Promise<AuditLogPage> {
-  const rows = await read(organizationId, query, readCursor("audit", cursor), limit + 1);
-  return toPage(rows, limit, toLogEntry);
+  const { rows, floor } = await read(organizationId, query, {
+    cursor: readCursor("audit", cursor),
+    limit: limit + 1,
+    isBounded: true,
+  });
+  return toPage(rows, limit, toLogEntry, floor);
 }
 
 const COLUMNS: [name: string, of: (entry: AuditLogEntry) => string | null][] = [
@@ -50,7 +63,11 @@ export async function* logFile(
   let before: string | null = null;
   do {
     signal?.throwIfAborted();
-    const rows: LogRow[] = await read(organizationId, query, before, PAGE);
+    const { rows }: { rows: LogRow[] } = await read(organizationId, query, {
+      cursor: before,
+      limit: PAGE,
+      isBounded: false,
+    });
     const lines = rows.map((row) => {
       const entry = toLogEntry(row);
       return csvLine(COLUMNS.map(([, of]) => textOf(of(entry))));
@@ -62,54 +79,114 @@ export async function* logFile(
 
 const textOf = (value: string | null) => (value === null ? null : { text: value });
 
-const listLog = statement("audit_entry.list.log", {
-  params: {
-    organizationId: text,
-    before: maybe(text),
-    action: maybe(text),
-    actor: maybe(text),
-    projectId: maybe(text),
-    subject: maybe(text),
-    from: maybe(column<string>("date")),
-    to: maybe(column<string>("date")),
-    limit: int8,
-  },
-  row: {
-    ...auditEntry,
-    actor: text,
-    actor_name: maybe(text),
-  },
-  sql: `SELECT entry.*, coalesce(person.email, key.prefix, actor_id) AS actor, coalesce(person.email, key.name) AS actor_name FROM audit_entry entry
-     LEFT JOIN user_account person ON actor_kind = 'human_session' AND person.id = actor_id
-     LEFT JOIN api_key key ON actor_kind = 'service_principal' AND key.id = actor_id
-     WHERE entry.organization_id = $organizationId AND ($before::text IS NULL OR entry.id < $before)
-       AND ($action::text IS NULL OR action = $action OR starts_with(action, $action || '.'))
-       AND ($actor::text IS NULL OR actor_id = $actor OR person.email = lower($actor))
+const SOUGHT = {
+  organizationId: text,
+  before: maybe(text),
+  notBefore: maybe(text),
+  action: maybe(text),
+  actorId: maybe(text),
+  projectId: maybe(text),
+  subject: maybe(text),
+  from: maybe(column<string>("date")),
+  to: maybe(column<string>("date")),
+  limit: int8,
+};
+const LINE = { ...auditEntry, actor: text, actor_name: maybe(text) };
+const IS_SOUGHT = `entry.organization_id = $organizationId AND ($before::text IS NULL OR entry.id < $before)
+       AND ($notBefore::text IS NULL OR entry.id >= $notBefore) AND ($actorId::text IS NULL OR actor_id = $actorId)
        AND ($projectId::text IS NULL OR entry.project_id = $projectId) AND ($subject::text IS NULL OR subject = $subject)
        AND ($from::date IS NULL OR entry.created_at >= $from::date::timestamp AT TIME ZONE 'UTC')
-       AND ($to::date IS NULL OR entry.created_at < $to::date::timestamp AT TIME ZONE 'UTC')
-     ORDER BY entry.id DESC LIMIT $limit`,
+       AND ($to::date IS NULL OR entry.created_at < $to::date::timestamp AT TIME ZONE 'UTC')`;
+/** SQL: the page of these entries, with the names of their actors, which are looked up for no other entry. */
+const withActors = (
+  entries: string,
+) => `SELECT entry.*, coalesce(person.email, key.prefix, actor_id) AS actor,
+       coalesce(person.email, key.name) AS actor_name FROM (${entries} ORDER BY entry.id DESC LIMIT $limit) entry
+     LEFT JOIN user_account person ON actor_kind = 'human_session' AND person.id = actor_id
+     LEFT JOIN api_key key ON actor_kind = 'service_principal' AND key.id = actor_id
+     ORDER BY entry.id DESC`;
+
+const listLog = statement("audit_entry.list.log", {
+  params: SOUGHT,
+  row: LINE,
+  sql: withActors(`SELECT entry.* FROM audit_entry entry
+     WHERE ${IS_SOUGHT} AND ($action::text IS NULL OR action = $action OR starts_with(action, $action || '.'))`),
 });
 
+/** The same where an action is asked: each action's own entries are read in their order, and the newest of all taken. */
+const listLogOfActions = statement("audit_entry.list.log_of_actions", {
+  params: { ...SOUGHT, action: texts },
+  row: LINE,
+  sql: withActors(`SELECT entry.* FROM unnest($action::text[]) AS kind(action), LATERAL (
+       SELECT entry.* FROM audit_entry entry WHERE ${IS_SOUGHT} AND entry.action COLLATE "C" = kind.action
+       ORDER BY entry.id DESC LIMIT $limit
+     ) entry`),
+});
+
+/** The different actions in a log that are this one or begin with it and a dot, each found by one look at the index. */
+const listActions = statement("audit_entry.list.actions", {
+  params: { organizationId: text, action: text },
+  row: { action: present(text, "the last step, which finds none, is left out") },
+  sql: `WITH RECURSIVE known(action) AS (
+      SELECT $action::text
+      UNION ALL SELECT (
+        SELECT entry.action FROM audit_entry entry WHERE entry.organization_id = $organizationId
+          AND entry.action COLLATE "C" > greatest(known.action COLLATE "C", $action || '.') AND entry.action COLLATE "C" < $action || '/'
+        ORDER BY entry.action COLLATE "C" LIMIT 1
+      ) FROM known WHERE known.action IS NOT NULL
+    ) SELECT action FROM known WHERE action IS NOT NULL`,
+});
+
+const findPerson = statement("user_account.find.by_email", {
+  params: { email: text },
+  row: pick(userAccount, "id"),
+  sql: "SELECT id FROM user_account WHERE email = lower($email)",
+});
+
+const readLast = statement("audit_entry.read.last", {
+  params: { organizationId: text, before: maybe(text), after: int8 },
+  row: pick(auditEntry, "id"),
+  sql: `SELECT id FROM audit_entry WHERE organization_id = $organizationId AND ($before::text IS NULL OR id < $before)
+    ORDER BY id DESC OFFSET $after LIMIT 1`,
+});
+
+/** The entries that are sought. With `isBounded`, a page reads no more than its bound, and `floor` is where it stopped. */
 async function read(
   organizationId: string,
   { action, actor, projectId, subject, from, to }: AuditLogQuery,
-  before: string | null,
-  limit: number,
-): Promise<LogRow[]> {
-  const rows = await listLog.all(pool, {
+  { cursor, limit, isBounded }: { cursor: string | null; limit: number; isBounded: boolean },
+): Promise<{ rows: LogRow[]; floor: string | null }> {
+  const actorId = actor?.includes("@") ? (await findPerson.first(pool, { email: actor }))?.id : actor;
+  if (actor && !actorId) return { rows: [], floor: null };
+  const window = idsBetween("audit", from ? new Date(from) : null, to ? new Date(to) : null);
+  const before = earlierOf(cursor, window.above);
+  const asked = [action, actor, projectId, subject].filter((each) => each !== undefined).length;
+  const isServed = asked === 0 || subject !== undefined || (asked === 1 && projectId === undefined);
+  const last =
+    isServed || !isBounded
+      ? null
+      : await readLast.first(pool, { organizationId, before, after: BOUND.rows - 1 });
+  const floor = last && floorOf("audit", last.id);
+  const sought = {
     organizationId,
     before,
-    action: action ?? null,
-    actor: actor ?? null,
+    notBefore: laterOf(window.least, floor),
+    actorId: actorId ?? null,
     projectId: projectId ?? null,
     subject: subject ?? null,
     from: from ?? null,
     to: to ?? null,
     limit,
-  });
-  return rows;
+  };
+  const isByAction = action !== undefined && asked === 1;
+  const rows = isByAction
+    ? await listLogOfActions.all(pool, { ...sought, action: await actionsOf(organizationId, action) })
+    : await listLog.all(pool, { ...sought, action: action ?? null });
+  return { rows, floor: floorWithin(floor, window.least) };
 }
+
+const actionsOf = async (organizationId: string, action: string) =>
+  (await listActions.all(pool, { organizationId, action })).map((found) => found.action);
 
 function toLogEntry(row: LogRow): AuditLogEntry {
   return {

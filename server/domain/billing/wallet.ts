@@ -9,7 +9,7 @@ import { SERVICE_FEE_BPS } from "@/server/contract/pricing";
 import { ALLOWANCE_MICROS, TRIAL_CEILING_MICROS } from "@/server/domain/budgets";
 import type { Ctx } from "@/server/domain/ctx";
 import { billedOrganization } from "@/server/domain/organizations";
-import { toPage } from "@/server/domain/paging";
+import { BOUND, toPage } from "@/server/domain/paging";
 import { wallet as walletTable } from "@/server/generated/schema";
 import { pool } from "@/server/platform/db";
 import { toMoney } from "@/server/platform/money";
@@ -118,6 +118,7 @@ const listLines = statement("account_line.list.own", {
   params: {
     organizationId: text,
     before: column<number | string>("int8"),
+    notBefore: int8,
     test: maybe(bool),
     projectId: maybe(text),
     limit: int8,
@@ -138,15 +139,41 @@ const listLines = statement("account_line.list.own", {
     is_test: bool,
     created_at: present(timestamptz, "the time of a transaction, or of a first job"),
   },
-  sql: `SELECT entry.* FROM unnest(ARRAY['wallet:' || $organizationId, 'allowance:' || $organizationId]) AS own(account),
-             LATERAL (
-               SELECT * FROM account_line e
-               WHERE e.organization_id = $organizationId AND e.account = own.account AND e.id < $before
-               AND ($test::boolean IS NULL OR e.is_test = $test)
-               AND ($projectId::text IS NULL OR e.project_id IS NULL OR e.project_id = $projectId)
-               ORDER BY e.id DESC LIMIT $limit) entry
-           ORDER BY entry.id DESC LIMIT $limit`,
+  sql: `WITH blind AS MATERIALIZED (SELECT id, comparison_id, project_id, created_at FROM job WHERE is_blind AND organization_id = $organizationId),
+      line AS (
+        SELECT entry.* FROM unnest(ARRAY['wallet:' || $organizationId, 'allowance:' || $organizationId]) AS own(account), LATERAL (
+          SELECT t.id, t.transaction_id, t.organization_id, t.project_id, t.job_id, NULL::text AS comparison_id, t.payment_id, t.account,
+            (t.postings->0->>'amount_micros')::bigint AS amount_micros, coalesce(t.postings->0->>'currency', 'USD') AS currency,
+            t.postings->0->>'kind' AS kind, t.pricing_version, t.is_test, t.created_at
+          FROM ledger_transaction t
+          WHERE t.organization_id = $organizationId AND t.account = own.account AND t.id < $before AND t.id >= $notBefore
+            AND (t.job_id IS NULL OR t.job_id <> ALL (ARRAY(SELECT id FROM blind)))
+            AND ($test::boolean IS NULL OR t.is_test = $test)
+            AND ($projectId::text IS NULL OR t.project_id IS NULL OR t.project_id = $projectId)
+          ORDER BY t.id DESC LIMIT $limit
+        ) entry
+      ), compared AS (
+        SELECT min(t.id) AS id, blind.comparison_id AS transaction_id, t.organization_id, blind.project_id, NULL::text AS job_id,
+          blind.comparison_id, NULL::text AS payment_id, max(t.account) AS account,
+          sum((t.postings->0->>'amount_micros')::bigint)::bigint AS amount_micros, 'USD' AS currency, 'charge' AS kind,
+          NULL::text AS pricing_version, t.is_test, min(blind.created_at) AS created_at
+        FROM blind JOIN LATERAL (SELECT * FROM ledger_transaction WHERE hold_id = capstan_hold_id(blind.id) OFFSET 0) t
+          ON t.account IN ('wallet:' || $organizationId, 'allowance:' || $organizationId)
+        WHERE ($test::boolean IS NULL OR t.is_test = $test) AND ($projectId::text IS NULL OR blind.project_id = $projectId)
+        GROUP BY blind.comparison_id, t.organization_id, blind.project_id, t.is_test
+        HAVING min(t.id) < $before AND min(t.id) >= $notBefore
+      )
+      SELECT * FROM (SELECT * FROM line UNION ALL SELECT * FROM compared) listed ORDER BY id DESC LIMIT $limit`,
   prepared: true,
+});
+
+/** The last of as many entries of both accounts as a page may read. No row if there are fewer. */
+const readLastLine = statement("ledger_transaction.read.last", {
+  params: { organizationId: text, before: column<number | string>("int8"), after: int8 },
+  row: { id: int8 },
+  sql: `SELECT entry.id FROM unnest(ARRAY['wallet:' || $organizationId, 'allowance:' || $organizationId]) AS own(account), LATERAL (
+      SELECT id FROM ledger_transaction WHERE account = own.account AND id < $before ORDER BY id DESC LIMIT $after + 1
+    ) entry ORDER BY id DESC OFFSET $after LIMIT 1`,
 });
 
 /**
@@ -161,14 +188,20 @@ export async function walletTransactions(
   const organizationId = billedOrganization(ctx, query.organizationId, "viewer");
   const { principal } = ctx;
   const projectId = principal.kind === "service_principal" ? principal.projectId : null;
+  const before = query.cursor ?? Number.MAX_SAFE_INTEGER;
+  const isFiltered = query.test !== undefined || projectId !== null;
+  const last = isFiltered
+    ? await readLastLine.first(pool, { organizationId, before, after: BOUND.entries - 1 })
+    : null;
   const rows = await listLines.all(pool, {
     organizationId,
-    before: query.cursor ?? Number.MAX_SAFE_INTEGER,
+    before,
+    notBefore: last?.id ?? 0,
     test: query.test ?? null,
     projectId,
     limit: query.limit + 1,
   });
-  return toPage(rows, query.limit, toTransaction);
+  return toPage(rows, query.limit, toTransaction, last && String(last.id));
 }
 
 function toTransaction(row: EntryRow): WalletTransaction {

@@ -122,21 +122,30 @@ export async function get(ctx: Ctx, receiptId: string): Promise<PinnedRecord> {
   });
 }
 
-const listRecords = statement("pin-records", {
+const LISTED = {
   params: {
     projectId: text,
     before: maybe(text),
-    bulkId: maybe(text),
     environment: maybe(text),
     limit: int8,
   },
   row: pick(pinnedRecord, "id", "body"),
-  sql: `SELECT record.id, record.body FROM pinned_record record
-    WHERE record.project_id = $projectId AND ($before::text IS NULL OR record.id < $before)
-      AND (($bulkId::text IS NULL AND $environment::text IS NULL) OR EXISTS (
-        SELECT FROM pinned_execution pinned WHERE pinned.id = record.pinned_id
-          AND ($bulkId IS NULL OR pinned.bulk_id = $bulkId) AND ($environment IS NULL OR pinned.environment = $environment)))
-    ORDER BY record.id DESC LIMIT $limit`,
+};
+/** SQL: the records of these executions; a record has the ULID of its execution. */
+const recordsOf = (executions: string) => `SELECT record.id, record.body FROM (
+      SELECT id FROM pinned_execution WHERE project_id = $projectId AND ($environment::text IS NULL OR environment = $environment)
+        AND receipt_id IS NOT NULL AND ($before::text IS NULL OR id < 'pin_' || substr($before, 6)) AND ${executions}
+    ) pinned JOIN LATERAL (SELECT id, body FROM pinned_record WHERE pinned_id = pinned.id OFFSET 0) record ON true
+    ORDER BY record.id DESC`;
+const listRecords = statement("pin-records", {
+  ...LISTED,
+  sql: recordsOf("true ORDER BY id DESC LIMIT $limit"),
+});
+/** Those of a bulk, whose items number 10,000 at most. */
+const listRecordsOfBulk = statement("pin-records-of-bulk", {
+  params: { ...LISTED.params, bulkId: text },
+  row: LISTED.row,
+  sql: recordsOf("bulk_id = $bulkId ORDER BY id DESC LIMIT $limit"),
 });
 
 /** Records of a project, newest first; only those of one bulk if `bulkId` is given. */
@@ -146,10 +155,10 @@ export async function list(
 ): Promise<PinnedPage> {
   const project = await access.authorize(ctx, READ, { projectId });
   const { environment } = access.authorize(ctx, READ, "rows");
-  const rows = await readInScope(
-    listRecords,
-    { projectId: project.id, environment },
-    { before: readCursor("receipt", cursor), bulkId, limit: limit + 1 },
-  );
+  const scope = { projectId: project.id, environment };
+  const page = { before: readCursor("receipt", cursor), limit: limit + 1 };
+  const rows = bulkId
+    ? await readInScope(listRecordsOfBulk, scope, { ...page, bulkId })
+    : await readInScope(listRecords, scope, page);
   return nullEndedPageOf(rows, limit, ({ body }) => toListItem(body));
 }

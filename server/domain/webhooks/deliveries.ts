@@ -3,7 +3,7 @@ import { access } from "@/server/domain/access";
 import { record } from "@/server/domain/audit";
 import { openContent } from "@/server/domain/content";
 import type { Ctx } from "@/server/domain/ctx";
-import { readCursor, toPage } from "@/server/domain/paging";
+import { BOUND, floorOf, toPage, readCursor } from "@/server/domain/paging";
 import { deliveryAttempt, delivery as deliveryColumns, deliveryEndpoint } from "@/server/generated/schema";
 import { inTransaction, pool } from "@/server/platform/db";
 import { fail } from "@/server/platform/errors/errors";
@@ -15,22 +15,35 @@ import { DELIVERY, IS_VISIBLE, toDelivery, VISIBLE, visibleEndpoints, type Webho
 const listDeliveries = statement("delivery.list.visible", {
   params: {
     ...VISIBLE,
+    organizationId: maybe(text),
     projectId: maybe(text),
     endpointId: maybe(text),
     jobId: maybe(text),
     state: maybe(deliveryColumns.state),
     after: maybe(text),
+    notBefore: maybe(text),
     limit: int8,
   },
   row: DELIVERY,
   sql: `SELECT ${names(DELIVERY, "delivery")} FROM delivery JOIN delivery_endpoint endpoint ON endpoint.id = delivery.endpoint_id
      WHERE ${IS_VISIBLE}
+       AND ($organizationId::text IS NULL OR delivery.organization_id = $organizationId)
        AND ($projectId::text IS NULL OR delivery.project_id = $projectId)
        AND ($endpointId::text IS NULL OR delivery.endpoint_id = $endpointId)
        AND ($jobId::text IS NULL OR delivery.job_id = $jobId) AND ($state::text IS NULL OR delivery.state = $state::text)
-       AND ($after::text IS NULL OR delivery.id < $after)
+       AND ($after::text IS NULL OR delivery.id < $after) AND ($notBefore::text IS NULL OR delivery.id >= $notBefore)
      ORDER BY delivery.id DESC LIMIT $limit`,
 });
+
+const lastRead = (name: string, place: string) =>
+  statement(name, {
+    params: { place: text, before: maybe(text), after: int8 },
+    row: pick(deliveryColumns, "id"),
+    sql: `SELECT id FROM delivery WHERE ${place} = $place AND ($before::text IS NULL OR id < $before)
+      ORDER BY id DESC OFFSET $after LIMIT 1`,
+  });
+const readLastInProject = lastRead("delivery.read.last_in_project", "project_id");
+const readLastInOrganization = lastRead("delivery.read.last_in_organization", "organization_id");
 
 /**
  * Returns a page of the deliveries to endpoints that the caller may see, newest first. The page never contains the
@@ -41,16 +54,45 @@ export async function deliveries(ctx: Ctx, query: ListDeliveries): Promise<Deliv
   const project = query.projectId
     ? await access.authorize(ctx, "webhooks:read", { projectId: query.projectId })
     : null;
+  // An endpoint of a project gets events of that project alone, so its deliveries are of the project, too.
+  const projectId = project?.id ?? onlyOf(visible.projectIds);
+  const organizationId = projectId === null ? onlyOf(visible.organizationIds) : null;
+  const after = readCursor("delivery", query.cursor);
+  const floor = await floorFor(query, { projectId, organizationId, before: after });
   const rows = await listDeliveries.all(pool, {
     ...visible,
-    projectId: project?.id,
+    organizationId,
+    projectId,
     endpointId: query.endpointId,
     jobId: query.jobId,
     state: query.state,
-    after: readCursor("delivery", query.cursor),
+    after,
+    notBefore: floor,
     limit: query.limit + 1,
   });
-  return toPage(rows, query.limit, toDelivery);
+  return toPage(rows, query.limit, toDelivery, floor);
+}
+
+const onlyOf = (ids: string[] | null | undefined) => (ids?.length === 1 ? (ids[0] ?? null) : null);
+
+type Place = { projectId: string | null; organizationId: string | null; before: string | null };
+
+/** Where a page stops whose filters no index serves; null where one does. A job has few deliveries. */
+async function floorFor(
+  { jobId, endpointId, state }: ListDeliveries,
+  { projectId, organizationId, before }: Place,
+): Promise<string | null> {
+  const isByState =
+    state !== undefined && state !== "succeeded" && endpointId === undefined && projectId !== null;
+  if (jobId !== undefined || isByState || (state === undefined && endpointId === undefined)) return null;
+  const page = { before, after: BOUND.rows - 1 };
+  const last =
+    projectId !== null
+      ? await readLastInProject.first(pool, { ...page, place: projectId })
+      : organizationId !== null
+        ? await readLastInOrganization.first(pool, { ...page, place: organizationId })
+        : null;
+  return last && floorOf("delivery", last.id);
 }
 
 const ATTEMPT = pick(deliveryAttempt, "number started_at duration_ms http_status error");

@@ -3,10 +3,29 @@ import type { OfWork } from "@/server/contract/work";
 import { access, type ReadScope } from "@/server/domain/access";
 import type { Ctx } from "@/server/domain/ctx";
 import { soughtSpellings } from "@/server/domain/envelope";
-import { nullEndedPageOf, readCursor } from "@/server/domain/paging";
+import {
+  BOUND,
+  earlierOf,
+  floorOf,
+  floorWithin,
+  idsBetween,
+  laterOf,
+  nullEndedPageOf,
+  readCursor,
+} from "@/server/domain/paging";
+import { pool } from "@/server/platform/db";
 import { usdToMicros } from "@/server/platform/money";
 import { readInScope, type TenantScope } from "@/server/sql/tenant";
-import { type Filters, listJobs, listJobsNamed, readPlaces, readReleasedKeys } from "./list";
+import {
+  type Filters,
+  findByWorker,
+  listJobs,
+  listJobsNamed,
+  readLastInProject,
+  readLastOfPrincipal,
+  readPlaces,
+  readReleasedKeys,
+} from "./list";
 import { toListItem } from "./view";
 import { WORK_GIVEN, workOf } from "./works";
 
@@ -16,8 +35,8 @@ import { WORK_GIVEN, workOf } from "./works";
  */
 export async function history(ctx: Ctx, projectId: string, query: ListProjectJobs): Promise<JobPage> {
   const scope = await scopeOf(ctx, projectId);
-  const rows = await readInScope(listJobs, scope, await filtersOf(scope, query));
-  return nullEndedPageOf(rows, query.limit, toListItem);
+  const { filters, floor } = await boundedIn(projectId, scope, query);
+  return nullEndedPageOf(await readInScope(listJobs, scope, filters), query.limit, toListItem, floor);
 }
 
 /** The same page, with the name that the panel gives each job. */
@@ -27,9 +46,9 @@ export async function namedHistory(
   query: ListProjectJobs,
 ): Promise<{ items: OfWork<JobListItem>[]; nextCursor: string | null }> {
   const scope = await scopeOf(ctx, projectId);
-  const given = { ...(await filtersOf(scope, query)), ...WORK_GIVEN };
-  const rows = await readInScope(listJobsNamed, scope, given);
-  return nullEndedPageOf(rows, query.limit, (row) => ({ ...toListItem(row), work: workOf(row) }));
+  const { filters, floor } = await boundedIn(projectId, scope, query);
+  const rows = await readInScope(listJobsNamed, scope, { ...filters, ...WORK_GIVEN });
+  return nullEndedPageOf(rows, query.limit, (row) => ({ ...toListItem(row), work: workOf(row) }), floor);
 }
 
 /** The jobs that the caller submitted, newest first. */
@@ -38,8 +57,87 @@ export async function mine(ctx: Ctx, query: ListJobs): Promise<JobPage> {
   const scope = { organizationIds, projectId, environment, principalId: null };
   const filters = await filtersOf(scope, query);
   const own = { ...scope, environment: null, principalId: ctx.principal.id };
-  return nullEndedPageOf(await readInScope(listJobs, own, filters), query.limit, toListItem);
+  const floor = isAnyAsked(query)
+    ? await floorIn(readLastOfPrincipal, own.principalId, filters.before)
+    : null;
+  const rows = await readInScope(listJobs, own, { ...filters, notBefore: laterOf(filters.notBefore, floor) });
+  return nullEndedPageOf(rows, query.limit, toListItem, floorWithin(floor, filters.notBefore));
 }
+
+type Bounded = { filters: Filters; floor: string | null };
+
+/** The filters of a project's list, with the id at which the page stops if no index serves them. */
+async function boundedIn(projectId: string, scope: TenantScope, query: ListProjectJobs): Promise<Bounded> {
+  const filters = await filtersOf(scope, query);
+  const { before, notBefore } = filters;
+  if (isServed(query)) return { filters, floor: null };
+  const most = isByWorker(query) ? BOUND.entries : BOUND.rows;
+  const floor = await floorIn(readLastInProject, projectId, before, most);
+  const bounded = { ...filters, notBefore: laterOf(notBefore, floor) };
+  if (!isByWorker(query)) return { filters: bounded, floor: floorWithin(floor, notBefore) };
+  const found = await findByWorker.all(pool, { ...bounded, projectId, environment: scope.environment });
+  const ids = found.map(({ id }) => id);
+  const isFull = ids.length > query.limit;
+  return {
+    filters: { ...bounded, ids },
+    floor: isFull ? ids[query.limit - 1]! : floorWithin(floor, notBefore),
+  };
+}
+
+/** Where a page stops that reads this many entries of a place; null if there are fewer. */
+async function floorIn(
+  reading: typeof readLastInProject,
+  place: string,
+  before: string | null | undefined,
+  most: number = BOUND.rows,
+): Promise<string | null> {
+  const row = await reading.first(pool, { place, before, after: most - 1 });
+  return row && floorOf("job", row.id);
+}
+
+const isAsked = (value: unknown) => value !== undefined && value !== "";
+const askedOf = ({
+  status,
+  outcome,
+  capabilityKey,
+  provider,
+  model,
+  principalId,
+  minCostUsd,
+  tag,
+  selected,
+}: ListProjectJobs) =>
+  Object.entries({
+    status,
+    outcome,
+    capabilityKey,
+    provider,
+    model,
+    principalId,
+    minCostUsd,
+    tag: tag?.length ? tag : undefined,
+    selected,
+  })
+    .filter(([, value]) => isAsked(value))
+    .map(([name]) => name);
+
+/** An idempotency key finds few jobs, whatever else is asked. */
+const isAnyAsked = (query: ListProjectJobs) =>
+  query.idempotencyKey === undefined && askedOf(query).length > 0;
+
+/** Do the entries of one index, in the order of the page, have nothing but what is asked? */
+function isServed(query: ListProjectJobs): boolean {
+  const asked = askedOf(query);
+  if (query.idempotencyKey !== undefined || asked.length === 0) return true;
+  if (asked.length > 1) return false;
+  const isOfStatus = isAsked(query.status) && query.status !== "succeeded";
+  return (
+    isOfStatus || query.outcome === "failed" || isAsked(query.capabilityKey) || isAsked(query.principalId)
+  );
+}
+
+const isByWorker = (query: ListProjectJobs) =>
+  askedOf(query).every((name) => name === "provider" || name === "model");
 
 /** The scope of jobs in this project that the caller may see. */
 async function scopeOf(ctx: Ctx, projectInPath: string): Promise<TenantScope> {
@@ -50,15 +148,20 @@ async function scopeOf(ctx: Ctx, projectInPath: string): Promise<TenantScope> {
 
 /** Filters of both lists. Only a key costs further statements. */
 async function filtersOf(scope: ReadScope, query: ListProjectJobs): Promise<Filters> {
-  const { createdAfter, createdBefore, tag } = query;
+  const { tag } = query;
+  const createdAfter = query.createdAfter ? new Date(query.createdAfter) : null;
+  const createdBefore = query.createdBefore ? new Date(query.createdBefore) : null;
+  const window = idsBetween("job", createdAfter, createdBefore);
   return {
-    before: readCursor("job", query.cursor),
+    before: earlierOf(readCursor("job", query.cursor), window.above),
+    notBefore: window.least,
+    ids: null,
     status: query.status ?? null,
     outcome: query.outcome ?? null,
     capabilityKey: query.capabilityKey || null,
     submitter: query.principalId || null,
-    createdAfter: createdAfter ? new Date(createdAfter) : null,
-    createdBefore: createdBefore ? new Date(createdBefore) : null,
+    createdAfter,
+    createdBefore,
     provider: query.provider || null,
     model: query.model || null,
     minMicros: query.minCostUsd === undefined ? null : usdToMicros(query.minCostUsd),

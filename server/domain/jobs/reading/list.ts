@@ -23,6 +23,8 @@ const LINE_COLUMNS = `${names(LISTED, "job")}, ${holdFactsOf("job.id")} AS hold`
 const FILTERS = {
   ...SCOPE,
   before: maybe(text),
+  notBefore: maybe(text),
+  ids: maybe(texts),
   status: maybe(job.status),
   outcome: maybe(text),
   capabilityKey: maybe(text),
@@ -48,6 +50,8 @@ export type Filters = Of<Omit<typeof FILTERS, keyof typeof SCOPE>>;
  */
 const LISTED_JOBS = `(SELECT * FROM job WHERE ${IN_SCOPE}
     AND ($before::text IS NULL OR id < $before)
+    AND ($notBefore::text IS NULL OR id >= $notBefore)
+    AND ($ids::text[] IS NULL OR id = ANY($ids))
     AND ($status::text IS NULL OR status = $status)
     AND ($status IS NULL OR $status IN (${TERMINAL.map((status) => `'${status}'`).join(", ")}) OR completed_at IS NULL)
     AND ($outcome::text IS NULL OR ($outcome = 'failed' AND status = 'failed')
@@ -76,6 +80,38 @@ export const listJobsNamed = statement("job.list.named", {
   params: { ...FILTERS, ...WORK_PARAMS },
   row: { ...LINE, ...WORK },
   sql: `SELECT ${LINE_COLUMNS}, ${WORK_COLUMNS} FROM ${LISTED_JOBS} ORDER BY job.id DESC`,
+});
+
+/**
+ * The last of as many entries as a page may read, in the index of a project's jobs or of a principal's. No row if there are fewer.
+ */
+const lastRead = (name: string, place: string) =>
+  statement(name, {
+    params: { place: text, before: maybe(text), after: int8 },
+    row: pick(job, "id"),
+    sql: `SELECT id FROM job WHERE ${place} = $place AND ($before::text IS NULL OR id < $before)
+      ORDER BY id DESC OFFSET $after LIMIT 1`,
+  });
+export const readLastInProject = lastRead("job.read.last_in_project", "project_id");
+export const readLastOfPrincipal = lastRead("job.read.last_of_principal", "principal_id");
+
+/** A project's jobs by who did the work, found in the entries of one index. */
+export const findByWorker = statement("job.list.by_worker", {
+  params: {
+    projectId: text,
+    environment: maybe(text),
+    before: maybe(text),
+    notBefore: maybe(text),
+    provider: maybe(text),
+    model: maybe(text),
+    limit: int8,
+  },
+  row: pick(job, "id"),
+  sql: `SELECT id FROM job
+    WHERE project_id = $projectId AND ($before::text IS NULL OR id < $before) AND ($notBefore::text IS NULL OR id >= $notBefore)
+      AND ($environment::text IS NULL OR environment = $environment) AND ($provider::text IS NULL OR provider = $provider)
+      AND ($model::text IS NULL OR model = $model OR provider || '/' || model = $model)
+    ORDER BY id DESC LIMIT $limit`,
 });
 
 /** The environments of the projects that a caller may see; null for a project without any. */

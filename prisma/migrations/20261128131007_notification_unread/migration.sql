@@ -1,0 +1,1 @@
+CREATE INDEX CONCURRENTLY "notification_unread" ON "notification" ("user_id") WHERE "read_at" IS NULL;

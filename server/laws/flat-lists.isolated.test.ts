@@ -1,0 +1,194 @@
+import { beforeAll, expect, test } from "vitest";
+import { endpoints } from "@/server/operations";
+import { pool } from "@/server/platform/db";
+import { call, makeKey } from "@/testing/api";
+import { type Read, readsOf, wholeReadsOf } from "@/testing/blocks";
+import { campaign } from "@/testing/campaign";
+import { fill } from "@/testing/fill";
+import { cookieOf } from "@/testing/sessions";
+import type { Known } from "@/testing/upgrades/known";
+import { openUpgraded } from "@/testing/upgrades/restore";
+
+/* The cost of a page does not grow with the installation: each list is read at two sizes, and its blocks are compared. */
+
+const SIZES = campaign.size({ small: [900, 3_600], full: [1_000, 30_000] }) as [number, number];
+/** Blocks by which a page may grow besides: deeper indexes, a bound of entries that the small size does not fill. */
+const ROOM = 120;
+/** No page reads more, however large the installation is. */
+const MOST = 2_200;
+
+const daysAgo = (days: number) => new Date(Date.now() - days * 86_400_000).toISOString();
+const NOBODY = "key_00000000000000000000000000";
+
+/** Reads of whole tables that are known. An index of open holds of pins would be written again when each of them ends. */
+const STILL_READ = ["/v1/billing/holds"];
+
+/** Filters of the lists of jobs: one that matches all, one that matches nothing, and a window of time. */
+const JOB_FILTERS = [
+  "",
+  "status=succeeded",
+  "status=failed",
+  "status=queued",
+  "capabilityKey=image.generate.v1",
+  "outcome=reusable",
+  `createdAfter=${daysAgo(201)}&createdBefore=${daysAgo(200)}`,
+  "provider=openai",
+  "model=none",
+  `principalId=${NOBODY}`,
+  "idempotencyKey=none",
+  "minCostUsd=900",
+  "tag=none",
+];
+
+type Case = { path: string; query: string; as?: "idle" | "owner" };
+
+/** The pages that are compared, by the path of their operation. */
+function casesOf({ projectId, organizationId, ids }: Known): Record<string, Case[]> {
+  const all = (path: string, queries: string[], as?: Case["as"]) =>
+    queries.map((query) => ({ path, query, as }));
+  const project = `projectId=${projectId}`;
+  const jobs = `/v1/projects/${projectId}/jobs`;
+  const log = `/v1/organizations/${organizationId}/audit-log`;
+  return {
+    "/v1/jobs": [...all("/v1/jobs", ["", "status=failed"], "idle"), ...all("/v1/jobs", JOB_FILTERS)],
+    "/v1/projects/{project_id}/jobs": all(jobs, [...JOB_FILTERS, "selected=true"]),
+    "/v1/projects/{project_id}/references": all(`/v1/projects/${projectId}/references`, [""]),
+    "/v1/jobs/{job_id}/events": all(`/v1/jobs/${ids.execution}/events`, ["", "type=none"]),
+    "/v1/adapters": all("/v1/adapters", [
+      project,
+      `${project}&q=none`,
+      `${project}&baseModelFamily=none`,
+      `${project}&health=healthy`,
+    ]),
+    "/v1/adapter-aliases": all("/v1/adapter-aliases", [project]),
+    "/v1/adapter-aliases/{alias_name}/versions": all(`/v1/adapter-aliases/${ids.alias}/versions`, [project]),
+    "/v1/inference/pinned": all("/v1/inference/pinned", [
+      project,
+      `${project}&bulkId=pblk_00000000000000000000000000`,
+      `${project}&bulkId=${ids.bulk}`,
+    ]),
+    "/v1/inference/pinned/bulk/{bulk_id}": all(`/v1/inference/pinned/bulk/${ids.bulk}`, [
+      "",
+      "status=canceled",
+    ]),
+    "/v1/capability-requests": all("/v1/capability-requests", [project, `${project}&status=declined`]),
+    "/v1/deliveries": all("/v1/deliveries", [
+      "",
+      project,
+      `${project}&state=pending`,
+      `${project}&state=failed`,
+      `${project}&state=succeeded`,
+      `jobId=${ids.job}`,
+      `endpointId=${ids.endpoint}`,
+      "endpointId=whe_00000000000000000000000000",
+    ]),
+    "/v1/billing/holds": all("/v1/billing/holds", [
+      project,
+      "state=ambiguous",
+      "state=open",
+      "test=true",
+      "test=false",
+    ]),
+    "/v1/organizations/{organization_id}/audit-log": all(
+      log,
+      [
+        "",
+        "action=job",
+        "action=vault.none",
+        "actor=nobody@capstan.test",
+        "actor=usr_00000000000000000000000000",
+        "subject=none",
+        `from=${daysAgo(201).slice(0, 10)}&to=${daysAgo(200).slice(0, 10)}`,
+      ],
+      "owner",
+    ),
+    "/v1/billing/wallet/transactions": [
+      ...all("/v1/billing/wallet/transactions", ["", "test=true", "test=false"]),
+      ...all("/v1/billing/wallet/transactions", [`organizationId=${organizationId}`], "owner"),
+    ],
+  };
+}
+
+const known = { value: null as Known | null };
+const world = () => known.value!; // beforeAll has set it
+let headers: Record<NonNullable<Case["as"]> | "key", object>;
+const filling = () => ({
+  projectId: world().projectId,
+  organizationId: world().organizationId,
+  other: { projectId: world().otherProjectId, organizationId: world().otherOrganizationId },
+  userId: world().ownerId,
+  total: SIZES[1],
+});
+
+type Measured = { blocks: number; reads: Read[] };
+
+async function measure(): Promise<Map<string, Measured>> {
+  const measured = new Map<string, Measured>();
+  for (const { path, query, as = "key" } of Object.values(casesOf(world())).flat()) {
+    const target = query ? `${path}?${query}` : path;
+    await call("GET", target, headers[as]); // fills what the process keeps
+    const { result, reads } = await readsOf(() => call("GET", target, headers[as]));
+    expect(result.status, `${target}: ${result.text}`).toBe(200);
+    measured.set(`${as} ${target}`, { blocks: reads.reduce((sum, read) => sum + read.blocks, 0), reads });
+  }
+  return measured;
+}
+
+let small: Map<string, Measured>;
+let large: Map<string, Measured>;
+beforeAll(async () => {
+  known.value = await openUpgraded();
+  const { projectId, ownerId } = world();
+  headers = {
+    key: { key: await makeKey({ projectId }) },
+    idle: { key: await makeKey({ projectId }) },
+    owner: { headers: { cookie: await cookieOf(ownerId) } },
+  };
+  await fill({ ...filling(), from: 1, to: SIZES[0] });
+  small = await measure();
+  await fill({ ...filling(), from: SIZES[0] + 1, to: SIZES[1] });
+  large = await measure();
+}, 300_000);
+
+test("a page of each list reads as many blocks in a large installation as in a small one", () => {
+  const grown = [...large].flatMap(([name, { blocks }]) => {
+    const before = small.get(name)?.blocks ?? 0;
+    return blocks > MOST || blocks > Math.max(1.5 * before, before + ROOM)
+      ? [`${name}: ${before} → ${blocks}`]
+      : [];
+  });
+  expect(grown).toEqual([]);
+});
+
+test("no statement of a list reads a big table, or an index of one, from end to end", async () => {
+  const { rows } = await pool.query<{ name: string }>(
+    "SELECT indexrelid::regclass::text AS name FROM pg_index WHERE indpred IS NOT NULL",
+  );
+  const partial = new Set(rows.map(({ name }) => name));
+  const found = [...large].flatMap(([name, { reads }]) =>
+    reads.flatMap(({ plan }) => wholeReadsOf(plan, partial).map((what) => `${name}: ${what}`)),
+  );
+  const isListed = (what: string) => STILL_READ.some((each) => what.includes(each));
+  expect(found.filter((what) => !isListed(what))).toEqual([]);
+  expect(STILL_READ.filter((each) => !found.some((what) => what.includes(each)))).toEqual([]);
+});
+
+/** Parameters that name a place or a page; every other one is a filter. */
+const PLACES = new Set(["cursor", "limit", "projectId", "organizationId", "environment"]);
+
+test("each list of the API is measured, with each of its filters", () => {
+  const cases = casesOf(world());
+  const lists = endpoints.flatMap(({ method, path, query }) => {
+    const names = Object.keys(query?.shape ?? {});
+    return method === "GET" && names.includes("cursor")
+      ? [{ path, filters: names.filter((name) => !PLACES.has(name)) }]
+      : [];
+  });
+  expect(lists.map(({ path }) => path).sort()).toEqual(Object.keys(cases).sort());
+  const missing = lists.flatMap(({ path, filters }) =>
+    filters
+      .filter((name) => !cases[path]!.some(({ query }) => new URLSearchParams(query).has(name)))
+      .map((name) => `${path} ${name}`),
+  );
+  expect(missing).toEqual([]);
+});
