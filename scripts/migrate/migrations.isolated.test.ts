@@ -64,6 +64,40 @@ test("many processes at once apply each migration once", async () => {
   expect(applied.flat()).toEqual(["0001_init"]);
 });
 
+const INDEX = '-- Why.\nCREATE INDEX CONCURRENTLY "thing_index" ON "thing" ("id");\n';
+const isValid = async () =>
+  (
+    await client.query(
+      "SELECT indisvalid AS valid FROM pg_index WHERE indexrelid = to_regclass('thing_index')",
+    )
+  ).rows;
+
+test("an index is made in the background, once, by many processes at once, and dropped so", async () => {
+  put("0001_init", await diffSchemas(null, ONE));
+  put("0002_index", INDEX);
+  const applied = await Promise.all(Array.from({ length: 4 }, () => applyMigrations(url, folder)));
+  expect(applied.flat()).toEqual(["0001_init", "0002_index"]);
+  expect(await isValid()).toEqual([{ valid: true }]);
+  put("0003_gone", 'DROP INDEX CONCURRENTLY IF EXISTS "thing_index";\n');
+  expect(await applyMigrations(url, folder)).toEqual(["0003_gone"]);
+  expect(await isValid()).toEqual([]);
+});
+
+test("an index whose making was interrupted is made again, and one that was finished is only recorded", async () => {
+  put("0001_init", await diffSchemas(null, ONE));
+  await applyMigrations(url, folder);
+  await client.query("INSERT INTO thing VALUES ('a'), ('aa')");
+  const unique = 'CREATE UNIQUE INDEX CONCURRENTLY "thing_index" ON "thing" (left("id", 1))';
+  await expect(client.query(unique)).rejects.toThrow(/could not create unique index/);
+  expect(await isValid()).toEqual([{ valid: false }]);
+  put("0002_index", INDEX);
+  expect(await applyMigrations(url, folder)).toEqual(["0002_index"]);
+  expect(await isValid()).toEqual([{ valid: true }]);
+  await client.query("DELETE FROM _prisma_migrations WHERE migration_name = '0002_index'");
+  expect(await applyMigrations(url, folder)).toEqual(["0002_index"]);
+  expect(await history()).toEqual(["0001_init", "0002_index"]);
+});
+
 test("a failed migration leaves nothing behind and can be tried again", async () => {
   put("0001_init", "CREATE TABLE half (id int); SELECT no_such_function();");
   await expect(applyMigrations(url, folder)).rejects.toThrow(/0001_init.*no_such_function/);

@@ -38,7 +38,8 @@ export async function readMigrations(folder: string): Promise<Migration[]> {
  * A migration that is one such statement runs outside a transaction, so that the table stays writable while its index is made. It is
  * alone in its folder, because Prisma's own command sends a folder at once, and PostgreSQL would then begin a transaction.
  */
-const IN_BACKGROUND = /^(?:--.*\n|\s)*(CREATE|DROP) INDEX CONCURRENTLY (?:IF EXISTS )?"(\w+)"[^;]*;\s*$/;
+const IN_BACKGROUND =
+  /^(?:--.*\n|\s)*(CREATE|DROP) (?:UNIQUE )?INDEX CONCURRENTLY (?:IF EXISTS )?"(\w+)"[^;]*;\s*$/;
 const LOCK_PAUSE_MS = 100;
 
 /**

@@ -49,6 +49,10 @@ export const branded = <Schema extends z.ZodType>(ending: RegExp, ours: string, 
 /** An id in a path. It can be as long as a URL, because an unknown id is answered with 404 whatever its length. */
 export const PathId = z.string().min(1).max(16_384);
 
+/** A sentence on lists whose filters no index serves. */
+export const SHORT_PAGES =
+  "A page whose filters match little may have fewer items than `limit`, or none, although more follow: continue while there is a `nextCursor`.";
+
 /** A boolean in a query string. It is published as a boolean because the panel sends one. */
 export const queryFlag = z
   .preprocess(

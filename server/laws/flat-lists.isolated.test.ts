@@ -173,6 +173,72 @@ test("no statement of a list reads a big table, or an index of one, from end to 
   expect(STILL_READ.filter((each) => !found.some((what) => what.includes(each)))).toEqual([]);
 });
 
+/** All items of a list, page after page, and how many pages were empty although another followed. */
+async function walk(target: string, as: keyof typeof headers) {
+  const items: Record<string, unknown>[] = [];
+  let empty = 0;
+  for (let cursor: string | undefined, first = true; first || cursor; first = false) {
+    const { status, text, json } = await call(
+      "GET",
+      cursor ? `${target}&cursor=${cursor}` : target,
+      headers[as],
+    );
+    expect(status, text).toBe(200);
+    items.push(...json.items);
+    cursor = json.nextCursor ?? undefined;
+    if (cursor && json.items.length === 0) empty++;
+  }
+  return { items, empty };
+}
+
+const countOf = async (from: string, ...values: unknown[]) =>
+  Number((await pool.query(`SELECT count(*) AS n FROM ${from}`, values)).rows[0].n);
+
+test("the pages of a list that stop at the bound have every match once, and go on when they found none", async () => {
+  const { projectId, organizationId, otherOrganizationId } = world();
+  const jobs = `/v1/projects/${projectId}/jobs?limit=100`;
+  const inPlace = "job WHERE project_id = $1 AND environment = 'development' AND NOT is_blind";
+  const log = `/v1/organizations/${organizationId}/audit-log?limit=200`;
+  const lists: [target: string, as: keyof typeof headers, many: number][] = [
+    [`${jobs}&minCostUsd=900`, "key", 0],
+    [`${jobs}&model=none`, "key", 0],
+    [`${jobs}&provider=sandbox`, "key", await countOf(`${inPlace} AND provider = 'sandbox'`, projectId)],
+    [
+      `${jobs}&provider=sandbox&status=failed`,
+      "key",
+      await countOf(`${inPlace} AND provider = 'sandbox' AND status = 'failed'`, projectId),
+    ],
+    [
+      `${jobs}&outcome=reusable`,
+      "key",
+      await countOf(`${inPlace} AND status = 'succeeded' AND artifact_count > 0`, projectId),
+    ],
+    [`${log}&action=job.none&projectId=${projectId}`, "owner", 0],
+    [
+      `${log}&projectId=${projectId}`,
+      "owner",
+      await countOf("audit_entry WHERE organization_id = $1 AND project_id = $2", organizationId, projectId),
+    ],
+    [
+      "/v1/billing/wallet/transactions?limit=100&test=true",
+      "key",
+      await countOf(
+        "account_line WHERE organization_id = $1 AND account = ANY($3) AND is_test AND (project_id IS NULL OR project_id = $2)",
+        organizationId,
+        projectId,
+        [`wallet:${organizationId}`, `allowance:${organizationId}`],
+      ),
+    ],
+  ];
+  expect(otherOrganizationId).not.toBe(organizationId);
+  for (const [target, as, many] of lists) {
+    const { items, empty } = await walk(target, as);
+    const ids = items.map((item) => item.jobId ?? item.entryId ?? item.id);
+    expect([target, ids.length, new Set(ids).size]).toEqual([target, many, many]);
+    if (many === 0) expect(empty, target).toBeGreaterThan(0);
+  }
+});
+
 /** Parameters that name a place or a page; every other one is a filter. */
 const PLACES = new Set(["cursor", "limit", "projectId", "organizationId", "environment"]);
 

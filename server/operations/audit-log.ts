@@ -1,6 +1,7 @@
 import { csv } from "@/server/api/answers/csv";
 import { raw } from "@/server/api/endpoint";
 import { AuditLogPage, AuditLogQuery, ListAuditLog } from "@/server/contract/audit";
+import { SHORT_PAGES } from "@/server/contract/common";
 import * as organizations from "@/server/domain/organizations";
 import { byPeople, operations } from "./define";
 
@@ -8,8 +9,7 @@ const people = operations("Organizations and projects", byPeople);
 
 export const getAuditLog = people.get("/v1/organizations/{organization_id}/audit-log", {
   summary: "List an organization's audit log, latest first",
-  description:
-    "For organization admins. Records every action that affects permissions, keys, accounts, money or other people's work, with its actor, network address and target. Entries never change and contain no secrets.",
+  description: `For organization admins. Records every action that affects permissions, keys, accounts, money or other people's work, with its actor, network address and target. Entries never change and contain no secrets. ${SHORT_PAGES}`,
   query: ListAuditLog,
   output: AuditLogPage,
   run: (ctx, { organization_id, query }) => organizations.auditLog(ctx, organization_id, query),

@@ -11,6 +11,7 @@ import {
   WalletTransactionPage,
   WalletTransactionsQuery,
 } from "@/server/contract/billing";
+import { SHORT_PAGES } from "@/server/contract/common";
 import * as billing from "@/server/domain/billing";
 import * as payments from "@/server/domain/payments";
 import { byKeysAndPeople, byPeople, operations } from "./define";
@@ -31,8 +32,7 @@ export const getWallet = read.get("/v1/billing/wallet", {
 
 export const listWalletTransactions = read.get("/v1/billing/wallet/transactions", {
   summary: "List wallet and allowance entries, newest first",
-  description:
-    "Entries of the append-only ledger; they never change. Set `test` to true for sandbox money only, or to false for live money only. A key bound to a project does not see the charges of other projects.",
+  description: `Entries of the append-only ledger; they never change. Set \`test\` to true for sandbox money only, or to false for live money only. A key bound to a project does not see the charges of other projects. ${SHORT_PAGES}`,
   query: WalletTransactionsQuery,
   output: WalletTransactionPage,
   errors: ["NotFound", "InvalidInput"],

@@ -1,6 +1,6 @@
 import { artifactAnswer, DOWNLOAD } from "@/server/api/answers/artifact";
 import { eventStream, lastEventIdOf, nothingMore, raw, wantsEventStream } from "@/server/api/endpoint";
-import { JsonObject } from "@/server/contract/common";
+import { JsonObject, SHORT_PAGES } from "@/server/contract/common";
 import { EventsQuery, JobEventPage } from "@/server/contract/job-events";
 import {
   GetJob,
@@ -28,6 +28,7 @@ const run = operations("Jobs", byKeysAndPeople("capabilities:run"));
 
 export const listJobs = readByKeys.get("/v1/jobs", {
   summary: "List the jobs this key submitted",
+  description: SHORT_PAGES,
   query: ListJobs,
   output: JobPage,
   run: (ctx, { query }) => jobs.mine(ctx, query),
@@ -35,6 +36,7 @@ export const listJobs = readByKeys.get("/v1/jobs", {
 
 export const listProjectJobs = readByPeople.get("/v1/projects/{project_id}/jobs", {
   summary: "List a project's jobs, newest first",
+  description: SHORT_PAGES,
   query: ListProjectJobs,
   output: JobPage,
   run: (ctx, { project_id, query }) => jobs.history(ctx, project_id, query),

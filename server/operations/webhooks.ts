@@ -1,4 +1,4 @@
-import { InProject } from "@/server/contract/common";
+import { InProject, SHORT_PAGES } from "@/server/contract/common";
 import {
   CreateDeliveryEndpoint,
   Delivery,
@@ -53,6 +53,7 @@ export const disableDeliveryEndpoint = write.post("/v1/delivery-endpoints/{endpo
 
 export const listDeliveries = read.get("/v1/deliveries", {
   summary: "List deliveries, newest first",
+  description: SHORT_PAGES,
   query: ListDeliveries,
   output: DeliveryPage,
   run: (ctx, { query }) => webhooks.deliveries(ctx, query),

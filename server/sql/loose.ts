@@ -55,6 +55,7 @@ export const LOOSE: Readonly<Record<string, string>> = {
   "job.list.needing_attention project": "an operator's list of jobs that need one, over every tenant",
   "job.list.waiting api_key": "a name is looked up by the id of its principal, outside a union",
   "ledger.check.holds ledger_entry": "an operator's check of the whole ledger",
+  "ledger_transaction.read.last ledger_transaction": "by its account, a word that names the organization",
   "membership.lock.inviter membership":
     "a pair of columns is compared with the invitation that its token's hash finds",
   "notification.delete.old notification": "a periodic task that removes what has ended, in every tenant",

@@ -51,6 +51,10 @@ export function ListCard<State extends PagePosition>({
         {header}
         {page.items.length > 0 ? (
           children
+        ) : page.nextCursor ? (
+          <EmptyState icon={SearchX} title={`No matching ${noun} so far`}>
+            Older {noun} may match: go on to the next page.
+          </EmptyState>
         ) : state.cursor ? (
           <EndOfList />
         ) : isFiltered ? (

@@ -124,14 +124,14 @@ const listLines = statement("account_line.list.own", {
     limit: int8,
   },
   row: {
-    id: int8,
+    id: present(int8, "of a transaction, or the least of several"),
     transaction_id: present(text, "a transaction's id, or that of its comparison"),
     organization_id: text,
     project_id: maybe(text),
     job_id: maybe(text),
     comparison_id: maybe(text),
     payment_id: maybe(text),
-    account: text,
+    account: present(text, "of a transaction, or the greatest of several"),
     amount_micros: present(int8, "never null in a posting"),
     currency: text,
     kind: present(text, "never null in a posting"),
@@ -172,7 +172,7 @@ const readLastLine = statement("ledger_transaction.read.last", {
   params: { organizationId: text, before: column<number | string>("int8"), after: int8 },
   row: { id: int8 },
   sql: `SELECT entry.id FROM unnest(ARRAY['wallet:' || $organizationId, 'allowance:' || $organizationId]) AS own(account), LATERAL (
-      SELECT id FROM ledger_transaction WHERE account = own.account AND id < $before ORDER BY id DESC LIMIT $after + 1
+      SELECT id FROM ledger_transaction WHERE account = own.account AND id < $before ORDER BY id DESC LIMIT $after::bigint + 1
     ) entry ORDER BY id DESC OFFSET $after LIMIT 1`,
 });
 

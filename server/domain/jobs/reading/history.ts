@@ -76,11 +76,11 @@ async function boundedIn(projectId: string, scope: TenantScope, query: ListProje
   const bounded = { ...filters, notBefore: laterOf(notBefore, floor) };
   if (!isByWorker(query)) return { filters: bounded, floor: floorWithin(floor, notBefore) };
   const found = await findByWorker.all(pool, { ...bounded, projectId, environment: scope.environment });
-  const ids = found.map(({ id }) => id);
-  const isFull = ids.length > query.limit;
+  const ids = found.slice(0, query.limit).map(({ id }) => id);
+  const isFull = found.length > query.limit;
   return {
     filters: { ...bounded, ids },
-    floor: isFull ? ids[query.limit - 1]! : floorWithin(floor, notBefore),
+    floor: isFull ? (ids.at(-1) ?? null) : floorWithin(floor, notBefore),
   };
 }
 
