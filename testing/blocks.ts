@@ -88,7 +88,7 @@ const BIG = new Set([
   "notification",
 ]);
 
-/** What a plan reads from end to end: a big table, or an index of one that is not partial (`partial` has the names of those). */
+/** Finds all that a plan reads from end to end: a big table, or an index of one that is not partial (`partial` has the names of those). */
 export function wholeReadsOf(plan: Plan, partial: ReadonlySet<string>): string[] {
   const below = (plan.Plans ?? []).flatMap((each) => wholeReadsOf(each, partial));
   const { "Relation Name": table = "", "Index Name": index = "" } = plan;

@@ -3,7 +3,7 @@ import { type IdKind, idSchema, madeAt, PREFIXES, ulidAt } from "@/server/platfo
 import { HOUR_MS } from "@/server/platform/time/units";
 
 /**
- * What one page reads at most for a filter that no index serves: entries of an index, or rows. A page that reaches the bound answers
+ * The most that one page reads for a filter that no index serves: entries of an index, or rows. A page that reaches the bound answers
  * what it found with `nextCursor`, so its cost does not grow with the table.
  */
 export const BOUND = { entries: 2_000, rows: 500 };
@@ -21,7 +21,7 @@ export const idsBetween = (kind: IdKind, after: Date | null, before: Date | null
 });
 
 /**
- * Where a page stops that reads no further than this id: at the least id of its millisecond, which names no row, since the row may
+ * The end of a page that reads no further than this id: at the least id of its millisecond, which names no row, since the row may
  * be one that the caller must not see.
  */
 export const floorOf = (kind: IdKind, id: string): string => idAt(kind, madeAt(id));

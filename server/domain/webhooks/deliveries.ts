@@ -77,7 +77,7 @@ const onlyOf = (ids: string[] | null | undefined) => (ids?.length === 1 ? (ids[0
 
 type Place = { projectId: string | null; organizationId: string | null; before: string | null };
 
-/** Where a page stops whose filters no index serves; null where one does. A job has few deliveries. */
+/** The id at which a page stops whose filters no index serves; null where one does. A job has few deliveries. */
 async function floorFor(
   { jobId, endpointId, state }: ListDeliveries,
   { projectId, organizationId, before }: Place,

@@ -84,7 +84,7 @@ async function boundedIn(projectId: string, scope: TenantScope, query: ListProje
   };
 }
 
-/** Where a page stops that reads this many entries of a place; null if there are fewer. */
+/** The id at which a page stops that reads this many entries of a place; null if there are fewer. */
 async function floorIn(
   reading: typeof readLastInProject,
   place: string,
