@@ -10,7 +10,7 @@ BEGIN
     WHERE c.relkind IN ('r', 'p') AND c.relnamespace = current_schema()::regnamespace
       AND NOT EXISTS (SELECT FROM pg_policy p WHERE p.polrelid = c.oid AND p.polname = 'tenant')
   LOOP
-    EXECUTE format('ALTER TABLE %s ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY', tenant_table);
+    EXECUTE format('ALTER TABLE %1$s ENABLE ROW LEVEL SECURITY; ALTER TABLE %1$s FORCE ROW LEVEL SECURITY', tenant_table);
     EXECUTE format('CREATE POLICY "tenant" ON %s USING (CASE current_setting(''capstan.project_id'', true)
       WHEN ''*'' THEN true ELSE current_setting(''capstan.project_id'', true) = "project_id" END)', tenant_table);
   END LOOP;

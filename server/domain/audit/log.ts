@@ -6,8 +6,8 @@ import {
   floorWithin,
   idsBetween,
   laterOf,
-  toPage,
   readCursor,
+  toPage,
 } from "@/server/domain/paging";
 import { auditEntry, userAccount } from "@/server/generated/schema";
 import { pool } from "@/server/platform/db";

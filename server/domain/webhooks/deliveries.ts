@@ -3,7 +3,7 @@ import { access } from "@/server/domain/access";
 import { record } from "@/server/domain/audit";
 import { openContent } from "@/server/domain/content";
 import type { Ctx } from "@/server/domain/ctx";
-import { BOUND, floorOf, toPage, readCursor } from "@/server/domain/paging";
+import { BOUND, floorOf, readCursor, toPage } from "@/server/domain/paging";
 import { deliveryAttempt, delivery as deliveryColumns, deliveryEndpoint } from "@/server/generated/schema";
 import { inTransaction, pool } from "@/server/platform/db";
 import { fail } from "@/server/platform/errors/errors";
@@ -73,7 +73,7 @@ export async function deliveries(ctx: Ctx, query: ListDeliveries): Promise<Deliv
   return toPage(rows, query.limit, toDelivery, floor);
 }
 
-const onlyOf = (ids: string[] | null | undefined) => (ids?.length === 1 ? (ids[0] ?? null) : null);
+const onlyOf = (ids: readonly string[] | null | undefined) => (ids?.length === 1 ? (ids[0] ?? null) : null);
 
 type Place = { projectId: string | null; organizationId: string | null; before: string | null };
 
