@@ -7,6 +7,7 @@ const SESSION =
 /** The models that each folder reads and writes by Prisma Client: plain rows of people and settings. All else is a statement. */
 export const PRISMA_PLACES: Readonly<Record<string, readonly string[]>> = {
   "server/domain/organizations": ["apiKey", "organization", "project", "session", "user"],
+  "server/domain/sessions": ["deviceLogin", "user"],
 };
 
 const NOT_CODE = /\/\*[\s\S]*?\*\/|\/\/.*$|^import [^;]*;/gm;

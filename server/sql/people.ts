@@ -29,6 +29,10 @@ const RULES: Readonly<Partial<Record<Model, Rule>>> = {
     why: "A person may belong to several tenants or to none. The id is the caller's own, and sign-in knows only an address.",
     include: { memberships: "Membership" },
   },
+  DeviceLogin: {
+    by: ["codeHash", "userCode"],
+    why: "A device that signs in has no person yet. It is found by its code, or by the hash of its code.",
+  },
   Session: {
     by: ["id", "userId", "tokenHash"],
     why: "A session is a person's. A request finds it by the id in its encrypted cookie, or by the hash of its token.",

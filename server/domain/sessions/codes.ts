@@ -4,6 +4,7 @@ import { userAccount } from "@/server/generated/schema";
 import { openSecret, sealSecret } from "@/server/platform/crypto/vault";
 import { pool, type Queryable } from "@/server/platform/db";
 import { column, text } from "@/server/sql/column";
+import { people } from "@/server/sql/people";
 import { statement } from "@/server/sql/statement";
 
 const STEP_SECONDS = 30;
@@ -57,12 +58,6 @@ export async function takeTimeCode(
 /** The kind of an accepted code; `null` means that the code is none of this person's. */
 type TakenCode = "time" | "recovery" | null;
 
-const readSecret = statement("user_account.read.second_factor_secret", {
-  params: { userId: text },
-  row: { sealed: userAccount.second_factor_secret },
-  sql: `SELECT second_factor_secret AS sealed FROM user_account WHERE id = $userId AND second_factor_at IS NOT NULL`,
-});
-
 const takeRecoveryCode = statement("user_account.take.recovery_code", {
   params: { userId: text, hash: column<Buffer>("bytea") },
   sql: `UPDATE user_account SET recovery_hashes = array_remove(recovery_hashes, $hash)
@@ -74,9 +69,12 @@ const takeRecoveryCode = statement("user_account.take.recovery_code", {
  * accepted once.
  */
 export async function takeCode(userId: string, code: string, now: Date): Promise<TakenCode> {
-  const rows = await readSecret.all(pool, { userId });
-  if (!rows[0]) return null;
-  if (await takeTimeCode(pool, { userId, sealed: rows[0].sealed, code, now })) return "time";
+  const row = await people.user.findUnique({
+    where: { id: userId, secondFactorAt: { not: null } },
+    select: { secondFactorSecret: true },
+  });
+  if (!row) return null;
+  if (await takeTimeCode(pool, { userId, sealed: row.secondFactorSecret, code, now })) return "time";
   const rowCount = await takeRecoveryCode.count(pool, { userId, hash: hashOf(code) });
   return rowCount === 1 ? "recovery" : null;
 }

@@ -11,6 +11,7 @@ import { networkOf } from "@/server/platform/network-of";
 import { publicUrl } from "@/server/platform/settings/env";
 import { DAY_SECONDS } from "@/server/platform/time/units";
 import { column, int8, maybe, pick, text, timestamptz } from "@/server/sql/column";
+import { people } from "@/server/sql/people";
 import { statement } from "@/server/sql/statement";
 import { currentId, ownId, recordOwn } from "./own";
 import { makeUserCode, readUserCode, showUserCode } from "./user-code";
@@ -86,13 +87,6 @@ export async function startDevice(ctx: Ctx, clientName = "A device"): Promise<De
   };
 }
 
-const findUndecided = statement("device_login.find.user_code", {
-  params: { userCode: text, now: timestamptz },
-  row: pick(deviceLogin, "user_code client_name address created_at expires_at"),
-  sql: `SELECT user_code, client_name, address, created_at, expires_at FROM device_login
-     WHERE user_code = $userCode AND decision IS NULL AND expires_at > $now`,
-});
-
 /**
  * Returns the device that waits with this code. Throws `NotFound` if none does. Guesses are limited by person and by
  * address.
@@ -101,13 +95,15 @@ export function lookAtDevice(ctx: Ctx, userCode: string): Promise<WaitingDevice>
   ownId(ctx);
   return enforceBruteForceLimit(ctx, "device", async () => {
     const row =
-      (await findUndecided.first(pool, { userCode: readUserCode(userCode), now: ctx.now() })) ?? noDevice();
+      (await people.deviceLogin.findUnique({
+        where: { userCode: readUserCode(userCode), decision: null, expiresAt: { gt: ctx.now() } },
+      })) ?? noDevice();
     return {
-      userCode: showUserCode(row.user_code),
-      clientName: row.client_name,
+      userCode: showUserCode(row.userCode),
+      clientName: row.clientName,
       address: row.address,
-      createdAt: row.created_at.toISOString(),
-      expiresAt: row.expires_at.toISOString(),
+      createdAt: row.createdAt.toISOString(),
+      expiresAt: row.expiresAt.toISOString(),
     };
   });
 }
@@ -207,20 +203,13 @@ export async function redeemDevice(ctx: Ctx, deviceCode: string): Promise<Device
   };
 }
 
-const readDecision = statement("device_login.read.decision", {
-  params: { codeHash: deviceLogin.code_hash },
-  row: pick(deviceLogin, "decision used_at expires_at"),
-  sql: `SELECT decision, used_at, expires_at FROM device_login WHERE code_hash = $codeHash`,
-});
-
 async function refuseDevice(codeHash: Buffer, now: Date): Promise<never> {
-  const rows = await readDecision.all(pool, { codeHash });
-  const row = rows[0];
-  if (row?.used_at)
+  const row = await people.deviceLogin.findUnique({ where: { codeHash: new Uint8Array(codeHash) } });
+  if (row?.usedAt)
     fail("Gone", "This device code was already used. Start again on the device.", { reason: "used" });
   if (row?.decision === "denied")
     fail("Gone", "The sign-in of this device was denied.", { reason: "denied" });
-  if (row && row.decision === null && row.expires_at > now)
+  if (row && row.decision === null && row.expiresAt > now)
     fail(
       "AuthorizationPending",
       "This device is not approved yet. Ask again after details.interval seconds.",

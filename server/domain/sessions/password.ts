@@ -3,16 +3,14 @@ import { changeAccessBy } from "@/server/domain/access";
 import type { Ctx } from "@/server/domain/ctx";
 import { countTry, deleteSignInFailures, hashPassword, isPassword } from "@/server/domain/organizations";
 import { userAccount } from "@/server/generated/schema";
-import { pool } from "@/server/platform/db";
 import { maybe, text } from "@/server/sql/column";
+import { people } from "@/server/sql/people";
 import { statement } from "@/server/sql/statement";
 import { ended, endOtherSessions, ownId, recordOwn, refuseField, tellOwn } from "./own";
 
-export const readPassword = statement("user_account.read.password", {
-  params: { userId: text },
-  row: { password_hash: userAccount.password_hash },
-  sql: `SELECT password_hash FROM user_account WHERE id = $userId`,
-});
+/** Resolves to null if there is no such person; `passwordHash` is null if the person has no password. */
+export const readPassword = (userId: string): Promise<{ passwordHash: string | null } | null> =>
+  people.user.findUnique({ where: { id: userId }, select: { passwordHash: true } });
 
 const replacePassword = statement("user_account.update.password", {
   params: { userId: text, passwordHash: userAccount.password_hash, present: maybe(text) },
@@ -31,8 +29,7 @@ export async function changePassword(ctx: Ctx, input: { present: string; next: s
       "next",
       next.error.issues[0]?.message ?? "The new password is the same as the current one. Choose another.",
     );
-  const row = await readPassword.first(pool, { userId });
-  const present = row?.password_hash ?? null;
+  const present = (await readPassword(userId))?.passwordHash ?? null;
   const entries = await countTry([`own:${userId}`], ctx.now());
   if (!(await isPassword(input.present, present))) refuseField("present", "The password is not correct.");
   await deleteSignInFailures(entries);

@@ -7,6 +7,7 @@ import { userAccount } from "@/server/generated/schema";
 import { inTransaction, pool, type Queryable } from "@/server/platform/db";
 import { fail } from "@/server/platform/errors/errors";
 import { pick, text, timestamptz } from "@/server/sql/column";
+import { people } from "@/server/sql/people";
 import { statement } from "@/server/sql/statement";
 import { makeRecoveryCodes, makeSecret, takeCode, takeTimeCode } from "./codes";
 import { ended, endOtherSessions, ownId, recordOwn, refuseField, tellOwn } from "./own";
@@ -22,11 +23,6 @@ async function rowOf(userId: string, database: Queryable = pool) {
   return (await readFactor.first(database, { userId })) ?? ended();
 }
 
-const storeSecret = statement("user_account.update.second_factor_secret", {
-  params: { userId: text, sealed: userAccount.second_factor_secret },
-  sql: `UPDATE user_account SET second_factor_secret = $sealed, second_factor_step = NULL WHERE id = $userId AND second_factor_at IS NULL`,
-});
-
 /**
  * Makes a secret for an authenticator. The caller must be present, because an open browser alone must not lock its
  * owner out. Signing in needs no code until `confirmSecondFactor` proves that the secret arrived.
@@ -37,8 +33,11 @@ export async function startSecondFactor(ctx: Ctx, password?: string): Promise<Ne
   if (row.second_factor_at) isOnAlready();
   await requirePresence(ctx, { userId, passwordHash: row.password_hash, password });
   const { secret, uri, sealed } = makeSecret(userId, row.email);
-  const rowCount = await storeSecret.count(pool, { userId, sealed });
-  if (rowCount === 0) isOnAlready();
+  const { count } = await people.user.updateMany({
+    where: { id: userId, secondFactorAt: null },
+    data: { secondFactorSecret: sealed, secondFactorStep: null },
+  });
+  if (count === 0) isOnAlready();
   return { secret, uri, qrCode: renderSVG(uri, { border: 2 }) };
 }
 

@@ -5,18 +5,12 @@ import {
   deleteSignInFailures,
   forgetSubject,
 } from "@/server/domain/organizations";
-import { inTransaction, pool } from "@/server/platform/db";
+import { inTransaction } from "@/server/platform/db";
 import { Fault } from "@/server/platform/errors/errors";
 import { networkOf } from "@/server/platform/network-of";
-import { int4, present, text } from "@/server/sql/column";
-import { statement } from "@/server/sql/statement";
+import { people } from "@/server/sql/people";
 import { takeCode } from "./codes";
 import { tellPerson } from "./own";
-
-const findVersion = statement("user_account.find.session_version", {
-  params: { userId: text, version: int4 },
-  sql: `SELECT FROM user_account WHERE id = $userId AND session_version = $version`,
-});
 
 /**
  * Checks the second step of a sign-in, which follows a password or an identity provider: a code of the person's second
@@ -27,8 +21,7 @@ export async function verifyCode(
   ctx: Ctx,
   { userId, version, code }: { userId: string; version: number; code: string },
 ): Promise<boolean> {
-  const rowCount = await findVersion.count(pool, { userId, version });
-  if (rowCount === 0) return false;
+  if ((await people.user.count({ where: { id: userId, sessionVersion: version } })) === 0) return false;
   const ofPerson = `code:${userId}`;
   const subjects = [ofPerson, ...addressSubjects(networkOf(ctx.address ?? ""))];
   const entries = await countTry(subjects, ctx.now()).catch(async (error) => {
@@ -54,18 +47,12 @@ async function warn(ctx: Ctx, userId: string): Promise<void> {
   await inTransaction((client) => tellPerson(ctx, client, { userId, occasion, ...news }));
 }
 
-const countRecoveryCodes = statement("user_account.count.recovery_codes", {
-  params: { userId: text },
-  row: { left: present(int4, "the list has a default and is never set to null") },
-  sql: `SELECT cardinality(recovery_hashes) AS left FROM user_account WHERE id = $userId`,
-});
-
 async function tellUsed(ctx: Ctx, userId: string): Promise<void> {
-  const rows = await countRecoveryCodes.all(pool, { userId });
+  const row = await people.user.findUnique({ where: { id: userId }, select: { recoveryHashes: true } });
   const news = {
     kind: "account.recovery_code_used",
     title: "A recovery code was used to sign in",
-    body: `You have ${rows[0]?.left} left. If this was not you, sign out everywhere and change your password.`,
+    body: `You have ${row?.recoveryHashes.length} left. If this was not you, sign out everywhere and change your password.`,
   };
   const occasion = `recovery-code:${userId}:${ctx.now().toISOString()}`;
   await inTransaction((client) => tellPerson(ctx, client, { userId, occasion, ...news }));

@@ -2,7 +2,6 @@ import type { UnlinkIdentity } from "@/server/contract/sessions";
 import { changeAccessBy } from "@/server/domain/access";
 import type { Ctx } from "@/server/domain/ctx";
 import { identity, userAccount } from "@/server/generated/schema";
-import { pool } from "@/server/platform/db";
 import { fail } from "@/server/platform/errors/errors";
 import { pick, text } from "@/server/sql/column";
 import { statement } from "@/server/sql/statement";
@@ -44,7 +43,7 @@ const deleteIdentity = statement("identity.delete.issuer", {
  */
 export async function unlinkIdentity(ctx: Ctx, { issuer, password }: UnlinkIdentity): Promise<void> {
   const userId = ownId(ctx);
-  const { password_hash: passwordHash } = (await readPassword.first(pool, { userId })) ?? ended();
+  const { passwordHash } = (await readPassword(userId)) ?? ended();
   await requirePresence(ctx, { userId, passwordHash, password });
   await changeAccessBy(async (client) => {
     // The lock ensures that one way in remains if two are removed at once.

@@ -1,9 +1,10 @@
 import type { Ctx } from "@/server/domain/ctx";
-import { session, userAccount } from "@/server/generated/schema";
+import { session } from "@/server/generated/schema";
 import { pool } from "@/server/platform/db";
 import { networkOf } from "@/server/platform/network-of";
 import { sha256Hex } from "@/server/platform/text/canonical";
-import { bool, int4, pick, text, timestamptz } from "@/server/sql/column";
+import { int4, text, timestamptz } from "@/server/sql/column";
+import { people } from "@/server/sql/people";
 import { statement } from "@/server/sql/statement";
 import {
   addressSubjects,
@@ -25,11 +26,24 @@ export type SignedIn = {
 /** `wrong`: unknown address or wrong password, with the same answer in the same time. */
 export type SignInRefusal = { refused: "wrong" | "too_many"; retryAfterSeconds: number | null };
 
-const findPassword = statement("user_account.find.password", {
-  params: { email: text },
-  row: { ...pick(userAccount, "id email display_name password_hash session_version"), needs_code: bool },
-  sql: `SELECT id, email, display_name, password_hash, session_version, second_factor_at IS NOT NULL AS needs_code
-     FROM user_account WHERE email = $email`,
+/** The fields of a person who signs in. */
+const SIGN_IN = {
+  id: true,
+  email: true,
+  displayName: true,
+  passwordHash: true,
+  sessionVersion: true,
+  secondFactorAt: true,
+} as const;
+
+const findByAddress = (email: string) => people.user.findUnique({ where: { email }, select: SIGN_IN });
+
+const toSignedIn = (row: NonNullable<Awaited<ReturnType<typeof findByAddress>>>): SignedIn => ({
+  userId: row.id,
+  email: row.email,
+  displayName: row.displayName,
+  sessionVersion: row.sessionVersion,
+  needsCode: row.secondFactorAt !== null,
 });
 
 /**
@@ -53,21 +67,14 @@ export async function verifySignIn(
     await deleteSignInFailures(entries); // a refused attempt is not a guess
     return { refused: "too_many", retryAfterSeconds };
   }
-  const rows = await findPassword.all(pool, { email });
-  const row = rows[0];
-  const isRight = await isPassword(credentials.password, row?.password_hash ?? null);
+  const row = await findByAddress(email);
+  const isRight = await isPassword(credentials.password, row?.passwordHash ?? null);
   if (!row || !isRight) return { refused: "wrong", retryAfterSeconds: null };
   await deleteSignInFailures(entries);
   // Only the account's failures are cleared. The network keeps its own: one good account must not cover
   // guesses at others.
   await forgetSubject(accountOf(email));
-  return {
-    userId: row.id,
-    email: row.email,
-    displayName: row.display_name,
-    sessionVersion: row.session_version,
-    needsCode: row.needs_code,
-  };
+  return toSignedIn(row);
 }
 
 const accountOf = (email: string) => `account:${sha256Hex(email)}`;
@@ -88,23 +95,10 @@ async function hasSignedInFrom(email: string, network: string, now: Date): Promi
   return rows.some(({ address }) => networkOf(address) === network);
 }
 
-const findPerson = statement("user_account.find.sign_in", {
-  params: { email: text },
-  row: {
-    email: userAccount.email,
-    userId: userAccount.id,
-    displayName: userAccount.display_name,
-    sessionVersion: userAccount.session_version,
-    needsCode: bool,
-  },
-  sql: `SELECT id AS "userId", email, display_name AS "displayName", session_version AS "sessionVersion",
-       second_factor_at IS NOT NULL AS "needsCode"
-     FROM user_account WHERE email = $email`,
-});
-
 /** The person with an e-mail address that an identity provider has verified; null if no account has it. */
 export async function findSignIn(verifiedEmail: string): Promise<SignedIn | null> {
-  return findPerson.first(pool, { email: verifiedEmail.trim().toLowerCase() });
+  const row = await findByAddress(verifiedEmail.trim().toLowerCase());
+  return row && toSignedIn(row);
 }
 
 const deleteOld = statement("sign_in_failure.delete.old", {
