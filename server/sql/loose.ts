@@ -4,8 +4,11 @@
  */
 export const LOOSE: Readonly<Record<string, string>> = {
   "api_key.count.in_another_zone api_key": "the start corrects times of an older version, in every tenant",
+  "artifact.find.sharing_content artifact":
+    "asks before a file is removed whether any tenant stores the same bytes",
   "artifact.find.same_content artifact":
     "asks before a file is removed whether any tenant stores the same bytes",
+  "artifact.list.due artifact": "a periodic task that removes what has ended, in every tenant",
   "audit_entry.list.subjects api_key": "a name is looked up by the id of the actor, beside the entry",
   "audit_entry.list.subjects audit_entry": "for operators, over every tenant",
   "backlog delivery": "the backlog of the whole installation, for operators and metrics",

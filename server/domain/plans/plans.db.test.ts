@@ -1,11 +1,12 @@
-import { afterEach, describe, expect, test } from "vitest";
+import type pg from "pg";
+import { afterEach, describe, expect, test, vi } from "vitest";
 import { access } from "@/server/domain/access";
 import * as billing from "@/server/domain/billing";
 import * as budgets from "@/server/domain/budgets";
 import type { Ctx } from "@/server/domain/ctx";
 import { systemCtx } from "@/server/domain/ctx";
 import * as jobs from "@/server/domain/jobs";
-import { turnsDue } from "@/server/domain/jobs/running/promote-queued";
+import { makeTurnsDue } from "@/server/domain/jobs/running/promote-queued";
 import * as organizations from "@/server/domain/organizations";
 import * as pins from "@/server/domain/pins";
 import { pool } from "@/server/platform/db";
@@ -146,7 +147,9 @@ test("the query for due turns reads each waiting job once, even if the planner e
   try {
     await client.query("BEGIN"); // uncommitted rows have no statistics
     await copyJob(jobId, 2_000, {}, client);
-    const { text, values } = turnsDue(new Date(), projectId);
+    const query = vi.spyOn(client, "query");
+    await makeTurnsDue(new Date(), projectId, client);
+    const [{ text, values }] = query.mock.lastCall as unknown as [pg.QueryConfig]; // the statement as it was sent
     const { rows } = await client.query({ text: `EXPLAIN (ANALYZE, FORMAT JSON) ${text}`, values });
     expect(rowsRead(rows[0]["QUERY PLAN"][0].Plan)).toBeLessThan(20 * 2_000);
   } finally {

@@ -2,8 +2,11 @@ import { findPlannedTarget, getCapability } from "@/server/domain/catalog";
 import { openContent } from "@/server/domain/content";
 import { askedOf, estimatedUsage } from "@/server/domain/executions";
 import { priceOf } from "@/server/domain/quotes";
+import { eventText, streamFrame } from "@/server/generated/schema";
 import { pool } from "@/server/platform/db";
 import type { Micros } from "@/server/platform/money";
+import { int4, pick, present, text } from "@/server/sql/column";
+import { statement } from "@/server/sql/statement";
 import { readerTextName } from "../following/events";
 import { frameName } from "../following/frames";
 import { type AttemptRow, type JobRow, tierToAsk } from "../rows";
@@ -15,7 +18,7 @@ import { readyAgain } from "./ready-again";
  * or the model is gone.
  */
 export async function deliveredMicros(job: JobRow, attempt: AttemptRow): Promise<Micros> {
-  const text = await deliveredText(job);
+  const delivered = await deliveredText(job);
   const { bounds, account } = job.pricing;
   const model = findPlannedTarget(
     getCapability(job.capability_key),
@@ -23,12 +26,12 @@ export async function deliveredMicros(job: JobRow, attempt: AttemptRow): Promise
     job.model,
     account?.model,
   )?.model;
-  if (text === "" || !model) return 0;
+  if (delivered === "" || !model) return 0;
   const ready = await readyAgain(job, attempt);
   const asked = ready && askedOf(ready.call);
   const usage = await estimatedUsage(
     asked?.() ?? { words: "", pictures: [] },
-    { text, reasoning: "", calls: "" },
+    { text: delivered, reasoning: "", calls: "" },
     {
       model,
       reported: asked ? null : { inputTokens: bounds.inputTokens ?? 0 },
@@ -39,26 +42,34 @@ export async function deliveredMicros(job: JobRow, attempt: AttemptRow): Promise
   return priceOf(model.price, usage, { tier: tierToAsk(job, attempt) }) ?? 0;
 }
 
+const listFrames = statement("stream_frame.list", {
+  params: { jobId: text },
+  row: pick(streamFrame, "id data is_sealed"),
+  sql: "SELECT id, data, is_sealed FROM stream_frame WHERE job_id = $jobId ORDER BY id",
+});
+const listTexts = statement("event_text.list", {
+  params: { jobId: text },
+  row: {
+    sequence: present(int4, "every event of a reader's text has its number"),
+    ...pick(eventText, "text is_sealed"),
+  },
+  sql: `SELECT (event.payload->>'sequence')::int AS sequence, kept.text, kept.is_sealed
+    FROM event_text kept JOIN job_event event ON event.job_id = kept.job_id AND event.id = kept.event_id
+    WHERE kept.job_id = $jobId AND event.type = 'job.reader_text' ORDER BY kept.event_id`,
+});
+
 /**
  * The text of a stream's frames or of a job's reader events, in the order it was written; empty if none is
  * stored.
  */
 async function deliveredText({ id, mode }: JobRow): Promise<string> {
   if (mode === "invoke_stream") {
-    const { rows } = await pool.query<{ id: number; data: string; is_sealed: boolean }>(
-      "SELECT id, data, is_sealed FROM stream_frame WHERE job_id = $1 ORDER BY id",
-      [id],
-    );
-    const pieces = rows.map((row) => openContent({ ...row, id: frameName(id, row.id), content: row.data }));
+    const frames = await listFrames.all(pool, { jobId: id });
+    const pieces = frames.map((row) => openContent({ ...row, id: frameName(id, row.id), content: row.data }));
     return pieces.map((piece) => (JSON.parse(piece ?? '{"text":""}') as { text: string }).text).join(""); // only frames of text are stored
   }
-  const { rows } = await pool.query<{ sequence: number; text: string; is_sealed: boolean }>(
-    `SELECT (event.payload->>'sequence')::int AS sequence, kept.text, kept.is_sealed
-     FROM event_text kept JOIN job_event event ON event.job_id = kept.job_id AND event.id = kept.event_id
-     WHERE kept.job_id = $1 AND event.type = 'job.reader_text' ORDER BY kept.event_id`,
-    [id],
-  );
-  return rows
+  const texts = await listTexts.all(pool, { jobId: id });
+  return texts
     .map((row) => openContent({ ...row, id: readerTextName(id, row.sequence), content: row.text }))
     .join("");
 }

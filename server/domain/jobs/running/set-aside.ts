@@ -1,11 +1,14 @@
 import type { OutputFile } from "@/server/capabilities/define";
 import type { Ctx } from "@/server/domain/ctx";
 import type { Content, Ending } from "@/server/domain/executions";
+import { payload } from "@/server/generated/schema";
 import { openSecret, sealSecret } from "@/server/platform/crypto/vault";
 import { pool } from "@/server/platform/db";
 import { newId } from "@/server/platform/ids";
 import { canonicalText, sha256Hex } from "@/server/platform/text/canonical";
 import { plainJson } from "@/server/platform/text/json";
+import { pick, text } from "@/server/sql/column";
+import { statement } from "@/server/sql/statement";
 import { toAttemptUpdate } from "../ending/ending";
 import { expiryOf, type JobRow, type StoredAttention } from "../rows";
 import { setAside } from "../transitions/set-aside";
@@ -57,15 +60,15 @@ export async function keepAside(
 }
 
 /** The text of an answer as it is stored; null if there is none, or if it is too large. */
-function sealedAnswer(job: JobRow, text: string | null, now: Date) {
-  if (text === null || text.length > MOST_BYTES) return null;
+function sealedAnswer(job: JobRow, answer: string | null, now: Date) {
+  if (answer === null || answer.length > MOST_BYTES) return null;
   const id = newId("payload");
   return {
     id,
-    text: sealSecret(text, id),
+    text: sealSecret(answer, id),
     isSealed: true,
-    sha256: sha256Hex(text),
-    byteLength: Buffer.byteLength(text),
+    sha256: sha256Hex(answer),
+    byteLength: Buffer.byteLength(answer),
     expiresAt: expiryOf(job, now),
   };
 }
@@ -78,21 +81,26 @@ function toText({ typedOutput, files }: Content): string {
   return canonicalText(plainJson({ typedOutput, files: kept }));
 }
 
+const findAnswer = statement("payload.find.kept_answer", {
+  params: { jobId: text },
+  row: pick(payload, "id"),
+  sql: "SELECT id FROM payload WHERE job_id = $jobId AND kind = 'answer' AND content IS NOT NULL",
+});
+
 async function keptAnswerId(jobId: string): Promise<string | null> {
-  const { rows } = await pool.query<{ id: string }>(
-    "SELECT id FROM payload WHERE job_id = $1 AND kind = 'answer' AND content IS NOT NULL",
-    [jobId],
-  );
-  return rows[0]?.id ?? null;
+  const kept = await findAnswer.first(pool, { jobId });
+  return kept?.id ?? null;
 }
+
+const readAnswer = statement("payload.read.kept_answer", {
+  params: { jobId: text },
+  row: { id: text, content: text },
+  sql: "SELECT id, content FROM payload WHERE job_id = $jobId AND kind = 'answer' AND content IS NOT NULL",
+});
 
 /** The content that was set aside; null if it was too large or was pruned. */
 export async function findSetAside(jobId: string): Promise<Content | null> {
-  const { rows } = await pool.query<{ id: string; content: string }>(
-    "SELECT id, content FROM payload WHERE job_id = $1 AND kind = 'answer' AND content IS NOT NULL",
-    [jobId],
-  );
-  const row = rows[0];
+  const row = await readAnswer.first(pool, { jobId });
   if (!row) return null;
   const kept: { typedOutput: unknown; files: KeptFile[] } = JSON.parse(
     openSecret(row.content, row.id).toString("utf8"),
@@ -103,7 +111,10 @@ export async function findSetAside(jobId: string): Promise<Content | null> {
   };
 }
 
+const clearAnswer = statement("payload.update.cleared_answer", {
+  params: { jobId: text },
+  sql: "UPDATE payload SET content = NULL WHERE job_id = $jobId AND kind = 'answer'",
+});
+
 /** Removes the content that was set aside, because it is stored as output now. */
-export async function forgetSetAside(jobId: string): Promise<void> {
-  await pool.query("UPDATE payload SET content = NULL WHERE job_id = $1 AND kind = 'answer'", [jobId]);
-}
+export const forgetSetAside = (jobId: string): Promise<void> => clearAnswer.run(pool, { jobId });

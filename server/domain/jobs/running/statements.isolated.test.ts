@@ -41,13 +41,12 @@ async function queriesOf(work: () => Promise<unknown>): Promise<(pg.QueryConfig 
   }
 }
 
-/** The statements that `work` runs, by their names, or by their first characters if they have none. */
+/** The statements that `work` runs, by their names, or by their texts if they have none. */
 async function statementsOf(work: () => Promise<unknown>): Promise<Map<string, string>> {
   const statements = new Map<string, string>();
   for (const asked of await queriesOf(work)) {
-    if (typeof asked === "string") statements.set(asked.slice(0, 60), asked);
-    else if (typeof asked.text === "string")
-      statements.set(asked.name ?? asked.text.slice(0, 60), asked.text);
+    const { name, text } = typeof asked === "string" ? { name: undefined, text: asked } : asked;
+    if (typeof text === "string") statements.set(name ?? text, text);
   }
   return statements;
 }

@@ -12,12 +12,15 @@ import {
 import { notHeld } from "@/server/domain/restores";
 import { pool } from "@/server/platform/db";
 import { log } from "@/server/platform/log/log";
+import { bool, int4, int8, maybe, names, type Of, pick, text, timestamptz } from "@/server/sql/column";
 import { isAbandoned } from "@/server/sql/leases";
+import { statement } from "@/server/sql/statement";
+import { SCOPE } from "@/server/sql/tenant";
 import { resendDue } from "../admission/dispatch";
 import { expireApproval } from "../decisions/approvals";
 import { unleased } from "../ending/end";
 import { foundEnding, foundOf } from "../ending/ending";
-import { attemptOf, type JobRow, workedFrom } from "../rows";
+import { attemptOf, JOB, type JobRow, workedFrom } from "../rows";
 import { requeue } from "../transitions/moves";
 import { makeTurnsDue } from "./promote-queued";
 
@@ -39,13 +42,23 @@ export async function sweep(ctx: Ctx, only: { projectId?: string } = {}, pass?: 
   await resendDue(now, projectId);
 }
 
+/** The jobs in this status whose deadline has passed, the earliest first. */
+const listLate = (status: "queued" | "awaiting_approval", deadline: string, row: typeof JOB) =>
+  statement(`job.list.late_${status}`, {
+    params: { now: timestamptz, ...pick(SCOPE, "projectId"), limit: int8 },
+    row,
+    sql: `SELECT ${names(JOB)} FROM job WHERE (status = '${status}') IS TRUE AND ${deadline} <= $now
+        AND ($projectId::text IS NULL OR project_id = $projectId) AND ${notHeld("jobs")}
+      ORDER BY ${deadline} LIMIT $limit`,
+  });
+const listUnstarted = listLate("queued", "queue_deadline_at", JOB);
+const listUndecided = listLate("awaiting_approval", "approval_deadline_at", {
+  ...JOB,
+  approval_deadline_at: timestamptz,
+});
+
 async function expireQueued(ctx: Ctx, now: Date, projectId: string | null): Promise<void> {
-  const { rows } = await pool.query<JobRow>(
-    `SELECT * FROM job WHERE (status = 'queued') IS TRUE AND queue_deadline_at <= $1 AND ($3::text IS NULL OR project_id = $3)
-       AND ${notHeld("jobs")}
-     ORDER BY queue_deadline_at LIMIT $2`,
-    [now, MOST, projectId],
-  );
+  const rows = await listUnstarted.all(pool, { now, projectId, limit: MOST });
   const why = { code: "QueueTimeout", message: "The job was not started before its queue deadline." };
   await each(rows, async (job) => {
     const attempt = await attemptOf(job);
@@ -54,12 +67,7 @@ async function expireQueued(ctx: Ctx, now: Date, projectId: string | null): Prom
 }
 
 async function expireApprovals(ctx: Ctx, now: Date, projectId: string | null): Promise<void> {
-  const { rows } = await pool.query<JobRow>(
-    `SELECT * FROM job WHERE (status = 'awaiting_approval') IS TRUE AND approval_deadline_at <= $1
-       AND ($3::text IS NULL OR project_id = $3) AND ${notHeld("jobs")}
-     ORDER BY approval_deadline_at LIMIT $2`,
-    [now, MOST, projectId],
-  );
+  const rows = await listUndecided.all(pool, { now, projectId, limit: MOST });
   await each(rows, (job) => expireApproval(ctx, job));
 }
 
@@ -70,8 +78,23 @@ async function each<Row extends JobRow>(rows: Row[], work: (job: Row) => Promise
   }
 }
 
+const ABANDONED = isAbandoned("lease_until", "$reapUntil");
+
 /** A job whose lease ended, or one that is to be canceled and has sent nothing. */
-type Reaped = JobRow & { is_abandoned: boolean | null };
+const REAPED = { ...JOB, is_abandoned: maybe(bool) };
+type Reaped = Of<typeof REAPED>;
+const listAbandoned = statement("job.list.abandoned", {
+  params: { reapUntil: timestamptz, ...pick(SCOPE, "projectId"), limit: int8 },
+  row: REAPED,
+  // A job that is to be canceled and has sent nothing can no longer send anything, so it need not wait for
+  // its lease to end.
+  sql: `SELECT ${names(JOB, "job")}, ${ABANDONED} AS is_abandoned FROM job
+    WHERE completed_at IS NULL AND status IN ('running', 'canceling') AND ($projectId::text IS NULL OR project_id = $projectId)
+      AND ${notHeld("jobs")}
+      AND (${ABANDONED} OR (status = 'canceling' AND EXISTS (
+        SELECT FROM attempt WHERE attempt.job_id = job.id AND submission = 'not_attempted')))
+    ORDER BY lease_until LIMIT $limit`,
+});
 
 /**
  * Handles jobs whose lease ended. A durable job that sent nothing returns to the queue; a stored handle or
@@ -81,17 +104,7 @@ async function reapLeases(
   ctx: Ctx,
   { now, projectId, reapUntil }: { now: Date; projectId: string | null; reapUntil: Date },
 ): Promise<void> {
-  const { rows } = await pool.query<Reaped>(
-    // A job that is to be canceled and has sent nothing can no longer send anything, so it need not wait for
-    // its lease to end.
-    `SELECT job.*, ${ABANDONED} AS is_abandoned FROM job
-     WHERE completed_at IS NULL AND status IN ('running', 'canceling') AND ($3::text IS NULL OR project_id = $3)
-       AND ${notHeld("jobs")}
-       AND (${ABANDONED} OR (status = 'canceling' AND EXISTS (
-         SELECT FROM attempt WHERE attempt.job_id = job.id AND submission = 'not_attempted')))
-     ORDER BY lease_until LIMIT $2`,
-    [reapUntil, MOST, projectId],
-  );
+  const rows = await listAbandoned.all(pool, { reapUntil, projectId, limit: MOST });
   let until = reapUntil;
   await each(rows, async (row) => {
     const from = performance.now();
@@ -135,8 +148,6 @@ function unsentEnding(job: JobRow, now: Date): NewEnding | null {
   return failed("timed_out_unsent", message, nothingSent);
 }
 
-const ABANDONED = isAbandoned("lease_until", "$1");
-
 /**
  * The time at which a job that keeps losing its worker before it submits is given up: five minutes after its
  * execution limit.
@@ -145,11 +156,12 @@ function longestLife(job: JobRow): number {
   return workedFrom(job) + (job.execution_seconds + 300) * 1000;
 }
 
+const makeDue = statement("job.update.due_again", {
+  params: { jobId: text, fence: int4, now: timestamptz, reapUntil: timestamptz },
+  sql: `UPDATE job SET dispatch_state = 'pending', dispatch_after = $now
+    WHERE id = $jobId AND fence = $fence AND status = 'running' AND ${ABANDONED} AND dispatch_state = 'none'`,
+});
+
 /** Marks a running job whose lease ended to be woken again; the claim then takes it over. */
-async function dispatchAgain(jobId: string, fence: number, now: Date, reapUntil: Date): Promise<void> {
-  await pool.query(
-    `UPDATE job SET dispatch_state = 'pending', dispatch_after = $3
-     WHERE id = $1 AND fence = $2 AND status = 'running' AND ${isAbandoned("lease_until", "$4")} AND dispatch_state = 'none'`,
-    [jobId, fence, now, reapUntil],
-  );
-}
+const dispatchAgain = (jobId: string, fence: number, now: Date, reapUntil: Date): Promise<void> =>
+  makeDue.run(pool, { jobId, fence, now, reapUntil });

@@ -6,7 +6,7 @@ import {
   stageAsCapability,
 } from "@/server/capabilities/define";
 import { findPlannedTarget, getCapability, type Route } from "@/server/domain/catalog";
-import { openContent, type StoredContent } from "@/server/domain/content";
+import { openContent } from "@/server/domain/content";
 import type { Ctx } from "@/server/domain/ctx";
 import type { Lease } from "@/server/domain/executions";
 import {
@@ -17,11 +17,12 @@ import {
   type StageEstimate,
   withFaults,
 } from "@/server/domain/quotes";
+import { payload } from "@/server/generated/schema";
 import { pool } from "@/server/platform/db";
 import type { Json } from "@/server/platform/durable/step";
 import { canonicalText, sha256Hex } from "@/server/platform/text/canonical";
 import type { AnyCall } from "@/server/providers/define";
-import { names, text } from "@/server/sql/column";
+import { names, pick, text } from "@/server/sql/column";
 import { statement } from "@/server/sql/statement";
 import {
   type AttemptRow,
@@ -101,13 +102,16 @@ type Snapshot = {
 /** The hash of the canonical input alone; the receipt names the request by it. */
 const inputHashOf = (input: unknown) => sha256Hex(canonicalText(input as Json)); // inputs are parsed JSON
 
+const readRequest = statement("payload.read.request", {
+  params: { jobId: text },
+  row: pick(payload, "id content is_sealed"),
+  sql: "SELECT id, content, is_sealed FROM payload WHERE job_id = $jobId AND kind = 'request'",
+});
+
 /** The input hash of a job whose request is read back; null if the content was not kept. */
 export async function storedInputHash(jobId: string): Promise<string | null> {
-  const { rows } = await pool.query<StoredContent>(
-    "SELECT id, content, is_sealed FROM payload WHERE job_id = $1 AND kind = 'request'",
-    [jobId],
-  );
-  const content = rows[0] ? openContent(rows[0]) : null;
+  const request = await readRequest.first(pool, { jobId });
+  const content = request && openContent(request);
   return content === null ? null : inputHashOf(JSON.parse(content).input);
 }
 
