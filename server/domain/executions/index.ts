@@ -45,11 +45,12 @@ export {
   LEASE_MS,
   type Lease,
   leaseOwner,
+  type Pass,
   pinLeases,
+  reapsUntil,
   releaseAllLeases,
 } from "./leases";
 export { booksOf, type CallMoney, callMoneyOf, type ExecutionMoney, moneyOf, usageOf } from "./money";
 export { backoffOf, type OutcomeKind, rowOf, type Settlement } from "./outcomes";
 export { accountOf, DIFFERS, pollCall, streamCall, submitCall, type Work } from "./port-sender";
-export { type Pass, reapsUntil } from "./reaping";
 export { correctUnsent, forgetUnsent, isKnownUnsent } from "./unsent";

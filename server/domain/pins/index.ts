@@ -1,12 +1,8 @@
-export {
-  cancelBulk,
-  getBulk,
-  listBulks,
-  retrySafely,
-  runBulk,
-  stopClaiming,
-  submitBulk,
-} from "./bulk";
+export { cancelBulk } from "./bulk/cancel";
+export { getBulk, listBulks } from "./bulk/read";
+export { retrySafely } from "./bulk/retry";
+export { runBulk, stopClaiming } from "./bulk/run";
+export { submitBulk } from "./bulk/submit";
 export { choices } from "./planning/choices";
 export { content } from "./planning/content";
 export {

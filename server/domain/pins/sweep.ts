@@ -19,7 +19,7 @@ import { maybe, type Of, pick, text, timestamptz } from "@/server/sql/column";
 import { abandonedBefore, leaseFor } from "@/server/sql/leases";
 import { statement } from "@/server/sql/statement";
 import { SCOPE } from "@/server/sql/tenant";
-import { wakeAgain } from "./bulk";
+import { wakeAgain } from "./bulk/dispatch";
 import { storeOf } from "./end";
 import { attemptsOf } from "./read";
 import { type PinnedAttemptRow, type PinnedRow, submissionOf } from "./rows";

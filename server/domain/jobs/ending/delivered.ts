@@ -10,7 +10,7 @@ import { statement } from "@/server/sql/statement";
 import { readerTextName } from "../following/events";
 import { frameName } from "../following/frames";
 import { type AttemptRow, type JobRow, tierToAsk } from "../rows";
-import { readyAgain } from "./ready-again";
+import { readyAgain } from "../running/stages";
 
 /**
  * Estimated cost of the text that was delivered before its call was lost. If the request was removed, the

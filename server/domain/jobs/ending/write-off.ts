@@ -7,10 +7,10 @@ import { env } from "@/server/platform/settings/env";
 import { HOUR_MS } from "@/server/platform/time/units";
 import { maybe, text, timestamptz } from "@/server/sql/column";
 import { type AttemptRow, attemptsOf, type JobRow, tierToAsk } from "../rows";
+import { readyAgain } from "../running/stages";
 import { readJob } from "../running/work";
 import { learnedFrom, resolveAfterEnd, settlementOf } from "./after-end";
 import { deliveredMicros } from "./delivered";
-import { readyAgain } from "./ready-again";
 
 const LIMIT_DAYS = 30;
 const PAGE = 100;

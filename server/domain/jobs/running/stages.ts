@@ -2,16 +2,32 @@ import type { OutputFile } from "@/server/capabilities/define";
 import { readWhole } from "@/server/domain/artifacts";
 import type { Ctx } from "@/server/domain/ctx";
 import type { Ending } from "@/server/domain/executions";
+import { Fault, ValidationFault } from "@/server/platform/errors/errors";
 import { newId } from "@/server/platform/ids";
 import { failpoint } from "@/server/platform/settings/failpoint";
 import { plainJson } from "@/server/platform/text/json";
 import { pauseForApproval } from "../decisions/approvals";
 import { toStored } from "../ending/ending";
-import { type ArtifactRow, type AttemptRow, artifactsOf, attemptsOf, UNPROCESSED } from "../rows";
+import {
+  type ArtifactRow,
+  type AttemptRow,
+  artifactsOf,
+  attemptsOf,
+  type JobRow,
+  UNPROCESSED,
+} from "../rows";
 import { keepStageFiles, type StoredArtifact } from "../transitions/answer";
 import { openAttempt } from "../transitions/attempt";
 import { storedEvents } from "./output";
-import { type JobStage, type LoadedWork, readJob, type Turn } from "./work";
+import {
+  type JobStage,
+  type LoadedWork,
+  loadWork,
+  makeReady,
+  type ReadyWork,
+  readJob,
+  type Turn,
+} from "./work";
 
 /*
  * An execution of several calls. Its rows alone record its progress: every call is an attempt, in the order
@@ -134,4 +150,17 @@ export async function keepStage(
   });
   if (isKept) failpoint("after-stage-kept");
   return isKept;
+}
+
+/**
+ * The call of an attempt as it was sent; null if its request was removed or the call can no longer be made.
+ */
+export async function readyAgain(job: JobRow, row: AttemptRow): Promise<ReadyWork | null> {
+  const loaded = (await loadWork(job.id))?.work;
+  if (!loaded) return null;
+  const work = workOf(loaded, row);
+  return makeReady(work, await keptOf(work)).catch((cause) => {
+    if (cause instanceof Fault || cause instanceof ValidationFault) return null;
+    throw cause;
+  });
 }
