@@ -43,8 +43,12 @@ function toParameter(value: unknown, type: string): unknown {
   return value instanceof Date ? value.toISOString() : value;
 }
 
-const valuesOf = (params: Shape, given: object) =>
-  Object.entries(params).map(([key, { type }]) => toParameter((given as Record<string, unknown>)[key], type)); // `given` has the keys of `params`
+/** Makes a function that lists an object's values of these parameters in their order. */
+function lister(params: Shape) {
+  const listed = Object.entries(params).map(([key, { type }]) => ({ key, type }));
+  return (given: object) =>
+    listed.map(({ key, type }) => toParameter((given as Record<string, unknown>)[key], type)); // `given` has the keys of `params`
+}
 
 /**
  * Declares one statement: its parameters (`$name` in the text), the row that it returns, and its text. With `prepared`, the
@@ -62,8 +66,9 @@ export function statement<P extends Shape = NoShape, R extends Shape = NoShape>(
   refuseMissing(name, params, row);
   const text = numbered(name, params, short(sql));
   registry.push({ name, text, params, row, isMany: false });
+  const valuesOf = lister(params);
   const run = (db: Queryable, given: Given<P>) =>
-    db.query<Of<R>>({ ...(prepared ? { name } : {}), text, values: valuesOf(params, given) });
+    db.query<Of<R>>({ ...(prepared ? { name } : {}), text, values: valuesOf(given) });
   return {
     all: async (db: Queryable, given: Given<P>): Promise<Of<R>[]> => (await run(db, given)).rows,
     first: async (db: Queryable, given: Given<P>): Promise<Of<R> | null> =>
@@ -105,13 +110,14 @@ export function batch<I extends Shape, R extends Shape>(
   const forMany = textOf(many, "MATERIALIZED");
   registry.push({ name: `${name}-one`, text: forOne, params: input, row, isMany: false });
   registry.push({ name: `${name}-many`, text: forMany, params: input, row, isMany: true });
+  const valuesOf = lister(input);
 
   /** The query for these rows, to be passed to a pool. */
   const query = (items: Given<I>[]): { name: string; text: string; values: unknown[] } => {
     const [only] = items;
     if (!only || items.length > 1)
       return { name: `${name}-many`, text: forMany, values: [JSON.stringify(items)] };
-    return { name: `${name}-one`, text: forOne, values: valuesOf(input, only) };
+    return { name: `${name}-one`, text: forOne, values: valuesOf(only) };
   };
   return {
     query,
