@@ -15,11 +15,11 @@ import { batched, listedTogether, writtenTogether } from "@/server/platform/batc
 import { keepConnection, pool } from "@/server/platform/db";
 import type { Json } from "@/server/platform/durable/step";
 import {
-  asBeside,
   beside,
   bool,
   column,
   int4,
+  joinColumns,
   jsonb,
   maybe,
   names,
@@ -29,6 +29,7 @@ import {
   text,
   texts,
   timestamptz,
+  toBeside,
   withoutLater,
 } from "@/server/sql/column";
 import { leaseFor } from "@/server/sql/leases";
@@ -46,12 +47,11 @@ const CONTENT = {
   byte_length: int4,
   expires_at: maybe(timestamptz),
 };
-const toContent = <P extends string>(prefix: P, kept: KeptContent | null) =>
-  asBeside(
-    prefix,
-    CONTENT,
-    kept && { ...kept, content: kept.is_sealed ? sealContent(kept.content, kept.id) : kept.content },
-  );
+const asStored = (kept: KeptContent | null) =>
+  kept && { ...kept, content: kept.is_sealed ? sealContent(kept.content, kept.id) : kept.content };
+const besideRequest = toBeside("request_", CONTENT);
+const besideOutput = toBeside("output_", CONTENT);
+const besideNative = toBeside("native_", CONTENT);
 const storeContent = (kind: "request" | "output" | "native", from: string, at: string) => `
   INSERT INTO payload (id, project_id, pinned_id, kind, content, is_sealed, sha256, byte_length, created_at, expires_at)
   SELECT ${kind}_id, project_id, id, '${kind}', ${kind}_content, ${kind}_is_sealed, ${kind}_sha256, ${kind}_byte_length, ${at},
@@ -123,7 +123,7 @@ export const insertPinned = batched<PinnedAdmission, Admitted | null>(async (ite
   // Every statement inserts keys in the same order, because equal keys wait for each other.
   const inputs = items
     .toSorted(byKey)
-    .map(({ request, ...row }) => ({ ...row, ...toContent("request_", request) }));
+    .map(({ request, ...row }) => joinColumns(row, besideRequest(asStored(request))));
   const goodUntil = goodFrom(performance.now());
   const rows = await keepConnection((db) => admitAll.all(db, inputs))
     .catch(refuseWork)
@@ -185,6 +185,7 @@ ON CONFLICT (pinned_id, number) DO UPDATE SET fence = excluded.fence
 export const beginAttempt = writtenTogether<Of<typeof BEGIN>>(ofItem, (items) => beginAll.all(pool, items));
 
 const ENDED = pick(pinnedAttempt, "id", "submission", "http_status", "error_code", "started_at", "ended_at");
+const besideAttempt = toBeside("attempt_", ENDED);
 type EndAttempt = { pinnedId: string; fence: number; attempt: PinnedAttemptRow };
 
 const endAll = batch("pin-end-attempt", {
@@ -203,7 +204,7 @@ FROM mine WHERE pinned_attempt.id = attempt_id AND pinned_attempt.ended_at IS NU
 export const endAttempt = writtenTogether<EndAttempt>(ofItem, (items) =>
   endAll.all(
     pool,
-    items.map(({ attempt, ...own }) => ({ ...own, ...asBeside("attempt_", ENDED, attempt) })),
+    items.map(({ attempt, ...own }) => joinColumns(own, besideAttempt(attempt))),
   ),
 );
 
@@ -282,14 +283,17 @@ const finishAll = batch("pin-finish", {
 SELECT id, ${resolved("freed", "(SELECT now FROM moved LIMIT 1)")} FROM moved`,
 });
 
-const toFinishInput = ({ attempt, record, hold, output, native, ...own }: Finish) => ({
-  ...own,
-  ...asBeside("attempt_", ENDED, attempt),
-  ...asBeside("record_", RECORD, record),
-  ...asBeside("hold_", HOLD, hold),
-  ...toContent("output_", output),
-  ...toContent("native_", native),
-});
+const besideRecord = toBeside("record_", RECORD);
+const besideHold = toBeside("hold_", HOLD);
+const toFinishInput = ({ attempt, record, hold, output, native, ...own }: Finish) =>
+  joinColumns(
+    own,
+    besideAttempt(attempt),
+    besideRecord(record),
+    besideHold(hold),
+    besideOutput(asStored(output)),
+    besideNative(asStored(native)),
+  );
 
 /**
  * Ends an execution exactly once. False if another end came first or the lease was lost; then nothing was

@@ -12,7 +12,7 @@ import { isDatabaseOutage } from "@/server/platform/errors/outage";
 import { canonicalText, sha256Hex } from "@/server/platform/text/canonical";
 import { isObject } from "@/server/platform/text/json";
 import { LARGE, turn } from "@/server/platform/time/turn";
-import { int8, text } from "@/server/sql/column";
+import { int8, joinColumns, text } from "@/server/sql/column";
 import { statement } from "@/server/sql/statement";
 import { neverSent } from "../ending/never-sent";
 import { get } from "../reading/get";
@@ -106,7 +106,7 @@ async function insertOnce(
     throw new Error("an idempotency key is taken, but its job does not exist");
   return insertOnce(ctx, submission, {
     ...prepared,
-    admission: { ...admission, idempotency_key: spelling },
+    admission: joinColumns(admission, { idempotency_key: spelling }),
   });
 }
 
@@ -143,7 +143,7 @@ function freshOf(prepared: Prepared, admitted: Admitted): Fresh {
     ...prepared,
     ...admitted,
     plan: { ...plan, warnings },
-    admission: { ...admission, warnings, last_event, hold_funding: funding },
+    admission: joinColumns(admission, { warnings, last_event, hold_funding: funding }),
   };
 }
 
@@ -214,15 +214,14 @@ export async function admitDurable(
 }
 
 /** Builds the row that an admission wrote, so that it need not be read back. */
-export function toRow(admission: Admission): JobRow {
-  return {
-    ...jobLater,
-    ...admission, // has more fields than the row, since picking forty columns costs more than it saves
+export function toRow(admission: Admission, kept: Pick<JobRow, "content_kept_ms"> = {}): JobRow {
+  // `admission` has more fields than the row, since picking forty columns costs more than it saves.
+  return joinColumns(jobLater, admission, kept, {
     metadata: admission.metadata as JobRow["metadata"], // an object by its schema
     maturity: admission.maturity as JobRow["maturity"], // an object by its schema
     warnings: admission.warnings as JobRow["warnings"], // written from this type
     billing_mode: admission.billing_mode as JobRow["billing_mode"], // written from this type
-  };
+  });
 }
 
 /** Answers a submission that was just admitted without reading back its rows. */

@@ -23,6 +23,7 @@ import { fail, ValidationFault } from "@/server/platform/errors/errors";
 import { newId } from "@/server/platform/ids";
 import { isListed } from "@/server/providers/define";
 import { isBeyondBounds } from "@/server/providers/priced-members";
+import { joinColumns } from "@/server/sql/column";
 import { approvalAtAdmission, awaitingApprovalEvent } from "../decisions/approvals";
 import type { Admission } from "../transitions/admission";
 import type { Submission } from "./submission";
@@ -78,14 +79,14 @@ export async function prepare(ctx: Ctx, submission: Submission): Promise<Prepare
     plan,
     input: envelope.input,
     contentKeptMs,
-    admission: {
-      ...whoAndWhat(ctx, submission),
-      ...howItRuns(submission, plan, decided),
-      ...whatItMayCost(submission, plan, decided),
-      ...whatIsKept(submission, decided),
-      ...submission.repeat,
-      ...withEvents(submission, plan, decided),
-    },
+    admission: joinColumns(
+      whoAndWhat(ctx, submission),
+      howItRuns(submission, plan, decided),
+      whatItMayCost(submission, plan, decided),
+      whatIsKept(submission, decided),
+      submission.repeat,
+      withEvents(submission, plan, decided),
+    ),
   };
 }
 
@@ -121,7 +122,7 @@ async function checkGuardrails(ctx: Ctx, submission: Submission, plan: Execution
 async function sealedPrice(ctx: Ctx, { envelope, project }: Submission, plan: ExecutionPlan) {
   const { quoteId } = envelope.execution;
   if (quoteId) return checkQuote(ctx, project.id, quoteId, plan);
-  return plan.route ? { hash: (await plan.seal()).hash, expiresAt: null } : undefined;
+  return plan.route ? { hash: await plan.sealHash(), expiresAt: null } : undefined;
 }
 
 /** Columns for the caller, the capability and the labels of the request. */

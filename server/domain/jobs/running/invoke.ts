@@ -99,7 +99,7 @@ export async function invoke(
   });
   if (!fresh) return replay(ctx, jobId);
   const takesAsSaid = door !== undefined;
-  const job = { ...toRow(fresh.admission), content_kept_ms: fresh.contentKeptMs };
+  const job = toRow(fresh.admission, { content_kept_ms: fresh.contentKeptMs });
   if (job.mode === STREAM) {
     execute(ctx, capability, { prepared: fresh, job, takesAsSaid }).catch((cause) => {
       // The record says how the execution ended. Without an end there, the lease runs out and the sweeper

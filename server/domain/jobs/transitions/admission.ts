@@ -15,6 +15,7 @@ import {
   bool,
   column,
   int4,
+  joinColumns,
   jsonb,
   maybe,
   names,
@@ -146,7 +147,7 @@ const byKey = (one: Ready, other: Ready) =>
  */
 function sealed(item: Ready): Ready {
   if (!item.payload_is_sealed || typeof item.payload_content !== "string") return item;
-  return { ...item, payload_content: sealContent(item.payload_content, item.payload_id) };
+  return joinColumns(item, { payload_content: sealContent(item.payload_content, item.payload_id) });
 }
 
 /**
@@ -158,7 +159,7 @@ async function encoded(item: Ready): Promise<Ready> {
   await turn();
   const payload_content = typeof content === "string" ? Buffer.from(content) : content;
   await turn();
-  return { ...item, payload_content };
+  return joinColumns(item, { payload_content });
 }
 
 export type Admitted = {

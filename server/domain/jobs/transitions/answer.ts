@@ -7,17 +7,18 @@ import { pool } from "@/server/platform/db";
 import type { Json } from "@/server/platform/durable/step";
 import type { Usage } from "@/server/providers/define";
 import {
-  asBeside,
   beside,
   bool,
   column,
   type Given,
   int4,
+  joinColumns,
   jsonb,
   type Of,
   pick,
   text,
   timestamptz,
+  toBeside,
 } from "@/server/sql/column";
 import { batch, statement } from "@/server/sql/statement";
 import type { StoredOutcome } from "../rows";
@@ -140,14 +141,12 @@ export const ANSWER_COLUMNS = {
   artifacts: jsonb<StoredArtifact[]>(),
 };
 
+const besideAttempt = toBeside("attempt_", ANSWERED);
+const besideOutput = toBeside("output_", OUTPUT);
+
 export const toAnswerRow = <More extends StoredAnswer>({ attempt, output, artifacts, ...own }: More) => {
   const stored = output?.is_sealed ? { ...output, content: sealContent(output.content, output.id) } : output;
-  return {
-    ...own,
-    ...asBeside("attempt_", ANSWERED, attempt),
-    ...asBeside("output_", OUTPUT, stored),
-    artifacts,
-  };
+  return joinColumns(own, besideAttempt(attempt), besideOutput(stored), { artifacts });
 };
 
 const OF_ANSWER = { jobId: text, fence: int4, now: timestamptz, events: jsonb<NewEvent[]>() };

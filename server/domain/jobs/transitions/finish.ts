@@ -8,16 +8,17 @@ import { writtenTogether } from "@/server/platform/batch";
 import { pool } from "@/server/platform/db";
 import type { Json } from "@/server/platform/durable/step";
 import {
-  asBeside,
   beside,
   bool,
   column,
   int4,
+  joinColumns,
   jsonb,
   maybe,
   type Of,
   text,
   timestamptz,
+  toBeside,
 } from "@/server/sql/column";
 import { isAbandoned } from "@/server/sql/leases";
 import { batch } from "@/server/sql/statement";
@@ -72,11 +73,10 @@ const HOLD = {
 export type Finish = StoredAnswer &
   Of<typeof OF_FINISH> & { receipt: Of<typeof RECEIPT>; hold: Of<typeof HOLD> };
 
-const toFinishInput = ({ receipt, hold, ...own }: Finish) => ({
-  ...toAnswerRow(own),
-  ...asBeside("receipt_", RECEIPT, receipt),
-  ...asBeside("hold_", HOLD, hold),
-});
+const besideReceipt = toBeside("receipt_", RECEIPT);
+const besideHold = toBeside("hold_", HOLD);
+const toFinishInput = ({ receipt, hold, ...own }: Finish) =>
+  joinColumns(toAnswerRow(own), besideReceipt(receipt), besideHold(hold));
 
 /**
  * SQL: replaces the key of a job whose key is free again. The text is longer than a caller's key can be, and
