@@ -10,7 +10,7 @@ import { canonicalText, sha256Hex } from "@/server/platform/text/canonical";
 import { call, makeTenant, type Tenant } from "@/testing/api";
 import { setSettings } from "@/testing/settings";
 import { inlineStep, makeProject, rowsOf } from "@/testing/world";
-import { sealOf } from "./seal";
+import { sealsOf } from "./seal";
 
 const TEXT = "text.general.fast.v1";
 const JSON_TEXT = "text.structured.generation.v1";
@@ -257,7 +257,7 @@ test("the hash of a seal is the hash of the canonical form of everything that pr
     input: { prompt: "x".repeat(300_000), a: [1, null] },
     execution: { executionConstraints: { autoSelect: false } },
   };
-  const { hash, parts } = await sealOf({
+  const seals = sealsOf({
     capabilityKey: "some.capability",
     project: { id: "cpr_1", environment: "" },
     billingMode: null,
@@ -268,6 +268,7 @@ test("the hash of a seal is the hash of the canonical form of everything that pr
       only: null,
     },
   });
+  const { hash, parts } = await seals.seal();
   const constraints = { providerPin: null, preferredModel: null, autoSelect: false };
   const sealed = {
     pricingVersion: PRICING_VERSION,
@@ -283,5 +284,6 @@ test("the hash of a seal is the hash of the canonical form of everything that pr
     capability: "some.capability",
   };
   expect(hash).toBe(sha256Hex(canonicalText(sealed)));
+  expect(await seals.sealHash()).toBe(hash);
   expect(parts.constraints).toBe(sha256Hex(canonicalText(constraints)));
 });

@@ -27,7 +27,7 @@ import {
   type RoutingRequest,
   requestedTarget,
 } from "./routing-request";
-import { type Seal, sealOf } from "./seal";
+import { type Seal, sealsOf } from "./seal";
 import { findSources, materialize } from "./sources";
 import { assignNames, estimateStages, requestStages, withStages } from "./stages";
 import { cacheWarnings, checkSupport, refuseModelWords, unsupportedBy } from "./support";
@@ -46,6 +46,8 @@ export type ExecutionPlan = {
   estimate: Estimate;
   /** Hashes everything that prices or routes, for the seal of a quote. Computed on demand. */
   seal: () => Promise<Seal>;
+  /** The hash of that seal alone, for a price that no quote was sealed to. */
+  sealHash: () => Promise<string>;
   warnings: Record<string, Json>[];
   /** Adds the cheapest fitting route to a refusal that this plan's price caused. */
   suggest: (refusal: unknown) => Promise<unknown>;
@@ -111,7 +113,7 @@ async function planWithin(
     material,
     adapters,
     estimate: await priceOf(capability, wanted, { ...found, input, call, rewrites, material, mode, project }),
-    seal: () => sealOf({ capabilityKey: capability.key, project, billingMode, wanted, adapters }),
+    ...sealsOf({ capabilityKey: capability.key, project, billingMode, wanted, adapters }),
     warnings: "messages" in call ? cacheWarnings(call, route) : [],
   };
 }
@@ -135,7 +137,7 @@ async function planHere(
     material: undefined,
     adapters,
     estimate: FREE,
-    seal: () => sealOf({ capabilityKey: capability.key, project, billingMode, wanted, adapters }),
+    ...sealsOf({ capabilityKey: capability.key, project, billingMode, wanted, adapters }),
     warnings: [],
   };
 }

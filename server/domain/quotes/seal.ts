@@ -2,7 +2,13 @@ import { createHash } from "node:crypto";
 import type { Resolved } from "@/server/domain/adapters";
 import { PRICING_VERSION } from "@/server/domain/catalog";
 import type { Json } from "@/server/platform/durable/step";
-import { canonicalInTurns, canonicalText, hasManyValues, sha256Hex } from "@/server/platform/text/canonical";
+import {
+  canonicalInTurns,
+  canonicalText,
+  contentOf,
+  hasManyValues,
+  sha256Hex,
+} from "@/server/platform/text/canonical";
 import { LARGE, turn } from "@/server/platform/time/turn";
 import type { RoutingRequest } from "./routing-request";
 
@@ -12,26 +18,19 @@ import type { RoutingRequest } from "./routing-request";
  */
 export type Seal = { hash: string; parts: Record<string, string> };
 
-/**
- * Seals a request with the SHA-256 of the RFC 8785 form of everything that prices or routes. That form
- * ignores key order and white space, and nothing else.
- */
-export async function sealOf({
-  capabilityKey,
-  project,
-  billingMode,
-  wanted,
-  adapters,
-}: {
+type Priced = {
   capabilityKey: string;
   project: { id: string; environment: string };
   billingMode: "byok" | "managed" | null;
   wanted: RoutingRequest;
   adapters: Resolved;
-}): Promise<Seal> {
+};
+
+/** The part of a request that prices or routes. */
+function sealedOf({ capabilityKey, project, billingMode, wanted, adapters }: Priced): Record<string, Json> {
   const { providerPin, preferredModel, autoSelect } = wanted.execution.executionConstraints;
   const { responseSchema, adapters: _, ...input } = wanted.input;
-  const sealed: Record<string, Json> = {
+  return {
     capability: capabilityKey,
     projectId: project.id,
     environment: project.environment,
@@ -57,6 +56,19 @@ export async function sealOf({
     pricingVersion: PRICING_VERSION,
     ...(wanted.conversation ? { conversation: wanted.conversation } : {}),
   };
+}
+
+/** The seal of a request, and its hash alone, each made when it is asked for. */
+export const sealsOf = (priced: Priced) => ({
+  seal: () => sealOf(sealedOf(priced)),
+  sealHash: async () => (await contentOf(sealedOf(priced))).sha256,
+});
+
+/**
+ * Seals a request with the SHA-256 of the RFC 8785 form of everything that prices or routes. That form
+ * ignores key order and white space, and nothing else.
+ */
+async function sealOf(sealed: Record<string, Json>): Promise<Seal> {
   const parts = Object.fromEntries(Object.keys(sealed).map((name) => [name, ""]));
   const whole = createHash("sha256");
   const hasMany = hasManyValues(sealed); // checked once, since a usual request needs no promise per part
