@@ -187,7 +187,11 @@ export const noSuchAdapter = (what: string) => ({
   type: "not_found",
 });
 
-function problemOf({ found, at, what }: Wanted, before: Wanted[], targets: Target[]): Problem | null {
+function problemOf(
+  { found, at, what }: Wanted,
+  before: Wanted[],
+  targets: readonly Target[],
+): Problem | null {
   if (!found || found.deleted_at) {
     const { msg, type } = noSuchAdapter(what);
     return { at, msg: `${msg} POST /v1/adapters registers weights.${sandboxSource()}`, type };

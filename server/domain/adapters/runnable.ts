@@ -31,7 +31,7 @@ export function runnableOf(row: Weights): Runnable {
 }
 
 /** The reason why none of these models supports an adapter; null if one does. */
-export function obstacleOf(row: Weights, targets: Target[]): Obstacle | null {
+export function obstacleOf(row: Weights, targets: readonly Target[]): Obstacle | null {
   const name = JSON.stringify(row.display_name);
   if (!row.frozen && row.source_kind === "provider_ref" && row.provider)
     return {
@@ -89,7 +89,7 @@ export function families(): { name: string; title: string; models: string[] }[] 
 }
 
 /** The families that these models support, as a request names them. */
-function familiesOf(targets: Target[]): string {
+function familiesOf(targets: readonly Target[]): string {
   const all = targets.flatMap(({ model }) => (model.supports.adapters ? (model.families ?? []) : []));
   return [...new Set(all)].sort().join(", ") || "none";
 }

@@ -249,7 +249,7 @@ function discountOf(capability: Capability, target: Parameters<typeof canStream>
 }
 
 /** Returns the offer that serves a request that names no model. */
-export const firstOffer = (targets: Target[], reach: readonly BoundConnection[]) =>
+export const firstOffer = (targets: readonly Target[], reach: readonly BoundConnection[]) =>
   targets
     .filter(({ model }) => !model.onlyByName)
     .flatMap((target) => offersOf(target, reach))

@@ -190,8 +190,8 @@ export function chooseRoute(
  */
 export function namedBy<T extends Target>(
   { pin, providerPin, preferredModel }: Pick<RouteWish, "pin" | "providerPin" | "preferredModel">,
-  candidates: T[],
-): T[] {
+  candidates: readonly T[],
+): readonly T[] {
   const of = candidates.filter(
     (target) => (!pin || routeKey(target) === pin) && (!providerPin || target.provider.name === providerPin),
   );

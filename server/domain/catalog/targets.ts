@@ -50,18 +50,29 @@ export const modelIds = (models: readonly Target[]) => [...new Set(models.map(ro
 
 const NONE: readonly BoundConnection[] = [];
 
+/** The registry's models by their port; the registry stays as it is while a process runs. */
+const registered = new Map<string, readonly Target[]>();
+
+function registeredFor(port: string): readonly Target[] {
+  const known = registered.get(port);
+  if (known) return known;
+  const all: Provider[] = providers;
+  const targets = all.flatMap((provider) =>
+    provider.models.filter((model) => model.port === port).map((model) => ({ provider, model })),
+  );
+  registered.set(port, targets);
+  return targets;
+}
+
 /**
  * Returns every model that serves the capability's port, with or without an account, including those on the project's
  * own servers.
  */
-export function targetsOfPort(capability: Capability, connections = NONE): Target[] {
+export function targetsOfPort(capability: Capability, connections = NONE): readonly Target[] {
   const { execute } = capability;
   if ("local" in execute) return [];
-  const all: Provider[] = providers;
   const serves = (model: ModelFacts) => model.port === execute.port;
-  const ours = all.flatMap((provider) =>
-    provider.models.filter(serves).map((model) => ({ provider, model })),
-  );
+  const ours = registeredFor(execute.port);
   const theirs = connections.flatMap(({ credentialId, provider: name, models, passThrough }) => {
     const provider = providerOfRoute(name);
     if (!provider?.modelsFrom || models === null) return [];
@@ -72,7 +83,7 @@ export function targetsOfPort(capability: Capability, connections = NONE): Targe
       listedBy: credentialId,
     }));
   });
-  return [...theirs, ...ours];
+  return theirs.length === 0 ? ours : [...theirs, ...ours];
 }
 
 /** Returns the accounts that reach a model now, the project's own first. */
@@ -153,7 +164,7 @@ export function couldServe(provider: Provider, capability: Capability): boolean 
 /**
  * Returns the models that can do the capability's first example, in the order in which an unpinned request tries them.
  */
-export function targetsAbleTo(capability: Capability, connections = NONE): Target[] {
+export function targetsAbleTo(capability: Capability, connections = NONE): readonly Target[] {
   const { execute, input, examples } = capability;
   const example = examples[0] && input.safeParse(examples[0].input);
   if ("local" in execute || !example?.success) return targetsOfPort(capability, connections);

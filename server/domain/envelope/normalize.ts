@@ -33,13 +33,33 @@ const CONSTRAINT_FIELDS = [
   "maxDurationSeconds",
   "timeoutSeconds",
 ];
+/** Fields that are accepted at the root too. */
+const LIFTED = [...CONSTRAINT_FIELDS, ...OPTION_FIELDS];
 /** The older spellings of a quote's input. */
 const QUOTE_SHIMS = ["options", "model"];
 const ENVELOPES = { jobs: JobRequest, invoke: InvokeRequest, quote: QuoteRequest };
 export type EnvelopeKind = keyof typeof ENVELOPES;
 export type Envelope<K extends EnvelopeKind> = z.output<(typeof ENVELOPES)[K]>;
 
+/** The fields of each kind of request by their place, and those that its refusals list for the root. */
+const FIELDS_OF = { jobs: fieldsOf("jobs"), invoke: fieldsOf("invoke"), quote: fieldsOf("quote") };
+
+function fieldsOf(kind: EnvelopeKind) {
+  const known = Object.keys(ENVELOPES[kind].shape);
+  const places: AcceptedFields = {
+    "execution.executionConstraints.": Object.keys(ExecutionConstraints.shape),
+    "execution.": Object.keys(ExecutionOptions.shape),
+    "": known,
+    "context.": Object.keys(Context.shape),
+    ...(kind === "quote"
+      ? {}
+      : { "sampling.": Object.keys(Sampling.shape), "budget.": Object.keys(Budget.shape) }),
+  };
+  return { known, places, atRoot: [...new Set([...LIFTED, ...known])] };
+}
+
 const snakeCase = (name: string) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+const SNAKE_CASE = new Map(LIFTED.map((name) => [name, snakeCase(name)]));
 const same = (a: Json | undefined, b: Json | undefined) => JSON.stringify(a) === JSON.stringify(b);
 const invalid = (loc: (string | number)[], msg: string, type = "value_error"): never => {
   throw new ValidationFault([{ loc: ["body", ...loc], msg, type }]);
@@ -53,7 +73,7 @@ const invalid = (loc: (string | number)[], msg: string, type = "value_error"): n
  */
 export function normalizeEnvelope<K extends EnvelopeKind>(kind: K, raw: RawEnvelope): Envelope<K> {
   const body: Fields = { ...raw };
-  const known = Object.keys(ENVELOPES[kind].shape);
+  const { known, places, atRoot } = FIELDS_OF[kind];
   const execution = objectAt(body, "execution");
   const constraints = objectAt(execution, "executionConstraints", ["execution"]);
 
@@ -67,19 +87,10 @@ export function normalizeEnvelope<K extends EnvelopeKind>(kind: K, raw: RawEnvel
     for (const name of rest) delete body[name];
   }
   if (kind === "quote") foldQuoteShims(body);
-  const lifted = [...CONSTRAINT_FIELDS, ...OPTION_FIELDS];
-  const places: AcceptedFields = {
-    "execution.executionConstraints.": Object.keys(ExecutionConstraints.shape),
-    "execution.": Object.keys(ExecutionOptions.shape),
-    "": known,
-    "context.": Object.keys(Context.shape),
-    ...(kind === "quote"
-      ? {}
-      : { "sampling.": Object.keys(Sampling.shape), "budget.": Object.keys(Budget.shape) }),
-  };
   const refuse = (fields: Json | undefined, path: string, supported?: string[]) =>
-    isObject(fields) && refuseUnknown(fields, path, places, { lifted, ...(supported && { supported }) });
-  refuse(body, "", [...new Set([...lifted, ...known])]);
+    isObject(fields) &&
+    refuseUnknown(fields, path, places, { lifted: LIFTED, ...(supported && { supported }) });
+  refuse(body, "", atRoot);
   refuse(execution, "execution.");
   refuse(constraints, "execution.executionConstraints.");
   if (kind !== "quote") {
@@ -163,7 +174,7 @@ function objectAt(parent: Fields, name: string, path: string[] = []): Fields {
 
 /** Moves a root field in camelCase or snake_case to its place. Throws if the field has two different values. */
 function lift(body: Fields, target: Fields, name: string, what: "option" | "constraint") {
-  for (const spelling of [name, snakeCase(name)]) {
+  for (const spelling of [name, SNAKE_CASE.get(name) ?? name]) {
     const value = body[spelling];
     if (value === undefined) continue;
     delete body[spelling];
