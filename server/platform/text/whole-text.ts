@@ -3,29 +3,35 @@
  * not contain either. Each becomes U+FFFD, as bytes do that are not UTF-8.
  */
 
-export const wholeText = (text: string): string => text.toWellFormed().replaceAll("\0", "\ufffd");
+export const wholeText = (text: string): string =>
+  isWholeText(text) ? text : text.toWellFormed().replaceAll("\0", "\ufffd");
+
+const isWholeText = (text: string) => text.isWellFormed() && !text.includes("\0");
 
 /** Deeper values are left unchanged, for `formFlaw` to report. */
 const MOST_LEVELS = 500;
 
 /** Applies `wholeText` to all texts of a JSON value; returns the value itself if nothing changes. */
-export function wholeValue<T>(value: T, level = 0): T {
-  return mended(value, level) as T; // keeps the form of the value
+export function wholeValue<T>(value: T): T {
+  return isWhole(value, 0) ? value : (mended(value, 0) as T); // keeps the form of the value
+}
+
+/** True for nearly every value, and then nothing is copied. */
+function isWhole(value: unknown, level: number): boolean {
+  if (typeof value === "string") return isWholeText(value);
+  if (typeof value !== "object" || value === null || level > MOST_LEVELS) return true;
+  if (Array.isArray(value)) return value.every((item) => isWhole(item, level + 1));
+  const members = value as Record<string, unknown>; // no list
+  return Object.keys(members).every((name) => isWholeText(name) && isWhole(members[name], level + 1));
 }
 
 function mended(value: unknown, level: number): unknown {
   if (typeof value === "string") return wholeText(value);
   if (typeof value !== "object" || value === null || level > MOST_LEVELS) return value;
-  if (Array.isArray(value)) {
-    const items = value.map((item) => mended(item, level + 1));
-    return items.every((item, index) => item === value[index]) ? value : items;
-  }
-  const members = Object.entries(value);
-  const others = members.map(([name, member]) => [wholeText(name), mended(member, level + 1)] as const);
-  const isSame = others.every(
-    ([name, member], index) => name === members[index]![0] && member === members[index]![1], // `members` is as long
+  if (Array.isArray(value)) return value.map((item) => mended(item, level + 1));
+  return Object.fromEntries(
+    Object.entries(value).map(([name, member]) => [wholeText(name), mended(member, level + 1)]),
   );
-  return isSame ? value : Object.fromEntries(others);
 }
 
 /** `wholeText` for text in pieces: a half at the end of one waits for the other half. */
