@@ -143,6 +143,9 @@ export const PinnedExecution = z
 
 const text = z.string().min(1).max(8_000_000);
 
+/** Most characters of a tool choice as JSON: the 128 tools that a request may have fit by their longest names. */
+export const MOST_CHOICE_CHARACTERS = 65_536;
+
 /** Fields that all items of a bulk share. */
 const shared = {
   pin: Pin.describe("Where it runs. Nothing else is tried."),
@@ -166,7 +169,9 @@ const shared = {
   toolChoice: z
     .union([z.string().min(1).max(64), JsonObject])
     .optional()
-    .describe("Which tool the model must call, in the provider's form."),
+    .describe(
+      "Which tool the model must call, in the provider's form: at most 65,536 characters of JSON, not counting escapes.",
+    ),
   includeNativeResponse: z
     .boolean()
     .default(false)

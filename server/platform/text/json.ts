@@ -14,3 +14,21 @@ export function isObject(value: unknown): boolean {
 export const plainJson = (value: object | null) => value as Json;
 /** `plainJson` for values that must be objects. */
 export const plainObject = (value: object) => value as Record<string, Json>;
+
+/** True if the JSON text of a value is longer than so many characters, without its escapes. It stops reading there. */
+export const isLongerThan = (value: unknown, most: number): boolean => roomAfter(value, most) < 0;
+
+/** The characters that are left after this value, or fewer than none. */
+function roomAfter(value: unknown, room: number): number {
+  if (typeof value === "string") return room - value.length - 2;
+  if (typeof value !== "object" || value === null) return room - String(value).length;
+  let left = room - 1;
+  if (Array.isArray(value))
+    for (let at = 0; at < value.length && left >= 0; at++) left = roomAfter(value[at], left - 1);
+  else
+    for (const key in value) {
+      if (left < 0) break;
+      left = roomAfter((value as Record<string, unknown>)[key], left - key.length - 4);
+    }
+  return left;
+}

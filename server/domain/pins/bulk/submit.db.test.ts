@@ -96,6 +96,7 @@ describe("submitting a bulk", () => {
     ["no lanes", { concurrency: 0 }, ["body", "concurrency"]],
     ["65 lanes", { concurrency: 65 }, ["body", "concurrency"]],
     ["an unknown model", { pin: { provider: "sandbox", model: "sandbox-none", api: "responses" } }, ["body", "pin", "model"]], // biome-ignore format: one case
+    ["a tool choice longer than any can be", { toolChoice: { name: "x".repeat(70_000) } }, ["body", "toolChoice"]], // biome-ignore format: one case
     ["an item without input", { items: [{ id: "a" }] }, ["body", "items", 0, "input"]],
   ])("refuses %s and writes nothing", async (_what, wrong, loc) => {
     const project = await makeProject();

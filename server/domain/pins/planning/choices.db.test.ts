@@ -31,6 +31,21 @@ test("an offered setting runs, and a setting that is not offered is refused", as
   });
 });
 
+test("a tool choice may name every tool of a request, and a longer one is refused before its members are read", async () => {
+  const { ctx } = await makeProject();
+  const tools = Array.from({ length: 128 }, (_, at) => ({
+    type: "function",
+    name: `tool-${at}`.padEnd(64, "x"),
+  }));
+  const ask = (toolChoice: object) => run(ctx, { pin, input: "Hello", tools, toolChoice: { ...toolChoice } });
+  expect(await ask({ type: "allowed_tools", mode: "auto", tools })).toMatchObject({ status: "succeeded" });
+  const many = Object.fromEntries(Array.from({ length: 9_000 }, (_, at) => [`k${at}`, at]));
+  for (const long of [many, { name: "x".repeat(65_536) }, { tools: Array(70_000).fill(1) }])
+    await expect(ask(long)).rejects.toMatchObject({
+      issues: [{ loc: ["body", "toolChoice"], type: "too_long", msg: "At most 65,536 characters as JSON." }],
+    });
+});
+
 test("a record's request is shown unchanged while it is kept", async () => {
   const { ctx } = await makeProject();
   const asked = { instructions: "Briefly.", input: "Hello", sampling: { temperature: 0 } };

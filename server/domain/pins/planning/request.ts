@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import type { z } from "zod";
 import { Budget, Context } from "@/server/contract/envelope";
 import {
+  MOST_CHOICE_CHARACTERS,
   PINNED_ADMISSION,
   PINNED_TIMEOUT,
   Pin,
@@ -16,7 +17,7 @@ import { checkCallerFields, given, refuseUnknown, said, toBodyIssues } from "@/s
 import type { Json } from "@/server/platform/durable/step";
 import { fail, ValidationFault } from "@/server/platform/errors/errors";
 import { canonicalHashInTurns, canonicalInTurns, canonicalText } from "@/server/platform/text/canonical";
-import { isObject, plainJson } from "@/server/platform/text/json";
+import { isLongerThan, isObject, plainJson } from "@/server/platform/text/json";
 import type { SharedContent } from "../rows";
 
 type Fields = Record<string, Json>;
@@ -54,6 +55,7 @@ function parse<R extends SharedRequest>(schema: z.ZodObject & z.ZodType<R>, raw:
     const given = at(raw, path.split("."));
     if (isObject(given)) refuseUnknown(given, `${path}.`, places);
   }
+  refuseLongChoice(raw.toolChoice);
   const parsed = schema.safeParse(raw, { reportInput: true });
   if (!parsed.success) throw new ValidationFault(toBodyIssues(parsed.error));
   const request: R = parsed.data;
@@ -61,6 +63,13 @@ function parse<R extends SharedRequest>(schema: z.ZodObject & z.ZodType<R>, raw:
   refuseManaged(request);
   checkAliases(request);
   return request;
+}
+
+/** Refuses a tool choice that is longer than any can be, before each of its members is looked at. */
+function refuseLongChoice(toolChoice: Json | undefined) {
+  if (!isLongerThan(toolChoice, MOST_CHOICE_CHARACTERS)) return;
+  const msg = `At most ${MOST_CHOICE_CHARACTERS.toLocaleString("en")} characters as JSON.`;
+  throw new ValidationFault([{ loc: ["body", "toolChoice"], msg, type: "too_long" }]);
 }
 
 function refuseManaged({ billingMode, execution }: SharedRequest) {
