@@ -4,7 +4,7 @@ import pg from "pg";
 import { expect, test, vi } from "vitest";
 import { plantCanary } from "@/server/domain/vault";
 import { forgetVaultKeys, sealSecret } from "@/server/platform/crypto/vault";
-import { openPool, pool } from "@/server/platform/db";
+import { openDatabasePool, pool } from "@/server/platform/db";
 import { isDatabaseOutage } from "@/server/platform/errors/outage";
 import { newId } from "@/server/platform/ids";
 import { env } from "@/server/platform/settings/env";
@@ -69,7 +69,7 @@ test.each(OTHER_ZONES)(
   async (change, zone) => {
     const { rows } = await pool.query("SELECT current_database() AS name");
     await pool.query(`ALTER ROLE CURRENT_USER IN DATABASE ${rows[0].name} ${change}`);
-    const from = openPool(1);
+    const from = openDatabasePool(1);
     const [refusal = ""] = await refusals(from);
     expect(refusal).toContain(
       `DATABASE_URL: times on this connection are in the zone ${zone} instead of UTC. A pooler such as PgBouncer keeps the former zone until its RECONNECT.`,
@@ -86,7 +86,7 @@ test.each(OTHER_ZONES)(
 test.each(["UTC", "Etc/UTC", "GMT", "Zulu"])("a role in the zone %s is in UTC", async (zone) => {
   const { rows } = await pool.query("SELECT current_database() AS name");
   await pool.query(`ALTER ROLE CURRENT_USER IN DATABASE ${rows[0].name} SET TimeZone = '${zone}'`);
-  const from = openPool(1);
+  const from = openDatabasePool(1);
   expect(await refusals(from)).toEqual([]);
   await from.end();
   await pool.query(`ALTER ROLE CURRENT_USER IN DATABASE ${rows[0].name} SET TimeZone = 'UTC'`);

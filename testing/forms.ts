@@ -1,4 +1,4 @@
-import { fileOf, loraHeader } from "@/server/compute/safetensors/corpus-parts";
+import { loraHeader, safetensorsFile } from "@/server/compute/safetensors/corpus-parts";
 import { ulid } from "@/server/platform/ids";
 
 /** A multipart form as it is sent. */
@@ -28,7 +28,7 @@ export const weightsPart = (bytes: Uint8Array, filename = "lora.safetensors"): P
 
 /** Unique LoRA weights of FLUX, whose metadata have trigger words. */
 export const someWeights = (metadata: Record<string, string> = {}): Buffer =>
-  fileOf(
+  safetensorsFile(
     loraHeader({
       maker: "kohya",
       metadata: {
@@ -43,7 +43,7 @@ export const someWeights = (metadata: Record<string, string> = {}): Buffer =>
 
 /** LoRA weights of about this many megabytes, the same for the same seed. */
 export const manyWeights = (seed: string, megabytes: number): Buffer =>
-  fileOf(
+  safetensorsFile(
     loraHeader({
       maker: "kohya",
       modules: ["lora_unet_double_blocks_0_img_attn_qkv"],

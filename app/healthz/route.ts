@@ -1,5 +1,5 @@
-import { health } from "@/server/api/health";
+import { healthz } from "@/server/api/health";
 import { handlers } from "@/server/api/next";
 
 export const dynamic = "force-dynamic";
-export const { GET, HEAD } = handlers(health);
+export const { GET, HEAD } = handlers(healthz);

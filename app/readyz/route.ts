@@ -1,5 +1,5 @@
-import { readiness } from "@/server/api/health";
+import { readyz } from "@/server/api/health";
 import { handlers } from "@/server/api/next";
 
 export const dynamic = "force-dynamic";
-export const { GET, HEAD } = handlers(readiness);
+export const { GET, HEAD } = handlers(readyz);

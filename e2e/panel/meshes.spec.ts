@@ -1,5 +1,5 @@
 import type { Page } from "@playwright/test";
-import { MODELS } from "@/server/compute/rendering/test/models";
+import { TEST_MODELS } from "@/server/compute/rendering/test/models";
 import { ended, submit } from "../world";
 import { expect, jobPath, open, test } from "./panel";
 
@@ -43,7 +43,7 @@ for (const name of ["draco", "meshopt and quantized"])
   test(`a mesh compressed with ${name} is decoded without asking another host`, { tag: "@long" }, async ({
     page,
   }) => {
-    const body = Buffer.from((await MODELS[name]?.()) ?? []);
+    const body = Buffer.from((await TEST_MODELS[name]?.()) ?? []);
     await page.route(/\/artifacts\//, async (route) => {
       const answer = await route.fetch();
       if (answer.headers()["content-type"] !== "model/gltf-binary")

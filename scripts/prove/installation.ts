@@ -7,7 +7,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
 import pg from "pg";
 import { migrateEngine } from "@/inngest/embedded/migrate";
-import type { Submission } from "@/server/sandbox/submissions";
+import type { SandboxSubmission } from "@/server/sandbox/submissions";
 import { build, isBuilt } from "../launch/build";
 import { endWithChildren } from "../launch/ending";
 import { startPostgres } from "../launch/postgres";
@@ -241,7 +241,7 @@ function logsOf(directory: string) {
     return text.split("\n").filter(Boolean);
   };
   /** The requests that the sandbox accepted, line by line. */
-  const sandboxLog = async (): Promise<Submission[]> =>
+  const sandboxLog = async (): Promise<SandboxSubmission[]> =>
     (await linesOf("sandbox", "submissions.ndjson")).map((line) => JSON.parse(line)); // written by our sandbox
   return {
     sandboxLog,

@@ -5,12 +5,12 @@ import { Receipt } from "@/server/contract/receipts";
 import type { Json } from "@/server/platform/durable/step";
 import { canonicalText } from "@/server/platform/text/canonical-text";
 import {
+  type DocumentKind,
   differencesOf,
   formOf,
-  type Kind,
   readJson,
   sealedText,
-  shown,
+  shownValue,
   type Verification,
 } from "@/server/verify";
 import { beforeOneChange } from "@/server/verify/find-change";
@@ -20,7 +20,7 @@ import { beforeOneChange } from "@/server/verify/find-change";
  * changed, which one; the hash identifies the original text.
  */
 
-const CONTRACTS: Record<Kind, z.ZodType> = {
+const CONTRACTS: Record<DocumentKind, z.ZodType> = {
   receipt: Receipt,
   "pinned record": PinnedRecord,
   manifest: Manifest,
@@ -58,7 +58,7 @@ function formIssues(document: Document, contract: z.ZodType): string[] {
     );
   // Parsing removes members that the contract does not have.
   return differencesOf(document, parsed.data as Json).map(
-    ({ path, here }) => `${path} (${shown(here)}) is not a member of the published form`,
+    ({ path, here }) => `${path} (${shownValue(here)}) is not a member of the published form`,
   );
 }
 
@@ -72,6 +72,6 @@ function changeIn(text: string, hash: Buffer, prefix: string): string[] {
   if (before === null) return [];
   return differencesOf(JSON.parse(text), JSON.parse(before)).map(
     ({ path, here, there }) =>
-      `one byte was changed: ${prefix}${path} is ${shown(here)} and was ${shown(there)} when it was hashed`,
+      `one byte was changed: ${prefix}${path} is ${shownValue(here)} and was ${shownValue(there)} when it was hashed`,
   );
 }

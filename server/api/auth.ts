@@ -27,7 +27,7 @@ type Credential =
  * wrong credential is AuthenticationFailed (401) even if none is needed. Failed credentials count against the address,
  * which is checked before the database is queried. With `takesPrograms` an embed session needs no page (`isProgram`).
  */
-export async function identify(
+export async function identifyCaller(
   incoming: Incoming,
   {
     now,
@@ -199,11 +199,11 @@ export function requireOwnWrite(incoming: Incoming, bodyType: BodyType): void {
 function isOurCsrfToken(sent: string, cookie: string): boolean {
   const [token = "", signature = ""] = cookieOf(cookie, CSRF_COOKIE).split("|");
   const expected = createHash("sha256").update(`${token}${env.NEXTAUTH_SECRET}`).digest("hex");
-  return isSame(token, sent) && isSame(signature, expected);
+  return isSameSecret(token, sent) && isSameSecret(signature, expected);
 }
 
 /** True if two texts are equal and not empty, compared in constant time. */
-export function isSame(a: string, b: string): boolean {
+export function isSameSecret(a: string, b: string): boolean {
   const [one, other] = [Buffer.from(a), Buffer.from(b)];
   return one.length > 0 && one.length === other.length && timingSafeEqual(one, other);
 }

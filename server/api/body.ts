@@ -40,11 +40,11 @@ export async function* whole(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<U
   try {
     yield* bytes;
   } catch {
-    throw brokenOff();
+    throw incompleteBody();
   }
 }
 
-export const brokenOff = () =>
+export const incompleteBody = () =>
   new ValidationFault([
     { loc: ["body"], msg: "The request body ended early. Send it again.", type: "body_incomplete" },
   ]);
@@ -59,7 +59,7 @@ function tooLarge(limit: number): never {
  * The JSON value of a request's body; undefined if there is none. Strict: JSON content type, UTF-8, and nothing that two
  * parsers would read differently (see refuseHostileJson). `seen` receives the bytes before they are parsed.
  */
-export async function readJson(
+export async function readJsonBody(
   incoming: Incoming,
   limit: number,
   seen?: (bytes: Uint8Array) => Promise<void>,

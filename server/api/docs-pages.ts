@@ -34,10 +34,10 @@ async function readPages(): Promise<Map<string, string>> {
 }
 
 /** The first heading of a page. */
-export const titleOf = (text: string) => (/^# (.+)$/m.exec(text)?.[1] ?? "Untitled").replaceAll("`", "");
+export const pageTitle = (text: string) => (/^# (.+)$/m.exec(text)?.[1] ?? "Untitled").replaceAll("`", "");
 
 function indexOf(all: Map<string, string>): string {
-  const lines = [...all].map(([name, text]) => `- [${titleOf(text)}](${name})`);
+  const lines = [...all].map(([name, text]) => `- [${pageTitle(text)}](${name})`);
   return `# Documentation\n\n${lines.join("\n")}\n\nEvery error code has a page: \`/docs/errors/{code}.md\`.\n`;
 }
 
@@ -84,7 +84,7 @@ export async function contents(): Promise<{ part: string; pages: { address: stri
     part,
     pages: all
       .filter(([name]) => name.startsWith(`${part}/`))
-      .map(([name, text]) => ({ address: addressOf(name), title: titleOf(text) })),
+      .map(([name, text]) => ({ address: addressOf(name), title: pageTitle(text) })),
   }));
 }
 
@@ -152,7 +152,7 @@ export function htmlOf(name: string, text: string): string {
 const escaped = (text: string) =>
   text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
 
-export type Hit = { address: string; title: string; excerpt: string };
+type Hit = { address: string; title: string; excerpt: string };
 const MOST_HITS = 20;
 
 let index: Promise<MiniSearch> | undefined;
@@ -163,7 +163,7 @@ async function makeIndex(): Promise<MiniSearch> {
     searchOptions: { prefix: true, fuzzy: 0.1, boost: { title: 4 }, combineWith: "AND" },
   });
   for (const [name, text] of await docsPages())
-    if (name !== "index.md") made.add({ id: name, title: titleOf(text), text });
+    if (name !== "index.md") made.add({ id: name, title: pageTitle(text), text });
   return made;
 }
 

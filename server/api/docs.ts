@@ -1,4 +1,4 @@
-import { refuse } from "@/server/api/endpoint";
+import { refuseRequest } from "@/server/api/endpoint";
 import { Fault } from "@/server/platform/errors/errors";
 import { publishedDocument } from "./answers/published";
 import { docsPages } from "./docs-pages";
@@ -13,7 +13,7 @@ export const isDocsPath = (path: string): boolean => path.startsWith("/docs/") &
 export async function docsAnswer(incoming: Incoming): Promise<Outgoing> {
   const text = (await docsPages()).get(incoming.path.slice("/docs/".length));
   if (text !== undefined) return publishedDocument(incoming, text, MARKDOWN);
-  return refuse(
+  return refuseRequest(
     incoming,
     new Fault("NotFound", "This page does not exist. /docs/index.md lists the pages.", {}),
   );

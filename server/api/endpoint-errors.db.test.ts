@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { Fault, fail, ValidationFault } from "@/server/platform/errors/errors";
-import { headOf } from "@/server/platform/errors/errors-wire";
+import { errorHead } from "@/server/platform/errors/errors-wire";
 import { incoming, jsonOf } from "@/testing/requests";
 import { respond } from "./endpoint";
 import { throwing } from "./endpoint.fixture";
@@ -14,7 +14,7 @@ describe("errors on the wire", () => {
     );
     expect(answer.status).toBe(409);
     expect(jsonOf(answer)).toEqual({
-      ...headOf(
+      ...errorHead(
         "IdempotencyConflict",
         "Taken. Send the original body to get its result. Use a new key only to run this as a separate execution.",
         answer.headers["x-request-id"] ?? "",
@@ -36,7 +36,7 @@ describe("errors on the wire", () => {
     );
     const message = "No. Check the id or name, and that you have access to it.";
     expect(jsonOf(answer)).toEqual({
-      ...headOf("NotFound", message, answer.headers["x-request-id"] ?? ""),
+      ...errorHead("NotFound", message, answer.headers["x-request-id"] ?? ""),
       detail: { code: "NotFound", message },
     });
   });
@@ -72,7 +72,7 @@ describe("errors on the wire", () => {
           "Taken. Send the original body to get its result. Use a new key only to run this as a separate execution.",
         details: { jobId: "wfr_1" },
       },
-      ...headOf(
+      ...errorHead(
         "IdempotencyConflict",
         "Taken. Send the original body to get its result. Use a new key only to run this as a separate execution.",
         answer.headers["x-request-id"] ?? "",
@@ -103,7 +103,7 @@ describe("errors on the wire", () => {
     );
     expect(answer.status).toBe(422);
     expect(jsonOf(answer)).toEqual({
-      ...headOf("InvalidInput", "x: No.", answer.headers["x-request-id"] ?? ""),
+      ...errorHead("InvalidInput", "x: No.", answer.headers["x-request-id"] ?? ""),
       detail: [issue],
     });
     const fromSchema = await respond(

@@ -7,9 +7,9 @@ import { toWire, type WireError } from "@/server/platform/errors/errors-wire";
 import { type Log, log } from "@/server/platform/log/log";
 import { countAnswer } from "@/server/platform/log/metrics";
 import { env } from "@/server/platform/settings/env";
-import { commonHeaders, requestIdOf } from "./answers/plain";
-import { admitPage, identify, identifyAgain, refuseAnonymous } from "./auth";
-import { DEFAULT_BODY_LIMIT, hashInTurns, readJson } from "./body";
+import { commonHeaders, requestIdFor } from "./answers/plain";
+import { admitPage, identifyAgain, identifyCaller, refuseAnonymous } from "./auth";
+import { DEFAULT_BODY_LIMIT, hashInTurns, readJsonBody } from "./body";
 import { keyHeader } from "./header-lines";
 import {
   ignoredNames,
@@ -20,12 +20,12 @@ import {
   refuseHostileParams,
 } from "./input";
 import {
-  type Bytes,
   type Incoming,
   isBytes,
   isReply,
   type Outgoing,
   type Raw,
+  type RawResponse,
   type Reply,
 } from "./transport";
 
@@ -35,20 +35,22 @@ export {
   lastEventIdOf,
   nothingMore,
   streamed,
-  toLine,
+  toEventLine,
   wantsEventStream,
 } from "./answers/event-stream";
 export { bytes, type Incoming, type Outgoing, type Raw, type Reply, raw, reply } from "./transport";
 
-export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
+export type HttpMethod = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 /** The kinds of caller over HTTP. */
 export type CallerKind = Exclude<PrincipalKind, "system">;
 
 export type Parsed<S> = S extends z.ZodType ? z.output<S> : undefined;
-export type Result<O> = O extends z.ZodType ? z.output<O> | Reply<z.output<O>> | Bytes : Outgoing;
+export type EndpointResult<O> = O extends z.ZodType
+  ? z.output<O> | Reply<z.output<O>> | RawResponse
+  : Outgoing;
 
 type Facts = {
-  method: Method;
+  method: HttpMethod;
   /** The path template, with parameters in braces: `/v1/jobs/{job_id}/cancel`. */
   path: `/${string}`;
   /** The last parameter of the path may have slashes: it takes the rest of the path. */
@@ -97,7 +99,7 @@ type Facts = {
 };
 
 /** Passed to `run` in addition to the parsed request. */
-export type Given = {
+export type RequestContext = {
   incoming: Incoming;
   /** The Idempotency-Key header, for endpoints with `idempotent`. */
   idempotencyKey: SentKey | undefined;
@@ -112,8 +114,8 @@ export type Definition<P, Q, B, O> = Facts & {
   output: O;
   run(
     ctx: Ctx,
-    request: { params: Parsed<P>; query: Parsed<Q>; body: Parsed<B> } & Given,
-  ): Promise<Result<O>>;
+    request: { params: Parsed<P>; query: Parsed<Q>; body: Parsed<B> } & RequestContext,
+  ): Promise<EndpointResult<O>>;
 };
 
 /** One operation of the API as a value: it serves HTTP, is described in OpenAPI and is checked by the laws. */
@@ -123,7 +125,10 @@ export type Endpoint = Facts & {
   body?: z.ZodType;
   output: z.ZodType | Raw;
   queryFields: readonly QueryField[];
-  run(ctx: Ctx, request: { params: unknown; query: unknown; body: unknown } & Given): Promise<unknown>;
+  run(
+    ctx: Ctx,
+    request: { params: unknown; query: unknown; body: unknown } & RequestContext,
+  ): Promise<unknown>;
 };
 
 /** Errors that any endpoint may return, from checks of the kernel itself. */
@@ -166,7 +171,7 @@ export async function respond(endpoint: Endpoint, incoming: Incoming): Promise<O
 }
 
 /** An error for a request that no endpoint serves, with the usual shape and headers or in the shape of another interface. */
-export function refuse(
+export function refuseRequest(
   incoming: Incoming,
   fault: Fault,
   inShapeOf?: NonNullable<Endpoint["refusals"]>["toWire"],
@@ -175,7 +180,7 @@ export function refuse(
     incoming,
     null,
     async (ctx, headers) => {
-      await identify(incoming, { now: ctx.now(), headers });
+      await identifyCaller(incoming, { now: ctx.now(), headers });
       throw fault;
     },
     inShapeOf,
@@ -220,7 +225,7 @@ async function answer(
   work: (ctx: Ctx, headers: Headers) => Promise<Outgoing>,
   inShapeOf = endpoint?.refusals?.toWire,
 ): Promise<Outgoing> {
-  const requestId = requestIdOf(incoming);
+  const requestId = requestIdFor(incoming);
   const headers = commonHeaders(requestId);
   const ctx: Ctx = {
     principal: { kind: "anonymous", id: "anonymous", address: incoming.address },
@@ -274,7 +279,7 @@ async function perform(
 ): Promise<Outgoing> {
   const bodyType = endpoint.form ? "multipart/form-data" : endpoint.rawBody ? null : "application/json";
   if (isForPages(endpoint)) await admitPage(incoming, ctx.now(), headers);
-  ctx.principal = await identify(incoming, {
+  ctx.principal = await identifyCaller(incoming, {
     now: ctx.now(),
     headers,
     bodyType,
@@ -293,7 +298,7 @@ async function perform(
     query: asked,
     body:
       body &&
-      parsePart(body, await readJson(incoming, endpoint.bodyLimit ?? DEFAULT_BODY_LIMIT, seen), "body"),
+      parsePart(body, await readJsonBody(incoming, endpoint.bodyLimit ?? DEFAULT_BODY_LIMIT, seen), "body"),
     incoming,
     idempotencyKey: key,
     noteBody: seen,

@@ -40,7 +40,7 @@ export const TEXT_HEADERS = [
 type TextHeader = (typeof TEXT_HEADERS)[number];
 
 /** The values of each line of a header, as they were sent. */
-export function linesOf({ headers, rawHeaders }: IncomingMessage, name: string): string[] {
+export function headerLines({ headers, rawHeaders }: IncomingMessage, name: string): string[] {
   if (headers[name] === undefined) return [];
   return rawHeaders.filter((_, at) => at % 2 === 1 && rawHeaders[at - 1]?.toLowerCase() === name);
 }
@@ -61,7 +61,7 @@ export function keepLinesApart(): void {
     const { request } = message as { request: IncomingMessage }; // as the channel is documented
     for (const name of LOWER_CASE) {
       if (request.headers[name]?.includes(", "))
-        request.headers[name] = linesOf(request, name).join(BETWEEN_LINES);
+        request.headers[name] = headerLines(request, name).join(BETWEEN_LINES);
     }
   });
 }

@@ -3,7 +3,7 @@ import { jsonAnswer } from "./answers/plain";
 import type { Incoming, Outgoing } from "./transport";
 
 /** `/healthz`: the process is alive. */
-export async function health(incoming: Incoming): Promise<Outgoing> {
+export async function healthz(incoming: Incoming): Promise<Outgoing> {
   return answer(incoming, 200, { status: "ok" });
 }
 
@@ -13,7 +13,7 @@ export async function draining(incoming: Incoming): Promise<Outgoing> {
 }
 
 /** `/readyz`: the process can do work; 503 while the database does not respond. */
-export async function readiness(incoming: Incoming): Promise<Outgoing> {
+export async function readyz(incoming: Incoming): Promise<Outgoing> {
   const database = await isDatabaseReady();
   return database
     ? answer(incoming, 200, { status: "ready" })

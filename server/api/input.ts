@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { ValidationFault } from "@/server/platform/errors/errors";
-import { toIssues } from "@/server/platform/errors/errors-wire";
+import { toValidationIssues } from "@/server/platform/errors/errors-wire";
 
 /**
  * Includes the rejected values in issues, which distinguishes a missing field from a wrong one. The values are never sent
@@ -16,7 +16,7 @@ export function parsePart<S extends z.ZodType>(
 ): z.output<S> {
   const parsed = schema.safeParse(value, REPORT);
   if (parsed.success) return parsed.data;
-  throw new ValidationFault(toIssues(parsed.error.issues, where));
+  throw new ValidationFault(toValidationIssues(parsed.error.issues, where));
 }
 
 export type QueryField = { name: string; isList: boolean };

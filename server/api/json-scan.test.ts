@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { ValidationFault } from "@/server/platform/errors/errors";
 import { campaign } from "@/testing/campaign";
 import { strictJson } from "./body";
-import { MAX_DEPTH, MAX_NODES } from "./json-scan";
+import { MAX_JSON_DEPTH, MAX_NODES } from "./json-scan";
 
 function parseBytes(bytes: Uint8Array): unknown {
   const work = strictJson(bytes);
@@ -42,7 +42,7 @@ test.each([
   ["an unsafe integer", "[9007199254740992]", "number_unsafe"],
   ["an unsafe negative integer", "[-9007199254740993]", "number_unsafe"],
   ["an unsafe integer with an exponent", "[1e16]", "number_unsafe"],
-  ["too deep", `${"[".repeat(MAX_DEPTH + 1)}${"]".repeat(MAX_DEPTH + 1)}`, "too_deep"],
+  ["too deep", `${"[".repeat(MAX_JSON_DEPTH + 1)}${"]".repeat(MAX_JSON_DEPTH + 1)}`, "too_deep"],
   ["too deep and never closed", "[".repeat(2_000_000), "too_deep"],
   ["too many values", `[${"0,".repeat(MAX_NODES)}0]`, "too_many_values"],
   ["no JSON", "{a:1}", "json_invalid"],
@@ -92,7 +92,7 @@ test.each([
   ["the same key in two objects", '[{"a":1},{"a":{"a":1}}]'],
   ["a key that is a value elsewhere", '{"a":"b","b":"a"}'],
   ["constructor", '{"constructor":1,"toString":2}'],
-  ["as deep as allowed", `${"[".repeat(MAX_DEPTH)}${"]".repeat(MAX_DEPTH)}`],
+  ["as deep as allowed", `${"[".repeat(MAX_JSON_DEPTH)}${"]".repeat(MAX_JSON_DEPTH)}`],
   ["as many values as allowed", `[${"0,".repeat(MAX_NODES - 2)}0]`],
 ])("unusual but unambiguous JSON is accepted: %s", (_name, text) => {
   expect(parse(text)).toEqual(JSON.parse(text));

@@ -1,6 +1,6 @@
 import { ValidationFault } from "@/server/platform/errors/errors";
 
-export const MAX_DEPTH = 64;
+export const MAX_JSON_DEPTH = 64;
 export const MAX_NODES = 100_000;
 
 const QUOTE = 0x22;
@@ -66,8 +66,10 @@ export function refuseHostileJson(text: string): number {
         keys = char === OPEN_OBJECT ? new Set() : null;
         isKeyNext = keys !== null;
         open.push(keys);
-        if (open.length > MAX_DEPTH) {
-          refuse(`The JSON is nested deeper than ${MAX_DEPTH} levels.`, "too_deep", { maxDepth: MAX_DEPTH });
+        if (open.length > MAX_JSON_DEPTH) {
+          refuse(`The JSON is nested deeper than ${MAX_JSON_DEPTH} levels.`, "too_deep", {
+            maxDepth: MAX_JSON_DEPTH,
+          });
         }
         break;
       case CLOSE_OBJECT:

@@ -2,8 +2,8 @@ import { Gauge, type Registry } from "prom-client";
 import { type Backlog, backlog } from "@/server/domain/health";
 import { metrics } from "@/server/platform/log/metrics";
 import { env, isProduction } from "@/server/platform/settings/env";
-import { commonHeaders, jsonAnswer, requestIdOf } from "./answers/plain";
-import { isSame } from "./auth";
+import { commonHeaders, jsonAnswer, requestIdFor } from "./answers/plain";
+import { isSameSecret } from "./auth";
 import type { Incoming, Outgoing } from "./transport";
 
 /* The metrics of a process for Prometheus: its own, and the backlog, which every process reports identically. */
@@ -43,7 +43,7 @@ export async function metricsAnswer(incoming: Incoming): Promise<Outgoing> {
   const { METRICS_TOKEN: token } = env;
   if (!token && isProduction)
     return refuse(incoming, 404, "NotFound", "Metrics are disabled. Set METRICS_TOKEN to enable them.");
-  if (token && !isSame(incoming.header("authorization") ?? "", `Bearer ${token}`))
+  if (token && !isSameSecret(incoming.header("authorization") ?? "", `Bearer ${token}`))
     return refuse(
       incoming,
       401,
@@ -58,7 +58,7 @@ export async function metricsAnswer(incoming: Incoming): Promise<Outgoing> {
     if (counted) one.set(counted[key as keyof Backlog]);
     else one.remove();
   }
-  const headers = { ...commonHeaders(requestIdOf(incoming)), "content-type": registry.contentType };
+  const headers = { ...commonHeaders(requestIdFor(incoming)), "content-type": registry.contentType };
   return { status: 200, headers, body: await registry.metrics() };
 }
 

@@ -27,7 +27,7 @@ export function requireOwnPage(asked: Asked): void {
   const site = asked.header("sec-fetch-site");
   const isSameSite = site === undefined || site === "same-origin";
   if (isSameSite && isOwnPage(asked)) return;
-  const origin = isSameSite ? originOf(asked) : null;
+  const origin = isSameSite ? statedOrigin(asked) : null;
   if (!origin)
     fail(
       "CrossSiteRequest",
@@ -49,7 +49,7 @@ export const isProgram = (asked: Asked): boolean =>
   ["origin", "cookie", "sec-fetch-site"].every((name) => asked.header(name) === undefined);
 
 /** The origin that a page states; null if it states none or an invalid one, such as the `null` of sandboxed documents. */
-export function originOf(asked: Asked): string | null {
+export function statedOrigin(asked: Asked): string | null {
   const origin = asked.header("origin");
   return origin !== undefined &&
     origin.length < 300 &&

@@ -119,7 +119,7 @@ export function countRequest(
   }
 }
 
-export type Places = {
+type Places = {
   /** Takes a place for this caller and returns the function that frees it. Throws RateLimited (429). */
   take(caller: string): () => void;
 };

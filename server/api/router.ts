@@ -1,8 +1,8 @@
 import { systemClock } from "@/server/domain/ctx";
 import { Fault } from "@/server/platform/errors/errors";
-import { commonHeaders, requestIdOf } from "./answers/plain";
+import { commonHeaders, requestIdFor } from "./answers/plain";
 import { preflight } from "./auth";
-import { type Endpoint, isForPages, refuse, respond } from "./endpoint";
+import { type Endpoint, isForPages, refuseRequest, respond } from "./endpoint";
 import { toOpenAIWire } from "./openai/errors";
 import { insteadOf } from "./openai/unserved";
 import { pathFinder } from "./path";
@@ -32,14 +32,14 @@ export function router(endpoints: readonly Endpoint[]): Router {
     const match = find(incoming.path);
     if (!match) {
       const gone = retirementOf(incoming);
-      if (gone) return refuse(incoming, gone);
+      if (gone) return refuseRequest(incoming, gone);
       const instead = insteadOf(incoming.path);
       if (!instead)
-        return refuse(
+        return refuseRequest(
           incoming,
           new Fault("NotFound", "This path does not exist. See /openapi.json for the API's paths.", {}),
         );
-      return refuse(
+      return refuseRequest(
         incoming,
         new Fault("NotFound", `This endpoint of OpenAI's API is not available here. ${instead}`, {}),
         toOpenAIWire,
@@ -68,24 +68,24 @@ async function answerOtherMethod(methods: Map<string, Endpoint>, incoming: Incom
   if (incoming.method === "HEAD" && get) return withoutBody(await respond(get, incoming));
   if (incoming.method === "OPTIONS") {
     const headers: Record<string, string> = {
-      ...commonHeaders(requestIdOf(incoming)),
+      ...commonHeaders(requestIdFor(incoming)),
       allow: allow.join(", "),
     };
     const forPages = [...methods].filter(([, endpoint]) => isForPages(endpoint)).map(([method]) => method);
     try {
       await preflight(incoming, systemClock(), forPages, headers);
     } catch (refusal) {
-      return refuse(incoming, refusal as Fault); // the rate limit of an address throws a Fault
+      return refuseRequest(incoming, refusal as Fault); // the rate limit of an address throws a Fault
     }
     return { status: 204, headers, body: null };
   }
   const gone = retirementOf(incoming);
-  if (gone) return refuse(incoming, gone);
+  if (gone) return refuseRequest(incoming, gone);
   const instead = insteadOf(incoming.path);
   const message = [`This method is not allowed here. Use one of ${allow.join(", ")}.`, instead]
     .filter(Boolean)
     .join(" ");
-  return refuse(
+  return refuseRequest(
     incoming,
     new Fault("MethodNotAllowed", message, { allow }, { headers: { allow: allow.join(", ") } }),
     [...methods.values()].find(({ refusals }) => refusals)?.refusals?.toWire,

@@ -46,7 +46,7 @@ export type Reply<Output> = {
 };
 
 /** A response that is not JSON, from an endpoint that usually returns JSON. */
-export type Bytes = Outgoing & { [BYTES]: true };
+export type RawResponse = Outgoing & { [BYTES]: true };
 
 /** Returns `output` with its own status or headers. */
 export function reply<Output>(
@@ -57,7 +57,7 @@ export function reply<Output>(
 }
 
 /** Returns bytes as they are: serialized JSON, a file, a stream. */
-export function bytes(outgoing: Partial<Outgoing>): Bytes {
+export function bytes(outgoing: Partial<Outgoing>): RawResponse {
   return { [BYTES]: true, status: 200, headers: {}, body: null, ...outgoing };
 }
 
@@ -65,7 +65,7 @@ export function isReply(result: unknown): result is Reply<unknown> {
   return typeof result === "object" && result !== null && REPLY in result;
 }
 
-export function isBytes(result: unknown): result is Bytes {
+export function isBytes(result: unknown): result is RawResponse {
   return typeof result === "object" && result !== null && BYTES in result;
 }
 

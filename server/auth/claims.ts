@@ -5,7 +5,7 @@ import type { Principal } from "@/server/domain/ctx";
 import type { IdentityLink } from "@/server/domain/sessions";
 import { env } from "@/server/platform/settings/env";
 
-export type Person = Extract<Principal, { kind: "human_session" }>;
+export type HumanPrincipal = Extract<Principal, { kind: "human_session" }>;
 
 async function opened(token: string): Promise<JWT | null> {
   if (!token || !env.NEXTAUTH_SECRET) return null;
@@ -28,7 +28,7 @@ const Link = z.object({ issuer: z.string(), name: z.string(), subject: z.string(
  * The account that still owes a code. `link` is the identity that the person signed in with, which is linked to the account
  * once the code is correct.
  */
-export type Pending = { userId: string; version: number; link?: IdentityLink | undefined };
+type Pending = { userId: string; version: number; link?: IdentityLink | undefined };
 
 /** The claims of a person who passed the first step of signing in and still owes a code. They give access to nothing. */
 export function pendingClaims({ userId, version, link }: Pending, now: Date): JWT {
@@ -49,7 +49,7 @@ export async function pendingOf(token: string, now: Date): Promise<Pending | nul
  * The person of our cookie, or null. The session is also looked up in the database (cached for a second at most), so an ended
  * session is refused from the next request on.
  */
-export async function personOfCookie(token: string, now: Date): Promise<Person | null> {
+export async function personOfCookie(token: string, now: Date): Promise<HumanPrincipal | null> {
   const claims = await claimsOf(token);
   const person = claims && (await access.sessionPrincipal(claims.sessionId, now));
   return person?.id === claims?.userId ? person : null;

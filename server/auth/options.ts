@@ -21,7 +21,7 @@ import { authLogger, noteProviderWorks } from "./provider-failures";
 process.env.NEXTAUTH_URL = publicUrl; // next-auth looks for its own address only here
 
 /** The parts of a sign-in or sign-out request that are used here. */
-export type Sent = { headers: Headers; sessionToken: string };
+type Sent = { headers: Headers; sessionToken: string };
 
 const password = (sent: Sent) =>
   Credentials({

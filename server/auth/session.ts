@@ -5,11 +5,11 @@ import { type Ctx, systemClock } from "@/server/domain/ctx";
 import { clientAddress } from "@/server/platform/client-address";
 import { newId } from "@/server/platform/ids";
 import { log } from "@/server/platform/log/log";
-import { type Person, pendingOf, personOfCookie } from "./claims";
+import { type HumanPrincipal, pendingOf, personOfCookie } from "./claims";
 import { SESSION_COOKIE } from "./cookies";
 
 /** The signed-in person of this request, or null. */
-export const findPerson = cache(async (): Promise<Person | null> => {
+export const findPerson = cache(async (): Promise<HumanPrincipal | null> => {
   return personOfCookie((await cookies()).get(SESSION_COOKIE)?.value ?? "", systemClock());
 });
 
@@ -33,6 +33,6 @@ export const panelCtx = cache(async (): Promise<Ctx> => {
 });
 
 /** The signed-in person. Anyone else is sent to sign in, and from there back to `path`. */
-export async function requirePerson(path: string): Promise<Person> {
+export async function requirePerson(path: string): Promise<HumanPrincipal> {
   return (await findPerson()) ?? redirect(`/sign-in?${new URLSearchParams({ callbackUrl: path })}`);
 }

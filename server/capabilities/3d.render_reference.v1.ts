@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import {
+  type CameraView,
   MAX_FILE_BYTES,
   RENDER_SECONDS,
   RENDERER,
@@ -7,15 +8,14 @@ import {
   type Rendered,
   renderModel,
   STANDARD_VIEWS,
-  type View,
 } from "@/server/compute/rendering";
 import { RENDER_VIEWS, RenderInput, RenderOutput } from "@/server/contract/renders";
 import {
   CapabilityFault,
   defineCapability,
   durable,
-  type Outcome,
   type OutputFile,
+  type RunOutcome,
   type SourceFile,
 } from "./define";
 
@@ -23,7 +23,7 @@ const MANIFEST_SCHEMA = "service.reference-manifest.v1";
 const GLB = "model/gltf-binary";
 
 /** The views of an input in drawing order; a view requested by name comes first. */
-export function viewsOf({ view, output }: RenderInput): View[] {
+export function viewsOf({ view, output }: RenderInput): CameraView[] {
   if (output === "image") return [view === "auto" ? "three-quarter" : view];
   if (view === "auto") return [...STANDARD_VIEWS];
   return [view, ...STANDARD_VIEWS.filter((standard) => standard !== view)];
@@ -31,7 +31,7 @@ export function viewsOf({ view, output }: RenderInput): View[] {
 
 const sha256 = (bytes: Uint8Array) => createHash("sha256").update(bytes).digest("hex");
 
-function toOutcome(input: RenderInput, source: SourceFile, drawn: Rendered): Outcome<RenderOutput> {
+function toOutcome(input: RenderInput, source: SourceFile, drawn: Rendered): RunOutcome<RenderOutput> {
   const { warnings, ...mesh } = drawn.mesh;
   const technicalQa = { verdict: warnings.length > 0 ? ("warnings" as const) : ("ok" as const), warnings };
   const files: OutputFile[] = drawn.views.map(({ view, png }) => ({

@@ -1,7 +1,7 @@
 import type {
-  CacheMark,
   Opaque,
   PictureDetail,
+  PromptCacheMark,
   TextMessage,
   TextSettings,
   ToolCall,
@@ -23,13 +23,13 @@ export type Conversation = {
   /** Messages with pictures, which replace the text of the same index in `input.messages`. */
   parts?: { at: number; content: Part[] }[];
   /** Marks up to which the caller wants the prompt cached, by message index. */
-  cache?: ({ at: number } & CacheMark)[];
+  cache?: ({ at: number } & PromptCacheMark)[];
   toolChoice?: ToolChoice;
   parallelToolCalls?: false;
   settings?: TextSettings;
 };
 type Part = { type: "text"; text: string } | { type: "image"; mediaType: string; data: string };
-export type Turn = { at: number } & ({ toolCalls: ToolCall[] } | { toolCallId: string });
+type Turn = { at: number } & ({ toolCalls: ToolCall[] } | { toolCallId: string });
 
 /** The messages of an input; those with pictures have their parts as content. */
 export function withParts<M extends { content: string }>(
@@ -74,7 +74,7 @@ export function withTurns(messages: TextMessage[], conversation: Conversation = 
     return { role: "tool", content: message.content, toolCallId: turn.toolCallId };
   };
   // Grouped by index first, because a request to a server that receives no marks can have any number of them.
-  const marksAt = new Map<number, CacheMark[]>();
+  const marksAt = new Map<number, PromptCacheMark[]>();
   for (const { at, ...mark } of cache) {
     const marks = marksAt.get(at);
     if (marks) marks.push(mark);

@@ -53,7 +53,7 @@ export type OutputFile = {
 export type FileFacts = { durationMs?: number };
 
 /** The result of an execution: JSON, files, or both. */
-export type Outcome<O> = {
+export type RunOutcome<O> = {
   typedOutput: O;
   files: OutputFile[];
   /** How the files were made, for the receipt. */
@@ -97,7 +97,7 @@ type StageExecution<I, P extends PortName, M> = Pick<
 >;
 
 /** Material and model of a call, and its usage as far as the provider reports it. */
-export type Answered<M> = { material: M; model: ModelFacts; usage?: Usage | null };
+type Answered<M> = { material: M; model: ModelFacts; usage?: Usage | null };
 
 /** Work done by a provider port, as pure mappings. `materialize`, `call` and `result` can throw `CapabilityFault`. */
 type PortExecution<I, O, P extends PortName, M> = {
@@ -125,7 +125,7 @@ type PortExecution<I, O, P extends PortName, M> = {
   /** Must a person review the stages' files before the main call is made? Null if not. */
   review?(input: I): { reason: "turnaround_review"; step: string } | null;
   call(input: I, options: CallOptions, model: ModelFacts, material: M): Ports[P]["call"];
-  result(result: Ports[P]["result"], input: I, call: Answered<M>): Outcome<O> | Promise<Outcome<O>>;
+  result(result: Ports[P]["result"], input: I, call: Answered<M>): RunOutcome<O> | Promise<RunOutcome<O>>;
   /** Is the answer's text JSON? If so, reasoning and code fences around it are removed when it is read or streamed. */
   isJson?(material: M): boolean;
   /** The second try after an answer that `result` finds unfit; without it, the execution fails. */
@@ -134,7 +134,7 @@ type PortExecution<I, O, P extends PortName, M> = {
    * Processing of the provider's files, in durable runs only; null if the input needs none. The files are stored first,
    * so a failure loses nothing. Another process can repeat the work, which must give the same result.
    */
-  refine?(input: I, model: ModelFacts): ((files: OutputFile[]) => Promise<Outcome<O>>) | null;
+  refine?(input: I, model: ModelFacts): ((files: OutputFile[]) => Promise<RunOutcome<O>>) | null;
   /** Sizes, cells and methods that `call` and `refine` will use for this input, for display before a run. */
   preview?(input: I, model: ModelFacts): Record<string, Json>;
   /** Maximum usage of one run, for quotes and holds. */
@@ -163,7 +163,7 @@ export const SCHEMA_NAME = "answer";
 type LocalExecution<I, O> = {
   local: true;
   sources?(input: I): Source[];
-  run(input: I, signal: AbortSignal, files: SourceFile[]): Promise<Outcome<O>>;
+  run(input: I, signal: AbortSignal, files: SourceFile[]): Promise<RunOutcome<O>>;
   engine: string;
 };
 

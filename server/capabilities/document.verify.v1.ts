@@ -3,12 +3,19 @@ import { z } from "zod";
 import { MAX_PAGES, readPdf } from "@/server/compute/documents";
 import type { ModelFacts } from "@/server/providers/define";
 import { defineCapability, durable, InputFault, type SourceFile } from "./define";
-import { finderIn, type Place } from "./document/place";
+import { finderIn, type PageSpan } from "./document/place";
 import { saysSame } from "./document/sameness";
 import { gradeRank, outputCap, requireAnswer, toTextCall } from "./text/call";
 import { inTokens, STRUCTURED_ERRORS, textFeatures } from "./text/kinds";
 import { decodeBase64 } from "./text/pictures";
-import { isNative, readJson, refuseBeside, repairInWords, type Shape, shaped } from "./text/shape";
+import {
+  type AnswerShape,
+  isNative,
+  readJsonAnswer,
+  refuseBeside,
+  repairInWords,
+  shaped,
+} from "./text/shape";
 
 const KEY = "document.verify.v1";
 const CONTEXT_TOKENS = 128_000;
@@ -96,7 +103,7 @@ const Found = z.object({
   ),
 });
 /** Without bounds on numbers, because some vendors' schemas do not support them. */
-const SHAPE: Shape = {
+const SHAPE: AnswerShape = {
   kind: "json",
   isObject: true,
   schema: {
@@ -214,7 +221,7 @@ export default defineCapability<Input, Output, Material>({
       return shaped(toTextCall(messages, options, capOf(input, model)), SHAPE, model);
     },
     async result(result, { fields }, { material: { sha256, pages }, usage }) {
-      const { items } = Found.parse(await readJson(requireAnswer(result, usage), SHAPE)); // validated by SHAPE's schema
+      const { items } = Found.parse(await readJsonAnswer(requireAnswer(result, usage), SHAPE)); // validated by SHAPE's schema
       const find = finderIn(pages);
       const judged = (field: Field) =>
         judge(
@@ -245,7 +252,7 @@ function judge(
   { name, expected }: Field,
   found: z.output<typeof Found>["items"][number] | undefined,
   pages: string[],
-  find: (quote: string) => Place | null,
+  find: (quote: string) => PageSpan | null,
 ): Item {
   const place = found?.quote ? find(found.quote) : null;
   const value = found?.value?.trim() || null;

@@ -10,7 +10,7 @@ import { snapEdge } from "@/server/contract/images";
 import { headOf } from "@/server/contract/pictures";
 import type { ModelFacts } from "@/server/providers/define";
 import { BY_MODEL, defineCapability, type OutputFile } from "./define";
-import { checkLength, drawnOf, IMAGE, sizeOfPng, takesSize, toFile } from "./image/drawing";
+import { checkLength, drawnOf, IMAGE, sizeOfPng, takesSize, toImageFile } from "./image/drawing";
 import { nearestSize } from "./image/sizes";
 import {
   askedOfDrawing,
@@ -112,9 +112,9 @@ export default defineCapability({
         quality: input.quality,
         count: input.variantCount,
         ...toCallFields(transparency),
-        source: toFile(input.sourceImage),
-        ...(input.mask ? { mask: toFile(input.mask) } : {}),
-        referenceImages: (input.referenceImages ?? []).map(toFile),
+        source: toImageFile(input.sourceImage),
+        ...(input.mask ? { mask: toImageFile(input.mask) } : {}),
+        referenceImages: (input.referenceImages ?? []).map(toImageFile),
       };
     },
     result(result, input, { model }) {

@@ -14,7 +14,7 @@ import {
 } from "@/server/contract/images";
 import type { ModelFacts } from "@/server/providers/define";
 import { BY_MODEL, defineCapability, type OutputFile } from "./define";
-import { checkLength, drawnOf, IMAGE, sizeOfPng, takesSize, toFile } from "./image/drawing";
+import { checkLength, drawnOf, IMAGE, sizeOfPng, takesSize, toImageFile } from "./image/drawing";
 import {
   askedOfDrawing,
   matteOf,
@@ -194,7 +194,7 @@ export default defineCapability({
         count: input.variantCount,
         ...toCallFields(transparency),
         ...(layout ? { sheet: { rows: layout.rows, columns: layout.columns } } : {}),
-        referenceImages: (input.referenceImages ?? []).map(toFile),
+        referenceImages: (input.referenceImages ?? []).map(toImageFile),
       };
     },
     result(result, input) {

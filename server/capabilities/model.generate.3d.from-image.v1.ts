@@ -8,7 +8,7 @@ import {
 } from "@/server/contract/meshes";
 import { CapabilityFault, defineCapability, durable, inCharacters } from "./define";
 import { MESH, MESH_FEATURES, toMeshOutcome } from "./mesh/outcome";
-import { MOST_PICTURE_BYTES, pictureAt, toPicture } from "./mesh/pictures";
+import { MAX_MESH_PICTURE_BYTES, pictureAt, toPicture } from "./mesh/pictures";
 import { acceptsTexture, TEXTURE_CONSTRAINTS } from "./mesh/texture";
 import {
   SHEET_KIND,
@@ -33,7 +33,7 @@ export default defineCapability<MeshFromImageInput, MeshOutput, TurnaroundMateri
     ...MESH_FEATURES,
     turnaround: { views: [...VIEWS], modes: [...TURNAROUND_MODES], review: "requireTurnaroundApproval" },
     artifactKinds: [SHEET_KIND, VIEW_KIND, "mesh"],
-    inputPictures: { min: 1, max: 1, maxBytes: MOST_PICTURE_BYTES },
+    inputPictures: { min: 1, max: 1, maxBytes: MAX_MESH_PICTURE_BYTES },
   },
   intentExamples: [
     "Make a 3D model from this single concept drawing",

@@ -8,7 +8,7 @@ import {
 import type { ProviderFile } from "@/server/providers/define";
 import { defineCapability, durable, type Source } from "./define";
 import { MESH, MESH_FEATURES, toMeshOutcome } from "./mesh/outcome";
-import { MOST_PICTURE_BYTES, pictureAt, toPicture } from "./mesh/pictures";
+import { MAX_MESH_PICTURE_BYTES, pictureAt, toPicture } from "./mesh/pictures";
 import { acceptsTexture, TEXTURE_CONSTRAINTS } from "./mesh/texture";
 
 type Material = { images: ProviderFile[]; besides: ProviderFile[] };
@@ -35,7 +35,7 @@ export default defineCapability<MeshInput, MeshOutput, Material>({
   inputConstraints: TEXTURE_CONSTRAINTS,
   features: {
     ...MESH_FEATURES,
-    inputPictures: { min: 1, max: MOST_MESH_PICTURES, maxBytes: MOST_PICTURE_BYTES },
+    inputPictures: { min: 1, max: MOST_MESH_PICTURES, maxBytes: MAX_MESH_PICTURE_BYTES },
   },
   intentExamples: [
     "Turn photos of a toy into a 3D model",

@@ -1,5 +1,5 @@
 import { defineWords } from "./text/conversation";
-import { SHORT } from "./text/kinds";
+import { SHORT_TEXT } from "./text/kinds";
 
 export default defineWords({
   key: "text.general.fast.v1",
@@ -36,7 +36,7 @@ export default defineWords({
   ],
   taskTags: ["chat", "summarization", "rewriting", "classification", "question-answering"],
   readySummary: "Short text answers now, longer ones as durable jobs.",
-  ...SHORT,
+  ...SHORT_TEXT,
   contextTokens: 128_000,
   examples: [
     {

@@ -1,5 +1,5 @@
 import { defineWords } from "./text/conversation";
-import { LONG } from "./text/kinds";
+import { LONG_TEXT } from "./text/kinds";
 
 export default defineWords({
   key: "text.reasoning.high.v1",
@@ -32,7 +32,7 @@ export default defineWords({
   ],
   taskTags: ["reasoning", "analysis", "planning", "mathematics", "code"],
   readySummary: "Answers that are thought through, now or as durable jobs.",
-  ...LONG,
+  ...LONG_TEXT,
   contextTokens: 400_000,
   features: { longContext: true },
   examples: [

@@ -1,5 +1,5 @@
 import { defineWords } from "./text/conversation";
-import { LONG } from "./text/kinds";
+import { LONG_TEXT } from "./text/kinds";
 
 export default defineWords({
   key: "text.reasoning.maximum.v1",
@@ -29,7 +29,7 @@ export default defineWords({
   ],
   taskTags: ["reasoning", "long-context", "research", "analysis"],
   readySummary: "The strongest reasoning, over up to a million tokens of text.",
-  ...LONG,
+  ...LONG_TEXT,
   contextTokens: 1_050_000,
   features: { longContext: true, recommendedMaxInputTokens: 900_000 },
   examples: [

@@ -1,5 +1,5 @@
 import { defineObject } from "./text/conversation";
-import { LONG } from "./text/kinds";
+import { LONG_TEXT } from "./text/kinds";
 
 export default defineObject({
   key: "text.structured.adjudication.v1",
@@ -25,7 +25,7 @@ export default defineObject({
   ],
   taskTags: ["adjudication", "evaluation", "policy", "structured-output"],
   readySummary: "A verdict with reasons, as one JSON object.",
-  ...LONG,
+  ...LONG_TEXT,
   contextTokens: 128_000,
   examples: [
     {

@@ -5,12 +5,12 @@ import { defineCapability, durable } from "./define";
 import { gradeRank, outputCap, requireAnswer, toTextCall } from "./text/call";
 import { inTokens, STRUCTURED_ERRORS, textFeatures } from "./text/kinds";
 import {
+  type AnswerShape,
   isNative,
-  readJson,
+  readJsonAnswer,
   refuseBeside,
   repairInWords,
   requireSchema,
-  type Shape,
   shaped,
 } from "./text/shape";
 
@@ -25,7 +25,7 @@ const Input = z.strictObject({
 });
 type Input = z.output<typeof Input>;
 
-const shapeOf = ({ schema }: Input): Shape => ({ kind: "json", schema, isObject: true });
+const shapeOf = ({ schema }: Input): AnswerShape => ({ kind: "json", schema, isObject: true });
 
 export default defineCapability({
   key: "text.structured.extraction.v1",
@@ -112,10 +112,10 @@ export default defineCapability({
         model,
       ),
     async result(result, _input, { material: shape, usage }) {
-      const value = await readJson(requireAnswer(result, usage), shape);
+      const value = await readJsonAnswer(requireAnswer(result, usage), shape);
       return { typedOutput: value as StructuredOutput, files: [] }; // an object, since the shape requires one
     },
-    repair: repairInWords<Input, Shape>((shape) => shape),
+    repair: repairInWords<Input, AnswerShape>((shape) => shape),
     bounds: (_input, model) => ({ outputTokens: outputCap({}, model, OUTPUT_BUDGET) }),
   },
 });

@@ -1,5 +1,5 @@
 import { defineObject } from "./text/conversation";
-import { SHORT } from "./text/kinds";
+import { SHORT_TEXT } from "./text/kinds";
 
 export default defineObject({
   key: "text.structured.generation.v1",
@@ -25,7 +25,7 @@ export default defineObject({
   ],
   taskTags: ["structured-output", "json", "extraction", "generation"],
   readySummary: "One JSON object per run, which matches your schema if you give one.",
-  ...SHORT,
+  ...SHORT_TEXT,
   contextTokens: 128_000,
   examples: [
     {

@@ -1,5 +1,5 @@
 import { defineObject } from "./text/conversation";
-import { SHORT } from "./text/kinds";
+import { SHORT_TEXT } from "./text/kinds";
 
 export default defineObject({
   key: "text.structured.ranking.v1",
@@ -25,7 +25,7 @@ export default defineObject({
   ],
   taskTags: ["ranking", "reranking", "scoring", "structured-output"],
   readySummary: "Options in order, as one JSON object.",
-  ...SHORT,
+  ...SHORT_TEXT,
   contextTokens: 128_000,
   examples: [
     {

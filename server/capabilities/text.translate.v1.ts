@@ -3,7 +3,7 @@ import type { ModelFacts } from "@/server/providers/define";
 import { CapabilityFault, defineCapability, durable } from "./define";
 import { gradeRank, requireAnswer, toTextCall } from "./text/call";
 import { inTokens, STRUCTURED_ERRORS, textFeatures } from "./text/kinds";
-import { isNative, readJson, refuseBeside, type Shape, shaped, withFindings } from "./text/shape";
+import { type AnswerShape, isNative, readJsonAnswer, refuseBeside, shaped, withFindings } from "./text/shape";
 import { flawsOf, toUnfit } from "./text/translation";
 
 const CONTEXT_TOKENS = 128_000;
@@ -63,7 +63,7 @@ export type TranslationInput = z.output<typeof Input>;
 const Output = z.object({ items: z.array(z.object({ id: z.string(), translation: z.string() })) });
 
 /** The schema for the model. The ids and all other requirements are checked afterwards. */
-const SHAPE: Shape = {
+const SHAPE: AnswerShape = {
   kind: "json",
   isObject: true,
   schema: {
@@ -158,7 +158,7 @@ export default defineCapability({
         model,
       ),
     async result(result, input, { material: shape, usage }) {
-      const value = await readJson(requireAnswer(result, usage), shape);
+      const value = await readJsonAnswer(requireAnswer(result, usage), shape);
       const { items } = Output.parse(value); // validated by SHAPE's schema
       if (items.length === 0)
         throw new CapabilityFault("EmptyStructuredOutput", "The model's answer contains no translation.");

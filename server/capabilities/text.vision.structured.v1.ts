@@ -2,7 +2,7 @@ import { z } from "zod";
 import { StructuredOutput, TextInput } from "@/server/contract/inputs";
 import { defineCapability } from "./define";
 import { fitsText, gradeRank, outputCap, requireAnswer, toTextCall } from "./text/call";
-import { inTokens, SHORT, STRUCTURED_ERRORS, textFeatures } from "./text/kinds";
+import { inTokens, SHORT_TEXT, STRUCTURED_ERRORS, textFeatures } from "./text/kinds";
 import {
   ImagePart,
   MAX_PICTURE_BYTES,
@@ -10,7 +10,15 @@ import {
   MOST_PICTURE_PIXELS,
   readMessages,
 } from "./text/pictures";
-import { isNative, type Material, readJson, repairInWords, type Shape, shaped, shapeOf } from "./text/shape";
+import {
+  type AnswerShape,
+  isNative,
+  type Material,
+  readJsonAnswer,
+  repairInWords,
+  shaped,
+  shapeOf,
+} from "./text/shape";
 
 const OUTPUT_BUDGET = 8_192;
 const CONTEXT_TOKENS = 128_000;
@@ -34,7 +42,7 @@ const Input = z.strictObject({
 });
 type Input = z.output<typeof Input>;
 
-const ANY_OBJECT: Shape = { kind: "json", schema: null, isObject: true };
+const ANY_OBJECT: AnswerShape = { kind: "json", schema: null, isObject: true };
 
 export default defineCapability<Input, StructuredOutput, Material>({
   key: "text.vision.structured.v1",
@@ -48,7 +56,7 @@ export default defineCapability<Input, StructuredOutput, Material>({
   input: Input,
   output: StructuredOutput,
   inputConstraints: { messages: inTokens(CONTEXT_TOKENS) },
-  features: textFeatures(SHORT, CONTEXT_TOKENS, {
+  features: textFeatures(SHORT_TEXT, CONTEXT_TOKENS, {
     visionInput: true,
     jsonSchema: true,
     maxPictures: MAX_PICTURES,
@@ -84,7 +92,7 @@ export default defineCapability<Input, StructuredOutput, Material>({
   taskTags: ["vision", "image-understanding", "ocr", "structured-output"],
   trialEligible: true,
   readySummary: "Pictures in, one JSON object out.",
-  ...SHORT,
+  ...SHORT_TEXT,
   examples: [
     {
       title: "A picture",
@@ -117,7 +125,7 @@ export default defineCapability<Input, StructuredOutput, Material>({
     call: (input, options, model, { messages, shape }) =>
       shaped(toTextCall(messages, options, outputCap(input, model, OUTPUT_BUDGET)), shape, model),
     async result(result, _input, { material: { shape }, usage }) {
-      const value = await readJson(requireAnswer(result, usage), shape);
+      const value = await readJsonAnswer(requireAnswer(result, usage), shape);
       return { typedOutput: value as StructuredOutput, files: [] }; // an object, since the shape requires one
     },
     repair: repairInWords<Input, Material>(({ shape }) => shape),

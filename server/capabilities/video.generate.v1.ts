@@ -2,7 +2,7 @@ import { measureMp4 } from "@/server/compute/media/mp4";
 import { RESOLUTIONS, VIDEO_SECONDS, VideoInput, VideoOutput } from "@/server/contract/videos";
 import type { ModelFacts } from "@/server/providers/define";
 import { BY_MODEL, CapabilityFault, defineCapability, durable, inCharacters } from "./define";
-import { toFile } from "./image/drawing";
+import { toImageFile } from "./image/drawing";
 
 const PROMPT_CHARACTERS = 4_000;
 
@@ -70,7 +70,7 @@ export default defineCapability({
       aspectRatio: input.aspectRatio,
       durationSeconds: input.durationSeconds,
       ...(input.features?.resolution ? { resolution: input.features.resolution } : {}),
-      referenceImages: (input.referenceImages ?? []).map(toFile),
+      referenceImages: (input.referenceImages ?? []).map(toImageFile),
     }),
     result({ videos }, input) {
       const [video] = videos.filter(({ bytes }) => bytes.byteLength > 0);

@@ -1,5 +1,5 @@
 /** One message to one address. `id` and `at` are the same on every attempt, so that copies can be recognized. */
-export type Letter = {
+export type Email = {
   /** The left part of the Message-ID. */
   id: string;
   /** The right part. */
@@ -16,14 +16,14 @@ export type Letter = {
  * succeed later, and the email may even have arrived. `reason` is for operators and contains no secret; `cause` is for
  * the log and contains only our own words.
  */
-export type Outcome =
+export type MailResult =
   | { state: "accepted" }
   | { state: "refused"; reason: string; cause: string }
   | { state: "not_sent"; reason: string; cause: string };
 
 /** A way to send email. The rest of the product knows only this interface. */
 export type Mailer = {
-  send(letter: Letter): Promise<Outcome>;
+  send(letter: Email): Promise<MailResult>;
   /** Closes idle connections immediately, and busy ones after their current message. */
   close(): void;
 };

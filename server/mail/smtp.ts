@@ -1,6 +1,6 @@
 import { createTransport } from "nodemailer";
 import { certificateFault } from "@/server/platform/certificate-fault";
-import type { Letter, Mailer, Outcome } from "./define";
+import type { Email, Mailer, MailResult } from "./define";
 
 export type SmtpSettings = {
   /** smtp:// or smtps://, with user and password where the server requires them. */
@@ -51,7 +51,7 @@ export function smtpMailer({ url, from }: SmtpSettings): Mailer {
 
 type Sender = { name: string; address: string };
 
-function toMessage({ id, domain, to, subject, text, html, at }: Letter, from: Sender) {
+function toMessage({ id, domain, to, subject, text, html, at }: Email, from: Sender) {
   return {
     messageId: `<${id}@${domain}>`,
     date: at,
@@ -124,7 +124,7 @@ const WANTS_SIGN_IN = new Set([530, 534, 535, 538]);
 
 const NO_ADDRESS = "This is not a valid email address.";
 
-function toOutcome(error: unknown, server: Server): Outcome {
+function toOutcome(error: unknown, server: Server): MailResult {
   const failure: SmtpFailure = Object.assign({}, error);
   const { code = "", responseCode = 0, command = "" } = failure;
   const isOfLetter = code === "EENVELOPE" || code === "EMESSAGE";

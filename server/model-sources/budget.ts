@@ -4,13 +4,15 @@ import { SourceFault, type SourceIo } from "./define";
 /** Limit of bytes that one lookup may transfer, all requests together. */
 export const MOST_BYTES = 1_000_000;
 
-export type Ask = (request: Omit<FetchRequest, "maxBytes"> & { maxBytes?: number }) => Promise<Fetched>;
+export type BudgetedFetch = (
+  request: Omit<FetchRequest, "maxBytes"> & { maxBytes?: number },
+) => Promise<Fetched>;
 
 /**
  * Returns a fetch whose calls share one budget of bytes. Throws SourceFault; only `too_large` and `range` stay a FetchFault, for
  * the caller to judge.
  */
-export function budgeted({ rules }: Pick<SourceIo, "rules">): Ask {
+export function budgeted({ rules }: Pick<SourceIo, "rules">): BudgetedFetch {
   let left = MOST_BYTES;
   return async (request) => {
     const maxBytes = Math.min(request.maxBytes ?? left, left);

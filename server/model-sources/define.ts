@@ -22,7 +22,7 @@ export type WeightsFile = {
 };
 
 /** A source's facts about weights, found without reading a byte of a tensor. */
-export type SourcePreview = {
+export type WeightsPreview = {
   /** The reference under the source's current name. */
   source: SourceRef;
   /** The commit; null if the source has no commits. */
@@ -94,7 +94,7 @@ export type ModelSource = {
   /** Reads a person's or an agent's text; null if it names nothing of this kind. Makes no request. */
   read(query: string, io: Pick<SourceIo, "hub" | "rules">): SourceRef | null;
   /** Looks the source up and proposes what to register. Throws SourceFault. */
-  preview?(source: SourceRef, io: SourceIo): Promise<SourcePreview>;
+  preview?(source: SourceRef, io: SourceIo): Promise<WeightsPreview>;
   /** Pins the bytes that are meant. Throws SourceFault. */
   freeze?(source: SourceRef, io: SourceIo): Promise<FrozenSource>;
   /**

@@ -2,7 +2,7 @@ import { FetchFault } from "@/server/platform/http";
 import { SourceFault, type SourceHealth } from "./define";
 
 /** The health of a source whose check failed. Rethrows errors that are not about the source. */
-export function healthOf(cause: unknown): SourceHealth {
+export function sourceHealth(cause: unknown): SourceHealth {
   if (cause instanceof FetchFault) return { status: "unknown", detail: cause.message };
   if (!(cause instanceof SourceFault)) throw cause;
   const { reason, message } = cause;

@@ -1,7 +1,7 @@
 import { FetchFault, isListedHost } from "@/server/platform/http";
 import { budgeted } from "./budget";
 import { type ModelSource, SourceFault, type SourceIo } from "./define";
-import { healthOf } from "./health-of";
+import { sourceHealth } from "./health-of";
 import { readWeightsHeader } from "./weights-header";
 
 /** A direct link to a file on a listed host. Its owner may replace the file at any time, so the link is never frozen. */
@@ -53,7 +53,7 @@ export const httpsLink: ModelSource = {
         ? { status: "healthy", detail: null }
         : { status: "degraded", detail: "The file's size has changed." };
     } catch (cause) {
-      return healthOf(cause);
+      return sourceHealth(cause);
     }
   },
 };

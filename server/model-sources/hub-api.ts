@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { type Fetched, FetchFault } from "@/server/platform/http";
-import { type Ask, budgeted } from "./budget";
+import { type BudgetedFetch, budgeted } from "./budget";
 import { SourceFault, type SourceIo, type WeightsFile } from "./define";
 
 /* Requests to the Hugging Face Hub: facts of a revision, lists of files, and files. */
@@ -26,7 +26,7 @@ const Entry = z.object({
 export type HubFacts = { repo: string; commit: string; isOpen: boolean };
 export type HubFile = WeightsFile & { isFile: boolean };
 
-export type Hub = ReturnType<typeof openHub>;
+export type HubClient = ReturnType<typeof openHub>;
 
 /** A client of the Hub whose requests share one budget of bytes. */
 export function openHub(io: SourceIo) {
@@ -122,7 +122,7 @@ const encodePath = (path: string) => path.split("/").map(encodeURIComponent).joi
 export const fileUrl = (base: string, repo: string, commit: string, path: string) =>
   `${base}/${repo}/resolve/${commit}/${encodePath(path)}`;
 
-async function get(ask: Ask, request: Parameters<Ask>[0]): Promise<Fetched> {
+async function get(ask: BudgetedFetch, request: Parameters<BudgetedFetch>[0]): Promise<Fetched> {
   const reply = await ask(request);
   if (reply.status >= 200 && reply.status < 300) return reply;
   throw faultOf(reply);

@@ -30,7 +30,7 @@ export function repoOf(owner = "", name = ""): string | null {
 }
 
 /** Returns a path inside a repository unchanged; null if it is not valid. */
-export function pathOf(path: string): string | null {
+function pathOf(path: string): string | null {
   const parts = path.split("/");
   const isPlain = parts.every(
     (part) => part !== "" && part !== "." && part !== ".." && !/[\p{Cc}\\]/u.test(part),

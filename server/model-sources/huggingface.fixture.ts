@@ -1,4 +1,4 @@
-import { networkOf } from "@/server/platform/http";
+import { networkAllowing } from "@/server/platform/http";
 import type { SourceFault, SourceIo, SourceRef } from "./define";
 import { commitOf, type Repo, startHub, weights } from "./hub.fixture";
 import { huggingface } from "./huggingface";
@@ -39,7 +39,7 @@ export const plain = (more: Partial<Repo> = {}) =>
 
 export const io = (token: string | null = null, timeoutMs = 10_000): SourceIo => ({
   hub: { baseUrl: hub.url, token },
-  rules: { hosts: ["127.0.0.1"], network: networkOf(true), timeoutMs },
+  rules: { hosts: ["127.0.0.1"], network: networkAllowing(true), timeoutMs },
 });
 export const ref = (more: Partial<SourceRef> = {}): SourceRef => ({
   kind: "huggingface",

@@ -1,8 +1,8 @@
 import type { LoraFacts } from "@/server/compute/safetensors";
 import { type FamilyName, familyOfHubId, familyOfWord } from "@/server/contract/model-families";
-import { type FrozenSource, type ModelSource, SourceFault, type SourcePreview } from "./define";
-import { healthOf } from "./health-of";
-import { type Hub, type HubFacts, type HubFile, openHub } from "./hub-api";
+import { type FrozenSource, type ModelSource, SourceFault, type WeightsPreview } from "./define";
+import { sourceHealth } from "./health-of";
+import { type HubClient, type HubFacts, type HubFile, openHub } from "./hub-api";
 import { isCommit, readHubQuery } from "./hub-query";
 import { type ModelCard, readModelCard } from "./model-card";
 import { readWeightsHeader } from "./weights-header";
@@ -49,7 +49,7 @@ export const huggingface: ModelSource = {
       triggerWords: wordsFrom(card, fileFacts, warnings),
       ...licenseFrom(hub, facts, card, fileFacts),
       warnings,
-    } satisfies SourcePreview;
+    } satisfies WeightsPreview;
   },
 
   async freeze(source, io): Promise<FrozenSource> {
@@ -88,7 +88,7 @@ export const huggingface: ModelSource = {
       await hub.part(ref, revision, filePath, { first: 0, last: 7, isAnonymous: true });
       return HEALTHY;
     } catch (cause) {
-      return healthOf(cause);
+      return sourceHealth(cause);
     }
   },
 };
@@ -116,7 +116,7 @@ function weightsAmong(files: HubFile[], areNeeded: boolean): HubFile[] {
 }
 
 async function findFile(
-  hub: Hub,
+  hub: HubClient,
   { repo, commit }: Pick<HubFacts, "repo" | "commit">,
   path: string,
   listed?: HubFile[],
@@ -134,10 +134,10 @@ async function findFile(
   return found;
 }
 
-const headerOf = (hub: Hub, { repo, commit }: HubFacts, { path, byteLength }: HubFile) =>
+const headerOf = (hub: HubClient, { repo, commit }: HubFacts, { path, byteLength }: HubFile) =>
   readWeightsHeader((first, last) => hub.part(repo, commit, path, { first, last }), byteLength);
 
-async function cardOf(hub: Hub, { repo, commit }: HubFacts): Promise<ModelCard | null> {
+async function cardOf(hub: HubClient, { repo, commit }: HubFacts): Promise<ModelCard | null> {
   const text = await hub.text(repo, commit, "README.md", MOST_CARD_BYTES);
   return text === null ? null : readModelCard(text);
 }
@@ -176,7 +176,7 @@ function wordsFrom(card: ModelCard | null, fileFacts: LoraFacts | null, warnings
 }
 
 function licenseFrom(
-  hub: Hub,
+  hub: HubClient,
   { repo, commit }: HubFacts,
   card: ModelCard | null,
   fileFacts: LoraFacts | null,

@@ -1,4 +1,4 @@
-import { networkOf } from "@/server/platform/http";
+import { networkAllowing } from "@/server/platform/http";
 import { env } from "@/server/platform/settings/env";
 import type { ModelSource, SourceIo, SourceRef } from "./define";
 import { httpsLink } from "./https-link";
@@ -20,7 +20,7 @@ export function sourceIo(signal?: AbortSignal): SourceIo {
     hub: { baseUrl: env.HF_BASE_URL, token: env.HF_TOKEN ?? null },
     rules: {
       hosts: [new URL(env.HF_BASE_URL).hostname, ...hosts],
-      network: networkOf(env.ALLOW_PRIVATE_ADDRESSES),
+      network: networkAllowing(env.ALLOW_PRIVATE_ADDRESSES),
       timeoutMs: TIMEOUT_MS,
       ...(signal ? { signal } : {}),
     },

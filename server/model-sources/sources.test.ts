@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { networkOf } from "@/server/platform/http";
+import { networkAllowing } from "@/server/platform/http";
 import { listen } from "@/testing/listener";
 import { readSource, SourceFault, type SourceIo, type SourceRef, sourceIo, sourceOf } from ".";
 import { headBytes, weights } from "./hub.fixture";
 
 const io: SourceIo = {
   hub: { baseUrl: "https://huggingface.co", token: "hf_canary_0123456789" },
-  rules: { hosts: ["huggingface.co", "files.example"], network: networkOf(false), timeoutMs: 5_000 },
+  rules: { hosts: ["huggingface.co", "files.example"], network: networkAllowing(false), timeoutMs: 5_000 },
 };
 const named = (query: string) => {
   const found = readSource(query, io);
@@ -91,7 +91,7 @@ describe("a direct link", () => {
   const through = (): SourceIo => ({
     ...io,
     hub: { baseUrl: `http://127.0.0.1:${server.port}`, token: "hf_canary_0123456789" },
-    rules: { hosts: ["127.0.0.1"], network: networkOf(true), timeoutMs: 5_000 },
+    rules: { hosts: ["127.0.0.1"], network: networkAllowing(true), timeoutMs: 5_000 },
   });
   const ref = (): SourceRef => ({
     kind: "provider_ref",

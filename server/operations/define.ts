@@ -3,11 +3,11 @@ import {
   type CallerKind,
   type Definition,
   type Endpoint,
+  type EndpointResult,
   endpoint,
-  type Given,
-  type Method,
+  type HttpMethod,
   type Parsed,
-  type Result,
+  type RequestContext,
 } from "@/server/api/endpoint";
 import type { Raw, Reply } from "@/server/api/transport";
 import { PathId } from "@/server/contract/common";
@@ -80,7 +80,7 @@ type Define = {
     spec: Facts<Q, B, O> & {
       run(
         ctx: Ctx,
-        request: Asked<P, Q, B> & Pick<Given, "idempotencyKey">,
+        request: Asked<P, Q, B> & Pick<RequestContext, "idempotencyKey">,
       ): Promise<z.output<O> | Reply<z.output<O>>>;
     },
   ): Operation<ParamsOf<P> & QueryOf<Q> & BodyOf<B>, z.output<O>>;
@@ -93,7 +93,7 @@ type Define = {
     path: P,
     spec: Facts<Q, B, O> & {
       /** Replaces `run`, for operations that read the HTTP request itself, or return bytes or a stream. */
-      http(ctx: Ctx, request: Asked<P, Q, B> & Given): Promise<Result<O>>;
+      http(ctx: Ctx, request: Asked<P, Q, B> & RequestContext): Promise<EndpointResult<O>>;
     },
   ): Endpoint;
 };
@@ -114,7 +114,7 @@ type Spec = Facts<z.ZodObject | undefined, z.ZodType | undefined, z.ZodType | Ra
  * implies the first error.
  */
 export function operations(tag: string, by: By) {
-  const define = (method: Method) =>
+  const define = (method: HttpMethod) =>
     ((path: `/${string}`, { errors = [], params, run, http = run, ...facts }: Spec) => {
       const names = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name ?? "");
       const ids = z.object(Object.fromEntries(names.map((name) => [name, PathId])));

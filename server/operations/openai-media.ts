@@ -1,6 +1,6 @@
-import { type Given, raw, reply } from "@/server/api/endpoint";
-import { projectOf } from "@/server/api/openai/ask";
-import { fieldsOf, toEmbeddingList, toInput } from "@/server/api/openai/embeddings";
+import { type RequestContext, raw, reply } from "@/server/api/endpoint";
+import { requestedProject } from "@/server/api/openai/ask";
+import { embeddingFields, toEmbeddingList, toInput } from "@/server/api/openai/embeddings";
 import { toEnvelope } from "@/server/api/openai/envelope";
 import { toOpenAIWire } from "@/server/api/openai/errors";
 import { type Fields, inFieldsOf } from "@/server/api/openai/fields";
@@ -13,9 +13,9 @@ import {
   toGenerationInput,
   toImagesResponse,
 } from "@/server/api/openai/images";
-import { drawing, editing, embeddings, type Kind, speech } from "@/server/api/openai/models/kinds";
+import { drawing, editing, embeddings, type ModelKind, speech } from "@/server/api/openai/models/kinds";
 import { readModel } from "@/server/api/openai/models/model";
-import { headersOf, headOf, removed } from "@/server/api/openai/result";
+import { removed, responseHead, responseHeaders } from "@/server/api/openai/result";
 import { SPEECH_FIELDS, toSpeechInput } from "@/server/api/openai/speech";
 import { OpenAIError } from "@/server/contract/openai";
 import {
@@ -76,30 +76,30 @@ export const createEmbeddings = openai.post("/v1/embeddings", {
   output: EmbeddingList,
   errors: [...REFUSALS, "PayloadUnavailable", ...FAILURES],
   async http(ctx, { body, incoming, idempotencyKey }) {
-    const wanted = await readModel(ctx, body.model, embeddings, projectOf(incoming));
+    const wanted = await readModel(ctx, body.model, embeddings, requestedProject(incoming));
     const envelope = toEnvelope(toInput(body), wanted, incoming);
-    const result = await inFieldsOf(fieldsOf(body), () =>
+    const result = await inFieldsOf(embeddingFields(body), () =>
       jobs.invoke(ctx, wanted.capability.key, envelope, { idempotencyHeader: idempotencyKey }),
     );
-    const head = headOf(result);
+    const head = responseHead(result);
     if (result.warnings.some(({ code }) => code === OUTPUT_REMOVED.code)) throw removed(head);
-    return reply(toEmbeddingList(body, result), { headers: headersOf(head) });
+    return reply(toEmbeddingList(body, result), { headers: responseHeaders(head) });
   },
 });
 
 /** Runs the only capability of a kind as a job, and returns the succeeded job with its artifacts. */
 async function make(
   ctx: Ctx,
-  kind: Kind,
+  kind: ModelKind,
   {
     model,
     input,
     fields,
     given,
-  }: { model: string | null | undefined; input: object; fields: Fields; given: Given },
+  }: { model: string | null | undefined; input: object; fields: Fields; given: RequestContext },
 ) {
   const { incoming, idempotencyKey } = given;
-  const wanted = await readModel(ctx, model ?? kind.ofAModel, kind, projectOf(incoming));
+  const wanted = await readModel(ctx, model ?? kind.ofAModel, kind, requestedProject(incoming));
   const envelope = toEnvelope(input, wanted, incoming);
   const job = await inFieldsOf(fields, () => finished(ctx, wanted.capability.key, envelope, idempotencyKey));
   return { job, files: await filesOf(ctx, job) };

@@ -1,5 +1,5 @@
-import { type Given, raw, reply, streamed } from "@/server/api/endpoint";
-import { type Ask, inWordsOf, projectOf, toInvoke } from "@/server/api/openai/ask";
+import { type RequestContext, raw, reply, streamed } from "@/server/api/endpoint";
+import { type ConversationRequest, inWordsOf, requestedProject, toInvoke } from "@/server/api/openai/ask";
 import { begun } from "@/server/api/openai/begun";
 import { chatAsk, chatFrames, toCompletion } from "@/server/api/openai/chat";
 import { toOpenAIWire } from "@/server/api/openai/errors";
@@ -10,7 +10,14 @@ import { withQueueDeadline } from "@/server/api/openai/queue-deadline";
 import { recalled } from "@/server/api/openai/recall";
 import { wholeInput } from "@/server/api/openai/references";
 import { responseFrames, responsesAsk, toResponse } from "@/server/api/openai/responses";
-import { type Head, type Heard, headersOf, headOf, heard, removed } from "@/server/api/openai/result";
+import {
+  type Head,
+  type Heard,
+  heard,
+  removed,
+  responseHead,
+  responseHeaders,
+} from "@/server/api/openai/result";
 import {
   ChatCompletion,
   ChatRequest,
@@ -32,7 +39,7 @@ const refusals = { toWire: toOpenAIWire, schema: OpenAIError };
 /** A process that stops lets these streams finish: their readers cannot reconnect. */
 const headersOfStream = (head: Head) => ({
   "content-type": "text/event-stream; charset=utf-8",
-  ...headersOf(head),
+  ...responseHeaders(head),
 });
 
 const asking = {
@@ -67,8 +74,8 @@ const asking = {
 } as const;
 
 /** Invokes the requested capability, and follows it for a stream. */
-async function invoke(ctx: Ctx, ask: Ask, { incoming, idempotencyKey }: Given) {
-  const wanted = await readModel(ctx, ask.model, conversation, projectOf(incoming));
+async function invoke(ctx: Ctx, ask: ConversationRequest, { incoming, idempotencyKey }: RequestContext) {
+  const wanted = await readModel(ctx, ask.model, conversation, requestedProject(incoming));
   const { capabilityKey, envelope, door } = toInvoke(ask, wanted, incoming);
   const result = await inWordsOf(ask.spelling, () =>
     jobs.invoke(ctx, capabilityKey, withQueueDeadline(envelope, incoming), {
@@ -76,7 +83,7 @@ async function invoke(ctx: Ctx, ask: Ask, { incoming, idempotencyKey }: Given) {
       door,
     }),
   );
-  const head = headOf(result);
+  const head = responseHead(result);
   // These responses have no field for a warning, so replaying an output that is no longer kept is refused.
   if (result.warnings.some(({ code }) => code === OUTPUT_REMOVED.code)) throw removed(head);
   return { result, head };
@@ -96,7 +103,7 @@ export const createChatCompletion = openai.post("/v1/chat/completions", {
   output: ChatCompletion,
   async http(ctx, { body, ...given }) {
     const { result, head } = await invoke(ctx, await recalled(ctx, chatAsk(body)), given);
-    if (!body.stream) return reply(toCompletion(body, result), { headers: headersOf(head) });
+    if (!body.stream) return reply(toCompletion(body, result), { headers: responseHeaders(head) });
     return streamed(chatFrames(body, head, await follow(ctx, head)), headersOfStream(head));
   },
 });
@@ -112,7 +119,7 @@ export const createResponse = openai.post("/v1/responses", {
   async http(ctx, { body, ...given }) {
     const ask = await recalled(ctx, responsesAsk(body, await wholeInput(ctx, body)));
     const { result, head } = await invoke(ctx, ask, given);
-    if (!body.stream) return reply(toResponse(body, result), { headers: headersOf(head) });
+    if (!body.stream) return reply(toResponse(body, result), { headers: responseHeaders(head) });
     return streamed(responseFrames(body, head, await follow(ctx, head)), headersOfStream(head));
   },
 });
@@ -124,7 +131,7 @@ export const listOpenAIModels = openai.get("/v1/models", {
   output: ModelList,
   http: async (ctx, { incoming }) => ({
     object: "list" as const,
-    data: await listModels(ctx, projectOf(incoming)),
+    data: await listModels(ctx, requestedProject(incoming)),
   }),
 });
 
@@ -135,5 +142,5 @@ export const getOpenAIModel = openai.get("/v1/models/{model}", {
   takesSlashes: true,
   output: Model,
   errors: ["InvalidInput"],
-  http: (ctx, { model, incoming }) => getModel(ctx, model, projectOf(incoming)),
+  http: (ctx, { model, incoming }) => getModel(ctx, model, requestedProject(incoming)),
 });

@@ -26,7 +26,7 @@ const types: pg.CustomTypesConfig = {
 };
 
 /** Opens a pool whose connections are all in UTC; `settings` are further connection options. */
-export function openPool(max: number, settings = ""): pg.Pool {
+export function openDatabasePool(max: number, settings = ""): pg.Pool {
   const pool = new pg.Pool({
     connectionString: env.DATABASE_URL,
     max,
@@ -44,10 +44,10 @@ export function openPool(max: number, settings = ""): pg.Pool {
 }
 
 function open(): Database {
-  const pool = openPool(env.DATABASE_POOL);
+  const pool = openDatabasePool(env.DATABASE_POOL);
   return {
     pool,
-    relaxedPool: openPool(RELAXED_CONNECTIONS, " -c synchronous_commit=off"),
+    relaxedPool: openDatabasePool(RELAXED_CONNECTIONS, " -c synchronous_commit=off"),
     prisma: new PrismaClient({ adapter: new PrismaPg(pool) }),
   };
 }

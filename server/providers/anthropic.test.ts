@@ -4,7 +4,7 @@ import anthropic from "./anthropic";
 import { fitsOutputFormat } from "./anthropic-ports/request";
 import type { TextCall } from "./define";
 import { answersItsFixtures, checksCredentials, tellsTheTruthAboutSubmission } from "./testing/fixtures";
-import { faultOf, ioFor, startVendor, type Vendor } from "./testing/vendor";
+import { caughtFault, ioFor, startVendor, type Vendor } from "./testing/vendor";
 
 const hello: TextCall = {
   messages: [{ role: "user", content: "Hello" }],
@@ -41,7 +41,7 @@ describe("anthropic", () => {
     [500, "api_error", "failed", "The provider failed while working on the request. (HTTP 500)"],
   ])("the error %i %s is %s", async (status, type, kind, message) => {
     vendor.answer({ status, json: { type: "error", error: { type, message: "Hello is not nice" } } });
-    const fault = await faultOf(submit(hello));
+    const fault = await caughtFault(submit(hello));
     expect([fault.kind, fault.submission, fault.message]).toEqual([kind, "attempted", message]);
   });
 
@@ -59,7 +59,7 @@ describe("anthropic", () => {
     ],
   ])("%s is refused before anything is sent", async (_case, more, model) => {
     vendor.answer({ json: {} });
-    const fault = await faultOf(submit({ ...hello, ...more }, model));
+    const fault = await caughtFault(submit({ ...hello, ...more }, model));
     expect([fault.kind, fault.submission]).toEqual(["refused", "not_attempted"]);
     expect(vendor.arrived).toEqual([]);
   });

@@ -1,12 +1,12 @@
 import { z } from "zod";
 import { pinsWith } from "./anthropic-ports/pins";
-import { explainAnthropicError, toProgress } from "./anthropic-ports/reply";
+import { explainAnthropicError, toAnthropicProgress } from "./anthropic-ports/reply";
 import { toMessagesRequest } from "./anthropic-ports/request";
 import { gatherMessage } from "./anthropic-ports/stream";
 import type { ModelFacts, ProviderAccount, ProviderIo, TextCall } from "./define";
 import { bearer, getJson, type HttpReply, postForEvents, postJson } from "./http";
 import { defineProvider } from "./provider";
-import { brokenOff } from "./text-call";
+import { endedEarly } from "./text-call";
 
 /* Anthropic: text through the Messages API. Structured outputs use `output_config.format`. */
 
@@ -25,13 +25,13 @@ async function submit(call: TextCall, io: ProviderIo) {
     onEvent: gathered.take,
     ...explained,
   });
-  return reply.body === undefined ? gatheredProgress(gathered, reply, io) : toProgress(reply, io);
+  return reply.body === undefined ? gatheredProgress(gathered, reply, io) : toAnthropicProgress(reply, io);
 }
 
 function gatheredProgress(gathered: ReturnType<typeof gatherMessage>, reply: HttpReply, io: ProviderIo) {
   const whole = gathered.whole();
-  if (!whole) throw brokenOff("Anthropic");
-  return toProgress({ ...reply, body: whole.message }, io, whole);
+  if (!whole) throw endedEarly("Anthropic");
+  return toAnthropicProgress({ ...reply, body: whole.message }, io, whole);
 }
 
 async function stream(call: TextCall, io: ProviderIo, onText: (text: string) => void) {
@@ -44,7 +44,7 @@ async function stream(call: TextCall, io: ProviderIo, onText: (text: string) => 
     ...explained,
   });
   if (reply.body === undefined) return gatheredProgress(gathered, reply, io);
-  const progress = toProgress(reply, io);
+  const progress = toAnthropicProgress(reply, io);
   if (progress.result.text !== "") onText(progress.result.text);
   return progress;
 }

@@ -6,7 +6,7 @@ import anthropic from "./anthropic";
 import { fitsOutputFormat } from "./anthropic-ports/request";
 import type { TextCall } from "./define";
 import { ioFor } from "./testing/vendor";
-import { type Comparison, secondTurn, sendsWhatItsClientSends } from "./testing/wire";
+import { secondTurn, sendsWhatItsClientSends, type WireComparison } from "./testing/wire";
 
 const SECRET = "sk-ant-wire-1";
 const model = "claude-opus-5-5";
@@ -72,7 +72,7 @@ const looped = {
 };
 const data = "iVBORw0KGgo=";
 
-const cases: Comparison[] = [
+const cases: WireComparison[] = [
   {
     title: "text with a system prompt",
     answer,

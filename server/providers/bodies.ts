@@ -1,5 +1,5 @@
 import { redactJson } from "@/server/platform/crypto/redact-secrets";
-import type { Answer } from "@/server/platform/http";
+import type { HttpAnswer } from "@/server/platform/http";
 import { parseForeignJson } from "@/server/platform/text/json-text";
 import { type ProviderAccount, ProviderFault } from "./define";
 import { ReportedError } from "./ends";
@@ -14,7 +14,7 @@ const MAX_ERROR_BYTES = 64 * 1024;
 /** The part of `ProviderIo` that an HTTP call needs. */
 export type HttpIo = ProviderAccount;
 
-export type HttpReply = Answer & {
+export type HttpReply = HttpAnswer & {
   /**
    * The parsed JSON body with credentials redacted; validate it with a schema before use. Undefined if the answer was
    * events.
@@ -39,7 +39,7 @@ export const isSuccess = (status: number) => status >= 200 && status < 300;
  * Collects the body of one answer. The first characters of a success decide between events and JSON; the media type
  * decides only if they match neither.
  */
-export function collect(io: HttpIo, { limit, explain, onEvent }: Reading) {
+export function collectBody(io: HttpIo, { limit, explain, onEvent }: Reading) {
   const chunks: Buffer[] = [];
   const sniff = formSniffer();
   let received = 0;
@@ -50,14 +50,14 @@ export function collect(io: HttpIo, { limit, explain, onEvent }: Reading) {
    */
   const so: { verdict: ProviderFault | null; isCorrupt: boolean } = { verdict: null, isCorrupt: false };
 
-  const decide = (chunk: Buffer, answer: Answer) => {
+  const decide = (chunk: Buffer, answer: HttpAnswer) => {
     const form = sniff(chunk);
     if (form === null) return;
     isUndecided = false;
     if (form === "events" || (form === "other" && isEventStream(answer))) readEvents = eventsOf(answer);
   };
 
-  const eventsOf = (answer: Answer) => {
+  const eventsOf = (answer: HttpAnswer) => {
     let last = "";
     const read = eventReader((event) => {
       last = redactJson(event.data, io.credentials);
@@ -87,7 +87,7 @@ export function collect(io: HttpIo, { limit, explain, onEvent }: Reading) {
   return {
     so,
     reader: {
-      onChunk(chunk: Buffer, answer: Answer) {
+      onChunk(chunk: Buffer, answer: HttpAnswer) {
         received += chunk.byteLength;
         if (!isSuccess(answer.status)) {
           if (received > MAX_ERROR_BYTES) return "stop" as const;
@@ -108,7 +108,7 @@ export function collect(io: HttpIo, { limit, explain, onEvent }: Reading) {
       },
     },
     /** The body of a successful answer; undefined if it was events. Throws for a body that cannot be read. */
-    body(answer: Answer, read: "json" | "bytes"): Body {
+    body(answer: HttpAnswer, read: "json" | "bytes"): Body {
       // A stream is judged by its own end.
       if (readEvents) return { body: undefined };
       if (so.isCorrupt) throw notJson(answer, io);
@@ -116,32 +116,32 @@ export function collect(io: HttpIo, { limit, explain, onEvent }: Reading) {
       return bodyOf(answer, chunks, read, io);
     },
     /** The body of an error: its JSON, or else its text. */
-    errorBody(answer: Answer): unknown {
+    errorBody(answer: HttpAnswer): unknown {
       if (so.isCorrupt || isEncoded(answer)) return undefined;
       const text = Buffer.concat(chunks).toString("utf8");
       // Text that begins like JSON but does not parse was truncated.
-      return parseJson(chunks, io).json ?? (/^\s*[{[]/.test(text) ? undefined : text);
+      return parseRedacted(chunks, io).json ?? (/^\s*[{[]/.test(text) ? undefined : text);
     },
   };
 }
 
-const isEventStream = ({ header }: Answer) => /^text\/event-stream\b/i.test(header("content-type") ?? "");
+const isEventStream = ({ header }: HttpAnswer) => /^text\/event-stream\b/i.test(header("content-type") ?? "");
 
-function bodyOf(answer: Answer, chunks: Buffer[], read: "json" | "bytes", io: HttpIo): Body {
+function bodyOf(answer: HttpAnswer, chunks: Buffer[], read: "json" | "bytes", io: HttpIo): Body {
   if (read === "bytes" && !isEncoded(answer)) return { body: Buffer.concat(chunks) };
-  const { json, hadCredential } = isEncoded(answer) ? {} : parseJson(chunks, io);
+  const { json, hadCredential } = isEncoded(answer) ? {} : parseRedacted(chunks, io);
   if (json === undefined) throw notJson(answer, io);
   return { body: json, hadCredential };
 }
 
-const tooLarge = ({ status }: Answer, limit: number) =>
+const tooLarge = ({ status }: HttpAnswer, limit: number) =>
   new ProviderFault("failed", "attempted", `The provider's answer is larger than ${limit} bytes.`, {
     status,
     concerns: "request",
   });
 
 /** The body is not JSON, or its content coding is unknown or wrong. */
-const notJson = ({ status, header }: Answer, io: HttpIo) =>
+const notJson = ({ status, header }: HttpAnswer, io: HttpIo) =>
   new ProviderFault("failed", "attempted", "The provider's answer is not JSON.", {
     status,
     ...requestId(header, io),
@@ -149,7 +149,7 @@ const notJson = ({ status, header }: Answer, io: HttpIo) =>
   });
 
 /** A known content coding was decoded before. */
-function isEncoded({ header }: Answer): boolean {
+function isEncoded({ header }: HttpAnswer): boolean {
   const coding = header("content-encoding");
   return coding !== null && coding !== "" && coding !== "identity";
 }
@@ -175,7 +175,7 @@ function toJson(text: string): unknown {
  * Parses an answer's JSON with credentials redacted. Returns nothing if it does not parse; the parser's error is
  * dropped because it quotes the text.
  */
-export function parseJson(chunks: Buffer[], io: HttpIo): { json?: unknown; hadCredential?: boolean } {
+export function parseRedacted(chunks: Buffer[], io: HttpIo): { json?: unknown; hadCredential?: boolean } {
   const bytes = chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks);
   try {
     const text = bytes.toString("utf8");

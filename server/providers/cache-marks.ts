@@ -1,12 +1,12 @@
 import type { Json } from "@/server/platform/durable/step";
 import { isObject } from "@/server/platform/text/json";
 import {
-  type CacheMark,
   type CacheTtl,
   type ModelFacts,
+  messageText,
+  type PromptCacheMark,
   type TextCall,
   type TextMessage,
-  textOf,
 } from "./define";
 
 /* The caller's marks for a vendor's prompt cache: which models receive them, and where they are. */
@@ -47,11 +47,11 @@ export const toCacheControl = ({ ttl }: { ttl?: CacheTtl }) => ({
  */
 export function cacheEnds(message: TextMessage): { end: number; ttl?: CacheTtl }[] {
   const { content, cache = [] } = message;
-  const text = textOf(message);
-  const endOf = ({ part, end }: CacheMark) =>
+  const text = messageText(message);
+  const endOf = ({ part, end }: PromptCacheMark) =>
     part === undefined || typeof content === "string"
       ? Math.min(end ?? text.length, text.length)
-      : textOf({ role: "user", content: content.slice(0, part + 1) }).length;
+      : messageText({ role: "user", content: content.slice(0, part + 1) }).length;
   return cache
     .map((mark) => ({ end: endOf(mark), ...(mark.ttl ? { ttl: mark.ttl } : {}) }))
     .sort((one, other) => one.end - other.end);

@@ -24,7 +24,7 @@ export type CacheTtl = "5m" | "1h";
  * Marks where the cached part of the prompt ends: after a message, after one of its parts, or after `end` characters of
  * its text. Only models whose price includes cache writes receive marks (`writesCache`).
  */
-export type CacheMark = { part?: number; end?: number; ttl?: CacheTtl };
+export type PromptCacheMark = { part?: number; end?: number; ttl?: CacheTtl };
 /** Members that only the server that made them understands, under that server's names. */
 export type Opaque = Record<string, Json>;
 
@@ -32,7 +32,7 @@ export type Opaque = Record<string, Json>;
 export type ToolCall = { id: string; name: string; arguments: string; opaque?: Opaque | undefined };
 
 export type TextMessage = {
-  cache?: CacheMark[];
+  cache?: PromptCacheMark[];
 } /** `name` is the message's author, for interfaces that have a field for it. */ & (
   | { role: "system" | "user"; content: string | ContentPart[]; name?: string }
   | ({ role: "assistant"; content: string | ContentPart[]; toolCalls?: ToolCall[] } & Brought)
@@ -41,7 +41,7 @@ export type TextMessage = {
 );
 
 /** Opaque members of an earlier answer. They reach only the server that made them. */
-export type Brought = {
+type Brought = {
   opaque?: Opaque;
   /** Id and index of the message, until its members are known to come from the server that is called. */
   id?: string;
@@ -49,7 +49,7 @@ export type Brought = {
 };
 
 /** The text of a message, without its pictures and tool calls. */
-export function textOf({ content }: TextMessage): string {
+export function messageText({ content }: TextMessage): string {
   if (typeof content === "string") return content;
   return content.map((part) => (part.type === "text" ? part.text : "")).join("\n");
 }
@@ -81,7 +81,7 @@ export type TextSettings = {
 export type TextSetting = Exclude<keyof TextSettings, "members">;
 
 /** Is a member of this name listed? A listed name can end in `*`; `*` alone matches any. */
-export const isListed = (name: string, listed: readonly string[]): boolean =>
+export const isNameListed = (name: string, listed: readonly string[]): boolean =>
   listed.some((each) => (each.endsWith("*") ? name.startsWith(each.slice(0, -1)) : each === name));
 
 /** A call of the text port. Absent fields stay absent on the wire; no defaults are added. */

@@ -70,7 +70,7 @@ type Tokens = {
  * Output tokens including reasoning. A server that reports more reasoning than output counts it separately; any excess
  * of the total over the parts is output too. Undefined if unknown.
  */
-export function outputOf({ input, output, reasoning, total }: Tokens): number | undefined {
+export function outputTokens({ input, output, reasoning, total }: Tokens): number | undefined {
   const isReported = (output ?? null) !== null;
   if (!isReported) return isCount(total) && isCount(input) && total >= input ? total - input : undefined;
   if (!isCount(output)) return undefined;

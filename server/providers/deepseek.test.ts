@@ -4,7 +4,7 @@ import deepseek from "./deepseek";
 import type { TextCall } from "./define";
 import { hello } from "./testing/calls";
 import { answersItsFixtures, checksCredentials, tellsTheTruthAboutSubmission } from "./testing/fixtures";
-import { faultOf, ioFor, startVendor, type Vendor } from "./testing/vendor";
+import { caughtFault, ioFor, startVendor, type Vendor } from "./testing/vendor";
 
 answersItsFixtures(deepseek, join(import.meta.dirname, "deepseek.fixtures"), {
   headers: { "content-type": "application/json" },
@@ -31,7 +31,7 @@ describe("deepseek", () => {
     [503, "capacity", "DeepSeek is overloaded. (HTTP 503)"],
   ])("the status %i is %s", async (status, kind, message) => {
     vendor.answer({ status, json: { error: { message: "Hello?", type: "unknown_error" } } });
-    const fault = await faultOf(submit(hello));
+    const fault = await caughtFault(submit(hello));
     expect([fault.kind, fault.submission, fault.message]).toEqual([kind, "attempted", message]);
   });
 
@@ -42,7 +42,7 @@ describe("deepseek", () => {
     ["a picture", { messages: [{ role: "user", content: [picture] }] }],
   ])("%s is refused before anything is sent", async (_case, more) => {
     vendor.answer({ json: {} });
-    const fault = await faultOf(submit({ ...hello, ...more }));
+    const fault = await caughtFault(submit({ ...hello, ...more }));
     expect([fault.kind, fault.submission]).toEqual(["refused", "not_attempted"]);
     expect(vendor.arrived).toEqual([]);
   });

@@ -1,13 +1,13 @@
 import { z } from "zod";
 import { pinChat } from "./chat-ports/pin";
-import { chatCompletions, headersOf } from "./chat-ports/text";
+import { chatCompletions, chatHeaders } from "./chat-ports/text";
 import {
   type ModelFacts,
+  messageText,
   type ProviderAccount,
   refuseCall,
   type TextCall,
   type TextMessage,
-  textOf,
 } from "./define";
 import { bearer, type Explanation, getJson } from "./http";
 import { pinResponses } from "./openai-ports/pins";
@@ -45,7 +45,7 @@ function adapt(
     refuseCall(`The model does not support ${tuned} while it reasons. Leave one of them out.`);
   // The vendor requires the word JSON in the request; otherwise its model may write blanks up to the limit.
   const asksForJson =
-    responseFormat.type !== "json_object" || call.messages.some((each) => /json/i.test(textOf(each)));
+    responseFormat.type !== "json_object" || call.messages.some((each) => /json/i.test(messageText(each)));
   const instruction = asksForJson ? [] : [{ role: "system", content: IN_JSON }];
   return {
     ...sent,
@@ -117,7 +117,7 @@ export default defineProvider({
   pins: {
     "chat-completions": pinChat({
       explain,
-      headers: headersOf,
+      headers: chatHeaders,
       role: "system",
       sampling: {
         temperature: "temperature",
@@ -133,7 +133,7 @@ export default defineProvider({
     // The vendor stores no answers of this interface, and has no field to request that.
     responses: pinResponses({
       vendor: "DeepSeek",
-      headers: headersOf,
+      headers: chatHeaders,
       explain,
       sampling: {
         temperature: "temperature",

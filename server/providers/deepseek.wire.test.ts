@@ -2,7 +2,7 @@ import OpenAI from "openai";
 import deepseek from "./deepseek";
 import type { TextCall } from "./define";
 import { ioFor } from "./testing/vendor";
-import { type Comparison, secondChatTurn, secondTurn, sendsWhatItsClientSends } from "./testing/wire";
+import { secondChatTurn, secondTurn, sendsWhatItsClientSends, type WireComparison } from "./testing/wire";
 
 /* The vendor publishes no client; its documentation recommends OpenAI's with another base URL. */
 
@@ -42,7 +42,7 @@ const looped = {
   ...{ thinking: { type: "disabled" } },
 };
 
-const cases: Comparison[] = [
+const cases: WireComparison[] = [
   {
     title: "text with a system message",
     answer,

@@ -285,7 +285,7 @@ export type PortAdapter<P extends PortName> = {
 /** A kind of text work that a model is made for; a model can have several. */
 export type TextGrade = "fast" | "reasoning" | "frontier" | "longform";
 
-export type AudioFacts = {
+type AudioFacts = {
   /** The complete list of voices by name; absent if voices are ids of the vendor. */
   voices?: string[];
   /** Voice settings that the model supports. */
@@ -338,7 +338,7 @@ export type ModelFacts = {
   };
   /** Settings that a text model accepts; any other is refused before quoting. */
   takes?: TextSetting[];
-  /** Request members that customers' text servers receive unchanged (`isListed`). */
+  /** Request members that customers' text servers receive unchanged (`isNameListed`). */
   members?: string[];
   grades?: TextGrade[];
   /** Families of base models whose LoRA weights fit; for models with `supports.adapters`. */
@@ -377,7 +377,7 @@ export type ModelFacts = {
     sizes?: { width: number; height: number }[];
   };
   /** The highest content rating of this model; absent means its provider's. */
-  maturity?: MaturityRating;
+  maturity?: ContentRating;
   /** Used only if requested by name (preferredModel, providerPin, pin). */
   onlyByName?: boolean;
 };
@@ -391,4 +391,4 @@ export function takesDimensions(asked: number | undefined, { embedding }: ModelF
 
 /** Ratings of mature content, as for films, in ascending order. */
 export const RATINGS = ["G", "PG", "PG13", "R", "NC17"] as const;
-export type MaturityRating = (typeof RATINGS)[number];
+export type ContentRating = (typeof RATINGS)[number];

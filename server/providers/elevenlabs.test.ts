@@ -8,7 +8,7 @@ import {
   keyInHeader,
   tellsTheTruthAboutSubmission,
 } from "./testing/fixtures";
-import { faultOf, ioFor, type Script, startVendor, type Vendor } from "./testing/vendor";
+import { caughtFault, ioFor, type Script, startVendor, type Vendor } from "./testing/vendor";
 
 const signing = keyInHeader("xi-api-key");
 const said: SpeechCall = {
@@ -116,7 +116,7 @@ describe("elevenlabs", () => {
     ],
   ])("HTTP %d with %j is %s", async (status, json, kind, message) => {
     vendor.answer({ status, json });
-    const fault = await faultOf(submit({}));
+    const fault = await caughtFault(submit({}));
     expect([fault.kind, fault.submission, fault.message]).toEqual([kind, "attempted", message]);
   });
 });

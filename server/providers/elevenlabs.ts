@@ -1,8 +1,8 @@
 import { z } from "zod";
-import { explain, headers } from "./elevenlabs-ports/common";
-import { music, musicModels } from "./elevenlabs-ports/music";
-import { sound, soundModels } from "./elevenlabs-ports/sound";
-import { speech, speechModels } from "./elevenlabs-ports/speech";
+import { elevenLabsHeaders, explainElevenLabsError } from "./elevenlabs-ports/common";
+import { elevenLabsMusic, musicModels } from "./elevenlabs-ports/music";
+import { elevenLabsSound, soundModels } from "./elevenlabs-ports/sound";
+import { elevenLabsSpeech, elevenLabsSpeechModels } from "./elevenlabs-ports/speech";
 import { getJson } from "./http";
 import { defineProvider } from "./provider";
 
@@ -18,11 +18,14 @@ export default defineProvider({
   credentials: z.object({ apiKey: z.string().min(1).describe("An ElevenLabs API key.") }),
   environment: { credentials: { apiKey: "ELEVENLABS_API_KEY" }, baseUrl: "ELEVENLABS_BASE_URL" },
   defaultBaseUrl: "https://api.elevenlabs.io",
-  models: [...speechModels, ...musicModels, ...soundModels],
-  speech,
-  music,
-  sound,
+  models: [...elevenLabsSpeechModels, ...musicModels, ...soundModels],
+  speech: elevenLabsSpeech,
+  music: elevenLabsMusic,
+  sound: elevenLabsSound,
   check: async (account) => {
-    await getJson(account, "/v1/user", { headers: headers(account), explain });
+    await getJson(account, "/v1/user", {
+      headers: elevenLabsHeaders(account),
+      explain: explainElevenLabsError,
+    });
   },
 });

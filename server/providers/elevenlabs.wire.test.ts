@@ -1,7 +1,7 @@
 import { ElevenLabsClient } from "@elevenlabs/elevenlabs-js";
 import elevenlabs from "./elevenlabs";
 import { ioFor } from "./testing/vendor";
-import { type Comparison, sendsWhatItsClientSends } from "./testing/wire";
+import { sendsWhatItsClientSends, type WireComparison } from "./testing/wire";
 
 const SECRET = "xi-wire-1";
 const clientAt = (baseUrl: string) => new ElevenLabsClient({ apiKey: SECRET, baseUrl, maxRetries: 0 });
@@ -10,7 +10,7 @@ const io = (port: "speech" | "music" | "sound", model: string, baseUrl: string) 
 const answer = { bytes: Buffer.from("OggS"), headers: { "content-type": "audio/ogg" } };
 const voiceId = "21m00Tcm4TlvDq8ikWAM";
 
-const cases: Comparison[] = [
+const cases: WireComparison[] = [
   {
     title: "speech",
     answer,

@@ -80,12 +80,12 @@ export function embeddings(options: {
 
 /** The usage of a progress. Without a report, it is estimated from the input. */
 export function usedFor(inputTokens: number | null | undefined): Pick<Done, "usage" | "delivered"> {
-  const usage = usageOf(inputTokens);
+  const usage = embeddingUsage(inputTokens);
   return usage ? { usage } : { usage, delivered: NOTHING_WRITTEN };
 }
 
 /** Usage of an embedding: only input counts. A reported 0 counts as no report, because texts are never empty. */
-export function usageOf(inputTokens: number | null | undefined) {
+export function embeddingUsage(inputTokens: number | null | undefined) {
   const known = figures({ inputTokens });
   return known.inputTokens ? { ...known, outputTokens: 0 } : null;
 }

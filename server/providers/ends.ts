@@ -11,7 +11,7 @@ import type { SaidError } from "./faults";
 export type FinishReason = TextChoice["finishReason"];
 
 /** How an answer ended. `unknownFinish` is the server's own reason if it is unknown. */
-export type Finish = Pick<TextChoice, "finishReason" | "unknownFinish">;
+type Finish = Pick<TextChoice, "finishReason" | "unknownFinish">;
 
 /** The facts about an answer's end. */
 type SaidEnd = {
@@ -166,7 +166,7 @@ function isBare({ code, status, success, message, msg, type, object, ...others }
 }
 
 /** The error that a whole body is, such as JSON in place of a file. */
-export const errorOf = (body: unknown): SaidError => errorIn(body) ?? said(body, body);
+export const bodyError = (body: unknown): SaidError => errorIn(body) ?? said(body, body);
 
 /** Is this a real error? Servers write `error: null`, `""`, `false` or `{}` into good answers. */
 const isSaid = (error: unknown): boolean =>

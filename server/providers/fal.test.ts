@@ -5,7 +5,7 @@ import type { ImageCall, PortName, VideoCall } from "./define";
 import fal from "./fal";
 import { cube as oneCube, picture, sea } from "./testing/calls";
 import { answersItsFixtures, keyInHeader, tellsTheTruthAboutSubmission } from "./testing/fixtures";
-import { everythingOf, faultOf, ioFor, startVendor, type Vendor } from "./testing/vendor";
+import { caughtFault, everythingOf, ioFor, startVendor, type Vendor } from "./testing/vendor";
 
 const KEY = "fal-canary-0a9b8c7d6e5f4a3b";
 const ID = "764cabcf-b745-4b3e-ae38-1200304cf45b";
@@ -115,7 +115,7 @@ describe("fal's queue", () => {
     });
     expect(files.arrived.map(({ path }) => path)).toEqual(["/fit.png"]);
     vendor.answer(complete, { json: { images, has_nsfw_concepts: [true, true] } });
-    const fault = await faultOf(ask.image(handle, io()));
+    const fault = await caughtFault(ask.image(handle, io()));
     expect([fault.kind, fault.submission, fault.details.usage]).toEqual([
       "refused",
       "attempted",
@@ -126,7 +126,7 @@ describe("fal's queue", () => {
   test("a prompt against the policy is refused and costs nothing", async () => {
     const detail = [{ loc: ["body", "prompt"], msg: KEY, type: "content_policy_violation" }];
     vendor.answer(complete, { status: 422, json: { detail } });
-    const fault = await faultOf(
+    const fault = await caughtFault(
       ask.video({ id: ID, path: "fal-ai/veo3/fast" }, io("fal-ai/veo3/fast", "video")),
     );
     expect([fault.kind, fault.details.usage]).toEqual(["refused", { durationMs: 0 }]);
@@ -143,7 +143,7 @@ describe("fal's queue", () => {
     ["a state that is new", [{ json: { status: "DREAMING" } }], "failed"],
   ])("%s reports no cost", async (_case, scripts, kind) => {
     vendor.answer(...scripts);
-    const fault = await faultOf(ask.image(handle, io()));
+    const fault = await caughtFault(ask.image(handle, io()));
     expect([fault.kind, fault.submission, fault.details.usage]).toEqual([kind, "attempted", undefined]);
     expect(everythingOf(fault)).not.toContain(KEY);
   });
@@ -151,7 +151,7 @@ describe("fal's queue", () => {
   test("a file that is temporarily unavailable is fetched again later", async () => {
     files.answer({ status: 503, json: {} });
     vendor.answer(complete, { json: { images: [{ url: `${files.url}/1.png` }] } });
-    expect((await faultOf(ask.image(handle, io()))).kind).toBe("lost");
+    expect((await caughtFault(ask.image(handle, io()))).kind).toBe("lost");
   });
 
   test.each<Json>([{ id: "../../other", path: "fal-ai/flux/dev" }, { id: ID, path: "../x" }, { id: ID }])(
@@ -173,7 +173,7 @@ describe("unsupported options", () => {
     ["LoRA weights", { adapters: [{ url: "https://example.com/a", weight: 1 }] }, "fal-ai/flux/dev"],
   ])("%s is refused before anything is sent", async (_case, more, model) => {
     vendor.answer({ json: {} });
-    const fault = await faultOf((async () => image.submit({ ...cube, ...more }, io(model)))());
+    const fault = await caughtFault((async () => image.submit({ ...cube, ...more }, io(model)))());
     expect([fault.kind, fault.submission, vendor.arrived.length]).toEqual(["refused", "not_attempted", 0]);
   });
 
@@ -182,7 +182,7 @@ describe("unsupported options", () => {
     ["references and six seconds", { referenceImages: [picture], durationSeconds: 6 }, "fal-ai/veo3.1"],
   ])("a video with %s is refused before anything is sent", async (_case, more, model) => {
     vendor.answer({ json: {} });
-    const fault = await faultOf((async () => video.submit({ ...sea, ...more }, io(model, "video")))());
+    const fault = await caughtFault((async () => video.submit({ ...sea, ...more }, io(model, "video")))());
     expect([fault.kind, fault.submission, vendor.arrived.length]).toEqual(["refused", "not_attempted", 0]);
   });
 });
@@ -196,7 +196,7 @@ describe("the account check", () => {
 
   test("a wrong key is refused", async () => {
     vendor.answer({ status: 401, json: { detail: KEY } });
-    const fault = await faultOf(fal.check?.(io()) ?? Promise.resolve());
+    const fault = await caughtFault(fal.check?.(io()) ?? Promise.resolve());
     expect([fault.kind, fault.message]).toEqual(["refused", "fal does not accept the API key. (HTTP 401)"]);
   });
 });

@@ -8,7 +8,7 @@ import { type ResponsesServer, startResponsesServer } from "@/testing/responses-
 import type { ProviderFault } from "./define";
 import openai from "./openai";
 import { sendPin } from "./pins";
-import { everythingOf, faultOf, ioFor, pinApi } from "./testing/vendor";
+import { caughtFault, everythingOf, ioFor, pinApi } from "./testing/vendor";
 
 /* Submits to a Responses server that fails in every known way, and checks that each report is exact. */
 
@@ -144,7 +144,7 @@ test.each(Object.entries(EXPECTED) as [ScriptName, Kind][])(
     if (expected === "answered") {
       expect(await sending).toMatchObject({ providerRequestId: "resp_0a1b2c", status: 200 });
     } else {
-      const fault = await faultOf(sending);
+      const fault = await caughtFault(sending);
       expect(`${fault.kind}/${fault.submission}`).toBe(expected);
       expect(everythingOf(fault)).not.toContain(SECRET.slice(0, 12));
     }
@@ -162,7 +162,7 @@ test("a refused connection and a server without TLS are not attempted", async ()
   const plain = (await server.open("no TLS", SCRIPTS["speaks no HTTP"])).replace("http:", "https:");
   for (const url of ["http://127.0.0.1:1", plain]) {
     const io = ioFor(openai, "gpt-5.6-luna", "text", { baseUrl: url, credentials: { apiKey: SECRET } });
-    const fault = await faultOf(sendPin(api, Buffer.from("{}"), io));
+    const fault = await caughtFault(sendPin(api, Buffer.from("{}"), io));
     expect(`${fault.kind}/${fault.submission}`).toBe("unreachable/not_attempted");
   }
   expect(server.arrived("no TLS")).toEqual([]);

@@ -1,5 +1,5 @@
 import { tells } from "@/server/platform/crypto/redact-secrets";
-import { type Answer, codeOf, PRIVATE_ADDRESS, whyUnreachable } from "@/server/platform/http";
+import { codeOf, type HttpAnswer, PRIVATE_ADDRESS, whyUnreachable } from "@/server/platform/http";
 import { type Delivered, type FaultKind, ProviderFault, type ProviderIo, type Usage } from "./define";
 import { asksToWait, retryAfter } from "./retry-after";
 import { vendorWords } from "./vendor-words";
@@ -8,12 +8,12 @@ import { vendorWords } from "./vendor-words";
 
 /** Tells the operator how to allow a refused private address. */
 export const ALLOW = "For a server on your own network, set ALLOW_PRIVATE_ADDRESSES=1.";
-export const PRIVATE_REFUSED = `The provider's address is private, and private addresses are not allowed. ${ALLOW}`;
+export const PRIVATE_PROVIDER_REFUSED = `The provider's address is private, and private addresses are not allowed. ${ALLOW}`;
 
 /** A provider's explanation of a vendor's error. Its text must be the provider's own, never the vendor's. */
 export type Explanation = { kind?: FaultKind; message?: string };
 export type Explain = (answer: { status: number; body: unknown }) => Explanation | undefined;
-type Header = Answer["header"];
+type Header = HttpAnswer["header"];
 type Io = Pick<ProviderIo, "credentials">;
 
 /**
@@ -32,7 +32,7 @@ export function requestId(header: Header, io: Io): { providerRequestId?: string 
 }
 
 /** An answer that violates its interface. The cause must not quote the vendor. */
-export const unreadable = ({ status, header }: Answer, io: Io, why: Error): ProviderFault =>
+export const unreadable = ({ status, header }: HttpAnswer, io: Io, why: Error): ProviderFault =>
   new ProviderFault("failed", "attempted", "The provider's answer does not match its documented format.", {
     status,
     ...requestId(header, io),
@@ -57,7 +57,7 @@ export const unreachable = (error: unknown): ProviderFault =>
   new ProviderFault(
     "unreachable",
     "not_attempted",
-    codeOf(error) === PRIVATE_ADDRESS ? PRIVATE_REFUSED : whyUnreachable(error, "provider"),
+    codeOf(error) === PRIVATE_ADDRESS ? PRIVATE_PROVIDER_REFUSED : whyUnreachable(error, "provider"),
     { cause: bareError(error) },
   );
 
@@ -116,7 +116,7 @@ const SPENT = "The provider's account has no credit left, or too little for this
 
 /** The fault of an error status. `body` is its JSON or its text; `explain` can interpret it. */
 export function faultOfAnswer(
-  { status, header }: Answer,
+  { status, header }: HttpAnswer,
   body: unknown,
   io: Io,
   explain?: Explain,
@@ -182,7 +182,7 @@ const STATUS_OF_WORD: Record<string, number> = {
  */
 export function faultOfSaid(
   said: SaidError,
-  { header }: Answer,
+  { header }: HttpAnswer,
   io: Io,
   {
     explain,

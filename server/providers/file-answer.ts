@@ -1,5 +1,5 @@
 import { ProviderFault } from "./define";
-import { errorOf } from "./ends";
+import { bodyError } from "./ends";
 import { type Explain, faultOfSaid } from "./faults";
 import { type FileReply, type HttpIo, jsonOf } from "./http";
 
@@ -14,7 +14,7 @@ export function requireFile(
 ): FileReply {
   const head = Buffer.from(reply.bytes.subarray(0, 64)).toString("latin1").trimStart();
   const json = /^[{["]/.test(head) ? jsonOf(reply, io) : undefined;
-  if (json !== undefined) throw faultOfSaid(errorOf(json), reply, io, { explain });
+  if (json !== undefined) throw faultOfSaid(bodyError(json), reply, io, { explain });
   if (/^(application\/json|text\/)/.test(reply.mediaType) && /^[\t\n\r\x20-\x7e]+$/.test(head))
     throw new ProviderFault("failed", "attempted", `${vendor} returned no file.`, { status: reply.status });
   return reply;

@@ -1,7 +1,7 @@
 import { gzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { getFile } from "./get-file";
-import { faultOf, type Script, startVendor, type Vendor } from "./testing/vendor";
+import { caughtFault, type Script, startVendor, type Vendor } from "./testing/vendor";
 
 let vendor: Vendor;
 let elsewhere: Vendor;
@@ -18,7 +18,7 @@ const io = (allowPrivateAddresses = true, signal = new AbortController().signal)
 const to = (location: string, status = 302): Script => ({ status, headers: { location }, text: "" });
 const fetchFile = (path = "/file") => getFile(vendor.url + path, io());
 const outcomeOf = async (call: Promise<unknown>) => {
-  const { kind, submission } = await faultOf(call);
+  const { kind, submission } = await caughtFault(call);
   return `${kind}/${submission}`;
 };
 
@@ -139,7 +139,7 @@ describe("failed downloads", () => {
   test("our own signal is reported as aborted", async () => {
     vendor.answer("silent");
     const stop = new AbortController();
-    const call = faultOf(getFile(`${vendor.url}/a`, io(true, stop.signal)));
+    const call = caughtFault(getFile(`${vendor.url}/a`, io(true, stop.signal)));
     await expect.poll(() => vendor.arrived.length).toBe(1);
     stop.abort();
     const fault = await call;

@@ -1,6 +1,6 @@
 import { refusalOfAddress } from "@/server/platform/http";
 import { ProviderFault } from "./define";
-import { call, type FileReply, type HttpIo, type HttpOptions, type HttpReply, toFile } from "./http";
+import { call, type FileReply, type HttpIo, type HttpOptions, type HttpReply, toFileReply } from "./http";
 
 const MAX_REDIRECTS = 3;
 
@@ -36,7 +36,7 @@ export async function getFile(
       throw cause instanceof ProviderFault ? asFileFault(cause) : cause;
     }
     const location = reply.header("location");
-    if ((reply.status >= 200 && reply.status < 300) || !location) return toFile(reply);
+    if ((reply.status >= 200 && reply.status < 300) || !location) return toFileReply(reply);
     next = URL.canParse(location, url) ? new URL(location, url).href : "";
   }
   throw new ProviderFault("failed", "attempted", "The address of the provider's file is not allowed.");

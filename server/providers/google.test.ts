@@ -9,7 +9,7 @@ import {
   keyInHeader,
   tellsTheTruthAboutSubmission,
 } from "./testing/fixtures";
-import { faultOf, ioFor, type Script, startVendor, type Vendor } from "./testing/vendor";
+import { caughtFault, ioFor, type Script, startVendor, type Vendor } from "./testing/vendor";
 
 const signing = keyInHeader("x-goog-api-key");
 
@@ -56,7 +56,7 @@ describe("google", () => {
     [500, "INTERNAL", [], "failed", "The provider failed while working on the request. (HTTP 500)"],
   ])("the error %i %s %j is %s", async (status, word, details, kind, message) => {
     vendor.answer({ status, json: { error: { code: status, message: "Hello?", status: word, details } } });
-    const fault = await faultOf(submit(hello));
+    const fault = await caughtFault(submit(hello));
     expect([fault.kind, fault.submission, fault.message]).toEqual([kind, "attempted", message]);
   });
 
@@ -65,7 +65,7 @@ describe("google", () => {
     ["a tool of the vendor's own", { tools: [{ googleSearch: {} }] }],
   ])("%s is refused before anything is sent", async (_case, more) => {
     vendor.answer({ json: {} });
-    const fault = await faultOf(submit({ ...hello, ...more }));
+    const fault = await caughtFault(submit({ ...hello, ...more }));
     expect([fault.kind, fault.submission]).toEqual(["refused", "not_attempted"]);
     expect(vendor.arrived).toEqual([]);
   });
@@ -108,7 +108,7 @@ describe("google", () => {
     ["words alone", { candidates: [{ content: { parts: [{ text: "No." }] } }], usageMetadata }, "failed"],
   ])("%s is reported without a picture, with its usage", async (_case, json, kind) => {
     vendor.answer({ json });
-    const fault = await faultOf(draw(cube));
+    const fault = await caughtFault(draw(cube));
     expect([fault.kind, fault.submission, fault.details.usage]).toEqual([
       kind,
       "attempted",
@@ -118,7 +118,7 @@ describe("google", () => {
 
   test("a size that the vendor does not draw is refused before anything is sent", async () => {
     vendor.answer({ json: {} });
-    const fault = await faultOf(draw({ ...cube, width: 1000 }));
+    const fault = await caughtFault(draw({ ...cube, width: 1000 }));
     expect([fault.kind, fault.submission]).toEqual(["refused", "not_attempted"]);
     expect(vendor.arrived).toEqual([]);
   });

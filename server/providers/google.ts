@@ -1,10 +1,10 @@
 import { z } from "zod";
 import type { ModelFacts, ProviderAccount } from "./define";
-import { explainGoogleError, headers } from "./google-ports/common";
-import { embedding, embeddingModels } from "./google-ports/embedding";
-import { image, imageModels } from "./google-ports/image";
-import { pins } from "./google-ports/pins";
-import { text } from "./google-ports/text";
+import { explainGoogleError, googleHeaders } from "./google-ports/common";
+import { googleEmbedding, googleEmbeddingModels } from "./google-ports/embedding";
+import { googleImage, googleImageModels } from "./google-ports/image";
+import { googlePins } from "./google-ports/pins";
+import { googleText } from "./google-ports/text";
 import { getJson } from "./http";
 import { defineProvider } from "./provider";
 
@@ -12,7 +12,7 @@ import { defineProvider } from "./provider";
 
 async function check(account: ProviderAccount): Promise<void> {
   await getJson(account, "/v1beta/models?pageSize=1", {
-    headers: headers(account),
+    headers: googleHeaders(account),
     explain: explainGoogleError,
   });
 }
@@ -74,12 +74,12 @@ export default defineProvider({
       supports: { ...GEMINI.supports, temperature: true },
       grades: ["reasoning", "frontier", "longform"],
     },
-    ...imageModels,
-    ...embeddingModels,
+    ...googleImageModels,
+    ...googleEmbeddingModels,
   ],
   check,
-  text,
-  image,
-  embedding,
-  pins,
+  text: googleText,
+  image: googleImage,
+  embedding: googleEmbedding,
+  pins: googlePins,
 });

@@ -2,7 +2,7 @@ import { FunctionCallingConfigMode, GoogleGenAI, ThinkingLevel } from "@google/g
 import type { ImageCall, TextCall } from "./define";
 import google from "./google";
 import { ioFor } from "./testing/vendor";
-import { type Comparison, secondTurn, sendsWhatItsClientSends } from "./testing/wire";
+import { secondTurn, sendsWhatItsClientSends, type WireComparison } from "./testing/wire";
 
 const SECRET = "AIza-wire-1";
 const model = "gemini-3.8-flash";
@@ -84,7 +84,7 @@ const imageModel = "gemini-nano-banana-2.1";
 const draw = async (url: string, call: ImageCall) =>
   google.image?.submit(call, ioFor(google, imageModel, "image", { baseUrl: url, credentials }));
 
-const cases: Comparison[] = [
+const cases: WireComparison[] = [
   {
     title: "text with a system instruction",
     answer,

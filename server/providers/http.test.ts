@@ -5,7 +5,7 @@ import { toSecrets } from "@/server/platform/crypto/secret";
 import { HOUR_MS } from "@/server/platform/time/units";
 import { ProviderFault } from "./define";
 import { getJson, type HttpIo, postForEvents, postJson, safeWord } from "./http";
-import { everythingOf, faultOf, startVendor, type Vendor } from "./testing/vendor";
+import { caughtFault, everythingOf, startVendor, type Vendor } from "./testing/vendor";
 
 const SECRET = "sk-canary-9f8e7d6c5b4a3f2e1d0c";
 
@@ -94,7 +94,7 @@ describe("a request that never left", () => {
     ["the scheme is another one", () => ({ baseUrl: "ftp://example.com" })],
   ])("it is not attempted if %s", async (_case, more) => {
     vendor.answer({ json: {} });
-    const fault = await faultOf(ask(more()));
+    const fault = await caughtFault(ask(more()));
     expect(verdict(fault)).toBe("unreachable/not_attempted");
     expect(vendor.arrived).toEqual([]);
   });
@@ -113,14 +113,16 @@ describe("a request that never left", () => {
     "https://localhost",
   ])("it is not attempted to the private address %s", async (origin) => {
     const before = vendor.connections();
-    const fault = await faultOf(ask({ baseUrl: `${origin}:${vendor.port}`, allowPrivateAddresses: false }));
+    const fault = await caughtFault(
+      ask({ baseUrl: `${origin}:${vendor.port}`, allowPrivateAddresses: false }),
+    );
     expect(verdict(fault)).toBe("unreachable/not_attempted");
     expect(fault.message).toContain("private");
     expect(vendor.connections()).toBe(before);
   });
 
   test("it is not attempted without TLS, and the message names the setting that allows it", async () => {
-    const plain = await faultOf(ask({ baseUrl: "http://model.example", allowPrivateAddresses: false }));
+    const plain = await caughtFault(ask({ baseUrl: "http://model.example", allowPrivateAddresses: false }));
     expect(plain.message).toContain("https");
     expect(plain.message).toContain("ALLOW_PRIVATE_ADDRESSES=1");
   });
@@ -128,13 +130,13 @@ describe("a request that never left", () => {
   test("connections are not shared between calls with different address rules", async () => {
     vendor.answer({ json: {} });
     await ask();
-    const fault = await faultOf(ask({ allowPrivateAddresses: false }));
+    const fault = await caughtFault(ask({ allowPrivateAddresses: false }));
     expect(verdict(fault)).toBe("unreachable/not_attempted");
   });
 
   test("it is not attempted if the signal has already ended", async () => {
     vendor.answer({ json: {} });
-    const fault = await faultOf(ask({ signal: AbortSignal.abort() }));
+    const fault = await caughtFault(ask({ signal: AbortSignal.abort() }));
     expect(verdict(fault)).toBe("unreachable/not_attempted");
     expect(fault.details.aborted).toBe(true);
     expect(vendor.arrived).toEqual([]);
@@ -155,7 +157,7 @@ describe("a request that never left", () => {
     const address = mute.address();
     const port = typeof address === "object" && address ? address.port : 0;
     const stop = new AbortController();
-    const call = faultOf(ask({ baseUrl: `https://127.0.0.1:${port}`, signal: stop.signal }));
+    const call = caughtFault(ask({ baseUrl: `https://127.0.0.1:${port}`, signal: stop.signal }));
     await opened;
     stop.abort();
     const fault = await call;
@@ -171,7 +173,7 @@ describe("a request without an answer", () => {
     "it is ambiguous if the vendor reads it and then does: %s",
     async (script) => {
       vendor.answer(script);
-      const fault = await faultOf(ask());
+      const fault = await caughtFault(ask());
       expect(verdict(fault)).toBe("lost/ambiguous");
       expect(fault.details.aborted).toBeUndefined();
       expect(vendor.arrived).toHaveLength(1);
@@ -181,7 +183,7 @@ describe("a request without an answer", () => {
   test("it is ambiguous if our own signal ends it, and the fault reports the abort", async () => {
     vendor.answer("silent");
     const stop = new AbortController();
-    const call = faultOf(ask({ signal: stop.signal }));
+    const call = caughtFault(ask({ signal: stop.signal }));
     await expect.poll(() => vendor.arrived.length).toBe(1);
     stop.abort();
     const fault = await call;
@@ -209,7 +211,7 @@ describe("an error answer", () => {
     [504, {}, {}, "failed"],
   ])("the error %i %j %j is %s", async (status, json, headers, kind) => {
     vendor.answer({ status, json, headers: { "x-request-id": "req_9", ...headers } });
-    const fault = await faultOf(ask());
+    const fault = await caughtFault(ask());
     expect(verdict(fault)).toBe(`${kind}/attempted`);
     expect(fault.details).toMatchObject({ status, providerRequestId: "req_9" });
     expect(vendor.arrived).toHaveLength(1);
@@ -223,13 +225,13 @@ describe("an error answer", () => {
     [{ "retry-after": "Wed, 21 Oct 2015 07:28:00 GMT" }, 0],
   ])("429 with %j requests a wait of %s ms", async (headers, expected) => {
     vendor.answer({ status: 429, headers });
-    expect((await faultOf(ask())).details.retryAfterMs).toBe(expected);
+    expect((await caughtFault(ask())).details.retryAfterMs).toBe(expected);
   });
 
   test("a redirect is refused and not followed", async () => {
     const other = await startVendor();
     vendor.answer({ status: 307, headers: { location: `${other.url}/v1/text` } });
-    expect(verdict(await faultOf(ask()))).toBe("refused/attempted");
+    expect(verdict(await caughtFault(ask()))).toBe("refused/attempted");
     expect(other.connections()).toBe(0);
     await other.stop();
   });
@@ -242,12 +244,14 @@ describe("an error answer", () => {
     ["events though no one reads them", { text: "data: {}\n\n" }],
   ])("a success with %s is a failure", async (_case, script) => {
     vendor.answer(script);
-    expect(verdict(await faultOf(ask()))).toBe("failed/attempted");
+    expect(verdict(await caughtFault(ask()))).toBe("failed/attempted");
   });
 
   test("an answer above the size limit is cut off and is a failure", async () => {
     vendor.answer("endless");
-    const fault = await faultOf(postJson(io(), "/", { body: {}, headers: {}, maxResponseBytes: 1_000_000 }));
+    const fault = await caughtFault(
+      postJson(io(), "/", { body: {}, headers: {}, maxResponseBytes: 1_000_000 }),
+    );
     expect(verdict(fault)).toBe("failed/attempted");
     expect(fault.message).toContain("1000000");
   });
@@ -256,28 +260,30 @@ describe("an error answer", () => {
     const headers = { "content-encoding": "br" };
     const bytes = brotliCompressSync(`{"a":"${"a".repeat(2_000_000)}"}`);
     vendor.answer({ headers, bytes });
-    const fault = await faultOf(postJson(io(), "/", { body: {}, headers: {}, maxResponseBytes: 1_000_000 }));
+    const fault = await caughtFault(
+      postJson(io(), "/", { body: {}, headers: {}, maxResponseBytes: 1_000_000 }),
+    );
     expect([verdict(fault), fault.message]).toEqual([
       "failed/attempted",
       "The provider's answer is larger than 1000000 bytes.",
     ]);
     vendor.answer({ headers, bytes, status: 400 });
-    expect((await faultOf(ask())).details).toMatchObject({ status: 400, vendor: null });
+    expect((await caughtFault(ask())).details).toMatchObject({ status: 400, vendor: null });
   });
 
   test("the text of a compressed error is read", async () => {
     const error = { error: { code: "bad_model", message: "No such model." } };
     const bytes = gzipSync(JSON.stringify(error));
     vendor.answer({ status: 400, headers: { "content-encoding": "gzip" }, bytes });
-    const { details } = await faultOf(ask());
+    const { details } = await caughtFault(ask());
     expect(details.vendor).toEqual({ code: "bad_model", message: "No such model." });
     vendor.answer({ status: 400, headers: { "content-encoding": "gzip" }, bytes: bytes.subarray(0, 20) });
-    expect((await faultOf(ask())).details).toMatchObject({ status: 400, vendor: null });
+    expect((await caughtFault(ask())).details).toMatchObject({ status: 400, vendor: null });
   });
 
   test("a provider can replace kind and message of its vendor's error", async () => {
     vendor.answer({ status: 429, json: { error: { code: "insufficient_quota" } } });
-    const fault = await faultOf(
+    const fault = await caughtFault(
       postJson(io(), "/", {
         body: {},
         headers: {},
@@ -297,14 +303,14 @@ describe("an untrusted answer", () => {
       json: { error: { message: echo, code: SECRET, type: echo, param: SECRET } },
       headers: { "x-request-id": SECRET, "retry-after": SECRET },
     });
-    const fault = await faultOf(ask());
+    const fault = await caughtFault(ask());
     expect(everythingOf(fault)).not.toContain(SECRET.slice(0, 12));
     expect(everythingOf(fault)).not.toContain(SECRET.slice(-12));
   });
 
   test("an answer that is not JSON is reported without the key", async () => {
     vendor.answer({ text: `Bearer ${SECRET}` });
-    expect(everythingOf(await faultOf(ask()))).not.toContain(SECRET.slice(0, 12));
+    expect(everythingOf(await caughtFault(ask()))).not.toContain(SECRET.slice(0, 12));
   });
 
   test("a JSON answer is returned with the key redacted", async () => {
@@ -342,7 +348,9 @@ describe("an untrusted answer", () => {
     const fails = () => {
       throw new ProviderFault("failed", "attempted", "The provider failed.");
     };
-    const fault = await faultOf(postForEvents(io(), "/v1/text", { body: {}, headers: {}, onEvent: fails }));
+    const fault = await caughtFault(
+      postForEvents(io(), "/v1/text", { body: {}, headers: {}, onEvent: fails }),
+    );
     expect(fault.message).toBe("The provider failed.");
     expect(fault.details.vendor).toEqual({ code: "overloaded_error", message: "Busy, [redacted]." });
   });

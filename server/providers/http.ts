@@ -1,6 +1,6 @@
 import type { z } from "zod";
-import { type Answer, exchange } from "@/server/platform/http";
-import { collect, type HttpIo, type HttpReply, isSuccess, parseJson } from "./bodies";
+import { exchange, type HttpAnswer } from "@/server/platform/http";
+import { collectBody, type HttpIo, type HttpReply, isSuccess, parseRedacted } from "./bodies";
 import { errorIn } from "./ends";
 import {
   type Explain,
@@ -12,7 +12,7 @@ import {
   unreachable,
   unreadable,
 } from "./faults";
-import { originOf } from "./origins";
+import { providerOrigin } from "./origins";
 import type { EventWish, ServerEvent } from "./server-events";
 
 /*
@@ -107,18 +107,19 @@ export async function postForFile(
     headers: { accept: "*/*", "content-type": "application/json", ...headers },
     read: "bytes",
   });
-  return toFile(reply);
+  return toFileReply(reply);
 }
 
 /** Reads an answer as a file. */
-export const toFile = ({ body, ...reply }: HttpReply): FileReply => ({
+export const toFileReply = ({ body, ...reply }: HttpReply): FileReply => ({
   ...reply,
   bytes: body instanceof Uint8Array ? body : new Uint8Array(), // bytes, since the request had read: "bytes"
   mediaType: (reply.header("content-type") ?? "").split(";", 1)[0]?.trim().toLowerCase() ?? "",
 });
 
 /** The JSON in a file; undefined if it is not JSON. */
-export const jsonOf = ({ bytes }: FileReply, io: HttpIo): unknown => parseJson([Buffer.from(bytes)], io).json;
+export const jsonOf = ({ bytes }: FileReply, io: HttpIo): unknown =>
+  parseRedacted([Buffer.from(bytes)], io).json;
 
 /**
  * Validates an answer's body. Throws for another shape: the error that the body reports, or else an unreadable answer.
@@ -170,8 +171,8 @@ export async function call(
   }: Request,
 ): Promise<HttpReply> {
   if (io.signal.aborted) throw stoppedBeforeSending();
-  const { origin, prefix, search, pool } = originOf(io);
-  const taken = collect(io, { limit, explain, onEvent });
+  const { origin, prefix, search, pool } = providerOrigin(io);
+  const taken = collectBody(io, { limit, explain, onEvent });
   const outcome = await exchange(
     {
       pool,
@@ -200,5 +201,5 @@ export async function call(
   return { ...outcome.answer, ...taken.body(outcome.answer, read) };
 }
 
-const isRedirect = ({ status, header }: Answer) =>
+const isRedirect = ({ status, header }: HttpAnswer) =>
   status >= 300 && status < 400 && Boolean(header("location"));

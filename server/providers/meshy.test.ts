@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { MeshCall, ProviderIo } from "./define";
 import meshy from "./meshy";
 import { answersItsFixtures, tellsTheTruthAboutSubmission } from "./testing/fixtures";
-import { everythingOf, faultOf, ioFor, startVendor, type Vendor } from "./testing/vendor";
+import { caughtFault, everythingOf, ioFor, startVendor, type Vendor } from "./testing/vendor";
 
 const picture = { bytes: Buffer.from("iVBORw0K", "base64"), mediaType: "image/png" };
 const bare: MeshCall = { images: [picture], profile: "toy_default", texture: null };
@@ -74,9 +74,9 @@ describe("meshy's tasks", () => {
     const glb = `${files.url}/model.glb`;
     vendor.answer({ json: { status: "SUCCEEDED", model_urls: { glb } } });
     files.answer({ status: 503, json: {} });
-    expect((await faultOf(poll(handle, io()))).kind).toBe("lost");
+    expect((await caughtFault(poll(handle, io()))).kind).toBe("lost");
     files.answer({ status: 403, json: {} });
-    expect((await faultOf(poll(handle, io()))).kind).toBe("failed");
+    expect((await caughtFault(poll(handle, io()))).kind).toBe("failed");
   });
 
   test.each([
@@ -89,7 +89,7 @@ describe("meshy's tasks", () => {
     ["DREAMING", null, /documented format/],
   ])("a task that ends as %s %j has a message in our own words", async (status, task_error, message) => {
     vendor.answer({ json: { id: ID, status, task_error } });
-    const fault = await faultOf(poll(handle, io()));
+    const fault = await caughtFault(poll(handle, io()));
     expect([fault.kind, fault.submission]).toEqual(["failed", "attempted"]);
     expect(fault.message).toMatch(message);
     if (task_error && "code" in task_error)
@@ -99,7 +99,7 @@ describe("meshy's tasks", () => {
 
   test("an account without credits is refused", async () => {
     vendor.answer({ status: 402, json: { message: "Insufficient credits" } });
-    const fault = await faultOf(submit(bare, io()));
+    const fault = await caughtFault(submit(bare, io()));
     expect([fault.kind, fault.submission, fault.message]).toEqual([
       "refused",
       "attempted",
@@ -114,7 +114,7 @@ describe("meshy's tasks", () => {
     ["a longer prompt than it takes", { texture: { prompt: "x".repeat(601) } }],
   ])("%s is refused before anything is sent", async (_case, more) => {
     vendor.answer({ json: {} });
-    const fault = await faultOf(submit({ ...bare, ...more }, io()));
+    const fault = await caughtFault(submit({ ...bare, ...more }, io()));
     expect([fault.kind, fault.submission]).toEqual(["refused", "not_attempted"]);
     expect(vendor.arrived).toEqual([]);
   });
@@ -129,7 +129,7 @@ describe("the account check", () => {
 
   test("a wrong key is refused", async () => {
     vendor.answer({ status: 401, json: { message: KEY } });
-    const fault = await faultOf(meshy.check?.(io()) ?? Promise.resolve());
+    const fault = await caughtFault(meshy.check?.(io()) ?? Promise.resolve());
     expect([fault.kind, fault.message]).toEqual(["refused", "Meshy does not accept the API key. (HTTP 401)"]);
   });
 });

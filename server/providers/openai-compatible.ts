@@ -1,8 +1,8 @@
 import { z } from "zod";
 import { exitRefused, Refusal } from "@/server/platform/settings/refusal";
 import { pinChat } from "./chat-ports/pin";
-import { chatCompletions, headersOf } from "./chat-ports/text";
-import { isListed, type ModelFacts, type ProviderAccount, RATINGS } from "./define";
+import { chatCompletions, chatHeaders } from "./chat-ports/text";
+import { isNameListed, type ModelFacts, type ProviderAccount, RATINGS } from "./define";
 import { embeddings } from "./embedding";
 import { getJson, parseReply } from "./http";
 import { EFFORTS, explainCompatibleError } from "./openai-ports/common";
@@ -21,7 +21,7 @@ export function modelsFromSetting(
   members: readonly string[] = USUAL_MEMBERS,
 ): ModelFacts[] {
   const entries = (setting ?? "").split(",").map((entry) => entry.trim());
-  const reasoning = isListed("reasoning_effort", members) ? { reasoning: true } : {};
+  const reasoning = isNameListed("reasoning_effort", members) ? { reasoning: true } : {};
   return entries
     .filter((entry) => entry !== "")
     .map(toModel)
@@ -101,7 +101,7 @@ function modelsOfOperator(): ModelFacts[] {
 /** Lists the server's models, the only free request that needs the key. */
 async function check(account: ProviderAccount): Promise<void> {
   const reply = await getJson(account, "/models", {
-    headers: headersOf(account),
+    headers: chatHeaders(account),
     explain: explainCompatibleError,
   });
   parseReply(z.object({ data: z.array(z.unknown()) }), reply, account);
@@ -128,11 +128,11 @@ export default defineProvider({
     adapt: (sent, { reasoningIntent = "omit" }) =>
       reasoningIntent === "omit" ? sent : { ...sent, reasoning_effort: EFFORTS[reasoningIntent] },
   }),
-  embedding: embeddings({ explain: explainCompatibleError, headers: headersOf }),
+  embedding: embeddings({ explain: explainCompatibleError, headers: chatHeaders }),
   pins: {
     "chat-completions": pinChat({
       explain: explainCompatibleError,
-      headers: headersOf,
+      headers: chatHeaders,
       role: "system",
       sampling: {
         temperature: "temperature",

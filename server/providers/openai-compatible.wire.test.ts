@@ -2,7 +2,7 @@ import OpenAI from "openai";
 import type { ModelFacts, TextCall } from "./define";
 import openaiCompatible from "./openai-compatible";
 import { ioFor } from "./testing/vendor";
-import { type Comparison, secondChatTurn, secondTurn, sendsWhatItsClientSends } from "./testing/wire";
+import { secondChatTurn, secondTurn, sendsWhatItsClientSends, type WireComparison } from "./testing/wire";
 
 /* Chat completions servers are called with OpenAI's client and another base URL. */
 
@@ -22,7 +22,7 @@ const looped = { model, ...secondChatTurn(parameters, null), stream: false as co
 /** Members outside OpenAI's interface, which the client sends unchanged. */
 const members = { top_k: 5, chat_template_kwargs: { enable_thinking: false } };
 
-const cases: Comparison[] = [
+const cases: WireComparison[] = [
   {
     title: "settings, and members that such servers know",
     answer,

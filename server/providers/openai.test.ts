@@ -5,7 +5,7 @@ import openai from "./openai";
 import { fitsStrictSchema } from "./openai-ports/text";
 import { cube, hello } from "./testing/calls";
 import { answersItsFixtures, tellsTheTruthAboutSubmission } from "./testing/fixtures";
-import { faultOf, ioFor, startVendor, type Vendor } from "./testing/vendor";
+import { caughtFault, ioFor, startVendor, type Vendor } from "./testing/vendor";
 
 answersItsFixtures(openai, join(import.meta.dirname, "openai.fixtures"), {
   headers: { "content-type": "application/json", "x-client-request-id": "att_01test" },
@@ -43,7 +43,7 @@ describe("openai", () => {
       status: 429,
       json: { error: { code: "insufficient_quota", type: "insufficient_quota" } },
     });
-    const fault = await faultOf(submit(hello));
+    const fault = await caughtFault(submit(hello));
     expect([fault.kind, fault.submission, fault.message]).toEqual([
       "refused",
       "attempted",
@@ -98,7 +98,7 @@ describe("openai", () => {
         error: { code: "server_error", message: "It broke." },
       },
     });
-    const fault = await faultOf(submit(hello));
+    const fault = await caughtFault(submit(hello));
     expect([fault.kind, fault.submission]).toEqual(["failed", "attempted"]);
     expect(fault.details).toEqual({
       status: 200,
@@ -114,7 +114,7 @@ describe("openai", () => {
     ["a tool of the vendor's own", { tools: [{ type: "web_search" }] }, "gpt-5.6-luna"],
   ])("%s is refused before anything is sent", async (_case, more, model) => {
     vendor.answer({ json: {} });
-    const fault = await faultOf(submit({ ...hello, ...more }, model));
+    const fault = await caughtFault(submit({ ...hello, ...more }, model));
     expect([fault.kind, fault.submission]).toEqual(["refused", "not_attempted"]);
     expect(vendor.arrived).toEqual([]);
   });

@@ -1,11 +1,11 @@
 import { z } from "zod";
 import { bearer, getJson, parseReply } from "./http";
 import { explainOpenAiError } from "./openai-ports/common";
-import { embedding, embeddingModels } from "./openai-ports/embedding";
-import { image, imageModels } from "./openai-ports/image";
-import { pins } from "./openai-ports/pins";
-import { speech, speechModels } from "./openai-ports/speech";
-import { text } from "./openai-ports/text";
+import { openAiEmbedding, openAiEmbeddingModels } from "./openai-ports/embedding";
+import { openAiImage, openAiImageModels } from "./openai-ports/image";
+import { openAiPins } from "./openai-ports/pins";
+import { openAiSpeech, openAiSpeechModels } from "./openai-ports/speech";
+import { openAiText } from "./openai-ports/text";
 import { defineProvider } from "./provider";
 
 /* OpenAI: text through the Responses API. Each port has its own file. */
@@ -101,14 +101,14 @@ export default defineProvider({
         vision: true,
       },
     },
-    ...imageModels,
-    ...speechModels,
-    ...embeddingModels,
+    ...openAiImageModels,
+    ...openAiSpeechModels,
+    ...openAiEmbeddingModels,
   ],
-  text,
-  image,
-  speech,
-  embedding,
+  text: openAiText,
+  image: openAiImage,
+  speech: openAiSpeech,
+  embedding: openAiEmbedding,
   // Lists the account's models, which needs the key, changes nothing and is free.
   async check(account) {
     const reply = await getJson(account, "/models", {
@@ -117,5 +117,5 @@ export default defineProvider({
     });
     parseReply(z.object({ data: z.array(z.unknown()) }), reply, account);
   },
-  pins,
+  pins: openAiPins,
 });

@@ -2,7 +2,7 @@ import OpenAI, { toFile } from "openai";
 import type { ImageCall, TextCall } from "./define";
 import openai from "./openai";
 import { ioFor } from "./testing/vendor";
-import { type Comparison, secondTurn, sendsWhatItsClientSends } from "./testing/wire";
+import { secondTurn, sendsWhatItsClientSends, type WireComparison } from "./testing/wire";
 
 const SECRET = "sk-wire-1";
 const clientAt = (baseURL: string) => new OpenAI({ apiKey: SECRET, baseURL, maxRetries: 0 });
@@ -76,7 +76,7 @@ const embeddingIo = (baseUrl: string) =>
   ioFor(openai, "text-embedding-3-small", "embedding", { baseUrl, credentials: { apiKey: SECRET } });
 const png = Buffer.from("89504e470d0a1a0aff00", "hex");
 
-const cases: Comparison[] = [
+const cases: WireComparison[] = [
   {
     title: "text with instructions",
     answer: response,

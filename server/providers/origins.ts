@@ -1,7 +1,7 @@
 import type { Pool } from "undici";
 import { isPrivateLiteral, keepPools, openPool } from "@/server/platform/http";
 import { ProviderFault, type ProviderIo } from "./define";
-import { ALLOW, PRIVATE_REFUSED } from "./faults";
+import { ALLOW, PRIVATE_PROVIDER_REFUSED } from "./faults";
 
 const CONNECTIONS_PER_ORIGIN = 256;
 
@@ -11,7 +11,7 @@ type Io = Pick<ProviderIo, "baseUrl" | "allowPrivateAddresses" | "isOperatorsAdd
 const kept = keepPools<Origin>();
 
 /** The connections to a provider's server, cached by address. Throws ProviderFault if its address cannot be called. */
-export const originOf = (io: Io): Origin => kept(keyOf(io), () => openOrigin(io));
+export const providerOrigin = (io: Io): Origin => kept(keyOf(io), () => openOrigin(io));
 
 const keyOf = ({ baseUrl, allowPrivateAddresses, isOperatorsAddress }: Io) =>
   `${allowPrivateAddresses ? "private " : ""}${isOperatorsAddress ? "operator " : ""}${baseUrl}`;
@@ -26,7 +26,7 @@ function openOrigin(io: Io): Origin {
       `The provider's base URL must start with https.${url.protocol === "http:" ? ` ${ALLOW}` : ""}`,
     );
   }
-  if (isPrivateLiteral(url) && !io.allowPrivateAddresses) throw refuse(PRIVATE_REFUSED);
+  if (isPrivateLiteral(url) && !io.allowPrivateAddresses) throw refuse(PRIVATE_PROVIDER_REFUSED);
   const pool = openPool(url.origin, {
     connections: CONNECTIONS_PER_ORIGIN,
     allowPrivateAddresses: io.allowPrivateAddresses,

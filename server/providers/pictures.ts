@@ -1,8 +1,8 @@
 import type { ContentPart, ModelFacts, TextMessage } from "./define";
 
-export type Picture = Pick<Extract<ContentPart, { type: "image" }>, "width" | "height">;
+export type PromptPicture = Pick<Extract<ContentPart, { type: "image" }>, "width" | "height">;
 
-export const picturesOf = ({ content }: TextMessage): Picture[] =>
+export const promptPictures = ({ content }: TextMessage): PromptPicture[] =>
   typeof content === "string" ? [] : content.filter((part) => part.type === "image");
 
 /**
@@ -11,7 +11,7 @@ export const picturesOf = ({ content }: TextMessage): Picture[] =>
  */
 export function pictureTokensAtMost(
   { imageTokens = Number.NaN, imagePatch }: Pick<ModelFacts, "imageTokens" | "imagePatch">,
-  { width, height }: Picture,
+  { width, height }: PromptPicture,
 ): number {
   if (!imagePatch || width === undefined || height === undefined) return imageTokens;
   const { edge, tokensPerHundred = 100, least = 0 } = imagePatch;

@@ -66,12 +66,6 @@ export function requireOfModel(call: PinCall, { id, supports }: ModelFacts, unkn
   if (type === "json_schema" && !supports.jsonSchema) refuse("responseFormat");
 }
 
-/** Drops undefined members, so that absent fields stay absent. */
-export const present = (members: Record<string, Json | undefined>): Record<string, Json> =>
-  Object.fromEntries(
-    Object.entries(members).filter((entry): entry is [string, Json] => entry[1] !== undefined),
-  );
-
 type FunctionTool = Record<string, Json> & { name: string };
 
 /**

@@ -128,7 +128,7 @@ export type PinApi = {
 export type PinApis = Record<string, PinApi>;
 
 /** The settings of a body: all members except its content. */
-export function settingsOf(
+export function pinSettings(
   { content }: Pick<PinApi, "content">,
   body: Record<string, Json>,
 ): Record<string, Json> {

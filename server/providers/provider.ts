@@ -1,12 +1,12 @@
 import type { z } from "zod";
-import type { MaturityRating, ModelFacts, PortAdapter, PortName, ProviderAccount } from "./define";
+import type { ContentRating, ModelFacts, PortAdapter, PortName, ProviderAccount } from "./define";
 import type { PinApis } from "./pins";
 
 export type Provider = {
   name: string;
   title: string;
   /** The highest content rating that the provider's usage policy allows. */
-  maturity: MaturityRating;
+  maturity: ContentRating;
   /** Fields of a connection's secret; they make the form, and secrets are parsed with them before use. */
   credentials: z.ZodObject;
   /** Names of the settings with the operator's credentials and base URL. */

@@ -6,7 +6,7 @@ import type { ImageCall, PortName } from "./define";
 import replicate from "./replicate";
 import { cube as oneCube, picture, sea } from "./testing/calls";
 import { answersItsFixtures, tellsTheTruthAboutSubmission } from "./testing/fixtures";
-import { everythingOf, faultOf, ioFor, startVendor, type Vendor } from "./testing/vendor";
+import { caughtFault, everythingOf, ioFor, startVendor, type Vendor } from "./testing/vendor";
 
 const KEY = "r8_canary0a9b8c7d6e5f4a3b";
 const ID = "gm3qorzdhgbfurvjtvhg6dckhu";
@@ -104,7 +104,7 @@ describe("replicate's predictions", () => {
   test("a request that the safety check rejects is refused and costs nothing", async () => {
     const error = `NSFW content detected in ${KEY}. Try a different prompt.`;
     vendor.answer(prediction({ status: "failed", error }));
-    const fault = await faultOf(ask.image(handle, io()));
+    const fault = await caughtFault(ask.image(handle, io()));
     expect([fault.kind, fault.submission, fault.details.usage]).toEqual([
       "refused",
       "attempted",
@@ -126,7 +126,7 @@ describe("replicate's predictions", () => {
     ["a token that is not good any more", [{ status: 401, json: { detail: KEY } }], "refused"],
   ])("%s reports no cost", async (_case, scripts, kind) => {
     vendor.answer(...scripts);
-    const fault = await faultOf(ask.image(handle, io()));
+    const fault = await caughtFault(ask.image(handle, io()));
     expect([fault.kind, fault.submission, fault.details.usage]).toEqual([kind, "attempted", undefined]);
     expect(everythingOf(fault)).not.toContain(KEY);
   });
@@ -134,7 +134,7 @@ describe("replicate's predictions", () => {
   test("a file that is temporarily unavailable is fetched again later", async () => {
     files.answer({ status: 503, json: {} });
     vendor.answer(prediction({ status: "succeeded", output: [`${files.url}/1.png`] }));
-    expect((await faultOf(ask.image(handle, io()))).kind).toBe("lost");
+    expect((await caughtFault(ask.image(handle, io()))).kind).toBe("lost");
   });
 
   test.each<Json>([{ id: "../account" }, { id: "" }, {}])(
@@ -160,7 +160,7 @@ test.each<[string, Partial<ImageCall>, string]>([
   ],
 ])("%s is refused before anything is sent", async (_case, more, model) => {
   vendor.answer({ json: {} });
-  const fault = await faultOf((async () => image.submit({ ...cube, ...more }, io(model)))());
+  const fault = await caughtFault((async () => image.submit({ ...cube, ...more }, io(model)))());
   expect([fault.kind, fault.submission, vendor.arrived.length]).toEqual(["refused", "not_attempted", 0]);
 });
 
@@ -169,7 +169,7 @@ test("the account check reads the token's owner, and a wrong token is refused", 
   await replicate.check?.(io());
   expect(vendor.arrived).toMatchObject([{ method: "GET", path: "/account" }]);
   vendor.answer({ status: 401, json: { detail: KEY } });
-  const fault = await faultOf(replicate.check?.(io()) ?? Promise.resolve());
+  const fault = await caughtFault(replicate.check?.(io()) ?? Promise.resolve());
   expect([fault.kind, fault.message]).toEqual([
     "refused",
     "Replicate does not accept the API token. (HTTP 401)",

@@ -1,10 +1,10 @@
-import type { Answer } from "@/server/platform/http";
+import type { HttpAnswer } from "@/server/platform/http";
 import { isObject } from "@/server/platform/text/json";
 import { DAY_MS, HOUR_MS, MINUTE_MS } from "@/server/platform/time/units";
 
 /* Reads the wait that a vendor requests, in every form that vendors document. */
 
-type Header = Answer["header"];
+type Header = HttpAnswer["header"];
 
 /** Do the headers made for it request a wait? */
 export const asksToWait = (header: Header): boolean =>

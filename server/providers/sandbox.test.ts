@@ -6,11 +6,11 @@ import type { Json } from "@/server/platform/durable/step";
 import { canonicalText, sha256Hex } from "@/server/platform/text/canonical";
 import { type Sandbox, startSandbox } from "@/server/sandbox/server";
 import type { ImageCall, PortName, Tier } from "./define";
-import { type PinCall, PinRefusal, sendPin, settingsOf } from "./pins";
+import { type PinCall, PinRefusal, pinSettings, sendPin } from "./pins";
 import sandbox from "./sandbox";
 import { hello } from "./testing/calls";
 import { tellsTheTruthAboutSubmission } from "./testing/fixtures";
-import { faultOf, ioFor, pinApi } from "./testing/vendor";
+import { caughtFault, ioFor, pinApi } from "./testing/vendor";
 
 const sea: ImageCall = {
   prompt: "The sea",
@@ -73,7 +73,7 @@ describe("the sandbox provider and its server", () => {
     ["sandbox-lost", "lost", "ambiguous"],
   ])("the stream of %s is %s", async (model, kind, submission) => {
     const { pieces, ended } = stream(model);
-    const fault = await faultOf(ended);
+    const fault = await caughtFault(ended);
     expect([fault.kind, fault.submission]).toEqual([kind, submission]);
     expect(pieces.length > 0).toBe(model === "sandbox-lost");
   });
@@ -107,7 +107,7 @@ describe("the sandbox provider and its server", () => {
     ["sandbox-fail", "failed/attempted"],
   ])("%s ends as %s on both ports", async (model, expected) => {
     for (const port of ["text", "image"] as const) {
-      const fault = await faultOf(submit(port, model, `${port}-${model}`));
+      const fault = await caughtFault(submit(port, model, `${port}-${model}`));
       expect(`${fault.kind}/${fault.submission}`).toBe(expected);
     }
   });
@@ -126,10 +126,10 @@ describe("the sandbox provider and its server", () => {
     expect(await tierOf("sandbox-1", "flex")).toBe("flex");
     expect(await tierOf("sandbox-flexless", "standard")).toBe("standard");
     expect(await tierOf("sandbox-flexquiet", "flex")).toBe("standard");
-    const refused = await faultOf(tierOf("sandbox-flexless", "flex"));
+    const refused = await caughtFault(tierOf("sandbox-flexless", "flex"));
     expect([refused.kind, refused.submission, refused.details.status]).toEqual(["refused", "attempted", 400]);
     expect(refused.message).toBe("This sandbox model does not support this tier. (HTTP 400)");
-    expect((await faultOf(tierOf("sandbox-flexbusy", "flex"))).kind).toBe("capacity");
+    expect((await caughtFault(tierOf("sandbox-flexbusy", "flex"))).kind).toBe("capacity");
     expect(await tierOf("sandbox-flexbusy", "standard")).toBe("standard");
   });
 
@@ -139,7 +139,7 @@ describe("the sandbox provider and its server", () => {
   });
 
   test("an unsatisfiable schema is refused in our own words", async () => {
-    const fault = await faultOf(
+    const fault = await caughtFault(
       submit("text", "sandbox-1", "schema", {
         ...hello,
         responseFormat: {
@@ -187,7 +187,7 @@ describe("the sandbox provider and its server", () => {
       ["sandbox-lost", "lost/ambiguous"],
       ["sandbox-fail", "failed/attempted"],
     ])("%s ends as %s", async (model, expected) => {
-      const fault = await faultOf(send(model, `pin-${model}`));
+      const fault = await caughtFault(send(model, `pin-${model}`));
       expect(`${fault.kind}/${fault.submission}`).toBe(expected);
     });
 
@@ -195,8 +195,8 @@ describe("the sandbox provider and its server", () => {
       const flex = (model: string, attemptId: string) => send(model, attemptId, ask, "flex");
       expect((await flex("sandbox-1", "pin-flex")).tier).toBe("flex");
       expect((await flex("sandbox-flexquiet", "pin-quiet")).tier).toBe("standard");
-      expect((await faultOf(flex("sandbox-flexless", "pin-less"))).details.status).toBe(400);
-      expect((await faultOf(flex("sandbox-flexbusy", "pin-busy"))).kind).toBe("capacity");
+      expect((await caughtFault(flex("sandbox-flexless", "pin-less"))).details.status).toBe(400);
+      expect((await caughtFault(flex("sandbox-flexbusy", "pin-busy"))).kind).toBe("capacity");
       expect((await send("sandbox-empty", "pin-empty")).text).toBe("");
     });
 
@@ -245,7 +245,7 @@ describe("the sandbox provider and its server", () => {
         toolChoice: "none",
         responseFormat: { type: "json_object" },
       };
-      expect(settingsOf(api, api.body(call, modelOf("sandbox-1"), "flex"))).toEqual({
+      expect(pinSettings(api, api.body(call, modelOf("sandbox-1"), "flex"))).toEqual({
         seed: 7,
         toolChoice: "none",
         tier: "flex",

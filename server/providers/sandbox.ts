@@ -1,13 +1,13 @@
 import { z } from "zod";
 import { defineProvider } from "./provider";
-import { audioModels, music, sound, speech } from "./sandbox-ports/audio";
-import { embedding, embeddingModels } from "./sandbox-ports/embedding";
-import { image, imageModels } from "./sandbox-ports/image";
-import { mesh, meshModels } from "./sandbox-ports/mesh";
-import { pins } from "./sandbox-ports/pins";
-import { registrar, registrarModels } from "./sandbox-ports/registrar";
-import { text, textModels } from "./sandbox-ports/text";
-import { video, videoModels } from "./sandbox-ports/video";
+import { audioModels, sandboxMusic, sandboxSound, sandboxSpeech } from "./sandbox-ports/audio";
+import { sandboxEmbedding, sandboxEmbeddingModels } from "./sandbox-ports/embedding";
+import { sandboxImage, sandboxImageModels } from "./sandbox-ports/image";
+import { meshModels, sandboxMesh } from "./sandbox-ports/mesh";
+import { sandboxPins } from "./sandbox-ports/pins";
+import { registrarModels, sandboxRegistrar } from "./sandbox-ports/registrar";
+import { sandboxText, textModels } from "./sandbox-ports/text";
+import { sandboxVideo, videoModels } from "./sandbox-ports/video";
 
 /*
  * The sandbox: our own small vendor (server/sandbox), over real HTTP in a separate process. Each port has its own file.
@@ -22,21 +22,21 @@ export default defineProvider({
   defaultBaseUrl: null,
   models: [
     ...textModels,
-    ...imageModels,
+    ...sandboxImageModels,
     ...meshModels,
     ...videoModels,
     ...audioModels,
     ...registrarModels,
-    ...embeddingModels,
+    ...sandboxEmbeddingModels,
   ],
-  text,
-  image,
-  mesh,
-  video,
-  speech,
-  music,
-  sound,
-  registrar,
-  embedding,
-  pins,
+  text: sandboxText,
+  image: sandboxImage,
+  mesh: sandboxMesh,
+  video: sandboxVideo,
+  speech: sandboxSpeech,
+  music: sandboxMusic,
+  sound: sandboxSound,
+  registrar: sandboxRegistrar,
+  embedding: sandboxEmbedding,
+  pins: sandboxPins,
 });

@@ -127,7 +127,7 @@ function cutIn(data: readonly string[]): string | null {
 const FIELDS = ["data", "event", "id", "retry"];
 
 /** The form of a body by its first characters; null if too few have arrived. */
-export type Form = "events" | "json" | "other" | null;
+type Form = "events" | "json" | "other" | null;
 
 /** Detects the form of a body piece by piece, regardless of its media type. */
 export function formSniffer(): (piece: Uint8Array) => Form {

@@ -6,7 +6,7 @@ import openai from "./openai";
 import compatible, { modelsFromSetting } from "./openai-compatible";
 import type { Provider } from "./provider";
 import { hello } from "./testing/calls";
-import { faultOf, ioFor, type Script, startVendor, type Vendor } from "./testing/vendor";
+import { caughtFault, ioFor, type Script, startVendor, type Vendor } from "./testing/vendor";
 
 const chat = { ...compatible, models: modelsFromSetting("llama3:8b:0.05:0.08") };
 const vendor: Vendor = await startVendor();
@@ -81,34 +81,34 @@ describe("openai streams", () => {
 
   test("a stream without its end is lost", async () => {
     vendor.answer(events(delta("Hel")));
-    const fault = await faultOf((await stream(openai, "gpt-5.6-luna")).ended);
+    const fault = await caughtFault((await stream(openai, "gpt-5.6-luna")).ended);
     expect([fault.kind, fault.submission]).toEqual(["lost", "ambiguous"]);
   });
 
   test("an error inside the stream is a failure with its usage, and a refusal only before any text", async () => {
     vendor.answer(events(delta("Hel"), { type: "response.failed", response: response("failed", "") }));
-    const failed = await faultOf((await stream(openai, "gpt-5.6-luna")).ended);
+    const failed = await caughtFault((await stream(openai, "gpt-5.6-luna")).ended);
     expect([failed.kind, failed.submission, failed.details.usage]).toEqual([
       "failed",
       "attempted",
       { inputTokens: 3, outputTokens: 2 },
     ]);
     vendor.answer(events({ type: "error", code: "insufficient_quota" }));
-    expect((await faultOf((await stream(openai, "gpt-5.6-luna")).ended)).kind).toBe("refused");
+    expect((await caughtFault((await stream(openai, "gpt-5.6-luna")).ended)).kind).toBe("refused");
     vendor.answer(events(delta("Hel"), { type: "error", code: "insufficient_quota" }));
-    expect((await faultOf((await stream(openai, "gpt-5.6-luna")).ended)).kind).toBe("failed");
+    expect((await caughtFault((await stream(openai, "gpt-5.6-luna")).ended)).kind).toBe("failed");
   });
 
   test("an error status is reported as without a stream", async () => {
     vendor.answer({ status: 429, json: { error: { code: "rate_limit_exceeded" } } });
-    expect((await faultOf((await stream(openai, "gpt-5.6-luna")).ended)).kind).toBe("capacity");
+    expect((await caughtFault((await stream(openai, "gpt-5.6-luna")).ended)).kind).toBe("capacity");
     vendor.answer({ status: 401, json: { error: { code: "invalid_api_key" } } });
-    expect((await faultOf((await stream(openai, "gpt-5.6-luna")).ended)).kind).toBe("refused");
+    expect((await caughtFault((await stream(openai, "gpt-5.6-luna")).ended)).kind).toBe("refused");
   });
 
   test("an event with malformed JSON is a failure and is not quoted", async () => {
     vendor.answer(events('{"sk-1 is your key'));
-    const fault = await faultOf((await stream(openai, "gpt-5.6-luna")).ended);
+    const fault = await caughtFault((await stream(openai, "gpt-5.6-luna")).ended);
     expect([fault.kind, fault.submission]).toEqual(["failed", "attempted"]);
     expect(`${fault.message} ${fault.cause}`).not.toContain("sk-1");
   });
@@ -211,27 +211,27 @@ describe("anthropic streams", () => {
     vendor.answer(
       scriptOf(start, tool, delta(0, { type: "input_json_delta", partial_json: deep }), ...end("tool_use")),
     );
-    const fault = await faultOf((await stream(anthropic, "claude-opus-5-5")).ended);
+    const fault = await caughtFault((await stream(anthropic, "claude-opus-5-5")).ended);
     expect([fault.kind, fault.submission]).toEqual(["failed", "attempted"]);
   });
 
   test("a stream without its end is lost", async () => {
     vendor.answer(scriptOf(start, block(0, { type: "text", text: "" }), text(0, "Hel")));
-    const fault = await faultOf((await stream(anthropic, "claude-opus-5-5")).ended);
+    const fault = await caughtFault((await stream(anthropic, "claude-opus-5-5")).ended);
     expect([fault.kind, fault.submission]).toEqual(["lost", "ambiguous"]);
   });
 
   test("an overload inside the stream is a lack of capacity only before any text", async () => {
     const overload = { type: "error", error: { type: "overloaded_error", message: "sk-1" } };
     vendor.answer(scriptOf(start, overload));
-    const full = await faultOf((await stream(anthropic, "claude-opus-5-5")).ended);
+    const full = await caughtFault((await stream(anthropic, "claude-opus-5-5")).ended);
     expect([full.kind, full.submission, full.message]).toEqual([
       "capacity",
       "attempted",
       "Anthropic is overloaded.",
     ]);
     vendor.answer(scriptOf(start, block(0, { type: "text", text: "" }), text(0, "Hel"), overload));
-    expect((await faultOf((await stream(anthropic, "claude-opus-5-5")).ended)).kind).toBe("failed");
+    expect((await caughtFault((await stream(anthropic, "claude-opus-5-5")).ended)).kind).toBe("failed");
   });
 
   test("a server without streaming answers in one piece", async () => {
@@ -301,13 +301,13 @@ describe("google streams", () => {
 
   test("a stream without its end is lost, and an error after text is a failure", async () => {
     vendor.answer(events(piece([{ text: "Hel" }])));
-    const lost = await faultOf((await stream(google, "gemini-3.8-flash")).ended);
+    const lost = await caughtFault((await stream(google, "gemini-3.8-flash")).ended);
     expect([lost.kind, lost.submission]).toEqual(["lost", "ambiguous"]);
     const full = { error: { code: 503, status: "UNAVAILABLE", message: "sk-1" } };
     vendor.answer(events(full));
-    expect((await faultOf((await stream(google, "gemini-3.8-flash")).ended)).kind).toBe("capacity");
+    expect((await caughtFault((await stream(google, "gemini-3.8-flash")).ended)).kind).toBe("capacity");
     vendor.answer(events(piece([{ text: "Hel" }]), full));
-    expect((await faultOf((await stream(google, "gemini-3.8-flash")).ended)).kind).toBe("failed");
+    expect((await caughtFault((await stream(google, "gemini-3.8-flash")).ended)).kind).toBe("failed");
   });
 });
 
@@ -367,10 +367,10 @@ describe("chat completions streams", () => {
 
   test("a stream without its end is lost, and an error after text is a failure", async () => {
     vendor.answer(events(chunk({ content: "Hi" })));
-    const lost = await faultOf((await stream(chat, "llama3:8b")).ended);
+    const lost = await caughtFault((await stream(chat, "llama3:8b")).ended);
     expect([lost.kind, lost.submission]).toEqual(["lost", "ambiguous"]);
     vendor.answer(events(chunk({ content: "Hi" }), { error: { message: "out of memory" } }));
-    expect((await faultOf((await stream(chat, "llama3:8b")).ended)).kind).toBe("failed");
+    expect((await caughtFault((await stream(chat, "llama3:8b")).ended)).kind).toBe("failed");
   });
 });
 
@@ -396,5 +396,5 @@ test("deepseek streams leave out reasoning and count cache hits", async () => {
   });
   expect(pieces).toEqual(["Co", "d."]);
   vendor.answer(events(piece({ content: "Co" })));
-  expect((await faultOf((await stream(deepseek, "deepseek-flash")).ended)).kind).toBe("lost");
+  expect((await caughtFault((await stream(deepseek, "deepseek-flash")).ended)).kind).toBe("lost");
 });

@@ -4,8 +4,9 @@ import { isObject } from "@/server/platform/text/json";
 import { wholeValue } from "@/server/platform/text/whole-text";
 import { cacheEnds } from "./cache-marks";
 import {
-  isListed,
+  isNameListed,
   type ModelFacts,
+  messageText,
   type OnText,
   ProviderFault,
   refuseCall,
@@ -14,7 +15,6 @@ import {
   type TextMessage,
   type TextSetting,
   type ToolCall,
-  textOf,
 } from "./define";
 
 /* Steps that several text providers share before each translates the call for its vendor. */
@@ -33,7 +33,7 @@ export function requireSupported(call: TextCall, model: ModelFacts): void {
   const { members = {}, ...settings } = call.settings ?? {};
   for (const name of Object.keys(settings))
     asked.push([true, model.takes?.includes(name as TextSetting), name]); // the keys of its settings
-  for (const name of Object.keys(members)) asked.push([true, isListed(name, model.members ?? []), name]);
+  for (const name of Object.keys(members)) asked.push([true, isNameListed(name, model.members ?? []), name]);
   const missing = asked.find(([wanted, able]) => wanted && !able);
   if (missing)
     refuseCall(
@@ -61,13 +61,13 @@ const BETWEEN = "\n\n";
  */
 export function apart(messages: TextMessage[]): { system: string[]; turns: TextMessage[] } {
   const turns = messages.filter(({ role }) => role !== "system");
-  const system = messages.filter(({ role }) => role === "system").map(textOf);
+  const system = messages.filter(({ role }) => role === "system").map(messageText);
   if (turns.length > 0) return { system, turns };
   const content = system.join(BETWEEN);
   let start = 0;
   const cache = messages.flatMap((message) => {
     const from = start;
-    start += textOf(message).length + BETWEEN.length;
+    start += messageText(message).length + BETWEEN.length;
     return cacheEnds(message).map((mark) => ({ ...mark, end: from + mark.end }));
   });
   return { system: [], turns: [{ role: "user", content, ...(cache.length > 0 ? { cache } : {}) }] };
@@ -86,8 +86,9 @@ export function passOn({ text, isRefusal }: TextChoice, onText: OnText): void {
   if (text !== "") onText(text, isRefusal && "refusal");
 }
 
-export const present = (members: Record<string, unknown>): Record<string, unknown> =>
-  Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined));
+/** Drops undefined members, so that absent fields stay absent. */
+export const withoutUndefined = <T>(members: Record<string, T | undefined>): Record<string, T> =>
+  Object.fromEntries(Object.entries(members).filter((entry): entry is [string, T] => entry[1] !== undefined));
 
 /** Replaces call ids that the vendor would refuse; a call and its result keep the same id. */
 export function withCallIds(messages: TextMessage[], taken: RegExp): TextMessage[] {
@@ -125,11 +126,11 @@ export const isForced = ({ toolChoice }: TextCall): boolean =>
 
 /** The arguments of a call as the object that vendors require; an empty one if the model wrote something else. */
 export function argumentsOf({ arguments: text }: ToolCall): Record<string, Json> {
-  const value = readJson(text);
+  const value = parseJsonText(text);
   return isObject(value) ? value : {};
 }
 
-export function readJson(text: string): Json | undefined {
+export function parseJsonText(text: string): Json | undefined {
   try {
     return JSON.parse(text);
   } catch {
@@ -153,5 +154,5 @@ export const IN_JSON = "Answer with one JSON object and nothing else.";
 export const inThisSchema = (schema: Record<string, Json>) =>
   `Answer with one JSON value and nothing else, valid against this JSON Schema: ${JSON.stringify(schema)}`;
 
-export const brokenOff = (vendor: string) =>
+export const endedEarly = (vendor: string) =>
   new ProviderFault("lost", "ambiguous", `${vendor}'s answer ended early.`);

@@ -5,13 +5,13 @@ import type { TextRequest } from "./requests";
 /* Reads a conversation for the sandbox. */
 
 type Message = TextRequest["messages"][number];
-export type Picture = { mediaType: string; byteLength: number; digest: string };
+type Picture = { mediaType: string; byteLength: number; digest: string };
 
 const partsOf = ({ content }: Message) =>
   typeof content === "string" ? [{ type: "text" as const, text: content }] : content;
 
 /** Text of a message. */
-export const wordsOf = (message: Message): string =>
+export const messageWords = (message: Message): string =>
   partsOf(message)
     .flatMap((part) => (part.type === "text" ? [part.text] : []))
     .join("\n");
@@ -30,15 +30,15 @@ const COMPLAINT = /^Your last answer cannot be used:/;
 /** True if the last message returns the answer to be corrected. */
 export function isRepair({ messages }: TextRequest): boolean {
   const last = messages.at(-1);
-  return last?.role === "user" && COMPLAINT.test(wordsOf(last));
+  return last?.role === "user" && COMPLAINT.test(messageWords(last));
 }
 
-const isQuestion = (message: Message) => message.role === "user" && !COMPLAINT.test(wordsOf(message));
+const isQuestion = (message: Message) => message.role === "user" && !COMPLAINT.test(messageWords(message));
 
 /** The last question, apart from requests to correct an answer. */
 export function questionOf({ messages }: TextRequest): string {
   const asked = messages.findLast(isQuestion);
-  return asked ? wordsOf(asked) : "";
+  return asked ? messageWords(asked) : "";
 }
 
 /** Messages after the last question. */
@@ -53,9 +53,9 @@ export function wantedJson({
   responseFormat,
 }: TextRequest): { schema: Record<string, Json> | null } | null {
   if (responseFormat.type === "json_schema") return { schema: responseFormat.schema };
-  const said = messages.find((message) => message.role === "system" && IN_WORDS.test(wordsOf(message)));
+  const said = messages.find((message) => message.role === "system" && IN_WORDS.test(messageWords(message)));
   if (said) {
-    const text = wordsOf(said);
+    const text = messageWords(said);
     const schema = text.indexOf("JSON Schema:\n");
     return { schema: schema < 0 ? null : JSON.parse(text.slice(schema + "JSON Schema:\n".length)) };
   }

@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { type Canvas, createCanvas, GlobalFonts, type SKRSContext2D } from "@napi-rs/canvas";
 import { editPicture } from "./edit";
-import { pick, type Random, randomFrom } from "./random";
+import { pickOne, type Random, randomFrom } from "./random";
 import type { ImageRequest } from "./requests";
 import { readWeights } from "./weights";
 
@@ -50,8 +50,8 @@ type Palette = { sky: [string, string, string]; accents: [string, ...string[]]; 
 
 function paletteFrom(random: Random): Palette {
   const hue =
-    pick(random, [165, 190, 208, 226, 248, 268, 292, 326, 348] as const) + Math.floor(random() * 12);
-  const turn = pick(random, [24, 36, 48, -24, -40] as const);
+    pickOne(random, [165, 190, 208, 226, 248, 268, 292, 326, 348] as const) + Math.floor(random() * 12);
+  const turn = pickOne(random, [24, 36, 48, -24, -40] as const);
   const at = (offset: number, saturation: number, lightness: number) =>
     `hsl(${(hue + offset + 720) % 360}, ${saturation}%, ${lightness}%)`;
   return {
@@ -146,7 +146,7 @@ function drawShapes({ context, width, height, palette: { accents }, random }: Sc
       unit * (0.02 + random() * random() * 0.16),
     ];
     context.globalAlpha = 0.1 + random() * 0.28;
-    context.fillStyle = pick(random, accents);
+    context.fillStyle = pickOne(random, accents);
     context.strokeStyle = context.fillStyle;
     context.lineWidth = Math.max(1.5, unit * 0.004);
     const shape = Math.floor(random() * 4);
@@ -209,7 +209,7 @@ function drawEmblem(
   for (let index = 0; index < count; index += 1) {
     const [turn, reach] = [random() * Math.PI * 2, Math.sqrt(random()) * radius * 0.55];
     context.globalAlpha = 0.3 + random() * 0.5;
-    context.fillStyle = random() < 0.3 ? ink : pick(random, accents);
+    context.fillStyle = random() < 0.3 ? ink : pickOne(random, accents);
     const sides = 3 + Math.floor(random() * 4);
     polygon(context, {
       x: x + Math.cos(turn) * reach,

@@ -14,5 +14,5 @@ export function randomFrom(seed: string): Random {
   };
 }
 
-export const pick = <T>(random: Random, items: readonly [T, ...T[]]): T =>
+export const pickOne = <T>(random: Random, items: readonly [T, ...T[]]): T =>
   items[Math.floor(random() * items.length)] ?? items[0];

@@ -1,17 +1,17 @@
 import { hash } from "node:crypto";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { listen } from "@/server/web/listen";
-import { type PortRequest, type PortServer, RequestRefused, type Tier } from "./ports/define";
-import { embedding } from "./ports/embedding";
-import { image } from "./ports/image";
-import { mesh } from "./ports/mesh";
-import { music } from "./ports/music";
-import { registrar } from "./ports/registrar";
-import { sound } from "./ports/sound";
-import { speech } from "./ports/speech";
-import { text } from "./ports/text";
-import { video } from "./ports/video";
-import { openSubmissionLog, type Submission, type SubmissionLog } from "./submissions";
+import { type PortRequest, type PortServer, RequestRefused, type SandboxTier } from "./ports/define";
+import { embeddingPort } from "./ports/embedding";
+import { imagePort } from "./ports/image";
+import { meshPort } from "./ports/mesh";
+import { musicPort } from "./ports/music";
+import { registrarPort } from "./ports/registrar";
+import { soundPort } from "./ports/sound";
+import { speechPort } from "./ports/speech";
+import { textPort } from "./ports/text";
+import { videoPort } from "./ports/video";
+import { openSubmissionLog, type SandboxSubmission, type SubmissionLog } from "./submissions";
 import { piecesOf, type TextAnswer } from "./text";
 import { openWorkshop, type Workshop } from "./work";
 
@@ -68,15 +68,15 @@ const isModel = (name: string): name is keyof typeof BEHAVIOURS => Object.hasOwn
 
 /** The ports by path. */
 const PORTS: Record<string, PortServer> = {
-  "/v1/text": text,
-  "/v1/image": image,
-  "/v1/mesh": mesh,
-  "/v1/video": video,
-  "/v1/speech": speech,
-  "/v1/music": music,
-  "/v1/sound": sound,
-  "/v1/registrar": registrar,
-  "/v1/embedding": embedding,
+  "/v1/text": textPort,
+  "/v1/image": imagePort,
+  "/v1/mesh": meshPort,
+  "/v1/video": videoPort,
+  "/v1/speech": speechPort,
+  "/v1/music": musicPort,
+  "/v1/sound": soundPort,
+  "/v1/registrar": registrarPort,
+  "/v1/embedding": embeddingPort,
 };
 
 /** Starts the sandbox; `stop` ends open connections, frees the port and writes out the log. */
@@ -191,7 +191,7 @@ async function submit(
   }
   if (behaviour === "fail") return send(response, 500, problem("failed", "This model fails every request."));
   const id = `sbx_${arrived.sha256.slice(0, 24)}`;
-  const ran: Tier = behaviour === "flexquiet" ? "standard" : read.tier;
+  const ran: SandboxTier = behaviour === "flexquiet" ? "standard" : read.tier;
   const reply = { id, model: read.model, ...answer, ...(served.name === "text" ? { tier: ran } : {}) };
   if (read.isStream) return sendStream(response, reply as TextReply, behaviour, desk.slowMs); // only the text port streams
   if (behaviour === "lost") return void response.destroy();
@@ -240,7 +240,7 @@ function send(response: ServerResponse, status: number, value: object): void {
   response.end(body);
 }
 
-type TextReply = TextAnswer & { id: string; model: string; tier: Tier };
+type TextReply = TextAnswer & { id: string; model: string; tier: SandboxTier };
 
 /**
  * Sends the answer piece by piece, always cut at the same places. A slow model spreads the pieces over its delay; a lost one
@@ -326,7 +326,7 @@ async function report(
   return { total, attempts: counts.size, repeated };
 }
 
-async function ofAttempt(log: SubmissionLog, attemptId: string): Promise<Submission[]> {
+async function ofAttempt(log: SubmissionLog, attemptId: string): Promise<SandboxSubmission[]> {
   const found = [];
   for await (const one of log.read()) if (one.attemptId === attemptId) found.push(one);
   return found;

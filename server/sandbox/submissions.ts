@@ -12,7 +12,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 
 /** One request that the sandbox accepted, which a vendor would bill. */
-export type Submission = {
+export type SandboxSubmission = {
   at: string;
   attemptId: string;
   model: string;
@@ -26,9 +26,9 @@ export type Submission = {
 
 export type SubmissionLog = {
   /** Resolves once the operating system has the line: only then may an answer leave. */
-  append(submission: Submission): Promise<void>;
+  append(submission: SandboxSubmission): Promise<void>;
   /** Reads the log from disk, in order; lines torn by a crash are skipped. */
-  read(): AsyncGenerator<Submission>;
+  read(): AsyncGenerator<SandboxSubmission>;
   close(): void;
 };
 
@@ -91,7 +91,7 @@ function endsTorn(file: number): boolean {
   return last[0] !== 0x0a;
 }
 
-function parseLine(line: string): Submission | null {
+function parseLine(line: string): SandboxSubmission | null {
   try {
     const { at, attemptId, model, port, tier, sha256, inHand } = JSON.parse(line);
     return {

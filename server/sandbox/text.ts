@@ -1,7 +1,7 @@
-import { isRepair, picturesOf, questionOf, wantedJson, wordsOf } from "./conversation";
+import { isRepair, messageWords, picturesOf, questionOf, wantedJson } from "./conversation";
 import { evidenceFor, readDocumentTask } from "./evidence";
 import { fromSchema } from "./json-schema/json-schema";
-import { pick, type Random, randomFrom } from "./random";
+import { pickOne, type Random, randomFrom } from "./random";
 import type { TextRequest } from "./requests";
 import { resultsIn, toolCallsOf } from "./tools";
 import { topicOf } from "./topic";
@@ -18,10 +18,10 @@ export type TextAnswer = Choice & {
 };
 
 /** The sandbox's tokens: UTF-8 bytes divided by four, rounded up. */
-export const countTokens = (text: string) => Math.ceil(Buffer.byteLength(text) / 4);
+const countTokens = (text: string) => Math.ceil(Buffer.byteLength(text) / 4);
 
 const tokensOf = (message: TextRequest["messages"][number]) =>
-  countTokens(wordsOf(message)) +
+  countTokens(messageWords(message)) +
   (message.toolCalls ?? []).reduce((sum, call) => sum + countTokens(call.name + call.arguments), 0);
 
 /** Tokens of each picture. */
@@ -54,7 +54,9 @@ function answerOnce(request: TextRequest): TextAnswer {
   const question = questionOf(request);
   const pictures = picturesOf(request);
   const said = request.messages.map(({ toolCalls, ...message }) =>
-    [`${message.role}:${wordsOf(message)}`, ...(toolCalls ? [JSON.stringify(toolCalls)] : [])].join("\n"),
+    [`${message.role}:${messageWords(message)}`, ...(toolCalls ? [JSON.stringify(toolCalls)] : [])].join(
+      "\n",
+    ),
   );
   const seed = request.seed === undefined ? [] : [`seed:${request.seed}`];
   const random = randomFrom(
@@ -168,13 +170,13 @@ function reply(model: string, question: string, random: Random): string {
   const wish = LENGTH_WISH.exec(question);
   if (wish) {
     const count = Math.min(Math.max(Number(wish[1]), 1), 100);
-    const one = (number: number) => `Point ${number} on ${topic}: ${pick(random, MIDDLES)}.`;
+    const one = (number: number) => `Point ${number} on ${topic}: ${pickOne(random, MIDDLES)}.`;
     const all = Array.from({ length: count }, (_, index) => one(index + 1));
     return `${all.join(wish[2]?.toLowerCase() === "paragraphs" ? "\n\n" : " ")} (sandbox)`;
   }
   return model === "sandbox-2"
-    ? `${pick(random, NOTES)} ${topic}. First, ${pick(random, MIDDLES)}. Second, ${pick(random, MIDDLES)}. (sandbox)`
-    : `${pick(random, OPENINGS)}, on ${topic}: ${pick(random, MIDDLES)}. (sandbox)`;
+    ? `${pickOne(random, NOTES)} ${topic}. First, ${pickOne(random, MIDDLES)}. Second, ${pickOne(random, MIDDLES)}. (sandbox)`
+    : `${pickOne(random, OPENINGS)}, on ${topic}: ${pickOne(random, MIDDLES)}. (sandbox)`;
 }
 
 /** Cuts after this many tokens, never inside a character. */

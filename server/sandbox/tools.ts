@@ -1,6 +1,6 @@
 import type { Json } from "@/server/platform/durable/step";
 import { isObject } from "@/server/platform/text/json";
-import { questionOf, sinceQuestion, wordsOf } from "./conversation";
+import { messageWords, questionOf, sinceQuestion } from "./conversation";
 import { fromSchema } from "./json-schema/json-schema";
 import { parseJson } from "./ports/define";
 import type { Random } from "./random";
@@ -24,7 +24,10 @@ export function resultsIn(request: TextRequest): { name: string; result: string 
   const names = new Map(since.flatMap(({ toolCalls = [] }) => toolCalls.map(({ id, name }) => [id, name])));
   return since
     .filter(({ role }) => role === "tool")
-    .map((message) => ({ name: names.get(message.toolCallId ?? "") ?? "tool", result: wordsOf(message) }));
+    .map((message) => ({
+      name: names.get(message.toolCallId ?? "") ?? "tool",
+      result: messageWords(message),
+    }));
 }
 
 type Wish = { spec: Spec; arguments?: string };

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { FetchFault, fetchPublic, networkOf } from "@/server/platform/http";
+import { FetchFault, fetchPublic, networkAllowing } from "@/server/platform/http";
 import { env, publicUrl } from "@/server/platform/settings/env";
 import { RequestRefused } from "./ports/define";
 
@@ -36,7 +36,7 @@ function rulesFor(address: string) {
   const hub = new URL(env.HF_BASE_URL).hostname;
   return {
     hosts: isOwn ? [new URL(own).hostname] : [hub, ...env.ADAPTER_SOURCE_HOSTS],
-    network: networkOf(isOwn || env.ALLOW_PRIVATE_ADDRESSES),
+    network: networkAllowing(isOwn || env.ALLOW_PRIVATE_ADDRESSES),
     timeoutMs: TIMEOUT_MS,
   };
 }

@@ -3,7 +3,7 @@ import { ZodError } from "zod";
 import type { Ctx, Principal } from "@/server/domain/ctx";
 import { redactTokens } from "@/server/platform/crypto/redact-tokens";
 import { ERRORS, Fault, ValidationFault, type ValidationIssue } from "@/server/platform/errors/errors";
-import { outageFault, toIssues } from "@/server/platform/errors/errors-wire";
+import { outageFault, toValidationIssues } from "@/server/platform/errors/errors-wire";
 import { isOutage } from "@/server/platform/errors/outage";
 
 type TrpcCode = TRPCError["code"];
@@ -67,7 +67,9 @@ const t = initTRPC.context<Ctx>().create({
 /** The validation errors by field, from the input's schema or from a verb. */
 function issuesOf({ cause, code }: TRPCError): ValidationIssue[] | null {
   if (cause instanceof ValidationFault) return cause.issues;
-  return cause instanceof ZodError && code === "BAD_REQUEST" ? toIssues(cause.issues, "body") : null;
+  return cause instanceof ZodError && code === "BAD_REQUEST"
+    ? toValidationIssues(cause.issues, "body")
+    : null;
 }
 
 function publicMessage(error: TRPCError): string {

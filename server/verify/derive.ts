@@ -1,7 +1,7 @@
 import type { Json } from "@/server/platform/durable/step";
 import { canonicalText } from "../platform/text/canonical-text";
 import { hashOfText } from "./ed25519";
-import { isObject, type JsonObject } from "./json";
+import { isJsonRecord, type JsonRecord } from "./json";
 
 /*
  * Documents derived from others: a manifest's line and a lockfile's body both follow from the receipt they describe. The
@@ -9,10 +9,10 @@ import { isObject, type JsonObject } from "./json";
  */
 
 const member = (value: Json | undefined, name: string): Json =>
-  (isObject(value) ? value[name] : undefined) ?? null;
+  (isJsonRecord(value) ? value[name] : undefined) ?? null;
 
 /** The line of a manifest for a job's receipt or a pinned record. */
-export function manifestEntryOf(receipt: JsonObject): JsonObject {
+export function manifestEntryOf(receipt: JsonRecord): JsonRecord {
   const shared = {
     receiptId: member(receipt, "receiptId"),
     requestHash: member(receipt, "requestHash"),
@@ -39,7 +39,7 @@ export function manifestEntryOf(receipt: JsonObject): JsonObject {
 }
 
 /** The body of the lockfile of a pinned record, without its integrity and signature. */
-export async function lockfileBodyOf(record: JsonObject): Promise<JsonObject> {
+export async function lockfileBodyOf(record: JsonRecord): Promise<JsonRecord> {
   const copied = [
     "projectId",
     "pin",

@@ -6,12 +6,12 @@ export type KeySet = { keys: PublicKey[] };
 export type Bytes = Uint8Array<ArrayBuffer>;
 
 export const utf8 = (text: string): Bytes => new TextEncoder().encode(text);
-export const sha256 = async (bytes: Bytes): Promise<Bytes> =>
+export const sha256Of = async (bytes: Bytes): Promise<Bytes> =>
   new Uint8Array(await crypto.subtle.digest("SHA-256", bytes));
 export const hex = (bytes: Bytes) => [...bytes].map((byte) => byte.toString(16).padStart(2, "0")).join("");
 export const base64 = (bytes: Bytes) => btoa(String.fromCharCode(...bytes));
 /** SHA-256 in hex; text is hashed as UTF-8. */
-export const hashOfText = async (text: string) => hex(await sha256(utf8(text)));
+export const hashOfText = async (text: string) => hex(await sha256Of(utf8(text)));
 
 const base64url = (bytes: Bytes) =>
   base64(bytes).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
@@ -31,7 +31,7 @@ function fromBase64url(text: string): Bytes | null {
 /** The RFC 7638 thumbprint of an Ed25519 key, which is its `kid`. Null for a key of another kind. */
 export async function thumbprint({ kty, crv, x }: PublicKey): Promise<string | null> {
   if (kty !== "OKP" || crv !== "Ed25519" || typeof x !== "string") return null;
-  return base64url(await sha256(utf8(JSON.stringify({ crv, kty, x })))); // in the order that the RFC requires
+  return base64url(await sha256Of(utf8(JSON.stringify({ crv, kty, x })))); // in the order that the RFC requires
 }
 
 /** Each key is imported once, even if it checks many signatures. */

@@ -1,11 +1,11 @@
 import type { Json } from "@/server/platform/durable/step";
 
-export type JsonObject = { [member: string]: Json };
+export type JsonRecord = { [member: string]: Json };
 
 // A definition of its own: the folder is copied to where nothing else of ours is.
-export const isObject = (value: unknown): value is JsonObject =>
+export const isJsonRecord = (value: unknown): value is JsonRecord =>
   typeof value === "object" && value !== null && !Array.isArray(value);
-export const textOf = (value: unknown) => (typeof value === "string" ? value : null);
+export const textOrNull = (value: unknown) => (typeof value === "string" ? value : null);
 
 /** The JSON value of a text with its duplicate members, or the reason why it is not JSON. */
 export type Read = { value: Json; duplicates: string[] } | { unreadable: string };
@@ -20,7 +20,7 @@ export function readJson(text: string): Read {
   const place = placeIn(text, end);
   if (isWhole) return { unreadable: `followed by other text at ${place}` };
   return {
-    unreadable: `not JSON: ${end < text.length ? shown(text.slice(end, end + 20)) : "the end"} at ${place}`,
+    unreadable: `not JSON: ${end < text.length ? shownValue(text.slice(end, end + 20)) : "the end"} at ${place}`,
   };
 }
 
@@ -109,8 +109,8 @@ export function differencesOf(one: Json | undefined, other: Json | undefined, mo
     if (found.length >= most || left === right) return;
     if (/(^|\.)requestHash$/.test(path) && isSameDigest(left, right)) return;
     const isList = Array.isArray(left) && Array.isArray(right);
-    if (isList || (isObject(left) && isObject(right))) {
-      const [a, b] = [left as JsonObject, right as JsonObject]; // lists are compared by index
+    if (isList || (isJsonRecord(left) && isJsonRecord(right))) {
+      const [a, b] = [left as JsonRecord, right as JsonRecord]; // lists are compared by index
       for (const key of new Set([...Object.keys(a), ...Object.keys(b)]))
         compare(own(a, key), own(b, key), isList ? `${path}[${key}]` : path === "" ? key : `${path}.${key}`);
       return;
@@ -121,10 +121,10 @@ export function differencesOf(one: Json | undefined, other: Json | undefined, mo
   return found;
 }
 
-const own = (value: JsonObject, key: string) => (Object.hasOwn(value, key) ? value[key] : undefined);
+const own = (value: JsonRecord, key: string) => (Object.hasOwn(value, key) ? value[key] : undefined);
 
 /** A value shortened for a sentence. */
-export function shown(value: Json | undefined): string {
+export function shownValue(value: Json | undefined): string {
   if (value === undefined) return "nothing";
   const text = JSON.stringify(value);
   return text.length > 120 ? `${text.slice(0, 117)}...` : text;

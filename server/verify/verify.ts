@@ -6,12 +6,12 @@ import {
   isSignedBy,
   type KeySet,
   type PublicKey,
-  sha256,
+  sha256Of,
   thumbprint,
   utf8,
 } from "./ed25519";
-import { isObject, type JsonObject, textOf } from "./json";
-import { FORMS, type Form, formOf, type Kind } from "./kinds";
+import { isJsonRecord, type JsonRecord, textOrNull } from "./json";
+import { type DocumentForm, type DocumentKind, FORMS, formOf } from "./kinds";
 
 /*
  * Verifies documents from their text and the public keys only. Web Crypto and nothing of the service, so the same code runs
@@ -39,7 +39,7 @@ export type Verification = {
   /** Every check passed. */
   verified: boolean;
   /** Null if it is none of the four kinds. */
-  kind: Kind | null;
+  kind: DocumentKind | null;
   id: string | null;
   /** The hash that the document states: hex, or the integrity of a lockfile. */
   hash: string | null;
@@ -59,7 +59,7 @@ export async function verifyAlone(
   keys: KeySet,
   duplicates: string[] = [],
 ): Promise<Verification> {
-  if (!isObject(document)) return nothing("This is not a JSON object.");
+  if (!isJsonRecord(document)) return nothing("This is not a JSON object.");
   const form = formOf(document);
   if (!form) return nothing(unknownKind(document));
   let sealed: Bytes;
@@ -73,7 +73,7 @@ export async function verifyAlone(
 
   const checks: Check[] = [];
   const say: Say = (name, ok, detail) => void checks.push({ name, ok, detail });
-  const id = textOf(document[form.id]);
+  const id = textOrNull(document[form.id]);
   const wrong = wrongForm(document, form, duplicates);
   say(
     "form",
@@ -82,7 +82,7 @@ export async function verifyAlone(
   );
 
   const hash = form.hashOf(document);
-  const computed = form.written(await sha256(sealed));
+  const computed = form.written(await sha256Of(sealed));
   const isHashed = hash === computed;
   const signature = signatureOf(document.signature);
   const key = signature ? keys.keys.find(({ kid }) => kid === signature.keyId) : undefined;
@@ -100,23 +100,23 @@ export async function verifyAlone(
   return { verified, kind: form.kind, id, hash, keyId: signature?.keyId ?? null, checks };
 }
 
-function unknownKind(document: JsonObject): string {
+function unknownKind(document: JsonRecord): string {
   const inside = formOf(document.receipt);
   if (inside) return `This is a response. The ${inside.kind} is its member \`receipt\`; save only that.`;
   const known = Object.keys(FORMS).join(", ");
   return `Its schemaVersion is ${JSON.stringify(document.schemaVersion) ?? "missing"}. Known versions: ${known}.`;
 }
 
-function wrongForm(document: JsonObject, form: Form, duplicates: string[]): string | null {
+function wrongForm(document: JsonRecord, form: DocumentForm, duplicates: string[]): string | null {
   if (duplicates.length > 0)
     return `${duplicates.join(", ")} occurs twice, and parsers differ in which one they use`;
-  if (textOf(document[form.id]) === null) return `${form.id} is missing`;
+  if (textOrNull(document[form.id]) === null) return `${form.id} is missing`;
   if (form.kind !== "pinned record") return null;
   if (document.receipt_id !== document.receiptId) return "receipt_id differs from receiptId";
   return Array.isArray(document.corrections) ? null : "corrections is not a list";
 }
 
-function hashDetail(form: Form, hash: string | null, computed: string, isSigned: boolean): string {
+function hashDetail(form: DocumentForm, hash: string | null, computed: string, isSigned: boolean): string {
   if (hash === computed) return `${form.hashMember} is ${computed}`;
   const both = `the SHA-256 of the sealed content is ${computed}, but ${form.hashMember} is ${hash ?? "missing"}`;
   return isSigned ? `${both}; the signature is valid, so ${form.hashMember} itself was changed` : both;
@@ -154,7 +154,7 @@ async function checkKey(
 }
 
 /** Checks a record's contents outside its seal, which are bound by a hash inside the seal or have their own signature. */
-async function checkBound(record: JsonObject, keys: KeySet, say: Say): Promise<void> {
+async function checkBound(record: JsonRecord, keys: KeySet, say: Say): Promise<void> {
   await checkContent("output_matches", record, { member: "output", hashMember: "outputHash", say });
   await checkContent("native_response_matches", record, {
     member: "nativeResponse",
@@ -178,7 +178,7 @@ async function checkBound(record: JsonObject, keys: KeySet, say: Say): Promise<v
 
 async function checkContent(
   name: Check["name"],
-  record: JsonObject,
+  record: JsonRecord,
   { member, hashMember, say }: { member: string; hashMember: string; say: Say },
 ): Promise<void> {
   const value = record[member];
@@ -204,7 +204,7 @@ async function checkContent(
 }
 
 async function isSignedCorrection(value: Json, receiptId: Json | undefined, keys: KeySet): Promise<boolean> {
-  if (!isObject(value) || value.receiptId !== receiptId) return false;
+  if (!isJsonRecord(value) || value.receiptId !== receiptId) return false;
   const { signature: stated, ...rest } = value;
   const signature = signatureOf(stated);
   const key = signature && keys.keys.find(({ kid }) => kid === signature.keyId);
@@ -214,7 +214,7 @@ async function isSignedCorrection(value: Json, receiptId: Json | undefined, keys
 
 /** Requires exactly the three members; any other would be unsigned text that looks signed. */
 function signatureOf(value: Json | undefined): { keyId: string; value: string } | null {
-  if (!isObject(value)) return null;
+  if (!isJsonRecord(value)) return null;
   const { alg, keyId, value: text, ...more } = value;
   const isWhole = alg === "EdDSA" && typeof keyId === "string" && typeof text === "string";
   return isWhole && Object.keys(more).length === 0 ? { keyId, value: text } : null;

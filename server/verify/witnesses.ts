@@ -1,8 +1,8 @@
 import type { Json } from "@/server/platform/durable/step";
 import { lockfileBodyOf, manifestEntryOf, promptHashOf } from "./derive";
 import { hashOfText, type KeySet } from "./ed25519";
-import { differencesOf, isObject, type JsonObject, readJson, shown } from "./json";
-import { type Form, formOf } from "./kinds";
+import { differencesOf, isJsonRecord, type JsonRecord, readJson, shownValue } from "./json";
+import { type DocumentForm, formOf } from "./kinds";
 import { nothing, type Say, type Verification, verifyAlone } from "./verify";
 
 /*
@@ -44,7 +44,7 @@ async function withWitnesses(
   const checks = [...alone.checks];
   const say: Say = (name, ok, detail) => void checks.push({ name, ok, detail });
   const form = formOf(document);
-  if (isObject(document) && form && alone.kind !== null) {
+  if (isJsonRecord(document) && form && alone.kind !== null) {
     if (receipts && form.kind === "manifest") await checkLines(document, receipts, keys, say);
     if (receipts && form.kind === "lockfile") await checkRecord(document, form, { receipts, keys, say });
     if (prompt) await checkPrompt(document, form, prompt, say);
@@ -59,12 +59,12 @@ async function withWitnesses(
 /** The differences of two copies in one line; empty if there are none. */
 function differencesAsText(one: Json | undefined, other: unknown, [here, there] = ["here", "there"]): string {
   return differencesOf(one, other as Json | undefined) // a parsed document
-    .map((each) => `${each.path} is ${shown(each.here)} ${here} and ${shown(each.there)} ${there}`)
+    .map((each) => `${each.path} is ${shownValue(each.here)} ${here} and ${shownValue(each.there)} ${there}`)
     .join("; ");
 }
 
 async function checkLines(
-  manifest: JsonObject,
+  manifest: JsonRecord,
   receipts: readonly unknown[],
   keys: KeySet,
   say: Say,
@@ -73,7 +73,7 @@ async function checkLines(
   const given = byId(receipts);
   const wrong: string[] = [];
   for (const line of lines) {
-    const id = isObject(line) ? String(line.receiptId) : shown(line);
+    const id = isJsonRecord(line) ? String(line.receiptId) : shownValue(line);
     const receipt = given.get(id);
     if (!receipt) {
       wrong.push(`${id} is not among the given receipts`);
@@ -93,8 +93,8 @@ async function checkLines(
 }
 
 async function checkRecord(
-  lockfile: JsonObject,
-  form: Form,
+  lockfile: JsonRecord,
+  form: DocumentForm,
   { receipts, keys, say }: { receipts: readonly unknown[]; keys: KeySet; say: Say },
 ): Promise<void> {
   const record = byId(receipts).get(String(lockfile.receiptId));
@@ -116,8 +116,8 @@ async function checkRecord(
 }
 
 async function checkPrompt(
-  document: JsonObject,
-  form: Form,
+  document: JsonRecord,
+  form: DocumentForm,
   prompt: NonNullable<Witnesses["prompt"]>,
   say: Say,
 ): Promise<void> {
@@ -129,7 +129,10 @@ async function checkPrompt(
     form.kind === "lockfile" ? { promptHash: await promptHashOf(hashes) } : hashes;
   const wrong = Object.entries(given)
     .filter(([name, hash]) => (document[name] ?? null) !== hash)
-    .map(([name, hash]) => `${name} is ${shown(document[name])}, but the given text has ${shown(hash)}`);
+    .map(
+      ([name, hash]) =>
+        `${name} is ${shownValue(document[name])}, but the given text has ${shownValue(hash)}`,
+    );
   const isOf = form.kind === "lockfile" || form.kind === "pinned record";
   if (!isOf) say("prompt_matches", false, `a ${form.kind} has no prompt hash`);
   else
@@ -140,11 +143,11 @@ async function checkPrompt(
     );
 }
 
-function byId(documents: readonly unknown[]): Map<string, JsonObject> {
-  const found = new Map<string, JsonObject>();
+function byId(documents: readonly unknown[]): Map<string, JsonRecord> {
+  const found = new Map<string, JsonRecord>();
   for (const document of documents) {
     const kind = formOf(document)?.kind;
-    if (isObject(document) && (kind === "receipt" || kind === "pinned record"))
+    if (isJsonRecord(document) && (kind === "receipt" || kind === "pinned record"))
       found.set(String(document.receiptId), document);
   }
   return found;

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { brokenOff, whole } from "@/server/api/body";
-import { linesOf } from "@/server/api/header-lines";
+import { incompleteBody, whole } from "@/server/api/body";
+import { headerLines } from "@/server/api/header-lines";
 import { announcesBody, type BodyStream, type Incoming, type Outgoing } from "@/server/api/transport";
 import { clientAddress } from "@/server/platform/client-address";
 import { log } from "@/server/platform/log/log";
@@ -44,7 +44,7 @@ export class HttpIncoming implements Incoming {
   }
 
   lines(name: string): string[] {
-    return linesOf(this.request, name);
+    return headerLines(this.request, name);
   }
 
   get address(): string {
@@ -113,7 +113,7 @@ function collect(request: IncomingMessage, limit: number): Promise<Uint8Array | 
     });
     // `close` always comes last. The error is made only if it is needed, because its stack is expensive.
     request.on("close", () => {
-      if (!isDone) reject(brokenOff());
+      if (!isDone) reject(incompleteBody());
     });
   });
 }
@@ -135,7 +135,7 @@ function signalOf(response: ServerResponse): AbortSignal {
 const LINGER_MS = 1_000;
 
 /** Sends an answer. A stream is read as fast as the caller takes it, and ended when the caller leaves. */
-export async function send(
+export async function sendResponse(
   request: IncomingMessage,
   response: ServerResponse,
   outgoing: Outgoing,

@@ -1,10 +1,10 @@
 import { createServer } from "node:http";
 import { jsonAnswer } from "@/server/api/answers/plain";
-import { draining, health, readiness } from "@/server/api/health";
+import { draining, healthz, readyz } from "@/server/api/health";
 import { metricsAnswer } from "@/server/api/metrics";
 import type { Incoming, Outgoing } from "@/server/api/transport";
 import { log } from "@/server/platform/log/log";
-import { HttpIncoming, send } from "./exchange";
+import { HttpIncoming, sendResponse } from "./exchange";
 import { listen } from "./listen";
 
 export type Probes = {
@@ -21,8 +21,8 @@ export type Probes = {
 export async function startProbes(options: { host: string; port: number }): Promise<Probes> {
   let isDraining = false;
   const paths: Record<string, (incoming: Incoming) => Promise<Outgoing>> = {
-    "/healthz": health,
-    "/readyz": (incoming) => (isDraining ? draining(incoming) : readiness(incoming)),
+    "/healthz": healthz,
+    "/readyz": (incoming) => (isDraining ? draining(incoming) : readyz(incoming)),
     "/metrics": metricsAnswer,
   };
   const server = createServer({ requestTimeout: 5_000, headersTimeout: 5_000 }, (request, response) => {
@@ -31,7 +31,7 @@ export async function startProbes(options: { host: string; port: number }): Prom
     const answer = Object.hasOwn(paths, incoming.path) && isRead ? paths[incoming.path] : undefined;
     (answer ?? notFound)(incoming)
       .then((outgoing) =>
-        send(request, response, incoming.method === "HEAD" ? { ...outgoing, body: null } : outgoing),
+        sendResponse(request, response, incoming.method === "HEAD" ? { ...outgoing, body: null } : outgoing),
       )
       .catch((error) => {
         log.error({ err: error, path: incoming.path }, "a probe request failed");

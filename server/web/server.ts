@@ -1,9 +1,9 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
-import { commonHeaders, requestIdOf } from "@/server/api/answers/plain";
+import { commonHeaders, requestIdFor } from "@/server/api/answers/plain";
 import { docsAnswer, isDocsPath } from "@/server/api/docs";
 import { indexAnswer, llmsAnswer, manifestAnswer, wantsIndex } from "@/server/api/front-door";
-import { draining, health, readiness } from "@/server/api/health";
+import { draining, healthz, readyz } from "@/server/api/health";
 import { mcpRoute } from "@/server/api/mcp";
 import { metricsAnswer } from "@/server/api/metrics";
 import { documentAnswer } from "@/server/api/openapi/document";
@@ -18,7 +18,7 @@ import { log } from "@/server/platform/log/log";
 import { publicUrl } from "@/server/platform/settings/env";
 import { VERSION } from "@/server/platform/settings/version";
 import { bodyDeadlines, type Deadline } from "./deadlines";
-import { HttpIncoming, hasBody, send } from "./exchange";
+import { HttpIncoming, hasBody, sendResponse } from "./exchange";
 import { allowFrames } from "./frames";
 import { listen } from "./listen";
 
@@ -63,8 +63,8 @@ export async function startServer(options: {
   let isStopping = false;
   const streams = new Set<ServerResponse>();
   const paths: Record<string, (incoming: Incoming) => Promise<Outgoing>> = {
-    "/healthz": health,
-    "/readyz": (incoming) => (isStopping ? draining(incoming) : readiness(incoming)),
+    "/healthz": healthz,
+    "/readyz": (incoming) => (isStopping ? draining(incoming) : readyz(incoming)),
     "/metrics": metricsAnswer,
     "/openapi.json": documentAnswer,
     "/llms.txt": llmsAnswer,
@@ -88,8 +88,8 @@ export async function startServer(options: {
     const own = isApi ? route : isFile ? panelFiles : document;
     const isRouted = own === route || own === mcpRoute || own === panelFiles;
     if (own && !isRouted && incoming.method === "OPTIONS") {
-      const headers = { ...commonHeaders(requestIdOf(incoming)), allow: "GET, HEAD, OPTIONS" };
-      return send(request, response, { status: 204, headers, body: null });
+      const headers = { ...commonHeaders(requestIdFor(incoming)), allow: "GET, HEAD, OPTIONS" };
+      return sendResponse(request, response, { status: 204, headers, body: null });
     }
     if (own && (isRouted || incoming.method === "GET" || incoming.method === "HEAD")) {
       const outgoing = await own(incoming);
@@ -98,9 +98,9 @@ export async function startServer(options: {
         streams.add(response);
         response.once("close", () => streams.delete(response));
       }
-      return send(request, response, outgoing);
+      return sendResponse(request, response, outgoing);
     }
-    if (!pages) return send(request, response, await route(incoming));
+    if (!pages) return sendResponse(request, response, await route(incoming));
     await toPage(incoming, request, response);
     return pages.handle(request, response);
   }

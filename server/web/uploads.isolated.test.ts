@@ -7,7 +7,7 @@ import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { BAD_FILES, GOOD_FILES } from "@/server/compute/safetensors/corpus";
-import { fileOf, loraHeader } from "@/server/compute/safetensors/corpus-parts";
+import { loraHeader, safetensorsFile } from "@/server/compute/safetensors/corpus-parts";
 import { pool } from "@/server/platform/db";
 import { ulid } from "@/server/platform/ids";
 import { env } from "@/server/platform/settings/env";
@@ -129,15 +129,19 @@ describe("the corpus, over a connection", () => {
   const ending = Buffer.concat([Buffer.from("PK\x05\x06", "latin1"), Buffer.alloc(18)]);
   const withTail = (tail: Buffer) => {
     const { header, data } = lora();
-    return fileOf({ header, data: Buffer.concat([data.subarray(0, -tail.length), tail]) });
+    return safetensorsFile({ header, data: Buffer.concat([data.subarray(0, -tail.length), tail]) });
   };
   const front = 8 + '{"__metadata__":{"a":"'.length;
   test.each([
-    ["cut off", "data_truncated", () => fileOf(lora()).subarray(0, -1)],
-    ["with a byte too many", "trailing_bytes", () => Buffer.concat([fileOf(lora()), Buffer.alloc(1)])],
+    ["cut off", "data_truncated", () => safetensorsFile(lora()).subarray(0, -1)],
+    [
+      "with a byte too many",
+      "trailing_bytes",
+      () => Buffer.concat([safetensorsFile(lora()), Buffer.alloc(1)]),
+    ],
     ["that is a ZIP file", "polyglot", () => withTail(ending)],
-    ["that is a PDF", "polyglot", () => fileOf(lora({ a: "%PDF-1.7 1 0 obj <<>> endobj" }))],
-    ["that is a tar file", "polyglot", () => fileOf(lora({ a: `${"x".repeat(257 - front)}ustar` }))],
+    ["that is a PDF", "polyglot", () => safetensorsFile(lora({ a: "%PDF-1.7 1 0 obj <<>> endobj" }))],
+    ["that is a tar file", "polyglot", () => safetensorsFile(lora({ a: `${"x".repeat(257 - front)}ustar` }))],
   ])("a LoRA %s is refused for %s, and leaves nothing", async (_what, rule, bytes) => {
     const kept = await filesKept();
     for (const pieces of [1, 1000]) expect((await send(uploadOf(bytes()), { pieces })).refusal).toBe(rule);

@@ -1,5 +1,5 @@
 import { register } from "node:module";
-import { identify } from "@/server/api/auth";
+import { identifyCaller } from "@/server/api/auth";
 import { toIncoming } from "@/server/api/next";
 import { type Ctx, systemClock } from "@/server/domain/ctx";
 import * as organizations from "@/server/domain/organizations";
@@ -13,7 +13,7 @@ import { startServer } from "@/server/web/server";
 async function ctxOf(request: Request): Promise<Ctx> {
   const requestId = newId("request");
   const nobody = { kind: "anonymous", id: "anonymous", address: "" } as const;
-  const principal = await identify(toIncoming(request), { now: systemClock(), headers: {} }).catch(
+  const principal = await identifyCaller(toIncoming(request), { now: systemClock(), headers: {} }).catch(
     () => nobody,
   );
   return { principal, requestId, now: systemClock, log: log.child({ requestId }) };

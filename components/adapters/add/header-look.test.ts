@@ -1,10 +1,11 @@
 import { expect, test } from "vitest";
 import { BAD_FILES } from "@/server/compute/safetensors/corpus";
 import { GOOD_FILES } from "@/server/compute/safetensors/corpus-good";
-import { LIMITS } from "@/server/compute/safetensors/index";
+import { SAFETENSORS_LIMITS } from "@/server/compute/safetensors/index";
 import { type HeaderLook, lookAt, nameOfFile } from "./header-look";
 
-const look = (bytes: Buffer): Promise<HeaderLook> => lookAt(new Blob([new Uint8Array(bytes)]), LIMITS);
+const look = (bytes: Buffer): Promise<HeaderLook> =>
+  lookAt(new Blob([new Uint8Array(bytes)]), SAFETENSORS_LIMITS);
 
 const ABOUT_THE_HEAD = [
   "file_too_short",
@@ -40,8 +41,11 @@ test("the header yields the tensor count, some tensor names and the base model",
 });
 
 test("a file above the size limit is refused without being read", async () => {
-  const huge = { size: LIMITS.fileBytes + 1, slice: () => expect.unreachable() } as unknown as Blob; // no test has 2 GiB to spare
-  expect(await lookAt(huge, LIMITS)).toMatchObject({ kind: "refused", rule: "file_too_large" });
+  const huge = {
+    size: SAFETENSORS_LIMITS.fileBytes + 1,
+    slice: () => expect.unreachable(),
+  } as unknown as Blob; // no test has 2 GiB to spare
+  expect(await lookAt(huge, SAFETENSORS_LIMITS)).toMatchObject({ kind: "refused", rule: "file_too_large" });
 });
 
 test("the suggested name is the file name without its extension", () => {

@@ -11,10 +11,10 @@ import { CardHeader, Section } from "@/components/ui/card";
 import { Choice } from "@/components/ui/choice";
 import Link from "@/components/ui/link";
 import type { AliasShown, AliasStep } from "@/server/contract/adapters";
-import { type AliasTarget, weightWords } from "./diff";
+import { type WeightedAdapter, weightWords } from "./diff";
 import { DiffTable } from "./diff-table";
 
-const targetOf = ({ adapter, target }: AliasStep): AliasTarget => ({ adapter, weight: target.weight });
+const targetOf = ({ adapter, target }: AliasStep): WeightedAdapter => ({ adapter, weight: target.weight });
 
 type Props = {
   projectId: string;
@@ -22,7 +22,7 @@ type Props = {
   history: { items: AliasStep[]; nextCursor?: string | undefined };
   state: PageState;
   /** Null when the reader may not promote. */
-  onPromote: ((target: AliasTarget) => void) | null;
+  onPromote: ((target: WeightedAdapter) => void) | null;
 };
 
 /** The versions of an alias, newest first, and the differences between any two. */

@@ -28,7 +28,7 @@ import Link from "@/components/ui/link";
 import { Notice } from "@/components/ui/notice";
 import type { AliasShown, AliasStep, ModelAdapter } from "@/server/contract/adapters";
 import { AliasHistory } from "./alias-history";
-import { type AliasTarget, isSameTarget, weightWords } from "./diff";
+import { isSameTarget, type WeightedAdapter, weightWords } from "./diff";
 import { DiffTable } from "./diff-table";
 
 /** One alias: its target, its versions, and the version the project's recipe is pinned to. */
@@ -44,7 +44,7 @@ export function AliasPage({ projectId, name, state }: { projectId: string; name:
   const { may, whyNot } = useProject(projectId);
   const mayWrite = may("member");
   /** The target the dialog starts with; null while the dialog is closed. */
-  const [offer, setOffer] = useState<{ target: AliasTarget | null } | null>(null);
+  const [offer, setOffer] = useState<{ target: WeightedAdapter | null } | null>(null);
   return (
     <>
       <PageHeader
@@ -146,14 +146,14 @@ function CurrentCard({
 type Props = {
   alias: AliasShown;
   /** The initial choice; null for the current adapter. */
-  offered: AliasTarget | null;
+  offered: WeightedAdapter | null;
   onClose(): void;
 };
 
 /** Points an alias to another target, after showing the differences. */
 function Promote({ alias, offered, onClose }: Props) {
   const trpc = useTRPC();
-  const before: AliasTarget = { adapter: alias.adapter, weight: alias.current.target.weight };
+  const before: WeightedAdapter = { adapter: alias.adapter, weight: alias.current.target.weight };
   const first = offered ?? before;
   const [adapter, setAdapter] = useState<ModelAdapter>(first.adapter);
   const [text, setText] = useState(first.weight === null ? "" : String(first.weight));

@@ -1,10 +1,10 @@
 import { ArrowRight } from "lucide-react";
 import { Badge } from "@/components/ui/badge";
 import { cn } from "@/components/ui/class-names";
-import { type AliasDiffLine, type AliasTarget, diffOf } from "./diff";
+import { type AliasDiffLine, diffOf, type WeightedAdapter } from "./diff";
 
 /** The differences between two targets of an alias, line by line, then the unchanged facts. */
-export function DiffTable({ before, after }: { before: AliasTarget; after: AliasTarget }) {
+export function DiffTable({ before, after }: { before: WeightedAdapter; after: WeightedAdapter }) {
   const lines = diffOf(before, after);
   const changed = lines.filter(({ isChanged }) => isChanged);
   const same = lines.filter(({ isChanged, before: had }) => !isChanged && had !== null);

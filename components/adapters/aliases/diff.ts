@@ -2,7 +2,7 @@ import type { ModelAdapter } from "@/server/contract/adapters";
 import { ownKeys } from "@/server/contract/own-keys";
 
 /** The adapter and weight that an alias points to, or could point to. */
-export type AliasTarget = { adapter: ModelAdapter; weight: number | null };
+export type WeightedAdapter = { adapter: ModelAdapter; weight: number | null };
 
 /** One line of a diff; `before` and `after` are null when there is no value. */
 export type AliasDiffLine = {
@@ -16,7 +16,7 @@ export type AliasDiffLine = {
 };
 
 /** The differences that a request gets when its alias moves from one target to the other. */
-export function diffOf(before: AliasTarget, after: AliasTarget): AliasDiffLine[] {
+export function diffOf(before: WeightedAdapter, after: WeightedAdapter): AliasDiffLine[] {
   const [was, is] = [factsOf(before), factsOf(after)];
   const lines = ownKeys(was).map(
     (name): AliasDiffLine => ({
@@ -42,10 +42,10 @@ export function diffOf(before: AliasTarget, after: AliasTarget): AliasDiffLine[]
 }
 
 /** True if the targets are the same, so that promoting would create no version. */
-export const isSameTarget = (a: AliasTarget, b: AliasTarget): boolean =>
+export const isSameTarget = (a: WeightedAdapter, b: WeightedAdapter): boolean =>
   a.adapter.adapterId === b.adapter.adapterId && a.weight === b.weight;
 
-function factsOf({ adapter, weight }: AliasTarget) {
+function factsOf({ adapter, weight }: WeightedAdapter) {
   const { source } = adapter;
   return {
     Adapter: adapter.displayName,

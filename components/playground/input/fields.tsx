@@ -18,7 +18,7 @@ import { Label } from "@/components/ui/label";
 import { Select } from "@/components/ui/select";
 import { ArtifactField, Base64Field } from "./file-fields";
 import { type DrawnProps, Framed, Issues, issuesAt, labelFor, type Props, RequiredMark } from "./frame";
-import { ChoiceInput, JsonField, NumberField, SwitchField, TextInput } from "./value-fields";
+import { ChoiceValueField, JsonField, NumberField, SwitchField, TextValueField } from "./value-fields";
 
 /** An object's fields: required ones first, then the others, folded while none of them is set. */
 export function ObjectFields({
@@ -74,11 +74,11 @@ export function SchemaField({ name, schema, ...props }: Props & { name: string; 
 function Drawn({ field, ...props }: Props & { name: string; field: Field }) {
   switch (field.kind) {
     case "text":
-      return <TextInput field={field} {...props} />;
+      return <TextValueField field={field} {...props} />;
     case "number":
       return <NumberField field={field} {...props} />;
     case "choice":
-      return <ChoiceInput field={field} {...props} />;
+      return <ChoiceValueField field={field} {...props} />;
     case "switch":
       return <SwitchField field={field} {...props} />;
     case "object":

@@ -10,7 +10,7 @@ import { JsonText } from "./json-text";
 
 /* Fields of single values. */
 
-export function TextInput(props: DrawnProps<"text">) {
+export function TextValueField(props: DrawnProps<"text">) {
   const { field, form, path, value, required } = props;
   const shared = {
     value: typeof value === "string" ? value : value === undefined ? "" : String(value),
@@ -57,7 +57,7 @@ export function NumberField(props: DrawnProps<"number">) {
 
 const UNSET = " unset";
 
-export function ChoiceInput(props: DrawnProps<"choice">) {
+export function ChoiceValueField(props: DrawnProps<"choice">) {
   const { field, form, path, value, required } = props;
   const { default: preset } = field.schema;
   const shown = value === undefined ? UNSET : JSON.stringify(value);

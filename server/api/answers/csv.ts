@@ -1,7 +1,13 @@
-import { type Bytes, bytes } from "../transport";
+import { bytes, type RawResponse } from "../transport";
 
 /** A CSV file to download, sent as it is written. */
-export const csv = ({ filename, content }: { filename: string; content: AsyncIterable<Uint8Array> }): Bytes =>
+export const csv = ({
+  filename,
+  content,
+}: {
+  filename: string;
+  content: AsyncIterable<Uint8Array>;
+}): RawResponse =>
   bytes({
     headers: {
       "content-type": "text/csv; charset=utf-8",

@@ -2,7 +2,7 @@ import { EventCursor } from "@/server/contract/job-events";
 import { ValidationFault } from "@/server/platform/errors/errors";
 import { DAY_MS } from "@/server/platform/time/units";
 import { textHeader } from "../header-lines";
-import { type Bytes, bytes, type Incoming } from "../transport";
+import { bytes, type Incoming, type RawResponse } from "../transport";
 
 export const EVENT_STREAM = "text/event-stream";
 
@@ -51,7 +51,7 @@ type Pages<Item> = AsyncIterable<{ items: Item[]; hasEnded: boolean; lastId?: st
 export async function nothingMore(
   incoming: Incoming,
   hasLast: (lastEventId: string) => Promise<boolean>,
-): Promise<Bytes | null> {
+): Promise<RawResponse | null> {
   const lastEventId = lastEventIdOf(incoming);
   const isPlainFetch =
     incoming.header("sec-fetch-mode") !== undefined &&
@@ -65,12 +65,12 @@ export function eventStream<Item>(
   pages: Pages<Item>,
   toEvent: (item: Item) => StreamEvent,
   headers: Record<string, string> = {},
-): Bytes {
+): RawResponse {
   return streamed(frames(pages, toEvent), headers);
 }
 
 /** A response that is sent as it is produced, as an event stream. */
-export function streamed(body: AsyncIterable<Uint8Array>, headers: Record<string, string> = {}): Bytes {
+export function streamed(body: AsyncIterable<Uint8Array>, headers: Record<string, string> = {}): RawResponse {
   return bytes({
     headers: {
       "content-type": EVENT_STREAM,
@@ -113,10 +113,11 @@ const endFrame = (id: string | undefined) =>
  */
 export const COMMENT = Buffer.from(":\n");
 
-const toFrame = ({ id, event, data }: StreamEvent) => `id: ${id}\nevent: ${event}\ndata: ${toLine(data)}\n\n`;
+const toFrame = ({ id, event, data }: StreamEvent) =>
+  `id: ${id}\nevent: ${event}\ndata: ${toEventLine(data)}\n\n`;
 
 /** JSON on one line, even for readers that break lines at Unicode line separators. */
-export const toLine = (data: unknown) =>
+export const toEventLine = (data: unknown) =>
   JSON.stringify(data).replace(
     /[\u0085\u2028\u2029]/g,
     (each) => `\\u${each.charCodeAt(0).toString(16).padStart(4, "0")}`,

@@ -6,7 +6,7 @@ import type { Incoming, Outgoing } from "../transport";
 const SANE_REQUEST_ID = /^[A-Za-z0-9._:-]{1,128}$/;
 
 /** The id of a request: the caller's own if it is well-formed, so that logs of both sides can be joined. */
-export function requestIdOf(incoming: Incoming): string {
+export function requestIdFor(incoming: Incoming): string {
   if (incoming.header("x-request-id") === undefined) return newId("request");
   const [given = "", other] = textsOf(incoming.lines("x-request-id"));
   return other === undefined && SANE_REQUEST_ID.test(given) ? given : newId("request");
@@ -29,6 +29,6 @@ export function jsonAnswer(
   body: string | null,
   own: Record<string, string> = {},
 ): Outgoing {
-  const headers = { ...commonHeaders(requestIdOf(incoming)), "content-type": "application/json", ...own };
+  const headers = { ...commonHeaders(requestIdFor(incoming)), "content-type": "application/json", ...own };
   return { status, headers, body };
 }

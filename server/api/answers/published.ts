@@ -1,6 +1,6 @@
 import { sha256Hex } from "@/server/platform/text/canonical";
-import { type Bytes, bytes, type Incoming, type Outgoing } from "../transport";
-import { commonHeaders, requestIdOf } from "./plain";
+import { bytes, type Incoming, type Outgoing, type RawResponse } from "../transport";
+import { commonHeaders, requestIdFor } from "./plain";
 
 /** Headers of a response that anyone may keep for a minute. */
 export const FOR_A_MINUTE = { "cache-control": "public, max-age=60" };
@@ -16,7 +16,7 @@ export function published(
   incoming: Incoming,
   body: string | Uint8Array,
   { "content-type": type = "application/json", ...headers }: { etag: string; [name: string]: string },
-): Bytes {
+): RawResponse {
   if (isKnown(incoming, headers.etag)) return bytes({ status: 304, headers });
   return bytes({ headers: { ...headers, "content-type": type }, body });
 }
@@ -28,7 +28,7 @@ export function publishedDocument(
   { etag = etagOf(text), ...headers }: { [name: string]: string } = {},
 ): Outgoing {
   const answer = published(incoming, text, { ...FOR_ALL_PAGES, ...headers, etag });
-  return { ...answer, headers: { ...commonHeaders(requestIdOf(incoming)), ...answer.headers } };
+  return { ...answer, headers: { ...commonHeaders(requestIdFor(incoming)), ...answer.headers } };
 }
 
 /** True if `If-None-Match` shows that the caller already has this ETag. Tags are compared weakly, as RFC 9110 requires. */

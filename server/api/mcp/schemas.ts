@@ -8,7 +8,7 @@ import { isObject } from "@/server/platform/text/json";
  * The call's own schema is applied when it is parsed.
  */
 
-export type Schema = z.core.JSONSchema.BaseSchema;
+type Schema = z.core.JSONSchema.BaseSchema;
 
 /** Keywords that are passed through, because both kinds of client support them. */
 const KNOWN = [

@@ -7,7 +7,7 @@ import { Fault, ValidationFault } from "@/server/platform/errors/errors";
 import { textHeader } from "../header-lines";
 import type { Incoming } from "../transport";
 import type { ModelRequest } from "./models/model";
-import { type Settings, spellingOf } from "./settings";
+import { type ConversationSettings, spellingOf } from "./settings";
 import { type Calls, offerOf, type Tools } from "./tools";
 
 /* A request to either OpenAI endpoint, in the form common to both, and its conversion to the envelope of an invoke. */
@@ -16,7 +16,7 @@ type Detail = "auto" | "low" | "high" | null | undefined;
 type Part = ({ type: "text"; text: string } | { type: "image"; url: string; detail?: Detail }) & {
   cache_control?: CacheMark;
 };
-export type Message = {
+export type RequestMessage = {
   role: "system" | "developer" | "user" | "assistant" | "tool";
   content: string | Part[];
   /** The author's name. */
@@ -47,14 +47,14 @@ export type Spelling = {
   schema: string;
 };
 
-export type Ask = {
+export type ConversationRequest = {
   model: string;
-  messages: Message[];
+  messages: RequestMessage[];
   maxOutputTokens: number | null | undefined;
   effort: Effort | null | undefined;
   format: Format | null | undefined;
   tools: Tools;
-  settings: Settings;
+  settings: ConversationSettings;
   common: Pick<z.output<z.ZodObject<typeof shared>>, "temperature" | "stream" | "metadata">;
   spelling: Spelling;
 };
@@ -70,7 +70,7 @@ const INTENTS = {
 
 /** The capability, the body of its invoke, and the parts of the request that the body has no field for. */
 export function toInvoke(
-  ask: Ask,
+  ask: ConversationRequest,
   { capability, named }: ModelRequest,
   incoming: Incoming,
 ): { capabilityKey: string; envelope: RawEnvelope; door: Door } {
@@ -107,7 +107,7 @@ export function toInvoke(
     ...(named === null ? {} : { execution: { executionConstraints: named } }),
     ...(common.metadata ? { metadata: common.metadata } : {}),
     ...(common.stream ? { executionMode: "Stream" } : {}),
-    context: { projectId: projectOf(incoming) ?? null },
+    context: { projectId: requestedProject(incoming) ?? null },
   };
   return {
     capabilityKey: capability.key,
@@ -124,7 +124,7 @@ export function toInvoke(
 
 /** Members of messages in addition to their text, for interfaces that support them. */
 function besideWords(
-  messages: Message[],
+  messages: RequestMessage[],
 ): Pick<NonNullable<Door["conversation"]>, "opaque" | "names" | "details"> {
   const opaque = messages.flatMap(({ brought }, at) => (brought ? [{ at, ...brought }] : []));
   const names = messages.flatMap(({ name }, at) => (name ? [{ at, name }] : []));
@@ -145,14 +145,14 @@ function besideWords(
 }
 
 /** Roles on whose messages 0.2.0 ignored cache marks; it refused marks on all others. */
-const PASSED_OVER = new Set<Message["role"] | undefined>(["assistant", "tool"]);
+const PASSED_OVER = new Set<RequestMessage["role"] | undefined>(["assistant", "tool"]);
 
 type Marks = NonNullable<NonNullable<Door["conversation"]>["cache"]>;
 type CacheEnd = Pick<Marks[number], "end" | "ttl">;
 const ttlOf = ({ ttl }: NonNullable<CacheMark>) => (ttl ? { ttl } : {});
 
 /** Joins texts as lines, and returns the end positions of the texts that are marked for caching. */
-export function linesOf(parts: readonly { text: string; cache_control?: CacheMark }[]): {
+export function joinedLines(parts: readonly { text: string; cache_control?: CacheMark }[]): {
   content: string;
   cacheEnds: CacheEnd[];
 } {
@@ -166,7 +166,7 @@ export function linesOf(parts: readonly { text: string; cache_control?: CacheMar
 
 /** A message's marks for the vendor's cache. A mark on empty content is refused, because vendors cannot represent it. */
 function marksIn(
-  { content, cache, cacheEnds = [], toolCalls }: Message,
+  { content, cache, cacheEnds = [], toolCalls }: RequestMessage,
   at: number,
   { inParts, field }: { inParts: boolean; field: string },
 ): Marks {
@@ -183,11 +183,11 @@ function marksIn(
       ...ofMessage,
     ];
   const texts = content.map((part) => (part.type === "text" ? part : { text: "" }));
-  return [...linesOf(texts).cacheEnds.map((each) => ({ at, ...each })), ...ofMessage];
+  return [...joinedLines(texts).cacheEnds.map((each) => ({ at, ...each })), ...ofMessage];
 }
 
 /** The project for a key of a whole organization: what OpenAI's clients call `project`. */
-export const projectOf = (incoming: Incoming): string | undefined =>
+export const requestedProject = (incoming: Incoming): string | undefined =>
   textHeader(incoming, "OpenAI-Project") || undefined;
 
 const described = ({
@@ -207,20 +207,20 @@ const toldOf = ({ name, strict }: { name: string; strict?: boolean | null | unde
   ...(typeof strict === "boolean" ? { responseSchemaStrict: strict } : {}),
 });
 
-const hasPictures = ({ content }: Message): boolean =>
+const hasPictures = ({ content }: RequestMessage): boolean =>
   typeof content !== "string" && content.some(({ type }) => type === "image");
 
 /**
  * A message with pictures as parts, for capabilities whose input has only text: the parts are passed in addition to the text.
  */
-function partsOf(message: Message, at: number, { message: spell }: Spelling) {
+function partsOf(message: RequestMessage, at: number, { message: spell }: Spelling) {
   if (!hasPictures(message)) return [];
   const { content } = toMessage(message, spell(at), true);
   return typeof content === "string" ? [] : [{ at, content }];
 }
 
 /** A message of the input: texts become lines; with `inParts`, texts and pictures stay parts. */
-function toMessage({ role, content }: Message, at: string, inParts: boolean) {
+function toMessage({ role, content }: RequestMessage, at: string, inParts: boolean) {
   const spoken = role === "developer" ? "system" : role === "tool" ? "user" : role;
   if (typeof content === "string") return { role: spoken, content };
   if (!inParts || content.length === 0)

@@ -1,12 +1,12 @@
-import { COMMENT, toLine } from "@/server/api/answers/event-stream";
+import { COMMENT, toEventLine } from "@/server/api/answers/event-stream";
 import type { InvocationResult } from "@/server/contract/jobs";
 import { type ChatCompletion, type ChatMessage, ChatRequest } from "@/server/contract/openai";
 import { readReturnedMembers, withReturnedMembers } from "@/server/domain/quotes";
-import { type Ask, linesOf, type Message, type Spelling } from "./ask";
+import { type ConversationRequest, joinedLines, type RequestMessage, type Spelling } from "./ask";
 import { toOpenAIError } from "./errors";
-import { type Head, type Heard, headOf, type Said, saidIn, tokensOf, withReceipt } from "./result";
-import { settingsOf } from "./settings";
-import type { Choice } from "./tools";
+import { type Head, type Heard, responseHead, type Said, saidIn, tokensOf, withReceipt } from "./result";
+import { conversationSettings } from "./settings";
+import type { RequestedToolChoice } from "./tools";
 
 /* POST /v1/chat/completions: converts its request to an ask, and an execution to its response. */
 
@@ -19,7 +19,7 @@ const spelling = (request: ChatRequest): Spelling => ({
 });
 
 /** The request as an ask. */
-export function chatAsk(request: ChatRequest): Ask {
+export function chatAsk(request: ChatRequest): ConversationRequest {
   const { response_format: format } = request;
   return {
     model: request.model,
@@ -36,7 +36,7 @@ export function chatAsk(request: ChatRequest): Ask {
       choice: toChoice(request.tool_choice),
       parallel: request.parallel_tool_calls,
     },
-    settings: settingsOf(request, request, ChatRequest.shape),
+    settings: conversationSettings(request, request, ChatRequest.shape),
     common: request,
     spelling: spelling(request),
   };
@@ -45,14 +45,14 @@ export function chatAsk(request: ChatRequest): Ask {
 const given = (fields: object) =>
   Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null && value !== undefined));
 
-function toChoice(choice: ChatRequest["tool_choice"]): Choice | null | undefined {
+function toChoice(choice: ChatRequest["tool_choice"]): RequestedToolChoice | null | undefined {
   if (typeof choice !== "object" || choice === null) return choice;
   if (choice.type === "function") return { name: choice.function.name };
   const { mode, tools } = choice.allowed_tools;
   return { mode, names: tools.map((tool) => tool.function.name) };
 }
 
-function toMessage(message: ChatMessage): Message {
+function toMessage(message: ChatMessage): RequestMessage {
   const cache = message.cache_control;
   if (message.role === "tool")
     return { role: "tool", toolCallId: message.tool_call_id, cache, ...wordsOf(message.content) };
@@ -70,7 +70,7 @@ function toMessage(message: ChatMessage): Message {
 }
 
 /** An earlier answer, with any opaque members that the client sends back. */
-function toAnswer(message: Extract<ChatMessage, { role: "assistant" }>): Message {
+function toAnswer(message: Extract<ChatMessage, { role: "assistant" }>): RequestMessage {
   const { content, refusal, tool_calls, cache_control: cache } = message;
   const toolCalls = (tool_calls ?? []).map((call) =>
     withReturnedMembers({ id: call.id, ...call.function }, call),
@@ -85,14 +85,14 @@ function toAnswer(message: Extract<ChatMessage, { role: "assistant" }>): Message
 }
 
 type Words = Extract<ChatMessage, { role: "assistant" | "tool" }>["content"];
-const wordsOf = (content: NonNullable<Words>): Pick<Message, "content" | "cacheEnds"> =>
+const wordsOf = (content: NonNullable<Words>): Pick<RequestMessage, "content" | "cacheEnds"> =>
   typeof content === "string"
     ? { content }
-    : linesOf(content.map((part) => (part.type === "text" ? part : { text: part.refusal })));
+    : joinedLines(content.map((part) => (part.type === "text" ? part : { text: part.refusal })));
 
 /** An execution that succeeded, as a completion. */
 export function toCompletion(request: ChatRequest, result: InvocationResult): ChatCompletion {
-  const head = headOf(result);
+  const head = responseHead(result);
   return {
     id: head.id,
     object: "chat.completion",
@@ -189,4 +189,4 @@ export async function* chatFrames(
   }
 }
 
-const frame = (data: object) => Buffer.from(`data: ${toLine(data)}\n\n`);
+const frame = (data: object) => Buffer.from(`data: ${toEventLine(data)}\n\n`);

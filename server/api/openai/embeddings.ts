@@ -2,11 +2,11 @@ import { EmbedOutput } from "@/server/contract/embeddings";
 import type { InvocationResult } from "@/server/contract/jobs";
 import type { EmbeddingList, EmbeddingsRequest } from "@/server/contract/openai-media";
 import { type Fields, MODEL_FIELDS } from "./fields";
-import { headOf, tokensOf } from "./result";
+import { responseHead, tokensOf } from "./result";
 
 /* POST /v1/embeddings: converts its request to an input of text.embed.v1, and an execution to its response. */
 
-export const fieldsOf = ({ input }: EmbeddingsRequest): Fields => ({
+export const embeddingFields = ({ input }: EmbeddingsRequest): Fields => ({
   ...MODEL_FIELDS,
   "input.texts": "input",
   // A single text counts as a list of one text.
@@ -32,7 +32,7 @@ export function toEmbeddingList(request: EmbeddingsRequest, result: InvocationRe
       index,
       embedding: asText || typeof vector !== "string" ? vector : toNumbers(vector),
     })),
-    model: headOf(result).model,
+    model: responseHead(result).model,
     ...(tokens ? { usage: { prompt_tokens: tokens.input, total_tokens: tokens.input } } : {}),
   };
 }

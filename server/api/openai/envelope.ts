@@ -1,6 +1,6 @@
 import type { RawEnvelope } from "@/server/contract/envelope";
 import type { Incoming } from "../transport";
-import { projectOf } from "./ask";
+import { requestedProject } from "./ask";
 import type { ModelRequest } from "./models/model";
 import { withQueueDeadline } from "./queue-deadline";
 
@@ -9,7 +9,7 @@ export function toEnvelope(input: object, { named }: ModelRequest, incoming: Inc
   const envelope = {
     input,
     ...(named ? { execution: { executionConstraints: named } } : {}),
-    context: { projectId: projectOf(incoming) ?? null },
+    context: { projectId: requestedProject(incoming) ?? null },
   };
   return withQueueDeadline(envelope as RawEnvelope, incoming); // parsed JSON, in another order
 }

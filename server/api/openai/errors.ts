@@ -9,9 +9,9 @@ import {
 } from "@/server/platform/errors/errors";
 import {
   type ErrorHead,
-  issuesOf,
-  nameOf,
-  summaryOf,
+  issueName,
+  issuesOfError,
+  issuesSummary,
   toWire,
   type WireError,
 } from "@/server/platform/errors/errors-wire";
@@ -68,7 +68,7 @@ export function toOpenAIWire(error: unknown, requestId: string): WireError {
 }
 
 function factsOf(error: unknown, { body }: WireError): ErrorFacts {
-  const issues = issuesOf(error);
+  const issues = issuesOfError(error);
   if (issues) return factsOfIssues(issues);
   // Anything but a list of issues becomes a fault, ours or the generic one.
   const { code, message, details } = (body as { detail: Required<ErrorFacts> }).detail;
@@ -79,8 +79,12 @@ function factsOf(error: unknown, { body }: WireError): ErrorFacts {
 /** The facts of all validation errors, in this interface's terms. An error about the whole body names no parameter. */
 function factsOfIssues(issues: ValidationIssue[]): ErrorFacts {
   const [first] = issues;
-  const message = summaryOf(issues.map((issue) => ({ ...issue, msg: wordsOf(issue) })));
-  return { code: "InvalidInput" satisfies ErrorCode, message, param: (first && nameOf(first.loc)) || null };
+  const message = issuesSummary(issues.map((issue) => ({ ...issue, msg: wordsOf(issue) })));
+  return {
+    code: "InvalidInput" satisfies ErrorCode,
+    message,
+    param: (first && issueName(first.loc)) || null,
+  };
 }
 
 const wordsOf = ({ msg, type }: ValidationIssue) =>

@@ -2,7 +2,7 @@ import type { Ctx } from "@/server/domain/ctx";
 import * as jobs from "@/server/domain/jobs";
 import { executionOfCall, MOST_OPAQUE_BYTES } from "@/server/domain/quotes";
 import { Fault } from "@/server/platform/errors/errors";
-import type { Ask, Message } from "./ask";
+import type { ConversationRequest, RequestMessage } from "./ask";
 import { type Said, saidIn } from "./result";
 
 /*
@@ -19,7 +19,7 @@ const AT_ONCE = 8;
  * Adds the stored members to messages that were sent without any: newest first, until the request reaches its size limit. It
  * never refuses, because the client cannot remove members that it did not send.
  */
-export async function recalled(ctx: Ctx, ask: Ask): Promise<Ask> {
+export async function recalled(ctx: Ctx, ask: ConversationRequest): Promise<ConversationRequest> {
   const bare = [...bareIn(ask.messages)];
   if (bare.length === 0) return ask;
   const messages = [...ask.messages];
@@ -39,7 +39,7 @@ export async function recalled(ctx: Ctx, ask: Ask): Promise<Ask> {
 }
 
 /** The positions of messages that were sent without members, by the execution that made them: newest first. */
-function bareIn(messages: readonly Message[]): Map<string, number[]> {
+function bareIn(messages: readonly RequestMessage[]): Map<string, number[]> {
   const found = new Map<string, number[]>();
   for (let at = messages.length - 1; at >= 0; at--) {
     const message = messages[at]!; // the index is within bounds
@@ -52,10 +52,10 @@ function bareIn(messages: readonly Message[]): Map<string, number[]> {
   return found;
 }
 
-const bringsNothing = ({ role, brought, toolCalls = [] }: Message): boolean =>
+const bringsNothing = ({ role, brought, toolCalls = [] }: RequestMessage): boolean =>
   role === "assistant" && !brought && !toolCalls.some(({ opaque }) => opaque);
 
-function executionOf({ toolCalls = [] }: Message): string | null {
+function executionOf({ toolCalls = [] }: RequestMessage): string | null {
   for (const { id } of toolCalls) {
     const executionId = executionOfCall(id);
     if (executionId !== null) return executionId;
@@ -64,14 +64,14 @@ function executionOf({ toolCalls = [] }: Message): string | null {
 }
 
 /** The size of a message's opaque members, as JSON in UTF-8. */
-const bytesOf = ({ brought, toolCalls = [] }: Message): number =>
+const bytesOf = ({ brought, toolCalls = [] }: RequestMessage): number =>
   [brought?.members, ...toolCalls.map(({ opaque }) => opaque)].reduce<number>(
     (sum, members) => sum + (members ? Buffer.byteLength(JSON.stringify(members)) : 0),
     0,
   );
 
 /** Returns the message unchanged if none of these answers has one of its calls. */
-function withMembers(message: Message, answers: readonly Said[]): Message {
+function withMembers(message: RequestMessage, answers: readonly Said[]): RequestMessage {
   const { toolCalls = [] } = message;
   const ids = new Set(toolCalls.map(({ id }) => id));
   const said = answers.find((one) => one.toolCalls.some(({ id }) => ids.has(id)));

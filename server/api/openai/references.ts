@@ -2,7 +2,7 @@ import type { GivenItem, InputItem, ResponsesRequest } from "@/server/contract/o
 import type { Ctx } from "@/server/domain/ctx";
 import * as jobs from "@/server/domain/jobs";
 import { Fault, ValidationFault } from "@/server/platform/errors/errors";
-import { itemsOf } from "./responses";
+import { outputItems } from "./responses";
 import { saidIn } from "./result";
 
 /*
@@ -46,7 +46,7 @@ async function findItem(ctx: Ctx, executionId: string, itemId: string): Promise<
     if (typedOutput === null) return null;
     const head = { id: executionId };
     const [said] = saidIn({ typedOutput, terminationReason: null }, head);
-    return itemsOf(head, said, true).find(({ id }) => id === itemId) ?? null;
+    return outputItems(head, said, true).find(({ id }) => id === itemId) ?? null;
   } catch (cause) {
     if (cause instanceof Fault && cause.code === "NotFound") return null;
     throw cause;

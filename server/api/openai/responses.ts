@@ -1,4 +1,4 @@
-import { COMMENT, toLine } from "@/server/api/answers/event-stream";
+import { COMMENT, toEventLine } from "@/server/api/answers/event-stream";
 import type { InvocationResult } from "@/server/contract/jobs";
 import {
   type GivenItem,
@@ -7,11 +7,20 @@ import {
   ResponsesRequest,
 } from "@/server/contract/openai-responses";
 import { type ReturnedMembers, withReturnedMembers } from "@/server/domain/quotes";
-import { type Ask, linesOf, type Message, type Spelling } from "./ask";
+import { type ConversationRequest, joinedLines, type RequestMessage, type Spelling } from "./ask";
 import { readReasoning, toReasoning } from "./reasoning";
-import { type Head, type Heard, headOf, type Said, saidIn, tokensOf, ulidOf, withReceipt } from "./result";
-import { settingsOf } from "./settings";
-import type { Choice } from "./tools";
+import {
+  type Head,
+  type Heard,
+  responseHead,
+  type Said,
+  saidIn,
+  tokensOf,
+  ulidOf,
+  withReceipt,
+} from "./result";
+import { conversationSettings } from "./settings";
+import type { RequestedToolChoice } from "./tools";
 
 /* POST /v1/responses: converts its request to an ask, and an execution to its response. */
 
@@ -29,7 +38,7 @@ const spelling = ({ instructions, input }: ResponsesRequest, places: number[]): 
 });
 
 /** The request as an ask; `input` is the request's own with every referenced item filled in. */
-export function responsesAsk(request: ResponsesRequest, input: string | GivenItem[]): Ask {
+export function responsesAsk(request: ResponsesRequest, input: string | GivenItem[]): ConversationRequest {
   const { instructions, text, tools } = request;
   const { messages, places } =
     typeof input === "string"
@@ -48,13 +57,13 @@ export function responsesAsk(request: ResponsesRequest, input: string | GivenIte
       choice: toChoice(request.tool_choice),
       parallel: request.parallel_tool_calls,
     },
-    settings: settingsOf({ top_p: request.top_p }, request, ResponsesRequest.shape),
+    settings: conversationSettings({ top_p: request.top_p }, request, ResponsesRequest.shape),
     common: request,
     spelling: spelling(request, places),
   };
 }
 
-function toChoice(choice: ResponsesRequest["tool_choice"]): Choice | null | undefined {
+function toChoice(choice: ResponsesRequest["tool_choice"]): RequestedToolChoice | null | undefined {
   if (typeof choice !== "object" || choice === null) return choice;
   if (choice.type === "function") return { name: choice.name };
   return { mode: choice.mode, names: choice.tools.map(({ name }) => name) };
@@ -64,11 +73,11 @@ function toChoice(choice: ResponsesRequest["tool_choice"]): Choice | null | unde
  * Items as messages, and the position of each message's first item. Calls and opaque members join the assistant message
  * before them, if there is one, else the one after.
  */
-function toMessages(items: GivenItem[]): { messages: Message[]; places: number[] } {
-  const messages: Message[] = [];
+function toMessages(items: GivenItem[]): { messages: RequestMessage[]; places: number[] } {
+  const messages: RequestMessage[] = [];
   const places: number[] = [];
   let waiting: ReturnedMembers | undefined;
-  const add = (message: Message, place: number) => {
+  const add = (message: RequestMessage, place: number) => {
     const brought = message.role === "assistant" ? waiting : undefined;
     waiting = undefined;
     messages.push(brought ? { ...message, brought } : message);
@@ -94,14 +103,14 @@ function toMessages(items: GivenItem[]): { messages: Message[]; places: number[]
   return { messages, places };
 }
 
-function toMessage(item: Exclude<GivenItem, { type: "reasoning" | "function_call" }>): Message {
+function toMessage(item: Exclude<GivenItem, { type: "reasoning" | "function_call" }>): RequestMessage {
   if (item.type === "function_call_output") {
     const { call_id: toolCallId, output, cache_control: cache } = item;
     return {
       role: "tool",
       toolCallId,
       cache,
-      ...(typeof output === "string" ? { content: output } : linesOf(output)),
+      ...(typeof output === "string" ? { content: output } : joinedLines(output)),
     };
   }
   const { role, content, cache_control: cache } = item;
@@ -120,7 +129,7 @@ function toMessage(item: Exclude<GivenItem, { type: "reasoning" | "function_call
 }
 
 /** An unfinished response: the request's settings, without output. */
-export function begun(request: ResponsesRequest, head: Head): ResponseObject {
+function begun(request: ResponsesRequest, head: Head): ResponseObject {
   return {
     id: head.id,
     object: "response",
@@ -150,9 +159,9 @@ export function begun(request: ResponsesRequest, head: Head): ResponseObject {
 
 /** A succeeded execution as a response. */
 export function toResponse(request: ResponsesRequest, result: InvocationResult): ResponseObject {
-  const head = headOf(result);
+  const head = responseHead(result);
   const [said] = saidIn(result, head);
-  const items = itemsOf(head, said, wantsReasoning(request));
+  const items = outputItems(head, said, wantsReasoning(request));
   return ended(begun(request, head), said, items, tokensOf(result.usage));
 }
 
@@ -188,7 +197,7 @@ const messageOf = (head: Pick<Head, "id">, text: string, { finish, refusal }: Sa
 const wantsReasoning = ({ include }: ResponsesRequest): boolean => (include ?? []).length > 0;
 
 /** The output items; their ids are derived from the execution's id. */
-export function itemsOf(head: Pick<Head, "id">, said: Said, withReasoning: boolean): OutputItem[] {
+export function outputItems(head: Pick<Head, "id">, said: Said, withReasoning: boolean): OutputItem[] {
   const { text, toolCalls } = said;
   const calls = toolCalls.map(
     (call, place): OutputItem => ({
@@ -220,7 +229,7 @@ export async function* responseFrames(
 ): AsyncGenerator<Uint8Array> {
   let next = 0;
   const event = (type: string, data: object) =>
-    Buffer.from(`event: ${type}\ndata: ${toLine({ type, sequence_number: next++, ...data })}\n\n`);
+    Buffer.from(`event: ${type}\ndata: ${toEventLine({ type, sequence_number: next++, ...data })}\n\n`);
   const response = begun(request, head);
   const item_id = `msg_${ulidOf(head)}`;
   const ofMessage = { item_id, output_index: 0, content_index: 0 };
@@ -277,7 +286,7 @@ export async function* responseFrames(
       const [said] = each.said;
       if (!isOpen && said.text !== null) yield* say(said.text);
       if (said.refusal !== null) yield* refuse(said.refusal);
-      const items = itemsOf(head, said, wantsReasoning(request));
+      const items = outputItems(head, said, wantsReasoning(request));
       for (const [place, item] of items.entries()) yield* done(item, place);
       const whole = ended(response, said, items, tokens);
       yield event(`response.${whole.status}`, { response: whole });

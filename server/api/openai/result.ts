@@ -72,7 +72,9 @@ export function tokensOf(usage: Usage | undefined): { input: number; output: num
 }
 
 /** The fields of every response, and of every chunk of a streamed one. */
-export function headOf(result: Pick<InvocationResult, "executionId" | "resolvedProvider" | "resolvedModel">) {
+export function responseHead(
+  result: Pick<InvocationResult, "executionId" | "resolvedProvider" | "resolvedModel">,
+) {
   const { executionId, resolvedProvider, resolvedModel } = result;
   return {
     id: executionId,
@@ -81,14 +83,14 @@ export function headOf(result: Pick<InvocationResult, "executionId" | "resolvedP
     receiptId: receiptIdOf(executionId),
   };
 }
-export type Head = ReturnType<typeof headOf>;
+export type Head = ReturnType<typeof responseHead>;
 
 export const withReceipt = (metadata: Record<string, string> | null | undefined, { receiptId }: Head) => ({
   ...metadata,
   capstan_receipt_id: receiptId,
 });
 
-export const headersOf = ({ id, receiptId }: Head) => ({
+export const responseHeaders = ({ id, receiptId }: Head) => ({
   "x-execution-id": id,
   "x-capstan-receipt-id": receiptId,
 });

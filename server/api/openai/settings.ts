@@ -2,8 +2,8 @@ import type { Conversation } from "@/server/domain/jobs";
 
 /* Settings of either OpenAI request that not every model supports, and unknown members. */
 
-export type Settings = NonNullable<Conversation["settings"]> | undefined;
-type Json = NonNullable<NonNullable<Settings>["members"]>[string];
+export type ConversationSettings = NonNullable<Conversation["settings"]> | undefined;
+type Json = NonNullable<NonNullable<ConversationSettings>["members"]>[string];
 
 type Given = {
   top_p?: number | null | undefined;
@@ -24,11 +24,15 @@ const NAMES = {
 } as const;
 
 /** The settings that differ from the defaults; undefined if there are none. `known` are the members that have a meaning here. */
-export function settingsOf(given: Given, request: Record<string, unknown>, known: object): Settings {
+export function conversationSettings(
+  given: Given,
+  request: Record<string, unknown>,
+  known: object,
+): ConversationSettings {
   const { top_p, seed, n, frequency_penalty, presence_penalty } = given;
   const stop = typeof given.stop === "string" ? [given.stop] : given.stop;
   const unknown = Object.entries(request).filter(([name, value]) => !(name in known) && value !== null);
-  const settings: NonNullable<Settings> = {
+  const settings: NonNullable<ConversationSettings> = {
     ...(typeof top_p === "number" && top_p !== 1 ? { topP: top_p } : {}),
     ...(stop?.length ? { stop } : {}),
     ...(typeof seed === "number" ? { seed } : {}),

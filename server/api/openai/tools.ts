@@ -10,7 +10,7 @@ import { ValidationFault } from "@/server/platform/errors/errors";
 export type Calls = z.output<typeof ToolCall>[];
 
 /** A `tool_choice` of either request: a mode, a function, or a mode among some functions. */
-export type Choice =
+export type RequestedToolChoice =
   | z.output<typeof ChoiceMode>
   | { name: string }
   | { mode: z.output<typeof AllowedMode>; names: string[] };
@@ -18,7 +18,7 @@ export type Choice =
 type Tool = Record<string, unknown>;
 export type Tools = {
   tools: Tool[] | null | undefined;
-  choice: Choice | null | undefined;
+  choice: RequestedToolChoice | null | undefined;
   parallel: boolean | null | undefined;
 };
 
@@ -52,7 +52,7 @@ export function offerOf(
   };
 }
 
-function modeOf(choice: Choice, tools: Tool[]) {
+function modeOf(choice: RequestedToolChoice, tools: Tool[]) {
   if (typeof choice === "string") return { mode: choice, among: tools };
   const names = "names" in choice ? choice.names : [choice.name];
   const missing = names.find((name) => !tools.some((tool) => nameOf(tool) === name));

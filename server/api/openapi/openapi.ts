@@ -4,19 +4,19 @@ import { VERSION } from "@/server/platform/settings/version";
 import { COMMON_ERRORS, type Endpoint, isForPages } from "../endpoint";
 import {
   type Components,
-  type Content,
+  type OpenApiSchema,
+  openApiSchema,
   type Parameter,
   type Ref,
   type Response,
+  type ResponseContent,
   ref,
-  type Schema,
-  schemaOf,
   sharedResponse,
   sorted,
   withOneList,
 } from "./schemas";
 
-export type Operation = {
+type Operation = {
   operationId: string;
   summary: string;
   description: string;
@@ -24,7 +24,7 @@ export type Operation = {
   /** Set if it differs from the document's. */
   security?: Record<string, string[]>[];
   parameters: (Parameter | Ref)[];
-  requestBody?: { content: Content; required: boolean };
+  requestBody?: { content: ResponseContent; required: boolean };
   responses: Record<string, Response | Ref>;
 };
 
@@ -42,7 +42,7 @@ export type OpenApi = {
   paths: Record<string, Record<string, Operation>>;
   components: Omit<Components, "inputs"> & {
     parameters: Record<string, Parameter>;
-    securitySchemes: Record<string, Schema>;
+    securitySchemes: Record<string, OpenApiSchema>;
   };
 };
 
@@ -155,7 +155,7 @@ function parametersOf(
   components: Components,
 ): Parameter[] {
   if (!schema) return [];
-  const whole: { properties?: Record<string, Schema>; required?: string[] } = schemaOf(
+  const whole: { properties?: Record<string, OpenApiSchema>; required?: string[] } = openApiSchema(
     schema,
     "input",
     components,
@@ -178,11 +178,11 @@ function requestBodyOf(endpoint: Endpoint, components: Components): Pick<Operati
     return { requestBody: { content: { "application/octet-stream": { schema: {} } }, required: true } };
   }
   if (endpoint.form) {
-    const schema = schemaOf(endpoint.form, "input", components);
+    const schema = openApiSchema(endpoint.form, "input", components);
     return { requestBody: { content: { "multipart/form-data": { schema } }, required: true } };
   }
   if (!endpoint.body) return {};
-  const schema = schemaOf(endpoint.documents ?? endpoint.body, "input", components);
+  const schema = openApiSchema(endpoint.documents ?? endpoint.body, "input", components);
   const required = !endpoint.body.safeParse(undefined).success;
   const example = endpoint.example === undefined ? {} : { example: endpoint.example };
   return { requestBody: { content: { "application/json": { schema, ...example } }, required } };
@@ -190,10 +190,10 @@ function requestBodyOf(endpoint: Endpoint, components: Components): Pick<Operati
 
 function responsesOf(endpoint: Endpoint, components: Components): Operation["responses"] {
   const { output } = endpoint;
-  const content: Content =
+  const content: ResponseContent =
     "rawMediaType" in output
       ? { [output.rawMediaType]: { schema: rawSchemaOf(output.rawMediaType) } }
-      : { "application/json": { schema: schemaOf(output, "output", components) } };
+      : { "application/json": { schema: openApiSchema(output, "output", components) } };
   for (const { rawMediaType } of endpoint.also ?? [])
     content[rawMediaType] = { schema: rawSchemaOf(rawMediaType) };
   const responses: Operation["responses"] = {
@@ -206,7 +206,7 @@ function responsesOf(endpoint: Endpoint, components: Components): Operation["res
     };
   for (const [status, codes] of Object.entries(codesByStatus(endpoint))) {
     const schema = endpoint.refusals
-      ? schemaOf(endpoint.refusals.schema, "output", components)
+      ? openApiSchema(endpoint.refusals.schema, "output", components)
       : errorSchemaOf(Number(status), codes);
     const shape = endpoint.refusals ? "Refusal" : "Error";
     const named = codes.filter((code) => !UNNAMED.has(code));
@@ -219,7 +219,8 @@ function responsesOf(endpoint: Endpoint, components: Components): Operation["res
 }
 
 /** Text is a string: any other schema would make the response type `unknown` in generated clients. Bytes have no schema. */
-const rawSchemaOf = (mediaType: string): Schema => (mediaType.startsWith("text/") ? { type: "string" } : {});
+const rawSchemaOf = (mediaType: string): OpenApiSchema =>
+  mediaType.startsWith("text/") ? { type: "string" } : {};
 
 /** Common error codes that the name of a shared response leaves out, because their status has the same ones everywhere. */
 const UNNAMED = new Set<string>(COMMON_ERRORS.filter((code) => ERRORS[code].status !== 403));
@@ -278,7 +279,7 @@ function codesByStatus(endpoint: Endpoint): Record<number, string[]> {
   return byStatus;
 }
 
-function errorSchemaOf(status: number, codes: string[]): Schema {
+function errorSchemaOf(status: number, codes: string[]): OpenApiSchema {
   const coded = ref("ErrorResponse");
   if (status !== 422) return coded;
   return codes.length === 1 ? ref("HTTPValidationError") : ref("InvalidRequest");

@@ -2,22 +2,22 @@ import { createHash } from "node:crypto";
 import { z } from "zod";
 import { JsonValue } from "@/server/contract/common";
 
-export type Schema = Record<string, unknown>;
-export type Media = { schema: Schema; example?: unknown };
-export type Content = Record<string, Media>;
+export type OpenApiSchema = Record<string, unknown>;
+export type Media = { schema: OpenApiSchema; example?: unknown };
+export type ResponseContent = Record<string, Media>;
 export type Ref = { $ref: string };
 export type Parameter = {
   name: string;
   in: string;
   required: boolean;
   description?: string;
-  schema: Schema;
+  schema: OpenApiSchema;
 };
-export type Response = { description: string; content?: Content };
+export type Response = { description: string; content?: ResponseContent };
 /** Parts that several operations of a document share. `withOneList` merges `inputs` into `schemas`. */
 export type Components = {
-  inputs: Record<string, Schema>;
-  schemas: Record<string, Schema>;
+  inputs: Record<string, OpenApiSchema>;
+  schemas: Record<string, OpenApiSchema>;
   responses: Record<string, Response>;
 };
 
@@ -48,8 +48,12 @@ const MOST_NAME = 24;
  * A schema for the document; a schema with an id becomes a component. Responses are published as open objects, so that
  * fields added later break no client.
  */
-export function schemaOf(schema: z.ZodType, io: "input" | "output", components: Components): Schema {
-  const made: Schema = z.toJSONSchema(schema, {
+export function openApiSchema(
+  schema: z.ZodType,
+  io: "input" | "output",
+  components: Components,
+): OpenApiSchema {
+  const made: OpenApiSchema = z.toJSONSchema(schema, {
     io,
     target: "draft-2020-12",
     unrepresentable: "any",
@@ -70,9 +74,9 @@ export function schemaOf(schema: z.ZodType, io: "input" | "output", components: 
       if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
     },
   });
-  const { $schema: _, $defs = {}, ...rest }: Schema & { $defs?: Record<string, Schema> } = made;
+  const { $schema: _, $defs = {}, ...rest }: OpenApiSchema & { $defs?: Record<string, OpenApiSchema> } = made;
   const place = io === "input" ? "inputs" : "schemas";
-  const keep = (name: string, { id: _, ...body }: Schema) => {
+  const keep = (name: string, { id: _, ...body }: OpenApiSchema) => {
     components[place][name] = compact(io === "input" ? sayDefaults(name, body) : body, place);
   };
   for (const [name, definition] of Object.entries($defs)) keep(name, definition);
@@ -100,7 +104,7 @@ const SAID_IN_WORDS = new Set([
 const EMPTY = ["null", '""', "[]", "{}"];
 
 /** Moves the defaults of such a request's fields into their descriptions. */
-function sayDefaults(name: string, schema: Schema): Schema {
+function sayDefaults(name: string, schema: OpenApiSchema): OpenApiSchema {
   if (!SAID_IN_WORDS.has(name)) return schema;
   return JSON.parse(JSON.stringify(schema), (_, value) => {
     if (value === null || typeof value !== "object" || !("default" in value)) return value;
@@ -139,7 +143,7 @@ function mayNotBeBlank(
 }
 
 /** The same schema with references to the document's components, and a nullable scalar as a list of two types. */
-function compact(schema: Schema, place: "inputs" | "schemas"): Schema {
+function compact(schema: OpenApiSchema, place: "inputs" | "schemas"): OpenApiSchema {
   return JSON.parse(JSON.stringify(schema), (key, value) => {
     if (key === "$ref" && typeof value === "string" && value.startsWith("#/$defs/"))
       return `#/components/${place}/${value.slice("#/$defs/".length)}`;

@@ -5,8 +5,8 @@ import {
   type CapabilityDefinition,
   CapabilityFault,
   durable,
-  type Outcome,
   type OutputFile,
+  type RunOutcome,
 } from "../define";
 
 /* The output that audio capabilities share: each take becomes a file with its measured length. */
@@ -42,7 +42,7 @@ const ENDINGS = { "audio/ogg": "ogg", "audio/mpeg": "mp3" } as const;
  * Turns takes into files. Type and length come from the bytes, not from the provider's answer. A take that is not Ogg
  * or MP3, or is damaged, counts as failed; throws if all failed.
  */
-export function toAudioFiles({ takes }: AudioResult, name: string, count: number): Outcome<AudioOutput> {
+export function toAudioFiles({ takes }: AudioResult, name: string, count: number): RunOutcome<AudioOutput> {
   const sent = takes.slice(0, count).filter(({ bytes }) => bytes.byteLength > 0);
   if (sent.length === 0)
     throw new CapabilityFault("PROVIDER_EMPTY_OUTPUT", "The provider's answer contains no audio.");

@@ -1,5 +1,5 @@
 /** Offsets in UTF-16 units within the page's text; `end` is exclusive. Pages count from 1. */
-export type Place = { page: number; start: number; end: number };
+export type PageSpan = { page: number; start: number; end: number };
 
 /** A text in its form for comparison. For each unit of `plain`, `starts` and `ends` give its range in the original. */
 type Folded = { plain: string; starts: number[]; ends: number[] };
@@ -9,7 +9,7 @@ type Folded = { plain: string; starts: number[]; ends: number[] };
  * accents are ignored, and so is the hyphen of a word broken at the end of a line. A match must not begin or end inside
  * a number: `18.40` is not found in `118.40`.
  */
-export function finderIn(pages: string[]): (quote: string) => Place | null {
+export function finderIn(pages: string[]): (quote: string) => PageSpan | null {
   const asWritten = pages.map((page) => fold(page, false));
   let joined: Folded[] | undefined;
   return (quote) => {
@@ -20,7 +20,7 @@ export function finderIn(pages: string[]): (quote: string) => Place | null {
   };
 }
 
-function placeIn(pages: Folded[], wanted: string): Place | null {
+function placeIn(pages: Folded[], wanted: string): PageSpan | null {
   if (wanted === "") return null;
   for (const [index, { plain, starts, ends }] of pages.entries()) {
     for (let at = plain.indexOf(wanted); at >= 0; at = plain.indexOf(wanted, at + 1)) {

@@ -72,7 +72,7 @@ export function takesSize(model: ModelFacts, { width, height }: { width: number;
 const files = new WeakMap<InlineImage, NamedFile>();
 
 /** A picture of a parsed input as a file, cached for pricing on many models. */
-export function toFile(image: InlineImage): NamedFile {
+export function toImageFile(image: InlineImage): NamedFile {
   let file = files.get(image);
   if (!file) {
     const { dataBase64, filename, mimeType } = image;

@@ -1,4 +1,4 @@
-import type { AlphaFigures, Processing } from "@/server/compute/imaging";
+import type { AlphaFigures, PictureProcessing } from "@/server/compute/imaging";
 import { KEY_COLORS, type TransparencyReport } from "@/server/contract/images";
 
 /*
@@ -32,7 +32,9 @@ export const toCallFields = (transparency: Transparency | null) => ({
 });
 
 /** The processing after the call. */
-export const toProcessing = (transparency: Transparency | null): Pick<Processing, "matte" | "report"> => ({
+export const toProcessing = (
+  transparency: Transparency | null,
+): Pick<PictureProcessing, "matte" | "report"> => ({
   matte:
     transparency?.method === "matte-v9"
       ? {

@@ -1,6 +1,6 @@
 import { MESH_PROFILES, MeshOutput } from "@/server/contract/meshes";
 import type { MeshResult } from "@/server/providers/define";
-import { BY_MODEL, type CapabilityDefinition, CapabilityFault, type Outcome } from "../define";
+import { BY_MODEL, type CapabilityDefinition, CapabilityFault, type RunOutcome } from "../define";
 import { checkGlb } from "./glb";
 import { PICTURE_TYPES } from "./pictures";
 
@@ -25,7 +25,7 @@ export const MESH_FEATURES = {
 };
 
 /** A provider's mesh as an outcome, after checks of the file. */
-export function toMeshOutcome({ mesh }: MeshResult): Outcome<MeshOutput> {
+export function toMeshOutcome({ mesh }: MeshResult): RunOutcome<MeshOutput> {
   if (mesh.bytes.byteLength === 0)
     throw new CapabilityFault("PROVIDER_EMPTY_OUTPUT", "The provider's answer contains no mesh.");
   const { meshes, vertices, triangles, textures } = checkGlb(mesh.bytes);

@@ -5,14 +5,14 @@ import { CapabilityFault, type Source, type SourceFile } from "../define";
 /** Types of pictures that meshes are made from. */
 export const PICTURE_TYPES = ["image/png", "image/jpeg", "image/webp"] as const;
 /** Providers receive the pictures inside the request, several in one. */
-export const MOST_PICTURE_BYTES = 8 * 1024 * 1024;
+export const MAX_MESH_PICTURE_BYTES = 8 * 1024 * 1024;
 
 /** A picture that the input names in this field. */
 export const pictureAt = (artifactId: string, field: Source["field"]): Source => ({
   artifactId,
   field,
   mediaTypes: PICTURE_TYPES,
-  maxBytes: MOST_PICTURE_BYTES,
+  maxBytes: MAX_MESH_PICTURE_BYTES,
 });
 
 /** The picture for a provider: WebP becomes PNG, because not all providers read WebP. */

@@ -2,7 +2,7 @@ import { processImage } from "@/server/compute/imaging";
 import { type MeshFromImageInput, VIEWS, type View } from "@/server/contract/meshes";
 import { charactersOf } from "@/server/platform/text/characters";
 import type { ImageCall, ModelFacts, ProviderFile } from "@/server/providers/define";
-import { CapabilityFault, type Outcome, type OutputFile, type Stage } from "../define";
+import { CapabilityFault, type OutputFile, type RunOutcome, type Stage } from "../define";
 
 /*
  * The turnaround: an object drawn from its four sides, after one picture. It is drawn on a key color, so that views can
@@ -95,7 +95,7 @@ function firstOf({ images }: { images: ProviderFile[] }): ProviderFile {
   return drawn;
 }
 
-const whole = (file: ProviderFile, kind: string, name: string): Outcome<unknown> => ({
+const whole = (file: ProviderFile, kind: string, name: string): RunOutcome<unknown> => ({
   typedOutput: null,
   files: [{ ...file, kind, filename: `${name}.${file.mediaType.split("/")[1] ?? "bin"}` }],
 });

@@ -1,7 +1,7 @@
 import { StructuredOutput, TextInput, TextOutput } from "@/server/contract/inputs";
 import type { Json } from "@/server/platform/durable/step";
 import { type Capability, type CapabilityDefinition, defineCapability } from "../define";
-import { type Kind, toObject, toWords } from "./execute";
+import { type TextKind, toObject, toWords } from "./execute";
 import { inTokens, STRUCTURED_ERRORS, textFeatures } from "./kinds";
 
 type Own = Pick<
@@ -21,7 +21,7 @@ type Own = Pick<
   /** Input limit of the messages, in tokens. */
   contextTokens: number;
   features?: Record<string, Json>;
-  answer: Kind;
+  answer: TextKind;
 };
 
 const common = ({ contextTokens, features, answer: _, ...own }: Own, more: Record<string, Json>) => ({

@@ -4,20 +4,20 @@ import { withParts } from "../conversation";
 import type { CapabilityDefinition } from "../define";
 import { fitsText, gradeRank, isOfGrade, outputCap, requireAnswer, toTextCall } from "./call";
 import { spokenOf, withAnswers } from "./input";
-import { outputOf } from "./output";
+import { textOutput } from "./output";
 import { readMessages } from "./pictures";
 import {
+  type AnswerShape,
   isNative,
   type Material,
-  readJson,
+  readJsonAnswer,
   readShaped,
   repairInWords,
-  type Shape,
   shaped,
   shapeOf,
 } from "./shape";
 
-export type Kind = {
+export type TextKind = {
   /** Output tokens of a run if the caller sets no limit. */
   budget: number;
   /** Only models of these grades are used; absent: all models. */
@@ -29,7 +29,7 @@ export type Kind = {
 };
 type Execute<O> = Extract<CapabilityDefinition<TextInput, O, Material>["execute"], { port: "text" }>;
 
-function base({ budget, only, prefer, contextTokens = 0 }: Kind, isObject: boolean) {
+function base({ budget, only, prefer, contextTokens = 0 }: TextKind, isObject: boolean) {
   return {
     port: "text" as const,
     accepts: (_input: TextInput, model: ModelFacts) =>
@@ -50,32 +50,32 @@ function base({ budget, only, prefer, contextTokens = 0 }: Kind, isObject: boole
   } satisfies Omit<Execute<unknown>, "result">;
 }
 
-function shapeInInput({ responseSchema, responseFormat }: TextInput, isObject: boolean): Shape {
+function shapeInInput({ responseSchema, responseFormat }: TextInput, isObject: boolean): AnswerShape {
   return responseSchema || responseFormat === "json_object" || isObject
     ? { kind: "json", schema: responseSchema ?? null, isObject }
     : { kind: "text" };
 }
 
 /** Answers with text. If JSON was requested, its text must match the shape. */
-export function toWords(kind: Kind): Execute<TextOutput> {
+export function toWords(kind: TextKind): Execute<TextOutput> {
   return {
     ...base(kind, false),
     async result(result, _input, { material: { shape }, usage }) {
       const isRefused = result.isRefusal && result.finishReason === "stop";
-      if (isRefused) return { typedOutput: outputOf(result), files: [] };
+      if (isRefused) return { typedOutput: textOutput(result), files: [] };
       const answer = requireAnswer(result, usage);
       if (shape.kind === "json" && answer.toolCalls.length === 0) await readShaped(result, shape);
-      return { typedOutput: outputOf(answer), files: [] };
+      return { typedOutput: textOutput(answer), files: [] };
     },
   };
 }
 
 /** Answers with one JSON object, which must match the caller's schema if there is one. */
-export function toObject(kind: Kind): Execute<StructuredOutput> {
+export function toObject(kind: TextKind): Execute<StructuredOutput> {
   return {
     ...base(kind, true),
     async result(result, _input, { material: { shape }, usage }) {
-      const value = await readJson(requireAnswer(result, usage), shape);
+      const value = await readJsonAnswer(requireAnswer(result, usage), shape);
       return { typedOutput: value as StructuredOutput, files: [] }; // an object, since the shape requires one
     },
   };

@@ -6,8 +6,8 @@ import { BY_MODEL, type CapabilityDefinition, durable, type InputConstraint } fr
 type Limits = Pick<CapabilityDefinition<never, unknown>, "sync" | "durable">;
 
 /** Limits of synchronous and durable runs, for short and for long answers. */
-export const SHORT = { sync: { maxOutputTokens: 2048, seconds: 60 }, durable: durable(120) };
-export const LONG = { sync: { maxOutputTokens: 8192, seconds: 300 }, durable: durable(600) };
+export const SHORT_TEXT = { sync: { maxOutputTokens: 2048, seconds: 60 }, durable: durable(120) };
+export const LONG_TEXT = { sync: { maxOutputTokens: 8192, seconds: 300 }, durable: durable(600) };
 
 /** Feature flags of a text capability, including its limits. */
 export function textFeatures(

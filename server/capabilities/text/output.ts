@@ -2,7 +2,7 @@ import type { TextOutput } from "@/server/contract/inputs";
 import type { TextChoice } from "@/server/providers/define";
 
 /** An answer as typed output, which a conversation can send back unchanged. */
-export const outputOf = ({ text, toolCalls, isRefusal, id, opaque }: TextChoice): TextOutput => ({
+export const textOutput = ({ text, toolCalls, isRefusal, id, opaque }: TextChoice): TextOutput => ({
   content: text,
   role: "assistant",
   ...(id === undefined ? {} : { id }),

@@ -6,7 +6,6 @@ import { isObject } from "@/server/platform/text/json";
 import { lossIn } from "@/server/platform/text/json-text";
 import { wholeValue } from "@/server/platform/text/whole-text";
 import type { ModelFacts, TextCall, TextMessage, TextResult } from "@/server/providers/define";
-import { textOf } from "@/server/providers/define";
 import {
   type CallOptions,
   CapabilityFault,
@@ -23,7 +22,7 @@ import {
  */
 
 /** The required form of an answer; `text` has no requirement. */
-export type Shape =
+export type AnswerShape =
   | { kind: "text" }
   | {
       kind: "json";
@@ -37,7 +36,7 @@ export type Shape =
     };
 
 /** The conversation with its pictures decoded, and the form of the answer. */
-export type Material = { messages: TextMessage[]; shape: Shape };
+export type Material = { messages: TextMessage[]; shape: AnswerShape };
 
 /** Paths of the two places for a schema in the body. */
 const INSIDE = ["input", "responseSchema"];
@@ -51,7 +50,7 @@ export async function shapeOf(
   input: { responseFormat?: "text" | "json_object" | undefined; responseSchema?: JsonSchema | undefined },
   options: Pick<CallOptions, "responseSchema" | "responseSchemaName" | "responseSchemaStrict">,
   { isObject }: { isObject: boolean },
-): Promise<Shape> {
+): Promise<AnswerShape> {
   const beside = options.responseSchema;
   const inside = input.responseSchema;
   if (beside && inside && canonicalText(beside) !== canonicalText(inside))
@@ -85,11 +84,11 @@ export async function requireSchema(schema: JsonSchema, field: string[], isObjec
 }
 
 /** Can the model guarantee this form itself? */
-export const isNative = (shape: Shape, { supports }: ModelFacts): boolean =>
+export const isNative = (shape: AnswerShape, { supports }: ModelFacts): boolean =>
   shape.kind === "text" || Boolean(shape.schema ? supports.jsonSchema : supports.jsonObject);
 
 /** Adds the form to the call: as the model's own feature, or as an instruction before the conversation. */
-export function shaped(call: TextCall, shape: Shape, model: ModelFacts): TextCall {
+export function shaped(call: TextCall, shape: AnswerShape, model: ModelFacts): TextCall {
   if (shape.kind === "text") return call;
   const { schema, isObject, name = SCHEMA_NAME, strict } = shape;
   const strictness = strict === undefined ? {} : { strict };
@@ -105,7 +104,7 @@ export function shaped(call: TextCall, shape: Shape, model: ModelFacts): TextCal
   };
 }
 
-function inWords({ schema, isObject }: Extract<Shape, { kind: "json" }>): string {
+function inWords({ schema, isObject }: Extract<AnswerShape, { kind: "json" }>): string {
   const what = isObject ? "one JSON object" : "one JSON value";
   const only = `Answer with ${what} and nothing else: no words around it, no code fence.`;
   return schema ? `${only} It must be valid against this JSON Schema:\n${JSON.stringify(schema)}` : only;
@@ -119,7 +118,7 @@ function withInstruction(messages: TextMessage[], content: string): TextMessage[
 }
 
 /** Parses an answer and checks its form. Throws UnfitAnswer, also for JSON that would lose information as a value. */
-export async function readJson(result: TextResult, shape: Shape): Promise<Json> {
+export async function readJsonAnswer(result: TextResult, shape: AnswerShape): Promise<Json> {
   const value = await readShaped(result, shape);
   const loss = lossIn(bareJsonOf(result.text));
   if (loss) throw new UnfitAnswer(`The model's answer is JSON that contains ${loss}.`, [`It holds ${loss}.`]);
@@ -127,7 +126,7 @@ export async function readJson(result: TextResult, shape: Shape): Promise<Json> 
 }
 
 /** The same check for an answer that is returned as text, where no digit or member is lost. */
-export async function readShaped(result: TextResult, shape: Shape): Promise<Json> {
+export async function readShaped(result: TextResult, shape: AnswerShape): Promise<Json> {
   if (result.text.trim() === "" && result.toolCalls.length > 0)
     throw new CapabilityFault("StructuredOutputInvalid", "The model called a tool instead of answering.");
   let value: Json;
@@ -175,13 +174,12 @@ export function withFindings(call: TextCall, { text }: TextResult, { findings }:
 }
 
 /** Returns an answer once, if the model does not guarantee the form itself. */
-export const repairInWords = <I, M>(shapeIn: (material: M) => Shape): Repair<I, TextCall, TextResult, M> => ({
+export const repairInWords = <I, M>(
+  shapeIn: (material: M) => AnswerShape,
+): Repair<I, TextCall, TextResult, M> => ({
   mayBeNeeded: (_input, model, material) => !isNative(shapeIn(material), model),
   call: withFindings,
 });
-
-/** The text of a conversation, for capabilities that search in it. */
-export const wordsOf = (messages: TextMessage[]): string => messages.map(textOf).join("\n");
 
 /** Throws InputFault for options that a capability with a fixed answer format does not support. */
 export function refuseBeside(key: string, options: CallOptions = {}): void {

@@ -9,7 +9,7 @@ const BITRATES = [
 ] as const;
 const RATES = [44_100, 48_000, 32_000] as const;
 
-export type Frame = { bytes: number; samples: number; rate: number; isMono: boolean; isMpeg1: boolean };
+type Frame = { bytes: number; samples: number; rate: number; isMono: boolean; isMpeg1: boolean };
 
 /**
  * Reads an MP3 file: samples per channel, and the rate in Hz. Null if it is not a whole MP3. Encoder delay and padding are not

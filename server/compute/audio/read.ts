@@ -1,7 +1,7 @@
 import { readMp3 } from "./mp3";
 import { readOgg } from "./ogg";
 
-export type AudioFacts = { mediaType: "audio/ogg" | "audio/mpeg"; durationMs: number };
+type AudioFacts = { mediaType: "audio/ogg" | "audio/mpeg"; durationMs: number };
 
 /**
  * Reads the type and length of an audio file by walking every page or frame. Null if it is neither Ogg (Opus, Vorbis) nor MP3, or

@@ -1,7 +1,7 @@
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { serve } from "@/server/platform/threads/thread-serve";
+import { serveThread } from "@/server/platform/threads/thread-serve";
 
 /* Reads the text of untrusted PDF files, on a thread that can be terminated. */
 
@@ -73,4 +73,4 @@ const storable = (text: string) =>
     .replaceAll("\0", "\ufffd")
     .replace(/[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g, "\ufffd");
 
-loading.then(() => serve(read));
+loading.then(() => serveThread(read));

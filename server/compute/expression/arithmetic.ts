@@ -1,5 +1,5 @@
 import { Decimal } from "decimal.js";
-import { type Context, price, refuse, spend } from "./context";
+import { type Evaluation, price, refuseEvaluation, spend } from "./context";
 import { MAX_ADJUSTED_EXPONENT } from "./literal";
 import {
   coefficientOf,
@@ -16,7 +16,7 @@ import {
 import { integerRoot } from "./series";
 
 /** Zeros may be signed; a sum of zero is -0 only from two negative zeros, or under `floor` from opposite signs. */
-export function add(context: Context, a: Num, b: Num): Num {
+export function add(context: Evaluation, a: Num, b: Num): Num {
   const signsDiffer = a.value.isNegative() !== b.value.isNegative();
   const bothNegative = a.value.isNegative() && !signsDiffer;
   const top = Math.max(a.value.e, b.value.e);
@@ -26,32 +26,32 @@ export function add(context: Context, a: Num, b: Num): Num {
   return finish(context, value, Math.min(a.exponent, b.exponent));
 }
 
-export function subtract(context: Context, a: Num, b: Num): Num {
+export function subtract(context: Evaluation, a: Num, b: Num): Num {
   return add(context, a, { value: b.value.negated(), exponent: b.exponent });
 }
 
 /** Unary plus rounds, and turns -0 into 0 unless the rounding is `floor`. */
-export function plus(context: Context, a: Num): Num {
+export function plus(context: Evaluation, a: Num): Num {
   return add(context, { value: zero(false), exponent: a.exponent }, a);
 }
 
-export function minus(context: Context, a: Num): Num {
+export function minus(context: Evaluation, a: Num): Num {
   return plus(context, { value: a.value.negated(), exponent: a.exponent });
 }
 
-export function absolute(context: Context, a: Num): Num {
+export function absolute(context: Evaluation, a: Num): Num {
   spend(context, price.sum(digitsOf(a.value)));
   return finish(context, a.value.abs(), a.exponent);
 }
 
-export function multiply(context: Context, a: Num, b: Num): Num {
+export function multiply(context: Evaluation, a: Num, b: Num): Num {
   spend(context, price.product(digitsOf(a.value), digitsOf(b.value)));
   return finish(context, a.value.times(b.value), a.exponent + b.exponent);
 }
 
 /** Exact quotients keep the exponent a division by hand would leave; others fill the precision. */
-export function divide(context: Context, a: Num, b: Num): Num {
-  if (b.value.isZero()) refuse(context, "division_by_zero", "Division by zero.");
+export function divide(context: Evaluation, a: Num, b: Num): Num {
+  if (b.value.isZero()) refuseEvaluation(context, "division_by_zero", "Division by zero.");
   const ideal = a.exponent - b.exponent;
   if (a.value.isZero()) return finish(context, zero(a.value.s !== b.value.s), ideal);
   const digits = context.precision + 2;
@@ -67,12 +67,12 @@ export function divide(context: Context, a: Num, b: Num): Num {
 /**
  * Remainder of the truncated division, with the sign of the dividend. Refuses if the integer quotient does not fit the precision.
  */
-export function remainder(context: Context, a: Num, b: Num): Num {
-  if (b.value.isZero()) refuse(context, "division_by_zero", "Remainder of a division by zero.");
+export function remainder(context: Evaluation, a: Num, b: Num): Num {
+  if (b.value.isZero()) refuseEvaluation(context, "division_by_zero", "Remainder of a division by zero.");
   const ideal = Math.min(a.exponent, b.exponent);
   if (a.value.isZero()) return finish(context, a.value, ideal);
   const tooLong = (): never =>
-    refuse(
+    refuseEvaluation(
       context,
       "precision_limit_exceeded",
       `The integer quotient behind a % needs more than ${context.precision} digits; ask for a higher precision.`,
@@ -93,10 +93,11 @@ export function remainder(context: Context, a: Num, b: Num): Num {
  * Always rounds `half_even`, as General Decimal Arithmetic and IEEE 754 decimals do; warns if an inexact result asked for another
  * rounding.
  */
-export function squareRoot(context: Context, a: Num): Num {
+export function squareRoot(context: Evaluation, a: Num): Num {
   const ideal = Math.floor(a.exponent / 2);
   if (a.value.isZero()) return finish(context, a.value, ideal);
-  if (a.value.isNegative()) refuse(context, "domain_error", "The square root of a negative number.");
+  if (a.value.isNegative())
+    refuseEvaluation(context, "domain_error", "The square root of a negative number.");
   const lowest = lowestPlace(a.value);
   const digits = digitsOf(a.value);
   // Appends zeros until the integer root has two digits more than the precision, keeping the exponent even.
@@ -118,14 +119,14 @@ export function squareRoot(context: Context, a: Num): Num {
  * `round(x)` is an integer with as many digits as needed. `round(x, n)` has n decimal places (negative n: tens, hundreds) with
  * its zeros written out, and is refused if it does not fit the precision.
  */
-export function round(context: Context, a: Num, places?: Num): Num {
+export function round(context: Evaluation, a: Num, places?: Num): Num {
   if (!places) {
     spend(context, price.sum(digitsOf(a.value)));
     if (a.exponent >= 0) return a;
     return requireInteger(context, { value: roundToPlace(a.value, 0, context.rounding), exponent: 0 }, a);
   }
   if (!places.value.isInteger() || places.value.abs().gt(MAX_ADJUSTED_EXPONENT))
-    refuse(
+    refuseEvaluation(
       context,
       "invalid_parameter",
       `The second argument of round is an integer from -${MAX_ADJUSTED_EXPONENT} to ${MAX_ADJUSTED_EXPONENT}.`,
@@ -135,7 +136,7 @@ export function round(context: Context, a: Num, places?: Num): Num {
   const value = roundToPlace(a.value, exponent, context.rounding);
   const result = requireInteger(context, { value, exponent }, a);
   if (!value.isZero() && value.e - exponent + 1 > context.precision)
-    refuse(
+    refuseEvaluation(
       context,
       "precision_limit_exceeded",
       `round(x, ${places.value.toFixed(0)}) has ${value.e - exponent + 1} digits here, more than the precision of ${context.precision}.`,
@@ -143,10 +144,10 @@ export function round(context: Context, a: Num, places?: Num): Num {
   return result;
 }
 
-function requireInteger(context: Context, rounded: Num, from: Num): Num {
+function requireInteger(context: Evaluation, rounded: Num, from: Num): Num {
   if (rounded.value.isZero()) return { ...rounded, value: zero(from.value.isNegative()) };
   if (rounded.value.e > MAX_ADJUSTED_EXPONENT)
-    refuse(context, "numeric_overflow", `A result is not below 1E+${MAX_ADJUSTED_EXPONENT + 1}.`);
+    refuseEvaluation(context, "numeric_overflow", `A result is not below 1E+${MAX_ADJUSTED_EXPONENT + 1}.`);
   return rounded;
 }
 
@@ -160,7 +161,7 @@ function compareTotal(a: Num, b: Num): number {
 }
 
 /** Chooses the least (`direction` -1) or greatest (1) number exactly, then rounds it once. */
-export function extreme(context: Context, direction: -1 | 1, numbers: Num[]): Num {
+export function extreme(context: Evaluation, direction: -1 | 1, numbers: Num[]): Num {
   const chosen = numbers.reduce((best, candidate) => {
     spend(context, price.sum(Math.min(digitsOf(best.value), digitsOf(candidate.value))));
     return compareTotal(candidate, best) === direction ? candidate : best;

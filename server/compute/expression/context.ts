@@ -31,7 +31,7 @@ export const price = {
 };
 
 /** One evaluation: its request, its position, and its remaining budget. */
-export type Context = {
+export type Evaluation = {
   /** Significant digits that an inexact result keeps. */
   readonly precision: number;
   readonly rounding: Rounding;
@@ -42,16 +42,16 @@ export type Context = {
 };
 
 /** Refuses the operation being evaluated. The message is a sentence; the operation's position is added. */
-export function refuse(context: Context, code: ExpressionErrorCode, message: string): never {
+export function refuseEvaluation(context: Evaluation, code: ExpressionErrorCode, message: string): never {
   const sentence = message.replace(/\.$/, "");
   throw new ExpressionError(code, `${sentence} (position ${context.position}).`, context.position);
 }
 
 /** Pays for work before it is done, so that a refusal depends on the input alone, never on the machine. */
-export function spend(context: Context, units: number): void {
+export function spend(context: Evaluation, units: number): void {
   context.work += Math.ceil(units);
   if (context.work > WORK_LIMIT)
-    refuse(
+    refuseEvaluation(
       context,
       "complexity_limit_exceeded",
       `The expression needs more than ${WORK_LIMIT} units of work; use fewer operations, fewer digits or a lower precision.`,

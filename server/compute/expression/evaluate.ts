@@ -11,7 +11,7 @@ import {
   squareRoot,
   subtract,
 } from "./arithmetic";
-import { type Context, ROUNDINGS, type Rounding } from "./context";
+import { type Evaluation, ROUNDINGS, type Rounding } from "./context";
 import { readLiteral } from "./literal";
 import { type Num, toNum, toText } from "./numbers";
 import { type BinaryOperator, type Node, parse } from "./parse";
@@ -101,7 +101,7 @@ function readVariables(variables: Record<string, string>): Map<string, Num> {
   return values;
 }
 
-const OPERATIONS: Record<BinaryOperator, (context: Context, a: Num, b: Num) => Num> = {
+const OPERATIONS: Record<BinaryOperator, (context: Evaluation, a: Num, b: Num) => Num> = {
   "+": add,
   "-": subtract,
   "*": multiply,
@@ -118,7 +118,7 @@ export function evaluate(input: ExpressionInput): ExpressionOutput {
   const { expression, variables, precision, rounding } = checkInput(input);
   const values = readVariables(variables);
   const tree = parse(expression);
-  const context: Context = { precision, rounding, position: 0, work: 0, warnings: new Set() };
+  const context: Evaluation = { precision, rounding, position: 0, work: 0, warnings: new Set() };
   const used = new Set<string>();
 
   function valueAt(node: Node): Num {
@@ -168,7 +168,7 @@ export function evaluate(input: ExpressionInput): ExpressionOutput {
   };
 }
 
-function call(context: Context, name: (Node & { kind: "call" })["name"], numbers: Num[]): Num {
+function call(context: Evaluation, name: (Node & { kind: "call" })["name"], numbers: Num[]): Num {
   // The parser has checked the arity: every function has at least one argument.
   const [first, second] = numbers as [Num, Num?];
   switch (name) {

@@ -2,7 +2,7 @@ import { availableParallelism } from "node:os";
 import { OutOfTime, threadsOf } from "@/server/platform/threads/threads";
 import { checkInput, type ExpressionInput, type ExpressionOutput } from "./evaluate";
 import { ExpressionError } from "./refusal";
-import type { Answer } from "./worker";
+import type { ExpressionAnswer } from "./worker";
 
 export { ROUNDINGS, type Rounding } from "./context";
 export {
@@ -20,7 +20,7 @@ export { EXPRESSION_ERROR_CODES, ExpressionError, type ExpressionErrorCode } fro
 /** CPU limit of one evaluation in milliseconds; a backstop behind the counted work. */
 const DEADLINE_MS = 250;
 
-const threads = threadsOf<ExpressionInput, Answer>({
+const threads = threadsOf<ExpressionInput, ExpressionAnswer>({
   name: "expression",
   size: Math.min(Math.max(availableParallelism(), 2), 4),
   deadlineMs: DEADLINE_MS,

@@ -1,5 +1,5 @@
 import { Decimal } from "decimal.js";
-import { type Context, type Rounding, refuse } from "./context";
+import { type Evaluation, type Rounding, refuseEvaluation } from "./context";
 import { type Literal, MAX_ADJUSTED_EXPONENT, writeLiteral } from "./literal";
 
 /**
@@ -80,7 +80,12 @@ export function roundToPlace(value: Decimal, place: number, rounding: Rounding):
 }
 
 /** Rounds an exact value to the precision, keeping the trailing zeros down to `ideal`. Does not check the range. */
-export function roundToPrecision(context: Context, value: Decimal, ideal: number, rounding: Rounding): Num {
+export function roundToPrecision(
+  context: Evaluation,
+  value: Decimal,
+  ideal: number,
+  rounding: Rounding,
+): Num {
   if (value.isZero()) {
     const least = 1 - MAX_ADJUSTED_EXPONENT - context.precision;
     return { value, exponent: Math.min(Math.max(ideal, least), MAX_ADJUSTED_EXPONENT) };
@@ -94,17 +99,21 @@ export function roundToPrecision(context: Context, value: Decimal, ideal: number
 }
 
 /** Refuses a value nearer to zero than 1E-10000 before rounding, or one from 1E+10001 on after it. */
-export function requireRange(context: Context, exact: Decimal, rounded: Num): Num {
+export function requireRange(context: Evaluation, exact: Decimal, rounded: Num): Num {
   if (!exact.isZero() && exact.e < -MAX_ADJUSTED_EXPONENT)
-    refuse(context, "numeric_overflow", `A result is nearer to zero than 1E-${MAX_ADJUSTED_EXPONENT}.`);
+    refuseEvaluation(
+      context,
+      "numeric_overflow",
+      `A result is nearer to zero than 1E-${MAX_ADJUSTED_EXPONENT}.`,
+    );
   if (!rounded.value.isZero() && rounded.value.e > MAX_ADJUSTED_EXPONENT)
-    refuse(context, "numeric_overflow", `A result is not below 1E+${MAX_ADJUSTED_EXPONENT + 1}.`);
+    refuseEvaluation(context, "numeric_overflow", `A result is not below 1E+${MAX_ADJUSTED_EXPONENT + 1}.`);
   return rounded;
 }
 
 /** Rounds the exact value of an operation once and checks its range. */
 export function finish(
-  context: Context,
+  context: Evaluation,
   value: Decimal,
   ideal: number,
   rounding: Rounding = context.rounding,

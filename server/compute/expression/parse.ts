@@ -1,7 +1,7 @@
 import { type Literal, readLiteral } from "./literal";
 import { ExpressionError } from "./refusal";
 
-export const MAX_DEPTH = 100;
+const MAX_DEPTH = 100;
 
 export const ARITY = {
   sqrt: [1, 1],

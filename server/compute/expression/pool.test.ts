@@ -13,12 +13,12 @@ import {
   type ExpressionInput,
   evaluateExpression,
 } from "./index";
-import type { Answer } from "./worker";
+import type { ExpressionAnswer } from "./worker";
 
 afterAll(closeExpressionPool);
 
 const start = (program: Program, deadlineMs: number, size = 1, isForOneTask = false) =>
-  startPool<ExpressionInput, Answer>({
+  startPool<ExpressionInput, ExpressionAnswer>({
     name: "expression",
     program,
     size,

@@ -1,5 +1,5 @@
 import { Decimal } from "decimal.js";
-import { type Context, price, refuse, spend } from "./context";
+import { type Evaluation, price, refuseEvaluation, spend } from "./context";
 import { MAX_ADJUSTED_EXPONENT } from "./literal";
 import {
   coefficientOf,
@@ -23,26 +23,26 @@ export const MAX_POWER = 10_000;
  * x^y, rounded once from its true value in every mode. A non-negative integer y keeps the trailing zeros of repeated
  * multiplication in an exact result and a negative one keeps none; any other y fills the precision even if the result is exact.
  */
-export function power(context: Context, x: Num, y: Num): Num {
+export function power(context: Evaluation, x: Num, y: Num): Num {
   spend(context, 1);
   if (y.value.abs().gt(MAX_POWER))
-    refuse(
+    refuseEvaluation(
       context,
       "complexity_limit_exceeded",
       `An exponent is beyond ±${MAX_POWER}; powers go no further.`,
     );
   const whole = y.value.isInteger();
   if (y.value.isZero()) {
-    if (x.value.isZero()) refuse(context, "domain_error", "0 to the power 0 is undefined.");
+    if (x.value.isZero()) refuseEvaluation(context, "domain_error", "0 to the power 0 is undefined.");
     return { value: new Exact(1), exponent: 0 };
   }
   const negative = x.value.isNegative() && whole && !y.value.mod(2).isZero();
   if (x.value.isZero()) {
-    if (y.value.isNegative()) refuse(context, "division_by_zero", "0 to a negative power.");
+    if (y.value.isNegative()) refuseEvaluation(context, "division_by_zero", "0 to a negative power.");
     return { value: zero(negative), exponent: 0 };
   }
   if (x.value.isNegative() && !whole)
-    refuse(context, "domain_error", "A negative number to a power that is not an integer.");
+    refuseEvaluation(context, "domain_error", "A negative number to a power that is not an integer.");
 
   const base = x.value.abs();
   const n = y.value.toNumber();
@@ -55,11 +55,11 @@ export function power(context: Context, x: Num, y: Num): Num {
 }
 
 /** Refuses a power that cannot be in range, so that nothing below meets numbers of absurd size. */
-function requirePossibleRange(context: Context, base: Decimal, n: number): void {
+function requirePossibleRange(context: Evaluation, base: Decimal, n: number): void {
   const bounds = [base.e * n, (base.e + 1) * n];
   const beyond = MAX_ADJUSTED_EXPONENT + 2;
   if (Math.min(...bounds) > beyond || Math.max(...bounds) < -beyond)
-    refuse(
+    refuseEvaluation(
       context,
       "numeric_overflow",
       `A power is ${Math.min(...bounds) > beyond ? "too large" : "too near to zero"}: beyond 10^±${MAX_ADJUSTED_EXPONENT}.`,
@@ -73,7 +73,7 @@ type Between = { low: Decimal; high: Decimal; negative: boolean };
  * Rounds a value that lies between two bounds if both round to the same number; equal bounds are the exact value. Null if the
  * bounds are too far apart to tell.
  */
-function settle(context: Context, { low, high, negative }: Between, ideal: number): Num | null {
+function settle(context: Evaluation, { low, high, negative }: Between, ideal: number): Num | null {
   const signed = (value: Decimal): Decimal => (negative ? value.negated() : value);
   if (low.eq(high)) return finish(context, signed(low), ideal);
   if (low.e !== high.e) return null;
@@ -85,7 +85,7 @@ function settle(context: Context, { low, high, negative }: Between, ideal: numbe
 
 /** Computes base^n by squaring, rounded down and rounded up at every step, with more digits until both agree. */
 function integerPower(
-  context: Context,
+  context: Evaluation,
   { base, n, negative }: { base: Decimal; n: number; negative: boolean },
   ideal: number,
 ): Num {
@@ -111,7 +111,7 @@ function integerPower(
 }
 
 /** Bounds of 1/[low, high]. No number in between has a terminating inverse, so the bounds stay apart. */
-function settleInverse(context: Context, { low, high, negative }: Between, digits: number): Num | null {
+function settleInverse(context: Evaluation, { low, high, negative }: Between, digits: number): Num | null {
   spend(context, 2 * price.quotient(digitsOf(low), digits));
   const Down = Decimal.clone({ defaults: true, precision: digits, rounding: Decimal.ROUND_DOWN });
   const Up = Decimal.clone({ defaults: true, precision: digits, rounding: Decimal.ROUND_UP });
@@ -121,7 +121,7 @@ function settleInverse(context: Context, { low, high, negative }: Between, digit
 }
 
 /** Multiplies with the precision and rounding of the constructor of `base`. */
-function raise(context: Context, base: Decimal, times: number): Decimal {
+function raise(context: Evaluation, base: Decimal, times: number): Decimal {
   let result = base;
   for (const bit of times.toString(2).slice(1)) {
     spend(context, price.product(digitsOf(result), digitsOf(result)));
@@ -135,7 +135,7 @@ function raise(context: Context, base: Decimal, times: number): Decimal {
 }
 
 /** 1/base if it terminates, which requires a coefficient that is a power of two or of five; otherwise null. */
-function terminatingInverse(context: Context, base: Decimal): Decimal | null {
+function terminatingInverse(context: Evaluation, base: Decimal): Decimal | null {
   const coefficient = coefficientOf(base);
   const fives = Math.round(digitsOf(base) / Math.log10(5));
   const isPowerOfTwo = (coefficient & (coefficient - 1n)) === 0n;
@@ -152,7 +152,7 @@ function terminatingInverse(context: Context, base: Decimal): Decimal | null {
  * has none.
  */
 function exactFraction(
-  context: Context,
+  context: Evaluation,
   base: Decimal,
   exponent: Decimal,
 ): { base: Decimal; n: number } | null {
@@ -181,7 +181,7 @@ function exactFraction(
  * Computes exp(y ln x) with more digits until the bounds round to the same number. They do in the end, because the true value
  * never terminates.
  */
-function transcendentalPower(context: Context, base: Decimal, y: Decimal): Num {
+function transcendentalPower(context: Evaluation, base: Decimal, y: Decimal): Num {
   const e = lowestPlace(base);
   const c = coefficientOf(base);
   const f = lowestPlace(y);

@@ -84,7 +84,7 @@ function ln2(bits: number): bigint {
   return knownLn2.value >> BigInt(knownLn2.bits - bits);
 }
 
-export type Bounds =
+type Bounds =
   /** The power lies strictly between low × 10^exponent and high × 10^exponent. */
   | { kind: "between"; low: bigint; high: bigint; exponent: number }
   /** The power is not 1, but nearer to it than 10^-digits. */

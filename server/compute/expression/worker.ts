@@ -1,14 +1,14 @@
-import { serve } from "@/server/platform/threads/thread-serve";
+import { serveThread } from "@/server/platform/threads/thread-serve";
 import { type ExpressionInput, type ExpressionOutput, evaluate } from "./evaluate";
 import { ExpressionError, type ExpressionErrorCode } from "./refusal";
 
 /** A worker's answer to one input. */
-export type Answer =
+export type ExpressionAnswer =
   | { state: "done"; output: ExpressionOutput }
   | { state: "refused"; code: ExpressionErrorCode; message: string; position: number | undefined }
   | { state: "broken"; message: string };
 
-function answer(input: ExpressionInput): Answer {
+function answer(input: ExpressionInput): ExpressionAnswer {
   try {
     return { state: "done", output: evaluate(input) };
   } catch (error) {
@@ -27,4 +27,4 @@ evaluate({
   precision: 200,
   rounding: "05up",
 });
-serve(answer);
+serveThread(answer);

@@ -1,15 +1,15 @@
 import { threadsOf } from "@/server/platform/threads/threads";
-import type { Processed, Processing } from "./process";
-import type { Answer, PictureTask } from "./worker";
+import type { PictureProcessing, Processed } from "./process";
+import type { ImagingAnswer, PictureTask } from "./worker";
 
 export type { AlphaFigures } from "./pixels";
-export type { ProcessedCell, Processing } from "./process";
+export type { PictureProcessing, ProcessedCell } from "./process";
 
 const DEADLINE_MS = 120_000;
 const MOST_THUMBNAIL_PIXELS = 32 * 1024 * 1024;
 const THUMBNAIL_SECONDS = 10;
 
-const threads = threadsOf<PictureTask, Answer>({
+const threads = threadsOf<PictureTask, ImagingAnswer>({
   name: "imaging",
   size: 1,
   deadlineMs: DEADLINE_MS,
@@ -21,7 +21,7 @@ const threads = threadsOf<PictureTask, Answer>({
  * Reads a picture, removes its key color, cuts it into cells and writes them as PNG. The same picture gives the same bytes.
  * Rejects if the picture cannot be read or takes too long. Pictures are processed one at a time, on a worker thread.
  */
-export async function processImage(bytes: Uint8Array, wanted: Processing): Promise<Processed> {
+export async function processImage(bytes: Uint8Array, wanted: PictureProcessing): Promise<Processed> {
   const answer = await threads.run({ bytes, wanted });
   if (answer.state === "done") return answer.processed;
   if (answer.by === "deadline") throw new Error(`A picture took longer than ${DEADLINE_MS} ms to process.`);

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { campaign } from "@/testing/campaign";
 import { keyOut } from "./matte";
-import { blank, type Raster, type Rgb } from "./raster";
+import { blankRaster, type Raster, type Rgb } from "./raster";
 
 const MAGENTA: Rgb = [255, 0, 255];
 const KEYS: Rgb[] = [MAGENTA, [0, 255, 255], [0, 255, 0]];
@@ -16,7 +16,7 @@ const toSrgb = (linear: number) =>
 
 /** A picture over a flat background, mixed in linear light; `coverage` is the alpha that was put in. */
 function paint(size: number, ground: Rgb, color: Rgb, coverage: (x: number, y: number) => number): Raster {
-  const raster = blank(size, size);
+  const raster = blankRaster(size, size);
   for (let pixel = 0; pixel < size * size; pixel++) {
     const alpha = coverage(pixel % size, Math.floor(pixel / size));
     for (let c = 0; c < 3; c++) {

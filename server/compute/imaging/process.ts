@@ -1,13 +1,13 @@
 import sharp from "sharp";
 import type { Rectangle } from "@/server/contract/geometry";
 import { type AlphaFigures, workPixels } from "./pixels";
-import { blank, place, type Raster } from "./raster";
+import { blankRaster, placeRaster, type Raster } from "./raster";
 import type { Slice, Sliced } from "./slice";
 
 sharp.concurrency(1); // leaves the machine's other cores to other work
 
 /** Processing of one picture after a model drew it. */
-export type Processing = {
+export type PictureProcessing = {
   matte: { keyColor: string; enclosed: boolean } | null;
   /** True to measure its transparency. */
   report: boolean;
@@ -40,7 +40,7 @@ const CODEC_SECONDS = 30;
  */
 export async function processPicture(
   bytes: Uint8Array,
-  { matte, report, sheet }: Processing,
+  { matte, report, sheet }: PictureProcessing,
 ): Promise<Processed> {
   const raster = await decode(bytes, sheet?.canvas ?? null);
   const result = workPixels({
@@ -80,11 +80,11 @@ async function cellsOf(
   for (const slice of slices) {
     const { width, height } = sizeOf(slice);
     const content = slice.content && (await resized(slice.content, opaque ? { width, height } : scale));
-    let picture = blank(width, height);
+    let picture = blankRaster(width, height);
     if (content && opaque) picture = content;
     else if (content) {
       const { left, top } = center ? centred(content, picture) : kept(content, picture, slice);
-      place(content, picture, left, top);
+      placeRaster(content, picture, left, top);
     }
     cells.push({
       row: slice.row,

@@ -6,13 +6,13 @@ export type Raster = { width: number; height: number; data: Uint8Array };
 
 export type { Rectangle } from "@/server/contract/geometry";
 
-export function blank(width: number, height: number): Raster {
+export function blankRaster(width: number, height: number): Raster {
   return { width, height, data: new Uint8Array(width * height * 4) };
 }
 
 /** Copies the part of a picture inside a rectangle, which must lie within it. */
 export function crop(raster: Raster, { x, y, width, height }: Rectangle): Raster {
-  const part = blank(width, height);
+  const part = blankRaster(width, height);
   for (let row = 0; row < height; row++) {
     const from = ((y + row) * raster.width + x) * 4;
     part.data.set(raster.data.subarray(from, from + width * 4), row * width * 4);
@@ -21,7 +21,7 @@ export function crop(raster: Raster, { x, y, width, height }: Rectangle): Raster
 }
 
 /** Copies a picture onto another without blending; pixels that would lie outside are dropped. */
-export function place(part: Raster, onto: Raster, left: number, top: number): void {
+export function placeRaster(part: Raster, onto: Raster, left: number, top: number): void {
   const skipped = Math.max(0, -left);
   const width = Math.min(part.width, onto.width - left) - skipped;
   if (width <= 0) return;

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { campaign } from "@/testing/campaign";
-import { blank, type Raster, type Rectangle } from "./raster";
+import { blankRaster, type Raster, type Rectangle } from "./raster";
 import { sliceSheet } from "./slice";
 
 /** Fills a rectangle with a color that identifies it. */
@@ -37,7 +37,7 @@ describe("sliceSheet", () => {
   test("cells of an opaque sheet tile it: each pixel is in exactly one", () => {
     fc.assert(
       fc.property(grids, ({ rows, columns, width, height }) => {
-        const raster = blank(width, height);
+        const raster = blankRaster(width, height);
         raster.data.fill(255);
         const { slices, slicedBy, opaque } = sliceSheet(raster, { rows, columns });
         expect([slicedBy, opaque, slices.length]).toEqual(["grid", true, rows * columns]);
@@ -62,7 +62,7 @@ describe("sliceSheet", () => {
         fc.infiniteStream(fc.integer({ min: 0, max: 99 })),
         ({ rows, columns, width, height }, drawn) => {
           const next = () => Number(drawn.next().value);
-          const raster = blank(width, height);
+          const raster = blankRaster(width, height);
           const wanted = sliceSheet(raster, { rows, columns }).slices.map(({ cell }, index) => {
             if (next() < 20) return null;
             const w = 2 + Math.floor((next() / 100) * (cell.width - 3));
@@ -116,7 +116,7 @@ describe("sliceSheet", () => {
     fc.assert(
       fc.property(skewed, ({ rows, columns, shrink, right, down, lean, size }) => {
         const cell = 48;
-        const raster = blank(columns * cell, rows * cell);
+        const raster = blankRaster(columns * cell, rows * cell);
         const step = cell * shrink;
         const [left, top] = [raster.width * (1 - shrink) * right, raster.height * (1 - shrink) * down];
         const sizes: number[] = [];
@@ -138,7 +138,7 @@ describe("sliceSheet", () => {
   });
 
   test("crumbs go with the nearest shape", () => {
-    const raster = blank(200, 100);
+    const raster = blankRaster(200, 100);
     fill(raster, { x: 60, y: 20, width: 60, height: 60 }, 50); // over the line between the cells
     fill(raster, { x: 150, y: 20, width: 40, height: 60 }, 90);
     fill(raster, { x: 124, y: 40, width: 4, height: 4 }, 50);
@@ -148,7 +148,7 @@ describe("sliceSheet", () => {
   });
 
   test("touching shapes are separated where the least is drawn", () => {
-    const raster = blank(200, 100);
+    const raster = blankRaster(200, 100);
     fill(raster, { x: 10, y: 20, width: 80, height: 60 }, 50);
     fill(raster, { x: 90, y: 48, width: 30, height: 4 }, 70); // a bridge
     fill(raster, { x: 120, y: 20, width: 70, height: 60 }, 90);
@@ -164,7 +164,7 @@ describe("sliceSheet", () => {
   });
 
   test("a sheet with nothing on it has empty cells", () => {
-    const { slices } = sliceSheet(blank(64, 64), { rows: 2, columns: 2 });
+    const { slices } = sliceSheet(blankRaster(64, 64), { rows: 2, columns: 2 });
     expect(slices.map(({ source, content }) => [source, content])).toEqual(
       [0, 1, 2, 3].map(() => [null, null]),
     );

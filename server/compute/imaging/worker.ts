@@ -1,11 +1,11 @@
-import { serve } from "@/server/platform/threads/thread-serve";
-import { type Processed, type Processing, processPicture } from "./process";
+import { serveThread } from "@/server/platform/threads/thread-serve";
+import { type PictureProcessing, type Processed, processPicture } from "./process";
 
-export type PictureTask = { bytes: Uint8Array; wanted: Processing };
-export type Answer = { state: "done"; processed: Processed };
+export type PictureTask = { bytes: Uint8Array; wanted: PictureProcessing };
+export type ImagingAnswer = { state: "done"; processed: Processed };
 
-serve(
-  async ({ bytes, wanted }: PictureTask): Promise<Answer> => ({
+serveThread(
+  async ({ bytes, wanted }: PictureTask): Promise<ImagingAnswer> => ({
     state: "done",
     processed: await processPicture(bytes, wanted),
   }),

@@ -9,14 +9,14 @@ export const MAX_SCHEMA_DEPTH = 32;
 
 export const DRAFT_7 = "http://json-schema.org/draft-07/schema";
 export const DRAFT_2020 = "https://json-schema.org/draft/2020-12/schema";
-export type Draft = typeof DRAFT_7 | typeof DRAFT_2020;
+export type SchemaDraft = typeof DRAFT_7 | typeof DRAFT_2020;
 
 export type JsonSchema = Record<string, Json>;
 /** A fault of a schema, and its place in the schema. */
 export type SchemaProblem = { path: (string | number)[]; message: string };
 
 /** The draft that a schema names; 2020-12 if it names none, null if it names another one. */
-export function draftOf(schema: JsonSchema): Draft | null {
+export function schemaDraft(schema: JsonSchema): SchemaDraft | null {
   if (schema.$schema === undefined) return DRAFT_2020;
   const named = typeof schema.$schema === "string" ? schema.$schema.replace(/#$/, "") : "";
   return named === DRAFT_7 || named === DRAFT_2020 ? named : null;
@@ -61,7 +61,7 @@ const REFERENCES = ["$ref", "$dynamicRef", "$recursiveRef"];
 
 /** Checks that references stay inside the schema, patterns take linear time and nothing is asynchronous. Null if all hold. */
 export function checkStructure(schema: JsonSchema): SchemaProblem | null {
-  if (!draftOf(schema))
+  if (!schemaDraft(schema))
     return { path: ["$schema"], message: `It must be ${DRAFT_2020} or ${DRAFT_7}#, or be left out.` };
   return checkNode(schema, []);
 }

@@ -3,7 +3,7 @@ import { type Stopped, threadsOf } from "@/server/platform/threads/threads";
 import { inTurns } from "@/server/platform/time/turn";
 import { checkSize, type JsonSchema, type SchemaProblem } from "./check";
 import type { Misfit } from "./validate";
-import type { Answer, Question } from "./worker";
+import type { Question, ValidationAnswer } from "./worker";
 
 export type { JsonSchema, SchemaProblem } from "./check";
 export type { Misfit } from "./validate";
@@ -11,7 +11,7 @@ export type { Misfit } from "./validate";
 /* JSON Schemas of callers are strangers' programs: they are compiled and run on threads that may be thrown away. */
 
 const DEADLINE_MS = 250;
-const threads = threadsOf<Question, Answer>({
+const threads = threadsOf<Question, ValidationAnswer>({
   name: "json-schema",
   size: 2,
   deadlineMs: DEADLINE_MS,
@@ -21,7 +21,7 @@ const threads = threadsOf<Question, Answer>({
 export const closeSchemaPool = threads.close;
 
 /** Asks twice, because a busy machine may miss the first deadline. */
-async function ask(question: Question): Promise<Answer | Stopped> {
+async function ask(question: Question): Promise<ValidationAnswer | Stopped> {
   const answer = await threads.run(question);
   return answer.state === "stopped" ? threads.run(question) : answer;
 }

@@ -5,10 +5,10 @@ import {
   checkStructure,
   DRAFT_7,
   DRAFT_2020,
-  type Draft,
-  draftOf,
   type JsonSchema,
+  type SchemaDraft,
   type SchemaProblem,
+  schemaDraft,
   toMatcher,
 } from "./check";
 
@@ -34,13 +34,13 @@ const OPTIONS: Options = {
 
 const ENGINES = { [DRAFT_7]: Ajv, [DRAFT_2020]: Ajv2020 };
 /** Engines that validate schemas against their draft; a caller's schema is never added to them. */
-const metas: Record<Draft, Ajv> = { [DRAFT_7]: new Ajv(OPTIONS), [DRAFT_2020]: new Ajv2020(OPTIONS) };
+const metas: Record<SchemaDraft, Ajv> = { [DRAFT_7]: new Ajv(OPTIONS), [DRAFT_2020]: new Ajv2020(OPTIONS) };
 
 /** Compiles a schema. Returns its first problem, or a function that lists the misfits of a value. */
 export function compile(schema: JsonSchema): SchemaProblem | { fits(value: Json): Misfit[] } {
   const problem = checkStructure(schema);
   if (problem) return problem;
-  const draft = draftOf(schema)!; // checkStructure refuses other drafts
+  const draft = schemaDraft(schema)!; // checkStructure refuses other drafts
   const { $schema: _, ...plain } = schema;
   const meta = metas[draft];
   if (!meta.validateSchema(plain)) {

@@ -59,7 +59,7 @@ export function toByte(light: number): number {
 export type Matrix = readonly number[];
 export const IDENTITY: Matrix = [1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1];
 
-export function multiply(a: Matrix, b: Matrix): Matrix {
+export function multiplyMatrices(a: Matrix, b: Matrix): Matrix {
   const product: number[] = [];
   for (let column = 0; column < 4; column++)
     for (let row = 0; row < 4; row++) {
@@ -71,7 +71,7 @@ export function multiply(a: Matrix, b: Matrix): Matrix {
 }
 
 /** Combines translation, rotation (a quaternion, normalized here) and scale in one matrix. */
-export function compose(
+export function composeMatrix(
   [tx = 0, ty = 0, tz = 0]: ArrayLike<number> & Iterable<number>,
   rotation: ArrayLike<number> & Iterable<number>,
   [sx = 1, sy = 1, sz = 1]: ArrayLike<number> & Iterable<number>,

@@ -1,11 +1,11 @@
 import { mapThree } from "../three";
-import type { Camera, Framing, Vector, View } from "./request";
-import { VIEWS } from "./request";
+import type { Camera, CameraView, Framing, Vector } from "./request";
+import { CAMERA_VIEWS } from "./request";
 import type { Scene } from "./scene";
 
 /** A camera in the scene's own space. In its picture (0, 0) is straight ahead and 1 is the edge. */
 export type Eye = {
-  view: View;
+  view: CameraView;
   position: Vector;
   right: Vector;
   up: Vector;
@@ -16,7 +16,7 @@ export type Eye = {
 };
 
 /** Direction to the camera, and up. The front of a glTF model looks along +Z; its right view is from +X. */
-const DIRECTIONS: Record<View, { back: Vector; up: Vector }> = {
+const DIRECTIONS: Record<CameraView, { back: Vector; up: Vector }> = {
   front: { back: [0, 0, 1], up: [0, 1, 0] },
   "three-quarter": { back: [0.7, 0.45, 1], up: [0, 1, 0] },
   right: { back: [1, 0, 0], up: [0, 1, 0] },
@@ -48,13 +48,13 @@ const unit = (a: Vector): Vector => {
  */
 export function placeCameras(
   scene: Scene,
-  views: View[],
+  views: CameraView[],
   { width, height, framing }: { width: number; height: number; framing: Framing },
 ): Eye[] {
   const smaller = Math.min(width, height);
   const [tanX, tanY] = [(TAN * width) / smaller, (TAN * height) / smaller];
   const room = 1 - MARGINS[framing];
-  const asked = framing === "fit" ? VIEWS : views;
+  const asked = framing === "fit" ? CAMERA_VIEWS : views;
   const seen = new Map(asked.map((view) => [view, extents(scene, view, tanX * room, tanY * room)]));
   const farthest = Math.max(...[...seen.values()].map(({ distance }) => distance));
   return views.map((view) => {
@@ -70,7 +70,7 @@ type Extents = { right: Vector; up: Vector; back: Vector; x: number; y: number; 
 /**
  * The nearest place from which a camera has every vertex within its edges, computed exactly, but no nearer than NEAREST allows.
  */
-function extents({ positions, vertexCount }: Scene, view: View, tanX: number, tanY: number): Extents {
+function extents({ positions, vertexCount }: Scene, view: CameraView, tanX: number, tanY: number): Extents {
   const back = unit(DIRECTIONS[view].back);
   const right = unit(cross(DIRECTIONS[view].up, back));
   const up = cross(back, right);

@@ -1,5 +1,5 @@
 import { toByte, toLight } from "./arithmetic";
-import type { Picture } from "./draw";
+import type { LinearPicture } from "./draw";
 import type { Bitmap } from "./png";
 import type { Background } from "./request";
 
@@ -10,7 +10,7 @@ const gray = (red: number, green: number, blue: number) =>
 export const GROUNDS = { light: gray(242, 243, 245), dark: gray(30, 32, 36) } as const;
 
 /** Converts light to sRGB bytes over a background; a transparent one keeps the opacity in an alpha channel. */
-export function develop({ width, height, data }: Picture, background: Background): Bitmap {
+export function develop({ width, height, data }: LinearPicture, background: Background): Bitmap {
   const pixels = width * height;
   if (background === "transparent") {
     const bytes = new Uint8Array(pixels * 4);
@@ -33,7 +33,7 @@ export function develop({ width, height, data }: Picture, background: Background
 }
 
 /** Share of the picture that the model covers, from 0 to 1. */
-export function coverageOf({ data }: Picture): number {
+export function coverageOf({ data }: LinearPicture): number {
   let sum = 0;
   for (let at = 3; at < data.length; at += 4) sum += data[at]!;
   return Math.round((sum / (data.length / 4)) * 1e6) / 1e6;

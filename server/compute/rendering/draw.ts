@@ -7,14 +7,14 @@ import type { Scene } from "./scene";
 import { type Shade, type Shader, shaderOf } from "./shade";
 
 /** Linear light, four numbers a pixel: red, green and blue multiplied by opacity, then opacity. */
-export type Picture = { width: number; height: number; data: Float32Array };
+export type LinearPicture = { width: number; height: number; data: Float32Array };
 
 const PIXEL_SAMPLES = SAMPLES * SAMPLES;
 /** Pixels that more triangles share than this are colored by one triangle for each quarter. */
 const MOST_SHADES = 4;
 
 /** Steps that drawing one file has used, of `MAX_DRAW_STEPS`. */
-export type Work = { steps: number };
+type Work = { steps: number };
 
 /** Cost of one triangle besides its samples. */
 const TRIANGLE_STEPS = 8;
@@ -44,11 +44,11 @@ export function draw(
     style,
     work = { steps: 0 },
   }: { width: number; height: number; style: Style; work?: Work | undefined },
-): Picture {
+): LinearPicture {
   const projection = project(scene, eye, width, height);
   const { solid, clear } = sortIntoBands(scene, projection);
   const shader = shaderOf(scene, projection, style);
-  const picture: Picture = { width, height, data: new Float32Array(width * height * 4) };
+  const picture: LinearPicture = { width, height, data: new Float32Array(width * height * 4) };
   const band = emptyBand(width, clear.triangles.length > 0);
   const drawing: Drawing = { scene, projection, shader, band, work };
   for (let n = 0; n * BAND_ROWS < height; n++) {
@@ -223,7 +223,7 @@ const kindOf = new Int8Array(PIXEL_SAMPLES);
 const SUM = (PIXEL_SAMPLES * (SAMPLES - 1)) / 2;
 
 /** Colors a band's pixels. Each triangle is shaded once per pixel, at the center of its samples, which is inside it. */
-function color(band: Band, shader: Shader, picture: Picture): void {
+function color(band: Band, shader: Shader, picture: LinearPicture): void {
   const { width, triangle, colors } = band;
   const [first, last] = [(band.left / SAMPLES) | 0, (band.right / SAMPLES) | 0];
   for (let row = 0; row < band.rows; row++)
@@ -372,7 +372,7 @@ function veil({ scene, projection, shader, band, work }: Drawing, triangle: numb
 }
 
 /** Averages samples into pixels. */
-function gather({ width, top, rows, colors }: Band, picture: Picture): void {
+function gather({ width, top, rows, colors }: Band, picture: LinearPicture): void {
   if (!colors) return;
   for (let pixel = 0; pixel < rows * width; pixel++)
     for (let part = 0; part < 4; part++) {

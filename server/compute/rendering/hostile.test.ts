@@ -3,7 +3,7 @@ import sharp from "sharp";
 import { describe, expect, test } from "vitest";
 import { render } from "./render";
 import { Refused, type RenderRequest } from "./request";
-import { blank, box, MODELS, toGlb } from "./test/models";
+import { blankModel, box, TEST_MODELS, toGlb } from "./test/models";
 
 const REQUEST: RenderRequest = {
   views: ["front"],
@@ -43,7 +43,7 @@ function unpack(glb: Uint8Array): { json: Json; bin: Uint8Array } {
 }
 
 async function cube(): Promise<Uint8Array> {
-  const { document, add } = blank();
+  const { document, add } = blankModel();
   add(box());
   return toGlb(document);
 }
@@ -90,7 +90,7 @@ describe("a damaged file", () => {
     ["draco", 11],
     ["meshopt and quantized", 13],
   ])("a file with changed bytes in its packed mesh (%s) is drawn or refused", async (name, step) => {
-    const glb = await (MODELS[name] as () => Promise<Uint8Array>)();
+    const glb = await (TEST_MODELS[name] as () => Promise<Uint8Array>)();
     const start = 28 + new DataView(glb.buffer, glb.byteOffset).getUint32(12, true);
     for (let n = 0; n < 16; n++) {
       const broken = glb.slice();
@@ -166,14 +166,14 @@ describe("a damaged file", () => {
   });
 
   test("indices that name no vertex are refused", async () => {
-    const { document, add, accessor } = blank();
+    const { document, add, accessor } = blankModel();
     const { primitive } = add(box());
     primitive.setIndices(accessor(new Uint32Array([0, 1, 99]), "SCALAR"));
     expect(await outcome(await toGlb(document))).toMatch(/vertex 99 of 24/);
   });
 
   test("vertices that are not numbers are refused", async () => {
-    const { document, add, accessor } = blank();
+    const { document, add, accessor } = blankModel();
     const { primitive } = add(box());
     primitive.setAttribute("POSITION", accessor(new Float32Array(72).fill(Number.NaN), "VEC3"));
     expect(await outcome(await toGlb(document))).toMatch(/not a number/);
@@ -182,7 +182,7 @@ describe("a damaged file", () => {
 
 describe("a texture", () => {
   const textured = async (image: Uint8Array) => {
-    const { document, add } = blank();
+    const { document, add } = blankModel();
     const texture = document.createTexture("t").setImage(image).setMimeType("image/png");
     add(box()).material.setBaseColorTexture(texture);
     return outcome(await toGlb(document));

@@ -1,20 +1,20 @@
 import { OutOfTime, threadsOf } from "@/server/platform/threads/threads";
-import { type Answer, Refused, type Rendered, type RenderRequest, type RenderTask } from "./request";
+import { Refused, type Rendered, type RenderingAnswer, type RenderRequest, type RenderTask } from "./request";
 
 export { MAX_FILE_BYTES } from "./limits";
 export {
+  type CameraView,
   RENDERER,
   Refused,
   type Rendered,
   type RenderRequest,
   STANDARD_VIEWS,
-  type View,
 } from "./request";
 
 /** CPU limit of one file, from its first byte to its last picture; a backstop behind the counted limits. */
 export const RENDER_SECONDS = 30;
 
-const threads = threadsOf<RenderTask, Answer>({
+const threads = threadsOf<RenderTask, RenderingAnswer>({
   name: "rendering",
   size: 1,
   deadlineMs: RENDER_SECONDS * 1000,

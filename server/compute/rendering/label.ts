@@ -1,4 +1,4 @@
-import type { Picture } from "./draw";
+import type { LinearPicture } from "./draw";
 import type { Vector } from "./request";
 
 /* Letters of round strokes on a grid 4 wide and 6 high, y downward: points of lines, and arcs as points of an ellipse. */
@@ -215,8 +215,8 @@ const widthOf = (letter: string) =>
   Math.max(0, ...(LETTERS[letter] ?? []).flatMap((stroke) => stroke.map(([x]) => x)));
 
 /** Writes a word in capitals centered at (x, y); characters that are not in LETTERS are dropped. */
-export function write(
-  picture: Picture,
+export function writeLabel(
+  picture: LinearPicture,
   word: string,
   { x, y, size, color }: { x: number; y: number; size: number; color: Vector },
 ): void {
@@ -237,7 +237,7 @@ export function write(
 }
 
 /** Draws a line with round ends; the opacity of a pixel falls with its distance from the line. */
-function line({ width, height, data }: Picture, points: Point[], radius: number, color: Vector): void {
+function line({ width, height, data }: LinearPicture, points: Point[], radius: number, color: Vector): void {
   const reach = radius + 1;
   const xs = points.map(([px]) => px);
   const ys = points.map(([, py]) => py);

@@ -13,6 +13,6 @@ export const MAX_IMAGE_BYTES = 128 * 1024 * 1024;
  * some 20 seconds of one processor; the same file and request always need the same number.
  */
 export const MAX_DRAW_STEPS = 4_000_000_000;
-export const MAX_NODES = 50_000;
+export const MAX_SCENE_NODES = 50_000;
 /** Limit of each other list of a file, such as materials and accessors. */
 export const MAX_ENTRIES = 20_000;

@@ -12,20 +12,20 @@ import { readScene } from "./gltf/assemble";
 import { renderModel } from "./index";
 import { MAX_DRAW_STEPS } from "./limits";
 import { render } from "./render";
-import { RENDERER, Refused, type Rendered, type RenderRequest, STYLES, VIEWS } from "./request";
-import { blank, box, MODELS, toGlb } from "./test/models";
+import { CAMERA_VIEWS, RENDERER, Refused, type Rendered, type RenderRequest, STYLES } from "./request";
+import { blankModel, box, TEST_MODELS, toGlb } from "./test/models";
 import { facesOf, overlap, silhouette } from "./test/silhouette";
 
 const fixture = (name: string) => async () =>
   new Uint8Array(readFileSync(new URL(`test/fixtures/${name}.glb`, import.meta.url)));
 const ALL = {
-  ...MODELS,
+  ...TEST_MODELS,
   monkey: fixture("monkey"),
   hand: fixture("hand"),
   controller: fixture("controller"),
 };
 const REQUEST: RenderRequest = {
-  views: [...VIEWS],
+  views: [...CAMERA_VIEWS],
   sheet: false,
   width: 256,
   height: 256,
@@ -46,13 +46,13 @@ async function alphaOf(png: Uint8Array): Promise<Uint8Array> {
 
 const models = Object.entries(ALL).map(([name, make], place) => ({ name, make, place }));
 test("there are enough models to draw every view and every style", () => {
-  expect(models.length).toBeGreaterThanOrEqual(Math.max(VIEWS.length, STYLES.length));
+  expect(models.length).toBeGreaterThanOrEqual(Math.max(CAMERA_VIEWS.length, STYLES.length));
 });
 
 describe.each(models)("$name", ({ name, make, place }) => {
   test("a picture covers what an independent projection of the triangles covers, in every view", async () => {
     const glb = await make();
-    const wanted = campaign.inTurn(VIEWS, place);
+    const wanted = campaign.inTurn(CAMERA_VIEWS, place);
     const [{ views }, faces] = await Promise.all([render(glb, { ...REQUEST, views: wanted }), facesOf(glb)]);
     // Glass has an opacity of 0.35, which lowers the threshold of half a pixel.
     const half = name.startsWith("glass") ? 0.5 * 0.35 * 255 : 127.5;
@@ -67,7 +67,7 @@ describe.each(models)("$name", ({ name, make, place }) => {
 
   test("the model is drawn from every side in every style", async () => {
     const glb = await make();
-    const wanted = campaign.inTurn(VIEWS, place + 1);
+    const wanted = campaign.inTurn(CAMERA_VIEWS, place + 1);
     for (const style of campaign.inTurn(STYLES, place)) {
       const { views } = await render(glb, { ...REQUEST, ...PLAIN, style, views: wanted });
       expect(views).toHaveLength(wanted.length);
@@ -131,7 +131,7 @@ describe("reproducible drawing", () => {
 test("a drawing's steps are counted beforehand, are equal for the same file, and are refused above the limit", {
   tags: "long",
 }, async () => {
-  const scene = await readScene(await MODELS["textured cube"]!(), "clay");
+  const scene = await readScene(await TEST_MODELS["textured cube"]!(), "clay");
   const [eye] = placeCameras(scene, ["front"], REQUEST);
   if (!eye) throw new Error("a view has a camera");
   const stepsAt = (size: number) => {
@@ -178,7 +178,7 @@ test("a sheet has all views at one scale, with their names", async () => {
 
 describe("light", () => {
   const centerOf = async (request: Partial<RenderRequest>, color: [number, number, number, number]) => {
-    const { document, add } = blank();
+    const { document, add } = blankModel();
     add(box(), color);
     const { views } = await render(await toGlb(document), {
       ...SMALL,

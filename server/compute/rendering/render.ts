@@ -1,10 +1,10 @@
 import { cameraOf, placeCameras } from "./camera";
 import { coverageOf, develop } from "./develop";
-import { draw, type Picture } from "./draw";
+import { draw, type LinearPicture } from "./draw";
 import { readScene } from "./gltf/assemble";
 import { codecVersions } from "./gltf/textures";
 import { ENCODER, writePng } from "./png";
-import { Refused, type Rendered, type RenderedView, type RenderRequest, type View } from "./request";
+import { type CameraView, Refused, type Rendered, type RenderedView, type RenderRequest } from "./request";
 import { contactSheet } from "./sheet";
 
 /**
@@ -15,7 +15,7 @@ export async function render(bytes: Uint8Array, request: RenderRequest): Promise
   const { width, height, style, background } = request;
   const scene = await readScene(bytes, style).catch(asRefusal);
   const views: RenderedView[] = [];
-  const pictures: { view: View; picture: Picture }[] = [];
+  const pictures: { view: CameraView; picture: LinearPicture }[] = [];
   const work = { steps: 0 };
   for (const eye of placeCameras(scene, request.views, request)) {
     const picture = draw(scene, eye, { width, height, style, work });

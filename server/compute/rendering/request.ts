@@ -1,17 +1,17 @@
 /** Options of a picture. Views are drawn in the order of the request. */
-export const VIEWS = ["front", "three-quarter", "right", "back", "left", "top", "bottom"] as const;
+export const CAMERA_VIEWS = ["front", "three-quarter", "right", "back", "left", "top", "bottom"] as const;
 export const STANDARD_VIEWS = ["front", "three-quarter", "right", "back", "left"] as const;
 export const FRAMINGS = ["fit", "tight"] as const;
 export const STYLES = ["material", "neutral", "clay", "flat"] as const;
 export const BACKGROUNDS = ["light", "dark", "transparent"] as const;
 
-export type View = (typeof VIEWS)[number];
+export type CameraView = (typeof CAMERA_VIEWS)[number];
 export type Framing = (typeof FRAMINGS)[number];
 export type Style = (typeof STYLES)[number];
 export type Background = (typeof BACKGROUNDS)[number];
 
 export type RenderRequest = {
-  views: View[];
+  views: CameraView[];
   /** True for an additional labelled sheet with all views. */
   sheet: boolean;
   width: number;
@@ -28,7 +28,7 @@ export type Vector = [x: number, y: number, z: number];
 
 /** Camera of a view, in the units and axes of the file. */
 export type Camera = {
-  view: View;
+  view: CameraView;
   position: Vector;
   target: Vector;
   up: Vector;
@@ -50,7 +50,7 @@ export type MeshFacts = {
   warnings: string[];
 };
 
-export type RenderedView = { view: View; png: Uint8Array; camera: Camera; coverage: number };
+export type RenderedView = { view: CameraView; png: Uint8Array; camera: Camera; coverage: number };
 export type Rendered = {
   views: RenderedView[];
   sheet: { png: Uint8Array; width: number; height: number } | null;
@@ -62,7 +62,9 @@ export type Rendered = {
 export type RenderTask = { bytes: Uint8Array; request: RenderRequest };
 
 /** The worker's answer. A refusal blames the file; any other failure is an error of ours. */
-export type Answer = { state: "rendered"; rendered: Rendered } | { state: "refused"; message: string };
+export type RenderingAnswer =
+  | { state: "rendered"; rendered: Rendered }
+  | { state: "refused"; message: string };
 
 /** Reason why the file cannot be drawn, for its sender. */
 export class Refused extends Error {

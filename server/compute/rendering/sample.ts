@@ -5,7 +5,7 @@ import type { TextureUse, Wrap } from "./scene";
 export type Texel = { red: number; green: number; blue: number; alpha: number };
 
 /** A place in a texture. `footprint` is the area that one pixel shows, in texels of the texture's full size. */
-export type Place = { u: number; v: number; footprint: number };
+type Place = { u: number; v: number; footprint: number };
 
 /** Reads a texture's color as light, interpolated between the two mipmap levels whose texels are nearest to the footprint. */
 export function sampleColor(use: TextureUse, at: Place, out: Texel): void {

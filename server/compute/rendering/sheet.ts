@@ -1,14 +1,17 @@
 import { toLight } from "./arithmetic";
-import type { Picture } from "./draw";
-import { write } from "./label";
-import type { Background, Vector, View } from "./request";
+import type { LinearPicture } from "./draw";
+import { writeLabel } from "./label";
+import type { Background, CameraView, Vector } from "./request";
 
 /** Longest side of a view's picture on a sheet, in pixels. */
 const MOST = 640;
 const INKS: Record<Background, number> = { light: 70, dark: 215, transparent: 128 };
 
 /** Lays all views out in rows of three, each with its name below. Throws if there is no view. */
-export function contactSheet(views: { view: View; picture: Picture }[], background: Background): Picture {
+export function contactSheet(
+  views: { view: CameraView; picture: LinearPicture }[],
+  background: Background,
+): LinearPicture {
   const [first] = views;
   if (!first) throw new Error("a sheet needs at least one view");
   const { width, height } = first.picture;
@@ -18,7 +21,7 @@ export function contactSheet(views: { view: View; picture: Picture }[], backgrou
   const footer = size * 3;
   const columns = Math.min(3, views.length);
   const rows = Math.ceil(views.length / columns);
-  const sheet: Picture = {
+  const sheet: LinearPicture = {
     width: cellWidth * columns,
     height: (cellHeight + footer) * rows,
     data: new Float32Array(cellWidth * columns * (cellHeight + footer) * rows * 4),
@@ -32,16 +35,16 @@ export function contactSheet(views: { view: View; picture: Picture }[], backgrou
     const left = Math.floor(((columns - inRow) * cellWidth) / 2) + (n % columns) * cellWidth;
     const top = row * (cellHeight + footer);
     place(picture, divisor, sheet, { left, top, width: cellWidth, height: cellHeight });
-    write(sheet, view, { x: left + cellWidth / 2, y: top + cellHeight + size * 1.1, size, color });
+    writeLabel(sheet, view, { x: left + cellWidth / 2, y: top + cellHeight + size * 1.1, size, color });
   });
   return sheet;
 }
 
 /** Copies a picture; each pixel is the mean of `divisor` by `divisor` pixels. */
 function place(
-  from: Picture,
+  from: LinearPicture,
   divisor: number,
-  onto: Picture,
+  onto: LinearPicture,
   { left, top, width, height }: { left: number; top: number; width: number; height: number },
 ): void {
   for (let y = 0; y < height; y++)

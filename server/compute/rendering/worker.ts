@@ -1,9 +1,9 @@
-import { serve } from "@/server/platform/threads/thread-serve";
+import { serveThread } from "@/server/platform/threads/thread-serve";
 import { render } from "./render";
-import { type Answer, Refused, type RenderTask } from "./request";
+import { Refused, type RenderingAnswer, type RenderTask } from "./request";
 
-serve(
-  ({ bytes, request }: RenderTask): Promise<Answer> =>
+serveThread(
+  ({ bytes, request }: RenderTask): Promise<RenderingAnswer> =>
     render(bytes, request).then(
       (rendered) => ({ state: "rendered", rendered }),
       (cause: unknown) => {

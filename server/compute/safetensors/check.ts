@@ -2,10 +2,10 @@ import { createHash } from "node:crypto";
 import { inTurns } from "@/server/platform/time/turn";
 import { type Header, headerLength, PREFIX_BYTES, parseHeader } from "./header";
 import { findOtherFormat, HEAD_BYTES, TAIL_BYTES } from "./polyglot";
-import { LIMITS, refuse } from "./rules";
+import { refuseFile, SAFETENSORS_LIMITS } from "./rules";
 
 export type CheckOptions = {
-  /** Limit of the whole file; LIMITS.fileBytes by default. */
+  /** Limit of the whole file; SAFETENSORS_LIMITS.fileBytes by default. */
   mostBytes?: number;
   /** Announced size, by a Content-Length for instance. */
   expectedBytes?: number;
@@ -54,7 +54,7 @@ async function drain(pieces: AsyncIterable<Uint8Array>): Promise<void> {
  */
 export async function* checkPieces(
   pieces: AsyncIterable<Uint8Array>,
-  { mostBytes = LIMITS.fileBytes, expectedBytes }: CheckOptions,
+  { mostBytes = SAFETENSORS_LIMITS.fileBytes, expectedBytes }: CheckOptions,
   onHeader: (header: Header) => unknown,
 ): AsyncGenerator<Uint8Array, void, undefined> {
   if (expectedBytes !== undefined && expectedBytes > mostBytes) tooLarge(mostBytes);
@@ -79,19 +79,19 @@ export async function* checkPieces(
       // Covers the data alone, because the end of a ZIP file has bytes that no header may have.
       tail = region(Math.max(total - TAIL_BYTES, total - header.dataBytes), total);
     } else if (text && !header && text.filled > 0 && text.bytes[0] !== 0x7b) {
-      refuse("header_first_byte", { byte: PREFIX_BYTES });
+      refuseFile("header_first_byte", { byte: PREFIX_BYTES });
     }
-    if (received > total) refuse("trailing_bytes", { byte: total });
+    if (received > total) refuseFile("trailing_bytes", { byte: total });
     head.add(piece, start);
     tail?.add(piece, start);
     yield piece;
   }
 
-  if (!text) refuse("file_too_short", { byte: received });
-  if (!header || !tail) refuse("header_truncated", { byte: received });
-  if (received < total) refuse("data_truncated", { byte: received });
+  if (!text) refuseFile("file_too_short", { byte: received });
+  if (!header || !tail) refuseFile("header_truncated", { byte: received });
+  if (received < total) refuseFile("data_truncated", { byte: received });
   const other = findOtherFormat(head.bytes.subarray(0, head.filled), tail.bytes);
-  if (other) refuse("polyglot", {}, `It is also a ${other}.`);
+  if (other) refuseFile("polyglot", {}, `It is also a ${other}.`);
 }
 
 /**
@@ -101,15 +101,15 @@ export async function* checkPieces(
 export async function checkHeader(
   bytes: Uint8Array,
   byteLength: number,
-  { mostBytes = LIMITS.fileBytes }: { mostBytes?: number } = {},
+  { mostBytes = SAFETENSORS_LIMITS.fileBytes }: { mostBytes?: number } = {},
 ): Promise<Header> {
   if (byteLength > mostBytes) tooLarge(mostBytes);
   const length = headerLength(bytes.subarray(0, Math.min(bytes.byteLength, byteLength)));
   if (bytes.byteLength > PREFIX_BYTES && bytes[PREFIX_BYTES] !== 0x7b) {
-    refuse("header_first_byte", { byte: PREFIX_BYTES });
+    refuseFile("header_first_byte", { byte: PREFIX_BYTES });
   }
   const end = PREFIX_BYTES + length;
-  if (end > byteLength || end > bytes.byteLength) refuse("header_truncated", { byte: bytes.byteLength });
+  if (end > byteLength || end > bytes.byteLength) refuseFile("header_truncated", { byte: bytes.byteLength });
   const header = await inTurns(
     parseHeader(Buffer.from(bytes.buffer, bytes.byteOffset + PREFIX_BYTES, length)),
   );
@@ -121,8 +121,9 @@ export async function checkHeader(
 function checkTotal(header: Header, mostBytes: number, expectedBytes: number | undefined): number {
   const total = PREFIX_BYTES + header.headerBytes + header.dataBytes;
   if (total > mostBytes) tooLarge(mostBytes);
-  if (expectedBytes !== undefined && total > expectedBytes) refuse("data_truncated", { byte: expectedBytes });
-  if (expectedBytes !== undefined && total < expectedBytes) refuse("trailing_bytes", { byte: total });
+  if (expectedBytes !== undefined && total > expectedBytes)
+    refuseFile("data_truncated", { byte: expectedBytes });
+  if (expectedBytes !== undefined && total < expectedBytes) refuseFile("trailing_bytes", { byte: total });
   return total;
 }
 
@@ -133,7 +134,7 @@ function headerRegion(prefix: Buffer, mostBytes: number): Region {
 }
 
 function tooLarge(mostBytes: number): never {
-  refuse("file_too_large", {}, `At most ${mostBytes} bytes are allowed.`);
+  refuseFile("file_too_large", {}, `At most ${mostBytes} bytes are allowed.`);
 }
 
 type Region = ReturnType<typeof region>;

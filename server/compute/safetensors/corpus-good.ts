@@ -1,6 +1,6 @@
-import { fileOf, headerOf, loraHeader, type Named, type Part } from "./corpus-parts";
+import { type FileParts, headerOf, loraHeader, safetensorsFile, type TensorEntry } from "./corpus-parts";
 import { DTYPE_BITS, type Dtype } from "./dtypes";
-import { LIMITS } from "./rules";
+import { SAFETENSORS_LIMITS } from "./rules";
 
 /** A valid file. `family` is set for a LoRA, and null if its base model is not recognized. */
 export type GoodFile = { name: string; bytes: () => Buffer; family?: string | null };
@@ -28,25 +28,25 @@ const KOHYA_FLUX = {
 const unet = "lora_unet_down_blocks_1_attentions_0_transformer_blocks_0";
 
 /** A header with the given JSON, and data for tensors of U8. */
-const written = (text: string, data: number): Part => ({
+const written = (text: string, data: number): FileParts => ({
   header: Buffer.from(text),
   data: Buffer.alloc(data),
 });
 
-const everyDtype = Object.keys(DTYPE_BITS).map((dtype): Named => [dtype, dtype as Dtype, [2, 4]]);
+const everyDtype = Object.keys(DTYPE_BITS).map((dtype): TensorEntry => [dtype, dtype as Dtype, [2, 4]]);
 
 /** Valid files of different makers, dtypes and layouts. */
 export const GOOD_FILES: readonly GoodFile[] = [
   {
     name: "kohya, FLUX",
     family: "flux",
-    bytes: () => fileOf(loraHeader({ ...KOHYA_FLUX, modules: [...KOHYA_FLUX.modules] })),
+    bytes: () => safetensorsFile(loraHeader({ ...KOHYA_FLUX, modules: [...KOHYA_FLUX.modules] })),
   },
   {
     name: "kohya, SDXL, by shapes alone",
     family: "sdxl",
     bytes: () =>
-      fileOf(
+      safetensorsFile(
         loraHeader({
           maker: "kohya",
           modules: [
@@ -64,7 +64,7 @@ export const GOOD_FILES: readonly GoodFile[] = [
     name: "kohya, SD 1.5, tags for trigger words",
     family: "sd1.5",
     bytes: () =>
-      fileOf(
+      safetensorsFile(
         loraHeader({
           maker: "kohya",
           modules: [`${unet}_attn2_to_k`],
@@ -83,7 +83,7 @@ export const GOOD_FILES: readonly GoodFile[] = [
     name: "diffusers, SDXL",
     family: "sdxl",
     bytes: () =>
-      fileOf(
+      safetensorsFile(
         loraHeader({
           maker: "diffusers",
           modules: ["unet.down_blocks.1.attentions.0.transformer_blocks.0.attn2.to_k"],
@@ -95,7 +95,7 @@ export const GOOD_FILES: readonly GoodFile[] = [
     name: "PEFT, FLUX, no metadata",
     family: "flux",
     bytes: () =>
-      fileOf(
+      safetensorsFile(
         loraHeader({
           maker: "peft",
           modules: [
@@ -113,7 +113,7 @@ export const GOOD_FILES: readonly GoodFile[] = [
     name: "XLabs, FLUX",
     family: "flux",
     bytes: () =>
-      fileOf(
+      safetensorsFile(
         loraHeader({
           maker: "xlabs",
           modules: ["double_blocks.18.processor.proj_lora1", "double_blocks.18.processor.qkv_lora2"],
@@ -126,7 +126,7 @@ export const GOOD_FILES: readonly GoodFile[] = [
     name: "PEFT, Qwen-Image",
     family: "qwen-image",
     bytes: () =>
-      fileOf(
+      safetensorsFile(
         loraHeader({
           maker: "peft",
           modules: ["transformer_blocks.0.img_mlp.net.2", "transformer_blocks.59.attn.to_q"],
@@ -138,7 +138,7 @@ export const GOOD_FILES: readonly GoodFile[] = [
     name: "PEFT, Wan",
     family: "wan",
     bytes: () =>
-      fileOf(
+      safetensorsFile(
         loraHeader({
           maker: "peft",
           modules: ["diffusion_model.blocks.0.cross_attn.k", "diffusion_model.blocks.29.ffn.0"],
@@ -151,7 +151,7 @@ export const GOOD_FILES: readonly GoodFile[] = [
     name: "kohya, SD 3",
     family: "sd3",
     bytes: () =>
-      fileOf(
+      safetensorsFile(
         loraHeader({
           maker: "kohya",
           modules: ["lora_unet_joint_blocks_0_context_block_attn_qkv"],
@@ -163,13 +163,15 @@ export const GOOD_FILES: readonly GoodFile[] = [
     name: "PEFT, a language model",
     family: null,
     bytes: () =>
-      fileOf(loraHeader({ maker: "peft", modules: ["base_model.model.model.layers.0.self_attn.q_proj"] })),
+      safetensorsFile(
+        loraHeader({ maker: "peft", modules: ["base_model.model.model.layers.0.self_attn.q_proj"] }),
+      ),
   },
   {
     name: "a convolution, and two ranks",
     family: null,
     bytes: () =>
-      fileOf(
+      safetensorsFile(
         headerOf({}, [
           ["lora_unet_conv_in.lora_down.weight", "F16", [4, 4, 3, 3]],
           ["lora_unet_conv_in.lora_up.weight", "F16", [8, 4, 1, 1]],
@@ -183,7 +185,7 @@ export const GOOD_FILES: readonly GoodFile[] = [
     name: "metadata that contradicts the layers",
     family: null,
     bytes: () =>
-      fileOf(
+      safetensorsFile(
         loraHeader({
           maker: "kohya",
           modules: [`${unet}_attn2_to_k`],
@@ -192,11 +194,11 @@ export const GOOD_FILES: readonly GoodFile[] = [
         }),
       ),
   },
-  { name: "a tensor of every dtype", bytes: () => fileOf(headerOf({ format: "np" }, everyDtype)) },
+  { name: "a tensor of every dtype", bytes: () => safetensorsFile(headerOf({ format: "np" }, everyDtype)) },
   {
     name: "scalars and tensors of no elements",
     bytes: () =>
-      fileOf(
+      safetensorsFile(
         headerOf({}, [
           ["first", "F32", [0]],
           ["scalar", "F64", []],
@@ -209,12 +211,12 @@ export const GOOD_FILES: readonly GoodFile[] = [
   },
   {
     name: "nothing but a tensor of no elements",
-    bytes: () => fileOf(headerOf({}, [["nothing", "F32", [0, 3]]])),
+    bytes: () => safetensorsFile(headerOf({}, [["nothing", "F32", [0, 3]]])),
   },
   {
     name: "entries in another order than their data",
     bytes: () =>
-      fileOf(
+      safetensorsFile(
         written(
           '{"a":{"shape":[2],"data_offsets":[2,4],"dtype":"U8"},"b":{"data_offsets":[0,2],"dtype":"U8","shape":[2]},"__metadata__":{"format":"mlx"}}',
           4,
@@ -227,13 +229,16 @@ export const GOOD_FILES: readonly GoodFile[] = [
       const { header, data } = headerOf({ format: "pt" }, [["a.b", "F32", [2, 2]]], (value) =>
         JSON.stringify(value, null, "\t"),
       );
-      return fileOf({ header: Buffer.concat([header, Buffer.alloc(8 - (header.length % 8), " ")]), data });
+      return safetensorsFile({
+        header: Buffer.concat([header, Buffer.alloc(8 - (header.length % 8), " ")]),
+        data,
+      });
     },
   },
   {
     name: "names in many scripts, and escaped",
     bytes: () =>
-      fileOf(
+      safetensorsFile(
         written(
           '{"вес.層.🦊":{"dtype":"U8","shape":[1],"data_offsets":[0,1]},"\\ud83e\\udd8a\\u0062":{"dtype":"U8","shape":[1],"data_offsets":[1,2]},"__metadata__":{"\\"a\\"":"\\n\\u0000\\ud83e\\udd8a/é","constructor":"","tar":"ustar"}}',
           2,
@@ -246,16 +251,19 @@ export const GOOD_FILES: readonly GoodFile[] = [
       const start = '{"__metadata__":{"workflow":"';
       const end = '"},"a":{"dtype":"U8","shape":[4],"data_offsets":[0,4]}}';
       const filler = "\\u00e9 é🦊".repeat(600_000);
-      return fileOf(written(`${start}${filler}${end}`.padEnd(paddedLength(start + end, filler)), 4));
+      return safetensorsFile(written(`${start}${filler}${end}`.padEnd(paddedLength(start + end, filler)), 4));
     },
   },
   {
     name: "50,000 tensors",
     bytes: () =>
-      fileOf(
+      safetensorsFile(
         headerOf(
           {},
-          Array.from({ length: LIMITS.tensors }, (_, n): Named => [`layer.${n}.weight`, "I8", [1]]),
+          Array.from(
+            { length: SAFETENSORS_LIMITS.tensors },
+            (_, n): TensorEntry => [`layer.${n}.weight`, "I8", [1]],
+          ),
         ),
       ),
   },
@@ -264,7 +272,7 @@ export const GOOD_FILES: readonly GoodFile[] = [
     bytes: () => {
       const part = headerOf({}, [["a", "U8", [200]]]);
       part.data.write("PK\x05\x06", 100, "latin1");
-      return fileOf(part);
+      return safetensorsFile(part);
     },
   },
 ];
@@ -272,6 +280,10 @@ export const GOOD_FILES: readonly GoodFile[] = [
 /** Length in characters that makes the header exactly as long as allowed. */
 function paddedLength(plain: string, filler: string): number {
   return (
-    plain.length + filler.length + LIMITS.headerBytes - Buffer.byteLength(plain) - Buffer.byteLength(filler)
+    plain.length +
+    filler.length +
+    SAFETENSORS_LIMITS.headerBytes -
+    Buffer.byteLength(plain) -
+    Buffer.byteLength(filler)
   );
 }

@@ -1,13 +1,13 @@
 import { DTYPE_BITS, type Dtype } from "./dtypes";
 
 /** A header without its length, and the data behind it. */
-export type Part = { header: Buffer; data: Buffer };
+export type FileParts = { header: Buffer; data: Buffer };
 
 /** Name, dtype and shape of a tensor. */
-export type Named = [name: string, dtype: Dtype, shape: number[]];
+export type TensorEntry = [name: string, dtype: Dtype, shape: number[]];
 
 /** Joins a length prefix, the header and the data. */
-export function fileOf({ header, data }: Part): Buffer {
+export function safetensorsFile({ header, data }: FileParts): Buffer {
   const prefix = Buffer.alloc(8);
   prefix.writeBigUInt64LE(BigInt(header.length));
   return Buffer.concat([prefix, header, data]);
@@ -16,9 +16,9 @@ export function fileOf({ header, data }: Part): Buffer {
 /** Lays tensors out one behind the other, with data that repeats a pattern. */
 export function headerOf(
   metadata: Record<string, string>,
-  tensors: readonly Named[],
+  tensors: readonly TensorEntry[],
   write: (header: Record<string, unknown>) => string = JSON.stringify,
-): Part {
+): FileParts {
   let end = 0;
   const entries = tensors.map(([name, dtype, shape]) => {
     const begin = end;
@@ -47,15 +47,15 @@ export function loraHeader({
   outputs?: number;
   dtype?: Dtype;
   metadata?: Record<string, string>;
-}): Part {
+}): FileParts {
   const names = {
     kohya: ["lora_down.weight", "lora_up.weight"],
     peft: ["lora_A.weight", "lora_B.weight"],
     diffusers: ["lora.down.weight", "lora.up.weight"],
     xlabs: ["down.weight", "up.weight"],
   }[maker];
-  const tensors = modules.flatMap((module): Named[] => [
-    ...(maker === "kohya" ? [[`${module}.alpha`, dtype, []] satisfies Named] : []),
+  const tensors = modules.flatMap((module): TensorEntry[] => [
+    ...(maker === "kohya" ? [[`${module}.alpha`, dtype, []] satisfies TensorEntry] : []),
     [`${module}.${names[0]}`, dtype, [rank, inputs]],
     [`${module}.${names[1]}`, dtype, [outputs, rank]],
   ]);

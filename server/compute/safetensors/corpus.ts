@@ -1,6 +1,6 @@
 import { gzipSync } from "node:zlib";
-import { fileOf, headerOf, loraHeader, type Part } from "./corpus-parts";
-import { LIMITS, type Rule } from "./rules";
+import { type FileParts, headerOf, loraHeader, safetensorsFile } from "./corpus-parts";
+import { SAFETENSORS_LIMITS, type SafetensorsRule } from "./rules";
 
 /**
  * Files that break one rule each, made here byte by byte. `bytes` is a function, because some are many megabytes. `reference` is
@@ -8,17 +8,18 @@ import { LIMITS, type Rule } from "./rules";
  */
 export type BadFile = {
   name: string;
-  rule: Rule;
+  rule: SafetensorsRule;
   reference: "accepts" | "refuses";
   bytes: () => Buffer;
 };
 
 const good = () => loraHeader({ maker: "kohya" });
-const whole = () => fileOf(good());
+const whole = () => safetensorsFile(good());
 const cutAt = (length: number) => () => whole().subarray(0, length);
 
 /** A file with this text as its header and this many bytes of data. */
-const text = (header: string, data = 4) => fileOf({ header: Buffer.from(header), data: Buffer.alloc(data) });
+const text = (header: string, data = 4) =>
+  safetensorsFile({ header: Buffer.from(header), data: Buffer.alloc(data) });
 const one = (entry: string, data = 4) => text(`{"a":${entry}}`, data);
 const F32 = '"dtype":"F32","shape":[1],"data_offsets":[0,4]';
 const u8 = (name: string, begin: number, end: number) =>
@@ -31,16 +32,24 @@ const withPrefix = (length: bigint, rest: Buffer) => {
 const begunBy = (magic: string | number[]) => () =>
   Buffer.concat([typeof magic === "string" ? Buffer.from(magic, "latin1") : Buffer.from(magic), whole()]);
 /** A valid file with one U8 tensor of this content. */
-const holding = (data: Buffer): Part => ({ header: headerOf({}, [["a", "U8", [data.length]]]).header, data });
+const holding = (data: Buffer): FileParts => ({
+  header: headerOf({}, [["a", "U8", [data.length]]]).header,
+  data,
+});
 /** A valid file whose metadata begins with this entry. */
 const saying = (key: string, value: string) =>
-  fileOf({
+  safetensorsFile({
     header: Buffer.from(`{"__metadata__":{"${key}":"${value}"},${u8("a", 0, 4)}}`),
     data: Buffer.alloc(4),
   });
 const emptyZip = Buffer.concat([Buffer.from("PK\x05\x06", "latin1"), Buffer.alloc(18)]);
 
-const bad = (name: string, rule: Rule, reference: BadFile["reference"], bytes: () => Buffer): BadFile => ({
+const bad = (
+  name: string,
+  rule: SafetensorsRule,
+  reference: BadFile["reference"],
+  bytes: () => Buffer,
+): BadFile => ({
   name,
   rule,
   reference,
@@ -90,7 +99,7 @@ export const BAD_FILES: readonly BadFile[] = [
     text(`{${u8("a", 0, 4)}}`.padEnd(17 * 1024 ** 2)),
   ),
   bad("header one byte above the limit", "header_too_large", "accepts", () =>
-    text(`{${u8("a", 0, 4)}}`.padEnd(LIMITS.headerBytes + 1)),
+    text(`{${u8("a", 0, 4)}}`.padEnd(SAFETENSORS_LIMITS.headerBytes + 1)),
   ),
   bad("header {} alone", "no_tensors", "accepts", () => text("{}", 0)),
   bad("metadata alone", "no_tensors", "accepts", () => text('{"__metadata__":{"format":"pt"}}', 0)),
@@ -119,13 +128,13 @@ export const BAD_FILES: readonly BadFile[] = [
   bad("padding of line breaks", "header_padding", "accepts", () => text(`{${u8("a", 0, 4)}}  \n`)),
   bad("second object behind the first", "header_padding", "refuses", () => text(`{${u8("a", 0, 4)}}{}`)),
   bad("invalid UTF-8 in a name", "header_utf8", "refuses", () =>
-    fileOf({ header: Buffer.from(`{"\xff":{${F32}}}`, "latin1"), data: Buffer.alloc(4) }),
+    safetensorsFile({ header: Buffer.from(`{"\xff":{${F32}}}`, "latin1"), data: Buffer.alloc(4) }),
   ),
   bad("overlong UTF-8 in a name", "header_utf8", "refuses", () =>
-    fileOf({ header: Buffer.from(`{"\xc0\xaf":{${F32}}}`, "latin1"), data: Buffer.alloc(4) }),
+    safetensorsFile({ header: Buffer.from(`{"\xc0\xaf":{${F32}}}`, "latin1"), data: Buffer.alloc(4) }),
   ),
   bad("surrogate in UTF-8", "header_utf8", "refuses", () =>
-    fileOf({ header: Buffer.from(`{"\xed\xa0\x80":{${F32}}}`, "latin1"), data: Buffer.alloc(4) }),
+    safetensorsFile({ header: Buffer.from(`{"\xed\xa0\x80":{${F32}}}`, "latin1"), data: Buffer.alloc(4) }),
   ),
   bad("half a surrogate pair in a name", "lone_surrogate", "refuses", () => text(`{"a\\ud800":{${F32}}}`)),
   bad("half a surrogate pair in metadata", "lone_surrogate", "refuses", () => saying("a", "\\udc00\\ud800")),
@@ -160,7 +169,7 @@ export const BAD_FILES: readonly BadFile[] = [
   bad("metadata as a list", "metadata_type", "refuses", () => text(`{"__metadata__":[],${u8("a", 0, 4)}}`)),
   bad("metadata as a tensor", "metadata_type", "refuses", () => text(`{"__metadata__":{${F32}}}`)),
   bad("10,001 metadata entries", "metadata_too_many", "accepts", () => {
-    const entries = Array.from({ length: LIMITS.metadataEntries + 1 }, (_, n) => `"${n}":""`);
+    const entries = Array.from({ length: SAFETENSORS_LIMITS.metadataEntries + 1 }, (_, n) => `"${n}":""`);
     return text(`{"__metadata__":{${entries.join(",")}},${u8("a", 0, 4)}}`);
   }),
   bad("metadata key with NUL", "metadata_key", "accepts", () => saying("a\\u0000", "b")),
@@ -174,7 +183,7 @@ export const BAD_FILES: readonly BadFile[] = [
   ),
   bad("50,001 tensors", "too_many_tensors", "accepts", () =>
     text(
-      `{${Array.from({ length: LIMITS.tensors + 1 }, (_, n) => u8(`t${n}`, n, n + 1)).join(",")}}`,
+      `{${Array.from({ length: SAFETENSORS_LIMITS.tensors + 1 }, (_, n) => u8(`t${n}`, n, n + 1)).join(",")}}`,
       50_001,
     ),
   ),
@@ -324,18 +333,20 @@ export const BAD_FILES: readonly BadFile[] = [
     text(`{${u8("a", 0, 4)}}`.padEnd(0x088b1f)),
   ),
   bad("a PDF in the metadata", "polyglot", "accepts", () => saying("a", "%PDF-1.7 1 0 obj <<>> endobj")),
-  bad("a PDF in the first tensor", "polyglot", "accepts", () => fileOf(holding(Buffer.from("%PDF-1.7\n")))),
+  bad("a PDF in the first tensor", "polyglot", "accepts", () =>
+    safetensorsFile(holding(Buffer.from("%PDF-1.7\n"))),
+  ),
   bad("a tar block of its head", "polyglot", "accepts", () => {
     const front = '{"__metadata__":{"a":"';
     return saying("a", `${"x".repeat(257 - 8 - front.length)}ustar`);
   }),
   bad("a ZIP in the last tensor", "polyglot", "accepts", () =>
-    fileOf(holding(Buffer.concat([Buffer.from("PK\x03\x04 and so on", "latin1"), emptyZip]))),
+    safetensorsFile(holding(Buffer.concat([Buffer.from("PK\x03\x04 and so on", "latin1"), emptyZip]))),
   ),
   bad("a ZIP with a comment in the last tensor", "polyglot", "accepts", () => {
     const ending = Buffer.concat([emptyZip, Buffer.alloc(300, "PK\x05\x06", "latin1")]);
     ending.writeUInt16LE(300, 20);
-    return fileOf(holding(Buffer.concat([Buffer.alloc(1000), ending])));
+    return safetensorsFile(holding(Buffer.concat([Buffer.alloc(1000), ending])));
   }),
 ];
 

@@ -23,7 +23,7 @@ const SAID_BY = [
 ];
 
 /** Finds the base model's family; null if unknown. If the metadata and the layers both show a family, they must agree. */
-export function* familyOf(
+export function* findFamily(
   metadata: ReadonlyMap<string, string>,
   pairs: readonly LoraPair[],
 ): Generator<undefined, string | null> {

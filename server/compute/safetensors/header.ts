@@ -1,6 +1,6 @@
 import { isUtf8 } from "node:buffer";
 import { DTYPE_BITS, type Dtype, isDtype } from "./dtypes";
-import { LIMITS, quote, refuse } from "./rules";
+import { quoteName, refuseFile, SAFETENSORS_LIMITS } from "./rules";
 import { type JsonReader, jsonReader } from "./text";
 
 /** One tensor, whose bytes lie from `begin` up to `end` (excluded) after the header. */
@@ -24,11 +24,11 @@ const PAUSE_BYTES = 32 * 1024;
 
 /** Reads the header's length from the first eight bytes of a file. Throws SafetensorsRefusal. */
 export function headerLength(prefix: Uint8Array): number {
-  if (prefix.byteLength < PREFIX_BYTES) refuse("file_too_short", { byte: prefix.byteLength });
+  if (prefix.byteLength < PREFIX_BYTES) refuseFile("file_too_short", { byte: prefix.byteLength });
   const length = new DataView(prefix.buffer, prefix.byteOffset).getBigUint64(0, true);
-  if (length === 0n) refuse("header_empty", { byte: 0 });
-  if (length > LIMITS.headerBytes)
-    refuse("header_too_large", { byte: 0 }, `Its declared length is ${length}.`);
+  if (length === 0n) refuseFile("header_empty", { byte: 0 });
+  if (length > SAFETENSORS_LIMITS.headerBytes)
+    refuseFile("header_too_large", { byte: 0 }, `Its declared length is ${length}.`);
   return Number(length);
 }
 
@@ -36,8 +36,8 @@ export function headerLength(prefix: Uint8Array): number {
  * Reads and checks a header without its prefix, and pauses often. Throws SafetensorsRefusal for the first rule that is broken.
  */
 export function* parseHeader(bytes: Buffer): Generator<undefined, Header> {
-  if (bytes[0] !== 0x7b) refuse("header_first_byte", { byte: PREFIX_BYTES });
-  if (!isUtf8(bytes)) refuse("header_utf8", { byte: PREFIX_BYTES + firstBadByte(bytes) });
+  if (bytes[0] !== 0x7b) refuseFile("header_first_byte", { byte: PREFIX_BYTES });
+  if (!isUtf8(bytes)) refuseFile("header_utf8", { byte: PREFIX_BYTES + firstBadByte(bytes) });
   const reader = jsonReader(bytes, PREFIX_BYTES);
   const tensors = new Map<string, Tensor>();
   let metadata: Map<string, string> | undefined;
@@ -47,17 +47,17 @@ export function* parseHeader(bytes: Buffer): Generator<undefined, Header> {
     do {
       const byte = reader.place();
       reader.needValue("string", "header_json");
-      const name = reader.shortString(LIMITS.nameBytes);
+      const name = reader.shortString(SAFETENSORS_LIMITS.nameBytes);
       if (name === "__metadata__") {
-        if (metadata) refuse("duplicate_key", { byte }, quote(name));
+        if (metadata) refuseFile("duplicate_key", { byte }, quoteName(name));
         reader.need(":");
         metadata = yield* readMetadata(reader);
       } else {
         if (name === null || !isName(name) || /[/\\]/.test(name)) {
-          refuse("tensor_name", name === null ? { byte } : { byte, tensor: name });
+          refuseFile("tensor_name", name === null ? { byte } : { byte, tensor: name });
         }
-        if (tensors.has(name)) refuse("duplicate_key", { byte }, quote(name));
-        if (tensors.size === LIMITS.tensors) refuse("too_many_tensors", { byte });
+        if (tensors.has(name)) refuseFile("duplicate_key", { byte }, quoteName(name));
+        if (tensors.size === SAFETENSORS_LIMITS.tensors) refuseFile("too_many_tensors", { byte });
         reader.need(":");
         tensors.set(name, readTensor(reader, name));
       }
@@ -70,10 +70,10 @@ export function* parseHeader(bytes: Buffer): Generator<undefined, Header> {
   }
   const end = reader.place() - PREFIX_BYTES;
   for (let i = end; i < bytes.length; i++) {
-    if (bytes[i] !== 0x20) refuse("header_padding", { byte: PREFIX_BYTES + i });
+    if (bytes[i] !== 0x20) refuseFile("header_padding", { byte: PREFIX_BYTES + i });
     if (i % PAUSE_BYTES === 0) yield;
   }
-  if (tensors.size === 0) refuse("no_tensors", {});
+  if (tensors.size === 0) refuseFile("no_tensors", {});
   yield;
   const dataBytes = checkLayout(tensors, PREFIX_BYTES + bytes.length);
   return { metadata: metadata ?? new Map(), tensors, headerBytes: bytes.length, dataBytes };
@@ -88,10 +88,10 @@ function* readMetadata(reader: JsonReader): Generator<undefined, Map<string, str
   do {
     reader.needValue("string", "header_json");
     const byte = reader.place();
-    const key = reader.shortString(LIMITS.nameBytes);
-    if (key === null || !isName(key)) refuse("metadata_key", { byte });
-    if (metadata.has(key)) refuse("duplicate_key", { byte }, quote(key));
-    if (metadata.size === LIMITS.metadataEntries) refuse("metadata_too_many", { byte });
+    const key = reader.shortString(SAFETENSORS_LIMITS.nameBytes);
+    if (key === null || !isName(key)) refuseFile("metadata_key", { byte });
+    if (metadata.has(key)) refuseFile("duplicate_key", { byte }, quoteName(key));
+    if (metadata.size === SAFETENSORS_LIMITS.metadataEntries) refuseFile("metadata_too_many", { byte });
     reader.need(":");
     reader.needValue("string", "metadata_type");
     metadata.set(key, yield* reader.longString());
@@ -115,34 +115,40 @@ function readTensor(reader: JsonReader, name: string): Tensor {
     do {
       reader.needValue("string", "header_json");
       const byte = reader.place();
-      const field = reader.shortString(LIMITS.nameBytes);
+      const field = reader.shortString(SAFETENSORS_LIMITS.nameBytes);
       reader.need(":");
       if (field === "dtype") {
-        if (dtype) refuse("duplicate_key", { byte, tensor: name }, field);
+        if (dtype) refuseFile("duplicate_key", { byte, tensor: name }, field);
         reader.needValue("string", "entry_type");
         const given = reader.shortString(16);
-        if (given === null || !isDtype(given)) refuse("dtype_unknown", { byte, tensor: name });
+        if (given === null || !isDtype(given)) refuseFile("dtype_unknown", { byte, tensor: name });
         dtype = given;
       } else if (field === "shape") {
-        if (shape) refuse("duplicate_key", { byte, tensor: name }, field);
-        shape = readNaturals(reader, LIMITS.dimensions) ?? refuse("shape_dimensions", { byte, tensor: name });
+        if (shape) refuseFile("duplicate_key", { byte, tensor: name }, field);
+        shape =
+          readNaturals(reader, SAFETENSORS_LIMITS.dimensions) ??
+          refuseFile("shape_dimensions", { byte, tensor: name });
       } else if (field === "data_offsets") {
-        if (offsets) refuse("duplicate_key", { byte, tensor: name }, field);
-        offsets = readNaturals(reader, 2) ?? refuse("offsets_pair", { byte, tensor: name });
+        if (offsets) refuseFile("duplicate_key", { byte, tensor: name }, field);
+        offsets = readNaturals(reader, 2) ?? refuseFile("offsets_pair", { byte, tensor: name });
       } else {
-        refuse("entry_field_unknown", { byte, tensor: name }, field === null ? undefined : quote(field));
+        refuseFile(
+          "entry_field_unknown",
+          { byte, tensor: name },
+          field === null ? undefined : quoteName(field),
+        );
       }
     } while (reader.take(","));
     reader.need("}");
   }
-  if (!dtype || !shape || !offsets) refuse("entry_field_missing", { byte: first, tensor: name });
+  if (!dtype || !shape || !offsets) refuseFile("entry_field_missing", { byte: first, tensor: name });
   const [begin, end] = offsets;
-  if (begin === undefined || end === undefined) refuse("offsets_pair", { byte: first, tensor: name });
-  if (end < begin) refuse("offsets_reversed", { byte: first, tensor: name });
+  if (begin === undefined || end === undefined) refuseFile("offsets_pair", { byte: first, tensor: name });
+  if (end < begin) refuseFile("offsets_reversed", { byte: first, tensor: name });
   const bits = elementsOf(shape, first, name) * BigInt(DTYPE_BITS[dtype]);
-  if (bits % 8n !== 0n) refuse("shape_alignment", { byte: first, tensor: name });
+  if (bits % 8n !== 0n) refuseFile("shape_alignment", { byte: first, tensor: name });
   if (bits / 8n !== BigInt(end - begin)) {
-    refuse(
+    refuseFile(
       "size_mismatch",
       { byte: first, tensor: name },
       `The shape gives ${bits / 8n} bytes, and the offsets give ${end - begin}.`,
@@ -171,7 +177,7 @@ function elementsOf(shape: readonly number[], byte: number, tensor: string): big
   for (const size of shape) {
     if (size === 0) isEmpty = true;
     else product *= BigInt(size);
-    if (product > BigInt(Number.MAX_SAFE_INTEGER)) refuse("shape_overflow", { byte, tensor });
+    if (product > BigInt(Number.MAX_SAFE_INTEGER)) refuseFile("shape_overflow", { byte, tensor });
   }
   return isEmpty ? 0n : product;
 }
@@ -187,7 +193,7 @@ function checkLayout(tensors: ReadonlyMap<string, Tensor>, firstByte: number): n
   let next = 0;
   for (const [name, { begin, end }] of placed) {
     if (begin !== next) {
-      refuse(begin > next ? "offsets_gap" : "offsets_overlap", { byte: firstByte + begin, tensor: name });
+      refuseFile(begin > next ? "offsets_gap" : "offsets_overlap", { byte: firstByte + begin, tensor: name });
     }
     next = end;
   }
@@ -198,7 +204,8 @@ const isName = (name: string) =>
   name !== "" &&
   name !== "__proto__" &&
   !/\p{Cc}/u.test(name) &&
-  (name.length * 3 <= LIMITS.nameBytes || Buffer.byteLength(name) <= LIMITS.nameBytes);
+  (name.length * 3 <= SAFETENSORS_LIMITS.nameBytes ||
+    Buffer.byteLength(name) <= SAFETENSORS_LIMITS.nameBytes);
 
 /** Offset of the first byte that is not UTF-8: the window is found first, then the character in it. */
 function firstBadByte(bytes: Buffer): number {

@@ -1,21 +1,21 @@
 import { describe, expect, test } from "vitest";
 import { checkHeader, type Header, loraFacts, SafetensorsRefusal } from ".";
 import { GOOD_FILES } from "./corpus";
-import { fileOf, headerOf, loraHeader, type Named, type Part } from "./corpus-parts";
+import { type FileParts, headerOf, loraHeader, safetensorsFile, type TensorEntry } from "./corpus-parts";
 
-async function headerIn(part: Part): Promise<Header> {
-  const bytes = fileOf(part);
+async function headerIn(part: FileParts): Promise<Header> {
+  const bytes = safetensorsFile(part);
   return checkHeader(bytes, bytes.length);
 }
 
-const factsOf = async (part: Part) => loraFacts(await headerIn(part));
+const factsOf = async (part: FileParts) => loraFacts(await headerIn(part));
 
 async function goodHeader(name: string): Promise<Header> {
   const bytes = GOOD_FILES.find((file) => file.name === name)?.bytes() ?? Buffer.alloc(0);
   return checkHeader(bytes, bytes.length);
 }
 
-async function refusalOf(part: Part): Promise<SafetensorsRefusal> {
+async function refusalOf(part: FileParts): Promise<SafetensorsRefusal> {
   try {
     await factsOf(part);
   } catch (error) {
@@ -187,7 +187,7 @@ describe("trigger words and weight", () => {
 });
 
 describe("a file that is not a LoRA", () => {
-  test.each<[string, Named[]]>([
+  test.each<[string, TensorEntry[]]>([
     ["a full model", [["model.layers.0.weight", "F16", [2, 2]]]],
     ["a half alone", [["a.lora_down.weight", "F16", [2, 4]]]],
     ["alpha alone", [["a.alpha", "F16", []]]],

@@ -1,9 +1,9 @@
 import { inTurns } from "@/server/platform/time/turn";
-import { familyOf } from "./family";
+import { findFamily } from "./family";
 import type { Header, Tensor } from "./header";
-import { licenseOf, recommendedWeightOf, titleOf, triggerWordsOf } from "./metadata";
+import { licenseOf, recommendedWeightOf, triggerWordsOf, weightsTitle } from "./metadata";
 import type { LoraNaming, LoraPair } from "./pair";
-import { refuse } from "./rules";
+import { refuseFile } from "./rules";
 
 export type LoraFacts = {
   naming: LoraNaming;
@@ -42,7 +42,7 @@ export function loraFacts(header: Header): Promise<LoraFacts> {
 function* readFacts(header: Header): Generator<undefined, LoraFacts> {
   const pairs = yield* findPairs(header.tensors);
   const [first] = pairs;
-  if (!first) refuse("not_a_lora", {}, "It has none.");
+  if (!first) refuseFile("not_a_lora", {}, "It has none.");
   return {
     naming: first.naming,
     tensors: header.tensors.size,
@@ -50,10 +50,10 @@ function* readFacts(header: Header): Generator<undefined, LoraFacts> {
     ranks: distinct(pairs.map(({ down }) => rankOf(down))).sort((a, b) => a - b),
     targetModules: yield* kindsOf(pairs),
     dtypes: distinct(pairs.map(({ down }) => down.dtype)).sort(),
-    baseModelFamily: yield* familyOf(header.metadata, pairs),
+    baseModelFamily: yield* findFamily(header.metadata, pairs),
     triggerWords: triggerWordsOf(header.metadata),
     recommendedWeight: recommendedWeightOf(header.metadata),
-    title: titleOf(header.metadata),
+    title: weightsTitle(header.metadata),
     licenseName: licenseOf(header.metadata),
   };
 }
@@ -69,8 +69,8 @@ function* findPairs(tensors: ReadonlyMap<string, Tensor>): Generator<undefined, 
     halves.set(module, { ...halves.get(module), module, naming, name, [side]: tensor });
   }
   return [...halves.values()].map(({ module, naming, name, down, up }) => {
-    if (!down || !up) refuse("not_a_lora", { tensor: name }, "Its other half is missing.");
-    if (!multiplies(down, up)) refuse("not_a_lora", { tensor: name }, "It does not fit its other half.");
+    if (!down || !up) refuseFile("not_a_lora", { tensor: name }, "Its other half is missing.");
+    if (!multiplies(down, up)) refuseFile("not_a_lora", { tensor: name }, "It does not fit its other half.");
     return { module, naming, down, up };
   });
 }

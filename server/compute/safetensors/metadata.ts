@@ -46,7 +46,7 @@ export function recommendedWeightOf(metadata: Metadata): number | null {
   return null;
 }
 
-export const titleOf = (metadata: Metadata) =>
+export const weightsTitle = (metadata: Metadata) =>
   line(metadata.get("modelspec.title")) ?? line(metadata.get("ss_output_name"));
 
 export const licenseOf = (metadata: Metadata) =>

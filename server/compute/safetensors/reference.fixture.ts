@@ -1,6 +1,6 @@
 import { isObject } from "@/server/platform/text/json";
 import { DTYPE_BITS } from "./dtypes";
-import { LIMITS } from "./rules";
+import { SAFETENSORS_LIMITS } from "./rules";
 
 /**
  * True if the file is valid. A second implementation, written in another way: the whole text through JSON.parse, keys by a
@@ -15,9 +15,9 @@ export function isGoodSlowly(file: Buffer): boolean {
 }
 
 function isGood(file: Buffer): boolean {
-  if (file.length < 8 || file.length > LIMITS.fileBytes) return false;
+  if (file.length < 8 || file.length > SAFETENSORS_LIMITS.fileBytes) return false;
   const length = file.readBigUInt64LE();
-  if (length > BigInt(LIMITS.headerBytes) || length + 8n > BigInt(file.length)) return false;
+  if (length > BigInt(SAFETENSORS_LIMITS.headerBytes) || length + 8n > BigInt(file.length)) return false;
   const bytes = file.subarray(8, 8 + Number(length));
   const text = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
   if (!text.startsWith("{") || !/\} *$/.test(text)) return false;
@@ -30,13 +30,13 @@ function isGood(file: Buffer): boolean {
   if (keys[0]?.includes("__metadata__")) {
     if (!isObject(metadata)) return false;
     const entries = Object.entries(metadata);
-    if (entries.length > LIMITS.metadataEntries) return false;
+    if (entries.length > SAFETENSORS_LIMITS.metadataEntries) return false;
     for (const [key, value] of entries) {
       if (!isFit(key) || typeof value !== "string" || isBroken(value)) return false;
     }
   }
   const names = Object.keys(named).filter((name) => name !== "__metadata__");
-  if (names.length === 0 || names.length > LIMITS.tensors) return false;
+  if (names.length === 0 || names.length > SAFETENSORS_LIMITS.tensors) return false;
   const data = file.length - 8 - bytes.length;
   const owners = new Array<string | undefined>(data);
   const empties: number[] = [];
@@ -51,7 +51,7 @@ function isGood(file: Buffer): boolean {
     const [begin, end] = offsets;
     if (begin === undefined || end === undefined || offsets.length !== 2 || begin > end || end > data)
       return false;
-    if (shape.length > LIMITS.dimensions) return false;
+    if (shape.length > SAFETENSORS_LIMITS.dimensions) return false;
     const full = shape.filter((size) => size > 0).reduce((product, size) => product * BigInt(size), 1n);
     if (full > BigInt(Number.MAX_SAFE_INTEGER)) return false;
     const elements = shape.includes(0) ? 0n : full;
@@ -98,7 +98,7 @@ const isBroken = (value: string) => value !== Buffer.from(value).toString();
 const isFit = (name: string) =>
   name !== "" &&
   name !== "__proto__" &&
-  Buffer.byteLength(name) <= LIMITS.nameBytes &&
+  Buffer.byteLength(name) <= SAFETENSORS_LIMITS.nameBytes &&
   !isBroken(name) &&
   ![...name].some((char) => char < " " || (char >= "\x7f" && char <= "\x9f"));
 

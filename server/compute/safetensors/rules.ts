@@ -1,5 +1,5 @@
 /** Limits of a safetensors file. */
-export const LIMITS = {
+export const SAFETENSORS_LIMITS = {
   fileBytes: 2 * 1024 ** 3,
   headerBytes: 16 * 1024 ** 2,
   tensors: 50_000,
@@ -14,7 +14,7 @@ export const RULES = {
   file_too_short: "A file starts with eight bytes that give the length of its header.",
   file_too_large: "The file, or the data its header declares, is too large.",
   header_empty: "The header has at least one byte.",
-  header_too_large: `The header has at most ${LIMITS.headerBytes} bytes.`,
+  header_too_large: `The header has at most ${SAFETENSORS_LIMITS.headerBytes} bytes.`,
   header_truncated: "The file contains its whole header.",
   header_first_byte: "The first byte of the header is '{'.",
   header_utf8: "The header is valid UTF-8.",
@@ -23,18 +23,18 @@ export const RULES = {
   lone_surrogate: "Escapes in strings are whole characters: no half of a surrogate pair.",
   duplicate_key: "No key occurs twice in one object.",
   metadata_type: "__metadata__ is one object of strings.",
-  metadata_key: `A metadata key has 1 to ${LIMITS.nameBytes} bytes, no control characters, and is not __proto__.`,
-  metadata_too_many: `__metadata__ has at most ${LIMITS.metadataEntries} entries.`,
-  too_many_tensors: `The header lists at most ${LIMITS.tensors} tensors.`,
+  metadata_key: `A metadata key has 1 to ${SAFETENSORS_LIMITS.nameBytes} bytes, no control characters, and is not __proto__.`,
+  metadata_too_many: `__metadata__ has at most ${SAFETENSORS_LIMITS.metadataEntries} entries.`,
+  too_many_tensors: `The header lists at most ${SAFETENSORS_LIMITS.tensors} tensors.`,
   no_tensors: "The header lists at least one tensor.",
-  tensor_name: `A tensor's name has 1 to ${LIMITS.nameBytes} bytes, no control characters, no '/' and no '\\', and is not __proto__.`,
+  tensor_name: `A tensor's name has 1 to ${SAFETENSORS_LIMITS.nameBytes} bytes, no control characters, no '/' and no '\\', and is not __proto__.`,
   entry_type: "A tensor is an object with a dtype string and arrays of integers as shape and data_offsets.",
   entry_field_unknown: "A tensor has only the fields dtype, shape and data_offsets.",
   entry_field_missing: "A tensor has all three fields: dtype, shape and data_offsets.",
   dtype_unknown: "The dtype is one that the format defines.",
   number_form: "Numbers are non-negative integers written in plain digits.",
   number_too_large: "Numbers are at most 2^53 - 1.",
-  shape_dimensions: `A shape has at most ${LIMITS.dimensions} dimensions.`,
+  shape_dimensions: `A shape has at most ${SAFETENSORS_LIMITS.dimensions} dimensions.`,
   shape_overflow: "The product of a shape's dimensions, without zeros, is at most 2^53 - 1.",
   shape_alignment: "A tensor of elements smaller than a byte fills whole bytes.",
   offsets_pair: "data_offsets are exactly two numbers.",
@@ -48,16 +48,16 @@ export const RULES = {
   not_a_lora: "The tensors are LoRA weights: pairs of a down and an up matrix.",
 } as const;
 
-export type Rule = keyof typeof RULES;
+export type SafetensorsRule = keyof typeof RULES;
 
 /** Place of a broken rule: a byte of the file, and the tensor concerned if there is one. */
-export type Place = { byte?: number; tensor?: string };
+export type TensorPosition = { byte?: number; tensor?: string };
 
 /** Thrown for the first rule that the file breaks when it is read from its beginning. */
 export class SafetensorsRefusal extends Error {
   constructor(
-    readonly rule: Rule,
-    readonly place: Place,
+    readonly rule: SafetensorsRule,
+    readonly place: TensorPosition,
     detail?: string,
   ) {
     super([RULES[rule], detail, toText(place)].filter(Boolean).join(" "));
@@ -65,19 +65,19 @@ export class SafetensorsRefusal extends Error {
   }
 }
 
-export function refuse(rule: Rule, place: Place, detail?: string): never {
+export function refuseFile(rule: SafetensorsRule, place: TensorPosition, detail?: string): never {
   throw new SafetensorsRefusal(rule, place, detail);
 }
 
 /** Quotes a name from the file for a message: escaped and short. */
-export function quote(name: string): string {
+export function quoteName(name: string): string {
   const text = JSON.stringify([...name.slice(0, 200)].slice(0, 80).join(""));
   return text.slice(1, -1).length < name.length ? `${text.slice(0, -1)}…"` : text;
 }
 
-function toText({ byte, tensor }: Place): string {
+function toText({ byte, tensor }: TensorPosition): string {
   const parts = [
-    ...(tensor === undefined ? [] : [`tensor ${quote(tensor)}`]),
+    ...(tensor === undefined ? [] : [`tensor ${quoteName(tensor)}`]),
     ...(byte === undefined ? [] : [`byte ${byte}`]),
   ];
   return parts.length === 0 ? "" : `(${parts.join(", ")})`;

@@ -3,7 +3,15 @@ import { readFileSync } from "node:fs";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { campaign } from "@/testing/campaign";
-import { checkHeader, checkPieces, checkSafetensors, LIMITS, RULES, type Rule, SafetensorsRefusal } from ".";
+import {
+  checkHeader,
+  checkPieces,
+  checkSafetensors,
+  RULES,
+  SAFETENSORS_LIMITS,
+  SafetensorsRefusal,
+  type SafetensorsRule,
+} from ".";
 import { BAD_FILES, GOOD_FILES } from "./corpus";
 import { isGoodSlowly } from "./reference.fixture";
 
@@ -19,7 +27,7 @@ async function* inPieces(bytes: Buffer, lengths: readonly number[]): AsyncGenera
 }
 
 /** Returns the rule that was broken, or null. */
-async function ruleBrokenIn(run: Promise<unknown>): Promise<Rule | null> {
+async function ruleBrokenIn(run: Promise<unknown>): Promise<SafetensorsRule | null> {
   try {
     await run;
     return null;
@@ -46,8 +54,8 @@ describe("the corpus", () => {
     expect(GOOD_FILES.length).toBeGreaterThanOrEqual(12);
     const names = [...BAD_FILES, ...GOOD_FILES].map(({ name }) => name);
     expect(new Set(names).size).toBe(names.length);
-    const shown = new Set<Rule>(BAD_FILES.map(({ rule }) => rule));
-    expect(Object.keys(RULES).filter((rule) => !shown.has(rule as Rule))).toEqual(["not_a_lora"]);
+    const shown = new Set<SafetensorsRule>(BAD_FILES.map(({ rule }) => rule));
+    expect(Object.keys(RULES).filter((rule) => !shown.has(rule as SafetensorsRule))).toEqual(["not_a_lora"]);
   });
 
   test.each(BAD_FILES)("$name breaks $rule, however it is split", async ({ rule, bytes: make }) => {
@@ -173,7 +181,7 @@ describe("a file of an announced length", () => {
       isRead = true;
       yield bytes;
     }
-    const tooMuch = { expectedBytes: LIMITS.fileBytes + 1 };
+    const tooMuch = { expectedBytes: SAFETENSORS_LIMITS.fileBytes + 1 };
     expect(await ruleBrokenIn(checkSafetensors(untouched(), tooMuch))).toBe("file_too_large");
     expect(isRead).toBe(false);
   });

@@ -1,4 +1,4 @@
-import { type Place, type Rule, refuse } from "./rules";
+import { refuseFile, type SafetensorsRule, type TensorPosition } from "./rules";
 
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
@@ -38,7 +38,7 @@ type Cursor = ReturnType<typeof cursorOver>;
 function cursorOver(bytes: Buffer, firstByte: number) {
   const cursor = { bytes, at: 0, here, peek, take, need, needValue, malformed };
 
-  function here(): Place {
+  function here(): TensorPosition {
     return { byte: firstByte + cursor.at };
   }
 
@@ -63,15 +63,15 @@ function cursorOver(bytes: Buffer, firstByte: number) {
   }
 
   /** Requires a value of this kind next. Another kind of value breaks `rule`; anything else is malformed JSON. */
-  function needValue(kind: "string" | "object" | "array", rule: Rule): void {
+  function needValue(kind: "string" | "object" | "array", rule: SafetensorsRule): void {
     const first = peek();
     if (first === (kind === "string" ? QUOTE : kind === "object" ? 0x7b : 0x5b)) return;
     if (first === -1 || !'"{[-0123456789tfn'.includes(String.fromCharCode(first))) malformed();
-    refuse(rule, here());
+    refuseFile(rule, here());
   }
 
   function malformed(detail?: string): never {
-    refuse("header_json", here(), cursor.at >= bytes.length ? "The JSON is cut off." : detail);
+    refuseFile("header_json", here(), cursor.at >= bytes.length ? "The JSON is cut off." : detail);
   }
 
   return cursor;
@@ -120,7 +120,7 @@ function stringsOf(cursor: Cursor) {
   }
 
   function wellFormed(text: string): string {
-    if (/\p{Surrogate}/u.test(text)) refuse("lone_surrogate", cursor.here());
+    if (/\p{Surrogate}/u.test(text)) refuseFile("lone_surrogate", cursor.here());
     return text;
   }
 
@@ -164,13 +164,13 @@ function natural(cursor: Cursor): number {
   let number = 0;
   for (let byte = cursor.bytes[end] ?? 0; byte >= 0x30 && byte <= 0x39; byte = cursor.bytes[++end] ?? 0) {
     number = number * 10 + byte - 0x30;
-    if (number > Number.MAX_SAFE_INTEGER) refuse("number_too_large", cursor.here());
+    if (number > Number.MAX_SAFE_INTEGER) refuseFile("number_too_large", cursor.here());
   }
   if (isOfNumber(cursor.bytes[end] ?? 0) || (first === 0x30 && end - cursor.at > 1))
-    refuse("number_form", cursor.here());
+    refuseFile("number_form", cursor.here());
   if (end === cursor.at) {
     if (first === -1 || !'"{[tfn'.includes(String.fromCharCode(first))) cursor.malformed();
-    refuse("entry_type", cursor.here(), "A number is missing.");
+    refuseFile("entry_type", cursor.here(), "A number is missing.");
   }
   cursor.at = end;
   return number;

@@ -3,7 +3,7 @@ import type { SourcePreview, SourcePreviewRequest } from "@/server/contract/adap
 import { access } from "@/server/domain/access";
 import type { Ctx } from "@/server/domain/ctx";
 import {
-  type SourcePreview as Looked,
+  type WeightsPreview as Looked,
   readSource,
   type SourceRef,
   sourceIo,

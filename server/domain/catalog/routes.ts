@@ -2,7 +2,7 @@ import type { Capability } from "@/server/capabilities/define";
 import type { BillingMode } from "@/server/contract/common";
 import type { BoundConnection } from "@/server/domain/connections";
 import { fail } from "@/server/platform/errors/errors";
-import { type MaturityRating, type ModelFacts, RATINGS } from "@/server/providers/define";
+import { type ContentRating, type ModelFacts, RATINGS } from "@/server/providers/define";
 import {
   type Account,
   allowsMaturity,
@@ -49,7 +49,7 @@ export type RouteWish = {
   preferredModel?: string | null | undefined;
   autoSelect?: boolean;
   /** A model whose provider allows only a lower rating is not chosen. */
-  maturity?: MaturityRating | null;
+  maturity?: ContentRating | null;
   /**
    * True if the model supports the settings that the request has beside its input. Among equals, a model that
    * supports them goes first.
@@ -214,7 +214,7 @@ function placeOf(
     Number(!fits(offer));
 }
 
-function tooMature(asked: MaturityRating, refused: Target[], alternates: Target[]): never {
+function tooMature(asked: ContentRating, refused: Target[], alternates: Target[]): never {
   const highest = Math.max(...refused.map((target) => RATINGS.indexOf(maturityAllowed(target))));
   fail(
     "PolicyRejected",

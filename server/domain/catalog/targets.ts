@@ -7,7 +7,7 @@ import {
   providerOfRoute,
 } from "@/server/domain/connections";
 import { isSandboxOn } from "@/server/platform/settings/env";
-import { type MaturityRating, type ModelFacts, RATINGS } from "@/server/providers/define";
+import { type ContentRating, type ModelFacts, RATINGS } from "@/server/providers/define";
 import type { Provider } from "@/server/providers/provider";
 import { providers } from "@/server/providers/registry.gen";
 
@@ -198,8 +198,8 @@ export function dependsOnFunds(capability: Capability): boolean {
 }
 
 /** Returns the highest maturity rating that a model may be asked for. */
-export const maturityAllowed = ({ provider, model }: Target): MaturityRating =>
+export const maturityAllowed = ({ provider, model }: Target): ContentRating =>
   model.maturity ?? provider.maturity;
 
-export const allowsMaturity = (allowed: MaturityRating, asked: MaturityRating) =>
+export const allowsMaturity = (allowed: ContentRating, asked: ContentRating) =>
   RATINGS.indexOf(allowed) >= RATINGS.indexOf(asked);

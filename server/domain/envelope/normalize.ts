@@ -12,7 +12,7 @@ import {
   Sampling,
 } from "@/server/contract/envelope";
 import { fail, ValidationFault, type ValidationIssue } from "@/server/platform/errors/errors";
-import { toIssues as toWireIssues } from "@/server/platform/errors/errors-wire";
+import { toValidationIssues as toWireIssues } from "@/server/platform/errors/errors-wire";
 import { env } from "@/server/platform/settings/env";
 import { charactersOf } from "@/server/platform/text/characters";
 import { isObject } from "@/server/platform/text/json";

@@ -3,16 +3,16 @@ import {
   type AnyCall,
   type Delivered,
   type ModelFacts,
+  messageText,
   type TextCall,
-  textOf,
   type Usage,
 } from "@/server/providers/define";
-import { type Picture, picturesOf, pictureTokensAtMost } from "@/server/providers/pictures";
+import { type PromptPicture, pictureTokensAtMost, promptPictures } from "@/server/providers/pictures";
 
 /* Estimates the usage of an answer that reports none, from the request and the delivered output. */
 
 /** The parts of a request from which its tokens are estimated. */
-export type Asked = { words: string; pictures: Picture[] };
+export type Asked = { words: string; pictures: PromptPicture[] };
 
 /**
  * Reads the input of a call for text or vectors, on demand; null for other calls, whose work has no tokens.
@@ -35,10 +35,10 @@ function askedOfText({ messages, tools = [], responseFormat }: TextCall): Asked 
   const schema = responseFormat.type === "json_schema" ? [responseFormat.schema] : [];
   return {
     words: [
-      ...messages.map(textOf),
+      ...messages.map(messageText),
       ...[...calls, ...tools, ...schema].map((each) => JSON.stringify(each)),
     ].join("\n"),
-    pictures: messages.flatMap(picturesOf),
+    pictures: messages.flatMap(promptPictures),
   };
 }
 

@@ -1,5 +1,5 @@
-import { type Capability, CapabilityFault, type Outcome, UnfitAnswer } from "@/server/capabilities/define";
-import { outputOf } from "@/server/capabilities/text/output";
+import { type Capability, CapabilityFault, type RunOutcome, UnfitAnswer } from "@/server/capabilities/define";
+import { textOutput } from "@/server/capabilities/text/output";
 import type { TextOutput } from "@/server/contract/inputs";
 import { toCall } from "@/server/domain/adapters";
 import { type Route, SANDBOX } from "@/server/domain/catalog";
@@ -254,7 +254,7 @@ async function observe(
   const { usage } = observed;
   if (!isAsStreamed(result)) return unusable(DIFFERS, observed);
   const answer = execution.port === "text" ? toAnswer(work, result as TextResult) : result; // typed by the port
-  const said = execution.port === "text" ? outputOf(answer as TextResult) : null; // typed by the port
+  const said = execution.port === "text" ? textOutput(answer as TextResult) : null; // typed by the port
   try {
     const finishReason = (answer as { finishReason?: string }).finishReason ?? null;
     const read = (one: unknown) =>
@@ -291,8 +291,8 @@ async function readText(
   { capability, takesAsSaid }: Work,
   answer: TextResult,
   said: TextOutput,
-  read: (one: TextChoice) => Outcome<unknown> | Promise<Outcome<unknown>>,
-): Promise<Outcome<unknown>> {
+  read: (one: TextChoice) => RunOutcome<unknown> | Promise<RunOutcome<unknown>>,
+): Promise<RunOutcome<unknown>> {
   const isTaken = (one: TextChoice) => takesAsSaid === true && isAsSaid(one);
   const { others = [], ...first } = answer;
   if (others.length === 0) return isTaken(first) ? { typedOutput: said, files: [] } : read(first);
@@ -301,7 +301,7 @@ async function readText(
     const { typedOutput } = isTaken(one) ? { typedOutput: null } : await read(one);
     const isObject = typedOutput !== null && capability.outputKind !== "text";
     const content = isObject ? JSON.stringify(typedOutput) : one.text;
-    choices.push({ ...outputOf({ ...one, text: content }), finishReason: one.finishReason });
+    choices.push({ ...textOutput({ ...one, text: content }), finishReason: one.finishReason });
   }
   const { finishReason: _, ...whole } = choices[0]!; // the loop always adds `first`
   return { typedOutput: { ...whole, choices }, files: [] };

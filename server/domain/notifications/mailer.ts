@@ -1,4 +1,4 @@
-import type { Mailer, Outcome } from "@/server/mail/define";
+import type { Mailer, MailResult } from "@/server/mail/define";
 import { type SmtpSettings, smtpMailer } from "@/server/mail/smtp";
 import { newId } from "@/server/platform/ids";
 import { env, publicUrl } from "@/server/platform/settings/env";
@@ -17,7 +17,7 @@ export function findMailer(): Mailer | null {
 }
 
 /** Sends a test email through the installation's mail server and returns the outcome; null if none is configured. */
-export async function testMail(to: string): Promise<Outcome | null> {
+export async function testMail(to: string): Promise<MailResult | null> {
   const { SMTP_URL: url, MAIL_FROM: from } = env;
   if (!url || !from) return null;
   const mailer = smtpMailer({ url, from });

@@ -1,6 +1,6 @@
 import type { Ctx } from "@/server/domain/ctx";
 import { mail } from "@/server/generated/schema";
-import type { Outcome } from "@/server/mail/define";
+import type { MailResult } from "@/server/mail/define";
 import { pool } from "@/server/platform/db";
 import { jittered, type RetryResult, retryUntilTerminal, whenDue } from "@/server/platform/durable/retry";
 import type { Step } from "@/server/platform/durable/step";
@@ -114,7 +114,7 @@ const recordAttempt = statement("mail.record.attempt", {
      WHERE id = $mailId AND state = 'sending' AND lease_until = $leaseUntil`,
 });
 
-async function record(ctx: Ctx, claimed: Claimed, outcome: Outcome): Promise<RetryResult> {
+async function record(ctx: Ctx, claimed: Claimed, outcome: MailResult): Promise<RetryResult> {
   const now = ctx.now();
   const waitMs = outcome.state === "not_sent" ? MAIL_WAITS_MS[claimed.attempts] : undefined;
   const afterMs = waitMs === undefined ? null : jittered(waitMs);
@@ -137,7 +137,7 @@ const causes = loggedCauses();
 const MAIL = "mail";
 
 /** A cause that an operator can fix is logged once for all emails; each email given up is logged. */
-function logOutcome({ log }: Ctx, { id, attempts }: Claimed, outcome: Outcome, isGivenUp: boolean): void {
+function logOutcome({ log }: Ctx, { id, attempts }: Claimed, outcome: MailResult, isGivenUp: boolean): void {
   if (outcome.state === "accepted") {
     if (causes.clear(MAIL)) log.info({}, "email is being sent again");
     return;

@@ -7,7 +7,7 @@ import * as pins from "@/server/domain/pins";
 import { pool } from "@/server/platform/db";
 import { newId, receiptIdOf } from "@/server/platform/ids";
 import { env } from "@/server/platform/settings/env";
-import type { Submission } from "@/server/sandbox/submissions";
+import type { SandboxSubmission } from "@/server/sandbox/submissions";
 import { projectLeasesPass } from "@/testing/leases";
 import { runPinKilledAt } from "@/testing/processes";
 import { makeProject, type TestProject } from "@/testing/world";
@@ -27,7 +27,7 @@ const idOf = async ({ projectId }: TestProject): Promise<string> => {
 /** The number of submissions of this execution in the sandbox's own log. */
 async function submissionsOf(pinnedId: string): Promise<number> {
   const log = await readFile(join(env.CAPSTAN_DATA_DIR, "sandbox", "submissions.ndjson"), "utf8");
-  const lines: Submission[] = log
+  const lines: SandboxSubmission[] = log
     .split("\n")
     .filter((line) => line !== "")
     .map((line) => JSON.parse(line));

@@ -16,7 +16,14 @@ import { plainJson } from "@/server/platform/text/json";
 import { DAY_MS } from "@/server/platform/time/units";
 import { maybe, present, text, texts, timestamptz } from "@/server/sql/column";
 import { statement } from "@/server/sql/statement";
-import { differencesOf, formOf, isSameDigest, lockfileBodyOf, shown, verifyDocument } from "@/server/verify";
+import {
+  differencesOf,
+  formOf,
+  isSameDigest,
+  lockfileBodyOf,
+  shownValue,
+  verifyDocument,
+} from "@/server/verify";
 import { READ_PROVENANCE } from "./manifests";
 
 type Body = { [member: string]: Json };
@@ -118,7 +125,7 @@ async function isUnchanged(lockfile: Body, record: PinnedRecord): Promise<pins.A
   const sealed = formOf(lockfile)?.sealed(lockfile);
   const said: string[] = [];
   for (const { path, here, there } of differencesOf(sealed, await lockfileBodyOf(plainJson(record) as Body)))
-    said.push(`${path} is ${shown(here)}, but the record has ${shown(there)}`);
+    said.push(`${path} is ${shownValue(here)}, but the record has ${shownValue(there)}`);
   const { checks } = await verifyDocument(lockfile, await publicKeys());
   for (const { name, ok, detail } of checks) if (!ok) said.push(`${name}: ${detail}`);
 
@@ -126,7 +133,7 @@ async function isUnchanged(lockfile: Body, record: PinnedRecord): Promise<pins.A
   if ("refused" in today) said.push(`it would be rejected today: ${today.refused}`);
   else {
     for (const { path, here, there } of differencesOf(today.settings ?? record.settings, record.settings))
-      said.push(`settings.${path} would be ${shown(here)} today and was ${shown(there)}`);
+      said.push(`settings.${path} would be ${shownValue(here)} today and was ${shownValue(there)}`);
     if (today.kept && record.sentHash !== null && today.kept.sentHash !== record.sentHash)
       said.push("the bytes sent today would differ from the original bytes");
     if (today.kept && !isSameDigest(today.kept.requestHash, record.requestHash))

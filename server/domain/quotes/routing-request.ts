@@ -5,7 +5,7 @@ import type { ExecutionConstraints, ExecutionOptions, Maturity } from "@/server/
 import type { Resolved } from "@/server/domain/adapters";
 import type { Json } from "@/server/platform/durable/step";
 import { ValidationFault } from "@/server/platform/errors/errors";
-import { type MaturityRating, RATINGS } from "@/server/providers/define";
+import { type ContentRating, RATINGS } from "@/server/providers/define";
 
 /** The parts of an envelope that affect route or price. */
 export type RoutingRequest = {
@@ -120,9 +120,9 @@ export function billingModeOf(
 const TRAIT_RATINGS = { sexual_non_graphic: "R", graphic_violence: "R", sexual_explicit: "NC17" } as const;
 
 /** Returns the rating that a route must allow: the highest of the stated rating and those of the traits. */
-export function leastRating(maturity: Maturity | null | undefined): MaturityRating | null {
+export function leastRating(maturity: Maturity | null | undefined): ContentRating | null {
   if (!maturity) return null;
-  const ratings = maturity.traits.map((trait): MaturityRating => TRAIT_RATINGS[trait]);
+  const ratings = maturity.traits.map((trait): ContentRating => TRAIT_RATINGS[trait]);
   if (maturity.rating) ratings.push(maturity.rating);
   return RATINGS.findLast((rating) => ratings.includes(rating)) ?? null;
 }

@@ -4,7 +4,7 @@ import type { BoundConnection } from "@/server/domain/connections";
 import type { Json } from "@/server/platform/durable/step";
 import { isObject } from "@/server/platform/text/json";
 import { hasCacheMarks, isMarked, MOST_CACHE_MARKS, statesCacheWrites } from "@/server/providers/cache-marks";
-import { isListed, type ModelFacts, type TextCall, type TextSetting } from "@/server/providers/define";
+import { isNameListed, type ModelFacts, type TextCall, type TextSetting } from "@/server/providers/define";
 import { type RoutingRequest, refuseUnsupported } from "./routing-request";
 
 const WORDS: Record<TextSetting, string> = {
@@ -64,7 +64,7 @@ export function unsupportedBy(
       // the settings have these names
       return { field: `conversation.settings.${name}`, what: WORDS[name as TextSetting] };
   for (const name of Object.keys(members))
-    if (!isListed(name, listed)) return { field: `conversation.settings.members.${name}`, what: name };
+    if (!isNameListed(name, listed)) return { field: `conversation.settings.members.${name}`, what: name };
   const marks = (conversation?.cache?.length ?? 0) + (toolSchemas ?? []).filter(isMarked).length;
   if (price && statesCacheWrites(price) && marks > MOST_CACHE_MARKS)
     return { field: "conversation.cache", what: `more than ${MOST_CACHE_MARKS} cache_control marks` };

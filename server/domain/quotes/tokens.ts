@@ -4,11 +4,11 @@ import { LARGE, turn } from "@/server/platform/time/turn";
 import {
   type EmbeddingCall,
   type ModelFacts,
+  messageText,
   type TextCall,
   type TextMessage,
-  textOf,
 } from "@/server/providers/define";
-import { picturesOf, pictureTokensAtMost } from "@/server/providers/pictures";
+import { pictureTokensAtMost, promptPictures } from "@/server/providers/pictures";
 
 /** Text above this size in bytes is bounded instead of counted. */
 const COUNTED_BYTES = 256 * 1024;
@@ -33,7 +33,7 @@ function besideText(message: TextMessage): string[] {
 
 /** Returns all text of a call's messages, without pictures. */
 export const promptTexts = ({ messages }: Pick<TextCall, "messages">): string[] =>
-  messages.flatMap((message) => [textOf(message), ...besideText(message)]);
+  messages.flatMap((message) => [messageText(message), ...besideText(message)]);
 
 /**
  * Upper bound for the tokens of a text: no tokenizer in use makes more tokens than the text has UTF-8
@@ -65,7 +65,7 @@ export async function inputTokensAtMost(
   const shape = Buffer.byteLength(format + beside.join(""));
   if (shape > LARGE) await turn();
   const texts = promptTexts(call);
-  const pictures = call.messages.flatMap(picturesOf);
+  const pictures = call.messages.flatMap(promptPictures);
   const sizes = texts.map((text) => Buffer.byteLength(text));
   const isCounted =
     model.tokenizer !== undefined && sizes.reduce((sum, size) => sum + size, 0) <= COUNTED_BYTES;

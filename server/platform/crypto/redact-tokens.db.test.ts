@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { z } from "zod";
 import { makeKeyText, makeTokenText } from "@/server/domain/access";
 import { Fault, ValidationFault } from "../errors/errors";
-import { issuesOf, toWire } from "../errors/errors-wire";
+import { issuesOfError, toWire } from "../errors/errors-wire";
 import { PREFIXES, ulid } from "../ids";
 import { redactText, redactTokens } from "./redact-tokens";
 
@@ -78,7 +78,7 @@ test("a refusal has no token in its message, details, list or stack, whoever thr
     expect(wire).toContain("[redacted]");
     expect(wire).not.toContain(key.slice(-12));
   }
-  expect(issuesOf(refusals[2])).toEqual([
+  expect(issuesOfError(refusals[2])).toEqual([
     {
       loc: ["body", "[redacted]"],
       msg: "Unknown field. Remove it or check its spelling.",

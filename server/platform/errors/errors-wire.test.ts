@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { z } from "zod";
-import { toIssues } from "./errors-wire";
+import { toValidationIssues } from "./errors-wire";
 
 const Part = z.discriminatedUnion("type", [
   z.strictObject({ type: z.literal("text"), text: z.string() }),
@@ -16,7 +16,7 @@ const Request = z.strictObject({
 
 /** Lists the issues of a request as `place type`. */
 const wrong = (schema: z.ZodType, value: unknown) =>
-  toIssues(schema.safeParse(value, { reportInput: true }).error?.issues ?? [], "body").map(
+  toValidationIssues(schema.safeParse(value, { reportInput: true }).error?.issues ?? [], "body").map(
     ({ loc, type }) => `${loc.slice(1).join(".")} ${type}`,
   );
 

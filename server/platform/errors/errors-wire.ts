@@ -16,7 +16,7 @@ export type WireError = { status: number; headers: Record<string, string>; body:
 export type ErrorHead = { code: string; message: string; requestId: string; docsUrl: string };
 
 /** The head of an error's body. `docsUrl` is this installation's page about the code. */
-export const headOf = (code: ErrorCode, message: string, requestId: string): ErrorHead => ({
+export const errorHead = (code: ErrorCode, message: string, requestId: string): ErrorHead => ({
   code,
   message,
   requestId,
@@ -29,9 +29,9 @@ export const headOf = (code: ErrorCode, message: string, requestId: string): Err
  */
 export function toWire(error: unknown, requestId: string, atTopLevel = false): WireError {
   if (error instanceof Fault) return toWireFault(error, requestId, atTopLevel);
-  const issues = issuesOf(error);
+  const issues = issuesOfError(error);
   if (issues) {
-    const head = headOf("InvalidInput", summaryOf(issues), requestId);
+    const head = errorHead("InvalidInput", issuesSummary(issues), requestId);
     return { status: 422, headers: {}, body: { ...head, detail: issues } };
   }
   if (isOutage(error)) return toWireFault(outageFault(error), requestId, atTopLevel);
@@ -44,10 +44,10 @@ const MOST_ISSUES = 10;
 const MOST_CHARACTERS = 500;
 
 /** Summarizes issues in one message: `messages[0].content: Field required`. */
-export function summaryOf(issues: ValidationIssue[]): string {
+export function issuesSummary(issues: ValidationIssue[]): string {
   const said = issues
     .slice(0, MOST_ISSUES)
-    .map(({ loc, msg }) => cut([nameOf(loc), msg].filter(Boolean).join(": ")));
+    .map(({ loc, msg }) => cut([issueName(loc), msg].filter(Boolean).join(": ")));
   if (issues.length > MOST_ISSUES) said.push(`And ${issues.length - MOST_ISSUES} more.`);
   return said.join(" ");
 }
@@ -56,7 +56,7 @@ const cut = (text: string) =>
   text.length > MOST_CHARACTERS ? `${text.slice(0, MOST_CHARACTERS - 1).toWellFormed()}…` : text;
 
 /** The place of an issue without the part of the request, in OpenAI's notation: `messages[0].content`. */
-export function nameOf([, ...path]: (string | number)[]): string {
+export function issueName([, ...path]: (string | number)[]): string {
   const name = path
     .map((part, place) => (typeof part === "number" ? `[${part}]` : place === 0 ? part : `.${part}`))
     .join("");
@@ -82,7 +82,7 @@ function toWireFault(fault: Fault, requestId: string, atTopLevel: boolean): Wire
     ...(Object.keys(details).length > 0 ? { details } : {}),
   };
   const body = {
-    ...headOf(code, message, requestId),
+    ...errorHead(code, message, requestId),
     detail: row.inline ? { ...details, code, message } : plain,
     ...(atTopLevel ? plain : {}),
     ...(code === ("IdempotencyConflict" satisfies ErrorCode) ? { jobId: details.jobId } : {}),
@@ -112,17 +112,17 @@ function guidanceOf({ row, details }: Fault): Record<string, unknown> {
 }
 
 /** The validation list of an error; null if it has none. */
-export function issuesOf(error: unknown): ValidationIssue[] | null {
+export function issuesOfError(error: unknown): ValidationIssue[] | null {
   if (error instanceof ValidationFault) return error.issues;
   // Thrown by a schema inside a verb: the exact place in the request is unknown, but the value came with the body.
-  if (error instanceof ZodError) return new ValidationFault(toIssues(error.issues, "body")).issues;
+  if (error instanceof ZodError) return new ValidationFault(toValidationIssues(error.issues, "body")).issues;
   return null;
 }
 
 type Where = "body" | "query" | "path" | "header";
 
 /** Converts schema issues to their wire form; `where` is the part of the request that was parsed. */
-export function toIssues(issues: readonly z.core.$ZodIssue[], where: Where): ValidationIssue[] {
+export function toValidationIssues(issues: readonly z.core.$ZodIssue[], where: Where): ValidationIssue[] {
   return issues.flatMap((issue) => toIssue(issue, where));
 }
 
@@ -165,7 +165,7 @@ function toIssue(issue: z.core.$ZodIssue, where: Where): ValidationIssue | Valid
     case "invalid_union": {
       const meant = optionMeant(issue);
       if (!meant) return { loc, msg: issue.message, type: "union_error" };
-      return toIssues(
+      return toValidationIssues(
         meant.map((each) => ({ ...each, path: [...issue.path, ...each.path] })),
         where,
       );

@@ -65,7 +65,7 @@ const oneOf = (values: readonly unknown[]) =>
 const MOST_NAMES = 60;
 
 /** The message of an issue whose schema has none of its own. */
-export function wordsOf(issue: RawIssue): string {
+function wordsOf(issue: RawIssue): string {
   switch (issue.code) {
     case "invalid_type":
       return issue.input === undefined ? MISSING : `Must be ${kindOf(issue.expected)}${received(issue)}.`;

@@ -4,7 +4,7 @@ import { buildConnector, errors } from "undici";
 import { env } from "@/server/platform/settings/env";
 import { PRIVATE_ADDRESS, pinnedTo } from "./addresses";
 import { codeOf } from "./failures";
-import { isDirectAddress, isResolvedByProxy, leavesByProxy, portOf, type Target } from "./outgoing";
+import { isDirectAddress, isResolvedByProxy, leavesByProxy, type OutgoingTarget, portOf } from "./outgoing";
 import { openTunnel } from "./tunnel";
 
 /** Most addresses of a name that are tried; IPv4 first, because a proxy may have no IPv6. */
@@ -36,7 +36,7 @@ export function connectorOf(rules: Rules): Connect {
   };
 }
 
-const targetOf = ({ protocol, hostname, port }: Options): Target => ({
+const targetOf = ({ protocol, hostname, port }: Options): OutgoingTarget => ({
   protocol,
   hostname,
   port: port ?? "",
@@ -83,7 +83,7 @@ async function reach(options: Options, way: Way, signal: AbortSignal): Promise<S
 }
 
 /** The target's checked addresses; null if the proxy resolves the name. */
-async function addressesOf(target: Target, { lookup, isOperators }: Way): Promise<string[] | null> {
+async function addressesOf(target: OutgoingTarget, { lookup, isOperators }: Way): Promise<string[] | null> {
   if (isIP(target.hostname) !== 0) return [target.hostname];
   if (isResolvedByProxy(target)) return null;
   try {

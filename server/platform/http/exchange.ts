@@ -26,7 +26,7 @@ export type Sending = {
   decodes?: true;
 };
 
-export type Answer = { status: number; header(name: string): string | null };
+export type HttpAnswer = { status: number; header(name: string): string | null };
 
 /**
  * A reader's verdict on what it received. `soon`: the reader has what it needs, and still reads what follows within a short
@@ -36,19 +36,19 @@ export type Answer = { status: number; header(name: string): string | null };
 export type Wish = "more" | "soon" | "enough" | "stop";
 
 /** Reads a response as it arrives; must not throw. */
-export type Reader = {
-  onHead?(answer: Answer): Wish;
-  onChunk(chunk: Buffer, answer: Answer): Wish;
+type Reader = {
+  onHead?(answer: HttpAnswer): Wish;
+  onChunk(chunk: Buffer, answer: HttpAnswer): Wish;
   /** Called if the bytes do not fit their content coding, or end before it does; the response is answered without the rest. */
   onCorrupt?(): void;
 };
 
-export type Outcome =
+type Outcome =
   /** The response ended, or its reader has what it needs. */
-  | { state: "answered"; answer: Answer }
+  | { state: "answered"; answer: HttpAnswer }
   | { state: "unsent"; error: unknown; isStopped: boolean }
   /** Sent; the answer did not come, or broke off after its head. */
-  | { state: "lost"; answer: Answer | null; error: unknown; isStopped: boolean };
+  | { state: "lost"; answer: HttpAnswer | null; error: unknown; isStopped: boolean };
 
 type Controller = Dispatcher.DispatchController;
 type Headers = Record<string, string | string[] | undefined>;
@@ -64,7 +64,7 @@ export function exchange(
     // Set by onRequestStart, which undici calls on a connected socket right before it writes. If unset, nothing was sent.
     let started: Controller | null = null;
     let isSettled = false;
-    let answer: Answer | null = null;
+    let answer: HttpAnswer | null = null;
     let drained = 0;
     let hangUp: NodeJS.Timeout | undefined;
     let grace: NodeJS.Timeout | undefined;
@@ -90,7 +90,7 @@ export function exchange(
       // The request still waits for a connection: it is given up now, and aborted in onRequestStart if its turn comes.
       else finish({ state: "unsent", error: null, isStopped: true });
     };
-    const heed = (wish: Wish, answer: Answer, controller: Controller) => {
+    const heed = (wish: Wish, answer: HttpAnswer, controller: Controller) => {
       if (wish === "more") {
         clearTimeout(grace);
         grace = undefined;

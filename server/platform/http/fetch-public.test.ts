@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { createServer } from "node:net";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { listen } from "@/testing/listener";
-import { type FetchRequest, type FetchRules, fetchPublic, networkOf } from "./fetch-public";
+import { type FetchRequest, type FetchRules, fetchPublic, networkAllowing } from "./fetch-public";
 import { isListedHost } from "./public-url";
 
 const FILE = Buffer.from(Array.from({ length: 1_000 }, (_, index) => index % 251));
@@ -52,7 +52,7 @@ const redirect =
 
 const rules = (more: Partial<FetchRules> = {}): FetchRules => ({
   hosts: ["127.0.0.1"],
-  network: networkOf(true),
+  network: networkAllowing(true),
   timeoutMs: 5_000,
   ...more,
 });
@@ -235,7 +235,7 @@ describe("limits of a response", () => {
       response.end();
     };
     expect((await fetch({}, { signal: patience.signal }).catch((thrown) => thrown)).reason).toBe("timeout");
-    const network = { ...networkOf(true), resolve: () => new Promise<string[]>(() => {}) };
+    const network = { ...networkAllowing(true), resolve: () => new Promise<string[]>(() => {}) };
     const never = fetch({ url: "http://a.example/" }, { network, hosts: ["a.example"], timeoutMs: 50 });
     await expect(never).rejects.toMatchObject({ reason: "timeout", isPassing: true });
   });

@@ -3,7 +3,7 @@ import { Client } from "undici";
 import { deadline } from "@/server/platform/time/deadline";
 import { isPublicAddress, pinnedTo } from "./addresses";
 import { connectorOf } from "./connector";
-import { type Answer, exchange } from "./exchange";
+import { exchange, type HttpAnswer } from "./exchange";
 import { codeOf, ProxyFault } from "./failures";
 import { FetchFault, type FetchReason } from "./fetch-fault";
 import { isResolvedByProxy } from "./outgoing";
@@ -22,7 +22,7 @@ const resolve: Network["resolve"] = async (hostname) =>
   (await lookup(hostname, { all: true, verbatim: true })).map(({ address }) => address);
 
 /** The internet, or, if the operator allows it, everything that can be reached from here. */
-export const networkOf = (allowPrivateAddresses: boolean): Network => ({
+export const networkAllowing = (allowPrivateAddresses: boolean): Network => ({
   resolve,
   mayConnect: allowPrivateAddresses ? () => true : isPublicAddress,
   isLoose: allowPrivateAddresses,
@@ -49,7 +49,7 @@ export type FetchRequest = {
 };
 
 /** A response of any status except a redirect. The body is read on success and empty otherwise. */
-export type Fetched = Answer & {
+export type Fetched = HttpAnswer & {
   bytes: Uint8Array;
   /** The final URL, after redirects. */
   url: string;
@@ -161,7 +161,7 @@ const mostOf = ({ range, maxBytes }: Hop) =>
   range ? Math.min(maxBytes, range.last - range.first + 1) : maxBytes;
 
 /** The fault of a successful response, checked before its body is read. */
-function refusalOf({ status, header }: Answer, hop: Hop): FetchReason | null {
+function refusalOf({ status, header }: HttpAnswer, hop: Hop): FetchReason | null {
   const { range } = hop;
   const encoding = header("content-encoding");
   if (encoding && encoding.toLowerCase() !== "identity") return "encoding";

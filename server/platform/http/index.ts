@@ -8,10 +8,16 @@ export {
   PRIVATE_ADDRESS,
   refusalOfAddress,
 } from "./addresses";
-export { type Answer, exchange } from "./exchange";
+export { exchange, type HttpAnswer } from "./exchange";
 export { codeOf, whyUnreachable } from "./failures";
 export { FetchFault } from "./fetch-fault";
-export { type Fetched, type FetchRequest, type FetchRules, fetchPublic, networkOf } from "./fetch-public";
+export {
+  type Fetched,
+  type FetchRequest,
+  type FetchRules,
+  fetchPublic,
+  networkAllowing,
+} from "./fetch-public";
 export { keepPools, openPool } from "./pools";
 export { postText } from "./post-text";
 export { isListedHost } from "./public-url";

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vit
 import { toSecrets } from "@/server/platform/crypto/secret";
 import { getFile } from "@/server/providers/get-file";
 import { type HttpIo, postJson } from "@/server/providers/http";
-import { everythingOf, faultOf } from "@/server/providers/testing/vendor";
+import { caughtFault, everythingOf } from "@/server/providers/testing/vendor";
 import { type ProxyAnswer, startProxy } from "@/testing/connect-proxy";
 import { type PlayedInternet, playInternet } from "@/testing/played-internet";
 import { setSettings } from "@/testing/settings";
@@ -51,7 +51,7 @@ const io = (baseUrl: string, more: Partial<HttpIo> = {}): HttpIo => ({
 const ask = (baseUrl: string, more: Partial<HttpIo> = {}) =>
   postJson(io(baseUrl, more), "/v1", { body: {}, headers: {} });
 const verdict = async (call: Promise<unknown>) => {
-  const { kind, submission } = await faultOf(call);
+  const { kind, submission } = await caughtFault(call);
   return `${kind}/${submission}`;
 };
 const post = (address: string, allowPrivateAddresses = false) =>
@@ -104,7 +104,7 @@ describe("through the proxy", () => {
   test("a name that leads to a private address is refused here, and the proxy is not contacted", async () => {
     world.names = { "inside.example": [PUBLIC, "10.0.0.1"], "weights.example": [PUBLIC] };
     await expect(fetch("https://inside.example/")).rejects.toMatchObject({ reason: "address" });
-    expect((await faultOf(ask("https://inside.example"))).message).toContain("private");
+    expect((await caughtFault(ask("https://inside.example"))).message).toContain("private");
     const operators = { isOperatorsAddress: true };
     expect(await verdict(ask("https://inside.example", operators))).toBe("unreachable/not_attempted");
     expect((await post("https://inside.example/")).error).toContain("private");
@@ -170,7 +170,7 @@ describe("a proxy that opens no tunnel: nothing was sent, and no credential is s
   ])("a proxy that answers %s is reported", async (answer, message) => {
     setSettings({ OUTGOING_PROXY: proxy.url.replace("//", `//robot:${SECRET}@`) });
     proxy.answer(answer);
-    const fault = await faultOf(ask(`https://${fresh(PUBLIC)}`));
+    const fault = await caughtFault(ask(`https://${fresh(PUBLIC)}`));
     expect([fault.kind, fault.submission, fault.message]).toEqual(["unreachable", "not_attempted", message]);
     const shown = everythingOf(fault);
     for (const part of [SECRET, "robot", Buffer.from(`robot:${SECRET}`).toString("base64")])
@@ -181,7 +181,7 @@ describe("a proxy that opens no tunnel: nothing was sent, and no credential is s
 
   test("a proxy that does not listen is unreachable", async () => {
     setSettings({ OUTGOING_PROXY: "http://127.0.0.1:1" });
-    const { message } = await faultOf(ask(`https://${fresh(PUBLIC)}`));
+    const { message } = await caughtFault(ask(`https://${fresh(PUBLIC)}`));
     expect(message).toBe("The outgoing proxy in OUTGOING_PROXY could not be reached (ECONNREFUSED).");
     world.names = { "weights.example": [PUBLIC] };
     await expect(fetch("https://weights.example/")).rejects.toMatchObject({
@@ -205,7 +205,7 @@ describe("a proxy that opens no tunnel: nothing was sent, and no credential is s
   test("a call that is stopped while the proxy is silent was not sent", async () => {
     proxy.answer("silent");
     const stop = new AbortController();
-    const call = faultOf(ask(`https://${fresh(PUBLIC)}`, { signal: stop.signal }));
+    const call = caughtFault(ask(`https://${fresh(PUBLIC)}`, { signal: stop.signal }));
     await vi.waitFor(() => expect(proxy.asked).toHaveLength(1), { interval: 5 });
     stop.abort();
     expect(await call).toMatchObject({ submission: "not_attempted", details: { aborted: true } });
@@ -246,7 +246,7 @@ describe("connections without the proxy", () => {
   test("a name reached without the proxy is judged as before", async () => {
     setSettings({ OUTGOING_NO_PROXY: ["inside.example"] });
     world.names = { "inside.example": ["10.0.0.1"] };
-    expect((await faultOf(ask("https://inside.example"))).message).toContain("private");
+    expect((await caughtFault(ask("https://inside.example"))).message).toContain("private");
     expect((await post("https://localhost/")).error).toContain("private");
     expect(world.attempts).toEqual([]);
   });
@@ -256,10 +256,10 @@ describe("connections without the proxy", () => {
     world.names = { localhost: ["127.0.0.1"], "here.example": ["127.0.0.1"] };
     // The server's certificate names none of these; the test is about where the connection goes.
     for (const host of ["localhost", "127.0.0.1", "127.9.9.9", "here.example"])
-      await faultOf(ask(`https://${host}:${world.port}`, open));
+      await caughtFault(ask(`https://${host}:${world.port}`, open));
     setSettings({ SANDBOX_URL: `https://${PUBLIC}:8443/` });
     expect((await ask(`https://${PUBLIC}:8443`, open)).body).toEqual({ ok: true });
-    await faultOf(ask(`http://${PUBLIC}:8080`, open));
+    await caughtFault(ask(`http://${PUBLIC}:8080`, open));
     expect(world.attempts).toEqual([
       ...["127.0.0.1", "127.0.0.1", "127.9.9.9", "127.0.0.1"].map((address) => `${address} ${world.port}`),
       ...[`${PUBLIC} 8443`, `${PUBLIC} 8080`],
@@ -269,7 +269,7 @@ describe("connections without the proxy", () => {
 
   test("a private address that the operator allows goes through the proxy, unless OUTGOING_NO_PROXY names its network", async () => {
     const open = { allowPrivateAddresses: true };
-    await faultOf(ask("https://10.1.2.3:8001", open));
+    await caughtFault(ask("https://10.1.2.3:8001", open));
     expect(proxy.authorities()).toEqual(["10.1.2.3:8001"]);
     setSettings({ OUTGOING_NO_PROXY: ["10.0.0.0/8"] });
     world.names = { "vendor.invalid": ["10.1.2.3"] };
@@ -296,7 +296,7 @@ describe("names that only the proxy resolves", () => {
     "The provider's host name could not be resolved. Where only the outgoing proxy resolves names,";
 
   test("callers' names are refused, and the message names the setting", async () => {
-    const { message, submission } = await faultOf(ask(`https://${fresh("vendor.invalid")}`));
+    const { message, submission } = await caughtFault(ask(`https://${fresh("vendor.invalid")}`));
     expect([submission, message]).toEqual([
       "not_attempted",
       `${unknown} OUTGOING_PROXY_RESOLVES=1 is required.`,

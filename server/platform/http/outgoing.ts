@@ -8,17 +8,17 @@ import { readNoProxy } from "@/server/platform/settings/outgoing";
  */
 
 /** A target as undici and `URL` name it: the port is empty if it is the scheme's own, and IPv6 may be in brackets. */
-export type Target = { protocol: string; hostname: string; port: string };
+export type OutgoingTarget = { protocol: string; hostname: string; port: string };
 
 const loopback = new BlockList();
 loopback.addSubnet("127.0.0.0", 8, "ipv4");
 loopback.addAddress("::1", "ipv6");
 
 const bareHost = (hostname: string) => hostname.replace(/^\[|\]$/g, "");
-export const portOf = ({ protocol, port }: Target) => port || (protocol === "https:" ? "443" : "80");
+export const portOf = ({ protocol, port }: OutgoingTarget) => port || (protocol === "https:" ? "443" : "80");
 
 /** True if connections to the target go through the proxy, as far as its name shows. */
-export function leavesByProxy(target: Target): boolean {
+export function leavesByProxy(target: OutgoingTarget): boolean {
   if (!env.OUTGOING_PROXY || target.protocol !== "https:") return false;
   const host = bareHost(target.hostname).replace(/\.$/, "");
   const port = portOf(target);
@@ -36,7 +36,7 @@ export function isDirectAddress(address: string, port: string): boolean {
 }
 
 /** True if the proxy gets the target's name instead of a checked address; literal addresses are always checked here. */
-export const isResolvedByProxy = (target: Target): boolean =>
+export const isResolvedByProxy = (target: OutgoingTarget): boolean =>
   env.OUTGOING_PROXY_RESOLVES && isIP(bareHost(target.hostname)) === 0 && leavesByProxy(target);
 
 const rules = (port: string) =>
@@ -44,7 +44,7 @@ const rules = (port: string) =>
     (rule) => rule.port === null || rule.port === port,
   );
 
-function isSandbox(target: Target): boolean {
+function isSandbox(target: OutgoingTarget): boolean {
   if (!env.SANDBOX_URL) return false;
   const sandbox = new URL(env.SANDBOX_URL);
   return bareHost(sandbox.hostname) === bareHost(target.hostname) && portOf(sandbox) === portOf(target);

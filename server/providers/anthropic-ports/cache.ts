@@ -1,5 +1,5 @@
 import { cacheEnds, toCacheControl } from "../cache-marks";
-import { type CacheMark, type CacheTtl, refuseCall, type TextCall, type TextMessage } from "../define";
+import { type CacheTtl, type PromptCacheMark, refuseCall, type TextCall, type TextMessage } from "../define";
 
 /* Writes the caller's cache marks into the blocks of a request. */
 
@@ -13,7 +13,7 @@ export const markOfTool = ({ toolCache = [] }: TextCall, place: number) =>
 
 /** Adds the marks of parts to their blocks; a mark of the whole message goes to the last block. */
 export const markedBy =
-  (cache: readonly CacheMark[] = []) =>
+  (cache: readonly PromptCacheMark[] = []) =>
   (block: object, place: number, { length }: { length: number }) => ({
     ...block,
     ...controlOf(cache.find(({ part = length - 1 }) => part === place)),

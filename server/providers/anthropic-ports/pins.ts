@@ -1,9 +1,10 @@
 import type { Json } from "@/server/platform/durable/step";
 import { isObject } from "@/server/platform/text/json";
 import type { ModelFacts, ProviderIo } from "../define";
-import { placeSampling, present, requireOfModel, respellChoice, respellTools } from "../pin-call";
+import { placeSampling, requireOfModel, respellChoice, respellTools } from "../pin-call";
 import { type PinApis, type PinCall, PinRefusal, toPinAnswer } from "../pins";
-import { explainAnthropicError, toProgress } from "./reply";
+import { withoutUndefined } from "../text-call";
+import { explainAnthropicError, toAnthropicProgress } from "./reply";
 import { THINKS_BY_BUDGET } from "./request";
 
 /* Pins of the Messages API. */
@@ -38,7 +39,7 @@ export const pinsWith = (headers: (io: ProviderIo) => Record<string, string>): P
         model: model.id,
         messages: [{ role: "user", content: input }],
         ...settings,
-        ...present({
+        ...withoutUndefined({
           system: instructions,
           thinking: thinkingOf(call, model),
           output_config: format
@@ -49,7 +50,7 @@ export const pinsWith = (headers: (io: ProviderIo) => Record<string, string>): P
         }),
       };
     },
-    read: (reply, io) => toPinAnswer(toProgress(reply, io)),
+    read: (reply, io) => toPinAnswer(toAnthropicProgress(reply, io)),
   },
 });
 

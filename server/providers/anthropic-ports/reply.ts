@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { Count, CountsOf, figures, Id, outputOf, sumOf } from "../counts";
+import { Count, CountsOf, figures, Id, outputTokens, sumOf } from "../counts";
 import type { ProviderIo, Usage } from "../define";
 import { deliveredOf, finishOf, type Reported, reported } from "../ends";
 import { type Explanation, type HttpReply, parseAnswer, safeWord } from "../http";
@@ -26,7 +26,7 @@ export const Block = z.object({
   input: z.unknown().optional(),
 });
 
-export const Message = z.object({
+export const AnthropicReplyMessage = z.object({
   id: Id.nullish(),
   model: z.string().nullish(),
   /** Some gateways send plain text. */
@@ -39,7 +39,7 @@ export const Message = z.object({
   stop_reason: z.string().nullish(),
   usage: Figures,
 });
-export type Message = z.output<typeof Message>;
+export type AnthropicReplyMessage = z.output<typeof AnthropicReplyMessage>;
 
 const REASONS: Record<string, Explanation> = {
   authentication_error: { message: "Anthropic does not accept the API key." },
@@ -60,7 +60,7 @@ export function explainAnthropicError({ body }: { body: unknown }): Explanation 
 }
 
 function readResult(
-  { content: given, stop_reason }: Message,
+  { content: given, stop_reason }: AnthropicReplyMessage,
   usage: Usage | null,
   hasEnded: boolean,
 ): Reported {
@@ -116,7 +116,7 @@ export function toldIn(usage: z.output<typeof Figures>): Told | null {
 }
 
 /** Cached tokens count as input and thinking counts as output, as for every provider here. */
-export function toUsage(told: Told | null): Usage | null {
+export function toAnthropicUsage(told: Told | null): Usage | null {
   if (!told) return null;
   const { fresh, written, writtenForAnHour, read, output, thinking } = told;
   return figures({
@@ -124,7 +124,7 @@ export function toUsage(told: Told | null): Usage | null {
     cachedInputTokens: read,
     cacheWriteTokens: written || undefined,
     cacheWriteHourTokens: writtenForAnHour || undefined,
-    outputTokens: outputOf({ output, reasoning: thinking }),
+    outputTokens: outputTokens({ output, reasoning: thinking }),
     reasoningTokens: thinking,
   });
 }
@@ -132,13 +132,13 @@ export function toUsage(told: Told | null): Usage | null {
 /**
  * Reads a complete message. For a stream, `gathered` has the usage from its events and whether the last one arrived.
  */
-export function toProgress(
+export function toAnthropicProgress(
   reply: HttpReply,
   io: ProviderIo,
   gathered?: { usage: Usage | null; hasEnded: boolean },
 ) {
-  const answer = parseAnswer(Message, reply, io, explainAnthropicError);
-  const { usage, hasEnded } = gathered ?? { usage: toUsage(toldIn(answer.usage)), hasEnded: true };
+  const answer = parseAnswer(AnthropicReplyMessage, reply, io, explainAnthropicError);
+  const { usage, hasEnded } = gathered ?? { usage: toAnthropicUsage(toldIn(answer.usage)), hasEnded: true };
   return {
     state: "done" as const,
     ...readResult(answer, usage, hasEnded),

@@ -4,12 +4,12 @@ import { cacheEnds, writesCache } from "../cache-marks";
 import {
   type CacheTtl,
   type ContentPart,
+  messageText,
   type ProviderIo,
   type ReasoningIntent,
   refuseCall,
   type TextCall,
   type TextMessage,
-  textOf,
 } from "../define";
 import {
   apart,
@@ -97,7 +97,7 @@ function toTurn(group: TextMessage[]): object {
     };
   const { role, content } = message!; // a group has at least one message
   if (message?.role === "assistant" && (message.toolCalls || message.opaque)) {
-    const said = textOf(message);
+    const said = messageText(message);
     const { toolCalls = [] } = message;
     const thinking = thinkingIn(message.opaque?.thinking_blocks);
     const last = toolCalls.length - 1;

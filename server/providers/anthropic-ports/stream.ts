@@ -3,7 +3,7 @@ import { mergeUsage } from "../counts";
 import type { Delivered, Usage } from "../define";
 import { deliveredOf, errorIn, ReportedError, verdicts } from "../ends";
 import { type EventWish, jsonIn, type ServerEvent } from "../server-events";
-import { Block, Figures, Message, type Told, toldIn, toUsage } from "./reply";
+import { AnthropicReplyMessage, Block, Figures, type Told, toAnthropicUsage, toldIn } from "./reply";
 
 /* The Messages API as a stream. */
 
@@ -13,7 +13,7 @@ const Text = z.string().nullish().catch(null);
 const MessageEvent = z.object({
   type: Text,
   index: z.int().nullish().catch(null),
-  message: Message.partial().nullish().catch(null),
+  message: AnthropicReplyMessage.partial().nullish().catch(null),
   content_block: Block.nullish().catch(null),
   delta: z
     .object({
@@ -44,13 +44,13 @@ const KINDS = new Set(Object.values(BLOCK_OF));
 export function gatherMessage(onText: (text: string) => void = () => {}) {
   const blocks = gatherBlocks(onText);
   const verdict = verdicts();
-  let message: Partial<Message> = {};
+  let message: Partial<AnthropicReplyMessage> = {};
   let told: Told | null = null;
   let isReported = false;
   let hasEnded = false;
   // The output count of the first event is made before any output, so alone it does not tell how much was written.
   const usage = (): Usage | null => {
-    const reported = toUsage(told);
+    const reported = toAnthropicUsage(told);
     if (isReported || !reported) return reported;
     const { outputTokens: _, ...input } = reported;
     return input;
@@ -82,7 +82,7 @@ export function gatherMessage(onText: (text: string) => void = () => {}) {
       return verdict({ isWhole, hasContent: type === "content_block_delta" });
     },
     /** The message so far; null if it broke off. */
-    whole(): { message: Message; usage: Usage | null; hasEnded: boolean } | null {
+    whole(): { message: AnthropicReplyMessage; usage: Usage | null; hasEnded: boolean } | null {
       if (!hasEnded && !message.stop_reason) return null;
       blocks.beginUnannounced(message.content);
       return { message: { ...message, content: blocks.all(), usage: null }, usage: usage(), hasEnded };
@@ -122,7 +122,7 @@ function gatherBlocks(onText: (text: string) => void) {
     delivered,
     begin,
     /** An answer that continues an earlier call has its whole content in the first event and announces no blocks. */
-    beginUnannounced(content: Message["content"]) {
+    beginUnannounced(content: AnthropicReplyMessage["content"]) {
       if (blocks.size === 0) for (const block of content ?? []) begin(null, block);
     },
     add(index: number | null, { type, text, thinking, signature, partial_json: json }: Delta) {

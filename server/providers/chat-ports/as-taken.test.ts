@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import openaiCompatible, { modelsFromSetting } from "../openai-compatible";
 import type { RequestRules } from "../request-rules";
 import { hello } from "../testing/calls";
-import { faultOf, ioFor, type Script, startVendor, type Vendor } from "../testing/vendor";
+import { caughtFault, ioFor, type Script, startVendor, type Vendor } from "../testing/vendor";
 
 let vendor: Vendor;
 beforeAll(async () => {
@@ -40,7 +40,7 @@ async function sendTo(
   const sent = isStream ? text.stream!(call, io, () => {}) : text.submit(call, io);
   const outcome = await sent.then(
     () => null,
-    () => faultOf(sent),
+    () => caughtFault(sent),
   );
   const bodies = vendor.arrived.map(({ body }) => JSON.parse(body));
   const members = bodies.map((body) =>

@@ -1,12 +1,12 @@
 import { ProviderFault, type ProviderIo } from "../define";
 import type { Explain } from "../faults";
 import { LIMIT_MEMBERS, type RequestRules } from "../request-rules";
-import { type Member, refusedMembers } from "./refused-members";
+import { type RefusableMember, refusedMembers } from "./refused-members";
 
 /* Servers accept different members of the same interface, and reveal which only by refusing the others. */
 
 type Body = Record<string, unknown>;
-export type Sent = { body: Body; explain: Explain };
+export type TakenRequest = { body: Body; explain: Explain };
 
 /**
  * Sends a request with the members that its server accepts. A refusal that names one of the members below happens
@@ -16,12 +16,12 @@ export type Sent = { body: Body; explain: Explain };
 export async function asTaken<R>(
   io: Pick<ProviderIo, "rules" | "learn">,
   { request, explain }: { request: Body; explain: Explain },
-  send: (sent: Sent) => Promise<R>,
+  send: (sent: TakenRequest) => Promise<R>,
 ): Promise<R> {
   let learned: RequestRules = {};
   for (;;) {
     const body = inRules(request, { ...io.rules, ...learned });
-    const refused = new Set<Member>();
+    const refused = new Set<RefusableMember>();
     const hear: Explain = (answer) => {
       for (const member of refusedMembers(answer)) refused.add(member);
       return explain(answer);
@@ -53,7 +53,7 @@ function inRules(request: Body, { outputLimit = "max_tokens", streamOptions }: R
 }
 
 /** Rules that replace members that were sent and refused. */
-function rulesAfter(refused: ReadonlySet<Member>, body: Body): RequestRules {
+function rulesAfter(refused: ReadonlySet<RefusableMember>, body: Body): RequestRules {
   const limit = LIMIT_MEMBERS.find((member) => member in body && refused.has(member));
   const outputLimit = limit && LIMIT_MEMBERS.find((member) => member !== limit);
   const isWithout = "stream_options" in body && refused.has("stream_options");

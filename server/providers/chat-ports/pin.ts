@@ -3,13 +3,13 @@ import type { HttpOptions } from "../http";
 import {
   type Feature,
   placeSampling,
-  present,
   requireOfModel,
   respellChoice,
   respellTools,
   type SamplingMembers,
 } from "../pin-call";
 import { type PinApi, type PinCall, toPinAnswer } from "../pins";
+import { withoutUndefined } from "../text-call";
 import { readChat, readEvidence } from "./reply";
 
 /** The differences between vendors. */
@@ -42,7 +42,7 @@ export const pinChat = ({ explain, headers, role, sampling, always, unknown = []
         { role: "user", content: input },
       ],
       ...placeSampling(call, sampling),
-      ...present({
+      ...withoutUndefined({
         response_format: formatOf(call),
         tools: respellTools(call, (tool) => ({ type: "function", function: tool })),
         tool_choice: respellChoice(call, (name) => ({ type: "function", function: { name } })),
@@ -59,5 +59,5 @@ export const pinChat = ({ explain, headers, role, sampling, always, unknown = []
 function formatOf({ responseFormat }: PinCall): Json | undefined {
   if (responseFormat?.type !== "json_schema") return responseFormat;
   const { type, ...schema } = responseFormat;
-  return { type, json_schema: present(schema) };
+  return { type, json_schema: withoutUndefined(schema) };
 }

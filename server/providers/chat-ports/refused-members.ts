@@ -4,7 +4,7 @@ import { LIMIT_MEMBERS } from "../request-rules";
 /* Reads from a server's error which members of a request it does not know. */
 
 const MEMBERS = [...LIMIT_MEMBERS, "stream_options"] as const;
-export type Member = (typeof MEMBERS)[number];
+export type RefusableMember = (typeof MEMBERS)[number];
 
 /** Maximum nesting of errors within each other and within texts that are JSON. */
 const DEEPEST = 6;
@@ -18,7 +18,7 @@ const MOST_TEXTS = 256;
  * The members that a refusal names as unknown or unsupported. A complaint about a value (`max_tokens is too large`)
  * names none: with the other member, a server might ignore the limit and the output would have none.
  */
-export function refusedMembers({ status, body }: { status: number; body: unknown }): Member[] {
+export function refusedMembers({ status, body }: { status: number; body: unknown }): RefusableMember[] {
   if (status !== 400 && status !== 422) return [];
   const all = saidIn(body, 0);
   const said = { texts: all.texts.slice(0, MOST_TEXTS), entries: all.entries.slice(0, MOST_TEXTS) };
@@ -59,7 +59,10 @@ function jsonIn(text: string): unknown {
 }
 
 /** A structured error: pydantic's `loc` with its type, or OpenAI's `param` with its code. */
-function isEntryOf({ loc, type, msg, param, code }: Record<string, unknown>, member: Member): boolean {
+function isEntryOf(
+  { loc, type, msg, param, code }: Record<string, unknown>,
+  member: RefusableMember,
+): boolean {
   if (Array.isArray(loc)) {
     const path = loc[0] === "body" ? loc.slice(1) : loc;
     return path[0] === member && /extra|forbidden|unknown|unrecogni[sz]ed/i.test(`${type} ${msg}`);
@@ -82,7 +85,7 @@ const BOUND =
 const CLOSE = "[\"'`\u2019\u201d\\])]*";
 
 /** Patterns of error sentences about an unknown member; each has the member next to the complaint. */
-function formsOf(member: Member): RegExp[] {
+function formsOf(member: RefusableMember): RegExp[] {
   const named = `${OPEN}\\b${member}\\b(?:\\.\\w+)?${CLOSE}`;
   const others = LIMIT_MEMBERS.filter((each) => each !== member).join("|");
   const form = (pattern: string) => new RegExp(pattern, "i");
@@ -112,6 +115,6 @@ function formsOf(member: Member): RegExp[] {
 }
 
 const FORMS = Object.fromEntries(MEMBERS.map((member) => [member, formsOf(member)])) as Record<
-  Member,
+  RefusableMember,
   RegExp[]
 >; // one entry per member

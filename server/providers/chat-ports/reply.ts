@@ -1,6 +1,16 @@
 import { z } from "zod";
 import { isObject } from "@/server/platform/text/json";
-import { Count, CountsOf, figures, Id, isCount, mergeUsage, outputOf, sumOf, toCostMicros } from "../counts";
+import {
+  Count,
+  CountsOf,
+  figures,
+  Id,
+  isCount,
+  mergeUsage,
+  outputTokens,
+  sumOf,
+  toCostMicros,
+} from "../counts";
 import type { Delivered, ProviderIo, TextChoice, ToolCall, Usage } from "../define";
 import { deliveredOf, finishOf, type Reported, reported } from "../ends";
 import type { Explain } from "../faults";
@@ -14,7 +24,7 @@ import { wordsOrRefusal } from "../text-call";
 const Text = z.string().nullish();
 
 /** A text, or a list of parts. Mistral sends its reasoning as parts too. */
-const Content = z
+const ChatReplyContent = z
   .union([
     z.string(),
     z.array(
@@ -25,36 +35,38 @@ const Content = z
     ),
   ])
   .nullish();
-export type Content = z.output<typeof Content>;
+export type ChatReplyContent = z.output<typeof ChatReplyContent>;
 
 /** A tool call. Its arguments are JSON text; some servers send the value itself. */
-const Call = z.looseObject({
+const ChatReplyToolCall = z.looseObject({
   id: Id.nullish(),
   index: z.int().nullish(),
   function: z.object({ name: Text, arguments: z.unknown().optional() }).nullish(),
 });
-export type Call = z.output<typeof Call>;
+export type ChatReplyToolCall = z.output<typeof ChatReplyToolCall>;
 
 /** A message, complete or as a piece of a stream. */
-export const Message = z.looseObject({
-  content: Content,
+export const ChatReplyMessage = z.looseObject({
+  content: ChatReplyContent,
   refusal: Text,
   /** Reasoning, under DeepSeek's name and under OpenRouter's. */
   reasoning_content: Text,
   reasoning: Text,
-  tool_calls: z.array(Call).nullish(),
+  tool_calls: z.array(ChatReplyToolCall).nullish(),
 });
-export type Message = z.output<typeof Message>;
+export type ChatReplyMessage = z.output<typeof ChatReplyMessage>;
 
 export const ChatReply = z.object({
   id: Id.nullish(),
   model: Text,
-  choices: z.array(z.object({ index: z.int().nullish(), finish_reason: Text, message: Message })).min(1),
+  choices: z
+    .array(z.object({ index: z.int().nullish(), finish_reason: Text, message: ChatReplyMessage }))
+    .min(1),
 });
 export type ChatReply = z.output<typeof ChatReply>;
 
 /** The joined text parts of a content, and its reasoning separately. */
-export function partsOf(content: Content): { text: string; reasoning: string } {
+export function contentParts(content: ChatReplyContent): { text: string; reasoning: string } {
   if (typeof content === "string") return { text: content, reasoning: "" };
   const said = { text: "", reasoning: "" };
   for (const part of content ?? []) {
@@ -94,7 +106,7 @@ function readResult({ choices }: ChatReply, { usage, hasEnded }: Before): Report
 }
 
 function written({ message, finish_reason }: ChatReply["choices"][number]) {
-  const { text, reasoning: inParts } = partsOf(message.content);
+  const { text, reasoning: inParts } = contentParts(message.content);
   const reasoning = inParts || message.reasoning_content || message.reasoning || "";
   const toolCalls = (message.tool_calls ?? []).map((given): ToolCall => {
     const { id, function: call } = given;
@@ -110,11 +122,13 @@ function written({ message, finish_reason }: ChatReply["choices"][number]) {
 }
 
 /** Keeps the content as parts if it has more than text, because Mistral wants its reasoning back inside it. */
-const partsToKeep = (content: Content): { content_parts?: unknown } =>
+const partsToKeep = (content: ChatReplyContent): { content_parts?: unknown } =>
   isWords(content) && content.some((part) => part.type === "thinking") ? { content_parts: content } : {};
 
 /** Does the content have only text and reasoning, so no picture and nothing that a server would fetch? */
-const isWords = (content: Content): content is Exclude<NonNullable<Content>[number], string>[] =>
+const isWords = (
+  content: ChatReplyContent,
+): content is Exclude<NonNullable<ChatReplyContent>[number], string>[] =>
   Array.isArray(content) &&
   content.every((part) => typeof part !== "string" && /^(text|thinking)$/.test(part.type ?? ""));
 
@@ -122,9 +136,9 @@ const isWords = (content: Content): content is Exclude<NonNullable<Content>[numb
  * The parts of an earlier answer with this text; null if it had none or they differ from the text. Cache marks are
  * removed, because their price has no bound.
  */
-export function keptParts(parts: unknown, text: string): Content {
-  const content = Content.safeParse(parts).data;
-  if (!isWords(content) || partsOf(content).text !== text) return null;
+export function keptParts(parts: unknown, text: string): ChatReplyContent {
+  const content = ChatReplyContent.safeParse(parts).data;
+  if (!isWords(content) || contentParts(content).text !== text) return null;
   return content.map(({ cache_control: _, ...part }) => part);
 }
 
@@ -206,7 +220,12 @@ function toUsage(usage: z.output<typeof UsageReply>): Usage | null {
   const reported = figures({
     inputTokens: input,
     cachedInputTokens: isCount(cached) && isCount(input) ? Math.min(cached, input) : cached,
-    outputTokens: outputOf({ input, output, reasoning, total: usage.total_tokens ?? usage.totalTokenCount }),
+    outputTokens: outputTokens({
+      input,
+      output,
+      reasoning,
+      total: usage.total_tokens ?? usage.totalTokenCount,
+    }),
     reasoningTokens: reasoning,
     reportedCostMicros: costOf(usage),
   });
@@ -226,14 +245,14 @@ function costOf({ cost, is_byok, cost_details }: NonNullable<z.output<typeof Usa
 /** Reads a complete answer, for the text port and for pins. */
 export function readChat(reply: HttpReply, io: ProviderIo, explain?: Explain) {
   const answer = parseAnswer(ChatReply, reply, io, explain);
-  return toProgress({ answer, usage: readUsage(reply.body), hasEnded: true }, reply, io);
+  return toChatProgress({ answer, usage: readUsage(reply.body), hasEnded: true }, reply, io);
 }
 
 /**
  * Turns an answer and its usage into a call's progress. Without the protocol's end mark, its finish reason must be a
  * known one.
  */
-export function toProgress(
+export function toChatProgress(
   { answer, ...before }: Before & { answer: ChatReply },
   { header, status }: Pick<HttpReply, "header" | "status">,
   io: ProviderIo,

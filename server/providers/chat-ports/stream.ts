@@ -5,7 +5,15 @@ import { deliveredOf, errorIn, ReportedError, verdicts } from "../ends";
 import { joinMembers } from "../opaque";
 import { type EventWish, jsonIn, type ServerEvent } from "../server-events";
 
-import { argumentsText, type Call, type ChatReply, type Content, Message, partsOf, readUsage } from "./reply";
+import {
+  argumentsText,
+  type ChatReply,
+  type ChatReplyContent,
+  ChatReplyMessage,
+  type ChatReplyToolCall,
+  contentParts,
+  readUsage,
+} from "./reply";
 
 /* Chat completions as a stream. */
 
@@ -17,9 +25,9 @@ const ChatChunk = z.object({
       z.object({
         index: z.int().nullish(),
         finish_reason: z.string().nullish(),
-        delta: Message.partial().nullish(),
+        delta: ChatReplyMessage.partial().nullish(),
         // Some servers end a stream with a complete message, or send each piece as one.
-        message: Message.partial().nullish(),
+        message: ChatReplyMessage.partial().nullish(),
       }),
     )
     .nullish(),
@@ -55,7 +63,7 @@ export function gatherChat(onText: OnText = () => {}) {
     // A server may stream several answers even to a request without streaming; the first one is read.
     const choice = chunk.choices?.find(({ index }) => !index);
     const delta = choice?.delta ?? choice?.message;
-    const { text, reasoning } = partsOf(delta?.content);
+    const { text, reasoning } = contentParts(delta?.content);
     if (text !== "") {
       delivered.text += text;
       onText(text);
@@ -63,7 +71,7 @@ export function gatherChat(onText: OnText = () => {}) {
     delivered.reasoning += reasoning || delta?.reasoning_content || delta?.reasoning || "";
     content.take(delta?.content);
     for (const call of delta?.tool_calls ?? []) delivered.calls += calls.take(call);
-    const { content: _, tool_calls: __, ...others }: Partial<Message> = delta ?? {};
+    const { content: _, tool_calls: __, ...others }: Partial<ChatReplyMessage> = delta ?? {};
     joinMembers(members, others);
     word = choice?.finish_reason || word;
     const hasContent = text !== "" || (delta?.tool_calls ?? []).length > 0;
@@ -74,7 +82,11 @@ export function gatherChat(onText: OnText = () => {}) {
     take,
     /** The answer so far, and whether the end mark arrived. */
     whole(): { answer: ChatReply; usage: Usage | null; hasEnded: boolean } {
-      const message = Message.parse({ ...members, content: content.whole(), tool_calls: calls.all() });
+      const message = ChatReplyMessage.parse({
+        ...members,
+        content: content.whole(),
+        tool_calls: calls.all(),
+      });
       const { refusal } = message;
       if (delivered.text === "" && refusal && delivered.calls === "") onText(refusal, "refusal");
       const choices = [{ index: 0, finish_reason: word, message }];
@@ -92,7 +104,7 @@ function gatherCalls() {
   const lastAt = new Map<number | null, Gathered>();
   return {
     /** Adds a piece and returns its text. */
-    take({ index = null, id, function: call, ...members }: Call): string {
+    take({ index = null, id, function: call, ...members }: ChatReplyToolCall): string {
       const name = call?.name ?? "";
       const given = call?.arguments ?? "";
       const text = typeof given === "string" ? given : argumentsText(given);
@@ -140,11 +152,12 @@ function gatherContent() {
     else parts.push(part);
   };
   return {
-    take(content: Content): void {
+    take(content: ChatReplyContent): void {
       const given = typeof content === "string" ? (content === "" ? [] : [content]) : (content ?? []);
       for (const part of given) add(typeof part === "string" ? { type: "text", text: part } : part);
     },
-    whole: (): string | Part[] => (parts.every(({ type }) => type === "text") ? partsOf(parts).text : parts),
+    whole: (): string | Part[] =>
+      parts.every(({ type }) => type === "text") ? contentParts(parts).text : parts,
   };
 }
 

@@ -1,6 +1,7 @@
 import type { Json } from "@/server/platform/durable/step";
 import {
   type ModelFacts,
+  messageText,
   type PortAdapter,
   type ProviderAccount,
   type ProviderIo,
@@ -9,14 +10,13 @@ import {
   type TextMessage,
   type ToolCall,
   type ToolChoice,
-  textOf,
   toDataUrl,
 } from "../define";
 import { type HttpOptions, postForEvents, postJson } from "../http";
 import { opaqueOfCall, opaqueOfMessage } from "../opaque";
-import { passOn, present, readJson, requireSupported } from "../text-call";
-import { asTaken, type Sent } from "./as-taken";
-import { keptParts, readChat, toProgress } from "./reply";
+import { parseJsonText, passOn, requireSupported, withoutUndefined } from "../text-call";
+import { asTaken, type TakenRequest } from "./as-taken";
+import { keptParts, readChat, toChatProgress } from "./reply";
 import { gatherChat } from "./stream";
 
 /* Text through chat completions, as many vendors and servers implement them. */
@@ -44,7 +44,7 @@ function toMessage(message: TextMessage) {
 
 /** An earlier answer of the model, with the members that its server wants back. */
 function toAnswer(message: Extract<TextMessage, { role: "assistant" }>) {
-  const text = textOf(message);
+  const text = messageText(message);
   const { content_parts: parts, ...members } = message.opaque ?? {};
   const isRefusal = members.refusal !== undefined && members.refusal === text;
   return {
@@ -63,7 +63,7 @@ const toToolCall = ({ id, name, arguments: text, opaque = {} }: ToolCall) => ({
   ...opaqueOfCall(opaque),
   id,
   type: "function",
-  function: { name, arguments: readJson(text) === undefined ? "{}" : text },
+  function: { name, arguments: parseJsonText(text) === undefined ? "{}" : text },
 });
 
 function toChatRequest(call: TextCall, model: ModelFacts): Record<string, unknown> {
@@ -77,8 +77,8 @@ function toChatRequest(call: TextCall, model: ModelFacts): Record<string, unknow
     ...(call.maxOutputTokens === undefined ? {} : { max_tokens: call.maxOutputTokens }),
     ...(call.responseFormat.type === "text" ? {} : { response_format: toFormat(call.responseFormat) }),
     ...(call.temperature === undefined ? {} : { temperature: call.temperature }),
-    ...present({ top_p: topP, stop, seed, n: choices }),
-    ...present({ frequency_penalty: frequencyPenalty, presence_penalty: presencePenalty }),
+    ...withoutUndefined({ top_p: topP, stop, seed, n: choices }),
+    ...withoutUndefined({ frequency_penalty: frequencyPenalty, presence_penalty: presencePenalty }),
     ...(call.tools === undefined ? {} : { tools: call.tools.map(toFunctionTool) }),
     ...(call.toolChoice === undefined ? {} : { tool_choice: toChoice(call.toolChoice) }),
     ...(call.parallelToolCalls === undefined ? {} : { parallel_tool_calls: call.parallelToolCalls }),
@@ -99,10 +99,10 @@ function toFunctionTool(tool: Record<string, Json>): Record<string, Json> {
 function toFormat(format: Exclude<ResponseFormat, { type: "text" }>): object {
   if (format.type === "json_object") return { type: "json_object" };
   const { name, strict, schema } = format;
-  return { type: "json_schema", json_schema: { name, ...present({ strict }), schema } };
+  return { type: "json_schema", json_schema: { name, ...withoutUndefined({ strict }), schema } };
 }
 
-export const headersOf = ({
+export const chatHeaders = ({
   credentials: { apiKey },
 }: Pick<ProviderAccount, "credentials">): Record<string, string> =>
   apiKey ? { authorization: `Bearer ${apiKey.reveal()}` } : {};
@@ -118,9 +118,9 @@ type Dialect = {
 export function chatCompletions({ explain, adapt = (sent) => sent }: Dialect): PortAdapter<"text"> {
   const toRequest = (call: TextCall, io: ProviderIo, more: Record<string, unknown> = {}) =>
     adapt({ ...toChatRequest(call, io.model), ...more }, call);
-  const posted = (io: ProviderIo, sent: Sent, { take }: ReturnType<typeof gatherChat>) => ({
+  const posted = (io: ProviderIo, sent: TakenRequest, { take }: ReturnType<typeof gatherChat>) => ({
     ...sent,
-    headers: headersOf(io),
+    headers: chatHeaders(io),
     onEvent: take,
   });
   return {
@@ -129,7 +129,7 @@ export function chatCompletions({ explain, adapt = (sent) => sent }: Dialect): P
       return asTaken(io, { request: toRequest(call, io), explain }, async (sent) => {
         const gathered = gatherChat();
         const reply = await postJson(io, "/chat/completions", posted(io, sent, gathered));
-        if (reply.body === undefined) return toProgress(gathered.whole(), reply, io);
+        if (reply.body === undefined) return toChatProgress(gathered.whole(), reply, io);
         return readChat(reply, io, sent.explain);
       });
     },
@@ -138,7 +138,7 @@ export function chatCompletions({ explain, adapt = (sent) => sent }: Dialect): P
       return asTaken(io, { request, explain }, async (sent) => {
         const gathered = gatherChat(onText);
         const reply = await postForEvents(io, "/chat/completions", posted(io, sent, gathered));
-        if (reply.body === undefined) return toProgress(gathered.whole(), reply, io);
+        if (reply.body === undefined) return toChatProgress(gathered.whole(), reply, io);
         // A server without streaming answers in one piece.
         const progress = readChat(reply, io, sent.explain);
         passOn(progress.result, onText);

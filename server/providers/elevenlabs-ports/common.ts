@@ -32,21 +32,21 @@ const REASONS: Record<string, Explanation> = {
   system_busy: { kind: "capacity", message: "ElevenLabs is overloaded." },
 };
 
-export function explain({ body }: { body: unknown }): Explanation | undefined {
+export function explainElevenLabsError({ body }: { body: unknown }): Explanation | undefined {
   const parsed = ErrorReply.safeParse(body);
   if (!parsed.success) return undefined;
   const { status, code, type } = parsed.data.detail;
   return [status, code, type].flatMap((word) => REASONS[word ?? ""] ?? [])[0];
 }
 
-export const headers = (io: Pick<ProviderIo, "credentials">) => ({
+export const elevenLabsHeaders = (io: Pick<ProviderIo, "credentials">) => ({
   "xi-api-key": io.credentials.apiKey?.reveal() ?? "",
 });
 
 const MOST_FILE_BYTES = 96 * 1024 * 1024;
 
 /** Makes one request per take; the body of each is built when its turn comes. */
-export function recordTakes(
+export function requestTakes(
   io: ProviderIo,
   path: string,
   {
@@ -59,11 +59,11 @@ export function recordTakes(
   const take = async () => {
     const answer = await postForFile(io, path, {
       body: bodyOf(next++),
-      headers: headers(io),
-      explain,
+      headers: elevenLabsHeaders(io),
+      explain: explainElevenLabsError,
       maxResponseBytes: MOST_FILE_BYTES,
     });
-    const reply = requireFile(answer, io, { vendor: "ElevenLabs", explain });
+    const reply = requireFile(answer, io, { vendor: "ElevenLabs", explain: explainElevenLabsError });
     const { bytes, mediaType } = reply;
     return {
       state: "done" as const,

@@ -1,5 +1,5 @@
 import type { ModelFacts, PortAdapter } from "../define";
-import { recordTakes } from "./common";
+import { requestTakes } from "./common";
 
 /* Music, billed by the requested length. */
 
@@ -19,10 +19,10 @@ export const musicModels = [
   }),
 );
 
-export const music: PortAdapter<"music"> = {
+export const elevenLabsMusic: PortAdapter<"music"> = {
   api: "music",
   submit: ({ prompt, durationMs, count, instrumental, container, extensions }, io) =>
-    recordTakes(io, `/v1/music?output_format=${FORMATS[container]}`, {
+    requestTakes(io, `/v1/music?output_format=${FORMATS[container]}`, {
       count,
       bodyOf: () => ({
         prompt,

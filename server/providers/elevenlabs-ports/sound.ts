@@ -1,5 +1,5 @@
 import type { ModelFacts, PortAdapter } from "../define";
-import { recordTakes } from "./common";
+import { requestTakes } from "./common";
 
 /* Sound effects, which all cost the same. */
 
@@ -17,10 +17,10 @@ export const soundModels: ModelFacts[] = [
   },
 ];
 
-export const sound: PortAdapter<"sound"> = {
+export const elevenLabsSound: PortAdapter<"sound"> = {
   api: "sound-generation",
   submit: ({ prompt, durationMs, count, promptInfluence, container, extensions }, io) =>
-    recordTakes(io, `/v1/sound-generation?output_format=${FORMATS[container]}`, {
+    requestTakes(io, `/v1/sound-generation?output_format=${FORMATS[container]}`, {
       count,
       bodyOf: () => ({
         text: prompt,

@@ -1,6 +1,6 @@
 import { isCount } from "../counts";
 import type { ModelFacts, PortAdapter, SpeechCall } from "../define";
-import { creditsOf, recordTakes } from "./common";
+import { creditsOf, requestTakes } from "./common";
 
 const OPUS = ["opus_48000_32", "opus_48000_64", "opus_48000_96", "opus_48000_128", "opus_48000_192"];
 const MP3 = [
@@ -41,7 +41,7 @@ const MODELS = [
   { id: "eleven_turbo_v2_5", title: "Eleven Turbo v2.5", dollars: 50, credits: 0.5, most: 40_000 },
 ];
 
-export const speechModels = MODELS.map(
+export const elevenLabsSpeechModels = MODELS.map(
   ({ id, title, dollars, most }): ModelFacts => ({
     id,
     port: "speech",
@@ -82,7 +82,7 @@ const toSettings = ({
   use_speaker_boost: useSpeakerBoost,
 });
 
-export const speech: PortAdapter<"speech"> = {
+export const elevenLabsSpeech: PortAdapter<"speech"> = {
   api: "text-to-speech",
   submit(call, io) {
     const logging = call.extensions?.enable_logging;
@@ -92,7 +92,7 @@ export const speech: PortAdapter<"speech"> = {
     });
     const path = `/v1/text-to-speech/${encodeURIComponent(call.voiceId)}?${query}`;
     const perCharacter = MODELS.find(({ id }) => id === io.model.id)?.credits ?? 1;
-    return recordTakes(io, path, {
+    return requestTakes(io, path, {
       count: call.count,
       bodyOf: (take) => toBody(call, io.model.id, take),
       usageOf: (reply) => {

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { Count, CountsOf, figures, Id, outputOf, sumOf } from "../counts";
+import { Count, CountsOf, figures, Id, outputTokens, sumOf } from "../counts";
 import type { Opaque, ProviderIo, Usage } from "../define";
 import { type Explanation, type HttpReply, parseAnswer, safeWord } from "../http";
 
@@ -53,22 +53,22 @@ export const isBlocked = ({ promptFeedback }: Generated) =>
   Boolean(promptFeedback?.blockReason) && promptFeedback?.blockReason !== "BLOCK_REASON_UNSPECIFIED";
 
 /** Sends the key in a header, because URLs are written into logs on the way. */
-export const headers = ({ credentials }: Pick<ProviderIo, "credentials">) => ({
+export const googleHeaders = ({ credentials }: Pick<ProviderIo, "credentials">) => ({
   "x-goog-api-key": credentials.apiKey?.reveal() ?? "",
 });
 
-export const pathOf = ({ model }: Pick<ProviderIo, "model">, verb: string) =>
+export const modelPath = ({ model }: Pick<ProviderIo, "model">, verb: string) =>
   `/v1beta/models/${encodeURIComponent(model.id)}:${verb}`;
 
 /** Reasoning counts as output, as for every provider here. Google omits counts of zero, so the total completes them. */
-export function toUsage(usage: Generated["usageMetadata"]): Usage | null {
+export function toGoogleUsage(usage: Generated["usageMetadata"]): Usage | null {
   if (!usage) return null;
   const input = sumOf(usage.promptTokenCount, usage.toolUsePromptTokenCount);
   const output = sumOf(usage.candidatesTokenCount, usage.thoughtsTokenCount);
   return figures({
     inputTokens: input,
     cachedInputTokens: usage.cachedContentTokenCount,
-    outputTokens: outputOf({ input, output, total: usage.totalTokenCount }),
+    outputTokens: outputTokens({ input, output, total: usage.totalTokenCount }),
     reasoningTokens: usage.thoughtsTokenCount,
   });
 }
@@ -82,7 +82,7 @@ const Signed = z.object({ extra_content: z.object({ google: z.object({ thought_s
 export const signatureIn = (opaque: Opaque | undefined): string | undefined =>
   Signed.safeParse(opaque).data?.extra_content.google.thought_signature;
 
-export const namesOf = (answer: Generated, io: ProviderIo) => ({
+export const googleReplyIds = (answer: Generated, io: ProviderIo) => ({
   providerRequestId: safeWord(answer.responseId, io),
   providerModel: safeWord(answer.modelVersion, io),
 });

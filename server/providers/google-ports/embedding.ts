@@ -4,7 +4,7 @@ import type { EmbeddingCall, EmbeddingResult, ModelFacts, PortAdapter, ProviderI
 import { requireDimensions, toVector, usedFor } from "../embedding";
 import { parseAnswer, postJson } from "../http";
 import { addUsages, inTurn } from "../takes";
-import { explainGoogleError, headers, pathOf } from "./common";
+import { explainGoogleError, googleHeaders, modelPath } from "./common";
 
 /* Embeddings through batchEmbedContents, which accepts 100 texts per request. */
 
@@ -15,7 +15,7 @@ const EmbeddingReply = z.object({
   usageMetadata: CountsOf({ promptTokenCount: Count }),
 });
 
-export const embeddingModels: ModelFacts[] = [
+export const googleEmbeddingModels: ModelFacts[] = [
   {
     id: "gemini-embedding-001",
     port: "embedding",
@@ -36,9 +36,9 @@ async function embed(texts: string[], { dimensions }: EmbeddingCall, io: Provide
     ...(dimensions === undefined ? {} : { outputDimensionality: dimensions }),
   }));
   const options = { explain: explainGoogleError };
-  const reply = await postJson(io, pathOf(io, "batchEmbedContents"), {
+  const reply = await postJson(io, modelPath(io, "batchEmbedContents"), {
     body: { requests },
-    headers: headers(io),
+    headers: googleHeaders(io),
     ...options,
   });
   const { embeddings, usageMetadata } = parseAnswer(EmbeddingReply, reply, io, explainGoogleError);
@@ -52,7 +52,7 @@ async function embed(texts: string[], { dimensions }: EmbeddingCall, io: Provide
   };
 }
 
-export const embedding: PortAdapter<"embedding"> = {
+export const googleEmbedding: PortAdapter<"embedding"> = {
   api: "batch-embed-contents",
   async submit(call, io) {
     requireDimensions(call, io.model);

@@ -11,7 +11,15 @@ import {
 import { knownReason } from "../ends";
 import { postJson } from "../http";
 import { addUsages, inTurn } from "../takes";
-import { explainGoogleError, headers, isBlocked, namesOf, parseGenerated, pathOf, toUsage } from "./common";
+import {
+  explainGoogleError,
+  googleHeaders,
+  googleReplyIds,
+  isBlocked,
+  modelPath,
+  parseGenerated,
+  toGoogleUsage,
+} from "./common";
 
 /* Pictures through generateContent: new ones, with references, or edits of a source. One request makes one picture. */
 
@@ -62,9 +70,9 @@ function toRequest(call: ImageCall): Record<string, unknown> {
 }
 
 async function submitOne(request: Record<string, unknown>, io: ProviderIo) {
-  const reply = await postJson(io, pathOf(io, "generateContent"), {
+  const reply = await postJson(io, modelPath(io, "generateContent"), {
     body: request,
-    headers: headers(io),
+    headers: googleHeaders(io),
     explain: explainGoogleError,
     maxResponseBytes: MAX_BYTES,
   });
@@ -76,10 +84,10 @@ async function submitOne(request: Record<string, unknown>, io: ProviderIo) {
       ? [{ bytes: Buffer.from(inlineData.data, "base64"), mediaType: inlineData.mimeType ?? "image/png" }]
       : [],
   );
-  const usage = { ...toUsage(answer.usageMetadata), images: images.length };
+  const usage = { ...toGoogleUsage(answer.usageMetadata), images: images.length };
   if (images.length === 0) {
     const isPolicy = isBlocked(answer) || knownReason(candidate?.finishReason ?? "") === "content_filter";
-    const { providerRequestId } = namesOf(answer, io);
+    const { providerRequestId } = googleReplyIds(answer, io);
     throw new ProviderFault(
       isPolicy ? "refused" : "failed",
       "attempted",
@@ -91,7 +99,7 @@ async function submitOne(request: Record<string, unknown>, io: ProviderIo) {
     state: "done" as const,
     result: { images },
     usage,
-    ...namesOf(answer, io),
+    ...googleReplyIds(answer, io),
     httpStatus: reply.status,
   };
 }
@@ -131,9 +139,9 @@ function modelOf(id: string, title: string, scales: Scale[], micros: number): Mo
 }
 
 /* Price of one picture: 1,120 tokens at 1K and 2K, at the vendor's price per million (30 and 120 US dollars). */
-export const imageModels: ModelFacts[] = [
+export const googleImageModels: ModelFacts[] = [
   modelOf("gemini-nano-banana-2.1", "Nano Banana 2.1", ["1K"], 33_600),
   modelOf("gemini-3-pro-image", "Nano Banana Pro", ["1K", "2K"], 134_400),
 ];
 
-export const image: PortAdapter<"image"> = { api: "generate-content", submit };
+export const googleImage: PortAdapter<"image"> = { api: "generate-content", submit };

@@ -2,15 +2,15 @@ import type { Json } from "@/server/platform/durable/step";
 import { isObject } from "@/server/platform/text/json";
 import {
   placeSampling,
-  present,
   requireOfModel,
   respellChoice,
   respellTools,
   type SamplingMembers,
 } from "../pin-call";
 import { type PinApis, type PinCall, PinRefusal, toPinAnswer } from "../pins";
-import { explainGoogleError, headers, pathOf } from "./common";
-import { readText } from "./text";
+import { withoutUndefined } from "../text-call";
+import { explainGoogleError, googleHeaders, modelPath } from "./common";
+import { readGoogleText } from "./text";
 
 const SAMPLING: SamplingMembers = {
   temperature: "generationConfig.temperature",
@@ -27,15 +27,15 @@ const SAMPLING: SamplingMembers = {
 
 const FORMAT = ["responseMimeType", "responseJsonSchema"];
 
-export const pins: PinApis = {
+export const googlePins: PinApis = {
   "generate-content": {
-    path: (model) => pathOf({ model }, "generateContent"),
+    path: (model) => modelPath({ model }, "generateContent"),
     content: [
       ...["contents", "systemInstruction", "tools"],
       ...FORMAT.map((member) => `generationConfig.${member}`),
     ],
     canDefer: false,
-    headers,
+    headers: googleHeaders,
     explain: explainGoogleError,
     body(call, model) {
       requireOfModel(call, model);
@@ -46,7 +46,7 @@ export const pins: PinApis = {
       const declarations = respellTools(call, toDeclaration);
       return {
         contents: [{ role: "user", parts: [{ text: input }] }],
-        ...present({
+        ...withoutUndefined({
           systemInstruction: instructions === undefined ? undefined : { parts: [{ text: instructions }] },
           generationConfig: Object.keys(config).length === 0 ? undefined : config,
           tools: declarations && [{ functionDeclarations: declarations }],
@@ -54,7 +54,7 @@ export const pins: PinApis = {
         }),
       };
     },
-    read: (reply, io) => toPinAnswer(readText(reply, io)),
+    read: (reply, io) => toPinAnswer(readGoogleText(reply, io)),
   },
 };
 
@@ -62,7 +62,7 @@ export const pins: PinApis = {
 function toDeclaration(tool: Record<string, Json>): Record<string, Json> {
   if (tool.parametersJsonSchema !== undefined) return tool;
   const { parameters, ...rest } = tool;
-  return { ...rest, ...present({ parametersJsonSchema: parameters }) };
+  return { ...rest, ...withoutUndefined({ parametersJsonSchema: parameters }) };
 }
 
 /** The vendor supports media types and schemas, has no name for schemas and always enforces them. */

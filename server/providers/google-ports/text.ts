@@ -4,13 +4,13 @@ import { mergeUsage } from "../counts";
 import {
   type ContentPart,
   type Delivered,
+  messageText,
   type PortAdapter,
   type ProviderIo,
   type TextCall,
   type TextMessage,
   type ToolCall,
   type ToolChoice,
-  textOf,
   type Usage,
 } from "../define";
 import {
@@ -28,25 +28,25 @@ import { type EventWish, jsonIn, type ServerEvent } from "../server-events";
 import {
   apart,
   argumentsOf,
-  brokenOff,
   byTurn,
-  present,
-  readJson,
+  endedEarly,
+  parseJsonText,
   requireSupported,
   toArguments,
   toFunction,
+  withoutUndefined,
 } from "../text-call";
 import {
   explainGoogleError,
   Generated,
-  headers,
+  googleHeaders,
+  googleReplyIds,
   isBlocked,
-  namesOf,
+  modelPath,
   parseGenerated,
-  pathOf,
   signatureIn,
+  toGoogleUsage,
   toOpaque,
-  toUsage,
 } from "./common";
 
 /* Text through generateContent, and as a stream through streamGenerateContent. */
@@ -63,7 +63,7 @@ function toRequest(call: TextCall, { model }: ProviderIo): Record<string, unknow
   const config = {
     ...(call.maxOutputTokens === undefined ? {} : { maxOutputTokens: call.maxOutputTokens }),
     ...(call.temperature === undefined ? {} : { temperature: call.temperature }),
-    ...present({ topP, stopSequences: stop, seed, frequencyPenalty, presencePenalty }),
+    ...withoutUndefined({ topP, stopSequences: stop, seed, frequencyPenalty, presencePenalty }),
     ...(asked.type === "text" ? {} : { responseMimeType: "application/json" }),
     ...(asked.type === "json_schema" ? { responseJsonSchema: asked.schema } : {}),
     ...(reasoningIntent === "omit" ? {} : { thinkingConfig: { thinkingLevel: LEVELS[reasoningIntent] } }),
@@ -104,7 +104,7 @@ function toParts(message: TextMessage, names: Map<string, string>): object[] {
 }
 
 function toAnswer(message: Extract<TextMessage, { role: "assistant" }>): object[] {
-  const said = textOf(message);
+  const said = messageText(message);
   const words = { text: said, ...signed(signatureIn(message.opaque)) };
   const { toolCalls = [] } = message;
   const isSigned = toolCalls.some(({ opaque }) => signatureIn(opaque) !== undefined);
@@ -120,7 +120,7 @@ const signed = (thoughtSignature: string | undefined) =>
 
 /** Gemini requires an object: any other value goes under `output`. */
 function toResponse(content: string): object {
-  const value = readJson(content);
+  const value = parseJsonText(content);
   return isObject(value) ? value : { output: value ?? content };
 }
 
@@ -193,32 +193,32 @@ function readResult(answer: Generated, usage: Usage | null): Reported {
 }
 
 /** Reads a complete answer, for the text port and for pins. */
-export function readText(reply: HttpReply, io: ProviderIo, gathered?: Usage | null) {
+export function readGoogleText(reply: HttpReply, io: ProviderIo, gathered?: Usage | null) {
   const answer = parseGenerated(reply, io);
-  const usage = gathered === undefined ? toUsage(answer.usageMetadata) : gathered;
+  const usage = gathered === undefined ? toGoogleUsage(answer.usageMetadata) : gathered;
   return {
     state: "done" as const,
     ...readResult(answer, usage),
-    ...namesOf(answer, io),
+    ...googleReplyIds(answer, io),
     httpStatus: reply.status,
   };
 }
 
 async function submit(call: TextCall, io: ProviderIo) {
   const gathered = gather();
-  const reply = await postJson(io, pathOf(io, "generateContent"), {
+  const reply = await postJson(io, modelPath(io, "generateContent"), {
     body: toRequest(call, io),
-    headers: headers(io),
+    headers: googleHeaders(io),
     onEvent: gathered.take,
     ...explained,
   });
-  return reply.body === undefined ? gatheredText(gathered, reply, io) : readText(reply, io);
+  return reply.body === undefined ? gatheredText(gathered, reply, io) : readGoogleText(reply, io);
 }
 
 function gatheredText({ whole }: ReturnType<typeof gather>, reply: HttpReply, io: ProviderIo) {
   const found = whole();
-  if (!found) throw brokenOff("Google");
-  return readText({ ...reply, body: found.answer }, io, found.usage);
+  if (!found) throw endedEarly("Google");
+  return readGoogleText({ ...reply, body: found.answer }, io, found.usage);
 }
 
 /** Gathers the answer from its pieces, each of which has the form of an answer. */
@@ -239,7 +239,7 @@ function gather(onText: (text: string) => void = () => {}) {
       const { candidates: _, usageMetadata, ...rest } = piece;
       const given = Object.entries(rest).filter(([, value]) => value !== null && value !== undefined);
       whole = { ...whole, ...Object.fromEntries(given) };
-      usage = mergeUsage(usage, toUsage(usageMetadata));
+      usage = mergeUsage(usage, toGoogleUsage(usageMetadata));
       parts.push(...partsOf(piece));
       finishReason = piece.candidates?.[0]?.finishReason || finishReason;
       const words = wordsOf(piece);
@@ -257,17 +257,17 @@ function gather(onText: (text: string) => void = () => {}) {
 
 async function stream(call: TextCall, io: ProviderIo, onText: (text: string) => void) {
   const gathered = gather(onText);
-  const path = `${pathOf(io, "streamGenerateContent")}?alt=sse`;
+  const path = `${modelPath(io, "streamGenerateContent")}?alt=sse`;
   const reply = await postForEvents(io, path, {
     body: toRequest(call, io),
-    headers: headers(io),
+    headers: googleHeaders(io),
     onEvent: gathered.take,
     ...explained,
   });
   if (reply.body === undefined) return gatheredText(gathered, reply, io);
-  const progress = readText(reply, io);
+  const progress = readGoogleText(reply, io);
   if (progress.result.text !== "") onText(progress.result.text);
   return progress;
 }
 
-export const text: PortAdapter<"text"> = { api: "generate-content", submit, stream };
+export const googleText: PortAdapter<"text"> = { api: "generate-content", submit, stream };

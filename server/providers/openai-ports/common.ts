@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { Count, CountsOf, figures, outputOf } from "../counts";
+import { Count, CountsOf, figures, outputTokens } from "../counts";
 import type { ProviderIo, Tier } from "../define";
 import { bearer, type Explanation, type HttpReply, safeWord } from "../http";
 
@@ -36,7 +36,7 @@ function reasonsOf(server: string, account: string): Record<string, Explanation>
   };
 }
 
-export const REASONS = reasonsOf("OpenAI", "The OpenAI account");
+const REASONS = reasonsOf("OpenAI", "The OpenAI account");
 
 const explainBy =
   (reasons: Record<string, Explanation>) =>
@@ -52,25 +52,26 @@ export const explainOpenAiError = explainBy(REASONS);
 /** The same for a server whose name is unknown. */
 export const explainCompatibleError = explainBy(reasonsOf("The provider", "The provider's account"));
 
-export const headers = (io: ProviderIo) => ({
+export const openAiHeaders = (io: ProviderIo) => ({
   ...bearer(io),
   "x-client-request-id": io.attemptId,
 });
 
 /** The figures that the vendor reported. Cached tokens are part of input, reasoning tokens part of output. */
-export function toUsage(usage: TokenUsage) {
+export function toOpenAiUsage(usage: TokenUsage) {
   if (!usage) return null;
   const { input_tokens: input, output_tokens: output, total_tokens: total } = usage;
   const reasoning = usage.output_tokens_details?.reasoning_tokens;
   return figures({
     inputTokens: input,
     cachedInputTokens: usage.input_tokens_details?.cached_tokens,
-    outputTokens: outputOf({ input, output, reasoning, total }),
+    outputTokens: outputTokens({ input, output, reasoning, total }),
     reasoningTokens: reasoning,
   });
 }
 
-export const requestIdOf = (reply: HttpReply, io: ProviderIo) => safeWord(reply.header("x-request-id"), io);
+export const openAiRequestId = (reply: HttpReply, io: ProviderIo) =>
+  safeWord(reply.header("x-request-id"), io);
 
 /** The tier that ran. Only the vendor's word `flex` means the flex price; `auto` or no word means unknown. */
 export function toTier(word: string | null | undefined): { tier?: Tier } {

@@ -1,12 +1,12 @@
 import type { ModelFacts } from "../define";
 import { embeddings } from "../embedding";
-import { explainOpenAiError, headers } from "./common";
+import { explainOpenAiError, openAiHeaders } from "./common";
 
 /* Embeddings. A text can have at most 8,192 tokens; one with more characters than those can hold is refused here. */
 
 const MOST_CHARACTERS = 49_152;
 
-export const embeddingModels = [
+export const openAiEmbeddingModels = [
   {
     id: "text-embedding-3-small",
     title: "Text Embedding 3 small",
@@ -35,4 +35,8 @@ export const embeddingModels = [
   }),
 );
 
-export const embedding = embeddings({ explain: explainOpenAiError, headers, encoding: "base64" });
+export const openAiEmbedding = embeddings({
+  explain: explainOpenAiError,
+  headers: openAiHeaders,
+  encoding: "base64",
+});

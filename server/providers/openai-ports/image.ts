@@ -11,7 +11,7 @@ import type {
 } from "../define";
 import { type HttpReply, parseAnswer, postBytes, postJson } from "../http";
 import { fetchImages } from "../made-files";
-import { explainOpenAiError, headers, requestIdOf, toUsage } from "./common";
+import { explainOpenAiError, openAiHeaders, openAiRequestId, toOpenAiUsage } from "./common";
 
 /* Images through the Images API: new ones, or made from given pictures. */
 
@@ -40,13 +40,17 @@ async function submitImage(call: ImageCall, io: ProviderIo) {
   const options = { explain: explainOpenAiError, maxResponseBytes: MAX_IMAGES_BYTES };
   let reply: HttpReply;
   if (!call.source && call.referenceImages.length === 0) {
-    reply = await postJson(io, "/images/generations", { body: fields, headers: headers(io), ...options });
+    reply = await postJson(io, "/images/generations", {
+      body: fields,
+      headers: openAiHeaders(io),
+      ...options,
+    });
   } else {
     const form = toForm(fields, toParts(call), io.attemptId);
     reply = await postBytes(io, "/images/edits", {
       body: form.body,
       mediaType: form.mediaType,
-      headers: headers(io),
+      headers: openAiHeaders(io),
       ...options,
     });
   }
@@ -55,8 +59,8 @@ async function submitImage(call: ImageCall, io: ProviderIo) {
   return {
     state: "done" as const,
     result: { images },
-    usage: { ...toUsage(answer.usage), images: images.length },
-    providerRequestId: requestIdOf(reply, io),
+    usage: { ...toOpenAiUsage(answer.usage), images: images.length },
+    providerRequestId: openAiRequestId(reply, io),
     providerModel: null,
     httpStatus: reply.status,
   };
@@ -126,7 +130,7 @@ function imagePrice(square: [number, number, number], oblong: [number, number, n
   };
 }
 
-export const imageModels: ModelFacts[] = [
+export const openAiImageModels: ModelFacts[] = [
   {
     id: "gpt-image-2",
     port: "image",
@@ -164,4 +168,4 @@ export const imageModels: ModelFacts[] = [
   },
 ];
 
-export const image: PortAdapter<"image"> = { api: "images", submit: submitImage };
+export const openAiImage: PortAdapter<"image"> = { api: "images", submit: submitImage };

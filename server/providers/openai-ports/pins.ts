@@ -3,14 +3,14 @@ import { pinChat } from "../chat-ports/pin";
 import type { HttpOptions } from "../http";
 import {
   placeSampling,
-  present,
   requireOfModel,
   respellChoice,
   respellTools,
   type SamplingMembers,
 } from "../pin-call";
 import { type PinApi, type PinApis, type PinCall, toPinAnswer } from "../pins";
-import { explainOpenAiError, headers } from "./common";
+import { withoutUndefined } from "../text-call";
+import { explainOpenAiError, openAiHeaders } from "./common";
 import { readResponse } from "./reply";
 
 /* Pins of OpenAI: responses and chat completions. Nothing is stored at the vendor. */
@@ -54,7 +54,7 @@ export const pinResponses = ({
     const format = formatOf(call);
     return {
       ...settings,
-      ...present({
+      ...withoutUndefined({
         model: model.id,
         instructions: call.instructions,
         input: call.input,
@@ -71,12 +71,12 @@ export const pinResponses = ({
 
 /** Our format is already the vendor's flat one. */
 const formatOf = ({ responseFormat }: PinCall): Json | undefined =>
-  responseFormat && present({ ...responseFormat });
+  responseFormat && withoutUndefined({ ...responseFormat });
 
-export const pins: PinApis = {
+export const openAiPins: PinApis = {
   responses: pinResponses({
     vendor: "OpenAI",
-    headers,
+    headers: openAiHeaders,
     explain: explainOpenAiError,
     sampling: RESPONSES_SAMPLING,
     always: { store: false },
@@ -84,7 +84,7 @@ export const pins: PinApis = {
   }),
   "chat-completions": pinChat({
     explain: explainOpenAiError,
-    headers,
+    headers: openAiHeaders,
     role: "developer",
     sampling: {
       temperature: "temperature",

@@ -7,7 +7,7 @@ import { type Explain, faultOfSaid } from "../faults";
 import { type HttpReply, parseAnswer, parseReply, safeWord } from "../http";
 import { wordsOrRefusal } from "../text-call";
 import { vendorWords } from "../vendor-words";
-import { requestIdOf, TokenUsage, toTier, toUsage } from "./common";
+import { openAiRequestId, TokenUsage, toOpenAiUsage, toTier } from "./common";
 
 /* Reads answers of the Responses API; unknown fields are ignored. */
 
@@ -103,8 +103,8 @@ export function readResponse(reply: HttpReply, io: ProviderIo, reading: Reading)
   const isResponse = typeof reply.body === "object" && reply.body !== null && "output" in reply.body;
   const read = isResponse ? parseReply : parseAnswer;
   const answer = read(ResponsesReply, reply, io, explain);
-  const usage = toUsage(answer.usage);
-  const providerRequestId = requestIdOf(reply, io) ?? safeWord(answer.id, io);
+  const usage = toOpenAiUsage(answer.usage);
+  const providerRequestId = openAiRequestId(reply, io) ?? safeWord(answer.id, io);
   const said = errorIn(reply.body);
   const fault = said && faultOfSaid(said, reply, io, { explain, usage, delivered });
   // Without any output, it is the error that its code reports, such as a lack of capacity.

@@ -2,7 +2,7 @@ import type { AudioResult, ModelFacts, PortAdapter } from "../define";
 import { requireFile } from "../file-answer";
 import { postForFile, safeWord } from "../http";
 import { addUsages, inTurn } from "../takes";
-import { explainOpenAiError, headers } from "./common";
+import { explainOpenAiError, openAiHeaders } from "./common";
 
 /*
  * Speech through the Audio API: one request makes one take, and the answer is the file. Opus arrives in an Ogg
@@ -12,7 +12,7 @@ import { explainOpenAiError, headers } from "./common";
 const VOICES = ["alloy", "ash", "coral", "echo", "fable", "nova", "onyx", "sage", "shimmer"];
 const FORMATS = { ogg: "opus", mp3: "mp3" } as const;
 
-export const speechModels = [
+export const openAiSpeechModels = [
   { id: "tts-1", title: "TTS-1", micros: 15_000_000 },
   { id: "tts-1-hd", title: "TTS-1 HD", micros: 30_000_000 },
 ].map(
@@ -27,7 +27,7 @@ export const speechModels = [
   }),
 );
 
-export const speech: PortAdapter<"speech"> = {
+export const openAiSpeech: PortAdapter<"speech"> = {
   api: "audio-speech",
   submit(call, io) {
     const { text, voiceId, settings, container } = call;
@@ -40,7 +40,7 @@ export const speech: PortAdapter<"speech"> = {
     };
     const take = async () => {
       const options = { explain: explainOpenAiError };
-      const answer = await postForFile(io, "/audio/speech", { body, headers: headers(io), ...options });
+      const answer = await postForFile(io, "/audio/speech", { body, headers: openAiHeaders(io), ...options });
       const reply = requireFile(answer, io, { vendor: "OpenAI", ...options });
       const { bytes, mediaType } = reply;
       return {

@@ -1,6 +1,7 @@
 import type { Json } from "@/server/platform/durable/step";
 import { isObject } from "@/server/platform/text/json";
 import {
+  messageText,
   type OnText,
   type PortAdapter,
   type ProviderIo,
@@ -9,15 +10,14 @@ import {
   type TextCall,
   type TextMessage,
   type ToolChoice,
-  textOf,
   toDataUrl,
 } from "../define";
 
 import { postForEvents, postJson } from "../http";
 
-import { brokenOff, passOn, requireSupported, withCallIds } from "../text-call";
+import { endedEarly, passOn, requireSupported, withCallIds } from "../text-call";
 
-import { EFFORTS, explainOpenAiError, headers } from "./common";
+import { EFFORTS, explainOpenAiError, openAiHeaders } from "./common";
 import { readResponse, reasoningIn } from "./reply";
 import { gatherResponse } from "./stream";
 
@@ -36,7 +36,7 @@ function toInput(message: TextMessage): object[] {
     name,
     arguments: text,
   }));
-  return [...reasoning, ...(textOf(message) === "" ? [] : [toSpoken(message)]), ...calls];
+  return [...reasoning, ...(messageText(message) === "" ? [] : [toSpoken(message)]), ...calls];
 }
 
 function toSpoken({ role, content }: TextMessage) {
@@ -57,10 +57,10 @@ function toResponsesRequest(call: TextCall, { model, tier }: ProviderIo): Record
   // Leading system messages become the instructions, unless the conversation has nothing else.
   const leading = firstTurn > 0 ? call.messages.slice(0, firstTurn) : [];
   const turns = call.messages.slice(leading.length);
-  const instructions = leading.map(textOf);
+  const instructions = leading.map(messageText);
   if (
     call.responseFormat.type === "json_object" &&
-    !call.messages.some((message) => /json/i.test(textOf(message)))
+    !call.messages.some((message) => /json/i.test(messageText(message)))
   ) {
     // The vendor refuses this format unless the word JSON is in the request.
     instructions.push("Answer with a JSON object.");
@@ -142,12 +142,12 @@ export function fitsStrictSchema(schema: Json, isRoot = true): boolean {
 async function ask(call: TextCall, io: ProviderIo, onText?: OnText) {
   const sent = toResponsesRequest(call, io);
   const gathered = gatherResponse(onText);
-  const posted = { headers: headers(io), onEvent: gathered.take, explain: explainOpenAiError };
+  const posted = { headers: openAiHeaders(io), onEvent: gathered.take, explain: explainOpenAiError };
   const reply = onText
     ? await postForEvents(io, "/responses", { ...posted, body: { ...sent, stream: true } })
     : await postJson(io, "/responses", { ...posted, body: sent });
   const whole = gathered.whole();
-  if (!whole && reply.body === undefined) throw brokenOff("OpenAI");
+  if (!whole && reply.body === undefined) throw endedEarly("OpenAI");
   const delivered = gathered.delivered();
   const progress = readResponse(whole ? { ...reply, body: whole } : reply, io, {
     explain: explainOpenAiError,
@@ -158,7 +158,7 @@ async function ask(call: TextCall, io: ProviderIo, onText?: OnText) {
   return progress;
 }
 
-export const text: PortAdapter<"text"> = {
+export const openAiText: PortAdapter<"text"> = {
   api: "responses",
   submit: (call, io) => ask(call, io),
   stream: ask,

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { Count, CountsOf, figures } from "../counts";
 import type { AnyCall, AudioResult, ModelFacts, PortAdapter, Price, Progress, ProviderIo } from "../define";
 import { parseReply, postJson, safeWord } from "../http";
-import { explain, headers, MAX_FILES_BYTES, MODELS } from "./common";
+import { explainSandboxError, MAX_FILES_BYTES, SANDBOX_MODELS, sandboxHeaders } from "./common";
 
 /* Speech, music and sound effects that the sandbox synthesizes; equal calls give equal sounds. */
 
@@ -17,8 +17,8 @@ const AudioReply = z.object({
  * Models that misbehave about files: `partial` returns one take fewer than requested, `garbled` returns unplayable
  * takes.
  */
-const AUDIO_MODELS: typeof MODELS = [
-  ...MODELS,
+const AUDIO_MODELS: typeof SANDBOX_MODELS = [
+  ...SANDBOX_MODELS,
   ...["partial", "garbled"].map((behaviour) => ({
     id: `sandbox-${behaviour}`,
     title: `Sandbox ${behaviour}`,
@@ -65,8 +65,8 @@ export const audioModels: ModelFacts[] = [
 async function record(path: string, call: AnyCall, io: ProviderIo): Promise<Progress<AudioResult>> {
   const reply = await postJson(io, path, {
     body: { model: io.model.id, ...call },
-    headers: headers(io),
-    explain,
+    headers: sandboxHeaders(io),
+    explain: explainSandboxError,
     maxResponseBytes: MAX_FILES_BYTES,
   });
   const { id, model, takes, usage } = parseReply(AudioReply, reply, io);
@@ -82,15 +82,15 @@ async function record(path: string, call: AnyCall, io: ProviderIo): Promise<Prog
   };
 }
 
-export const speech: PortAdapter<"speech"> = {
+export const sandboxSpeech: PortAdapter<"speech"> = {
   api: "speech",
   submit: (call, io) => record("/v1/speech", call, io),
 };
-export const music: PortAdapter<"music"> = {
+export const sandboxMusic: PortAdapter<"music"> = {
   api: "music",
   submit: (call, io) => record("/v1/music", call, io),
 };
-export const sound: PortAdapter<"sound"> = {
+export const sandboxSound: PortAdapter<"sound"> = {
   api: "sound-generation",
   submit: (call, io) => record("/v1/sound", call, io),
 };

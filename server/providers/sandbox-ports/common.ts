@@ -18,14 +18,14 @@ const REASONS: Record<string, string> = {
 };
 
 /** Our texts for the sandbox's errors. */
-export function explain({ body }: { body: unknown }): Explanation | undefined {
+export function explainSandboxError({ body }: { body: unknown }): Explanation | undefined {
   const problem = Problem.safeParse(body);
   const message = problem.success ? REASONS[problem.data.error.code] : undefined;
   return message ? { message } : undefined;
 }
 
 /** The header of every request, by which the sandbox's log counts. */
-export const headers = (io: Pick<ProviderIo, "attemptId">) => ({ "x-attempt-id": io.attemptId });
+export const sandboxHeaders = (io: Pick<ProviderIo, "attemptId">) => ({ "x-attempt-id": io.attemptId });
 
 /** Maximum size of an answer with files in base64. */
 export const MAX_FILES_BYTES = 192 * 1024 * 1024;
@@ -34,7 +34,7 @@ export const MAX_FILES_BYTES = 192 * 1024 * 1024;
 export const BEHAVIOURS = ["slow", "refuse", "busy", "lost", "empty", "fail"] as const;
 
 /** Two models that work, then one for each misbehavior. */
-export const MODELS: { id: string; title: string; onlyByName?: true }[] = [
+export const SANDBOX_MODELS: { id: string; title: string; onlyByName?: true }[] = [
   { id: "sandbox-1", title: "Sandbox 1" },
   { id: "sandbox-2", title: "Sandbox 2" },
   ...BEHAVIOURS.map((behaviour) => ({

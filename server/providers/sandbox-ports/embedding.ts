@@ -1,9 +1,9 @@
 import { z } from "zod";
 import { Count, CountsOf } from "../counts";
 import type { ModelFacts, PortAdapter } from "../define";
-import { requireDimensions, toVector, usageOf } from "../embedding";
+import { embeddingUsage, requireDimensions, toVector } from "../embedding";
 import { parseReply, postJson, safeWord } from "../http";
-import { explain, headers, MAX_FILES_BYTES, MODELS } from "./common";
+import { explainSandboxError, MAX_FILES_BYTES, SANDBOX_MODELS, sandboxHeaders } from "./common";
 
 /* Embeddings: texts that share words are close to each other. */
 
@@ -14,7 +14,7 @@ const EmbeddingReply = z.object({
   usage: CountsOf({ inputTokens: Count }),
 });
 
-export const embeddingModels = MODELS.map(
+export const sandboxEmbeddingModels = SANDBOX_MODELS.map(
   (model): ModelFacts => ({
     ...model,
     port: "embedding",
@@ -26,18 +26,22 @@ export const embeddingModels = MODELS.map(
   }),
 );
 
-export const embedding: PortAdapter<"embedding"> = {
+export const sandboxEmbedding: PortAdapter<"embedding"> = {
   api: "embeddings",
   async submit(call, io) {
     requireDimensions(call, io.model);
     const sent = { model: io.model.id, dimensions: io.model.embedding?.dimensions, ...call };
-    const options = { explain, maxResponseBytes: MAX_FILES_BYTES };
-    const reply = await postJson(io, "/v1/embedding", { body: sent, headers: headers(io), ...options });
+    const options = { explain: explainSandboxError, maxResponseBytes: MAX_FILES_BYTES };
+    const reply = await postJson(io, "/v1/embedding", {
+      body: sent,
+      headers: sandboxHeaders(io),
+      ...options,
+    });
     const { id, model, vectors, usage } = parseReply(EmbeddingReply, reply, io);
     return {
       state: "done",
       result: { vectors: vectors.map(toVector) },
-      usage: usageOf(usage?.inputTokens),
+      usage: embeddingUsage(usage?.inputTokens),
       providerRequestId: safeWord(id, io),
       providerModel: safeWord(model, io),
       httpStatus: reply.status,

@@ -3,7 +3,7 @@ import { FAMILIES } from "@/server/contract/model-families";
 import { Count, CountsOf, figures } from "../counts";
 import type { ModelFacts, PortAdapter, ProviderFile } from "../define";
 import { parseReply, postJson, safeWord } from "../http";
-import { explain, headers, MAX_FILES_BYTES, MODELS } from "./common";
+import { explainSandboxError, MAX_FILES_BYTES, SANDBOX_MODELS, sandboxHeaders } from "./common";
 
 const ImageReply = z.object({
   id: z.string(),
@@ -16,8 +16,8 @@ const ImageReply = z.object({
  * Models that misbehave about images: `partial` returns one fewer than requested, `garbled` returns unreadable files,
  * `gappy` returns sheets with a gap and a fragment.
  */
-const IMAGE_MODELS: typeof MODELS = [
-  ...MODELS,
+const IMAGE_MODELS: typeof SANDBOX_MODELS = [
+  ...SANDBOX_MODELS,
   ...["partial", "garbled", "gappy"].map((behaviour) => ({
     id: `sandbox-${behaviour}`,
     title: `Sandbox ${behaviour}`,
@@ -25,7 +25,7 @@ const IMAGE_MODELS: typeof MODELS = [
   })),
 ];
 
-export const imageModels = IMAGE_MODELS.map((model): ModelFacts => {
+export const sandboxImageModels = IMAGE_MODELS.map((model): ModelFacts => {
   const micros = model.id === "sandbox-2" ? 20_000 : 40_000;
   return {
     ...model,
@@ -58,7 +58,7 @@ const toSent = ({ bytes, mediaType }: ProviderFile) => ({
   base64: Buffer.from(bytes).toString("base64"),
 });
 
-export const image: PortAdapter<"image"> = {
+export const sandboxImage: PortAdapter<"image"> = {
   api: "images",
   async submit(call, io) {
     const { source, mask, referenceImages, ...rest } = call;
@@ -71,8 +71,8 @@ export const image: PortAdapter<"image"> = {
     };
     const reply = await postJson(io, "/v1/image", {
       body,
-      headers: headers(io),
-      explain,
+      headers: sandboxHeaders(io),
+      explain: explainSandboxError,
       maxResponseBytes: MAX_FILES_BYTES,
     });
     const { id, model, usage, images } = parseReply(ImageReply, reply, io);

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { Count, CountsOf, figures } from "../counts";
 import type { ModelFacts, PortAdapter, ProviderFile } from "../define";
-import { MODELS } from "./common";
+import { SANDBOX_MODELS } from "./common";
 import { pollWork, submitWork } from "./work";
 
 const MeshReply = z.object({
@@ -9,7 +9,7 @@ const MeshReply = z.object({
   usage: CountsOf({ meshes: Count }),
 });
 
-export const meshModels = MODELS.map((model): ModelFacts => {
+export const meshModels = SANDBOX_MODELS.map((model): ModelFacts => {
   const micros = model.id === "sandbox-2" ? 10_000 : 20_000;
   return {
     ...model,
@@ -24,7 +24,7 @@ const toBase64 = ({ bytes, mediaType }: ProviderFile) => ({
   base64: Buffer.from(bytes).toString("base64"),
 });
 
-export const mesh: PortAdapter<"mesh"> = {
+export const sandboxMesh: PortAdapter<"mesh"> = {
   api: "meshes",
   submit({ images, profile, texture }, io) {
     const { image, ...words } = texture ?? {};

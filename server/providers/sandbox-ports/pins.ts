@@ -1,17 +1,18 @@
-import { placeSampling, present, requireOfModel } from "../pin-call";
+import { placeSampling, requireOfModel } from "../pin-call";
 import { type PinApis, toPinAnswer } from "../pins";
-import { explain, headers } from "./common";
-import { readText } from "./text";
+import { withoutUndefined } from "../text-call";
+import { explainSandboxError, sandboxHeaders } from "./common";
+import { readSandboxText } from "./text";
 
 /* Pins of the sandbox. Its text interface uses our names, except for the reasoning effort. */
 
-export const pins: PinApis = {
+export const sandboxPins: PinApis = {
   responses: {
     path: () => "/v1/text",
     content: ["model", "messages", "responseFormat", "tools"],
     canDefer: true,
-    headers,
-    explain,
+    headers: sandboxHeaders,
+    explain: explainSandboxError,
     body(call, model, tier) {
       requireOfModel(call, model);
       const { instructions, input, responseFormat, tools, toolChoice } = call;
@@ -29,9 +30,9 @@ export const pins: PinApis = {
           stop: "stop",
           reasoningEffort: "reasoningIntent",
         }),
-        ...present({ responseFormat, tools, toolChoice, tier: tier === "flex" ? tier : undefined }),
+        ...withoutUndefined({ responseFormat, tools, toolChoice, tier: tier === "flex" ? tier : undefined }),
       };
     },
-    read: (reply, io) => toPinAnswer(readText(reply, io)),
+    read: (reply, io) => toPinAnswer(readSandboxText(reply, io)),
   },
 };

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import type { ModelFacts, PortAdapter } from "../define";
 import { parseReply, postJson, safeWord } from "../http";
-import { explain, headers, MODELS } from "./common";
+import { explainSandboxError, SANDBOX_MODELS, sandboxHeaders } from "./common";
 
 const Micros = z.int().nullable();
 const Prices = z.object({ firstYearMicros: Micros, renewalMicros: Micros, transferMicros: Micros });
@@ -22,7 +22,7 @@ const RegistrarReply = z.object({
   ]),
 });
 
-export const registrarModels = MODELS.map(
+export const registrarModels = SANDBOX_MODELS.map(
   (model): ModelFacts => ({
     ...model,
     port: "registrar",
@@ -31,13 +31,13 @@ export const registrarModels = MODELS.map(
   }),
 );
 
-export const registrar: PortAdapter<"registrar"> = {
+export const sandboxRegistrar: PortAdapter<"registrar"> = {
   api: "registrar",
   async submit(call, io) {
     const reply = await postJson(io, "/v1/registrar", {
       body: { model: io.model.id, call },
-      headers: headers(io),
-      explain,
+      headers: sandboxHeaders(io),
+      explain: explainSandboxError,
     });
     const { id, model, result } = parseReply(RegistrarReply, reply, io);
     return {

@@ -11,7 +11,7 @@ import {
 } from "../define";
 import { type HttpReply, parseReply, postForEvents, postJson, safeWord } from "../http";
 import { jsonIn } from "../server-events";
-import { explain, headers, MODELS } from "./common";
+import { explainSandboxError, SANDBOX_MODELS, sandboxHeaders } from "./common";
 
 /* Text of the sandbox. Its tokens are UTF-8 bytes divided by four, rounded up. */
 
@@ -62,8 +62,8 @@ const LOOSE_MODELS = ["careless", "hollow"];
  */
 const SCRIPTED_MODELS = ["mixed"];
 
-const TEXT_MODELS: typeof MODELS = [
-  ...MODELS,
+const TEXT_MODELS: typeof SANDBOX_MODELS = [
+  ...SANDBOX_MODELS,
   ...[...FLEX_MODELS, ...WORDY_MODELS, ...LOOSE_MODELS, ...SCRIPTED_MODELS].map((behaviour) => ({
     id: `sandbox-${behaviour}`,
     title: `Sandbox ${behaviour}`,
@@ -144,17 +144,17 @@ function toTextProgress(
 }
 
 /** Reads its answer, for the text port and for pins. */
-export const readText = (reply: HttpReply, io: ProviderIo) =>
+export const readSandboxText = (reply: HttpReply, io: ProviderIo) =>
   toTextProgress(parseReply(TextReply, reply, io), reply.status, io);
 
-export const text: PortAdapter<"text"> = {
+export const sandboxText: PortAdapter<"text"> = {
   api: "responses",
   async submit(call, io) {
-    return readText(
+    return readSandboxText(
       await postJson(io, "/v1/text", {
         body: toTextRequest(call, io),
-        headers: headers(io),
-        explain,
+        headers: sandboxHeaders(io),
+        explain: explainSandboxError,
       }),
       io,
     );
@@ -164,7 +164,7 @@ export const text: PortAdapter<"text"> = {
     const body = { ...toTextRequest(call, io), stream: true };
     const reply = await postForEvents(io, "/v1/text", {
       body,
-      headers: headers(io),
+      headers: sandboxHeaders(io),
       onEvent: (each) => {
         const body = jsonIn(each);
         if (!isObject(body) || (body.type !== "delta" && body.type !== "done")) return "more";
@@ -173,7 +173,7 @@ export const text: PortAdapter<"text"> = {
         else whole = event.reply;
         return whole === undefined ? "more" : "enough";
       },
-      explain,
+      explain: explainSandboxError,
     });
     if (!whole) throw new ProviderFault("lost", "ambiguous", "The sandbox's answer is incomplete.");
     return toTextProgress(whole, reply.status, io);

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { Count, CountsOf, figures } from "../counts";
 import type { ModelFacts, PortAdapter } from "../define";
-import { MODELS } from "./common";
+import { SANDBOX_MODELS } from "./common";
 import { pollWork, submitWork } from "./work";
 
 const VideoReply = z.object({
@@ -9,7 +9,7 @@ const VideoReply = z.object({
   usage: CountsOf({ durationMs: Count }),
 });
 
-export const videoModels = MODELS.map(
+export const videoModels = SANDBOX_MODELS.map(
   (model): ModelFacts => ({
     ...model,
     port: "video",
@@ -20,7 +20,7 @@ export const videoModels = MODELS.map(
   }),
 );
 
-export const video: PortAdapter<"video"> = {
+export const sandboxVideo: PortAdapter<"video"> = {
   api: "videos",
   submit({ referenceImages, ...call }, io) {
     const sent = referenceImages.map(({ bytes, mediaType }) => ({

@@ -2,7 +2,7 @@ import { z } from "zod";
 import type { Json } from "@/server/platform/durable/step";
 import { type Progress, ProviderFault, type ProviderIo, type Usage } from "../define";
 import { getJson, parseReply, postJson, safeWord } from "../http";
-import { explain, headers, MAX_FILES_BYTES } from "./common";
+import { explainSandboxError, MAX_FILES_BYTES, sandboxHeaders } from "./common";
 
 /* Ports of the sandbox that accept work and answer later. */
 
@@ -19,8 +19,8 @@ const Standing = z.discriminatedUnion("status", [
 export async function submitWork(path: string, call: object, io: ProviderIo): Promise<Progress<never>> {
   const reply = await postJson(io, path, {
     body: { model: io.model.id, ...call },
-    headers: headers(io),
-    explain,
+    headers: sandboxHeaders(io),
+    explain: explainSandboxError,
   });
   const { id } = parseReply(Taken, reply, io);
   return { state: "pending", handle: { id }, pollAfterMs: POLL_MS };
@@ -38,8 +38,8 @@ export async function pollWork<T, R>(
 ): Promise<Progress<R>> {
   const { id } = Handle.parse(handle);
   const reply = await getJson(io, `/v1/work/${encodeURIComponent(id)}`, {
-    headers: headers(io),
-    explain,
+    headers: sandboxHeaders(io),
+    explain: explainSandboxError,
     maxResponseBytes: MAX_FILES_BYTES,
   });
   const standing = parseReply(Standing, reply, io);

@@ -7,8 +7,8 @@ import type { PortName, Progress, ProviderIo } from "../define";
 import { sendPin } from "../pins";
 import type { Provider } from "../provider";
 import {
+  caughtFault,
   everythingOf,
-  faultOf,
   ioFor,
   type PlainIo,
   pinApi,
@@ -165,7 +165,7 @@ function tellsTheTruth(
     afterAll(() => vendor.stop());
 
     const fault = (baseUrl = vendor.url, more: PlainIo = {}) =>
-      faultOf(send(baseUrl, { credentials: signing.credentials, ...more }));
+      caughtFault(send(baseUrl, { credentials: signing.credentials, ...more }));
 
     const echo = { error: { message: `Bearer ${SECRET}`, type: SECRET, code: SECRET } };
     test.each<[string, Script, string]>([
@@ -243,7 +243,7 @@ export function refusesWrongCredentials(provider: Provider, signing: Signing): v
       vendor = await startVendor();
     });
     afterAll(() => vendor.stop());
-    const fault = (baseUrl = vendor.url) => faultOf(check(provider, baseUrl, signing));
+    const fault = (baseUrl = vendor.url) => caughtFault(check(provider, baseUrl, signing));
 
     const echo = { error: { message: secrets[0], type: secrets[0] } };
     test.each<[string, Script, string]>([

@@ -2,10 +2,10 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
-import { type PinCall, sendPin, settingsOf } from "../pins";
+import { type PinCall, pinSettings, sendPin } from "../pins";
 import type { Provider } from "../provider";
 import type { Signing } from "./fixtures";
-import { everythingOf, faultOf, ioFor, pinApi, startVendor, type Vendor } from "./vendor";
+import { caughtFault, everythingOf, ioFor, pinApi, startVendor, type Vendor } from "./vendor";
 
 /*
  * Fixtures of pins, in the folder `pins` of a provider's fixtures: a call, the complete body for it, the settings
@@ -56,7 +56,7 @@ export function answersItsPinFixtures(provider: Provider, fixtures: PinFixture[]
         const io = ioFor(provider, each.model, "text", { baseUrl: vendor.url, credentials, tier: each.tier });
         const body = api.body(each.call as PinCall, io.model, io.tier); // fixtures have the shape of a pin
         expect(body).toEqual(each.sent.body);
-        expect(settingsOf(api, body)).toEqual(each.settings);
+        expect(pinSettings(api, body)).toEqual(each.settings);
 
         const bytes = Buffer.from(JSON.stringify(body));
         const { json, ...answer } = each.answer;
@@ -76,11 +76,11 @@ export function answersItsPinFixtures(provider: Provider, fixtures: PinFixture[]
         )) {
           const { [member]: _left, ...less } = json;
           vendor.answer({ ...answer, json: less });
-          const fault = await faultOf(sendPin(api, bytes, io));
+          const fault = await caughtFault(sendPin(api, bytes, io));
           expect([member, fault.kind, fault.submission]).toEqual([member, "failed", "attempted"]);
         }
         vendor.answer({ ...answer, json: { ...json, note: `as received: ${secret}` } });
-        const fault = await faultOf(sendPin(api, bytes, io));
+        const fault = await caughtFault(sendPin(api, bytes, io));
         expect([fault.kind, fault.submission]).toEqual(["failed", "attempted"]);
         expect(fault.details.usage).toEqual(each.read.usage);
         expect(everythingOf(fault)).not.toContain(secret.slice(0, 12));

@@ -124,7 +124,7 @@ export function pinApi(provider: Provider, name: string): PinApi {
 }
 
 /** The fault of a call that must fail. Throws any other error, or if the call succeeds. */
-export async function faultOf(call: Promise<unknown>): Promise<ProviderFault> {
+export async function caughtFault(call: Promise<unknown>): Promise<ProviderFault> {
   try {
     await call;
   } catch (error) {

@@ -10,7 +10,7 @@ import { type Arrived, type Script, startVendor, type Vendor } from "./vendor";
  */
 
 /** One request, in a form that makes two clients comparable. */
-export type Sent = {
+type Sent = {
   method: string;
   path: string;
   headers: Record<string, string>;
@@ -50,7 +50,7 @@ const NEVER_COMPARED = [
   ...["accept", "user-agent", "sec-fetch-mode", "priority"],
 ];
 
-export type Comparison = {
+export type WireComparison = {
   title: string;
   /** The vendor's answer to both. */
   answer: Script;
@@ -67,7 +67,7 @@ export type Comparison = {
 /** Defines one test per case: method, path, headers and body must be equal, except for listed differences. */
 export function sendsWhatItsClientSends(
   name: string,
-  cases: Comparison[],
+  cases: WireComparison[],
   /** Headers that only one of the two sends, with the reason; names can end in `*`. */
   headersDiffer: Record<string, string> = {},
 ): void {

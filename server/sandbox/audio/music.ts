@@ -1,6 +1,6 @@
-import { pick, type Random, randomFrom } from "../random";
+import { pickOne, type Random, randomFrom } from "../random";
 import type { Sound } from "./encode";
-import { envelope, hertzOf, limit, sine } from "./tones";
+import { envelope, hertzOf, limit, sineWave } from "./tones";
 
 /*
  * Composes music from a prompt: four repeated chords, a bass, a plucked figure above them, and a tune unless it is instrumental.
@@ -24,13 +24,13 @@ const FAST = /\b(fast|upbeat|dance|energetic|rock|techno|drive|happy|run|battle)
 const SLOW = /\b(slow|calm|ambient|sad|sleep|soft|gentle|lullaby|quiet)/i;
 
 /** Composes the music of a prompt, exactly as long as requested. */
-export function compose(wish: MusicWish): Sound {
+export function composeMusic(wish: MusicWish): Sound {
   const random = randomFrom(`music\n${wish.take}\n${wish.prompt}`);
   const seconds = wish.durationMs / 1000;
   const pace = FAST.test(wish.prompt) ? 128 : SLOW.test(wish.prompt) ? 66 : 96;
   const beat = 60 / (pace + Math.floor(random() * 12));
   const key = 45 + Math.floor(random() * 10);
-  const chords = pick(random, PROGRESSIONS);
+  const chords = pickOne(random, PROGRESSIONS);
   const figure = Array.from({ length: 8 }, () => Math.floor(random() * 4));
   const tune = melody(random);
   return {
@@ -52,7 +52,7 @@ export function compose(wish: MusicWish): Sound {
         const value =
           0.07 * pad * envelope(inBar, beat * 4, 0.12, 0.2) +
           0.2 * pluck(plucked, sinceEighth) +
-          0.3 * sine(bass, at) * Math.exp(-2.2 * sinceBeat) * Math.min(1, sinceBeat * 300) +
+          0.3 * sineWave(bass, at) * Math.exp(-2.2 * sinceBeat) * Math.min(1, sinceBeat * 300) +
           (wish.instrumental ? 0 : 0.16 * sung({ tune, keys, bar, inBar, beat, at }));
         into[index] = limit(value) * envelope(at, seconds, 0.02, Math.min(1.2, seconds / 4));
       }
@@ -62,10 +62,10 @@ export function compose(wish: MusicWish): Sound {
 
 /** A tone with a little of its octave, varying slowly. */
 const soft = (hertz: number, at: number) =>
-  sine(hertz, at) * (0.8 + 0.2 * Math.sin(at * 1.7 + hertz)) + 0.25 * sine(hertz * 2.003, at);
+  sineWave(hertz, at) * (0.8 + 0.2 * Math.sin(at * 1.7 + hertz)) + 0.25 * sineWave(hertz * 2.003, at);
 
 const pluck = (hertz: number, since: number) =>
-  (sine(hertz, since) + 0.4 * sine(hertz * 2, since) + 0.15 * sine(hertz * 3, since)) *
+  (sineWave(hertz, since) + 0.4 * sineWave(hertz * 2, since) + 0.15 * sineWave(hertz * 3, since)) *
   Math.exp(-7 * since) *
   Math.min(1, since * 400);
 
@@ -91,6 +91,6 @@ function sung({
   const since = inBar - position * beat;
   const hertz = hertzOf((keys[tune[(bar * 4 + position) % 16] ?? 0] ?? 60) + 12);
   const trembling = 0.35 * Math.sin(2 * Math.PI * 5.3 * at);
-  const voice = Math.sin(2 * Math.PI * hertz * at + trembling) + 0.3 * sine(hertz * 2, at);
+  const voice = Math.sin(2 * Math.PI * hertz * at + trembling) + 0.3 * sineWave(hertz * 2, at);
   return voice * envelope(since, beat, 0.08, 0.12);
 }

@@ -1,6 +1,6 @@
-import { pick, type Random, randomFrom } from "../random";
+import { pickOne, type Random, randomFrom } from "../random";
 import type { Sound, Synth } from "./encode";
-import { envelope, limit, noise, resonator, sine } from "./tones";
+import { envelope, limit, noise, resonator, sineWave } from "./tones";
 
 /* Makes the sound effects that a prompt names, from shaped noise and sweeping tones. */
 
@@ -22,7 +22,7 @@ const NAMED: [RegExp, Recipe][] = [
 export function makeSound(wish: SoundWish): Sound {
   const random = randomFrom(`sound\n${wish.take}\n${wish.prompt}`);
   const named = NAMED.find(([words]) => words.test(wish.prompt))?.[1];
-  const recipe = named ?? pick(random, [burst, weather, sweep, bell] as const);
+  const recipe = named ?? pickOne(random, [burst, weather, sweep, bell] as const);
   const seconds = wish.durationMs / 1000;
   return { rate: RATE, samples: Math.round(seconds * RATE), synth: recipe(seconds, random) };
 }
@@ -40,7 +40,7 @@ function burst(seconds: number, random: Random): Synth {
   return each((at) => {
     const gone = Math.exp((-fall * at) / Math.min(seconds, 2));
     const rumble = body(hiss(), 90 + 900 * gone, 300);
-    return envelope(at, seconds, 0.003, 0.02) * gone * (0.8 * rumble + 0.7 * sine(deep + 30 * gone, at));
+    return envelope(at, seconds, 0.003, 0.02) * gone * (0.8 * rumble + 0.7 * sineWave(deep + 30 * gone, at));
   });
 }
 
@@ -71,13 +71,13 @@ function sweep(seconds: number, random: Random): Synth {
 }
 
 function bell(seconds: number, random: Random): Synth {
-  const root = pick(random, [523, 659, 784, 1047] as const);
+  const root = pickOne(random, [523, 659, 784, 1047] as const);
   const parts = [1, 2.01, 2.76, 4.07].map((times, index) => ({ times, fall: 2 + index * 2 + random() }));
   const every = Math.max(0.35, seconds / (1 + Math.floor(random() * 3)));
   return each((at) => {
     const since = at % every;
     const rung = parts.reduce(
-      (sum, { times, fall }) => sum + sine(root * times, since) * Math.exp(-fall * since),
+      (sum, { times, fall }) => sum + sineWave(root * times, since) * Math.exp(-fall * since),
       0,
     );
     return envelope(at, seconds, 0.002, Math.min(0.05, seconds / 4)) * Math.min(1, since * 500) * 0.3 * rung;

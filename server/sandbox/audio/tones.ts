@@ -4,7 +4,7 @@ import type { Random } from "../random";
 
 const TURN = 2 * Math.PI;
 
-export const sine = (hertz: number, seconds: number) => Math.sin(TURN * hertz * seconds);
+export const sineWave = (hertz: number, seconds: number) => Math.sin(TURN * hertz * seconds);
 
 /** Frequency of a piano key; 69 is the A of 440 Hz. */
 export const hertzOf = (key: number) => 440 * 2 ** ((key - 69) / 12);

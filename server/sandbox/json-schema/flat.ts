@@ -13,7 +13,7 @@ export class UnsupportedSchema extends RequestRefused {
 }
 
 /** The state of making one value. */
-export type Context = {
+export type ValueContext = {
   root: Json;
   random: Random;
   words: string[];
@@ -21,7 +21,7 @@ export type Context = {
   spent: number;
 };
 
-export const MAX_DEPTH = 64;
+export const MAX_VALUE_DEPTH = 64;
 const MAX_CHOICES = 1_000;
 const NOT_SUPPORTED = [
   "$dynamicRef",
@@ -32,10 +32,10 @@ const NOT_SUPPORTED = [
 ];
 
 /** Follows `$ref` and merges `allOf`, so that one object says everything that is not a choice. */
-export function flatten(schema: Schema, context: Context, at: string, hops: number): Schema {
+export function flatten(schema: Schema, context: ValueContext, at: string, hops: number): Schema {
   const foreign = NOT_SUPPORTED.find((keyword) => schema[keyword] !== undefined && schema[keyword] !== true);
   if (foreign) throw new UnsupportedSchema(`The keyword ${foreign} is not supported, at ${at}.`);
-  if (hops > MAX_DEPTH) throw new UnsupportedSchema(`References never end, at ${at}.`);
+  if (hops > MAX_VALUE_DEPTH) throw new UnsupportedSchema(`References never end, at ${at}.`);
   let flat = schema;
   if (typeof flat.$ref === "string") {
     const { $ref, ...rest } = flat;
@@ -54,7 +54,7 @@ export function flatten(schema: Schema, context: Context, at: string, hops: numb
 function foldIn(
   schema: Schema,
   part: Json,
-  { context, at, hops }: { context: Context; at: string; hops: number },
+  { context, at, hops }: { context: ValueContext; at: string; hops: number },
 ): Schema {
   if (part === true) return schema;
   if (!isObject(part)) throw new UnsupportedSchema(`Nothing satisfies the schema, at ${at}.`);
@@ -75,7 +75,7 @@ function merge(a: Schema, b: Schema): Schema {
     if (mine === undefined) {
       merged[key] = value;
     } else if (key === "type") {
-      merged[key] = commonTypes(list(mine), list(value));
+      merged[key] = commonTypes(toArray(mine), toArray(value));
     } else if (
       key === "properties" ||
       key === "patternProperties" ||
@@ -91,10 +91,10 @@ function merge(a: Schema, b: Schema): Schema {
     ) {
       merged[key] = mine === false || value === false ? false : { allOf: [mine, value] };
     } else if (key === "required") {
-      merged[key] = [...new Set([...list(mine), ...list(value)])];
+      merged[key] = [...new Set([...toArray(mine), ...toArray(value)])];
     } else if (key === "enum") {
-      const others = list(value).map((item) => JSON.stringify(item));
-      merged[key] = list(mine).filter((item) => others.includes(JSON.stringify(item)));
+      const others = toArray(value).map((item) => JSON.stringify(item));
+      merged[key] = toArray(mine).filter((item) => others.includes(JSON.stringify(item)));
     } else if (typeof mine === "number" && typeof value === "number") {
       merged[key] =
         key.startsWith("min") || key === "exclusiveMinimum"
@@ -104,17 +104,19 @@ function merge(a: Schema, b: Schema): Schema {
             : Math.min(mine, value);
     } else if (key === "anyOf" || key === "oneOf") {
       // Every pair from the two lists of choices is a choice.
-      if (list(mine).length * list(value).length > MAX_CHOICES) {
+      if (toArray(mine).length * toArray(value).length > MAX_CHOICES) {
         throw new UnsupportedSchema("The schema has too many combinations of choices.");
       }
-      const pairs = list(mine).flatMap((left) => list(value).map((right) => ({ allOf: [left, right] })));
+      const pairs = toArray(mine).flatMap((left) =>
+        toArray(value).map((right) => ({ allOf: [left, right] })),
+      );
       merged[key] = pairs;
     } else if (key === "uniqueItems") {
       merged[key] = mine === true || value === true;
     } else if (key === "not") {
       merged[key] = { anyOf: [mine, value] };
     } else if (key === "prefixItems") {
-      const [left, right] = [list(mine), list(value)];
+      const [left, right] = [toArray(mine), toArray(value)];
       const length = Math.max(left.length, right.length);
       merged[key] = Array.from({ length }, (_, index) => ({
         allOf: [left[index] ?? true, right[index] ?? true],
@@ -133,7 +135,7 @@ function mergeEach(a: Schema, b: Schema): Schema {
   return merged;
 }
 
-export const list = (value: Json): Json[] => (Array.isArray(value) ? value : [value]);
+export const toArray = (value: Json): Json[] => (Array.isArray(value) ? value : [value]);
 
 function commonTypes(a: Json[], b: Json[]): Json {
   const common = new Set<Json>();

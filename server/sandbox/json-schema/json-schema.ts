@@ -1,7 +1,7 @@
 import type { Json } from "@/server/platform/durable/step";
 import { isObject } from "@/server/platform/text/json";
 import type { Random } from "../random";
-import { both, type Context, flatten, list, MAX_DEPTH, UnsupportedSchema } from "./flat";
+import { both, flatten, MAX_VALUE_DEPTH, toArray, UnsupportedSchema, type ValueContext } from "./flat";
 import { matchesSchema, type Schema } from "./match";
 import { fromPattern, matchesPattern, UnsupportedPattern } from "./pattern";
 import { makeNumber, makeString, numberOr, word } from "./values";
@@ -14,7 +14,7 @@ const FULL_DEPTH = 5;
  * is checked before it is returned. Throws `UnsupportedSchema` if none is found.
  */
 export function fromSchema(schema: Json, from: { random: Random; words: string[] }): Json {
-  const context: Context = { root: schema, random: from.random, words: from.words, spent: 0 };
+  const context: ValueContext = { root: schema, random: from.random, words: from.words, spent: 0 };
   try {
     const value = make(schema, context, 0, "#");
     if (matchesSchema(value, schema, schema)) return value;
@@ -25,9 +25,9 @@ export function fromSchema(schema: Json, from: { random: Random; words: string[]
   throw new UnsupportedSchema("No value was found that satisfies the schema.");
 }
 
-function make(schema: Json | undefined, context: Context, depth: number, at: string): Json {
+function make(schema: Json | undefined, context: ValueContext, depth: number, at: string): Json {
   context.spent += 1;
-  if (context.spent > MAX_VALUES || depth > MAX_DEPTH)
+  if (context.spent > MAX_VALUES || depth > MAX_VALUE_DEPTH)
     throw new UnsupportedSchema(`The schema is too large or never ends, at ${at}.`);
   if (schema === undefined || schema === true) return word(context);
   if (schema === false) throw new UnsupportedSchema(`Nothing satisfies the schema false, at ${at}.`);
@@ -73,7 +73,7 @@ function make(schema: Json | undefined, context: Context, depth: number, at: str
 function firstThat(
   choices: Json[],
   whole: Schema,
-  { context, depth, at }: { context: Context; depth: number; at: string },
+  { context, depth, at }: { context: ValueContext; depth: number; at: string },
 ): Json {
   let reason = `No branch can be satisfied, at ${at}.`;
   for (const choice of choices) {
@@ -94,7 +94,7 @@ function otherTypes(schema: Schema): Json[] {
   return ["integer", "boolean", "null", "object", "array"].map((type) => ({ ...schema, type }));
 }
 
-function makeOfType(schema: Schema, context: Context, depth: number, at: string): Json {
+function makeOfType(schema: Schema, context: ValueContext, depth: number, at: string): Json {
   switch (typeOf(schema, context)) {
     case "object":
       return makeObject(schema, context, depth, at);
@@ -125,13 +125,13 @@ const SIGNS: [string, string[]][] = [
   ["number", ["minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"]],
 ];
 
-function typeOf(schema: Schema, context: Context): Json | undefined {
+function typeOf(schema: Schema, context: ValueContext): Json | undefined {
   if (schema.type === undefined) {
     return (
       SIGNS.find(([, keywords]) => keywords.some((keyword) => schema[keyword] !== undefined))?.[0] ?? "string"
     );
   }
-  const types = list(schema.type);
+  const types = toArray(schema.type);
   const telling = types.filter((type) => type !== "null");
   // Chooses null only if nothing else is allowed, or now and then if it is allowed.
   if (telling.length === 0 || (telling.length < types.length && context.random() < 0.1))
@@ -139,10 +139,10 @@ function typeOf(schema: Schema, context: Context): Json | undefined {
   return telling[0];
 }
 
-function makeObject(schema: Schema, context: Context, depth: number, at: string): Json {
+function makeObject(schema: Schema, context: ValueContext, depth: number, at: string): Json {
   const properties = isObject(schema.properties) ? schema.properties : {};
   const patterns = isObject(schema.patternProperties) ? schema.patternProperties : {};
-  const required = new Set(list(schema.required ?? []).filter((name) => typeof name === "string"));
+  const required = new Set(toArray(schema.required ?? []).filter((name) => typeof name === "string"));
   const dependent = isObject(schema.dependentRequired) ? schema.dependentRequired : {};
   const most = numberOr(schema.maxProperties, Number.POSITIVE_INFINITY);
   const least = numberOr(schema.minProperties, 0);
@@ -161,7 +161,7 @@ function makeObject(schema: Schema, context: Context, depth: number, at: string)
     // Uses defineProperty, because `__proto__` is a name like any other.
     const value = make(schemaOf(name), context, depth + 1, `${at}/${name}`);
     Object.defineProperty(made, name, { value, enumerable: true, writable: true, configurable: true });
-    for (const also of list(dependent[name] ?? [])) if (typeof also === "string") add(also);
+    for (const also of toArray(dependent[name] ?? [])) if (typeof also === "string") add(also);
   };
 
   // Required properties are always made, the others in the schema's order if size and depth allow.
@@ -193,7 +193,7 @@ function makeObject(schema: Schema, context: Context, depth: number, at: string)
 function extraName(
   schema: Schema,
   patterns: Schema,
-  { context, depth, at, extra }: { context: Context; depth: number; at: string; extra: number },
+  { context, depth, at, extra }: { context: ValueContext; depth: number; at: string; extra: number },
 ): string {
   if (schema.additionalProperties === false) {
     const pattern = Object.keys(patterns)[0];
@@ -209,7 +209,7 @@ function extraName(
   return `extra${extra}`;
 }
 
-function makeArray(schema: Schema, context: Context, depth: number, at: string): Json {
+function makeArray(schema: Schema, context: ValueContext, depth: number, at: string): Json {
   const prefix = Array.isArray(schema.prefixItems) ? schema.prefixItems : [];
   const closed = schema.items === false;
   const least = numberOr(schema.minItems, 0);

@@ -1,6 +1,6 @@
 import type { Json } from "@/server/platform/durable/step";
 import type { Random } from "../random";
-import { type Context, leastCommon, UnsupportedSchema } from "./flat";
+import { leastCommon, UnsupportedSchema, type ValueContext } from "./flat";
 import { matchesSchema, type Schema } from "./match";
 import { fromPattern } from "./pattern";
 
@@ -10,12 +10,12 @@ export const numberOr = (value: Json | undefined, fallback: number) =>
 const FALLBACK_WORDS = ["amber", "harbor", "meadow", "silver", "lantern", "river", "cedar", "horizon"];
 
 /** A word of the prompt, or one of our own. */
-export function word(context: Context): string {
+export function word(context: ValueContext): string {
   const words = context.words.length > 0 && context.random() < 0.6 ? context.words : FALLBACK_WORDS;
   return words[Math.floor(context.random() * words.length)] ?? "amber";
 }
 
-export function makeString(schema: Schema, context: Context, at: string): string {
+export function makeString(schema: Schema, context: ValueContext, at: string): string {
   const least = numberOr(schema.minLength, 0);
   const most = numberOr(schema.maxLength, Number.POSITIVE_INFINITY);
   const fits = (text: string) => {
@@ -81,7 +81,7 @@ const FORMATS: Record<string, (random: Random) => string> = {
     `${hex(random, 8)}-${hex(random, 4)}-4${hex(random, 3)}-a${hex(random, 3)}-${hex(random, 12)}`,
 };
 
-export function makeNumber(schema: Schema, context: Context, at: string, whole: boolean): number {
+export function makeNumber(schema: Schema, context: ValueContext, at: string, whole: boolean): number {
   const step = numberOr(schema.multipleOf, whole ? 1 : 0);
   const unit = whole && !Number.isInteger(step) ? leastCommon(step, 1) : step;
   const lows = [schema.minimum, schema.exclusiveMinimum].filter((bound) => typeof bound === "number");

@@ -1,6 +1,6 @@
 import type { z } from "zod";
 
-export type Tier = "standard" | "flex";
+export type SandboxTier = "standard" | "flex";
 
 /** One port of the sandbox. */
 export type PortServer = {
@@ -12,10 +12,10 @@ export type PortServer = {
 };
 export type PortRequest = {
   model: string;
-  tier: Tier;
+  tier: SandboxTier;
   isStream: boolean;
   /** The behavior of `sandbox-mixed` that the request's own words ask for; null if the model just answers. */
-  script: Script | null;
+  script: ScriptedBehaviour | null;
   /** The same request gives the same answer. May throw RequestRefused, unless the port answers later. */
   answer(): Promise<object>;
   /** The answer of a model that answers nothing. */
@@ -23,7 +23,7 @@ export type PortRequest = {
 };
 
 /** A behavior such as `[slow 300]`, with its figure: milliseconds, or a number of times. */
-export type Script = {
+export type ScriptedBehaviour = {
   behaviour: "slow" | "refuse" | "busy" | "lost" | "empty" | "fail";
   figure: number | null;
 };
@@ -41,7 +41,7 @@ export class RequestRefused extends Error {
 
 /** Builds a port from a schema of its requests and a function that answers them. */
 export function definePort<
-  T extends { model: string; tier?: Tier | undefined; stream?: boolean | undefined },
+  T extends { model: string; tier?: SandboxTier | undefined; stream?: boolean | undefined },
 >(
   name: string,
   schema: z.ZodType<T>,
@@ -54,7 +54,7 @@ export function definePort<
     answer: (request: T) => Promise<object>;
     empty: (request: T) => object;
     answersLater?: boolean;
-    script?: (request: T) => Script | null;
+    script?: (request: T) => ScriptedBehaviour | null;
   },
 ): PortServer {
   return {

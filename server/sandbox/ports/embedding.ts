@@ -35,7 +35,7 @@ async function answer(request: EmbeddingRequest): Promise<object> {
   return { vectors, usage: { inputTokens: tokensOf(request) } };
 }
 
-export const embedding = definePort("embedding", EmbeddingRequest, {
+export const embeddingPort = definePort("embedding", EmbeddingRequest, {
   answer,
   empty: (request) => ({
     vectors: [],

@@ -2,7 +2,7 @@ import { drawImages } from "../image";
 import { ImageRequest } from "../requests";
 import { definePort } from "./define";
 
-export const image = definePort("image", ImageRequest, {
+export const imagePort = definePort("image", ImageRequest, {
   answer: drawImages,
   empty: () => ({
     images: [],

@@ -2,7 +2,7 @@ import { turnMesh } from "../mesh";
 import { MeshRequest } from "../requests";
 import { definePort } from "./define";
 
-export const mesh = definePort("mesh", MeshRequest, {
+export const meshPort = definePort("mesh", MeshRequest, {
   answer: turnMesh,
   empty: () => ({ mesh: { mediaType: "model/gltf-binary", base64: "" }, usage: { meshes: 0 } }),
   answersLater: true,

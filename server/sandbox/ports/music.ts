@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { compose } from "../audio/music";
+import { composeMusic } from "../audio/music";
 import { recordTakes } from "../audio/takes";
 import { definePort } from "./define";
 
@@ -15,12 +15,12 @@ type MusicRequest = z.output<typeof MusicRequest>;
 
 async function answer({ model, prompt, durationMs, count, instrumental, container }: MusicRequest) {
   const answered = await recordTakes(model, count, container, (take) =>
-    compose({ prompt, durationMs, instrumental, take: `${model} ${take}` }),
+    composeMusic({ prompt, durationMs, instrumental, take: `${model} ${take}` }),
   );
   return { ...answered, usage: { durationMs: durationMs * answered.takes.length } };
 }
 
-export const music = definePort("music", MusicRequest, {
+export const musicPort = definePort("music", MusicRequest, {
   answer,
   empty: () => ({
     takes: [],

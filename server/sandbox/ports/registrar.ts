@@ -62,7 +62,7 @@ function answerOf({ call }: RegistrarRequest) {
   };
 }
 
-export const registrar = definePort("registrar", RegistrarRequest, {
+export const registrarPort = definePort("registrar", RegistrarRequest, {
   answer: async (request) => ({ result: answerOf(request) }),
   empty: () => ({ result: { kind: "pricing", tlds: [] } }),
 });

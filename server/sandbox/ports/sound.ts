@@ -21,7 +21,7 @@ async function answer({ model, prompt, durationMs, count, promptInfluence, conta
   return { ...answered, usage: { durationMs: durationMs * answered.takes.length } };
 }
 
-export const sound = definePort("sound", SoundRequest, {
+export const soundPort = definePort("sound", SoundRequest, {
   answer,
   empty: () => ({
     takes: [],

@@ -40,7 +40,7 @@ async function answer(request: SpeechRequest): Promise<object> {
   return { ...answered, usage: charactersOf(request, answered.takes.length) };
 }
 
-export const speech = definePort("speech", SpeechRequest, {
+export const speechPort = definePort("speech", SpeechRequest, {
   answer,
   empty: (request) => ({
     takes: [],

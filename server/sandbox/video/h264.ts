@@ -6,7 +6,7 @@
 /** A picture in YCbCr 4:2:0, limited range. */
 export type Planes = { width: number; height: number; luma: Uint8Array; cb: Uint8Array; cr: Uint8Array };
 /** The coded part of a picture: from an even column on, `columns` macroblocks wide, and the whole height. */
-export type View = { of: Planes; left: number; columns: number };
+type View = { of: Planes; left: number; columns: number };
 
 export const MACROBLOCK = 16;
 const LEVEL = 31; // 1280 x 720 at 30 pictures a second

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { LIMITS } from "@/server/compute/safetensors";
+import { SAFETENSORS_LIMITS } from "@/server/compute/safetensors";
 import {
   AdapterDefault,
   AdapterQuery,
@@ -37,7 +37,7 @@ export const adaptersRouter = router({
     families: [...FAMILIES],
     providers: adapters.adapterProviders(),
     capabilities: adapters.takers(),
-    limits: { fileBytes: adapters.mostUploadBytes(), headerBytes: LIMITS.headerBytes },
+    limits: { fileBytes: adapters.mostUploadBytes(), headerBytes: SAFETENSORS_LIMITS.headerBytes },
   })),
   list: query(api.listAdapters, ofProject),
   get: query(api.getAdapter),

@@ -1,7 +1,7 @@
 import type { Metadata } from "next";
 import { notFound } from "next/navigation";
 import { DocsPage, MARKDOWN_STYLES } from "@/components/docs/docs-page";
-import { addressOf, contents, docsPages, htmlOf, pageAt, titleOf } from "@/server/api/docs-pages";
+import { addressOf, contents, docsPages, htmlOf, pageAt, pageTitle } from "@/server/api/docs-pages";
 
 /** Rendered once, at build time: the pages change only with the code. */
 export const dynamic = "force-static";
@@ -18,7 +18,7 @@ const find = async ({ params }: Props) => pageAt((await params).page.join("/"));
 
 export async function generateMetadata(props: Props): Promise<Metadata> {
   const page = await find(props);
-  return { title: page ? titleOf(page.text) : "Documentation" };
+  return { title: page ? pageTitle(page.text) : "Documentation" };
 }
 
 /** A page of docs/, rendered from its Markdown. */

@@ -1,7 +1,7 @@
 import type { NextRequest } from "next/server";
 import NextAuth from "next-auth";
 import { guarded } from "@/server/api/next";
-import { originOf, requireOwnPage } from "@/server/api/own-page";
+import { requireOwnPage, statedOrigin } from "@/server/api/own-page";
 import { SESSION_COOKIE } from "@/server/auth/cookies";
 import { authOptions } from "@/server/auth/options";
 import { Fault } from "@/server/platform/errors/errors";
@@ -36,7 +36,7 @@ export { handle as GET, handle as POST };
  * response.
  */
 function signInPage({ headers }: NextRequest, error: unknown): string {
-  const origin = originOf({ header: (name) => headers.get(name) ?? undefined });
+  const origin = statedOrigin({ header: (name) => headers.get(name) ?? undefined });
   const code = error instanceof Fault ? error.code : "SignInFailed";
   return new URL(`/sign-in?error=${code}`, origin ?? publicUrl).href;
 }

@@ -4,7 +4,7 @@ import * as catalog from "@/server/domain/catalog";
 
 type Capability = (typeof catalog.allCapabilities)[number];
 
-export type Kind = {
+export type ModelKind = {
   /** The paths of this kind. */
   endpoints: readonly string[];
   capabilities: readonly Capability[];
@@ -13,7 +13,7 @@ export type Kind = {
 };
 
 /** The text capabilities that answer a conversation synchronously. */
-export const conversation: Kind = {
+export const conversation: ModelKind = {
   endpoints: ["/v1/chat/completions", "/v1/responses"],
   capabilities: catalog.allCapabilities.filter(
     ({ modes, execute, input }) =>
@@ -27,7 +27,7 @@ export const conversation: Kind = {
   ofAModel: "text.general.fast.v1",
 };
 
-const ofOne = (key: string, ...endpoints: string[]): Kind => ({
+const ofOne = (key: string, ...endpoints: string[]): ModelKind => ({
   endpoints,
   capabilities: [catalog.getCapability(key)],
   ofAModel: key,
@@ -38,4 +38,4 @@ export const drawing = ofOne("image.generate.v1", "/v1/images/generations");
 export const editing = ofOne("image.edit.v1", "/v1/images/edits");
 export const speech = ofOne("audio.voice.generate.v1", "/v1/audio/speech");
 
-export const KINDS: readonly Kind[] = [conversation, embeddings, drawing, editing, speech];
+export const MODEL_KINDS: readonly ModelKind[] = [conversation, embeddings, drawing, editing, speech];

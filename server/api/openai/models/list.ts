@@ -4,7 +4,7 @@ import * as catalog from "@/server/domain/catalog";
 import type { Ctx } from "@/server/domain/ctx";
 import { outputLimits } from "@/server/domain/quotes";
 import { microsToUsd } from "@/server/platform/money";
-import { conversation, KINDS, type Kind } from "./kinds";
+import { conversation, MODEL_KINDS, type ModelKind } from "./kinds";
 import { noModel, readModel } from "./model";
 
 /* The list of models that a caller can run now, with limits, price and features. */
@@ -17,13 +17,13 @@ type Facts = catalog.Target["model"];
 /** The capabilities, then the models, that the caller can use now. */
 export async function listModels(ctx: Ctx, projectId?: string): Promise<Listed[]> {
   const viewer = await catalog.viewerOf(ctx, { projectId });
-  const capabilities = KINDS.flatMap((kind) =>
+  const capabilities = MODEL_KINDS.flatMap((kind) =>
     kind.capabilities.flatMap((capability) => {
       const { first } = catalog.reachableNow(capability, viewer);
       return first ? [ofCapability(kind, capability, first)] : [];
     }),
   );
-  const models = KINDS.flatMap((kind) => {
+  const models = MODEL_KINDS.flatMap((kind) => {
     const capability = catalog.getCapability(kind.ofAModel);
     return catalog
       .reachableNow(capability, viewer)
@@ -37,7 +37,7 @@ export async function getModel(ctx: Ctx, name: string, projectId?: string): Prom
   const viewer = await catalog.viewerOf(ctx, { projectId });
   const found: Listed[] = [];
   let refusal: unknown;
-  for (const kind of KINDS) {
+  for (const kind of MODEL_KINDS) {
     try {
       const { capability, named } = await readModel(ctx, name, kind, projectId);
       const { targets, first } = catalog.reachableNow(capability, viewer);
@@ -75,15 +75,15 @@ const joined = (first: Metadata, second: Metadata): Metadata => ({
   features: { ...second.features, ...first.features },
 });
 
-const ofCapability = (kind: Kind, capability: Capability, target: catalog.Target): Listed =>
+const ofCapability = (kind: ModelKind, capability: Capability, target: catalog.Target): Listed =>
   toListed({ id: capability.key, owned_by: "capstan" }, kind, capability, target);
 
-const ofModel = (id: string, kind: Kind, capability: Capability, target: catalog.Target): Listed =>
+const ofModel = (id: string, kind: ModelKind, capability: Capability, target: catalog.Target): Listed =>
   toListed({ id, owned_by: target.provider.name }, kind, capability, target);
 
 function toListed(
   { id, owned_by }: Pick<Listed, "id" | "owned_by">,
-  { endpoints }: Kind,
+  { endpoints }: ModelKind,
   capability: Capability,
   target: catalog.Target,
 ): Listed {

@@ -3,7 +3,7 @@ import type { Ctx } from "@/server/domain/ctx";
 import { byNearness } from "@/server/domain/envelope";
 import { Fault, fail } from "@/server/platform/errors/errors";
 import { publicUrl } from "@/server/platform/settings/env";
-import { KINDS, type Kind } from "./kinds";
+import { MODEL_KINDS, type ModelKind } from "./kinds";
 
 /* The values of `model`: a capability, a capability with a model, a provider's model, or only the vendor's model name. */
 
@@ -23,7 +23,7 @@ export type ModelRequest = {
 export async function readModel(
   ctx: Ctx,
   name: string,
-  kind: Kind,
+  kind: ModelKind,
   projectId?: string,
 ): Promise<ModelRequest> {
   const found = (key: string) => kind.capabilities.find((each) => each.key === key);
@@ -39,8 +39,8 @@ export async function readModel(
 }
 
 /** Rejects a capability that this kind of request cannot run. */
-function elsewhere(key: string, kind: Kind): never {
-  const others = KINDS.filter(({ capabilities }) => capabilities.some((each) => each.key === key));
+function elsewhere(key: string, kind: ModelKind): never {
+  const others = MODEL_KINDS.filter(({ capabilities }) => capabilities.some((each) => each.key === key));
   const paths = [...others.flatMap(({ endpoints }) => endpoints), `/v1/capabilities/${key}`];
   fail("UNKNOWN_CAPABILITY", `${key} cannot run on this endpoint. Use ${paths.join(" or ")}.`, {
     nearestMatches: kind.capabilities.map((each) => each.key),
@@ -50,7 +50,7 @@ function elsewhere(key: string, kind: Kind): never {
 async function readTarget(
   ctx: Ctx,
   name: string,
-  { capability, kind, projectId }: { capability: Capability; kind: Kind; projectId: string | undefined },
+  { capability, kind, projectId }: { capability: Capability; kind: ModelKind; projectId: string | undefined },
 ): Promise<NonNullable<ModelRequest["named"]>> {
   // Models of every installation need no lookup of the project's own accounts.
   const listed = catalog.targetsOfPort(capability).find((target) => catalog.routeKey(target) === name);
@@ -82,7 +82,7 @@ const MOST_PROPOSED = 5;
 /** The error for an unknown name: the nearest models and capabilities, and where to connect more. */
 export function noModel(
   name: string,
-  kind: Kind,
+  kind: ModelKind,
   viewer: catalog.Viewer,
   capability = catalog.getCapability(kind.ofAModel),
 ): never {

@@ -5,8 +5,8 @@ import type { Scene, Surface } from "../scene";
 import { openContainer } from "./container";
 import { type ReadMaterial, readMaterial, textureShelf } from "./materials";
 import { placeNodes } from "./nodes";
-import { makeNormals, type Span } from "./normals";
-import { attributeOf, type Part, partsOf, place } from "./parts";
+import { makeNormals, type PartSpan } from "./normals";
+import { attributeOf, placePart, type ScenePart, sceneParts } from "./parts";
 import { decode, SUPPORTED_EXTENSIONS } from "./read";
 
 /** Reads a GLB file into one list of triangles with their surfaces. Throws `Refused` if the file cannot be drawn. */
@@ -22,7 +22,7 @@ export async function readScene(bytes: Uint8Array, style: Style): Promise<Scene>
   const root = document.getRoot();
   if (root.listAnimations().length > 0)
     warn("Animations are not played. The model is drawn in its rest pose.");
-  const parts = partsOf(document, placed, warn);
+  const parts = sceneParts(document, placed, warn);
   if (parts.length === 0) throw new Refused("The file's scene shows no triangles.");
 
   const shelf = textureShelf(root.listTextures(), warn);
@@ -61,13 +61,13 @@ type Buffers = {
 };
 
 /** A part, its material, the vertices that its triangles use, and its span in the scene. */
-type Placing = { part: Part; material: ReadMaterial; used: Uint32Array; span: Span };
+type Placing = { part: ScenePart; material: ReadMaterial; used: Uint32Array; span: PartSpan };
 
-function assemble(parts: Part[], materials: Map<unknown, ReadMaterial>, about: About): Scene {
+function assemble(parts: ScenePart[], materials: Map<unknown, ReadMaterial>, about: About): Scene {
   const placings = layOut(parts, materials);
   const buffers = emptyBuffers(placings, about.isColored);
   const surfaces = surfaceList([...materials.values()]);
-  const smoothed: Span[] = [];
+  const smoothed: PartSpan[] = [];
   for (const placing of placings) {
     const { part, material, span } = placing;
     const { isMirrored, hasColors } = copyVertices(placing, buffers, about.warnings);
@@ -112,7 +112,7 @@ function assemble(parts: Part[], materials: Map<unknown, ReadMaterial>, about: A
 }
 
 /** Lays out the parts one after another in the scene. */
-function layOut(parts: Part[], materials: Map<unknown, ReadMaterial>): Placing[] {
+function layOut(parts: ScenePart[], materials: Map<unknown, ReadMaterial>): Placing[] {
   let [vertex, triangle] = [0, 0];
   return parts.map((part) => {
     const used = usedOf(part);
@@ -160,7 +160,7 @@ function surfaceList(order: ReadMaterial[]) {
 function copyVertices({ part, material, used, span }: Placing, buffers: Buffers, warnings: Set<string>) {
   const { placedAt: positions, normals, uvs, colors } = buffers;
   const { primitive, shape } = part;
-  const isMirrored = place(part, used, { positions, normals, from: span.from });
+  const isMirrored = placePart(part, used, { positions, normals, from: span.from });
   const hasColors =
     colors !== null && copyColors(primitive, shape.count, used, colors.subarray(span.from * 4));
   if (uvs && material.coordinates)
@@ -212,7 +212,7 @@ function centered(placedAt: Float64Array) {
 }
 
 /** The vertices that triangles use, in order. Others would only enlarge the frame. */
-function usedOf({ corners, shape }: Part): Uint32Array {
+function usedOf({ corners, shape }: ScenePart): Uint32Array {
   const isUsed = new Uint8Array(shape.count);
   for (const corner of corners) isUsed[corner] = 1;
   let count = 0;

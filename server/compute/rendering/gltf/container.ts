@@ -5,7 +5,7 @@ import {
   MAX_FILE_BYTES,
   MAX_IMAGE_BYTES,
   MAX_JSON_BYTES,
-  MAX_NODES,
+  MAX_SCENE_NODES,
   MAX_VERTICES,
 } from "../limits";
 import { Refused } from "../request";
@@ -76,7 +76,7 @@ export function openContainer(bytes: Uint8Array, supported: ReadonlySet<string>)
     );
   const { json, binaryBytes } = chunksOf(bytes);
   const document = parse(json);
-  for (const name of LISTS) checkList(document[name], name, name === "nodes" ? MAX_NODES : MAX_ENTRIES);
+  for (const name of LISTS) checkList(document[name], name, name === "nodes" ? MAX_SCENE_NODES : MAX_ENTRIES);
   const gltf = document as Gltf; // every list holds objects, whose fields are checked where they are read
   checkExtensions(gltf, supported);
   checkBuffers(gltf, binaryBytes);

@@ -1,4 +1,4 @@
-import { compose, IDENTITY, type Matrix, multiply } from "../arithmetic";
+import { composeMatrix, IDENTITY, type Matrix, multiplyMatrices } from "../arithmetic";
 import { Refused } from "../request";
 import type { Gltf, GltfNode } from "./container";
 
@@ -20,7 +20,7 @@ export function placeNodes(gltf: Gltf): PlacedNodes {
   const roots = nodes.flatMap((_, index) => (parents[index] === -1 ? [index] : []));
   const worlds: Matrix[] = nodes.map(() => IDENTITY);
   const placed = walk(nodes, roots, (index, parent) => {
-    worlds[index] = multiply(parent === -1 ? IDENTITY : worlds[parent]!, localOf(nodes, index));
+    worlds[index] = multiplyMatrices(parent === -1 ? IDENTITY : worlds[parent]!, localOf(nodes, index));
     return true;
   });
   if (placed !== nodes.length) throw new Refused("The file's nodes form a cycle.");
@@ -88,5 +88,5 @@ function localOf(nodes: GltfNode[], index: number): Matrix {
   }
   if (!isList(translation, 3) || !isList(rotation, 4) || !isList(scale, 3))
     throw new Refused(`The position of node ${index} is not given in numbers.`);
-  return compose(translation, rotation, scale);
+  return composeMatrix(translation, rotation, scale);
 }

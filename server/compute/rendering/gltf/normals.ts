@@ -2,7 +2,7 @@ import { mapThree } from "../../three";
 import type { Scene } from "../scene";
 
 /** The vertices and the triangles of one part of a scene. */
-export type Span = { from: number; count: number; triangles: { from: number; to: number } };
+export type PartSpan = { from: number; count: number; triangles: { from: number; to: number } };
 
 /**
  * Computes smooth normals for a part that has none: at each place the sum of the normals of the triangles that meet there,
@@ -10,7 +10,7 @@ export type Span = { from: number; count: number; triangles: { from: number; to:
  */
 export function makeNormals(
   { positions, normals, indices }: Pick<Scene, "positions" | "normals" | "indices">,
-  { from, count, triangles }: Span,
+  { from, count, triangles }: PartSpan,
 ): void {
   const first = sameAs(positions, from, count);
   for (let triangle = triangles.from; triangle < triangles.to; triangle++) {

@@ -1,13 +1,13 @@
 import type { Document, Node, Primitive } from "@gltf-transform/core";
 import type { InstancedMesh } from "@gltf-transform/extensions";
-import { IDENTITY, type Matrix, multiply, normalMatrix } from "../arithmetic";
+import { IDENTITY, type Matrix, multiplyMatrices, normalMatrix } from "../arithmetic";
 import { MAX_TRIANGLES, MAX_VERTICES } from "../limits";
 import { Refused } from "../request";
 import type { PlacedNodes } from "./nodes";
 import { cornersOf, instancesOf, valuesOf } from "./read";
 
 /** One drawing of a primitive: its numbers and its position. */
-export type Part = {
+export type ScenePart = {
   primitive: Primitive;
   shape: Shape;
   corners: Uint32Array;
@@ -16,14 +16,18 @@ export type Part = {
   skin: Skin | null;
 };
 /** Positions and normals after morph targets are applied. */
-export type Shape = { count: number; positions: Float32Array; normals: Float32Array | null };
+type Shape = { count: number; positions: Float32Array; normals: Float32Array | null };
 type Skin = { joints: Float32Array[]; weights: Float32Array[]; matrices: Matrix[] };
 
 /** Lists everything that the scene shows, in drawing order. Throws `Refused` if that is too much or broken. */
-export function partsOf(document: Document, placed: PlacedNodes, warn: (message: string) => void): Part[] {
+export function sceneParts(
+  document: Document,
+  placed: PlacedNodes,
+  warn: (message: string) => void,
+): ScenePart[] {
   const nodes = document.getRoot().listNodes();
   const known = new Map<Primitive, { shape: Shape; corners: Uint32Array | null }>();
-  const parts: Part[] = [];
+  const parts: ScenePart[] = [];
   let [vertices, triangles] = [0, 0];
   for (const index of placed.drawn) {
     const node = nodes[index];
@@ -120,7 +124,7 @@ function skinOf(
   const matrices = skin.listJoints().map((joint, at) => {
     const world = placed.worlds[nodes.indexOf(joint)] ?? IDENTITY;
     const own = inverse?.subarray(at * 16, at * 16 + 16);
-    return own?.length === 16 ? multiply(world, [...own]) : world;
+    return own?.length === 16 ? multiplyMatrices(world, [...own]) : world;
   });
   for (const which of joints)
     for (const joint of which)
@@ -130,8 +134,8 @@ function skinOf(
 }
 
 /** Writes the `wanted` vertices of a part to their place in the scene. Returns true if the matrix mirrors its triangles. */
-export function place(
-  { shape, matrix, skin }: Part,
+export function placePart(
+  { shape, matrix, skin }: ScenePart,
   wanted: Uint32Array,
   { positions, normals, from }: { positions: Float64Array; normals: Float32Array; from: number },
 ): boolean {

@@ -13,7 +13,7 @@ import {
 } from "@gltf-transform/extensions";
 import draco from "draco3dgltf";
 import { MeshoptDecoder } from "meshoptimizer";
-import { compose, type Matrix, multiply } from "../arithmetic";
+import { composeMatrix, type Matrix, multiplyMatrices } from "../arithmetic";
 import { Refused } from "../request";
 import type { Gltf } from "./container";
 
@@ -138,9 +138,9 @@ export function instancesOf(instanced: InstancedMesh, world: Matrix): Matrix[] {
       ? rotations.length / 4
       : (scales?.length ?? 0) / 3;
   return Array.from({ length: size }, (_, n) =>
-    multiply(
+    multiplyMatrices(
       world,
-      compose(
+      composeMatrix(
         translations ? translations.subarray(n * 3, n * 3 + 3) : [0, 0, 0],
         rotations ? rotations.subarray(n * 4, n * 4 + 4) : [0, 0, 0, 1],
         scales ? scales.subarray(n * 3, n * 3 + 3) : [1, 1, 1],

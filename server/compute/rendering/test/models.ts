@@ -94,7 +94,7 @@ const unit = (a: number[]) => {
 };
 
 /** A document with a scene and a buffer, and functions that add to them. */
-export function blank() {
+export function blankModel() {
   const document = new Document();
   const buffer = document.createBuffer();
   const scene = document.createScene("scene");
@@ -167,21 +167,21 @@ export async function squares(
 type Made = Record<string, () => Promise<Uint8Array>>;
 const RED: [number, number, number, number] = [0.8, 0.1, 0.08, 1];
 
-export const MODELS: Made = {
+export const TEST_MODELS: Made = {
   knot: async () => {
-    const { document, add } = blank();
+    const { document, add } = blankModel();
     add(knot(), [0.05, 0.25, 0.7, 1]);
     return toGlb(document);
   },
   "textured cube": async () => {
-    const { document, add } = blank();
+    const { document, add } = blankModel();
     const { material } = add(box());
     const image = await squares(256, 8, [200, 60, 40, 255], [240, 230, 210, 255]);
     material.setBaseColorTexture(document.createTexture("squares").setImage(image).setMimeType("image/png"));
     return toGlb(document);
   },
   "webp and texture transform": async () => {
-    const { document, add } = blank();
+    const { document, add } = blankModel();
     const { material } = add(box(1.4, 1, 0.6));
     const image = await squares(128, 2, [30, 90, 160, 255], [250, 200, 60, 255], "webp");
     material.setBaseColorTexture(document.createTexture("squares").setImage(image).setMimeType("image/webp"));
@@ -198,7 +198,7 @@ export const MODELS: Made = {
     return io.writeBinary(document);
   },
   "cut-out squares": async () => {
-    const { document, add } = blank();
+    const { document, add } = blankModel();
     const { material } = add(box());
     const image = await squares(256, 8, [40, 130, 50, 255], [0, 0, 0, 0]);
     material
@@ -208,14 +208,14 @@ export const MODELS: Made = {
     return toGlb(document);
   },
   "glass around a core": async () => {
-    const { document, add } = blank();
+    const { document, add } = blankModel();
     add(box(0.5, 0.5, 0.5), RED);
     const { material } = add(knot(120, 12), [0.3, 0.7, 0.9, 0.35]);
     material.setAlphaMode("BLEND").setDoubleSided(true);
     return toGlb(document);
   },
   "vertex colours without normals": async () => {
-    const { document, add, accessor } = blank();
+    const { document, add, accessor } = blankModel();
     const { normals: _, uvs: __, ...shape } = knot(100, 12);
     const { primitive } = add(shape);
     const count = shape.positions.length / 3;
@@ -226,7 +226,7 @@ export const MODELS: Made = {
     return toGlb(document);
   },
   "skinned arm": async () => {
-    const { document, scene, accessor, primitive } = blank();
+    const { document, scene, accessor, primitive } = blankModel();
     const shape = { positions: [] as number[], normals: [] as number[], indices: [] as number[] };
     const [joints, weights]: [number[], number[]] = [[], []];
     for (let ring = 0; ring <= 20; ring++)
@@ -274,7 +274,7 @@ export const MODELS: Made = {
     return toGlb(document);
   },
   "morphed box": async () => {
-    const { document, add, accessor } = blank();
+    const { document, add, accessor } = blankModel();
     const shape = box(1, 1, 1, false);
     const { primitive, mesh } = add(shape, RED);
     const moved = shape.positions.map((value, at) => (at % 3 === 1 && value > 0 ? 1.5 : 0));
@@ -287,13 +287,13 @@ export const MODELS: Made = {
     return toGlb(document);
   },
   draco: async () => {
-    const { document, add } = blank();
+    const { document, add } = blankModel();
     add(knot(), [0.7, 0.5, 0.1, 1]);
     document.createExtension(KHRDracoMeshCompression).setRequired(true);
     return toGlb(document);
   },
   "meshopt and quantized": async () => {
-    const { document, add, accessor } = blank();
+    const { document, add, accessor } = blankModel();
     const shape = knot();
     const { primitive, node } = add(shape, [0.1, 0.5, 0.3, 1]);
     document.createExtension(KHRMeshQuantization).setRequired(true);
@@ -309,7 +309,7 @@ export const MODELS: Made = {
     return toGlb(document);
   },
   "instanced boxes": async () => {
-    const { document, add, accessor } = blank();
+    const { document, add, accessor } = blankModel();
     const { node } = add(box(0.3, 0.3, 0.3), RED);
     const [moved, turned, sizes]: [number[], number[], number[]] = [[], [], []];
     for (let n = 0; n < 27; n++) {
@@ -329,22 +329,22 @@ export const MODELS: Made = {
     return toGlb(document);
   },
   huge: async () => {
-    const { document, add } = blank();
+    const { document, add } = blankModel();
     add(knot(), RED).node.setScale([1e7, 1e7, 1e7]).setTranslation([3e7, -5e7, 2e7]);
     return toGlb(document);
   },
   tiny: async () => {
-    const { document, add } = blank();
+    const { document, add } = blankModel();
     add(knot(), RED).node.setScale([1e-6, 1e-6, 1e-6]);
     return toGlb(document);
   },
   mirrored: async () => {
-    const { document, add } = blank();
+    const { document, add } = blankModel();
     add(knot(), [0.5, 0.2, 0.6, 1]).node.setScale([-1, 1.5, 1]).setRotation([0.2, 0.3, 0.1, 0.927]);
     return toGlb(document);
   },
   "several scenes and a tree of nodes": async () => {
-    const { document, scene, add } = blank();
+    const { document, scene, add } = blankModel();
     const trunk = add(box(0.2, 1, 0.2), [0.35, 0.2, 0.1, 1]).node;
     for (let n = 0; n < 6; n++) {
       const { node } = add(box(0.15, 0.15, 0.8), [0.1, 0.5, 0.1, 1]);
@@ -361,7 +361,7 @@ export const MODELS: Made = {
     return toGlb(document);
   },
   "a flat sheet of strips": async () => {
-    const { document, scene, accessor } = blank();
+    const { document, scene, accessor } = blankModel();
     const points: number[] = [];
     for (let n = 0; n <= 40; n++)
       points.push(n / 10 - 2, -1, Math.sin(n / 5) / 3, n / 10 - 2, 1, Math.sin(n / 5) / 3);

@@ -1,8 +1,8 @@
 import {
   checkPieces,
-  LIMITS,
   type LoraFacts,
   loraFacts,
+  SAFETENSORS_LIMITS,
   SafetensorsRefusal,
 } from "@/server/compute/safetensors";
 import type { ModelAdapter } from "@/server/contract/adapters";
@@ -39,7 +39,7 @@ export type WeightsUpload = {
 };
 
 /** Most bytes that an uploaded file may have. */
-export const mostUploadBytes = () => Math.min(env.ADAPTER_UPLOAD_MAX_BYTES, LIMITS.fileBytes);
+export const mostUploadBytes = () => Math.min(env.ADAPTER_UPLOAD_MAX_BYTES, SAFETENSORS_LIMITS.fileBytes);
 
 /** Longest time that a body may take; the HTTP server's own limit depends on it. */
 export const MOST_UPLOAD_MS = 2 * HOUR_MS;

@@ -21,7 +21,7 @@ import { pool } from "@/server/platform/db";
 import type { Json } from "@/server/platform/durable/step";
 import { fail, ValidationFault } from "@/server/platform/errors/errors";
 import { newId } from "@/server/platform/ids";
-import { isListed } from "@/server/providers/define";
+import { isNameListed } from "@/server/providers/define";
 import { isBeyondBounds } from "@/server/providers/priced-members";
 import { joinColumns } from "@/server/sql/column";
 import { approvalAtAdmission, awaitingApprovalEvent } from "../decisions/approvals";
@@ -250,7 +250,7 @@ async function checkOpenEnded(
   const named = (route?.model.members ?? []).filter((name) => name !== "*");
   const members = Object.keys(conversation?.settings?.members ?? {});
   const priced = members.find(isBeyondBounds);
-  const open = priced ?? members.find((name) => !isListed(name, named));
+  const open = priced ?? members.find((name) => !isNameListed(name, named));
   if (open === undefined) return;
   const credentialIds = credentialIdsOf(estimate);
   const { billingMode } = estimate;

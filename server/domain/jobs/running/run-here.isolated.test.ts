@@ -2,7 +2,7 @@
 import { createHash } from "node:crypto";
 import { expect, test } from "vitest";
 import { type RenderRequest, renderModel } from "@/server/compute/rendering";
-import { blank, box, MODELS, toGlb } from "@/server/compute/rendering/test/models";
+import { blankModel, box, TEST_MODELS, toGlb } from "@/server/compute/rendering/test/models";
 import { artifactStore } from "@/server/domain/artifacts";
 import { getCapability } from "@/server/domain/catalog";
 import * as inputs from "@/server/domain/inputs";
@@ -26,7 +26,7 @@ const PAST_LEASE_MS = 60_000;
 type Output = any;
 
 async function cube(): Promise<Uint8Array> {
-  const { document, add } = blank();
+  const { document, add } = blankModel();
   add(box(), [0.2, 0.4, 0.8, 1]);
   return toGlb(document);
 }
@@ -200,7 +200,7 @@ test.each(["after-claim", "before-receipt"] as const)(
 test("work that is unfinished at its deadline fails with ExecutionTimeout", async () => {
   const project = await makeProject();
   const large = { width: 2048, height: 2048 };
-  const jobId = await submit(project, large, await MODELS["glass around a core"]?.());
+  const jobId = await submit(project, large, await TEST_MODELS["glass around a core"]?.());
   const started = await startJob(project.ctx, jobId);
   if (!started) throw new Error("the job was not taken");
   // A tenth of a second is left for seconds of work.
@@ -215,7 +215,11 @@ test("work that is unfinished at its deadline fails with ExecutionTimeout", asyn
 
 test("a cancel ends running work, and nothing is kept", async () => {
   const project = await makeProject();
-  const jobId = await submit(project, { width: 2048, height: 2048 }, await MODELS["glass around a core"]?.());
+  const jobId = await submit(
+    project,
+    { width: 2048, height: 2048 },
+    await TEST_MODELS["glass around a core"]?.(),
+  );
   const running = jobs.run(project.ctx, jobId, inlineStep(project.clock));
   for (;;) {
     const { rows } = await pool.query("SELECT status FROM job WHERE id = $1", [jobId]);

@@ -16,7 +16,7 @@ import type { Micros } from "@/server/platform/money";
 import { contentOf, sha256Hex } from "@/server/platform/text/canonical";
 import { isMarked, statesCacheWrites } from "@/server/providers/cache-marks";
 import type { ModelFacts, Tier } from "@/server/providers/define";
-import { PinRefusal, settingsOf } from "@/server/providers/pins";
+import { PinRefusal, pinSettings } from "@/server/providers/pins";
 import type { PinnedPlan, SharedContent } from "../rows";
 import { limitsOf, type SharedRequest, sharedContentOf } from "./request";
 import { findTarget, type Target } from "./target";
@@ -65,7 +65,7 @@ export async function planPinned(
     isolation: request.isolation,
     processing: request.processing,
     tier,
-    settings: settingsOf(api, body),
+    settings: pinSettings(api, body),
     sampling: content.sampling,
     ...(content.toolChoice === undefined ? {} : { toolChoice: content.toolChoice }),
     instructionsHash: content.instructions === undefined ? null : sha256Hex(content.instructions),

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { Json } from "@/server/platform/durable/step";
 import { isObject } from "@/server/platform/text/json";
-import { type PinApi, PinRefusal, settingsOf } from "@/server/providers/pins";
+import { type PinApi, PinRefusal, pinSettings } from "@/server/providers/pins";
 import type { PinnedContent } from "../rows";
 import { settingsWithoutContent } from "./still-runs";
 import { pinnable, type Target } from "./target";
@@ -44,7 +44,7 @@ const targets = pinnable().flatMap((provider) => {
 describe.each(targets)("$provider.name/$name without content", ({ api, model }) => {
   test.each(CHOICES)("tools with a choice of %s keep their settings", (_, choice) => {
     const request = asked(choice);
-    const settings = settingsOf(api, api.body(request, model, "standard"));
+    const settings = pinSettings(api, api.body(request, model, "standard"));
     expect(settingsWithoutContent({ api, model }, planOf(request))).toEqual({ settings, kept: null });
   });
 });
@@ -66,7 +66,7 @@ test("an interface that requires the chosen tool to exist gets a tool of that na
     if (!tools.some((tool) => tool.name === name)) throw new PinRefusal(["toolChoice"], "No such tool.");
   });
   const request = asked({ type: "function", name: "measure" });
-  const settings = settingsOf(target.api, target.api.body(request, target.model, "standard"));
+  const settings = pinSettings(target.api, target.api.body(request, target.model, "standard"));
   expect(settingsWithoutContent(target, planOf(request))).toEqual({ settings, kept: null });
 });
 

@@ -5,7 +5,7 @@ import { pool } from "@/server/platform/db";
 import type { Json } from "@/server/platform/durable/step";
 import { Fault, ValidationFault } from "@/server/platform/errors/errors";
 import { sha256Hex } from "@/server/platform/text/canonical";
-import { PinRefusal, settingsOf } from "@/server/providers/pins";
+import { PinRefusal, pinSettings } from "@/server/providers/pins";
 import { json, type Of, present, text } from "@/server/sql/column";
 import { statement } from "@/server/sql/statement";
 import type { PinnedContent, PinnedPlan } from "../rows";
@@ -96,7 +96,7 @@ export async function requestToday(pinnedId: string): Promise<RequestToday | { r
   const kept = contentOf(row);
   if (!kept) return settingsWithoutContent(target, plan);
   try {
-    const settings = settingsOf(target.api, target.api.body(kept, target.model, plan.tier));
+    const settings = pinSettings(target.api, target.api.body(kept, target.model, plan.tier));
     const { input, ...shared } = kept;
     const request = { ...shared, pin: plan.pin, isolation: plan.isolation, processing: plan.processing };
     return {
@@ -126,7 +126,7 @@ export function settingsWithoutContent(
 ): RequestToday | { refused: string } {
   try {
     const body = target.api.body(placeholderOf(plan), target.model, plan.tier);
-    return { settings: settingsOf(target.api, body), kept: null };
+    return { settings: pinSettings(target.api, body), kept: null };
   } catch (cause) {
     if (cause instanceof PinRefusal && IS_CONTENT.test(cause.field)) return { settings: null, kept: null };
     return refusedOr(cause);
