@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { parseArgs } from "node:util";
-import { type Figure, openInstallation, report, until } from "./installation";
+import { type FigureCheck, openInstallation, report, until } from "./installation";
 
 /*
  * Sends many more submissions at once than a `prevent` ceiling has room for, of all kinds (text and images, durable, synchronous
@@ -265,7 +265,7 @@ const heldWhere = (what: string) =>
   count(`SELECT coalesce(sum(amount_micros), 0) AS n FROM hold WHERE ${what}`);
 /** Pinned executions of the sandbox count in budgets, and take nothing from the wallet. */
 const OF_WALLET = "state IN ('open', 'ambiguous') AND funding IS NOT NULL";
-const figures: Figure[] = [
+const figures: FigureCheck[] = [
   ["submissions", SUBMITS, "any"],
   ["admitted", seen.admitted, "any"],
   ["refused with 402 (each may ask again)", seen.refused, "any"],

@@ -1,6 +1,12 @@
 import { readFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
-import { type Figure, type Installation, LEDGER_IN_BALANCE, openInstallation, report } from "./installation";
+import {
+  type FigureCheck,
+  type Installation,
+  LEDGER_IN_BALANCE,
+  openInstallation,
+  report,
+} from "./installation";
 
 const POLL_MS = 50;
 const SAMPLE_MS = 100;
@@ -129,13 +135,13 @@ const say = (what: string, { seconds, acceptMs, status }: Bulk, count: number) =
       .padStart(5)} items/s  accepted in ${Math.round(acceptMs)} ms  ${status}`,
   );
 
-async function figuresOfRecords(installation: Installation): Promise<Figure[]> {
+async function figuresOfRecords(installation: Installation): Promise<FigureCheck[]> {
   const database = await installation.connect();
   const count = async (sql: string) => Number((await database.query(sql)).rows[0]?.n ?? 0);
   const submissions = await installation.submissions();
   const executions = await count("SELECT count(*) AS n FROM pinned_execution");
   const notOnce = [...submissions.values()].filter((times) => times !== 1).length;
-  const figures: Figure[] = [
+  const figures: FigureCheck[] = [
     ["executions without their record", executions - (await count("SELECT count(*) AS n FROM pinned_record")), 0], // biome-ignore format: one figure
     ["executions the sandbox did not see once", notOnce + Math.abs(submissions.size - executions), 0],
     [LEDGER_IN_BALANCE[0], await count(LEDGER_IN_BALANCE[1]), 0],
@@ -145,7 +151,7 @@ async function figuresOfRecords(installation: Installation): Promise<Figure[]> {
 }
 
 /** Checks that concurrency is as requested, and that ten times the items take about ten times the time. */
-function figuresOfPace(inHand: number[], concurrency: number, decades: Bulk[]): Figure[] {
+function figuresOfPace(inHand: number[], concurrency: number, decades: Bulk[]): FigureCheck[] {
   const most = Math.max(...inHand);
   const growth = decades.slice(1).map(({ seconds }, place) => seconds / (decades[place]?.seconds ?? 0));
   return [
@@ -155,7 +161,7 @@ function figuresOfPace(inHand: number[], concurrency: number, decades: Bulk[]): 
   ];
 }
 
-function figureOfMemory(before: number[], most: number[]): Figure {
+function figureOfMemory(before: number[], most: number[]): FigureCheck {
   const added = most.map((mb, place) => mb - (before[place] ?? 0));
   const what = `memory grew by more than ${MOST_ADDED_MB} MB (web ${added[0]}, worker ${added[1]})`;
   return [what, oneUnless(added.every((mb) => mb <= MOST_ADDED_MB)), 0];

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type pg from "pg";
 import {
   BULK_POINTS,
-  type Figure,
+  type FigureCheck,
   type Installation,
   LEDGER_IN_BALANCE,
   openInstallation,
@@ -144,7 +144,11 @@ async function killUnderLoad(installation: Installation, kills: number, startedA
 }
 
 /** Compares our records, the sandbox's own log and the clients' answers. */
-async function figuresOf(installation: Installation, database: pg.Client, sent: Sent[]): Promise<Figure[]> {
+async function figuresOf(
+  installation: Installation,
+  database: pg.Client,
+  sent: Sent[],
+): Promise<FigureCheck[]> {
   // The sandbox receives an execution's id with each of its submissions.
   const perItem = await installation.submissions("attemptId");
   const perBody = await installation.submissions("sha256");
@@ -159,7 +163,7 @@ async function figuresOf(installation: Installation, database: pg.Client, sent: 
   const bulks = new Set(await idsOf("SELECT id FROM pinned_bulk"));
   const items = (where: string) => count(`SELECT count(*) AS n FROM pinned_execution WHERE ${where}`);
   const twice = (counts: Map<string, number>) => [...counts.values()].filter((times) => times > 1).length;
-  const figures: Figure[] = [
+  const figures: FigureCheck[] = [
     ["bulks sent", sent.length, "any"],
     ["bulks in the database", bulks.size, "any"],
     ["items", await items("true"), "any"],

@@ -9,7 +9,7 @@ import { endWithChildren } from "../launch/ending";
 import { startPostgres } from "../launch/postgres";
 import { freePort } from "../launch/system";
 import { executeSteps, giveTo, readStages, stageEnvironment } from "./image-steps";
-import { type Figure, report, until } from "./installation";
+import { type FigureCheck, report, until } from "./installation";
 
 /*
  * npm run prove:image [-- --reuse-packages]: the Dockerfile without an engine. Its steps run in plain directories; then the
@@ -37,7 +37,7 @@ const words = z.array(z.string());
 const entry = words.parse(JSON.parse(lineOf("ENTRYPOINT")));
 const health = words.parse(JSON.parse(/CMD (\[.*\])$/.exec(lineOf("HEALTHCHECK"))![1]!));
 
-const figures: Figure[] = [];
+const figures: FigureCheck[] = [];
 const running = new Set<ChildProcess>();
 endWithChildren();
 process.once("exit", () => {

@@ -34,7 +34,7 @@ type Points = Record<"web" | "worker", string[]>;
 export const ALL_POINTS = [...new Set([...POINTS.web, ...POINTS.worker])];
 
 type Part = { name: "web" | "worker"; kills: number; child: ChildProcess; stop(): Promise<void> };
-export type Figure = [what: string, value: number, wanted: number | "any"];
+export type FigureCheck = [what: string, value: number, wanted: number | "any"];
 
 /**
  * Starts everything. `chance` is the probability that a process dies at each of its places; `settings` override the usual ones.
@@ -273,7 +273,7 @@ export const LEDGER_IN_BALANCE: [what: string, sql: string] = [
 ];
 
 /** Prints the figures, with broken promises marked; returns the number of broken ones. */
-export function report(figures: Figure[]): number {
+export function report(figures: FigureCheck[]): number {
   let broken = 0;
   for (const [what, value, wanted] of figures) {
     const isBroken = wanted !== "any" && value !== wanted;

@@ -1,7 +1,14 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { parseArgs } from "node:util";
-import { ALL_POINTS, type Figure, LEDGER_IN_BALANCE, openInstallation, report, until } from "./installation";
+import {
+  ALL_POINTS,
+  type FigureCheck,
+  LEDGER_IN_BALANCE,
+  openInstallation,
+  report,
+  until,
+} from "./installation";
 
 /*
  * Kills web and worker with SIGKILL while jobs run, at five named places and at random moments, and PostgreSQL at random moments.
@@ -114,7 +121,7 @@ const { rows: keys } = await database.query<{ key: string }>(
   "SELECT coalesce(released_key, idempotency_key) AS key FROM job",
 );
 const known = new Set(keys.map((row) => row.key));
-const figures: Figure[] = [
+const figures: FigureCheck[] = [
   ["jobs and invokes sent", sent.length, "any"],
   ["executions in the database", known.size, "any"],
   ["succeeded", await count("SELECT count(*) AS n FROM job WHERE status = 'succeeded'"), "any"],

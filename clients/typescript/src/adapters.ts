@@ -11,7 +11,7 @@ export type AdapterUpload = Fields & {
 };
 
 /** Sends the fields before the file, so that errors in them are reported before the file is sent. */
-export async function uploadAdapter(
+export async function sendAdapter(
   core: Core,
   { file, filename = "weights.safetensors", projectId = core.projectId, signal, ...fields }: AdapterUpload,
 ): Promise<Schemas["ModelAdapter"]> {

@@ -1,5 +1,5 @@
 import createFetchClient from "openapi-fetch";
-import { type AdapterUpload, uploadAdapter } from "./adapters";
+import { type AdapterUpload, sendAdapter } from "./adapters";
 import { type Artifact, type Download, downloadArtifact } from "./artifacts";
 import type { Core, Method, PathsWith, Schemas, TypedCall } from "./core";
 import { type FollowOptions, follow, type StreamFrame } from "./events";
@@ -133,7 +133,7 @@ export function createClient(options: ClientOptions): Client {
     stream: (capability, input, run) => startStream(core, capability, input, run),
     jobEvents: (jobId, follow) => jobEvents(core, jobId, follow),
     download: (jobId, artifact, more) => downloadArtifact(core, jobId, artifact, more?.signal),
-    uploadAdapter: (upload) => uploadAdapter(core, upload),
+    uploadAdapter: (upload) => sendAdapter(core, upload),
     verify: async (document, { keys: given, ...witnesses } = {}) => {
       const set = given ?? (await keySet());
       return typeof document === "string"

@@ -6,12 +6,12 @@ import { turn } from "@/server/platform/time/turn";
 import { parsePart } from "../input";
 import type { Io, Shown, Tool } from "./define";
 import { withoutNulls } from "./schemas";
-import { discovery } from "./tools/discovery";
-import { evidence } from "./tools/evidence";
-import { work } from "./tools/work";
+import { discoveryTools } from "./tools/discovery";
+import { evidenceTools } from "./tools/evidence";
+import { workTools } from "./tools/work";
 
 /** Every tool. No tool pays or makes a person's decision. */
-export const tools: readonly Tool[] = [...discovery, ...work, ...evidence];
+export const tools: readonly Tool[] = [...discoveryTools, ...workTools, ...evidenceTools];
 const byName = new Map(tools.map((each) => [each.name, each]));
 
 type Result = {

@@ -3,7 +3,7 @@ import { shortestMode } from "../run";
 import { type Common, clientOf } from "./settings";
 import { type Terminal, table } from "./terminal";
 
-export async function listCapabilities(
+export async function printCapabilities(
   terminal: Terminal,
   options: Common & { query?: string },
 ): Promise<void> {

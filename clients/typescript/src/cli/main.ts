@@ -1,6 +1,6 @@
 import { Command, CommanderError } from "commander";
 import { runVerify } from "../../../../scripts/verify/command";
-import { findCapability, listCapabilities, printCapability } from "./catalog";
+import { findCapability, printCapabilities, printCapability } from "./catalog";
 import { doctor, whoami } from "./doctor";
 import { login, logout } from "./login";
 import { commandSettings } from "./settings";
@@ -62,7 +62,7 @@ command(program, "doctor", "check the setup, and say how to fix problems")
 const capabilities = group("capabilities", "list, find and describe capabilities");
 command(capabilities, "list", "list capabilities")
   .option("--query <words>", "only those with these words")
-  .action((options) => listCapabilities(terminal, options));
+  .action((options) => printCapabilities(terminal, options));
 command(capabilities, "find <words...>", "find capabilities for an outcome, in your own words").action(
   (words, options) => findCapability(terminal, options, words),
 );
@@ -87,7 +87,7 @@ command(jobs, "list", "list jobs, newest first")
   .option("--limit <count>")
   .option("--cursor <cursor>", "the cursor of the previous page")
   .action((options) => work.listJobs(terminal, options));
-command(jobs, "get <job>", "show a job").action((job, options) => work.getJob(terminal, options, job));
+command(jobs, "get <job>", "show a job").action((job, options) => work.printJob(terminal, options, job));
 command(jobs, "events <job>", "list a job's events, in order")
   .option("--follow", "stream events until the job has ended; with --json, one line per event")
   .action((job, options) => work.jobEvents(terminal, options, job));
@@ -95,7 +95,7 @@ command(jobs, "result <job>", "show a job's output").action((job, options) =>
   work.jobResult(terminal, options, job),
 );
 command(jobs, "cancel <job>", "cancel a job").action((job, options) =>
-  work.cancelJob(terminal, options, job),
+  work.cancelAndPrintJob(terminal, options, job),
 );
 command(jobs, "artifacts <job>", "list a job's artifacts")
   .option("--out <folder>", "save them in this folder, each verified against the hash in its receipt")

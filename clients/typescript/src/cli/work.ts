@@ -116,7 +116,7 @@ export async function listJobs(
 
 const at = (jobId: string) => ({ params: { path: { job_id: jobId } } });
 
-export async function getJob(terminal: Terminal, options: Common, jobId: string): Promise<void> {
+export async function printJob(terminal: Terminal, options: Common, jobId: string): Promise<void> {
   const job = await clientOf(options).get("/v1/jobs/{job_id}", at(jobId));
   const facts: [string, unknown][] = [
     ["capability", job.capabilityKey],
@@ -179,7 +179,7 @@ export async function jobResult(terminal: Terminal, options: Common, jobId: stri
   terminal.answer(result, shownOutput(result.typedOutput));
 }
 
-export async function cancelJob(terminal: Terminal, options: Common, jobId: string): Promise<void> {
+export async function cancelAndPrintJob(terminal: Terminal, options: Common, jobId: string): Promise<void> {
   const job = await clientOf(options).post("/v1/jobs/{job_id}/cancel", at(jobId));
   terminal.answer(job, `${job.jobId} is ${job.status}.`);
 }

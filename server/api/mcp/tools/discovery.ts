@@ -122,4 +122,4 @@ const requestQuote = tool({
   run: (ctx, { request_id }) => requests.quote(ctx, request_id),
 });
 
-export const discovery = [status, search, describe, resolve, quote, requestCapability, requestQuote];
+export const discoveryTools = [status, search, describe, resolve, quote, requestCapability, requestQuote];

@@ -122,4 +122,4 @@ const verifyLockfile = tool({
   run: (ctx, { lockfile: given }) => provenance.verifyLockfile(ctx, given),
 });
 
-export const evidence = [run, get, bulk, bulkGet, manifest, verify, lockfile, verifyLockfile];
+export const evidenceTools = [run, get, bulk, bulkGet, manifest, verify, lockfile, verifyLockfile];

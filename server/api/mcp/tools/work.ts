@@ -214,4 +214,4 @@ const artifact = tool({
   },
 });
 
-export const work = [invoke, submit, status, wait, cancel, find, inspect, receipt, artifact];
+export const workTools = [invoke, submit, status, wait, cancel, find, inspect, receipt, artifact];
