@@ -49,8 +49,8 @@ const tryLock = statement("engine.lock.try", {
 
 /** Several processes may start at once. The lock ends with the transaction, however that ends. */
 async function takeLock(client: Client): Promise<void> {
-  const rows = await tryLock.all(client, {});
-  if (rows[0]?.taken) return;
+  const row = await tryLock.first(client, {});
+  if (row?.taken) return;
   log.warn("another process is preparing the engine's tables: waiting for it");
   await client.query(`SELECT pg_advisory_xact_lock(${KEY})`);
 }

@@ -10,11 +10,24 @@ export const SCOPE = {
 };
 export type TenantScope = Of<typeof SCOPE>;
 
-/** The condition with which a statement over rows of tenants uses these parameters. */
-export const IN_SCOPE = `($organizationIds::text[] IS NULL OR organization_id = ANY($organizationIds))
-    AND ($projectId::text IS NULL OR project_id = $projectId)
-    AND ($environment::text IS NULL OR environment = $environment)
-    AND ($principalId::text IS NULL OR principal_id = $principalId)`;
+/** The condition that each parameter of SCOPE puts on `table`, which is empty or an alias and its dot. */
+const CONDITIONS: { [N in keyof typeof SCOPE]: (table: string) => string } = {
+  organizationIds: (table) =>
+    `($organizationIds::text[] IS NULL OR ${table}organization_id = ANY($organizationIds))`,
+  projectId: (table) => `($projectId::text IS NULL OR ${table}project_id = $projectId)`,
+  environment: (table) => `($environment::text IS NULL OR ${table}environment = $environment)`,
+  principalId: (table) => `($principalId::text IS NULL OR ${table}principal_id = $principalId)`,
+};
+
+/** The condition with which a statement uses these parameters, which are some of SCOPE, on the rows of this alias. */
+export const inScope = (params: Partial<typeof SCOPE>, alias?: string): string =>
+  Object.entries(CONDITIONS)
+    .filter(([name]) => name in params)
+    .map(([, condition]) => condition(alias ? `${alias}.` : ""))
+    .join(" AND ");
+
+/** The same with all parameters, for a statement over one table. */
+export const IN_SCOPE = inScope(SCOPE);
 
 type Reading<Params, Row> = { all(db: Queryable, params: Params): Promise<Row[]> };
 

@@ -16,8 +16,8 @@ export const FAULTS: Fault[] = [
   {
     name: "tenant-missing-in-read",
     file: "server/sql/tenant.ts",
-    find: "($organizationIds::text[] IS NULL OR organization_id = ANY($organizationIds))",
-    replace: "($organizationIds::text[] IS NULL OR true)",
+    find: "organization_id = ANY($organizationIds))",
+    replace: "organization_id IS NOT NULL)",
     caughtBy: "server/domain/jobs/decisions/approvals.db.test.ts",
   },
   {

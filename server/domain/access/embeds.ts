@@ -38,8 +38,7 @@ const readToken = statement("panel_token.read.session", {
 });
 
 const findToken = remembered(async (digest: string): Promise<Known | null> => {
-  const rows = await readToken.all(pool, { digest });
-  const row = rows[0];
+  const row = await readToken.first(pool, { digest });
   if (!row) return null;
   return {
     expiresAt: row.expires_at.getTime(),

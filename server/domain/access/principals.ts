@@ -30,8 +30,7 @@ const readKey = statement("api_key.read.hash", {
 });
 
 const findKey = remembered(async (digest: string): Promise<Key | null> => {
-  const rows = await readKey.all(pool, { digest });
-  const row = rows[0];
+  const row = await readKey.first(pool, { digest });
   if (!row) return null;
   const possible: readonly Scope[] = row.management ? MANAGEMENT_SCOPES : KEY_SCOPES;
   return {

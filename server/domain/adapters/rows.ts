@@ -2,10 +2,10 @@ import type { ModelAdapter } from "@/server/contract/adapters";
 import { access } from "@/server/domain/access";
 import type { Ctx, Scope } from "@/server/domain/ctx";
 import { modelAdapter } from "@/server/generated/schema";
-import { pool } from "@/server/platform/db";
 import { fail, ValidationFault } from "@/server/platform/errors/errors";
-import { maybe, names, type Of, text, texts } from "@/server/sql/column";
+import { names, type Of, pick, text, texts } from "@/server/sql/column";
 import { statement } from "@/server/sql/statement";
+import { inScope, readInScope, SCOPE } from "@/server/sql/tenant";
 import { runnableOf } from "./runnable";
 
 /** An adapter with the aliases whose current version uses it. */
@@ -17,18 +17,15 @@ export const ADAPTER_COLUMNS = `${names(modelAdapter, "adapter")}, ARRAY(
   SELECT alias.alias FROM adapter_alias_version version JOIN adapter_alias alias ON alias.current_version_id = version.id
   WHERE version.project_id = adapter.project_id AND version.adapter_id = adapter.id ORDER BY alias.alias_key) AS aliases`;
 
+const VISIBLE = pick(SCOPE, "organizationIds projectId environment");
 const readVisible = statement("model_adapter.read.visible", {
   params: {
     adapterId: text,
-    organizationIds: maybe(texts),
-    projectId: maybe(text),
-    environment: maybe(text),
+    ...VISIBLE,
   },
   row: ADAPTER,
   sql: `SELECT ${ADAPTER_COLUMNS} FROM model_adapter adapter WHERE adapter.id = $adapterId AND adapter.deleted_at IS NULL
-       AND ($organizationIds::text[] IS NULL OR adapter.organization_id = ANY($organizationIds))
-       AND ($projectId::text IS NULL OR adapter.project_id = $projectId)
-       AND ($environment::text IS NULL OR adapter.environment = $environment)`,
+       AND ${inScope(VISIBLE, "adapter")}`,
 });
 
 /**
@@ -36,11 +33,10 @@ const readVisible = statement("model_adapter.read.visible", {
  * environment.
  */
 export async function findAdapter(ctx: Ctx, adapterId: string, right: Scope): Promise<AdapterRow> {
-  const { organizationIds, projectId } = access.authorize(ctx, right, "rows");
   const environment = "environment" in ctx.principal ? ctx.principal.environment : null;
-  const row =
-    (await readVisible.first(pool, { adapterId, organizationIds, projectId, environment })) ??
-    fail("NotFound", "There is no such adapter.");
+  const scope = { ...access.authorize(ctx, right, "rows"), environment };
+  const [row] = await readInScope(readVisible, scope, { adapterId });
+  if (!row) fail("NotFound", "There is no such adapter.");
   await access.authorize(ctx, right, { projectId: row.project_id });
   return row;
 }

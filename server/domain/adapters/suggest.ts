@@ -59,10 +59,10 @@ export async function suggestOwn(place: AdapterEnvironment, text: string): Promi
   const { projectId, environment } = place;
   const alias = await findAliasNamed(pool, place, text);
   if (alias) {
-    const [adapter] = await listById.all(pool, { projectId, environment, adapterId: alias.adapter_id });
+    const adapter = await listById.first(pool, { projectId, environment, adapterId: alias.adapter_id });
     return adapter ? toPatch(adapter, { alias: alias.alias }) : null;
   }
-  const [adapter] = await listNamed.all(pool, { projectId, environment, text, key: nameKey(text) });
+  const adapter = await listNamed.first(pool, { projectId, environment, text, key: nameKey(text) });
   return adapter ? toPatch(adapter) : null;
 }
 

@@ -5,8 +5,9 @@ import { notHeld } from "@/server/domain/restores";
 import { type Announcement, announce } from "@/server/domain/webhooks";
 import { budgetAlert } from "@/server/generated/schema";
 import { inTransaction, pool } from "@/server/platform/db";
-import { bool, maybe, type Of, text, texts, timestamptz } from "@/server/sql/column";
+import { bool, maybe, type Of, pick, text, texts, timestamptz } from "@/server/sql/column";
 import { statement } from "@/server/sql/statement";
+import { inScope, SCOPE } from "@/server/sql/tenant";
 
 type AlertRow = Of<typeof budgetAlert>;
 
@@ -25,9 +26,10 @@ const toFacts = (row: AlertRow) => ({
 
 const MOST_SHOWN = 50;
 
+const VISIBLE = pick(SCOPE, "organizationIds");
 const listLatest = statement("budget_alert.list.latest", {
   params: {
-    organizationIds: maybe(texts),
+    ...VISIBLE,
     organizationId: maybe(text),
     projectId: maybe(text),
     test: maybe(bool),
@@ -35,7 +37,7 @@ const listLatest = statement("budget_alert.list.latest", {
   row: budgetAlert,
   sql: `SELECT * FROM (
        SELECT DISTINCT ON (budget_id, is_test) * FROM budget_alert
-       WHERE ($organizationIds::text[] IS NULL OR organization_id = ANY($organizationIds))
+       WHERE ${inScope(VISIBLE)}
          AND ($organizationId::text IS NULL OR organization_id = $organizationId)
          AND ($projectId::text IS NULL OR scope NOT LIKE 'project:%' OR scope = 'project:' || $projectId)
          AND ($test::boolean IS NULL OR is_test = $test)

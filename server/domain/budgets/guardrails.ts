@@ -98,7 +98,7 @@ export async function preventingScope(
   { billingMode, credentialIds }: Omit<Asked, "maximumMicros">,
 ): Promise<string | null> {
   const { id, organizationId, organizationSettings } = project;
-  const rows = await findPreventing.all(pool, {
+  const row = await findPreventing.first(pool, {
     organizationId,
     projectId: id,
     principalId: ctx.principal.id,
@@ -106,7 +106,7 @@ export async function preventingScope(
     billingMode,
     credentialIds,
   });
-  if (rows[0]) return rows[0].scope;
+  if (row) return row.scope;
   if (billingMode !== "byok") return null;
   if (perExecutionOf(organizationSettings) !== null) return scopeOf(organizationId);
   const limited = (await connectionsOf({ id, environment })).find(
@@ -134,14 +134,14 @@ const readDaily = budgetsBy(
 );
 
 async function read(ctx: Ctx, organizationId: string): Promise<Guardrails> {
-  const rows = await readSettings.all(pool, { organizationId });
-  if (!rows[0]) fail("NotFound", "There is no such organization.");
+  const found = await readSettings.first(pool, { organizationId });
+  if (!found) fail("NotFound", "There is no such organization.");
   const row = await readDaily.first(pool, { now: ctx.now(), scope: scopeOf(organizationId) });
   const daily = row && toBudget(row, ctx.now());
   return {
     organizationId,
     dailyMicros: daily?.ceilingMicros ?? null,
-    perExecutionMicros: perExecutionOf(rows[0].settings),
+    perExecutionMicros: perExecutionOf(found.settings),
     spend: daily?.spend ?? null,
   };
 }

@@ -2,10 +2,21 @@ import type { HoldPage, HoldView, ListHolds } from "@/server/contract/budgets";
 import { access, EVERYTHING, isOperator, type ReadScope } from "@/server/domain/access";
 import type { Ctx } from "@/server/domain/ctx";
 import { readCursor, toPage } from "@/server/domain/paging";
-import { pool } from "@/server/platform/db";
 import { fail } from "@/server/platform/errors/errors";
-import { bool, column, int8, maybe, type Of, present, text, texts, timestamptz } from "@/server/sql/column";
+import {
+  bool,
+  column,
+  int8,
+  maybe,
+  type Of,
+  pick,
+  present,
+  text,
+  texts,
+  timestamptz,
+} from "@/server/sql/column";
 import { statement } from "@/server/sql/statement";
+import { inScope, readInScope, SCOPE } from "@/server/sql/tenant";
 import { findOwner } from "./owner";
 
 /** Columns that a line (`hold_line`) and the hold of one execution (`hold`) share. */
@@ -59,11 +70,11 @@ function scopeOf(ctx: Ctx): ReadScope {
   return isOperator(ctx) ? EVERYTHING : access.authorize(ctx, "billing:read", "rows");
 }
 
+const VISIBLE = pick(SCOPE, "organizationIds projectId");
 const listRows = statement("hold.list", {
   params: {
     state: maybe(text),
-    organizationIds: maybe(texts),
-    projectId: maybe(text),
+    ...VISIBLE,
     projectOfQuery: maybe(text),
     organizationId: maybe(text),
     before: maybe(text),
@@ -73,7 +84,7 @@ const listRows = statement("hold.list", {
   row: LINE,
   sql: `SELECT * FROM hold_line AS hold
      WHERE ($state::text IS NULL OR hold.state = $state::text)
-       AND ($organizationIds::text[] IS NULL OR hold.organization_id = ANY($organizationIds)) AND ($projectId::text IS NULL OR hold.project_id = $projectId)
+       AND ${inScope(VISIBLE, "hold")}
        AND ($projectOfQuery::text IS NULL OR hold.project_id = $projectOfQuery) AND ($organizationId::text IS NULL OR hold.organization_id = $organizationId)
        AND ($before::text IS NULL OR hold.id < $before) AND ($test::boolean IS NULL OR hold.is_test = $test)
      ORDER BY hold.id DESC LIMIT $limit`,
@@ -92,10 +103,8 @@ export async function listHolds(ctx: Ctx, query: ListHolds): Promise<HoldPage> {
   const isOwn = !query.organizationId || scope.organizationIds?.includes(query.organizationId);
   if (!isOwn && !isOperator(ctx)) fail("NotFound", "There is no such organization.");
   const limit = Number(query.limit ?? 50);
-  const rows = await listRows.all(pool, {
+  const rows = await readInScope(listRows, scope, {
     state: query.state ?? null,
-    organizationIds: scope.organizationIds,
-    projectId: scope.projectId,
     projectOfQuery: query.projectId ?? null,
     organizationId: query.organizationId ?? null,
     before: readCursor("hold", query.cursor),

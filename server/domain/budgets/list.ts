@@ -3,14 +3,16 @@ import { access, managerOf, roleIn, visibleOrganizations } from "@/server/domain
 import type { Ctx, Role } from "@/server/domain/ctx";
 import { pool } from "@/server/platform/db";
 import { fail } from "@/server/platform/errors/errors";
-import { maybe, text, texts } from "@/server/sql/column";
+import { maybe, pick, text, texts } from "@/server/sql/column";
+import { inScope, SCOPE } from "@/server/sql/tenant";
 import { findOwner, SETS } from "./owner";
 import { type BudgetRow, budgetsBy, readBudget, toBudget } from "./rows";
 
+const VISIBLE = pick(SCOPE, "organizationIds");
 const listVisible = budgetsBy(
   "budget.list.visible",
-  { organizationIds: maybe(texts), organizationId: maybe(text), projectId: maybe(text) },
-  `($organizationIds::text[] IS NULL OR b.organization_id = ANY($organizationIds))
+  { ...VISIBLE, organizationId: maybe(text), projectId: maybe(text) },
+  `${inScope(VISIBLE, "b")}
      AND ($organizationId::text IS NULL OR b.organization_id = $organizationId)
      AND ($projectId::text IS NULL OR b.project_id = $projectId) AND NOT capstan_is_of_panel(b.scope)`,
 );

@@ -59,8 +59,8 @@ const findOrganization = statement("organization.find", {
 
 async function lookUp(ctx: Ctx, { organizationId, projectId, principalId }: BudgetOwner): Promise<Owned> {
   if (projectId) {
-    const rows = await readOrganization.all(pool, { projectId });
-    const organization = rows[0]?.organization_id;
+    const row = await readOrganization.first(pool, { projectId });
+    const organization = row?.organization_id;
     if (!organization || !roleIn(ctx, organization)) fail("NotFound", "There is no such project.");
     return { organizationId: organization, projectId, scope: `project:${projectId}` };
   }

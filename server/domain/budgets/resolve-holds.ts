@@ -3,17 +3,19 @@ import { access, isOperator, visibleOrganizations } from "@/server/domain/access
 import type { Ctx } from "@/server/domain/ctx";
 import { pool } from "@/server/platform/db";
 import { fail } from "@/server/platform/errors/errors";
-import { bool, column, maybe, text, texts } from "@/server/sql/column";
+import { bool, column, maybe, pick, text } from "@/server/sql/column";
+import { inScope, SCOPE } from "@/server/sql/tenant";
 import { type ExecutionHold, holdsBy, resolve } from "./resolve";
 import { foundBy, mayResolve } from "./resolve-hold";
 
 /** Maximum number of holds per call, oldest first. */
 const MOST = 500;
 
+const VISIBLE = pick(SCOPE, "organizationIds");
 const listMatching = holdsBy(
   "hold.list.matching",
   {
-    organizationIds: maybe(texts),
+    ...VISIBLE,
     organizationId: maybe(text),
     projectId: maybe(text),
     billingMode: maybe(text),
@@ -24,7 +26,7 @@ const listMatching = holdsBy(
     after: maybe(text),
   },
   `hold.state = 'ambiguous' AND execution.line_id IS NOT DISTINCT FROM execution.id
-     AND ($organizationIds::text[] IS NULL OR hold.organization_id = ANY($organizationIds))
+     AND ${inScope(VISIBLE, "hold")}
      AND ($organizationId::text IS NULL OR hold.organization_id = $organizationId)
      AND ($projectId::text IS NULL OR hold.project_id = $projectId)
      AND ($billingMode::text IS NULL OR hold.billing_mode = $billingMode::text)

@@ -11,12 +11,12 @@ import type { Ctx, Scope } from "@/server/domain/ctx";
 import { callersKey } from "@/server/domain/envelope";
 import { PROVIDER_COST } from "@/server/domain/executions";
 import { comparison as comparisonTable } from "@/server/generated/schema";
-import { pool } from "@/server/platform/db";
 import { fail } from "@/server/platform/errors/errors";
 import { type Micros, microsToUsd } from "@/server/platform/money";
 import { isObject } from "@/server/platform/text/json";
-import { json, maybe, type Of, present, text, texts } from "@/server/sql/column";
+import { json, type Of, pick, present, text } from "@/server/sql/column";
 import { statement } from "@/server/sql/statement";
+import { inScope, readInScope, SCOPE } from "@/server/sql/tenant";
 
 /**
  * An entry with the facts of its job that identify the competitor; `toComparison` decides which are shown.
@@ -38,12 +38,11 @@ const ENTRIES = {
 };
 export type ComparisonRow = Of<typeof ENTRIES>;
 
+const VISIBLE = pick(SCOPE, "organizationIds projectId environment");
 const readComparison = statement("comparison.read.entries", {
   params: {
     comparisonId: text,
-    organizationIds: maybe(texts),
-    projectId: maybe(text),
-    environment: maybe(text),
+    ...VISIBLE,
   },
   row: ENTRIES,
   sql: `SELECT comparison.*, (
@@ -54,22 +53,15 @@ const readComparison = statement("comparison.read.entries", {
          FROM comparison_entry entry JOIN job ON job.id = entry.job_id AND job.project_id = entry.project_id
          WHERE entry.comparison_id = comparison.id AND entry.project_id = comparison.project_id) AS entries
        FROM comparison WHERE id = $comparisonId
-       AND ($organizationIds::text[] IS NULL OR organization_id = ANY($organizationIds)) AND ($projectId::text IS NULL OR project_id = $projectId)
-       AND ($environment::text IS NULL OR environment = $environment)`,
+       AND ${inScope(VISIBLE)}`,
   prepared: true,
 });
 
 /** Returns the comparison with its entries in order. Throws NotFound if the caller may not see it. */
 export async function findComparison(ctx: Ctx, comparisonId: string, right: Scope): Promise<ComparisonRow> {
   const scope = access.authorize(ctx, right, "rows");
-  return (
-    (await readComparison.first(pool, {
-      comparisonId,
-      organizationIds: scope.organizationIds,
-      projectId: scope.projectId,
-      environment: scope.environment,
-    })) ?? fail("NotFound", "There is no such comparison.")
-  );
+  const [row] = await readInScope(readComparison, scope, { comparisonId });
+  return row ?? fail("NotFound", "There is no such comparison.");
 }
 
 /**

@@ -3,12 +3,13 @@ import { access } from "@/server/domain/access";
 import type { Ctx } from "@/server/domain/ctx";
 import * as jobs from "@/server/domain/jobs";
 import { comparison } from "@/server/generated/schema";
-import { pool } from "@/server/platform/db";
-import { maybe, present, text, texts } from "@/server/sql/column";
+import { maybe, pick, present, text, texts } from "@/server/sql/column";
 import { statement } from "@/server/sql/statement";
+import { inScope, readInScope, SCOPE } from "@/server/sql/tenant";
 
+const VISIBLE = pick(SCOPE, "organizationIds projectId environment");
 const listWorks = statement("comparison.list.works", {
-  params: { ids: texts, organizationIds: maybe(texts), projectId: maybe(text), environment: maybe(text) },
+  params: { ids: texts, ...VISIBLE },
   row: {
     id: comparison.id,
     jobIds: present(texts, "the join leaves no comparison without an entry"),
@@ -18,8 +19,7 @@ const listWorks = statement("comparison.list.works", {
        min(entry.job_id) FILTER (WHERE entry.id = overall_winner_entry_id) AS "winnerId"
      FROM comparison JOIN comparison_entry entry
        ON entry.comparison_id = comparison.id AND entry.project_id = comparison.project_id
-     WHERE comparison.id = ANY($ids) AND ($organizationIds::text[] IS NULL OR organization_id = ANY($organizationIds))
-       AND ($projectId::text IS NULL OR comparison.project_id = $projectId) AND ($environment::text IS NULL OR environment = $environment)
+     WHERE comparison.id = ANY($ids) AND ${inScope(VISIBLE, "comparison")}
      GROUP BY comparison.id`,
 });
 
@@ -32,12 +32,7 @@ export async function works(ctx: Ctx, comparisonIds: Iterable<string>): Promise<
   const ids = [...new Set(comparisonIds)];
   if (ids.length === 0) return new Map();
   const scope = access.authorize(ctx, "jobs:read", "rows");
-  const rows = await listWorks.all(pool, {
-    ids,
-    organizationIds: scope.organizationIds,
-    projectId: scope.projectId,
-    environment: scope.environment,
-  });
+  const rows = await readInScope(listWorks, scope, { ids });
   const ofJobs = await jobs.works(
     ctx,
     rows.flatMap(({ jobIds }) => jobIds),

@@ -105,7 +105,7 @@ export async function writeBinding(
   if (before && !replaces) alreadyConnected(before);
   if (before) await removeBinding(ctx, client, organizationId, before);
   const by = ctx.principal.kind === "human_session" ? ctx.principal.id : null;
-  const rows = await insertBinding.all(client, {
+  const row = await insertBinding.first(client, {
     bindingId: newId("binding"),
     credentialId: credential.id,
     organizationId,
@@ -115,7 +115,6 @@ export async function writeBinding(
     createdBy: by,
     now: ctx.now(),
   });
-  const row = rows[0];
   // A concurrent binding was written first.
   if (!row) {
     const winner = await readBinding.all(client, { projectId, environment, provider: name });
@@ -179,8 +178,7 @@ export async function unbindCredential(
   const { principal } = ctx;
   const own = managerOf(ctx)?.management.projectIds;
   await changeAccessBy(async (client) => {
-    const rows = await lockOwnBinding.all(client, { bindingId, credentialId, organizationId });
-    const row = rows[0];
+    const row = await lockOwnBinding.first(client, { bindingId, credentialId, organizationId });
     const isOthers =
       principal.kind === "service_principal" &&
       principal.projectId !== null &&

@@ -91,13 +91,12 @@ export async function openAccount(
   provider: string,
   project: { id: string; environment: string },
 ): Promise<OpenAccount | null> {
-  const rows = await readAccount.all(pool, {
+  const row = await readAccount.first(pool, {
     credentialId,
     projectId: project.id,
     environment: project.environment,
     provider,
   });
-  const row = rows[0];
   if (!row) return null;
   try {
     return {

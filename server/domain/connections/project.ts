@@ -37,8 +37,8 @@ export async function connectProject(
   ctx: Ctx,
   { project_id, environments, ...input }: ConnectProject,
 ): Promise<Credential> {
-  const rows = await readOwner.all(pool, { projectId: project_id });
-  const organizationId = rows[0]?.organization_id;
+  const row = await readOwner.first(pool, { projectId: project_id });
+  const organizationId = row?.organization_id;
   if (!organizationId || !roleIn(ctx, organizationId)) fail("NotFound", "There is no such project.");
   const project = await access.authorize(ctx, "jobs:read", { projectId: project_id });
   const named = [...new Set(environments ?? project.environments)];

@@ -77,8 +77,7 @@ export async function getCredential(
   database: Queryable = pool,
 ): Promise<CredentialRow> {
   await requireMayChange(ctx, organizationId);
-  const rows = await readCredential.all(database, { credentialId, organizationId });
-  const row = rows[0];
+  const row = await readCredential.first(database, { credentialId, organizationId });
   if (!row || !isReachedBy(ctx, row)) fail("NotFound", NOT_THERE);
   return row;
 }

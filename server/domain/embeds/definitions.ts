@@ -4,12 +4,13 @@ import { record } from "@/server/domain/audit";
 import { getCapability, isCapability } from "@/server/domain/catalog";
 import type { Ctx } from "@/server/domain/ctx";
 import { panelDefinition, panelVersion } from "@/server/generated/schema";
-import { inTransaction, pool, type Transaction } from "@/server/platform/db";
+import { inTransaction, type Transaction } from "@/server/platform/db";
 import { fail, ValidationFault } from "@/server/platform/errors/errors";
 import { newId } from "@/server/platform/ids";
 import { canonicalText } from "@/server/platform/text/canonical";
-import { bool, maybe, text, texts, timestamptz } from "@/server/sql/column";
+import { bool, maybe, pick, text, timestamptz } from "@/server/sql/column";
 import { statement } from "@/server/sql/statement";
+import { inScope, readInScope, SCOPE } from "@/server/sql/tenant";
 import { type DefinitionRow, definitionsWhere, noSuchDefinition, toDefinition } from "./rows";
 
 /** Rights to create an embed, and to see one. */
@@ -162,12 +163,12 @@ async function placeOf(
   return { organizationId: only, projectId: null };
 }
 
-const VISIBLE = { organizationIds: maybe(texts), projectId: maybe(text) };
+const VISIBLE = pick(SCOPE, "organizationIds projectId");
 /**
  * SQL condition on definitions `d` that the caller may see; for a key of one project, that project's and
  * organization-wide ones.
  */
-const IS_VISIBLE = `($organizationIds::text[] IS NULL OR d.organization_id = ANY($organizationIds))
+const IS_VISIBLE = `${inScope(pick(SCOPE, "organizationIds"), "d")}
   AND ($projectId::text IS NULL OR d.project_id IS NULL OR d.project_id = $projectId)`;
 
 const listVisible = definitionsWhere(
@@ -197,9 +198,8 @@ export async function listDefinitions(
 ): Promise<{ definitions: EmbedDefinition[] }> {
   const project = query.projectId ? await access.authorize(ctx, LOOK, { projectId: query.projectId }) : null;
   const scope = access.authorize(ctx, LOOK, "rows");
-  const rows = await listVisible.all(pool, {
-    organizationIds: scope.organizationIds,
-    projectId: project?.id ?? scope.projectId,
+  const visible = { ...scope, projectId: project?.id ?? scope.projectId };
+  const rows = await readInScope(listVisible, visible, {
     organizationId: project?.organizationId,
     includeArchived: query.includeArchived === true,
   });
@@ -207,8 +207,7 @@ export async function listDefinitions(
 }
 
 export async function getDefinition(ctx: Ctx, definitionId: string): Promise<EmbedDefinition> {
-  const { organizationIds, projectId } = access.authorize(ctx, LOOK, "rows");
-  const row = await readVisible.first(pool, { organizationIds, projectId, definitionId });
+  const [row] = await readInScope(readVisible, access.authorize(ctx, LOOK, "rows"), { definitionId });
   return toDefinition(row ?? noSuchDefinition());
 }
 
@@ -284,8 +283,7 @@ const contentOf = (row: DefinitionRow, patch: EmbedDefinitionPatch): Content => 
  */
 async function mayChange(ctx: Ctx, definitionId: string): Promise<DefinitionRow> {
   const scope = access.authorize(ctx, toChange(ctx), "rows");
-  const { organizationIds, projectId } = scope;
-  const row = await readVisible.first(pool, { organizationIds, projectId, definitionId });
+  const [row] = await readInScope(readVisible, scope, { definitionId });
   if (!row) return noSuchDefinition();
   if (row.project_id) {
     await access.authorize(ctx, MAKE, { projectId: row.project_id });

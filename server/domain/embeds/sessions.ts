@@ -9,8 +9,9 @@ import { inTransaction, pool, type Queryable, type Transaction } from "@/server/
 import { fail, ValidationFault } from "@/server/platform/errors/errors";
 import { newId } from "@/server/platform/ids";
 import { MINUTE_MS } from "@/server/platform/time/units";
-import { maybe, text, texts, timestamptz } from "@/server/sql/column";
+import { maybe, pick, text, texts, timestamptz } from "@/server/sql/column";
 import { statement } from "@/server/sql/statement";
+import { inScope, readInScope, SCOPE } from "@/server/sql/tenant";
 import { LOOK, MAKE, toChange } from "./definitions";
 import { checkInputs } from "./inputs";
 import {
@@ -221,17 +222,17 @@ function refuseOtherOrigins(wanted: string[], definition: DefinitionRow | null):
     );
 }
 
+const VISIBLE = pick(SCOPE, "organizationIds projectId");
 const readVisible = sessionsWhere(
   "embed_session.read.visible",
-  { sessionId: text, organizationIds: maybe(texts), projectId: maybe(text) },
-  `($organizationIds::text[] IS NULL OR s.organization_id = ANY($organizationIds))
-   AND ($projectId::text IS NULL OR s.project_id = $projectId) AND s.id = $sessionId`,
+  { sessionId: text, ...VISIBLE },
+  `${inScope(VISIBLE, "s")} AND s.id = $sessionId`,
 );
 
 /** A session of the caller's projects. NotFound for a foreign session as for an unknown one. */
 async function findSession(ctx: Ctx, sessionId: string, right: Scope): Promise<SessionRow> {
-  const { organizationIds, projectId } = access.authorize(ctx, right, "rows");
-  return (await readVisible.first(pool, { sessionId, organizationIds, projectId })) ?? noSuchSession();
+  const [row] = await readInScope(readVisible, access.authorize(ctx, right, "rows"), { sessionId });
+  return row ?? noSuchSession();
 }
 
 export async function getSession(ctx: Ctx, sessionId: string): Promise<EmbedSession> {

@@ -8,6 +8,7 @@ import { fail, ValidationFault } from "@/server/platform/errors/errors";
 import { HOUR_MS } from "@/server/platform/time/units";
 import { maybe, pick, present, text, texts, timestamptz } from "@/server/sql/column";
 import { statement } from "@/server/sql/statement";
+import { inScope, readInScope, SCOPE } from "@/server/sql/tenant";
 import { toFilename, uploadExpiry } from "./artifact-row";
 import { keepFor } from "./keep";
 import { boundaryOf, filenameOf, readFilePart } from "./multipart";
@@ -119,18 +120,12 @@ export type FoundArtifact = {
 };
 
 const readArtifact = statement("artifact.read.visible", {
-  params: {
-    artifactId: text,
-    organizationIds: maybe(texts),
-    projectId: maybe(text),
-    principalId: maybe(text),
-    environment: maybe(text),
-  },
+  params: { artifactId: text, ...SCOPE },
   row: pick(artifact, "id project_id media_type sha256 byte_length filename pruned_at"),
   sql: `SELECT artifact.id, artifact.project_id, media_type, sha256, byte_length, filename, pruned_at
      FROM artifact JOIN project ON project.id = artifact.project_id
-     WHERE artifact.id = $artifactId AND ($organizationIds::text[] IS NULL OR project.organization_id = ANY($organizationIds))
-       AND ($projectId::text IS NULL OR artifact.project_id = $projectId)
+     WHERE artifact.id = $artifactId AND ${inScope(pick(SCOPE, "organizationIds"), "project")}
+       AND ${inScope(pick(SCOPE, "projectId"), "artifact")}
        AND ($principalId::text IS NULL OR EXISTS (SELECT ${MAKERS_OF("artifact.project_id", "artifact.id")} AND ${OF_PANEL_SESSION("$principalId")}))
        AND ${IS_OF_ENVIRONMENT("$environment")}`,
 });
@@ -141,14 +136,7 @@ const readArtifact = statement("artifact.read.visible", {
  */
 export async function findArtifact(ctx: Ctx, artifactId: string): Promise<FoundArtifact> {
   const scope = access.authorize(ctx, "jobs:read", "made rows");
-  const rows = await readArtifact.all(pool, {
-    artifactId,
-    organizationIds: scope.organizationIds,
-    projectId: scope.projectId,
-    principalId: scope.principalId,
-    environment: scope.environment,
-  });
-  const found = rows[0];
+  const [found] = await readInScope(readArtifact, scope, { artifactId });
   if (!found) fail("NotFound", "There is no such artifact.");
   if (found.pruned_at || !(await artifactStore().stat(found.sha256)))
     fail("Gone", "The content of this artifact was removed at the end of its retention.");

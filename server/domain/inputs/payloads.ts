@@ -81,8 +81,8 @@ export async function resolveInput(
 ): Promise<Record<string, Json>> {
   const { input, inputPayloadRef } = request;
   if (!inputPayloadRef) return input;
-  const rows = await readPayload.all(pool, { inputPayloadRef, projectId, now });
-  const content = rows[0] ? openContent(rows[0]) : null;
+  const row = await readPayload.first(pool, { inputPayloadRef, projectId, now });
+  const content = row ? openContent(row) : null;
   if (content === null) return refuse("There is no such payload, or it has expired.", "not_found");
   if (isInline && (await canonicalInTurns(input)) !== content)
     return refuse("`input` differs from the stored payload. Send one of them.", "value_error");

@@ -186,8 +186,7 @@ const lockInvitation = statement("invitation.lock.open", {
 });
 
 async function lockOpen(ctx: Ctx, client: Transaction, invitationId: string): Promise<Row> {
-  const rows = await lockInvitation.all(client, { invitationId });
-  const row = rows[0];
+  const row = await lockInvitation.first(client, { invitationId });
   if (!row || !roleIn(ctx, row.organization_id)) fail("NotFound", "There is no such invitation.");
   const own = access.authorize(ctx, "admin", { organizationId: row.organization_id });
   if (!isRoleAtLeast(own, Role.parse(row.role)))

@@ -29,8 +29,8 @@ const readOwner = statement("credential.read.owner", {
  * that organization.
  */
 export async function ownerOf(ctx: Ctx, connectionId: string): Promise<string> {
-  const rows = await readOwner.all(pool, { connectionId });
-  const organizationId = rows[0]?.organization_id;
+  const row = await readOwner.first(pool, { connectionId });
+  const organizationId = row?.organization_id;
   const manager = requireNoOtherKey(ctx);
   if (!organizationId || !(manager ? manager.organizationId === organizationId : roleIn(ctx, organizationId)))
     return fail("NotFound", "There is no such connection.");

@@ -175,8 +175,7 @@ const readSession = statement("onboarding_session.read", {
 });
 
 async function find(ctx: Ctx, sessionId: string): Promise<SessionRow> {
-  const rows = await readSession.all(pool, { sessionId });
-  const row = rows[0];
+  const row = await readSession.first(pool, { sessionId });
   if (!row || !roleIn(ctx, row.organization_id))
     return fail("NotFound", "There is no such onboarding session.");
   if (row.expires_at <= ctx.now()) fail("Gone", "This onboarding session has ended. Start a new one.", {});

@@ -95,13 +95,13 @@ const findAsked = statement("payment.find.asked", {
 async function locate(provider: PaymentProvider, news: PaymentNews): Promise<Located | null> {
   const named = news.about === "dispute" ? null : news.paymentId;
   const session = news.about === "checkout" ? news.sessionId : null;
-  const rows = await findNamed.all(pool, {
+  const row = await findNamed.first(pool, {
     provider: provider.name,
     named,
     session,
     providerPaymentId: news.providerPaymentId,
   });
-  if (rows[0]) return rows[0];
+  if (row) return row;
   if (named || news.about === "checkout" || !provider.findPaymentId) return null;
   const asked = await provider.findPaymentId(news.providerPaymentId);
   if (!asked) return null;

@@ -164,8 +164,8 @@ const readNext = statement("payment_refund.read.next_attempt", {
 });
 
 async function later(refundId: string, now: Date): Promise<StepResult> {
-  const rows = await readNext.all(pool, { refundId });
-  const earlyMs = rows[0] ? rows[0].next_attempt_at.getTime() - now.getTime() : Number.POSITIVE_INFINITY;
+  const row = await readNext.first(pool, { refundId });
+  const earlyMs = row ? row.next_attempt_at.getTime() - now.getTime() : Number.POSITIVE_INFINITY;
   return earlyMs <= MOST_EARLY_MS ? { state: "again", afterMs: Math.max(earlyMs, 0) } : { state: "ended" };
 }
 

@@ -14,8 +14,9 @@ import { ERRORS, Fault, ValidationFault } from "@/server/platform/errors/errors"
 import { ulidAt } from "@/server/platform/ids";
 import { plainJson } from "@/server/platform/text/json";
 import { DAY_MS } from "@/server/platform/time/units";
-import { maybe, present, text, texts, timestamptz } from "@/server/sql/column";
+import { present, text, texts, timestamptz } from "@/server/sql/column";
 import { statement } from "@/server/sql/statement";
+import { inScope, readInScope, SCOPE } from "@/server/sql/tenant";
 import {
   differencesOf,
   formOf,
@@ -53,28 +54,15 @@ export async function getLockfile(ctx: Ctx, receiptId: string): Promise<Lockfile
 }
 
 const findReceipt = statement("receipt.find.job", {
-  params: {
-    receiptId: text,
-    organizationIds: maybe(texts),
-    projectId: maybe(text),
-    environment: maybe(text),
-    principalId: maybe(text),
-  },
+  params: { receiptId: text, ...SCOPE },
   sql: `SELECT FROM receipt JOIN job ON job.id = receipt.job_id WHERE receipt.id = $receiptId
-       AND ($organizationIds::text[] IS NULL OR job.organization_id = ANY($organizationIds)) AND ($projectId::text IS NULL OR job.project_id = $projectId)
-       AND ($environment::text IS NULL OR job.environment = $environment) AND ($principalId::text IS NULL OR job.principal_id = $principalId)`,
+       AND ${inScope(SCOPE, "job")}`,
 });
 
 async function isOfJob(ctx: Ctx, receiptId: string): Promise<boolean> {
   const scope = access.authorize(ctx, READ_PROVENANCE, "made rows");
-  const rowCount = await findReceipt.count(pool, {
-    receiptId,
-    organizationIds: scope.organizationIds,
-    projectId: scope.projectId,
-    environment: scope.environment,
-    principalId: scope.principalId,
-  });
-  return rowCount !== 0;
+  const rows = await readInScope(findReceipt, scope, { receiptId });
+  return rows.length > 0;
 }
 
 /**

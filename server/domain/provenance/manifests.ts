@@ -9,8 +9,9 @@ import { pool } from "@/server/platform/db";
 import type { Json } from "@/server/platform/durable/step";
 import { fail, ValidationFault } from "@/server/platform/errors/errors";
 import { newId } from "@/server/platform/ids";
-import { int8, maybe, pick, text, texts, timestamptz } from "@/server/sql/column";
+import { int8, maybe, pick, text, timestamptz } from "@/server/sql/column";
 import { statement } from "@/server/sql/statement";
+import { inScope, readInScope, SCOPE } from "@/server/sql/tenant";
 import { manifestEntryOf } from "@/server/verify";
 import { AT_ONCE, receiptsOf } from "./receipts";
 
@@ -114,16 +115,12 @@ const toManifest = ({ body, hash, ...signed }: Sealed): Manifest => ({
   signature: signatureOf(signed),
 });
 
+const VISIBLE = pick(SCOPE, "organizationIds projectId");
 const readManifest = statement("manifest.read", {
-  params: {
-    manifestId: text,
-    organizationIds: maybe(texts),
-    projectId: maybe(text),
-    principalId: maybe(text),
-  },
+  params: { manifestId: text, ...VISIBLE, ...pick(SCOPE, "principalId") },
   row: { ...pick(manifest, "body hash signature"), keyId: manifest.key_id },
   sql: `SELECT body, hash, signature, key_id AS "keyId" FROM manifest WHERE id = $manifestId
-       AND ($organizationIds::text[] IS NULL OR organization_id = ANY($organizationIds)) AND ($projectId::text IS NULL OR project_id = $projectId)
+       AND ${inScope(VISIBLE)}
        AND ($principalId::text IS NULL OR created_by = $principalId)`,
   prepared: true,
 });
@@ -131,13 +128,8 @@ const readManifest = statement("manifest.read", {
 /** Returns the manifest as sealed. Throws NotFound if it does not exist or the caller may not see it. */
 export async function getManifest(ctx: Ctx, manifestId: string): Promise<Manifest> {
   const scope = access.authorize(ctx, READ_PROVENANCE, "made rows");
-  const rows = await readManifest.all(pool, {
-    manifestId,
-    organizationIds: scope.organizationIds,
-    projectId: scope.projectId,
-    principalId: scope.principalId,
-  });
-  return rows[0] ? toManifest(rows[0]) : fail("NotFound", "There is no such manifest.");
+  const [row] = await readInScope(readManifest, scope, { manifestId });
+  return row ? toManifest(row) : fail("NotFound", "There is no such manifest.");
 }
 
 const listRows = statement("manifest.list", {

@@ -49,12 +49,11 @@ export async function checkQuote(
 ): Promise<NonNullable<Estimate["sealed"]>> {
   if (!quoteId.startsWith("quote_"))
     mismatch(OTHER_KINDS[/^[a-z]+_/.exec(quoteId)?.[0] ?? ""] ?? "not_a_quote");
-  const rows = await findQuote.all(pool, {
+  const found = await findQuote.first(pool, {
     quoteId,
     projectId,
     principalId: ctx.principal.kind === "panel_session" ? ctx.principal.id : null,
   });
-  const found = rows[0];
   if (!found) return mismatch("unknown");
   if (found.expires_at <= ctx.now()) mismatch("expired");
   const quoted = found.body;

@@ -20,14 +20,16 @@ import {
   project,
 } from "@/server/generated/schema";
 import { pool } from "@/server/platform/db";
-import { bool, int8, maybe, names, pick, present, text, texts } from "@/server/sql/column";
+import { bool, int8, maybe, names, pick, present, text } from "@/server/sql/column";
 import { statement } from "@/server/sql/statement";
+import { inScope, readInScope } from "@/server/sql/tenant";
 import {
   BRIEF,
   BRIEF_ROW,
   findRequest,
   READ_REQUESTS,
   REFUND_FAILED,
+  REQUEST_SCOPE,
   type RequestBrief,
   toRequest,
   toRequestItem,
@@ -55,16 +57,14 @@ export async function listForPanel(
 
 const listVisible = statement("capability_request.list.visible", {
   params: {
-    organizationIds: maybe(texts),
-    projectId: maybe(text),
+    ...REQUEST_SCOPE,
     status: maybe(capabilityRequest.status),
     after: maybe(text),
     limit: int8,
   },
   row: BRIEF_ROW,
   sql: `SELECT ${BRIEF}
-     WHERE ($organizationIds::text[] IS NULL OR request.organization_id = ANY($organizationIds))
-       AND ($projectId::text IS NULL OR request.project_id = $projectId)
+     WHERE ${inScope(REQUEST_SCOPE, "request")}
        AND ($status::text IS NULL OR request.status = $status) AND ($after::text IS NULL OR request.id < $after)
      ORDER BY request.id DESC LIMIT $limit`,
 });
@@ -76,9 +76,7 @@ async function readPage(
   const scope = projectId
     ? { organizationIds: null, projectId: (await access.authorize(ctx, READ_REQUESTS, { projectId })).id }
     : access.authorize(ctx, READ_REQUESTS, "rows");
-  return listVisible.all(pool, {
-    organizationIds: scope.organizationIds,
-    projectId: scope.projectId,
+  return readInScope(listVisible, scope, {
     status,
     after: readCursor("capabilityRequest", cursor),
     limit: limit + 1,

@@ -19,6 +19,7 @@ import { publicUrl } from "@/server/platform/settings/env";
 import { DAY_MS } from "@/server/platform/time/units";
 import { column, jsonb, maybe, names, type Of, pick, present, text, texts } from "@/server/sql/column";
 import { statement } from "@/server/sql/statement";
+import { inScope, readInScope, SCOPE } from "@/server/sql/tenant";
 
 /** How long a commission quote can be paid; published in docs/guides/commission-a-capability.md. */
 export const QUOTE_LIFETIME_MS = 14 * DAY_MS;
@@ -78,12 +79,12 @@ const readOfKey = statement("capability_request.list.key", {
   },
   sql: wholeWhere("request.project_id = $projectId AND request.idempotency_key = ANY($spellings)"),
 });
+/** The parameters that limit requests to those that the caller may see. */
+export const REQUEST_SCOPE = pick(SCOPE, "organizationIds projectId");
 const readVisible = statement("capability_request.read.visible", {
-  params: { requestId: text, organizationIds: maybe(texts), projectId: maybe(text) },
+  params: { requestId: text, ...REQUEST_SCOPE },
   row: WHOLE,
-  sql: wholeWhere(`request.id = $requestId
-    AND ($organizationIds::text[] IS NULL OR request.organization_id = ANY($organizationIds))
-    AND ($projectId::text IS NULL OR request.project_id = $projectId)`),
+  sql: wholeWhere(`request.id = $requestId AND ${inScope(REQUEST_SCOPE, "request")}`),
 });
 
 /**
@@ -139,8 +140,7 @@ export async function requireWriter(ctx: Ctx, requestId: string): Promise<void> 
 }
 
 async function findWithin(scope: ReadScope, requestId: string): Promise<RequestWhole> {
-  const { organizationIds, projectId } = scope;
-  const row = await readVisible.first(pool, { requestId, organizationIds, projectId });
+  const [row] = await readInScope(readVisible, scope, { requestId });
   return row ? withDates(row) : noSuchRequest();
 }
 

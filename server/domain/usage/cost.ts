@@ -3,43 +3,30 @@ import { access } from "@/server/domain/access";
 import { FEE, type HoldFacts, holdFactsOf } from "@/server/domain/budgets";
 import type { Ctx } from "@/server/domain/ctx";
 import { chargeOf, PROVIDER_COST } from "@/server/domain/executions";
-import { pool } from "@/server/platform/db";
 import { fail } from "@/server/platform/errors/errors";
-import { bool, column, int8, maybe, present, text, texts } from "@/server/sql/column";
+import { bool, int8, json, maybe, pick, present, text } from "@/server/sql/column";
 import { statement } from "@/server/sql/statement";
+import { inScope, readInScope, SCOPE } from "@/server/sql/tenant";
 
-type CostRow = {
-  is_test: boolean;
-  billing_mode: string;
-  estimated_micros: number;
-  hold: HoldFacts | null;
-  cost_micros: number | null;
-  fee_micros: number;
-  line_id: string;
-};
-
+const VISIBLE = pick(SCOPE, "organizationIds projectId environment");
 const readCost = statement("execution.read.cost", {
   params: {
     executionId: text,
-    organizationIds: maybe(texts),
-    projectId: maybe(text),
-    environment: maybe(text),
+    ...VISIBLE,
   },
   row: {
     billing_mode: text,
     estimated_micros: int8,
     is_test: bool,
     line_id: present(text, "its own id, or the comparison of a blind job"),
-    hold: column<CostRow["hold"]>("json", true),
+    hold: json<HoldFacts | null>(),
     cost_micros: maybe(int8),
     fee_micros: int8,
   },
   sql: `SELECT execution.billing_mode, estimated_micros, execution.is_test, line_id, ${holdFactsOf("execution.id")} AS hold,
        (${PROVIDER_COST})::bigint AS cost_micros, (${FEE})::bigint AS fee_micros
      FROM execution LEFT JOIN hold ON hold.execution_id = execution.id WHERE execution.id = $executionId
-       AND ($organizationIds::text[] IS NULL OR execution.organization_id = ANY($organizationIds))
-       AND ($projectId::text IS NULL OR execution.project_id = $projectId)
-       AND ($environment::text IS NULL OR execution.environment = $environment)`,
+       AND ${inScope(VISIBLE, "execution")}`,
   prepared: true,
 });
 
@@ -49,13 +36,8 @@ const readCost = statement("execution.read.cost", {
  */
 export async function cost(ctx: Ctx, executionId: string): Promise<ExecutionCost | null> {
   const scope = access.authorize(ctx, "jobs:read", "rows");
-  const row =
-    (await readCost.first(pool, {
-      executionId,
-      organizationIds: scope.organizationIds,
-      projectId: scope.projectId,
-      environment: scope.environment,
-    })) ?? fail("NotFound", "There is no such execution.");
+  const [row] = await readInScope(readCost, scope, { executionId });
+  if (!row) fail("NotFound", "There is no such execution.");
   if (row.line_id !== executionId) return null;
   const { hold } = row;
   const charge = chargeOf({ billingMode: row.billing_mode, estimatedMicros: row.estimated_micros, hold });

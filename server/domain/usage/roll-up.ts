@@ -79,8 +79,8 @@ const listPairs = statement("execution.list.pairs", {
  * an admission was slow.
  */
 async function newPairs(client: PoolClient, now: Date): Promise<Pair[]> {
-  const rows = await readLastDay.all(client, {});
-  const last = rows[0]?.last;
+  const row = await readLastDay.first(client, {});
+  const last = row?.last;
   const end = startOfDay(new Date(now.getTime() - HOUR_MS));
   const pairs: Pair[] = [];
   let from = last ? dayAt(Date.parse(last)).untilUlid : "";

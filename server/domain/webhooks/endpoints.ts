@@ -143,7 +143,7 @@ export async function updateEndpoint(
   const now = ctx.now();
   return inTransaction(async (client) => {
     if (input.enabled) await takePlace(client, known.organization_id, known.id);
-    const rows = await changeEndpoint.all(client, {
+    const row = await changeEndpoint.first(client, {
       endpointId: known.id,
       url,
       secret,
@@ -153,12 +153,12 @@ export async function updateEndpoint(
     });
     if (input.enabled === false) await stopWaiting(client, known.id, now);
     const changed = Object.keys(input).filter((name) => input[name as keyof typeof input] !== undefined);
-    await note(ctx, client, rows[0]!, {
+    await note(ctx, client, row!, {
       action: "endpoint.changed",
       changed,
       enabled: input.enabled ?? known.enabled,
     });
-    return saved(rows[0]!, input.secret); // the endpoint was found above, and endpoints are never deleted
+    return saved(row!, input.secret); // the endpoint was found above, and endpoints are never deleted
   });
 }
 

@@ -6,6 +6,7 @@ import { pool } from "@/server/platform/db";
 import { fail } from "@/server/platform/errors/errors";
 import { bool, type Given, maybe, type Of, pick, text, texts } from "@/server/sql/column";
 import { statement } from "@/server/sql/statement";
+import { inScope, SCOPE } from "@/server/sql/tenant";
 import { hasWeakSecret } from "./secrets";
 
 export type EndpointRow = Of<typeof deliveryEndpoint>;
@@ -21,12 +22,12 @@ type DeliveryRow = Of<typeof DELIVERY>;
 export type WebhookRight = Extract<ProjectRight, `webhooks:${string}`>;
 
 /** The parameters of `IS_VISIBLE`, as `visibleEndpoints` returns them. */
-export const VISIBLE = { organizationIds: maybe(texts), projectIds: maybe(texts), isKey: bool };
+export const VISIBLE = { ...pick(SCOPE, "organizationIds"), projectIds: maybe(texts), isKey: bool };
 /**
  * A condition on `endpoint` that is true of the endpoints the caller may see. A key never sees an endpoint of the whole
  * organization, since that belongs to its people.
  */
-export const IS_VISIBLE = `($organizationIds::text[] IS NULL OR endpoint.organization_id = ANY($organizationIds))
+export const IS_VISIBLE = `${inScope(pick(SCOPE, "organizationIds"), "endpoint")}
   AND ($projectIds::text[] IS NULL OR endpoint.project_id = ANY($projectIds))
   AND (endpoint.project_id IS NOT NULL OR NOT $isKey::boolean)`;
 

@@ -3,7 +3,7 @@ import { type HoldFacts, holdFactsOf } from "@/server/domain/budgets";
 import { job } from "@/server/generated/schema";
 import { bool, int8, json, maybe, names, type Of, pick, text, texts, timestamptz } from "@/server/sql/column";
 import { statement } from "@/server/sql/statement";
-import { IN_SCOPE, SCOPE } from "@/server/sql/tenant";
+import { IN_SCOPE, inScope, SCOPE } from "@/server/sql/tenant";
 import { WORK, WORK_COLUMNS, WORK_PARAMS } from "./works";
 
 const LISTED = pick(
@@ -120,7 +120,7 @@ export const readPlaces = statement("environment.list.places", {
   row: { project_id: text, environment: maybe(text) },
   sql: `SELECT project.id AS project_id, environment.slug AS environment
     FROM project LEFT JOIN environment ON environment.project_id = project.id
-    WHERE ($organizationIds::text[] IS NULL OR project.organization_id = ANY($organizationIds))
+    WHERE ${inScope(pick(SCOPE, "organizationIds"), "project")}
       AND ($projectId::text IS NULL OR project.id = $projectId)`,
 });
 

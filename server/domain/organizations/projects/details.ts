@@ -35,8 +35,7 @@ export async function findProject(
   projectId: string,
   database: Queryable = pool,
 ): Promise<ProjectRow> {
-  const rows = await readProject.all(database, { projectId });
-  const row = rows[0];
+  const row = await readProject.first(database, { projectId });
   if (!row || !roleIn(ctx, row.organization_id)) fail("NotFound", "There is no such project.");
   return row;
 }

@@ -96,7 +96,7 @@ const readOpening = statement("sign_in_failure.read.opening", {
 
 /** Seconds until an attempt is allowed; 0 if allowed now. The attempt's own entry must be written before. */
 export async function secondsUntilAllowed(subjects: string[], now: Date): Promise<number> {
-  const rows = await readOpening.all(pool, { subjects, now, most: MOST_FAILURES, minutes: WINDOW_MINUTES });
-  const opensAt = rows[0]?.opens_at;
+  const row = await readOpening.first(pool, { subjects, now, most: MOST_FAILURES, minutes: WINDOW_MINUTES });
+  const opensAt = row?.opens_at;
   return opensAt ? Math.max(1, Math.ceil((opensAt.getTime() - now.getTime()) / 1000)) : 0;
 }

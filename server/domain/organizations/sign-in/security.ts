@@ -99,8 +99,8 @@ const lockFactor = statement("user_account.lock.second_factor", {
  */
 async function requireOwnFactor({ principal }: Ctx, client: Queryable): Promise<void> {
   if (principal.kind !== "human_session") return; // the admin command has no session
-  const rows = await lockFactor.all(client, { principalId: principal.id });
-  if (!rows[0]?.has)
+  const row = await lockFactor.first(client, { principalId: principal.id });
+  if (!row?.has)
     fail("PolicyRejected", "Set up your own second factor first. Without one you would lock yourself out.");
 }
 
