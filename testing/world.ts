@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { Ctx, Scope } from "@/server/domain/ctx";
 import { DEFAULT_SCOPES, systemCtx } from "@/server/domain/ctx";
-import { start } from "@/server/domain/jobs/running/run";
+import { claimForRun } from "@/server/domain/jobs/running/run";
 import { pool, type Queryable } from "@/server/platform/db";
 import type { Step } from "@/server/platform/durable/step";
 import { newId } from "@/server/platform/ids";
@@ -89,7 +89,7 @@ export function inlineStep(clock: TestProject["clock"]): Step {
 
 /** Claims a job as a run does, and stops there. */
 export async function startJob(ctx: Ctx, jobId: string, runId: string = randomUUID()) {
-  return (await start(ctx, jobId, runId))?.started ?? null;
+  return (await claimForRun(ctx, jobId, runId))?.started ?? null;
 }
 
 /** Copies a job's row this many times, each with its own id and key, and with these columns from SQL. */

@@ -14,7 +14,7 @@ import { Button } from "@/components/ui/button";
 import { Section } from "@/components/ui/card";
 import { Notice } from "@/components/ui/notice";
 import { toast } from "@/components/ui/toaster";
-import type { Account, LinkedIdentity, Session } from "@/server/contract/sessions";
+import type { LinkedIdentity, OwnAccount, Session } from "@/server/contract/sessions";
 import { leave } from "./leave";
 import { AccountName, PresenceField } from "./presence-field";
 import { SecondFactorCard } from "./second-factor-card";
@@ -45,7 +45,7 @@ export function AccountRoom() {
 }
 
 /** The identity providers that can sign the reader in; renders nothing when there are none. */
-function IdentityCard({ account }: { account: Account }) {
+function IdentityCard({ account }: { account: OwnAccount }) {
   const { identities } = account;
   if (identities.length === 0) return null;
   return (
@@ -72,7 +72,13 @@ function IdentityCard({ account }: { account: Account }) {
   );
 }
 
-function Disconnect({ account, identity: { issuer, name } }: { account: Account; identity: LinkedIdentity }) {
+function Disconnect({
+  account,
+  identity: { issuer, name },
+}: {
+  account: OwnAccount;
+  identity: LinkedIdentity;
+}) {
   const trpc = useTRPC();
   const unlink = useAction(trpc.account.unlinkIdentity.mutationOptions(), {
     isInPlace: true,
@@ -101,7 +107,7 @@ function Disconnect({ account, identity: { issuer, name } }: { account: Account;
 }
 
 /** Changes the password; an account without one sees a note instead. */
-function PasswordCard({ account }: { account: Account }) {
+function PasswordCard({ account }: { account: OwnAccount }) {
   return (
     <Section id="password" title="Password">
       {account.hasPassword ? (

@@ -1,6 +1,6 @@
 "use client";
 import { TextField } from "@/components/blocks/form/fields";
-import type { Account } from "@/server/contract/sessions";
+import type { OwnAccount } from "@/server/contract/sessions";
 
 /** Lets password managers know which account this is. */
 export const AccountName = ({ email }: { email: string }) => (
@@ -8,7 +8,7 @@ export const AccountName = ({ email }: { email: string }) => (
 );
 
 /** A password field that confirms the reader's identity; renders nothing for an account without a password. */
-export function PresenceField({ account }: { account: Account }) {
+export function PresenceField({ account }: { account: OwnAccount }) {
   if (!account.hasPassword) return null;
   return (
     <div className="max-w-sm">

@@ -11,12 +11,12 @@ import { Section } from "@/components/ui/card";
 import { CopyButton } from "@/components/ui/copy-button";
 import { DownloadText } from "@/components/ui/download";
 import { Notice } from "@/components/ui/notice";
-import type { Account, NewSecondFactor } from "@/server/contract/sessions";
+import type { NewSecondFactor, OwnAccount } from "@/server/contract/sessions";
 import { CodeField } from "./code-field";
 import { PresenceField } from "./presence-field";
 
 /** The second factor of an account: setup, recovery codes, and turning it off. */
-export function SecondFactorCard({ account }: { account: Account }) {
+export function SecondFactorCard({ account }: { account: OwnAccount }) {
   const [codes, setCodes] = useState<string[] | null>(null);
   const { since, recoveryCodesLeft } = account.secondFactor;
   return (
@@ -94,7 +94,13 @@ function Upkeep({
 const meta = { isShownInPlace: true };
 
 /** Sets up a second factor: confirms the password, shows the secret, then asks for a code. */
-function SecondFactorSetup({ account, onCodes }: { account: Account; onCodes: (codes: string[]) => void }) {
+function SecondFactorSetup({
+  account,
+  onCodes,
+}: {
+  account: OwnAccount;
+  onCodes: (codes: string[]) => void;
+}) {
   const trpc = useTRPC();
   const start = useAction(trpc.account.startSecondFactor.mutationOptions({ meta }), {});
   if (start.data) return <Confirmation made={start.data} onCodes={onCodes} />;

@@ -35,7 +35,7 @@ const readThumbnail = operations("Jobs", byPeople).get("/artifacts/{job_id}/{art
   errors: ["Gone"],
   http: async (ctx, { job_id, artifact_id }) => {
     const { sha256, media_type, byte_length } = await jobs.artifact(ctx, job_id, artifact_id);
-    const isSmallEnough = jobs.PICTURES.includes(media_type) && byte_length <= jobs.MOST_PICTURE_BYTES;
+    const isSmallEnough = jobs.PICTURES.includes(media_type) && byte_length <= jobs.MOST_INLINE_PICTURE_BYTES;
     const body = isSmallEnough ? await thumbnailOf(await readWhole(sha256), THUMBNAIL_PX) : null;
     if (!body) fail("NotFound", "This artifact has no thumbnail.");
     const cached = { "cache-control": "private, max-age=31536000, immutable", vary: "cookie" };

@@ -106,7 +106,7 @@ export const LinkedIdentity = z.object({
 export type LinkedIdentity = z.output<typeof LinkedIdentity>;
 
 /** The reader's own account. */
-export const Account = z.object({
+export const OwnAccount = z.object({
   email: z.string(),
   /** False if the person signs in only through an identity provider. */
   hasPassword: z.boolean(),
@@ -119,7 +119,7 @@ export const Account = z.object({
   /** Names of organizations in which the reader has no rights until they set up a second factor. */
   askedBy: z.array(z.string()),
 });
-export type Account = z.output<typeof Account>;
+export type OwnAccount = z.output<typeof OwnAccount>;
 
 /** Setup data for an authenticator app: the secret as text, as a URI, and as an SVG picture. */
 export const NewSecondFactor = z.object({ secret: z.string(), uri: z.string(), qrCode: z.string() });

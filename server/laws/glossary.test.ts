@@ -2,6 +2,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { exportedNames } from "./names";
+import { SHARED_NAMES } from "./shared-names";
 import { ROOT } from "./sources.fixture";
 
 const ROW = /^\| ([a-z ]+) \| .+ \| `(\w+)` \| `([\w/.-]+)` \|$/;
@@ -29,6 +30,10 @@ test("a word is in the glossary once, and its name belongs to one word", () => {
   const twice = (names: string[]) => names.filter((name, place) => names.indexOf(name) !== place);
   expect(twice(words.map(([word]) => word))).toEqual([]);
   expect(twice(words.map(([, name]) => name))).toEqual([]);
+});
+
+test("no other file exports a name of the glossary", () => {
+  expect(words.filter(([, name]) => SHARED_NAMES.includes(name)).map(([word]) => word)).toEqual([]);
 });
 
 test("models and views are declarations, a mention is not", () => {

@@ -218,7 +218,7 @@ export const planImages = run.post("/v1/capabilities/image.generate.v1/plan", {
   run: (ctx, { body }) => jobs.preview(ctx, IMAGES, body),
 });
 
-const toEvent = ({ id, event, data }: jobs.Frame) => ({ id: String(id), event, data });
+const toEvent = ({ id, event, data }: jobs.JobFrame) => ({ id: String(id), event, data });
 
 export const followExecution = read.get("/v1/executions/{execution_id}/events", {
   summary: "Stream the events of an execution",

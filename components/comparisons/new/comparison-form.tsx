@@ -27,7 +27,7 @@ import type { Comparison } from "@/server/contract/comparisons";
 import { COMPARISON_INTENTS } from "@/server/contract/enums";
 import { CompetitorPicker } from "./competitor-picker";
 import { type ComparisonDraft, comparisonDraft, competitorsOf, isEnough, variedByAll } from "./draft";
-import { Estimate } from "./estimate";
+import { CostEstimate } from "./estimate";
 
 type Sent = { input: Input; draft: ComparisonDraft };
 
@@ -136,7 +136,7 @@ function StartCard({
 }: {
   projectId: string;
   capabilityKey: string;
-  body: ComponentProps<typeof Estimate>["body"];
+  body: ComponentProps<typeof CostEstimate>["body"];
   intent: Comparison["intent"];
   setIntent(intent: Comparison["intent"]): void;
   failure: Failure | null;
@@ -156,7 +156,7 @@ function StartCard({
         />
         <p className="mt-1 text-xs text-muted">{INTENT_WORDS[intent].hint}</p>
       </div>
-      <Estimate
+      <CostEstimate
         projectId={projectId}
         capabilityKey={capabilityKey}
         body={body}

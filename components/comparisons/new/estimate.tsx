@@ -14,7 +14,7 @@ type Body = { input: z.output<typeof JsonObject>; competitors: Competitor[] };
 type Props = { projectId: string; capabilityKey: string; body: Body; enabled: boolean; hasUnread: boolean };
 
 /** The estimated cost per competitor and in total, before the start. */
-export function Estimate({ projectId, capabilityKey, body, enabled, hasUnread }: Props) {
+export function CostEstimate({ projectId, capabilityKey, body, enabled, hasUnread }: Props) {
   const client = useTRPCClient();
   return (
     <LivePrice

@@ -112,7 +112,7 @@ export type Heard =
 
 /** The frames of an execution as events. Always yields a final event, even if the caller may no longer read. */
 export async function* heard(
-  frames: AsyncIterable<jobs.Page<jobs.Frame>>,
+  frames: AsyncIterable<jobs.Page<jobs.JobFrame>>,
   head: Head,
 ): AsyncGenerator<Heard> {
   const record = recordOf(head);

@@ -1,8 +1,8 @@
 import { countEnd } from "@/server/platform/log/metrics";
 import { failpoint } from "@/server/platform/settings/failpoint";
 import { noteExhausted } from "./call";
-import type { Ending, Failed, NewEnding, Pending, Refused } from "./call-outcome";
-import type { Call } from "./classify";
+import type { CallFailed, CallPending, CallRefused, Ending, NewEnding } from "./call-outcome";
+import type { CallTerms } from "./classify";
 import type { Transition } from "./decide";
 
 /** The result of one turn, for the worker that holds the execution. */
@@ -20,12 +20,12 @@ export type Next<Sealed> =
 export type Store<Answer, End, Sealed> = {
   now(): Date;
   /** Null if no provider is called. */
-  called: Pick<Call, "route" | "account"> | null;
+  called: Pick<CallTerms, "route" | "account"> | null;
   /** Lets the call be sent again after this wait, because nothing ran. */
-  release(refused: Refused, waitMs: number): Promise<boolean>;
+  release(refused: CallRefused, waitMs: number): Promise<boolean>;
   /** Lets the call be sent again on the standard tier. */
-  standard(refused: Failed): Promise<boolean>;
-  keepHandle(pending: Pending): Promise<boolean>;
+  standard(refused: CallFailed): Promise<boolean>;
+  keepHandle(pending: CallPending): Promise<boolean>;
   /** Stores a complete answer, and what follows from it. */
   answer(answer: Answer): Promise<Next<Sealed>>;
   requeue(): Promise<Next<Sealed>>;

@@ -38,7 +38,7 @@ export type Observed = {
  * A provider's reply to a failed request. It has a `message` only on the caller's own account: vendor text is
  * content, stored and deleted with the execution's other content.
  */
-export type ProviderSaid = { status: number | null; code: string | null; message?: string | null };
+export type ProviderMessage = { status: number | null; code: string | null; message?: string | null };
 
 /** The content of an answer as its capability parsed it. */
 export type Content = { typedOutput: unknown; files: OutputFile[] };
@@ -58,7 +58,7 @@ export type Ending = {
   unknownFinish?: string;
   /** Further details of the error, as its row in the error table allows. */
   details?: Record<string, Json>;
-  said?: ProviderSaid;
+  said?: ProviderMessage;
   /** The beginning of an answer that was cut off, stored so that it can be read. */
   partial?: TextOutput;
   /** How this installation made the files. */
@@ -73,31 +73,36 @@ export type Ending = {
 export type NewEnding = Ending & { kind: OutcomeKind };
 
 /** The ending of a call without a result. */
-export type Failed = NewEnding & { state: "failed"; code: ErrorCode | null };
+export type CallFailed = NewEnding & { state: "failed"; code: ErrorCode | null };
 
 /** Nothing ran: the request may be sent again within the admission deadline. */
-export type Refused = {
+export type CallRefused = {
   state: "retryable";
   reason: "capacity" | "unreachable";
   retryAfterMs: number | null;
   message: string;
   observed: Observed;
-  said?: ProviderSaid;
+  said?: ProviderMessage;
   /** A store of this installation failed, so the refusal says nothing about the provider. */
   isInternal?: true;
 };
 
 /** Our own signal ended the wait. */
-export type Aborted = { state: "aborted"; submission: SubmissionState; why: AbortReason };
+type CallAborted = { state: "aborted"; submission: SubmissionState; why: AbortReason };
 
-export type Pending = { state: "pending"; handle: Json; pollAfterMs: number; progress?: ReportedProgress };
+export type CallPending = {
+  state: "pending";
+  handle: Json;
+  pollAfterMs: number;
+  progress?: ReportedProgress;
+};
 
 /** A result. `resultOf` turns it into an ending once its content is stored. */
-export type Answer = { state: "succeeded"; observed: Observed } & Content &
+export type CallAnswer = { state: "succeeded"; observed: Observed } & Content &
   Pick<Ending, "finishReason" | "unknownFinish">;
 
 /** The outcome of one submission. `A`: its complete answer; `never` if it has none. */
-export type CallOutcome<A = Answer> = A | Pending | Failed | Refused | Aborted;
+export type CallOutcome<A = CallAnswer> = A | CallPending | CallFailed | CallRefused | CallAborted;
 
 /**
  * The result of the check before a request leaves. `lost`: another process has claimed or ended the
@@ -142,7 +147,7 @@ export function failed(
   message: string | null,
   observed: Observed,
   { code = rowOf(kind).code, ...more }: { code?: ErrorCode | null } & Pick<Ending, "details" | "said"> = {},
-): Failed {
+): CallFailed {
   return { ...ending(kind, observed, more), state: "failed", code, message };
 }
 
@@ -151,7 +156,7 @@ export const resultOf = ({
   observed,
   finishReason,
   unknownFinish,
-}: Pick<Answer, "observed" | "finishReason" | "unknownFinish">): NewEnding =>
+}: Pick<CallAnswer, "observed" | "finishReason" | "unknownFinish">): NewEnding =>
   ending(kindOfResult(observed.costMicros), observed, {
     state: "succeeded",
     finishReason,
@@ -167,11 +172,14 @@ export const isCancel = ({ kind }: Pick<Ending, "kind">): boolean =>
   kind === "canceled" || kind === "canceled_unsent";
 
 /** A complete answer that cannot be used. The provider did the work, so a known cost is charged. */
-export const unusable = (message: string, observed: Observed, code: ErrorCode = "PROVIDER_ERROR"): Failed =>
-  failed(kindOfUnusable(observed.costMicros), message, observed, { code });
+export const unusable = (
+  message: string,
+  observed: Observed,
+  code: ErrorCode = "PROVIDER_ERROR",
+): CallFailed => failed(kindOfUnusable(observed.costMicros), message, observed, { code });
 
 /** The failure of a call that was never sent, for a temporary reason in this installation. */
-export const unavailable = (why: string): Failed =>
+export const unavailable = (why: string): CallFailed =>
   failed("unavailable_unsent", `${why} Nothing was sent to the provider.`, nothingSent, {
     details: { retryAfterSeconds: 5 },
   });

@@ -18,10 +18,10 @@ import {
   type Tier,
   type Usage,
 } from "@/server/providers/define";
-import { type CallOutcome, failed, nothingSent, type Observed, type Refused } from "./call-outcome";
-import { type Call, classify, tierOf } from "./classify";
+import { type CallOutcome, type CallRefused, failed, nothingSent, type Observed } from "./call-outcome";
+import { type CallTerms, classify, tierOf } from "./classify";
 import { estimatedUsage } from "./estimated-usage";
-import { healthOf } from "./outcomes";
+import { routeHealthAfter } from "./outcomes";
 
 /**
  * Opens the account, checks that this process still holds the execution, sends once, and records the health
@@ -29,7 +29,7 @@ import { healthOf } from "./outcomes";
  * outcome is a refusal that may be sent again. The capability has not parsed the `result` of an answer yet.
  */
 export async function send<R>(
-  call: Call,
+  call: CallTerms,
   ask: (io: ProviderIo) => Promise<Progress<R>>,
 ): Promise<CallOutcome<{ state: "answered"; result: R; observed: Observed }>> {
   const { provider, model } = call.route;
@@ -60,7 +60,8 @@ export async function send<R>(
   } catch (cause) {
     const outcome = await withEstimate(classify(cause, call), cause, call);
     if (outcome.state !== "aborted") noteConnection(call, cause);
-    const health = outcome.state === "failed" && cause instanceof ProviderFault ? healthOf(cause) : null;
+    const health =
+      outcome.state === "failed" && cause instanceof ProviderFault ? routeHealthAfter(cause) : null;
     if (health) await recordRouteFailure(calledBy(call), health, call.now());
     return outcome;
   }
@@ -92,7 +93,7 @@ type Unreported = { delivered: Delivered; usage: Usage | null; tier: Tier };
  * Tokens that a call may have used for each token we saw; undefined if unknown. On the caller's own account
  * only visible tokens count, and vectors have no output.
  */
-function hiddenOutputOf({ account, route }: Call): number | undefined {
+function hiddenOutputOf({ account, route }: CallTerms): number | undefined {
   return typeof account === "object" || route.model.port === "embedding" ? 1 : route.model.hiddenOutput;
 }
 
@@ -100,7 +101,7 @@ function hiddenOutputOf({ account, route }: Call): number | undefined {
  * Estimates the cost of a whole or partial answer that does not report its usage; null if there is no
  * estimate.
  */
-async function estimateOf(call: Call, { delivered, usage, tier }: Unreported): Promise<Micros | null> {
+async function estimateOf(call: CallTerms, { delivered, usage, tier }: Unreported): Promise<Micros | null> {
   const { route, asked, bounds } = call;
   if (!asked) return null;
   const estimated = await estimatedUsage(asked(), delivered, {
@@ -119,7 +120,7 @@ async function estimateOf(call: Call, { delivered, usage, tier }: Unreported): P
 async function withEstimate(
   outcome: CallOutcome<never>,
   cause: unknown,
-  call: Call,
+  call: CallTerms,
 ): Promise<CallOutcome<never>> {
   const delivered = cause instanceof ProviderFault ? cause.details.delivered : undefined;
   if (outcome.state !== "failed" || outcome.kind !== "error" || !delivered) return outcome;
@@ -136,10 +137,10 @@ const UNSURE = "The database could not be reached before the request was sent.";
  * Logs that a store of this installation failed before anything could leave. The refusal may be sent again.
  */
 export function refuseInternally(
-  { attemptId }: Pick<Call, "attemptId">,
+  { attemptId }: Pick<CallTerms, "attemptId">,
   cause: unknown,
   message: string,
-): Refused {
+): CallRefused {
   log.error({ ...(cause ? { err: cause } : {}), attemptId }, message);
   return {
     state: "retryable",
@@ -152,26 +153,26 @@ export function refuseInternally(
 }
 
 /** The route and account under which the health of a call is recorded. */
-const calledBy = ({ route, account }: Pick<Call, "route" | "account">) => ({ ...route, account });
+const calledBy = ({ route, account }: Pick<CallTerms, "route" | "account">) => ({ ...route, account });
 
 /**
  * The account label in metrics. Sandbox calls need no account and carry the operator's, so they get their own
  * label.
  */
-const accountOf = ({ route, account }: Pick<Call, "route" | "account">): string =>
+const accountOf = ({ route, account }: Pick<CallTerms, "route" | "account">): string =>
   route.provider.name === SANDBOX ? SANDBOX : accountName(account);
 
 /**
  * Records the outcome for the owners of a customer's connection; the operator's account has no such record.
  */
-function noteConnection({ account, now }: Call, cause: unknown): void {
+function noteConnection({ account, now }: CallTerms, cause: unknown): void {
   if (typeof account === "object") recordConnectionOutcome(account.credentialId, cause, now());
 }
 
 /** Counts the last refusal against the route once the call will not be sent again. */
 export const noteExhausted = (
-  call: Pick<Call, "route" | "account">,
-  { reason }: Refused,
+  call: Pick<CallTerms, "route" | "account">,
+  { reason }: CallRefused,
   now: Date,
 ): Promise<void> => recordRouteFailure(calledBy(call), reason, now);
 

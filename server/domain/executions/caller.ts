@@ -2,7 +2,7 @@ import { isPrivate } from "@/server/contract/envelope";
 import type { Json } from "@/server/platform/durable/step";
 import { Fault, fail, isErrorCode } from "@/server/platform/errors/errors";
 import { receiptIdOf } from "@/server/platform/ids";
-import type { ProviderSaid } from "./call-outcome";
+import type { ProviderMessage } from "./call-outcome";
 import { type Clock, sleep } from "./clock";
 
 /*
@@ -59,10 +59,10 @@ export const unsentFault = (executionId: string, details: Record<string, Json> =
  * Limits a provider's reply in error details: users of an embed get none of it, and private executions omit
  * the vendor's message.
  */
-export function saidUnasked(
+export function visibleProviderMessage(
   job: { principal_kind: string; data_classification: string },
-  said: ProviderSaid | null | undefined,
-): ProviderSaid | null {
+  said: ProviderMessage | null | undefined,
+): ProviderMessage | null {
   if (!said || job.principal_kind === "panel_session") return null;
   if (!isPrivate(job.data_classification)) return said;
   const { message: _, ...rest } = said;
@@ -72,7 +72,7 @@ export function saidUnasked(
 /** Adds the provider's reply to the details of an error; returns no `details` if both are empty. */
 export function withSaid(
   details: Record<string, Json> | undefined,
-  said: ProviderSaid | null,
+  said: ProviderMessage | null,
 ): { details?: Record<string, Json> } {
   const whole = { ...details, ...(said ? { provider: said } : {}) };
   return Object.keys(whole).length > 0 ? { details: whole } : {};

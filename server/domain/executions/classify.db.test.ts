@@ -1,11 +1,11 @@
 import { expect, test } from "vitest";
 import { ProviderFault } from "@/server/providers/define";
 import provider from "@/server/providers/openai";
-import { type Call, classify } from "./classify";
+import { type CallTerms, classify } from "./classify";
 
 const stopped = new AbortController();
 stopped.abort("canceled");
-const call: Call = {
+const call: CallTerms = {
   route: { provider, model: provider.models[0]! },
   account: "operator",
   open: async () => null,

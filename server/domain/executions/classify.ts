@@ -4,21 +4,21 @@ import { log } from "@/server/platform/log/log";
 import { ProviderFault, type Tier, type Usage } from "@/server/providers/define";
 import {
   type AbortReason,
+  type CallFailed,
   type CallOutcome,
-  type Failed,
   failed,
   type Gate,
   LOST,
   lostAfter,
   nothingSent,
   type Observed,
-  type ProviderSaid,
+  type ProviderMessage,
 } from "./call-outcome";
-import type { Asked } from "./estimated-usage";
+import type { RequestSize } from "./estimated-usage";
 import { kindOfFault, rowOf } from "./outcomes";
 
 /** The destination and the terms of one call. */
-export type Call = {
+export type CallTerms = {
   route: Pick<Route, "provider" | "model">;
   /** Health is recorded per route and account. The caller's own account also gets the outcome of the call. */
   account: Account;
@@ -30,7 +30,7 @@ export type Call = {
   /**
    * Reads the request for the estimate of an answer without usage; null if such an answer has no estimate.
    */
-  asked: (() => Asked) | null;
+  asked: (() => RequestSize) | null;
   /** The requested tier. */
   tier: Tier;
   /** Aborted with an AbortReason. */
@@ -50,7 +50,7 @@ const isAbortReason = (value: unknown): value is AbortReason =>
  * Charges the estimated cost of an unusable answer's output, because its text reached the caller. Other
  * outcomes stay.
  */
-export function chargedAsDelivered(outcome: Failed): Failed {
+export function chargedAsDelivered(outcome: CallFailed): CallFailed {
   const { kind, observed } = outcome;
   const { deliveredMicros } = observed;
   if (kind !== "unusable_without_usage" || deliveredMicros === undefined) return outcome;
@@ -64,7 +64,7 @@ export function chargedAsDelivered(outcome: Failed): Failed {
  * aborted at the same moment. Any error that is not a ProviderFault is a bug of ours, and the request may
  * have left.
  */
-export function classify(cause: unknown, call: Call): CallOutcome<never> {
+export function classify(cause: unknown, call: CallTerms): CallOutcome<never> {
   const { signal, attemptId, route, bounds } = call;
   const isDefinite =
     cause instanceof ProviderFault && (cause.kind === "refused" || cause.kind === "capacity");
@@ -107,11 +107,11 @@ export function classify(cause: unknown, call: Call): CallOutcome<never> {
 }
 
 /** Falls back to the standard tier if the model has no prices for deferred work. */
-export const tierOf = ({ route }: Pick<Call, "route">, ran: Tier): Tier =>
+export const tierOf = ({ route }: Pick<CallTerms, "route">, ran: Tier): Tier =>
   route.model.supports.deferred ? ran : "standard";
 
 /** The provider's reply, if there was one. Its message is included only on the caller's own account. */
-function saidBy({ details }: ProviderFault, isOwnAccount: boolean): { said?: ProviderSaid } {
+function saidBy({ details }: ProviderFault, isOwnAccount: boolean): { said?: ProviderMessage } {
   const { status, vendor } = details;
   if (status === undefined && !vendor) return {};
   const message = isOwnAccount ? { message: vendor?.message ?? null } : {};

@@ -1,11 +1,18 @@
 import { expect, test } from "vitest";
-import { ending, failed, LOST, nothingSent, type Refused, unavailable } from "./call-outcome";
-import { decide, decideAbandoned, decideTurn, decideUnstored, endingFound, type Facts } from "./decide";
+import { type CallRefused, ending, failed, LOST, nothingSent, unavailable } from "./call-outcome";
+import {
+  decide,
+  decideAbandoned,
+  decideTurn,
+  decideUnstored,
+  type ExecutionFacts,
+  endingFound,
+} from "./decide";
 import { OUTCOMES, type OutcomeKind } from "./outcomes";
 
 const now = new Date("2026-11-27T12:00:00Z");
 const at = (ms: number) => new Date(now.getTime() + ms);
-const facts: Facts = {
+const facts: ExecutionFacts = {
   now,
   waits: { since: now, until: at(1_000) },
   limit: { of: "execution", message: "Too late." },
@@ -13,12 +20,12 @@ const facts: Facts = {
   isAwaited: false,
   canFallBack: false,
 };
-const bySubmission: Partial<Facts> = { limit: { of: "submission", message: "Too late." } };
+const bySubmission: Partial<ExecutionFacts> = { limit: { of: "submission", message: "Too late." } };
 /** The backoff is the provider's delay, else a tenth of a second more than the wait so far. */
-const decideOn = (outcome: Parameters<typeof decide>[1], more: Partial<Facts> = {}) =>
+const decideOn = (outcome: Parameters<typeof decide>[1], more: Partial<ExecutionFacts> = {}) =>
   decide({ ...facts, ...more }, outcome, (waitedMs, retryAfterMs) => retryAfterMs ?? waitedMs + 100);
 
-const refused = (reason: Refused["reason"], more: Partial<Refused> = {}): Refused => ({
+const refused = (reason: CallRefused["reason"], more: Partial<CallRefused> = {}): CallRefused => ({
   state: "retryable",
   reason,
   retryAfterMs: null,
@@ -75,7 +82,7 @@ test("a refused tier falls back to standard only after a free 400, and only if t
 });
 
 test("a refused call waits in proportion to its wait so far, or as the provider asks, to the last millisecond of its window", () => {
-  const waiting = (afterMs: number, refusal: Refused) => ({ to: "waiting", afterMs, refused: refusal });
+  const waiting = (afterMs: number, refusal: CallRefused) => ({ to: "waiting", afterMs, refused: refusal });
   const plain = refused("capacity");
   expect(decideOn(plain)).toEqual(waiting(100, plain));
   const waits = { since: at(-700), until: at(800) };

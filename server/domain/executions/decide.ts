@@ -1,17 +1,17 @@
 import type { SubmissionState } from "@/server/providers/define";
 import {
-  type Answer,
+  type CallAnswer,
+  type CallFailed,
   type CallOutcome,
+  type CallPending,
+  type CallRefused,
   type Ending,
   ending,
-  type Failed,
   failed,
   LOST,
   lostAfter,
   type NewEnding,
   nothingSent,
-  type Pending,
-  type Refused,
   unavailable,
   unseen,
 } from "./call-outcome";
@@ -23,7 +23,7 @@ import { rowOf } from "./outcomes";
  */
 
 /** The facts that a decision needs besides the outcome of the call. */
-export type Facts = {
+export type ExecutionFacts = {
   now: Date;
   /** A refused call has waited since `since` and may be sent again until `until`. */
   waits: { since: Date; until: Date };
@@ -42,12 +42,12 @@ export type Facts = {
 export type Transition<A> =
   | { to: "answered"; answer: A }
   /** `exhausted`: the refusal that counts against the health of the route. */
-  | { to: "ended"; ending: Failed; exhausted?: Refused }
-  | { to: "waiting"; afterMs: number; refused: Refused }
+  | { to: "ended"; ending: CallFailed; exhausted?: CallRefused }
+  | { to: "waiting"; afterMs: number; refused: CallRefused }
   /** Sent again on the standard tier, because the provider refused the cheaper one. */
-  | { to: "standard"; refused: Failed }
+  | { to: "standard"; refused: CallFailed }
   /** `ending`: the end of an execution that is not polled; null if it is. */
-  | { to: "taken"; pending: Pending; ending: Failed | null }
+  | { to: "taken"; pending: CallPending; ending: CallFailed | null }
   /** Put back for another process, because this one stops and nothing was sent. */
   | { to: "queued" }
   /**
@@ -62,8 +62,8 @@ export type Transition<A> =
 type Backoff = (waitedMs: number, retryAfterMs: number | null) => number;
 
 /** Decides what follows from the outcome of a call. */
-export function decide<A extends { state: "succeeded" } = Answer>(
-  facts: Facts,
+export function decide<A extends { state: "succeeded" } = CallAnswer>(
+  facts: ExecutionFacts,
   outcome: CallOutcome<A>,
   backoff: Backoff,
 ): Transition<A> {
@@ -105,7 +105,7 @@ export const STOPPED = "The process that ran this stopped.";
 const lost = lostAfter(nothingSent);
 
 /** A 400 that cost nothing may reject only the cheaper tier, not the request. */
-const isTierRefused = ({ settlement, observed }: Failed) =>
+const isTierRefused = ({ settlement, observed }: CallFailed) =>
   settlement === "released" && observed.httpStatus === 400;
 
 /**
@@ -113,8 +113,8 @@ const isTierRefused = ({ settlement, observed }: Failed) =>
  * against the route.
  */
 function afterRefusal(
-  { now, waits: { since, until } }: Facts,
-  refused: Refused,
+  { now, waits: { since, until } }: ExecutionFacts,
+  refused: CallRefused,
   backoff: Backoff,
 ): Extract<Transition<never>, { to: "waiting" | "ended" }> {
   const afterMs = backoff(now.getTime() - since.getTime(), refused.retryAfterMs);
@@ -123,22 +123,29 @@ function afterRefusal(
   return { to: "ended", ending: exhausted(refused, afterMs), exhausted: refused };
 }
 
-const timedOut = ({ limit }: Facts): Failed => failed("timed_out", limit.message, unseen("attempted"));
+const timedOut = ({ limit }: ExecutionFacts): CallFailed =>
+  failed("timed_out", limit.message, unseen("attempted"));
 
 /** The time limit of an execution ends it; that of one submission only refuses the submission. */
 function afterUnsentDeadline(
-  facts: Facts,
+  facts: ExecutionFacts,
   backoff: Backoff,
 ): Extract<Transition<never>, { to: "waiting" | "ended" }> {
   const { of, message } = facts.limit;
   if (of === "execution") return { to: "ended", ending: failed("timed_out_unsent", message, nothingSent) };
   const reason = "unreachable";
-  const refused: Refused = { state: "retryable", reason, retryAfterMs: null, message, observed: nothingSent };
+  const refused: CallRefused = {
+    state: "retryable",
+    reason,
+    retryAfterMs: null,
+    message,
+    observed: nothingSent,
+  };
   return afterRefusal(facts, refused, backoff);
 }
 
 /** The failure of a call that would have to wait beyond its window. */
-function exhausted({ reason, message, observed, said }: Refused, waitMs: number): Failed {
+function exhausted({ reason, message, observed, said }: CallRefused, waitMs: number): CallFailed {
   const { submission } = rowOf(reason);
   return failed(
     reason,
@@ -152,7 +159,7 @@ function exhausted({ reason, message, observed, said }: Refused, waitMs: number)
 }
 
 /** The last call of an execution as its rows show it. `answered`: its ending, if its answer was stored. */
-export type Found<Stored extends Ending = Ending> = {
+export type FoundEnding<Stored extends Ending = Ending> = {
   answered: Stored | null;
   submission: SubmissionState;
 };
@@ -162,7 +169,7 @@ export type Found<Stored extends Ending = Ending> = {
  * one it depends on whether the request may have left. A cancel has no code.
  */
 export function endingFound<Stored extends Ending>(
-  { answered, submission }: Found<Stored>,
+  { answered, submission }: FoundEnding<Stored>,
   { code, message }: Pick<Ending, "code" | "message">,
 ): Stored | NewEnding {
   if (answered) return { ...answered, state: "failed", code, message };
@@ -178,7 +185,7 @@ export function endingFound<Stored extends Ending>(
  * never left.
  */
 export function decideTurn(
-  found: Found & { isCanceling: boolean; isHere: boolean; isTaken: boolean; isKnownUnsent: boolean },
+  found: FoundEnding & { isCanceling: boolean; isHere: boolean; isTaken: boolean; isKnownUnsent: boolean },
 ): { to: "ended"; ending: Ending } | { to: "stored" | "answered" | "here" | "released" | "polled" | "sent" } {
   const { answered, submission, isCanceling, isHere, isTaken, isKnownUnsent } = found;
   if (answered?.isSetAside && !isCanceling) return { to: "stored" };
@@ -196,7 +203,7 @@ export function decideTurn(
  * `unsent`: its ending if it was not sent; null if another process may begin it.
  */
 export function decideAbandoned<Stored extends Ending = Ending>(
-  found: Found<Stored> & { isCanceling: boolean; isTaken: boolean; unsent: NewEnding | null },
+  found: FoundEnding<Stored> & { isCanceling: boolean; isTaken: boolean; unsent: NewEnding | null },
 ): { to: "ended"; ending: Stored | NewEnding } | { to: "left" | "queued" } {
   const { answered, submission, isCanceling, isTaken, unsent } = found;
   if (isCanceling) return { to: "ended", ending: endingFound(found, CANCELED) };

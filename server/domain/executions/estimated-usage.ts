@@ -12,12 +12,12 @@ import { type PromptPicture, pictureTokensAtMost, promptPictures } from "@/serve
 /* Estimates the usage of an answer that reports none, from the request and the delivered output. */
 
 /** The parts of a request from which its tokens are estimated. */
-export type Asked = { words: string; pictures: PromptPicture[] };
+export type RequestSize = { words: string; pictures: PromptPicture[] };
 
 /**
  * Reads the input of a call for text or vectors, on demand; null for other calls, whose work has no tokens.
  */
-export function askedOf(call: AnyCall): (() => Asked) | null {
+export function requestSizeOf(call: AnyCall): (() => RequestSize) | null {
   if ("messages" in call) return () => askedOfText(call);
   return "texts" in call ? () => ({ words: call.texts.join("\n"), pictures: [] }) : null;
 }
@@ -26,7 +26,7 @@ export function askedOf(call: AnyCall): (() => Asked) | null {
  * Includes everything that the model reads: messages, the opaque members that go back to their server, tool
  * calls, tools and the schema of the answer.
  */
-function askedOfText({ messages, tools = [], responseFormat }: TextCall): Asked {
+function askedOfText({ messages, tools = [], responseFormat }: TextCall): RequestSize {
   const calls = messages.flatMap((message) =>
     message.role === "assistant"
       ? [...(message.opaque ? [message.opaque] : []), ...(message.toolCalls ?? [])]
@@ -57,7 +57,7 @@ type Terms = {
  * reasoning and calls. Words are counted in o200k_base tokens.
  */
 export async function estimatedUsage(
-  { words, pictures }: Asked,
+  { words, pictures }: RequestSize,
   { text, reasoning, calls }: Delivered,
   { model, reported, hiddenOutput, mostOutput = Number.POSITIVE_INFINITY }: Terms,
 ): Promise<Usage> {

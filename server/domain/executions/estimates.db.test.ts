@@ -7,9 +7,9 @@ import { countedUsage, deliveredOf, reported } from "@/server/providers/ends";
 import provider from "@/server/providers/openai";
 import { campaign } from "@/testing/campaign";
 import { send } from "./call";
-import { type Failed, type Observed, unusable } from "./call-outcome";
-import { type Call, chargedAsDelivered } from "./classify";
-import { askedOf, estimatedUsage } from "./estimated-usage";
+import { type CallFailed, type Observed, unusable } from "./call-outcome";
+import { type CallTerms, chargedAsDelivered } from "./classify";
+import { estimatedUsage, requestSizeOf } from "./estimated-usage";
 import { booksOf, type CallMoney, moneyOf } from "./money";
 import { kindOfResult, rowOf } from "./outcomes";
 import { joined } from "./repair";
@@ -18,11 +18,11 @@ import { joined } from "./repair";
 
 const FEE_BPS = 600;
 const MODEL = provider.models.find(({ id }) => id === "gpt-4.1-mini")!; // OpenAI lists such a model
-const asked = askedOf({
+const asked = requestSizeOf({
   messages: [{ role: "user", content: "Name a fish." }],
   responseFormat: { type: "text" },
 } as TextCall)!; // a call for text always has an estimate
-const call: Omit<Call, "account" | "route" | "bounds"> = {
+const call: Omit<CallTerms, "account" | "route" | "bounds"> = {
   asked,
   open: async () => ({ baseUrl: "http://127.0.0.1:9", credentials: toSecrets({ apiKey: "sk-tests" }) }),
   attemptId: "att_1",
@@ -87,7 +87,7 @@ async function outcomeOf({ hiddenOutput, isOwn, end, usage, delivered: written, 
 /** The money of the drawn call, with its observed facts. */
 async function moneyFrom(one: Drawn): Promise<CallMoney & { observed: Observed }> {
   const outcome = await outcomeOf(one);
-  const toMoney = ({ settlement, observed }: Pick<Failed, "settlement" | "observed">) => ({
+  const toMoney = ({ settlement, observed }: Pick<CallFailed, "settlement" | "observed">) => ({
     provider: "openai",
     settlement,
     costMicros: observed.costMicros,
@@ -171,7 +171,7 @@ test("vectors without usage are estimated from the input, also on a managed acco
     {
       ...call,
       account: "operator",
-      asked: askedOf({ texts: ["one fish", "two fish"] }),
+      asked: requestSizeOf({ texts: ["one fish", "two fish"] }),
       bounds: {},
       route: { provider, model },
     },

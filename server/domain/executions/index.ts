@@ -2,12 +2,13 @@ export { apply, end, type Next, type Store } from "./apply";
 export { refuseInternally, send } from "./call";
 export {
   type AbortReason,
-  type Answer,
+  type CallAnswer,
+  type CallFailed,
   type CallOutcome,
+  type CallPending,
   type Content,
   type Ending,
   ending,
-  type Failed,
   failed,
   freesKey,
   type Gate,
@@ -16,16 +17,23 @@ export {
   lostAfter,
   type NewEnding,
   nothingSent,
-  type Pending,
-  type ProviderSaid,
+  type ProviderMessage,
   resultOf,
   unavailable,
   unseen,
   unusable,
 } from "./call-outcome";
-export { awaitFirst, failUnknown, faultOf, nextStepOf, saidUnasked, unsentFault, withSaid } from "./caller";
+export {
+  awaitFirst,
+  failUnknown,
+  faultOf,
+  nextStepOf,
+  unsentFault,
+  visibleProviderMessage,
+  withSaid,
+} from "./caller";
 export { CHARGED, type Chargeable, chargeOf, holdFor, PROVIDER_COST } from "./charge";
-export type { Call } from "./classify";
+export type { CallTerms } from "./classify";
 export { type Clock, clockOf, sleep } from "./clock";
 export {
   CANCELED,
@@ -33,12 +41,12 @@ export {
   decideAbandoned,
   decideTurn,
   decideUnstored,
+  type ExecutionFacts,
   endingFound,
-  type Facts,
-  type Found,
+  type FoundEnding,
   STOPPED,
 } from "./decide";
-export { askedOf, estimatedUsage } from "./estimated-usage";
+export { estimatedUsage, requestSizeOf } from "./estimated-usage";
 export {
   goodFrom,
   jobLeases,
@@ -52,5 +60,5 @@ export {
 } from "./leases";
 export { booksOf, type CallMoney, callMoneyOf, type ExecutionMoney, moneyOf, usageOf } from "./money";
 export { backoffOf, type OutcomeKind, rowOf, type Settlement } from "./outcomes";
-export { accountOf, DIFFERS, pollCall, streamCall, submitCall, type Work } from "./port-sender";
+export { accountOf, DIFFERS, type PortCall, pollCall, streamCall, submitCall } from "./port-sender";
 export { correctUnsent, forgetUnsent, isKnownUnsent } from "./unsent";

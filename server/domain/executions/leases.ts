@@ -18,7 +18,7 @@ const LAST_WRITES_MS = 3_000;
 export const leaseOwner = `${hostname()}:${process.pid}:${randomBytes(4).toString("hex")}`;
 
 /** A row that this process works on: its id and the fence of its claim. */
-export type Claimed = { id: string; fence: number };
+type Claimed = { id: string; fence: number };
 export type Lease = Claimed & {
   /** Aborts with the reason when the work must stop: deadline, cancel, a lost lease, shutdown. */
   signal: AbortSignal;
@@ -35,9 +35,9 @@ export type Lease = Claimed & {
  * Renews these leases in one statement. Returns those that still hold, and whether their work is to be
  * canceled.
  */
-export type Renew = (claimed: Claimed[]) => Promise<ReadonlyMap<string, "held" | "canceled">>;
+type Renew = (claimed: Claimed[]) => Promise<ReadonlyMap<string, "held" | "canceled">>;
 
-export type Holding = {
+type Holding = {
   /** Absent if the work limits its own time. Zero or less stops the work before it begins. */
   deadlineMs?: number | undefined;
   /**
@@ -47,7 +47,7 @@ export type Holding = {
   goodUntil?: number | undefined;
 };
 
-export type LeaseKeeper = {
+type LeaseKeeper = {
   /** Holds a claimed row: its lease is renewed until it is released. */
   hold(id: string, fence: number, how?: Holding): Lease;
   /** True while this keeper holds this row under this fence. */

@@ -135,7 +135,7 @@ export function kindOfFault(
  * The effect of a fault on the health of its route; null if the request, the account or our own time limit
  * was at fault.
  */
-export function healthOf({ kind, details }: ProviderFault): "failed" | "lost" | null {
+export function routeHealthAfter({ kind, details }: ProviderFault): "failed" | "lost" | null {
   if (details.aborted) return null;
   if (kind === "lost") return kind;
   const { status = 0 } = details;

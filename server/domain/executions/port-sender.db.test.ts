@@ -3,12 +3,12 @@ import { getCapability, targetsOfPort } from "@/server/domain/catalog";
 import { env } from "@/server/platform/settings/env";
 import { type PortAdapter, type Progress, ProviderFault, type ProviderIo } from "@/server/providers/define";
 import { setSettings } from "@/testing/settings";
-import { pollCall, streamCall, submitCall, type Work } from "./port-sender";
+import { type PortCall, pollCall, streamCall, submitCall } from "./port-sender";
 
 const HANDLE = { id: "batch_1" };
 
 /** Work that a provider accepted, whose next poll ends as given. */
-function kept(poll: () => Promise<Progress<never>>, signal = new AbortController().signal): Work {
+function kept(poll: () => Promise<Progress<never>>, signal = new AbortController().signal): PortCall {
   const capability = getCapability("text.general.fast.v1");
   const route = targetsOfPort(capability).find(({ provider }) => provider.name === "sandbox");
   if (!route?.provider.text) throw new Error("the sandbox serves no text");
@@ -19,9 +19,9 @@ function kept(poll: () => Promise<Progress<never>>, signal = new AbortController
     capability,
     input: { messages: [{ role: "user", content: "Hello" }] },
     route: { model: route.model, provider: { ...route.provider, text } },
-    call: { messages: [{ role: "user", content: "Hello" }] } as Work["call"], // never sent
+    call: { messages: [{ role: "user", content: "Hello" }] } as PortCall["call"], // never sent
     material: undefined,
-    estimate: { bounds: {} } as Work["estimate"], // no test reads the price
+    estimate: { bounds: {} } as PortCall["estimate"], // no test reads the price
     executionSeconds: 60,
     executionId: "wfr_01jabcdefghjkmnpqrstvwxyz0",
     attemptId: "att_1",
@@ -147,7 +147,7 @@ test.each(["deadline", "canceled", "shutdown"] as const)(
 const SECRET = "sk-tests-and-nothing-else-0123456789";
 
 /** Work on the operator's OpenAI account, whose answer arrives in these pieces. */
-function streamed(pieces: string[], text = pieces.join("")): Work {
+function streamed(pieces: string[], text = pieces.join("")): PortCall {
   const work = kept(() => Promise.reject(new Error("never asked")));
   const capability = getCapability("text.general.fast.v1");
   const route = targetsOfPort(capability).find(({ provider }) => provider.name === "openai");

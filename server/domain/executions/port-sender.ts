@@ -29,13 +29,13 @@ import {
 } from "@/server/providers/define";
 import { refuseInternally, send } from "./call";
 import { type CallOutcome, failed, LOST, lostAfter, nothingSent, unusable } from "./call-outcome";
-import { type Call, chargedAsDelivered } from "./classify";
-import { askedOf } from "./estimated-usage";
+import { type CallTerms, chargedAsDelivered } from "./classify";
+import { requestSizeOf } from "./estimated-usage";
 import { withOwnIds } from "./own-ids";
 import { failedAs, joined, repairOf, settled, type Unfit } from "./repair";
 
 /** One call of a capability's port, and the execution that it is made for. */
-export type Work = Omit<Call, "account" | "open" | "bounds" | "asked"> & {
+export type PortCall = Omit<CallTerms, "account" | "open" | "bounds" | "asked"> & {
   /** The project and environment of the execution; its own provider account must be connected there. */
   project: { id: string; environment: string };
   capability: Capability;
@@ -59,15 +59,15 @@ export type Work = Omit<Call, "account" | "open" | "bounds" | "asked"> & {
 /** The account that a call runs on. */
 export const accountOf = ({ account }: Pick<Estimate, "account">) => account ?? ("operator" as const);
 
-const callOf = (work: Work): Call => ({
+const callOf = (work: PortCall): CallTerms => ({
   ...work,
   account: accountOf(work.estimate),
   bounds: work.estimate.bounds,
-  asked: askedOf(work.call),
+  asked: requestSizeOf(work.call),
   open: () => openAccountOf(work),
 });
 
-async function openAccountOf({ project, route, estimate }: Work): Promise<OpenAccount | null> {
+async function openAccountOf({ project, route, estimate }: PortCall): Promise<OpenAccount | null> {
   const { provider } = route;
   if (estimate.account) return openAccount(estimate.account.credentialId, provider.name, project);
   const credentials = provider.name === SANDBOX ? {} : operatorCredentials(provider);
@@ -81,8 +81,8 @@ async function openAccountOf({ project, route, estimate }: Work): Promise<OpenAc
  * answer is stored until the second arrives: a worker that finds this attempt without an end knows that it
  * was sent, and sends nothing.
  */
-export async function submitCall(work: Work): Promise<CallOutcome> {
-  const submit = async (one: Work) => {
+export async function submitCall(work: PortCall): Promise<CallOutcome> {
+  const submit = async (one: PortCall) => {
     const call = await withAdapters(one);
     if ("state" in call) return call;
     return observe(one, (adapter, io) => adapter.submit(call as never, io)); // the type follows from the port
@@ -99,7 +99,7 @@ export async function submitCall(work: Work): Promise<CallOutcome> {
 /**
  * Part of the call has left already, so the rest is finished even if another process now holds the execution.
  */
-const ungated = ({ gate: _, ...work }: Work): Work => work;
+const ungated = ({ gate: _, ...work }: PortCall): PortCall => work;
 
 const FETCH_GRACE_SECONDS = 60;
 
@@ -107,7 +107,7 @@ const FETCH_GRACE_SECONDS = 60;
  * Adds the adapters that the call was admitted with. Addresses into our own store are made here, at the last
  * moment, and go only to the vendor.
  */
-async function withAdapters(work: Work): Promise<AnyCall | CallOutcome> {
+async function withAdapters(work: PortCall): Promise<AnyCall | CallOutcome> {
   const { call, route, estimate, executionSeconds } = work;
   if (!estimate.adapters) return call;
   const until = new Date(work.now().getTime() + (executionSeconds + FETCH_GRACE_SECONDS) * 1000);
@@ -126,7 +126,7 @@ async function withAdapters(work: Work): Promise<AnyCall | CallOutcome> {
  * are the answer's text, or the call has failed. Once a piece was passed on, the provider has worked, so no
  * later failure is a refusal that may be sent again.
  */
-export async function streamCall(work: Work, onText: OnText): Promise<CallOutcome> {
+export async function streamCall(work: PortCall, onText: OnText): Promise<CallOutcome> {
   let [said, passed] = ["", ""];
   let isAsSaid = true;
   let kind: Parameters<OnText>[1];
@@ -172,7 +172,7 @@ export async function streamCall(work: Work, onText: OnText): Promise<CallOutcom
  * Filters streamed text for its caller: whole characters only, only the JSON of a JSON answer, and no
  * credentials.
  */
-function textOf(work: Work, { credentials }: ProviderIo, tell: (text: string) => void) {
+function textOf(work: PortCall, { credentials }: ProviderIo, tell: (text: string) => void) {
   const clean = redactStream(credentials, tell);
   const bare = answersJson(work) ? bareJson(clean.push) : clean;
   const whole = wholePieces(bare.push);
@@ -186,7 +186,7 @@ function textOf(work: Work, { credentials }: ProviderIo, tell: (text: string) =>
   };
 }
 
-function answersJson({ capability: { execute }, material }: Work): boolean {
+function answersJson({ capability: { execute }, material }: PortCall): boolean {
   return "port" in execute && execute.port === "text" && execute.isJson?.(material as never) === true; // its own material
 }
 
@@ -201,7 +201,7 @@ const ASK_AGAIN_MS = 5_000;
  * still run, so it is polled again later. A fault of the work ends it. A refused poll leaves the work's end
  * unknown.
  */
-export async function pollCall(work: Work, handle: Json): Promise<CallOutcome> {
+export async function pollCall(work: PortCall, handle: Json): Promise<CallOutcome> {
   let isOfRequest = false;
   const observed = await observe(ungated(work), async (adapter, io) => {
     if (!adapter.poll)
@@ -240,7 +240,7 @@ export const DIFFERS = "The provider's final answer differs from the text it str
 type AnyAdapter = { [P in PortName]: PortAdapter<P> }[PortName];
 
 async function observe(
-  work: Work,
+  work: PortCall,
   ask: (adapter: AnyAdapter, io: ProviderIo) => Promise<Progress<unknown>>,
   isAsStreamed: (result: unknown) => boolean = () => true,
 ): Promise<CallOutcome | Unfit> {
@@ -288,7 +288,7 @@ async function observe(
  * answers become `choices`.
  */
 async function readText(
-  { capability, takesAsSaid }: Work,
+  { capability, takesAsSaid }: PortCall,
   answer: TextResult,
   said: TextOutput,
   read: (one: TextChoice) => RunOutcome<unknown> | Promise<RunOutcome<unknown>>,
@@ -308,7 +308,7 @@ async function readText(
 }
 
 /** The answer in the form that its caller receives and may send back. */
-function toAnswer(work: Work, result: TextResult): TextResult {
+function toAnswer(work: PortCall, result: TextResult): TextResult {
   const { others, ...first } = asAsked(work, wholeValue(result));
   const isJson = answersJson(work);
   const maker = {
@@ -325,7 +325,7 @@ function toAnswer(work: Work, result: TextResult): TextResult {
  * Keeps only the first tool call if parallel calls were disabled, because not every vendor has an option for
  * that.
  */
-function asAsked({ call }: Work, result: TextResult): TextResult {
+function asAsked({ call }: PortCall, result: TextResult): TextResult {
   const isOne = (call as TextCall).parallelToolCalls === false; // called for the text port only
   const first = <T extends TextChoice>(one: T): T => ({ ...one, toolCalls: one.toolCalls.slice(0, 1) });
   return isOne

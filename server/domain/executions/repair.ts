@@ -2,7 +2,13 @@ import type { Capability, CapabilityFault, UnfitAnswer } from "@/server/capabili
 import type { Estimate } from "@/server/domain/quotes";
 import { isErrorCode } from "@/server/platform/errors/errors";
 import type { AnyCall } from "@/server/providers/define";
-import { type CallOutcome, type Failed, failed, type Observed, type ProviderSaid } from "./call-outcome";
+import {
+  type CallFailed,
+  type CallOutcome,
+  failed,
+  type Observed,
+  type ProviderMessage,
+} from "./call-outcome";
 import { addUsage, usageOf } from "./money";
 import { kindOfUnusable, type OutcomeKind, rowOf } from "./outcomes";
 
@@ -25,7 +31,7 @@ export function repairOf(
  * The failure of an answer that the capability rejected. The provider did the work, so a known cost is
  * charged.
  */
-export function failedAs(fault: CapabilityFault, observed: Observed, code: string = fault.code): Failed {
+export function failedAs(fault: CapabilityFault, observed: Observed, code: string = fault.code): CallFailed {
   return failed(kindOfUnusable(observed.costMicros), fault.message, observed, {
     code: isErrorCode(code) ? code : "PROVIDER_ERROR",
     ...(Object.keys(fault.details).length > 0 ? { details: fault.details } : {}),
@@ -34,7 +40,12 @@ export function failedAs(fault: CapabilityFault, observed: Observed, code: strin
 
 /** Combines a call whose answer was unfit and its repair into one outcome, with the figures of both. */
 export function joined({ observed: first, fault }: Unfit, second: CallOutcome | Unfit): CallOutcome {
-  const unrepaired = (why: string, observed: Observed, said?: ProviderSaid, kind?: OutcomeKind): Failed =>
+  const unrepaired = (
+    why: string,
+    observed: Observed,
+    said?: ProviderMessage,
+    kind?: OutcomeKind,
+  ): CallFailed =>
     failed(kind ?? kindOfUnusable(observed.costMicros), `${fault.message} ${why}`, observed, {
       code: "StructuredOutputRepairFailed",
       ...(Object.keys(fault.details).length > 0 ? { details: fault.details } : {}),

@@ -251,12 +251,12 @@ const attempts = (name: string, order: string) =>
 const lastAttempt = attempts("attempt-of", "number DESC LIMIT 1");
 const allAttempts = attempts("attempts-of", "number");
 
-export async function attemptOf(job: Pick<JobRow, "id" | "project_id">): Promise<AttemptRow | null> {
+export async function lastAttemptOf(job: Pick<JobRow, "id" | "project_id">): Promise<AttemptRow | null> {
   return lastAttempt.first(pool, job);
 }
 
 /** Every attempt of a job, oldest first. */
-export async function attemptsOf(job: Pick<JobRow, "id" | "project_id">): Promise<AttemptRow[]> {
+export async function listAttempts(job: Pick<JobRow, "id" | "project_id">): Promise<AttemptRow[]> {
   return allAttempts.all(pool, job);
 }
 

@@ -24,12 +24,12 @@ import { keptUnder } from "./planning/plan";
 import { targetOf } from "./planning/target";
 import { type Clocks, type RecordRow, sealRecord, toRecord } from "./record";
 import { type PinnedAttemptRow, type PinnedPlan, startOf, submissionOf, waitsBetween } from "./rows";
-import { type Finish, finish } from "./transitions";
+import { finishPin, type PinFinish } from "./transitions";
 
 /**
  * An execution held by the process that ends it: the row as it was claimed, under the fence of that claim.
  */
-export type Held = {
+export type HeldPin = {
   row: RecordRow & { fence: number };
   plan: PinnedPlan;
   /** Every submission so far. One without an end is open, and ends with the execution. */
@@ -41,7 +41,7 @@ export type Held = {
 export type Whole = { output: PinnedOutput; native: Json };
 
 /** The terms in which a pinned record reports an outcome. */
-export function wordsOf({ kind, code }: Pick<NewEnding, "kind" | "code">) {
+function recordTerms({ kind, code }: Pick<NewEnding, "kind" | "code">) {
   const { pinned, settlement, submission, isSafe } = rowOf(kind);
   const own = pinned?.code ?? code;
   return {
@@ -58,7 +58,7 @@ export function wordsOf({ kind, code }: Pick<NewEnding, "kind" | "code">) {
  * process saw the execution from its start.
  */
 export function storeOf(
-  held: Held,
+  held: HeldPin,
   { answer = null, clocks }: { answer?: Whole | null; clocks?: Clocks } = {},
 ) {
   async function* ends(ending: NewEnding) {
@@ -72,11 +72,11 @@ export type PinEnd = ReturnType<typeof prepare>;
 export type SealedPin = Awaited<ReturnType<typeof seal>>;
 
 function prepare(
-  facts: Held & { answer: Whole | null; ending: NewEnding; now: Date },
+  facts: HeldPin & { answer: Whole | null; ending: NewEnding; now: Date },
   clocks: Clocks = clocksOf(facts, facts.now),
 ) {
   const { row, plan, ending, answer, now } = facts;
-  const { status, code, isSafe } = wordsOf(ending);
+  const { status, code, isSafe } = recordTerms(ending);
   const { provider, model } = plan.pin;
   const { maximum_micros: maximumMicros } = row;
   const priced = { ...plan, maximumMicros, maximumUpstreamMicros: maximumMicros };
@@ -123,7 +123,7 @@ function write({
   ...end
 }: SealedPin): Promise<boolean> {
   const receiptId = receiptIdOf(row.id);
-  const item: Finish = {
+  const item: PinFinish = {
     pinnedId: row.id,
     fence: row.fence,
     to: end.status,
@@ -144,7 +144,7 @@ function write({
     pricing_version: plan.pricingVersion,
     postings: books.postings,
   };
-  return writeSurely(clock, row.id, async () => (await finish(item)) || isWritten(receiptId, end.record));
+  return writeSurely(clock, row.id, async () => (await finishPin(item)) || isWritten(receiptId, end.record));
 }
 
 async function late({ row, answer, status, code, ending, content, now }: PinEnd): Promise<void> {
@@ -181,13 +181,13 @@ async function writeSurely(clock: Clock, id: string, write: () => Promise<boolea
 
 /** Closes a submission in the terms of pinned records. */
 export function closed(attempt: PinnedAttemptRow, ending: NewEnding, now: Date): PinnedAttemptRow {
-  const { submission, code } = wordsOf(ending);
+  const { submission, code } = recordTerms(ending);
   const http_status = submission === "ambiguous" ? null : ending.observed.httpStatus;
   return { ...attempt, submission, http_status, error_code: code, ended_at: now };
 }
 
 /** Durations computed from the rows, for an execution that no process saw from its start. */
-const clocksOf = ({ row, attempts }: Pick<Held, "row" | "attempts">, now: Date): Clocks => ({
+const clocksOf = ({ row, attempts }: Pick<HeldPin, "row" | "attempts">, now: Date): Clocks => ({
   retryWaitMs: waitsBetween(attempts),
   providerExecutionMs: null,
   wallClockMs: Math.max(0, now.getTime() - startOf(row).getTime()),

@@ -6,9 +6,9 @@ export { submitBulk } from "./bulk/submit";
 export { choices } from "./planning/choices";
 export { content } from "./planning/content";
 export {
-  type Answer,
   checkPinStillRuns,
   type PinCheck,
+  type PinCheckResult,
   type RequestToday,
   requestToday,
 } from "./planning/still-runs";

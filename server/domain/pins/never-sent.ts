@@ -6,16 +6,16 @@ import { pool } from "@/server/platform/db";
 import { int4, text } from "@/server/sql/column";
 import { statement } from "@/server/sql/statement";
 import { closed, storeOf } from "./end";
-import { attemptsOf } from "./read";
+import { listPinAttempts } from "./read";
 import type { PinnedRow } from "./rows";
-import { endAttempt, requeue } from "./transitions";
+import { endAttempt, requeuePins } from "./transitions";
 
 /**
  * Corrects the rows of a pinned execution that was never sent, though its rows may say otherwise: it ends
  * without a charge, or the sweeper's ambiguous end is corrected. This happens now, or as soon as the database
  * answers.
  */
-export const neverSent = (clock: Clock, claimed: Pick<PinnedRow, "id" | "fence">): Promise<void> =>
+export const correctUnsentPin = (clock: Clock, claimed: Pick<PinnedRow, "id" | "fence">): Promise<void> =>
   correctUnsent(claimed.id, () => correct(clock, claimed));
 
 const readRow = statement("pinned_execution.read", {
@@ -43,7 +43,7 @@ async function correct(clock: Clock, { id, fence }: Pick<PinnedRow, "id" | "fenc
 
 /** Ends an execution that is still ours; an item of a bulk goes back to the queue. */
 async function endUnsent(clock: Clock, row: PinnedRow): Promise<boolean> {
-  const attempts = (await attemptsOf([row.id])).get(row.id) ?? [];
+  const attempts = (await listPinAttempts([row.id])).get(row.id) ?? [];
   if (row.plan !== null) {
     const how = unavailable("The database did not answer in time.");
     const store = storeOf({ row, plan: row.plan, attempts, clock });
@@ -52,7 +52,7 @@ async function endUnsent(clock: Clock, row: PinnedRow): Promise<boolean> {
   const how = failed("canceled_unsent", null, nothingSent);
   for (const attempt of attempts.filter(({ ended_at }) => ended_at === null))
     await endAttempt({ pinnedId: row.id, fence: row.fence, attempt: closed(attempt, how, clock.now()) });
-  await requeue([row]);
+  await requeuePins([row]);
   return true;
 }
 

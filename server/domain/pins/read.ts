@@ -13,8 +13,8 @@ import { int4, int8, json, maybe, names, type Of, pick, text, texts } from "@/se
 import { batch, statement } from "@/server/sql/statement";
 import { IN_SCOPE, readInScope, SCOPE } from "@/server/sql/tenant";
 import { type CorrectionRow, toCorrection } from "./corrections";
-import { toListItem, toRecord } from "./record";
-import { ENDED, PINNED_ATTEMPT, type PinnedAttemptRow } from "./rows";
+import { toPinListItem, toRecord } from "./record";
+import { PIN_ENDED, PINNED_ATTEMPT, type PinnedAttemptRow } from "./rows";
 
 /** The right to read records. */
 export const READ = "jobs:read";
@@ -39,7 +39,7 @@ const readAttempts = statement("pin-attempts", {
 });
 
 /** All submissions of these executions, earliest first. */
-export async function attemptsOf(pinnedIds: string[]): Promise<Map<string, PinnedAttemptRow[]>> {
+export async function listPinAttempts(pinnedIds: string[]): Promise<Map<string, PinnedAttemptRow[]>> {
   const rows = await readAttempts.all(pool, { pinnedIds });
   const found = new Map<string, PinnedAttemptRow[]>();
   for (const row of rows) found.set(row.pinned_id, [...(found.get(row.pinned_id) ?? []), row]);
@@ -116,7 +116,7 @@ export async function get(ctx: Ctx, receiptId: string): Promise<PinnedRecord> {
   const record = await wholeRecord({ receiptId, ...scope });
   if (record) return record;
   const [row] = await readInScope(statusOf, scope, { receiptId });
-  if (!row || ENDED.includes(row.status)) fail("NotFound", "There is no such receipt.");
+  if (!row || PIN_ENDED.includes(row.status)) fail("NotFound", "There is no such receipt.");
   fail("JobNotFinished", "This execution has not ended, so its record is not sealed yet.", {
     status: row.status,
   });
@@ -160,5 +160,5 @@ export async function list(
   const rows = bulkId
     ? await readInScope(listRecordsOfBulk, scope, { ...page, bulkId })
     : await readInScope(listRecords, scope, page);
-  return nullEndedPageOf(rows, limit, ({ body }) => toListItem(body));
+  return nullEndedPageOf(rows, limit, ({ body }) => toPinListItem(body));
 }

@@ -57,7 +57,7 @@ const isCapacity = ({ submission, error_code }: PinnedAttemptRow) =>
   submission === "attempted" && error_code === "ProviderUnavailable";
 
 /** Composes the document that is sealed. It has hashes and figures, and no content. */
-export function composeRecord(facts: RecordFacts): SealedPinned {
+function composeRecord(facts: RecordFacts): SealedPinned {
   const { row, plan, attempts, observed, costMicros, price } = facts;
   const submission = submissionOf(attempts);
   const isFlex = observed.tier === "flex";
@@ -139,7 +139,7 @@ export function sealRecord(facts: RecordFacts): Promise<Sealed> {
 }
 
 /** The parts of a record that its seal does not cover. */
-export type Beside = {
+type UnsealedParts = {
   /** Null if there is none, or if it was removed. */
   output: PinnedOutput | null;
   /** Undefined if it was not requested, or if it was removed. */
@@ -153,7 +153,7 @@ export type Beside = {
  */
 export function toRecord(
   { body, hash, ...signed }: Sealed,
-  { output, native, corrections }: Beside,
+  { output, native, corrections }: UnsealedParts,
 ): PinnedRecord {
   const sealed: SealedPinned = JSON.parse(body); // written by composeRecord
   return {
@@ -168,7 +168,7 @@ export function toRecord(
 }
 
 /** An entry of a list, which never has content. */
-export function toListItem(body: string): PinnedListItem {
+export function toPinListItem(body: string): PinnedListItem {
   const sealed: SealedPinned = JSON.parse(body); // written by composeRecord
   return {
     receiptId: sealed.receiptId,

@@ -11,7 +11,7 @@ import type { SandboxSubmission } from "@/server/sandbox/submissions";
 import { projectLeasesPass } from "@/testing/leases";
 import { runPinKilledAt } from "@/testing/processes";
 import { makeProject, type TestProject } from "@/testing/world";
-import { beginAttempt, requeue } from "./transitions";
+import { beginAttempt, requeuePins } from "./transitions";
 
 const PIN = { provider: "sandbox", model: "sandbox-1", api: "responses" };
 const PAST_LEASE_MS = 60_000;
@@ -177,7 +177,7 @@ test("an execution with an open submission does not go back to the queue", async
   const world = await makeProject();
   expect(await runPinKilledAt(request(world), "after-submission-begun")).toBe("SIGKILL");
   const id = await idOf(world);
-  expect(await requeue([{ id, fence: 1 }])).toEqual([]);
+  expect(await requeuePins([{ id, fence: 1 }])).toEqual([]);
   expect((await statusOf(id)).status).toBe("running");
 });
 

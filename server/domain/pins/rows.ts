@@ -52,7 +52,7 @@ export type PinnedPlan = {
 };
 
 export type PinnedRowStatus = PinnedStatus | "queued" | "running" | "canceled";
-export const ENDED: readonly PinnedRowStatus[] = ["succeeded", "failed", "ambiguous", "canceled"];
+export const PIN_ENDED: readonly PinnedRowStatus[] = ["succeeded", "failed", "ambiguous", "canceled"];
 
 /** A row of pinned_execution. */
 export type PinnedRow = Of<typeof pinnedExecution>;

@@ -13,8 +13,8 @@ import {
   leaseOwner,
   nextStepOf,
   pinLeases,
-  saidUnasked,
   unsentFault,
+  visibleProviderMessage,
   withSaid,
 } from "@/server/domain/executions";
 import { underOrganization } from "@/server/domain/plans";
@@ -26,7 +26,7 @@ import { failpoint } from "@/server/platform/settings/failpoint";
 import { sha256Hex } from "@/server/platform/text/canonical";
 import { LARGE, turn } from "@/server/platform/time/turn";
 import { recordOf } from "./end";
-import { neverSent } from "./never-sent";
+import { correctUnsentPin } from "./never-sent";
 import { keptUnder, type Planned, planPinned } from "./planning/plan";
 import { identityHashOf, parsePinned, requestHasher } from "./planning/request";
 import { refuseUnapproved } from "./planning/threshold";
@@ -89,7 +89,7 @@ export async function run(
  * execution is never sent and ends as unsent.
  */
 function unanswered(clock: Clock, pinnedId: string): Fault {
-  void neverSent(clock, { id: pinnedId, fence: 1 }); // not awaited, because the database is out
+  void correctUnsentPin(clock, { id: pinnedId, fence: 1 }); // not awaited, because the database is out
   return unsent(pinnedId);
 }
 
@@ -193,7 +193,10 @@ async function carry({
     // Only this answer shows the provider's reply and when to retry; no record stores them.
     const { said, details } = result.written.ending;
     const { principal_kind } = admission;
-    const shown = saidUnasked({ principal_kind, data_classification: plan.dataClassification }, said);
+    const shown = visibleProviderMessage(
+      { principal_kind, data_classification: plan.dataClassification },
+      said,
+    );
     if (record.error) throw toFault(record.error, record, withSaid(details, shown).details);
     return toAnswer(record, warnings);
   } catch (cause) {

@@ -21,9 +21,9 @@ import { statement } from "@/server/sql/statement";
 import { SCOPE } from "@/server/sql/tenant";
 import { wakeAgain } from "./bulk/dispatch";
 import { storeOf } from "./end";
-import { attemptsOf } from "./read";
+import { listPinAttempts } from "./read";
 import { type PinnedAttemptRow, type PinnedRow, submissionOf } from "./rows";
-import { requeue } from "./transitions";
+import { requeuePins } from "./transitions";
 
 const MOST = 200;
 
@@ -48,7 +48,7 @@ export async function sweep(
 async function endAll(ctx: Ctx, projectId: string | null, reapUntil: Date): Promise<void> {
   const rows = await takeOver(reapUntil, projectId);
   if (rows.length === 0) return;
-  const attempts = await attemptsOf(rows.map(({ id }) => id));
+  const attempts = await listPinAttempts(rows.map(({ id }) => id));
   const waiting: PinnedRow[] = [];
   for (const row of rows) {
     const own = attempts.get(row.id) ?? [];
@@ -59,7 +59,7 @@ async function endAll(ctx: Ctx, projectId: string | null, reapUntil: Date): Prom
       );
     else waiting.push(row);
   }
-  await requeue(waiting);
+  await requeuePins(waiting);
 }
 
 /** The state of an abandoned execution by its rows. Its answer is never stored before its end. */

@@ -226,7 +226,7 @@ const RECORD = { body: text, hash: text, signature: text, keyId: text };
 const HOLD = { state: column<ExecutionMoney["hold"]>("text"), settled_micros: pinnedHold.settled_micros };
 
 /** The end of an execution, written at once: status, last attempt, record, content, hold and ledger. */
-export type Finish = Of<typeof END> & {
+export type PinFinish = Of<typeof END> & {
   /** The last submission, if it is still open. */
   attempt: PinnedAttemptRow | null;
   record: Sealed;
@@ -285,7 +285,7 @@ SELECT id, ${resolved("freed", "(SELECT now FROM moved LIMIT 1)")} FROM moved`,
 
 const besideRecord = toBeside("record_", RECORD);
 const besideHold = toBeside("hold_", HOLD);
-const toFinishInput = ({ attempt, record, hold, output, native, ...own }: Finish) =>
+const toFinishInput = ({ attempt, record, hold, output, native, ...own }: PinFinish) =>
   joinColumns(
     own,
     besideAttempt(attempt),
@@ -299,7 +299,7 @@ const toFinishInput = ({ attempt, record, hold, output, native, ...own }: Finish
  * Ends an execution exactly once. False if another end came first or the lease was lost; then nothing was
  * written.
  */
-export const finish = writtenTogether<Finish>(ofItem, (items) =>
+export const finishPin = writtenTogether<PinFinish>(ofItem, (items) =>
   finishAll.all(pool, items.map(toFinishInput)),
 );
 
@@ -320,7 +320,7 @@ const requeueItems = statement("pinned_execution.requeue.items", {
 /**
  * Puts claimed items of bulks back into the queue, except items with an open submission. Returns their ids.
  */
-export async function requeue(claimed: { id: string; fence: number }[]): Promise<string[]> {
+export async function requeuePins(claimed: { id: string; fence: number }[]): Promise<string[]> {
   if (claimed.length === 0) return [];
   const rows = await requeueItems.all(pool, {
     ids: claimed.map(({ id }) => id),

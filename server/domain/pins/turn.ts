@@ -8,8 +8,8 @@ import {
   type CallOutcome,
   decide,
   type Ending,
+  type ExecutionFacts,
   end,
-  type Facts,
   failed,
   type Lease,
   type NewEnding,
@@ -31,9 +31,9 @@ import { answerFlaw, sha256Hex } from "@/server/platform/text/canonical";
 import { wholeValue } from "@/server/platform/text/whole-text";
 import type { Tier } from "@/server/providers/define";
 import { type PinSent, sendPin } from "@/server/providers/pins";
-import { closed, type Held, type PinEnd, type SealedPin, storeOf, type Whole } from "./end";
-import { neverSent } from "./never-sent";
-import { accountOf, type Target, targetOf } from "./planning/target";
+import { closed, type HeldPin, type PinEnd, type SealedPin, storeOf, type Whole } from "./end";
+import { correctUnsentPin } from "./never-sent";
+import { accountOf, type PinTarget, targetOf } from "./planning/target";
 import {
   type PinnedAttemptRow,
   type PinnedContent,
@@ -45,7 +45,7 @@ import {
 import { beginAttempt, endAttempt } from "./transitions";
 
 /** A claimed execution: it is running, and leased to this process under `row.fence`. */
-export type Work = Held & {
+type PinWork = HeldPin & {
   /** Each submission is added here. */
   attempts: PinnedAttemptRow[];
   content: PinnedContent;
@@ -60,7 +60,7 @@ export type Work = Held & {
  * `stopped`: `mayGoOn` or a shutdown stopped an item before the vendor answered any submission, and its row is
  * still running. Nothing is written if another process has the execution.
  */
-type Result = Extract<Next<SealedPin>, { state: "ended" }> | { state: "stopped" };
+type PinResult = Extract<Next<SealedPin>, { state: "ended" }> | { state: "stopped" };
 
 const LOST = { state: "ended" } as const;
 
@@ -69,15 +69,15 @@ const LOST = { state: "ended" } as const;
  * the vendor definitely did not accept is sent again, with the same bytes, within the admission deadline; a
  * request that may have run is never sent again.
  */
-export const execute = (work: Work): Promise<Result> =>
+export const execute = (work: PinWork): Promise<PinResult> =>
   carryOn(work).catch((cause) => {
     // Not awaited, because the database is out.
     if (isDatabaseOutage(cause) && submissionOf(work.attempts) === "not_attempted")
-      void neverSent(work.clock, work.row);
+      void correctUnsentPin(work.clock, work.row);
     throw cause;
   });
 
-async function carryOn(work: Work): Promise<Result> {
+async function carryOn(work: PinWork): Promise<PinResult> {
   const { plan, row, clock, lease } = work;
   const beganAt = clock.elapsedMs();
   const headStartMs = Math.max(0, clock.now().getTime() - startOf(row).getTime());
@@ -117,7 +117,7 @@ async function carryOn(work: Work): Promise<Result> {
         (await release(failed("canceled_unsent", null, nothingSent))) ? { state: "again", afterMs: 0 } : LOST,
       keepHandle: () => Promise.reject(new Error("a pinned call is never pending")),
       standard: () => Promise.reject(new Error("a pinned call is only sent on its own tier")),
-      correctUnsent: () => neverSent(clock, row),
+      correctUnsent: () => correctUnsentPin(clock, row),
     };
   };
   const settle = (attempt: PinnedAttemptRow | null, outcome: CallOutcome<Answered>) =>
@@ -133,7 +133,7 @@ async function carryOn(work: Work): Promise<Result> {
     return { account, attempt };
   };
 
-  const turn = async (): Promise<Result | Next<SealedPin>> => {
+  const turn = async (): Promise<PinResult | Next<SealedPin>> => {
     const { aborted, reason } = lease.signal;
     if (aborted && reason === ("lease_lost" satisfies AbortReason)) return LOST;
     if (aborted || work.mayGoOn?.() === false) {
@@ -160,7 +160,7 @@ async function carryOn(work: Work): Promise<Result> {
     if (outcome.state === "retryable" && outcome.reason === "capacity") work.onCapacity?.();
     return settle(attempt, outcome);
   };
-  return untilEnded<Result>(turn, async (ms) => {
+  return untilEnded<PinResult>(turn, async (ms) => {
     const from = clock.elapsedMs();
     await sleep(clock, ms, lease.signal);
     retryWaitMs += clock.elapsedMs() - from;
@@ -171,7 +171,7 @@ async function carryOn(work: Work): Promise<Result> {
  * A pinned call is never pending and uses only its own tier. Stopped before it was sent, its next turn decides
  * whether it ends.
  */
-function factsOf(held: Held): Facts {
+function factsOf(held: HeldPin): ExecutionFacts {
   const since = startOf(held.row);
   return {
     now: held.clock.now(),
@@ -187,13 +187,13 @@ function factsOf(held: Held): Facts {
 }
 
 /** The time from its turn in which it may be sent; for an item of a bulk, at most the start window. */
-function admissionMs({ row, plan }: Held): number {
+function admissionMs({ row, plan }: HeldPin): number {
   const seconds = plan.limits.admissionDeadlineSeconds;
   return 1000 * (row.bulk_id === null ? seconds : Math.min(seconds, START_WINDOW_SECONDS));
 }
 
 /** The bytes of the body. They depend only on admitted data, so they are the same each time. */
-export const bytesOf = ({ api, model }: Target, content: PinnedContent, tier: Tier) =>
+export const bytesOf = ({ api, model }: PinTarget, content: PinnedContent, tier: Tier) =>
   Buffer.from(JSON.stringify(api.body(content, model, tier)));
 
 /**
@@ -201,7 +201,7 @@ export const bytesOf = ({ api, model }: Target, content: PinnedContent, tier: Ti
  * own row again if the database's answer was lost.
  */
 async function begin(
-  { row, clock }: Held,
+  { row, clock }: HeldPin,
   id: string,
   number: number,
   sentHash: string,
@@ -224,20 +224,20 @@ async function begin(
 type Answered = { state: "succeeded"; sent: PinSent; observed: Ending["observed"] };
 
 /** The route and account of a plan, under which route health is recorded. */
-const calledBy = ({ provider, model }: Target, { credentialId }: PinnedPlan) => ({
+const calledBy = ({ provider, model }: PinTarget, { credentialId }: PinnedPlan) => ({
   route: { provider, model },
   account: credentialId === null ? ("sandbox" as const) : { credentialId },
 });
 
 /** Sends the bytes once, under a time limit of their own, and returns the outcome. Never rejects. */
 async function submit(
-  { row, plan, clock, lease }: Work,
+  { row, plan, clock, lease }: PinWork,
   {
     target,
     account,
     bytes,
     attempt,
-  }: { target: Target; account: OpenAccount; bytes: Uint8Array; attempt: PinnedAttemptRow },
+  }: { target: PinTarget; account: OpenAccount; bytes: Uint8Array; attempt: PinnedAttemptRow },
 ): Promise<CallOutcome<Answered>> {
   const limit = new AbortController();
   const callOff = clock.after(plan.limits.timeoutSeconds * 1000, () =>

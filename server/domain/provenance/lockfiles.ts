@@ -76,7 +76,7 @@ export async function verifyLockfile(ctx: Ctx, raw: JsonObject): Promise<Lockfil
   const record = await recordOf(ctx, parsed.data.receiptId);
   const { projectId: id, environment, pin } = record;
   const today = await pins.checkPinStillRuns(pin, { id, environment });
-  const answers: Record<Name, pins.Answer> = {
+  const answers: Record<Name, pins.PinCheckResult> = {
     pin_resolves: today.resolves,
     native_api_supported: today.isSupported,
     request_semantics_unchanged: await isUnchanged(raw, record),
@@ -109,7 +109,7 @@ async function recordOf(ctx: Ctx, receiptId: string): Promise<PinnedRecord> {
  * Checks that the lockfile is as signed and matches its record, and that the same request would be sent
  * today.
  */
-async function isUnchanged(lockfile: Body, record: PinnedRecord): Promise<pins.Answer> {
+async function isUnchanged(lockfile: Body, record: PinnedRecord): Promise<pins.PinCheckResult> {
   const sealed = formOf(lockfile)?.sealed(lockfile);
   const said: string[] = [];
   for (const { path, here, there } of differencesOf(sealed, await lockfileBodyOf(plainJson(record) as Body)))
@@ -173,7 +173,10 @@ const readLastRun = statement("pinned_execution.read.last_run", {
  * Returns the result of the newest run of this pin in this environment, except runs that failed for lack of
  * funds.
  */
-async function lastRun({ projectId, environment, pin }: PinnedRecord, now: Date): Promise<pins.Answer> {
+async function lastRun(
+  { projectId, environment, pin }: PinnedRecord,
+  now: Date,
+): Promise<pins.PinCheckResult> {
   const since = now.getTime() - CONFORMANCE_MS;
   const rows = await readLastRun.all(pool, {
     projectId,

@@ -1,4 +1,4 @@
-import type { Account } from "@/server/contract/sessions";
+import type { OwnAccount } from "@/server/contract/sessions";
 import type { Ctx } from "@/server/domain/ctx";
 import { userAccount } from "@/server/generated/schema";
 import { pool } from "@/server/platform/db";
@@ -30,7 +30,7 @@ const readSignIn = statement("user_account.read.sign_in_methods", {
  * Returns the caller's account and the ways in which they sign in. Throws `AuthorizationFailed` unless a person is
  * signed in.
  */
-export async function readAccount(ctx: Ctx): Promise<Account> {
+export async function readAccount(ctx: Ctx): Promise<OwnAccount> {
   const userId = ownId(ctx);
   const row =
     (await readSignIn.first(pool, { userId, askedBy: askedBy(ctx) })) ??

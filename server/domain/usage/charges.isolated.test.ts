@@ -18,7 +18,7 @@ import { ending, unseen } from "@/server/domain/executions";
 import * as jobs from "@/server/domain/jobs";
 import { settleLateAnswer } from "@/server/domain/jobs/ending/after-end";
 import { compareDrawings } from "@/server/domain/jobs/reading/blind.fixture";
-import { attemptOf } from "@/server/domain/jobs/rows";
+import { lastAttemptOf } from "@/server/domain/jobs/rows";
 import { readJob } from "@/server/domain/jobs/running/work";
 import * as payments from "@/server/domain/payments";
 import * as pins from "@/server/domain/pins";
@@ -227,7 +227,7 @@ async function endLate(world: TestProject, hold: budgets.ExecutionHold, after: A
     await jobs.writeOff(systemCtx("worker", clock.now), { ...limits, projectId });
   } else if (after in LATE) {
     const job = await readJob(id);
-    const attempt = job && (await attemptOf(job));
+    const attempt = job && (await lastAttemptOf(job));
     if (!attempt) return;
     const costMicros = Math.round(heldMicros * LATE[after as keyof typeof LATE]); // the condition above found this key
     const late = ending("result", { ...unseen("attempted"), costMicros });

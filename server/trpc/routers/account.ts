@@ -1,8 +1,8 @@
 import { z } from "zod";
 import {
-  Account,
   DecideDevice,
   NewSecondFactor,
+  OwnAccount,
   RecoveryCodes,
   SecondFactorCode,
   Session,
@@ -18,7 +18,7 @@ import { acts, does, Nothing, reads } from "../of";
 
 /** A person's own account: their sessions, password, second factor, and device sign-ins to approve. */
 export const accountRouter = router({
-  read: reads(Nothing, Account, sessions.readAccount),
+  read: reads(Nothing, OwnAccount, sessions.readAccount),
   sessions: reads(Nothing, z.array(Session), sessions.listSessions),
   endSession: acts(SessionRef, (ctx, input) => sessions.endSession(ctx, input.sessionId)),
   signOutEverywhere: acts(Nothing, sessions.signOutEverywhere),

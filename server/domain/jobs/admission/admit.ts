@@ -14,7 +14,7 @@ import { isObject } from "@/server/platform/text/json";
 import { LARGE, turn } from "@/server/platform/time/turn";
 import { int8, joinColumns, text } from "@/server/sql/column";
 import { statement } from "@/server/sql/statement";
-import { neverSent } from "../ending/never-sent";
+import { correctUnsentJob } from "../ending/never-sent";
 import { get } from "../reading/get";
 import { heldFor, toJob } from "../reading/view";
 import { type JobRow, type PayloadRow, payloadsOf, requestContentOf } from "../rows";
@@ -23,12 +23,12 @@ import { type Admission, type Admitted, insertAdmitted, jobsOfKey } from "../tra
 import { keepSources, type Prepared, prepare } from "./prepare";
 import { joinEarlier, watchWaiter } from "./repeats";
 import {
-  type Asked,
-  type Beside,
+  type CanonicalRequest,
+  type InternalTerms,
+  type ReceivedRequest,
   read,
   readByReference,
   referenceHashOf,
-  type Submission,
 } from "./submission";
 
 /** A submission that this call admitted. */
@@ -40,14 +40,20 @@ export type Fresh = Prepared & Admitted;
  * longer exists refuses no replay. The same key with another request throws IdempotencyConflict with the
  * first job's id.
  */
-export async function admit(ctx: Ctx, asked: Asked): Promise<{ jobId: string; fresh: Fresh | null }> {
+export async function admit(
+  ctx: Ctx,
+  asked: ReceivedRequest,
+): Promise<{ jobId: string; fresh: Fresh | null }> {
   const found = await admitOrFind(ctx, asked);
   ctx.isReplay = found.fresh === null;
   return found;
 }
 
-async function admitOrFind(ctx: Ctx, asked: Asked): Promise<{ jobId: string; fresh: Fresh | null }> {
-  let submission: Submission;
+async function admitOrFind(
+  ctx: Ctx,
+  asked: ReceivedRequest,
+): Promise<{ jobId: string; fresh: Fresh | null }> {
+  let submission: CanonicalRequest;
   try {
     submission = await read(ctx, asked);
   } catch (refusal) {
@@ -84,7 +90,7 @@ async function admitOrFind(ctx: Ctx, asked: Asked): Promise<{ jobId: string; fre
  */
 async function insertOnce(
   ctx: Ctx,
-  submission: Submission,
+  submission: CanonicalRequest,
   prepared: Prepared,
 ): Promise<{ jobId: string; fresh: Fresh | null }> {
   const { admission, plan } = prepared;
@@ -115,7 +121,7 @@ async function insertOnce(
  * committed, even later; its request is then never sent, and the execution ends accordingly.
  */
 function unanswered(ctx: Ctx, { id, attempt_id }: Admission): Fault {
-  void neverSent(ctx, { jobId: id, fence: 1, attemptId: attempt_id }); // not awaited: the database may be unreachable
+  void correctUnsentJob(ctx, { jobId: id, fence: 1, attemptId: attempt_id }); // not awaited: the database may be unreachable
   return unsentFault(id);
 }
 
@@ -153,7 +159,7 @@ function freshOf(prepared: Prepared, admitted: Admitted): Fresh {
 const recent = new Set<string>();
 const MOST_RECENT = 50_000;
 
-const keyOf = ({ project, environment, kind, key }: Submission) =>
+const keyOf = ({ project, environment, kind, key }: CanonicalRequest) =>
   `${project.id} ${environment} ${kind} ${key.key}`;
 
 /**
@@ -164,7 +170,7 @@ async function findHolder({
   environment,
   kind,
   key,
-}: Pick<Submission, "project" | "environment" | "kind" | "key">) {
+}: Pick<CanonicalRequest, "project" | "environment" | "kind" | "key">) {
   const spellings = spellingsOf(key, environment);
   const holders = await jobsOfKey({ projectId: project.id, operation: kind, spellings });
   return holderOf(holders, key, environment);
@@ -174,7 +180,7 @@ async function findHolder({
  * Finds the earlier job of a submission that is now refused: the job of its key, or the one that it repeats.
  * Null if there is none.
  */
-async function findEarlier(ctx: Ctx, submission: Submission): Promise<string | null> {
+async function findEarlier(ctx: Ctx, submission: CanonicalRequest): Promise<string | null> {
   if (submission.repeat.repeat_hash !== null) {
     const joined = await joinEarlier(ctx, submission.repeat);
     if (joined) watchWaiter(ctx, joined.id, joined.waiter, submission.repeat);
@@ -203,7 +209,7 @@ export async function admitDurable(
   {
     idempotencyHeader,
     beside = {},
-  }: { idempotencyHeader: string | SentKey | undefined; beside?: Beside | undefined },
+  }: { idempotencyHeader: string | SentKey | undefined; beside?: InternalTerms | undefined },
 ): Promise<Job> {
   const { jobId, fresh } = await admit(ctx, { kind: "jobs", capability, raw, idempotencyHeader, beside });
   if (!fresh) return get(ctx, jobId, "capabilities:run");

@@ -26,7 +26,7 @@ import { isBeyondBounds } from "@/server/providers/priced-members";
 import { joinColumns } from "@/server/sql/column";
 import { approvalAtAdmission, awaitingApprovalEvent } from "../decisions/approvals";
 import type { Admission } from "../transitions/admission";
-import type { Submission } from "./submission";
+import type { CanonicalRequest } from "./submission";
 
 const QUEUE_SECONDS = 7_200;
 /** A synchronous call waits this long for a provider's capacity, unless its request sets another limit. */
@@ -46,7 +46,7 @@ export type Prepared = {
 /** Finds the route and the price of a submission in the catalog. Writes nothing. */
 export async function planSubmission(
   ctx: Ctx,
-  { kind, capability, envelope, project, environment, conversation }: Submission,
+  { kind, capability, envelope, project, environment, conversation }: CanonicalRequest,
 ): Promise<ExecutionPlan> {
   if (project.refusal) throw project.refusal;
   const isFunded = await fundedFor(capability, project.organizationId, envelope);
@@ -59,7 +59,7 @@ export async function planSubmission(
 }
 
 /** Plans a submission and makes every check of its content that may refuse it. Writes nothing. */
-export async function prepare(ctx: Ctx, submission: Submission): Promise<Prepared> {
+export async function prepare(ctx: Ctx, submission: CanonicalRequest): Promise<Prepared> {
   const { kind, capability, envelope, project } = submission;
   const plan = await planSubmission(ctx, submission);
   await checkGuardrails(ctx, submission, plan);
@@ -103,7 +103,7 @@ type Decided = {
  * Refuses a plan that the project's guardrails, the caller's limit per job or a limit set to prevent does not
  * allow.
  */
-async function checkGuardrails(ctx: Ctx, submission: Submission, plan: ExecutionPlan): Promise<void> {
+async function checkGuardrails(ctx: Ctx, submission: CanonicalRequest, plan: ExecutionPlan): Promise<void> {
   const { project, environment } = submission;
   await checkGuardrail(project, environment, {
     ...plan.estimate,
@@ -119,14 +119,14 @@ async function checkGuardrails(ctx: Ctx, submission: Submission, plan: Execution
  * The seal of the quote that the request names, or a new one; undefined if the work runs here, without a
  * route.
  */
-async function sealedPrice(ctx: Ctx, { envelope, project }: Submission, plan: ExecutionPlan) {
+async function sealedPrice(ctx: Ctx, { envelope, project }: CanonicalRequest, plan: ExecutionPlan) {
   const { quoteId } = envelope.execution;
   if (quoteId) return checkQuote(ctx, project.id, quoteId, plan);
   return plan.route ? { hash: await plan.sealHash(), expiresAt: null } : undefined;
 }
 
 /** Columns for the caller, the capability and the labels of the request. */
-function whoAndWhat(ctx: Ctx, submission: Submission) {
+function whoAndWhat(ctx: Ctx, submission: CanonicalRequest) {
   const { kind, capability, envelope, project } = submission;
   const { dataClassification, retentionRequirement, productId } = envelope.context;
   return {
@@ -157,7 +157,7 @@ function whoAndWhat(ctx: Ctx, submission: Submission) {
 
 /** Columns for the first status, the deadlines, the first lease and the dispatch. */
 function howItRuns(
-  { kind, capability, envelope, project }: Submission,
+  { kind, capability, envelope, project }: CanonicalRequest,
   plan: ExecutionPlan,
   { now, wait, attemptId }: Decided,
 ) {
@@ -196,7 +196,7 @@ function howItRuns(
 
 /** Columns for the price and the hold. */
 function whatItMayCost(
-  { capability, envelope, project }: Submission,
+  { capability, envelope, project }: CanonicalRequest,
   { estimate, route, input }: ExecutionPlan,
   { sealed }: Decided,
 ) {
@@ -225,7 +225,10 @@ function whatItMayCost(
 }
 
 /** Columns for the stored request and how long it is kept. */
-function whatIsKept({ kind, envelope, content, contentHash }: Submission, { now, contentKeptMs }: Decided) {
+function whatIsKept(
+  { kind, envelope, content, contentHash }: CanonicalRequest,
+  { now, contentKeptMs }: Decided,
+) {
   const { dataClassification, retentionRequirement } = envelope.context;
   return {
     payload_is_sealed: isKeptSealed(dataClassification, retentionRequirement),
@@ -244,7 +247,7 @@ function whatIsKept({ kind, envelope, content, contentHash }: Submission, { now,
  */
 async function checkOpenEnded(
   ctx: Ctx,
-  { project, environment, conversation }: Submission,
+  { project, environment, conversation }: CanonicalRequest,
   { route, estimate }: ExecutionPlan,
 ): Promise<void> {
   const named = (route?.model.members ?? []).filter((name) => name !== "*");
@@ -271,10 +274,14 @@ async function checkOpenEnded(
  * Keeps the artifacts that the input names until the job's own row keeps them. Throws if one was removed
  * since planning.
  */
-export const keepSources = ({ capability, project }: Submission, { plan }: Prepared, now: Date) =>
+export const keepSources = ({ capability, project }: CanonicalRequest, { plan }: Prepared, now: Date) =>
   keepNamed(pool, project.id, inputSources(capability, plan.input), now);
 
-function withEvents({ kind, capability }: Submission, plan: ExecutionPlan, { attemptId, wait }: Decided) {
+function withEvents(
+  { kind, capability }: CanonicalRequest,
+  plan: ExecutionPlan,
+  { attemptId, wait }: Decided,
+) {
   const capabilityKey = capability.key;
   const events: Admission["events"] =
     kind === "invoke"

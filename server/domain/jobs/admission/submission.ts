@@ -19,13 +19,13 @@ import { canonicalText, contentOf, sha256Hex } from "@/server/platform/text/cano
 import { isObject } from "@/server/platform/text/json";
 import { NO_REPEAT, type RepeatColumns, repeatColumns } from "./repeats";
 
-export type Kind = "jobs" | "invoke";
+export type SubmissionKind = "jobs" | "invoke";
 
 /** A request in its canonical form, with its project and environment. */
-export type Submission = {
+export type CanonicalRequest = {
   project: DeferredAccess;
   environment: string;
-  kind: Kind;
+  kind: SubmissionKind;
   capability: Capability;
   envelope: Envelope<"invoke">;
   key: SentKey;
@@ -41,10 +41,10 @@ export type Submission = {
   referenceHash: string | null;
   /** The columns that identify repeats of this request. */
   repeat: RepeatColumns;
-} & Beside;
+} & InternalTerms;
 
 /** Parts of a request outside its envelope, which only our own code sets. */
-export type Beside = {
+export type InternalTerms = {
   conversation?: Conversation | undefined;
   retryOf?: string | undefined;
   /**
@@ -55,16 +55,16 @@ export type Beside = {
 };
 
 /** A request as received. */
-export type Asked = {
-  kind: Kind;
+export type ReceivedRequest = {
+  kind: SubmissionKind;
   capability: Capability;
   raw: RawEnvelope;
   idempotencyHeader?: string | SentKey | undefined;
-  beside?: Beside | undefined;
+  beside?: InternalTerms | undefined;
 };
 
 /** Normalizes a request and finds its project, key and repeat columns. Does not look up a stored input. */
-async function readEnvelope(ctx: Ctx, { kind, capability, raw, idempotencyHeader }: Asked) {
+async function readEnvelope(ctx: Ctx, { kind, capability, raw, idempotencyHeader }: ReceivedRequest) {
   const envelope = normalizeEnvelope(kind, raw) as Envelope<"invoke">; // only executionMode differs
   if (envelope.executionMode === "ProductionWorkflow")
     refuse(
@@ -81,7 +81,7 @@ async function readEnvelope(ctx: Ctx, { kind, capability, raw, idempotencyHeader
 }
 
 /** Reads a request together with its input, stored or inline. */
-export async function read(ctx: Ctx, asked: Asked): Promise<Submission> {
+export async function read(ctx: Ctx, asked: ReceivedRequest): Promise<CanonicalRequest> {
   const { kind, capability, raw, beside = {} } = asked;
   const { isKeyed, ...found } = await readEnvelope(ctx, asked);
   const { envelope, project } = found;
@@ -113,7 +113,7 @@ export async function read(ctx: Ctx, asked: Asked): Promise<Submission> {
  * that the request was admitted as. Null if the request names no stored input, its hash is unknown, or an
  * inline input differs from it.
  */
-export async function readByReference(ctx: Ctx, asked: Asked) {
+export async function readByReference(ctx: Ctx, asked: ReceivedRequest) {
   const { raw, beside = {} } = asked;
   if (!raw.inputPayloadRef) return null;
   const found = await readEnvelope(ctx, asked);
@@ -135,7 +135,7 @@ export const referenceHashOf = (snapshot: Record<string, Json>, sha256: string) 
 /** The hash that 0.2.0 gave this request; null if it is the same. */
 async function formerHashOf(
   snapshot: Record<string, Json>,
-  { newMembers = [] }: Beside,
+  { newMembers = [] }: InternalTerms,
 ): Promise<string | null> {
   const former = newMembers.reduce((each, path) => without(each, path.split(".")), snapshot);
   return former === snapshot ? null : (await contentOf(former)).sha256;
@@ -164,8 +164,8 @@ function snapshotOf(
     envelope,
     project,
     environment,
-  }: Pick<Submission, "capability" | "envelope" | "project" | "environment">,
-  { conversation }: Beside,
+  }: Pick<CanonicalRequest, "capability" | "envelope" | "project" | "environment">,
+  { conversation }: InternalTerms,
 ): Record<string, Json> {
   const {
     idempotencyKey: _key,
@@ -197,7 +197,7 @@ const refuse = (field: string, msg: string): never => {
  * Only a durable job that writes plain text has partial output: output that a schema or a tool shapes is
  * known only at its end.
  */
-function checkReader(kind: Kind, capability: Capability, envelope: Envelope<"invoke">) {
+function checkReader(kind: SubmissionKind, capability: Capability, envelope: Envelope<"invoke">) {
   if (!envelope.readerDelivery) return;
   const only = (what: string) => refuse("readerDelivery", `Partial output ${what}.`);
   if (kind === "invoke")

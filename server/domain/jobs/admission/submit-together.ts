@@ -14,10 +14,10 @@ import { type Admission, insertTogether } from "../transitions/admission";
 import { refuseOverload } from "./admit";
 import { wakeAdmitted } from "./dispatch";
 import { keepSources, planSubmission, prepare } from "./prepare";
-import { read, type Submission } from "./submission";
+import { type CanonicalRequest, read } from "./submission";
 
 /** One request per competitor in the caller's order, and the error to throw if one is refused. */
-export type Requests = {
+type Requests = {
   requests: RawEnvelope[];
   /** `place` is the index in `requests`. */
   refusal: (place: number, cause: unknown) => unknown;
@@ -102,7 +102,7 @@ export async function estimateTogether(
  * Plans each request in turn. Refuses a request for the same work by the same model as an earlier one,
  * because there would be nothing to compare.
  */
-async function planned<T extends { submission: Submission; plan: ExecutionPlan }>(
+async function planned<T extends { submission: CanonicalRequest; plan: ExecutionPlan }>(
   { requests, refusal }: Requests,
   plan: (raw: RawEnvelope) => Promise<T>,
 ): Promise<T[]> {
@@ -131,7 +131,7 @@ async function workOf({
   submission,
   plan,
 }: {
-  submission: Submission;
+  submission: CanonicalRequest;
   plan: ExecutionPlan;
 }): Promise<string> {
   const { sampling } = submission.envelope;

@@ -18,7 +18,7 @@ import { wake } from "../admission/dispatch";
 import { unleased } from "../ending/end";
 import { foundEnding } from "../ending/ending";
 import { get } from "../reading/get";
-import { attemptOf, findJob, type JobRow, type StoredApproval } from "../rows";
+import { findJob, type JobRow, lastAttemptOf, type StoredApproval } from "../rows";
 import { readJob } from "../running/work";
 import { move, transition } from "../transitions/moves";
 
@@ -148,7 +148,7 @@ export async function requireDecider(ctx: Ctx, job: JobRow, feature: PlanFeature
 
 /** Cancels a job on which no one decided in time, with its own error code. */
 export async function expireApproval(ctx: Ctx, job: JobRow): Promise<void> {
-  const attempt = await attemptOf(job);
+  const attempt = await lastAttemptOf(job);
   const why = { code: "ApprovalExpired", message: "The job was not approved before its deadline." };
   await end(unleased(ctx, job, attempt, { isCanceled: true }), foundEnding(attempt, why));
 }
@@ -232,7 +232,7 @@ export function decisionOn(
 export async function reject(ctx: Ctx, jobId: string): Promise<Job> {
   const job = await findToDecide(ctx, jobId, "reject");
   if (job.status !== "awaiting_approval" || !job.approval) return decidedBefore(ctx, job, "rejected");
-  const attempt = await attemptOf(job);
+  const attempt = await lastAttemptOf(job);
   const ending = foundEnding(attempt, { code: "ApprovalRejected", message: "The job was rejected." });
   const before = [{ type: "job.rejected", payload: decisionPayload(ctx, {}) }];
   const audit = decisionOn(ctx, job, "job.rejected");

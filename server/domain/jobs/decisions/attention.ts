@@ -13,7 +13,7 @@ import { wake } from "../admission/dispatch";
 import { unleased } from "../ending/end";
 import { endingOf, foundEnding } from "../ending/ending";
 import { get } from "../reading/get";
-import { type AttemptRow, artifactsOf, attemptOf, type JobRow } from "../rows";
+import { type AttemptRow, artifactsOf, type JobRow, lastAttemptOf } from "../rows";
 import { toOutput } from "../running/output";
 import { findSetAside, forgetSetAside } from "../running/set-aside";
 import { readJob } from "../running/work";
@@ -64,7 +64,7 @@ export async function listAttention(ctx: Ctx): Promise<AttentionItem[]> {
 async function findWaiting(ctx: Ctx, jobId: string): Promise<{ job: JobRow; attempt: AttemptRow }> {
   access.authorize(ctx, "operator");
   const job = (await readJob(jobId)) ?? fail("NotFound", "There is no such job.");
-  const attempt = await attemptOf(job);
+  const attempt = await lastAttemptOf(job);
   if (job.status !== "needs_attention" || !attempt) {
     fail("JobNotInAttention", "The job is not waiting for an operator. Read it to see its status.", {
       status: job.status,

@@ -4,7 +4,7 @@ import type { Ctx } from "@/server/domain/ctx";
 import { requireFeature } from "@/server/domain/plans";
 import { Fault } from "@/server/platform/errors/errors";
 import { requireRetryable } from "../admission/retry";
-import { attemptOf, findJob, type JobRow } from "../rows";
+import { findJob, type JobRow, lastAttemptOf } from "../rows";
 import { sourcesOf } from "../transitions/moves";
 import { requireDecider } from "./approvals";
 
@@ -14,7 +14,7 @@ export async function rights(ctx: Ctx, jobId: string): Promise<JobRights> {
   const canStop = sourcesOf("canceled").includes(job.status) || job.status === "running";
   const mayRun = (acceptsDuplicate: boolean) =>
     refusalOf(async () => {
-      requireRetryable(job, await attemptOf(job), acceptsDuplicate);
+      requireRetryable(job, await lastAttemptOf(job), acceptsDuplicate);
       await access.authorize(ctx, "capabilities:run", { projectId: job.project_id });
     });
   const [cancel, decision, retry, runAgain] = await Promise.all([

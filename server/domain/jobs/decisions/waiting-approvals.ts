@@ -6,7 +6,7 @@ import { int4, int8, maybe, names, text } from "@/server/sql/column";
 import { statement } from "@/server/sql/statement";
 import { readInScope } from "@/server/sql/tenant";
 import { toApproval } from "../reading/view";
-import { WORK, WORK_COLUMNS, WORK_GIVEN, WORK_PARAMS, workOf } from "../reading/works";
+import { toWork, WORK, WORK_COLUMNS, WORK_GIVEN, WORK_PARAMS } from "../reading/works";
 import { JOB } from "../rows";
 import { decisionRights } from "./rights";
 
@@ -55,7 +55,7 @@ export async function listWaiting(
           askedBy: { id: job.principal_id, kind: job.principal_kind, name: job.asker_name },
           approval,
           rights: await decisionRights(ctx, job),
-          work: workOf(job),
+          work: toWork(job),
         },
       ];
     }),

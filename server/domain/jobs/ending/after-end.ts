@@ -3,7 +3,7 @@ import { type Ctx, systemCtx } from "@/server/domain/ctx";
 import { type CallMoney, callMoneyOf, type Ending, moneyOf } from "@/server/domain/executions";
 import { pool } from "@/server/platform/db";
 import { countExposure } from "@/server/platform/log/metrics";
-import { type AttemptRow, attemptsOf, type JobRow } from "../rows";
+import { type AttemptRow, type JobRow, listAttempts } from "../rows";
 
 /**
  * Resolves the ambiguous hold of an ended job: charges what was learned about one call plus the known costs
@@ -16,7 +16,7 @@ export async function resolveAfterEnd(
   hold: ExecutionHold,
   { learned, how }: { learned: CallMoney | null; how: Pick<Parameters<typeof resolve>[2], "by" | "limit"> },
 ): Promise<boolean> {
-  const calls = (await attemptsOf(job)).map((row) => callOf(row, learned));
+  const calls = (await listAttempts(job)).map((row) => callOf(row, learned));
   const money = moneyOf(job.pricing, how.by === "written_off" ? calls.map(withoutUnknown) : calls);
   if (money.hold === "ambiguous") return false;
   const { upstream, feeMicros } = money;

@@ -5,7 +5,7 @@ import { CANCELED, end } from "@/server/domain/executions";
 import { requireFeature } from "@/server/domain/plans";
 import { fail } from "@/server/platform/errors/errors";
 import { get } from "../reading/get";
-import { attemptOf, findJob } from "../rows";
+import { findJob, lastAttemptOf } from "../rows";
 import { transition } from "../transitions/moves";
 import { unleased } from "./end";
 import { foundEnding } from "./ending";
@@ -20,7 +20,7 @@ export async function cancel(ctx: Ctx, jobId: string): Promise<Job> {
   requireFeature(await access.authorize(ctx, "jobs:cancel", { projectId: job.project_id }), "cancel");
   const now = ctx.now();
   if (job.status === "queued" || job.status === "awaiting_approval" || job.status === "needs_attention") {
-    const attempt = await attemptOf(job);
+    const attempt = await lastAttemptOf(job);
     await end(unleased(ctx, job, attempt, { isCanceled: true }), foundEnding(attempt, CANCELED));
   }
   if (job.status === "running") {

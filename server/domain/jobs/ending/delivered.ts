@@ -1,6 +1,6 @@
 import { findPlannedTarget, getCapability } from "@/server/domain/catalog";
 import { openContent } from "@/server/domain/content";
-import { askedOf, estimatedUsage } from "@/server/domain/executions";
+import { estimatedUsage, requestSizeOf } from "@/server/domain/executions";
 import { priceOf } from "@/server/domain/quotes";
 import { eventText, streamFrame } from "@/server/generated/schema";
 import { pool } from "@/server/platform/db";
@@ -28,7 +28,7 @@ export async function deliveredMicros(job: JobRow, attempt: AttemptRow): Promise
   )?.model;
   if (delivered === "" || !model) return 0;
   const ready = await readyAgain(job, attempt);
-  const asked = ready && askedOf(ready.call);
+  const asked = ready && requestSizeOf(ready.call);
   const usage = await estimatedUsage(
     asked?.() ?? { words: "", pictures: [] },
     { text: delivered, reasoning: "", calls: "" },

@@ -22,14 +22,14 @@ import {
   type ArtifactRow,
   type AttemptRow,
   artifactsOf,
-  attemptsOf,
   type JobRow,
+  listAttempts,
   payloadsOf,
   tierToAsk,
 } from "../rows";
 import { storedEvents, toOutput } from "../running/output";
-import { type LoadedWork, storedInputHash, type Turn } from "../running/work";
-import { type Finish, finish } from "../transitions/finish";
+import { type JobTurn, type LoadedWork, storedInputHash } from "../running/work";
+import { finishJob, type JobFinish } from "../transitions/finish";
 import type { NewEvent } from "../transitions/moves";
 import { callOf, settleLateAnswer } from "./after-end";
 import { endingOf, freshIn, type Kept, NOTHING, toAttemptUpdate, warningsOf } from "./ending";
@@ -68,10 +68,10 @@ export function leased(
     work: { job, inputHash, capability },
     row,
     lease: { fence },
-  }: Pick<Turn, "ctx"> & {
+  }: Pick<JobTurn, "ctx"> & {
     work: Pick<LoadedWork, "job"> & Partial<Pick<LoadedWork, "capability">> & { inputHash: string | null };
     row: AttemptRow | null;
-    lease: Pick<Turn["lease"], "fence">;
+    lease: Pick<JobTurn["lease"], "fence">;
   },
   { kept, from }: { kept?: Kept | null; from?: ("running" | "canceling")[] } = {},
 ) {
@@ -126,7 +126,7 @@ export type JobEnd = Awaited<ReturnType<typeof prepare>>;
 async function prepare(terms: Terms, ending: Ending) {
   const { job, attempt, kept } = terms;
   const isPaid = job.pricing.maximumMicros > 0;
-  const status: Finish["to"] = terms.isCanceled ? "canceled" : ending.state;
+  const status: JobFinish["to"] = terms.isCanceled ? "canceled" : ending.state;
   const earlier = await earlierOf(job, attempt);
   const calls = callsOf(earlier, attempt ?? job, ending);
   const money = moneyOf(job.pricing, calls);
@@ -193,7 +193,7 @@ const isTest = ({ provider }: JobRow) => provider === SANDBOX;
 /** Writes status, receipt, hold, ledger, events and new content in one statement. */
 async function write(end: Awaited<ReturnType<typeof seal>>): Promise<boolean> {
   const { job, attempt, ending, artifacts, books, error, fresh, receipt, status, now } = end;
-  const isWritten = await finish({
+  const isWritten = await finishJob({
     jobId: job.id,
     fence: end.fence,
     seen_event: end.asRead ? job.last_event : null,
@@ -254,20 +254,24 @@ function errorOf({ code, message }: Ending, isCanceled: boolean): { code: string
   return isCanceled ? { code: "Cancelled", message: "The job was canceled." } : null;
 }
 
-function endEvent(to: Finish["to"], code: string | undefined, artifactCount: number): NewEvent {
+function endEvent(to: JobFinish["to"], code: string | undefined, artifactCount: number): NewEvent {
   if (to === "succeeded") return { type: "job.succeeded", payload: { artifactCount } };
   if (to === "failed") return { type: "job.failed", payload: { code: code ?? "failed" } };
   return { type: "job.canceled", payload: { code: code ?? "Cancelled" } };
 }
 
-function variantsOf({ requested_variants: requested }: JobRow, to: Finish["to"], artifacts: ArtifactRow[]) {
+function variantsOf(
+  { requested_variants: requested }: JobRow,
+  to: JobFinish["to"],
+  artifacts: ArtifactRow[],
+) {
   const completed =
     to === "succeeded" ? artifacts.filter(({ variant_index }) => variant_index !== null).length : 0;
   const failed = to === "canceled" ? 0 : Math.max(0, (requested ?? 0) - completed);
   return { completed_variants: completed, failed_variants: failed };
 }
 
-const sealedEvent = ({ id, hash }: Finish["receipt"]): NewEvent => ({
+const sealedEvent = ({ id, hash }: JobFinish["receipt"]): NewEvent => ({
   type: "job.receipt_sealed",
   payload: { receiptId: id, receiptHash: hash },
 });
@@ -282,7 +286,7 @@ const isUncertain = (code: string | undefined, submission: AttemptRow["submissio
 /** The answered calls before the one that ends the job; empty for the many jobs that make one call. */
 async function earlierOf(job: JobRow, attempt: AttemptRow | null): Promise<AttemptRow[]> {
   if (!job.pricing.stages) return [];
-  return (await attemptsOf(job)).filter(({ id, answer }) => id !== attempt?.id && answer !== null);
+  return (await listAttempts(job)).filter(({ id, answer }) => id !== attempt?.id && answer !== null);
 }
 
 const toReceiptAttempt = (

@@ -1,4 +1,4 @@
-import { type Ending, endingFound, type Found } from "@/server/domain/executions";
+import { type Ending, endingFound, type FoundEnding } from "@/server/domain/executions";
 import type { Json } from "@/server/platform/durable/step";
 import type { ArtifactRow, AttemptRow, StoredOutcome } from "../rows";
 import { storedEvents } from "../running/output";
@@ -36,7 +36,7 @@ export function endingOf(attempt: AttemptRow): Ending {
 }
 
 /** The facts of an execution that is found with this attempt. Without an attempt, nothing was sent. */
-export const foundOf = (attempt: AttemptRow | null): Found => ({
+export const foundOf = (attempt: AttemptRow | null): FoundEnding => ({
   answered: attempt?.answer ? endingOf(attempt) : null,
   submission: attempt?.submission ?? "not_attempted",
 });

@@ -9,7 +9,7 @@ import { Fault } from "@/server/platform/errors/errors";
 import { HOUR_MS } from "@/server/platform/time/units";
 import { campaign } from "@/testing/campaign";
 import { inlineStep, makeProjectAtNoon, type TestProject } from "@/testing/world";
-import { attemptOf } from "../rows";
+import { lastAttemptOf } from "../rows";
 import { QUESTION } from "../running/recovery.fixture";
 import { readJob } from "../running/work";
 import { settleLateAnswer } from "./after-end";
@@ -55,7 +55,7 @@ const answersLate = (share: number) => async (world: World) => {
   const job = (await readJob(hold.execution_id))!;
   const costMicros = Math.round(hold.amount_micros * share);
   const late = ending("result", { ...unseen("attempted"), costMicros });
-  await settleLateAnswer(job, (await attemptOf(job))!, late, world.project.clock.now());
+  await settleLateAnswer(job, (await lastAttemptOf(job))!, late, world.project.clock.now());
 };
 
 const resolves = (share: number) => async (world: World) => {

@@ -5,7 +5,7 @@ import { correctUnsent, end, unavailable } from "@/server/domain/executions";
 import { pool } from "@/server/platform/db";
 import { text } from "@/server/sql/column";
 import { statement } from "@/server/sql/statement";
-import { type AttemptRow, attemptOf, type JobRow } from "../rows";
+import { type AttemptRow, type JobRow, lastAttemptOf } from "../rows";
 import { readJob, storedInputHash } from "../running/work";
 import { releaseSubmission } from "../transitions/attempt";
 import { FREED_KEY } from "../transitions/finish";
@@ -25,13 +25,13 @@ type Unsent = {
  * synchronous execution ends without a charge, a durable job may be sent again, and an end that the sweeper
  * wrote is corrected. This happens at once, or as soon as the database answers.
  */
-export const neverSent = ({ now }: Pick<Ctx, "now">, unsent: Unsent): Promise<void> =>
+export const correctUnsentJob = ({ now }: Pick<Ctx, "now">, unsent: Unsent): Promise<void> =>
   correctUnsent(unsent.jobId, () => correct(systemCtx("never-sent", now), unsent));
 
 async function correct(ctx: Ctx, { jobId, fence, attemptId }: Unsent): Promise<boolean> {
   const job = await readJob(jobId);
   if (!job) return false; // its admission may still be committed
-  const attempt = await attemptOf(job);
+  const attempt = await lastAttemptOf(job);
   if (job.fence !== fence || (attempt?.id ?? null) !== attemptId) return true;
   if (TERMINAL.includes(job.status)) return correctEnd(ctx, job, attempt);
   if (attempt && (attempt.answer !== null || attempt.handle !== null)) return true;

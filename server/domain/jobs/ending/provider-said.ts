@@ -1,6 +1,6 @@
 import type { JobError } from "@/server/contract/jobs";
 import { toContentRow } from "@/server/domain/content";
-import type { ProviderSaid } from "@/server/domain/executions";
+import type { ProviderMessage } from "@/server/domain/executions";
 import type { Json } from "@/server/platform/durable/step";
 import { canonicalText } from "@/server/platform/text/canonical";
 import { isObject } from "@/server/platform/text/json";
@@ -15,16 +15,16 @@ import type { StoredAnswer } from "../transitions/answer";
 
 export function toPayload(
   job: Pick<JobRow, "data_classification" | "retention_requirement" | "content_kept_ms">,
-  said: ProviderSaid,
+  said: ProviderMessage,
   now: Date,
 ): NonNullable<StoredAnswer["output"]> {
   return { kind: "native", ...toContentRow(canonicalText(said), isSealedOf(job), expiryOf(job, now)) };
 }
 
 /** Null if no answer was kept, or if it was removed. */
-export function keptSaid(payloads: PayloadRow[]): ProviderSaid | null {
+export function keptSaid(payloads: PayloadRow[]): ProviderMessage | null {
   const kept = parseContent(payloads.find(({ kind }) => kind === "native"));
-  return kept as ProviderSaid | null; // written by `toPayload`
+  return kept as ProviderMessage | null; // written by `toPayload`
 }
 
 /** Removes the vendor's own message from a job's error, for a reader who did not request private content. */

@@ -8,7 +8,7 @@ import { pool } from "@/server/platform/db";
 import type { Json } from "@/server/platform/durable/step";
 import { DAY_MS } from "@/server/platform/time/units";
 import { copyJob, inlineStep, makeProject, rowsOf, type TestProject } from "@/testing/world";
-import { attemptOf } from "../rows";
+import { lastAttemptOf } from "../rows";
 import { keepAnswer } from "../running/keep-answer";
 import { PAST_LEASE_MS, QUESTION, submittedJob } from "../running/recovery.fixture";
 import { run } from "../running/run";
@@ -196,7 +196,7 @@ test("an answer that arrives after the end settles the hold at its usage and lea
   const project = await makeProject();
   const { jobId, started } = await submittedJob(project);
   const work = (await loadWork(jobId))?.work;
-  const row = await attemptOf((await readJob(jobId))!);
+  const row = await lastAttemptOf((await readJob(jobId))!);
   await project.pass(PAST_LEASE_MS);
   await jobs.sweep(project.ctx, only(project));
   const receipt = await jobs.receipt(project.ctx, jobId);
@@ -240,7 +240,7 @@ test("a late answer above the hold is charged the hold, a late refusal releases 
   const lateEnd = async (kind: "result" | "refused" | "lost", costMicros: number | null) => {
     const { jobId, started } = await submittedJob(project);
     const job = (await readJob(jobId))!;
-    const attempt = await attemptOf(job);
+    const attempt = await lastAttemptOf(job);
     await project.pass(PAST_LEASE_MS);
     await jobs.sweep(project.ctx, only(project));
     const turn = { ctx: project.ctx, work: { job, inputHash: "" }, row: attempt, lease: started };
@@ -259,6 +259,6 @@ test("a late answer on the customer's own account leaves the hold to a person", 
   const jobId = await lose(project, { billingMode: "byok" });
   const job = (await readJob(jobId))!;
   const answer = ending("result", { ...unseen("attempted"), costMicros: 5 });
-  await settleLateAnswer(job, (await attemptOf(job))!, answer, project.ctx.now());
+  await settleLateAnswer(job, (await lastAttemptOf(job))!, answer, project.ctx.now());
   expect((await rowsOf(jobId)).hold.state).toBe("ambiguous");
 });

@@ -6,7 +6,7 @@ import type { Micros } from "@/server/platform/money";
 import { env } from "@/server/platform/settings/env";
 import { HOUR_MS } from "@/server/platform/time/units";
 import { maybe, text, timestamptz } from "@/server/sql/column";
-import { type AttemptRow, attemptsOf, type JobRow, tierToAsk } from "../rows";
+import { type AttemptRow, type JobRow, listAttempts, tierToAsk } from "../rows";
 import { readyAgain } from "../running/stages";
 import { readJob } from "../running/work";
 import { learnedFrom, resolveAfterEnd, settlementOf } from "./after-end";
@@ -81,7 +81,7 @@ async function endHold(
     await resolve(ctx, hold, { ...how, upstream: [], feeMicros: 0, note: null });
     return;
   }
-  const unknown = (await attemptsOf(job)).find((row) => settlementOf(row) === "ambiguous");
+  const unknown = (await listAttempts(job)).find((row) => settlementOf(row) === "ambiguous");
   if (unknown && unknown.handle !== null) {
     const found = await askAgain(ctx, job, unknown);
     if (found === "running" && job.completed_at && job.completed_at > stopAsking) return;

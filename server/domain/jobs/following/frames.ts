@@ -3,7 +3,7 @@ import { TERMINAL } from "@/server/contract/jobs";
 import { readHold } from "@/server/domain/budgets";
 import { openContent, sealContent } from "@/server/domain/content";
 import type { Ctx, Scope } from "@/server/domain/ctx";
-import { saidUnasked } from "@/server/domain/executions";
+import { visibleProviderMessage } from "@/server/domain/executions";
 import { job, streamFrame } from "@/server/generated/schema";
 import { writtenTogether } from "@/server/platform/batch";
 import { pool } from "@/server/platform/db";
@@ -35,11 +35,11 @@ import { toError } from "../reading/hints";
 import { chargeOfJob } from "../reading/view";
 import {
   type AttemptRow,
-  attemptOf,
   expiryOf,
   findJob,
   isSealedOf,
   type JobRow,
+  lastAttemptOf,
   parseContent,
   payloadsOf,
 } from "../rows";
@@ -57,7 +57,7 @@ import { framesTopic, tell } from "./notify";
  * end waits for, and the job keeps the last id of removed text.
  */
 
-export type Frame = { id: number; event: (typeof FRAME_EVENTS)[number]; data: Record<string, unknown> };
+export type JobFrame = { id: number; event: (typeof FRAME_EVENTS)[number]; data: Record<string, unknown> };
 type Piece = { id: number; data: string };
 
 const FIRST_PIECE = 2;
@@ -96,7 +96,7 @@ const write = writtenTogether<Of<typeof WRITE>>(ofJob, (items) => writeAll.all(p
 /** A sealed frame is bound to this name. */
 export const frameName = (jobId: string, id: number) => `${jobId}/frames/${id}`;
 
-export type FrameWriter = {
+type FrameWriter = {
   /** Takes the next piece of text, which is stored with the others of the same 25 ms. */
   push: OnText;
   /** Settles once all text that was taken is stored or can no longer be stored. */
@@ -180,7 +180,7 @@ const following = statement("follow-frames", {
  * The next frames of many executions: one statement reads the stored text, and the start and the end follow
  * from the rows.
  */
-const readNext: ReadPages<Frame> = async (asks) => {
+const readNext: ReadPages<JobFrame> = async (asks) => {
   const rows = await following.all(pool, {
     jobIds: asks.map(({ jobId }) => jobId),
     after: asks.map(({ after }) => after),
@@ -193,7 +193,7 @@ const readNext: ReadPages<Frame> = async (asks) => {
       const [job] = found[position]!;
       if (!job) return { items: [], hasEnded: true };
       const stored = found[position]!.filter(({ frame_id }) => frame_id !== null);
-      const items: Frame[] = after < 1 ? [startOf(job)] : [];
+      const items: JobFrame[] = after < 1 ? [startOf(job)] : [];
       for (const { frame_id, frame_event, frame_data, frame_is_sealed } of stored) {
         // Null only if there is no frame; `token` is the only stored event.
         const name = frameName(job.id, frame_id!);
@@ -207,7 +207,7 @@ const readNext: ReadPages<Frame> = async (asks) => {
   );
 };
 
-function startOf(job: Pick<JobRow, "id" | "capability_key" | "started_at" | "created_at">): Frame {
+function startOf(job: Pick<JobRow, "id" | "capability_key" | "started_at" | "created_at">): JobFrame {
   const startedAt = (job.started_at ?? job.created_at).toISOString();
   return {
     id: 1,
@@ -217,14 +217,18 @@ function startOf(job: Pick<JobRow, "id" | "capability_key" | "started_at" | "cre
 }
 
 /** The usage and end frames of an ended execution, from its rows. */
-async function endOf(jobId: string, lastId: number): Promise<Frame[]> {
+async function endOf(jobId: string, lastId: number): Promise<JobFrame[]> {
   const job = await readJob(jobId);
   if (!job) throw new Error(`the execution ${jobId} that was just read does not exist`);
-  const [attempt, payloads, hold] = await Promise.all([attemptOf(job), payloadsOf(job), readHold(job.id)]);
+  const [attempt, payloads, hold] = await Promise.all([
+    lastAttemptOf(job),
+    payloadsOf(job),
+    readHold(job.id),
+  ]);
   const usage = usageOf(job, attempt);
   const charge = chargeOfJob(job, hold);
   const receiptId = receiptIdOf(job.id);
-  const frames: Frame[] = usage ? [{ id: lastId + 1, event: "usage", data: usage }] : [];
+  const frames: JobFrame[] = usage ? [{ id: lastId + 1, event: "usage", data: usage }] : [];
   const typedOutput = parseContent(payloads.find((payload) => payload.kind === "output"));
   frames.push({
     id: lastId + frames.length + 1,
@@ -244,7 +248,7 @@ async function endOf(jobId: string, lastId: number): Promise<Frame[]> {
           event: "execution.failed",
           data: {
             executionId: job.id,
-            error: toError(job, attempt, saidUnasked(job, keptSaid(payloads))),
+            error: toError(job, attempt, visibleProviderMessage(job, keptSaid(payloads))),
             usage,
             charge,
             receiptId,
@@ -298,7 +302,7 @@ export async function followFrames(
   executionId: string,
   lastEventId: string | undefined,
   { right = "jobs:read", pace }: { right?: Scope | undefined; pace?: Pace | undefined } = {},
-): Promise<AsyncIterable<Page<Frame>>> {
+): Promise<AsyncIterable<Page<JobFrame>>> {
   const job = await findJob(ctx, executionId, right);
   if (job.operation !== "invoke")
     fail("NotFound", "There is no such streamed execution. For a job, read its events.");

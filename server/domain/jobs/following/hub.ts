@@ -13,15 +13,15 @@ import { expectFollowers, LISTENERS, NEWS_CHANNEL } from "./notify";
 
 /** New items after an id, in order. `hasEnded`: no item comes after this page. */
 export type Page<Item> = { items: Item[]; hasEnded: boolean };
-export type Ask = { jobId: string; after: number };
+type PageRequest = { jobId: string; after: number };
 /**
  * Reads for many followers at once, in the order of `asks`. A page of `PAGE_SIZE` items may have more behind
  * it.
  */
-export type ReadPages<Item> = (asks: Ask[]) => Promise<Page<Item>[]>;
+export type ReadPages<Item> = (asks: PageRequest[]) => Promise<Page<Item>[]>;
 export const PAGE_SIZE = 64;
 
-export type Turn<Item> =
+type HubTurn<Item> =
   | { state: "page"; page: Page<Item> }
   /** Nothing was new during the wait. */
   | { state: "quiet" }
@@ -29,9 +29,9 @@ export type Turn<Item> =
   | { state: "check" }
   | { state: "left" };
 
-export type Following<Item> = {
+type Following<Item> = {
   /** Waits at most `waitMs` for items after `after`. Only one call at a time. */
-  next(after: number, waitMs: number): Promise<Turn<Item>>;
+  next(after: number, waitMs: number): Promise<HubTurn<Item>>;
   leave(): void;
 };
 
@@ -43,7 +43,7 @@ type Follower = {
   hasNews: boolean;
   mustCheck: boolean;
   hasLeft: boolean;
-  wake: ((turn: Turn<unknown>) => void) | null;
+  wake: ((turn: HubTurn<unknown>) => void) | null;
   timer: NodeJS.Timeout | undefined;
 };
 
@@ -54,7 +54,7 @@ const LINGER_MS = 30_000;
 /** The most followers that share one statement. */
 const MOST_AT_ONCE = 500;
 
-export type Hub = {
+type FollowerHub = {
   follow<Item>(read: ReadPages<Item>, jobId: string, topics: string[]): Following<Item>;
   count(): number;
   /** The application name of its listening connection. */
@@ -63,14 +63,14 @@ export type Hub = {
 
 // The web process runs our modules twice, once in Next's bundle; both copies share one hub and its
 // connection.
-const shared = globalThis as { capstanHub?: Hub }; // our own slot, written only here
+const shared = globalThis as { capstanHub?: FollowerHub }; // our own slot, written only here
 
-export function hub(): Hub {
+export function hub(): FollowerHub {
   shared.capstanHub ??= makeHub();
   return shared.capstanHub;
 }
 
-function makeHub(): Hub {
+function makeHub(): FollowerHub {
   const listener = `${LISTENERS}${process.pid}:${randomBytes(4).toString("hex")}`;
   const followers = new Set<Follower>();
   const byTopic = new Map<string, Set<Follower>>();
@@ -160,11 +160,11 @@ function waitsOfFollowers() {
   const due = new Set<Follower>();
   let isReading = false;
 
-  function next<Item>(follower: Follower, after: number, waitMs: number): Promise<Turn<Item>> {
+  function next<Item>(follower: Follower, after: number, waitMs: number): Promise<HubTurn<Item>> {
     return new Promise((resolve) => {
       follower.after = after;
       if (follower.hasLeft) return resolve({ state: "left" });
-      follower.wake = resolve as (turn: Turn<unknown>) => void; // its pages come from its own `read`
+      follower.wake = resolve as (turn: HubTurn<unknown>) => void; // its pages come from its own `read`
       if (follower.mustCheck) {
         follower.mustCheck = false;
         return settle(follower, { state: "check" });
@@ -174,7 +174,7 @@ function waitsOfFollowers() {
     });
   }
 
-  function settle(follower: Follower, turn: Turn<unknown>): void {
+  function settle(follower: Follower, turn: HubTurn<unknown>): void {
     const { wake } = follower;
     if (!wake) return;
     clearTimeout(follower.timer);
@@ -214,7 +214,7 @@ function waitsOfFollowers() {
 
   async function readFor(read: ReadPages<unknown>, group: Follower[]): Promise<void> {
     const places = new Map<string, number>();
-    const asks: Ask[] = [];
+    const asks: PageRequest[] = [];
     const placeOf = group.map(({ jobId, after }) => {
       const name = `${jobId} ${after}`;
       const known = places.get(name);

@@ -12,7 +12,7 @@ import { paragraphs } from "./paragraphs";
 
 const STORE_WAITS_MS = [100, 900, 4_000];
 
-export type Reader = {
+type TextReader = {
   /** Takes the next piece of text; whole paragraphs become events of the job. */
   push(text: string): void;
   /** Settles once the whole paragraphs are stored. They stay readable even if the call broke off. */
@@ -31,7 +31,7 @@ type ReadJob = Pick<JobRow, "id" | "data_classification" | "retention_requiremen
  * Shows the text of a running job paragraph by paragraph, in order and each once. The event keeps length and
  * hash; the text is content and is stored apart, so that it can be removed.
  */
-export function readerOf(job: ReadJob, fence: number, now: () => Date): Reader {
+export function readerOf(job: ReadJob, fence: number, now: () => Date): TextReader {
   const cutter = paragraphs();
   let taken = "";
   let sequence = 0;

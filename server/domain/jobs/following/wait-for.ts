@@ -7,7 +7,7 @@ import { get } from "../reading/get";
 import { followEvents } from "./events";
 import type { Pace } from "./follow";
 
-export type Waiting = {
+type Waiting = {
   /** The longest wait, in milliseconds. */
   ms: number;
   /** Aborted when the reader leaves. */

@@ -9,7 +9,7 @@ import { pool } from "@/server/platform/db";
 import { int4, json, maybe, names, type Of, text } from "@/server/sql/column";
 import { batch } from "@/server/sql/statement";
 import { SCOPE } from "@/server/sql/tenant";
-import type { Kind } from "../admission/submission";
+import type { SubmissionKind } from "../admission/submission";
 import {
   type ArtifactRow,
   FILES,
@@ -95,7 +95,7 @@ export async function get(ctx: Ctx, jobId: string, right: Scope = "jobs:read"): 
 export async function idOfKey(
   ctx: Ctx,
   projectId: string,
-  { operation, key }: { operation: Kind; key: string },
+  { operation, key }: { operation: SubmissionKind; key: string },
 ): Promise<string | null> {
   const project = await access.authorize(ctx, "jobs:read", { projectInPath: projectId });
   const { environment } = project;

@@ -1,5 +1,5 @@
 import type { Job, JobError } from "@/server/contract/jobs";
-import { nextStepOf, type ProviderSaid, withSaid } from "@/server/domain/executions";
+import { nextStepOf, type ProviderMessage, withSaid } from "@/server/domain/executions";
 import { ERRORS, isErrorCode } from "@/server/platform/errors/errors";
 import type { JobRow, LastAttempt } from "../rows";
 
@@ -7,7 +7,7 @@ import type { JobRow, LastAttempt } from "../rows";
 export function toError(
   job: JobRow,
   attempt: LastAttempt | null,
-  said: ProviderSaid | null,
+  said: ProviderMessage | null,
 ): JobError | null {
   if (job.status === "needs_attention") {
     return {

@@ -19,15 +19,15 @@ import { readInScope, type TenantScope } from "@/server/sql/tenant";
 import {
   type Filters,
   findByWorker,
-  listJobs,
-  listJobsNamed,
+  listJobLines,
+  listNamedJobLines,
   readLastInProject,
   readLastOfPrincipal,
   readPlaces,
   readReleasedKeys,
 } from "./list";
-import { toListItem } from "./view";
-import { WORK_GIVEN, workOf } from "./works";
+import { toJobListItem } from "./view";
+import { toWork, WORK_GIVEN } from "./works";
 
 /**
  * The jobs of a project that the caller may see, newest first, paged by id because ids sort by time. Lines
@@ -36,7 +36,7 @@ import { WORK_GIVEN, workOf } from "./works";
 export async function history(ctx: Ctx, projectId: string, query: ListProjectJobs): Promise<JobPage> {
   const scope = await scopeOf(ctx, projectId);
   const { filters, floor } = await boundedIn(projectId, scope, query);
-  return nullEndedPageOf(await readInScope(listJobs, scope, filters), query.limit, toListItem, floor);
+  return nullEndedPageOf(await readInScope(listJobLines, scope, filters), query.limit, toJobListItem, floor);
 }
 
 /** The same page, with the name that the panel gives each job. */
@@ -47,8 +47,8 @@ export async function namedHistory(
 ): Promise<{ items: OfWork<JobListItem>[]; nextCursor: string | null }> {
   const scope = await scopeOf(ctx, projectId);
   const { filters, floor } = await boundedIn(projectId, scope, query);
-  const rows = await readInScope(listJobsNamed, scope, { ...filters, ...WORK_GIVEN });
-  return nullEndedPageOf(rows, query.limit, (row) => ({ ...toListItem(row), work: workOf(row) }), floor);
+  const rows = await readInScope(listNamedJobLines, scope, { ...filters, ...WORK_GIVEN });
+  return nullEndedPageOf(rows, query.limit, (row) => ({ ...toJobListItem(row), work: toWork(row) }), floor);
 }
 
 /** The jobs that the caller submitted, newest first. */
@@ -60,8 +60,11 @@ export async function mine(ctx: Ctx, query: ListJobs): Promise<JobPage> {
   const floor = isAnyAsked(query)
     ? await floorIn(readLastOfPrincipal, own.principalId, filters.before)
     : null;
-  const rows = await readInScope(listJobs, own, { ...filters, notBefore: laterOf(filters.notBefore, floor) });
-  return nullEndedPageOf(rows, query.limit, toListItem, floorWithin(floor, filters.notBefore));
+  const rows = await readInScope(listJobLines, own, {
+    ...filters,
+    notBefore: laterOf(filters.notBefore, floor),
+  });
+  return nullEndedPageOf(rows, query.limit, toJobListItem, floorWithin(floor, filters.notBefore));
 }
 
 type Bounded = { filters: Filters; floor: string | null };

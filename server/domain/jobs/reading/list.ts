@@ -69,14 +69,14 @@ const LISTED_JOBS = `(SELECT * FROM job WHERE ${IN_SCOPE}
     AND ($isSelected::boolean IS NULL OR (selected_artifact_id IS NOT NULL) = $isSelected)
     ORDER BY id DESC LIMIT $limit) job`;
 
-export const listJobs = statement("job.list", {
+export const listJobLines = statement("job.list", {
   params: FILTERS,
   row: LINE,
   sql: `SELECT ${LINE_COLUMNS} FROM ${LISTED_JOBS} ORDER BY job.id DESC`,
 });
 
 /** The same lines, with the columns that name each job in the panel. */
-export const listJobsNamed = statement("job.list.named", {
+export const listNamedJobLines = statement("job.list.named", {
   params: { ...FILTERS, ...WORK_PARAMS },
   row: { ...LINE, ...WORK },
   sql: `SELECT ${LINE_COLUMNS}, ${WORK_COLUMNS} FROM ${LISTED_JOBS} ORDER BY job.id DESC`,

@@ -111,7 +111,7 @@ function toWholeJob(job: JobRow, parts: JobParts, now: Date): Job {
 }
 
 /** A line of the history. It never contains prompts, snapshots or error messages. */
-export function toListItem(row: Line): JobListItem {
+export function toJobListItem(row: Line): JobListItem {
   const item = {
     jobId: row.id,
     status: row.status,

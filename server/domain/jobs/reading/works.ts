@@ -14,7 +14,7 @@ import { UNPROCESSED } from "../rows";
 /** A longer request is not read to name its job, because a list has up to a hundred lines. */
 const MOST_BYTES = 64 * 1024;
 /** A larger picture gets no thumbnail in a list. */
-export const MOST_PICTURE_BYTES = 16 * 1024 * 1024;
+export const MOST_INLINE_PICTURE_BYTES = 16 * 1024 * 1024;
 /** The media types of pictures that get a thumbnail. */
 export const PICTURES = ["image/png", "image/jpeg", "image/webp"];
 const PRIVATE = DATA_CLASSES.filter(isPrivate);
@@ -44,7 +44,7 @@ export const WORK_COLUMNS = `job.data_classification, job.retention_requirement,
       SELECT artifact.id FROM job_artifact JOIN artifact
         ON artifact.project_id = job_artifact.project_id AND artifact.id = job_artifact.artifact_id
       WHERE job_artifact.job_id = job.id AND job_artifact.project_id = job.project_id
-        AND media_type = ANY($pictures) AND byte_length <= ${MOST_PICTURE_BYTES} AND pruned_at IS NULL
+        AND media_type = ANY($pictures) AND byte_length <= ${MOST_INLINE_PICTURE_BYTES} AND pruned_at IS NULL
         AND slot_status IS DISTINCT FROM '${UNPROCESSED}'
       ORDER BY artifact.id IS NOT DISTINCT FROM job.selected_artifact_id DESC, position LIMIT 1) END AS picture`;
 
@@ -63,10 +63,10 @@ export async function works(ctx: Ctx, jobIds: Iterable<string>): Promise<Map<str
   if (ids.length === 0) return new Map();
   const scope = access.authorize(ctx, "jobs:read", "made rows");
   const rows = await readInScope(worksOf, scope, { ids, ...WORK_GIVEN });
-  return new Map(rows.map((row) => [row.id, workOf(row)]));
+  return new Map(rows.map((row) => [row.id, toWork(row)]));
 }
 
-export const workOf = (row: WorkRow): Work => ({
+export const toWork = (row: WorkRow): Work => ({
   capabilityKey: row.capability_key,
   subject:
     row.retention_requirement === "HashesOnly" && TERMINAL.includes(row.status)

@@ -19,11 +19,11 @@ import {
   jobLeases,
   type Next,
   nothingSent,
-  type ProviderSaid,
+  type ProviderMessage,
   resultOf,
-  saidUnasked,
   sleep,
   unsentFault,
+  visibleProviderMessage,
   withSaid,
 } from "@/server/domain/executions";
 import { attemptLater } from "@/server/generated/schema";
@@ -38,14 +38,14 @@ import { contentOf } from "@/server/platform/text/canonical";
 import { isObject } from "@/server/platform/text/json";
 import type { SubmissionState } from "@/server/providers/define";
 import { admit, type Fresh, toRow } from "../admission/admit";
-import type { Beside } from "../admission/submission";
+import type { InternalTerms } from "../admission/submission";
 import { chargeOfCall, type JobEnd } from "../ending/end";
 import { freshIn, NOTHING, warningsOf } from "../ending/ending";
-import { neverSent } from "../ending/never-sent";
+import { correctUnsentJob } from "../ending/never-sent";
 import { keptSaid } from "../ending/provider-said";
 import { resolutionOf } from "../reading/hints";
 import { chargeOfJob, heldFor } from "../reading/view";
-import { type AttemptRow, attemptOf, type JobRow, parseContent, payloadsOf } from "../rows";
+import { type AttemptRow, type JobRow, lastAttemptOf, parseContent, payloadsOf } from "../rows";
 import type { Admission } from "../transitions/admission";
 import { unrecorded } from "./keep-answer";
 import { attempt } from "./run";
@@ -71,7 +71,7 @@ function freshAttempt(admission: Admission): AttemptRow | null {
  * An invoke through another interface: it accepts an answer that was cut off or calls tools, and may submit
  * more than the input.
  */
-export type Door = Pick<Beside, "conversation" | "newMembers">;
+export type Door = Pick<InternalTerms, "conversation" | "newMembers">;
 
 /**
  * Runs a capability and returns when it has ended: admission is committed before the first byte can leave,
@@ -192,7 +192,7 @@ async function execute(
     if (isUnsent && (await readJob(job.id))?.status !== "canceled") throw unsentFault(job.id);
     return written && !written.isCanceled ? written : null;
   } catch (cause) {
-    if (isOutage(cause) && !row) void neverSent(ctx, { jobId: job.id, fence: 1, attemptId: null });
+    if (isOutage(cause) && !row) void correctUnsentJob(ctx, { jobId: job.id, fence: 1, attemptId: null });
     if (isOutage(cause) && isKnownUnsent(job.id)) throw unsentFault(job.id);
     await ctx.unkeyed?.answeredEarly?.();
     // The provider may have run the request although our own storage fails, so sending it again could run it
@@ -269,13 +269,13 @@ function toInvocationFault(
   }: {
     message: string | null;
     details: Record<string, Json> | undefined;
-    said: ProviderSaid | null | undefined;
+    said: ProviderMessage | null | undefined;
     submission: SubmissionState;
   },
 ): Fault {
   const next = resolutionOf(job, { submission, number: 1 });
   return faultOf({ code: job.error_code, message }, next, {
-    ...withSaid(details, saidUnasked(job, said)).details,
+    ...withSaid(details, visibleProviderMessage(job, said)).details,
     executionId: job.id,
     receiptId: receiptIdOf(job.id),
   });
@@ -301,7 +301,11 @@ async function replay(ctx: Ctx, jobId: string): Promise<InvocationResult> {
 }
 
 async function fromRows(job: JobRow): Promise<InvocationResult> {
-  const [attempt, payloads, hold] = await Promise.all([attemptOf(job), payloadsOf(job), readHold(job.id)]);
+  const [attempt, payloads, hold] = await Promise.all([
+    lastAttemptOf(job),
+    payloadsOf(job),
+    readHold(job.id),
+  ]);
   if (job.status !== "succeeded") {
     throw toInvocationFault(
       { ...job, error_code: job.error_code ?? "Cancelled" },

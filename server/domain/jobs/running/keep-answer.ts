@@ -1,6 +1,6 @@
 import { CapabilityFault } from "@/server/capabilities/define";
 import {
-  type Answer,
+  type CallAnswer,
   type Content,
   decideUnstored,
   type Ending,
@@ -18,13 +18,13 @@ import { failpoint } from "@/server/platform/settings/failpoint";
 import { settleLateAnswer } from "../ending/after-end";
 import { type JobEnd, leased } from "../ending/end";
 import { endingOf, type Kept, NOTHING, toAnswer } from "../ending/ending";
-import { type ArtifactRow, artifactsOf, attemptOf, UNPROCESSED } from "../rows";
+import { type ArtifactRow, artifactsOf, lastAttemptOf, UNPROCESSED } from "../rows";
 import { type StoredAnswer, storeAnswer } from "../transitions/answer";
 import { holdOn } from "../transitions/set-aside";
-import { keepFiles, keptFiles, toOutput } from "./output";
+import { readUnprocessedFiles, storeFiles, toOutput } from "./output";
 import { type Aside, findSetAside, forgetSetAside, keepAside } from "./set-aside";
-import { keepStage } from "./stages";
-import type { LoadedWork, Turn } from "./work";
+import { storeStageFiles } from "./stages";
+import type { JobTurn, LoadedWork } from "./work";
 
 /** Waits between attempts to store an answer; together they outlast a restart of the database. */
 const STORE_WAITS_MS = [100, 900, 4_000];
@@ -38,19 +38,19 @@ const REFINE_WAITS_MS = [100, 900];
  * Stores a provider's answer: content first, then the answer's row, then the end. Paid work is never
  * discarded.
  */
-export const keepAnswer = (turn: Turn, answer: Answer) =>
+export const keepAnswer = (turn: JobTurn, answer: CallAnswer) =>
   storeAndEnd(turn, resultOf(answer), answer, STORE_WAITS_MS);
 
 /**
  * Stores the answer of a synchronous execution and its end in one statement. If our storage fails, the answer
  * is kept like a durable job's and another process continues with it, because paid work is never discarded.
  */
-export async function keepAtEnd(turn: Turn, answer: Answer): Promise<Next<JobEnd>> {
+export async function keepAtEnd(turn: JobTurn, answer: CallAnswer): Promise<Next<JobEnd>> {
   const { ctx, work } = turn;
   failpoint("after-answer");
   const now = ctx.now();
   try {
-    const artifacts = await keepFiles(work.job, answer.files, now);
+    const artifacts = await storeFiles(work.job, answer.files, now);
     const fresh = { output: toOutput(work.job, answer.typedOutput, artifacts, now), artifacts };
     return await end(leased(turn, { kept: fresh }), resultOf(answer));
   } catch (cause) {
@@ -67,7 +67,7 @@ export const unrecorded = (executionId: string): never =>
  * Repeats the step that kept failing, with the answer that was set aside, because its wait has ended or an
  * operator requested it.
  */
-export async function storeSetAside(turn: Turn): Promise<Next<JobEnd>> {
+export async function storeSetAside(turn: JobTurn): Promise<Next<JobEnd>> {
   const { ctx, work, row, lease } = turn;
   const content = await findSetAside(work.job.id);
   const { isSetAside: _, ...ending } = endingOf(row);
@@ -80,7 +80,7 @@ export async function storeSetAside(turn: Turn): Promise<Next<JobEnd>> {
 }
 
 async function storeAndEnd(
-  turn: Turn,
+  turn: JobTurn,
   answered: Ending,
   content: Content,
   waitsMs: readonly number[],
@@ -95,7 +95,7 @@ async function storeAndEnd(
       const files = isWhole
         ? content.files
         : content.files.map((file) => ({ ...file, slotStatus: UNPROCESSED }));
-      const artifacts = await keepFiles(work.job, files, now);
+      const artifacts = await storeFiles(work.job, files, now);
       const output =
         isWhole && !work.stage
           ? toOutput(work.job, content.typedOutput, [...(await filesBefore(work)), ...artifacts], now)
@@ -110,7 +110,7 @@ async function storeAndEnd(
     } catch (cause) {
       log.error({ err: cause, jobId: work.job.id, tried }, "the answer of a provider could not be stored");
       // The answer may have been stored although its reply was lost.
-      const known = await attemptOf(work.job).catch(() => null);
+      const known = await lastAttemptOf(work.job).catch(() => null);
       if (known?.answer && !known.answer.isSetAside) break;
       const isKept = row.answer?.isSetAside === true;
       const next = await afterFailure(turn, cause, {
@@ -128,7 +128,7 @@ async function storeAndEnd(
     const kept = { artifacts: written.artifacts, outputHash: written.output?.sha256 ?? null };
     return endAnswered({ ...turn, row: { ...row, ...written.attempt } }, kept);
   }
-  const stored = await attemptOf(work.job);
+  const stored = await lastAttemptOf(work.job);
   if (!stored) throw new Error("the attempt that was just answered does not exist");
   return endAnswered({ ...turn, row: stored });
 }
@@ -139,7 +139,7 @@ async function storeAndEnd(
  * provider's work stays.
  */
 async function afterFailure(
-  turn: Turn,
+  turn: JobTurn,
   cause: unknown,
   to: {
     tried: number;
@@ -191,7 +191,7 @@ function refinementOf({ capability, input, route }: LoadedWork) {
  * Ends a job whose answer is stored, after processing its files if they still need it. Without `kept`, the
  * content is read from the rows.
  */
-export async function endAnswered(turn: Turn, kept: Kept | null = null): Promise<Next<JobEnd>> {
+export async function endAnswered(turn: JobTurn, kept: Kept | null = null): Promise<Next<JobEnd>> {
   const { ctx, work, row } = turn;
   const answered = endingOf(row);
   const refine = refinementOf(work);
@@ -202,11 +202,11 @@ export async function endAnswered(turn: Turn, kept: Kept | null = null): Promise
   const { unprocessed: _done, ...ending } = answered;
   for (let tried = 1; ; tried++) {
     try {
-      const { typedOutput, files, media } = await refine(await keptFiles(work.job));
+      const { typedOutput, files, media } = await refine(await readUnprocessedFiles(work.job));
       const now = ctx.now();
-      const artifacts = await keepFiles(work.job, files, now);
+      const artifacts = await storeFiles(work.job, files, now);
       if (work.stage) {
-        await keepStage(turn, ending, artifacts);
+        await storeStageFiles(turn, ending, artifacts);
         return AGAIN;
       }
       const fresh = { output: toOutput(work.job, typedOutput, artifacts, now), artifacts };

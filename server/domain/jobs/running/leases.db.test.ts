@@ -11,7 +11,7 @@ import { MINUTE_MS } from "@/server/platform/time/units";
 import { leasesPass } from "@/testing/leases";
 import { tapSandbox } from "@/testing/vendor-tap";
 import { makeProject, rowsOf, type TestProject } from "@/testing/world";
-import { attemptOf } from "../rows";
+import { lastAttemptOf } from "../rows";
 import { PAST_LEASE_MS, submittedJob, takenJob } from "./recovery.fixture";
 import { submit } from "./turn";
 import { loadWork, makeReady, readJob } from "./work";
@@ -269,7 +269,7 @@ test("a job that was ended elsewhere before it left is not sent, and its hold is
   const { ctx, projectId } = project;
   const { jobId, started } = await submittedJob(project);
   const work = await makeReady((await loadWork(jobId))!.work!);
-  const row = (await attemptOf((await readJob(jobId))!))!;
+  const row = (await lastAttemptOf((await readJob(jobId))!))!;
   await project.pass(PAST_LEASE_MS);
   await jobs.sweep(ctx, { projectId });
   expect((await rowsOf(jobId)).hold).toMatchObject({ state: "ambiguous" });

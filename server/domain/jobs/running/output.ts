@@ -5,15 +5,15 @@ import type { Json } from "@/server/platform/durable/step";
 import { newId } from "@/server/platform/ids";
 import { canonicalText } from "@/server/platform/text/canonical";
 import { type ArtifactRow, artifactsOf, expiryOf, isSealedOf, type JobRow, UNPROCESSED } from "../rows";
-import type { StoredAnswer, StoredArtifact } from "../transitions/answer";
+import type { AnswerArtifact, StoredAnswer } from "../transitions/answer";
 import type { NewEvent } from "../transitions/moves";
 
 /** Puts files into the store and assigns their ids; the rows that list them are written with the answer. */
-export async function keepFiles(
+export async function storeFiles(
   job: Pick<JobRow, "retention_requirement" | "content_kept_ms">,
   files: OutputFile[],
   now: Date,
-): Promise<StoredArtifact[]> {
+): Promise<AnswerArtifact[]> {
   const expires_at = expiryOf(job, now);
   const stored = await keepContents(files.map(({ bytes }) => bytes));
   return stored.map(({ sha256, byteLength }, place) => {
@@ -35,8 +35,8 @@ export async function keepFiles(
   });
 }
 
-/** The provider's files that `keepFiles` stored before their processing, in their order. */
-export async function keptFiles(job: Pick<JobRow, "id" | "project_id">): Promise<OutputFile[]> {
+/** The provider's files that `storeFiles` stored before their processing, in their order. */
+export async function readUnprocessedFiles(job: Pick<JobRow, "id" | "project_id">): Promise<OutputFile[]> {
   const kept = (await artifactsOf(job)).filter((row) => row.slot_status === UNPROCESSED);
   return Promise.all(
     kept.map(async (row) => ({
@@ -54,7 +54,7 @@ export async function keptFiles(job: Pick<JobRow, "id" | "project_id">): Promise
 export function toOutput(
   job: Pick<JobRow, "id" | "data_classification" | "retention_requirement" | "content_kept_ms">,
   typedOutput: unknown,
-  artifacts: (StoredArtifact | ArtifactRow)[],
+  artifacts: (AnswerArtifact | ArtifactRow)[],
   now: Date,
 ): NonNullable<StoredAnswer["output"]> {
   const listed = artifacts.map((artifact) => ({
@@ -72,7 +72,7 @@ export function toOutput(
   return { kind: "output", ...toContentRow(content, isSealedOf(job), expiryOf(job, now)) };
 }
 
-export function storedEvents(artifacts: StoredArtifact[]): NewEvent[] {
+export function storedEvents(artifacts: AnswerArtifact[]): NewEvent[] {
   return artifacts.map((artifact) => ({
     type: "job.artifact_stored",
     payload: {

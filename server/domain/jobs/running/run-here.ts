@@ -7,7 +7,7 @@ import { Fault } from "@/server/platform/errors/errors";
 import { OutOfTime } from "@/server/platform/threads/threads";
 import { type Kept, NOTHING } from "../ending/ending";
 import { type JobRow, reachOf } from "../rows";
-import { keepFiles, toOutput } from "./output";
+import { storeFiles, toOutput } from "./output";
 
 /**
  * Runs a capability that needs no provider, and returns its ending. Throws only if the signal was aborted for
@@ -24,7 +24,7 @@ export async function runHere(
     const files = await readSources(reachOf(job), capability, input);
     const outcome = await execution.run(input, signal, files);
     const now = ctx.now();
-    const artifacts = await keepFiles(job, outcome.files, now);
+    const artifacts = await storeFiles(job, outcome.files, now);
     const { media } = outcome;
     return {
       ending: ending("ran_here", nothingSent, { state: "succeeded", ...(media ? { media } : {}) }),

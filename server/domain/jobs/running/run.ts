@@ -6,10 +6,10 @@ import { newId } from "@/server/platform/ids";
 import { failpoint } from "@/server/platform/settings/failpoint";
 import { type JobEnd, leased } from "../ending/end";
 import { foundEnding, NOTHING } from "../ending/ending";
-import { type AttemptRow, attemptById, attemptOf, type JobRow, workedFrom } from "../rows";
+import { type AttemptRow, attemptById, type JobRow, lastAttemptOf, workedFrom } from "../rows";
 import { type Claimed, claim, claimedBy } from "../transitions/claim";
 import { promoteQueued } from "./promote-queued";
-import { findPlace, type Place } from "./stages";
+import { findPlace, type NextCall } from "./stages";
 import { advance } from "./turn";
 import { type LoadedWork, loadWork, readJob, storedInputHash, toLoaded } from "./work";
 
@@ -48,7 +48,7 @@ type Begun = { started: Started; result: Stored };
 
 /** Claims the job and makes its first turn; null if there is nothing to do. */
 async function begin(ctx: Ctx, jobId: string, runId: string): Promise<Begun | null> {
-  const mine = await start(ctx, jobId, runId);
+  const mine = await claimForRun(ctx, jobId, runId);
   return (
     mine && {
       started: mine.started,
@@ -61,7 +61,7 @@ async function begin(ctx: Ctx, jobId: string, runId: string): Promise<Begun | nu
  * Claims the job, or finds that this run has claimed it before. Null if there is nothing to do: another run
  * has it, it has ended, was canceled, or is too late.
  */
-export async function start(
+export async function claimForRun(
   ctx: Ctx,
   jobId: string,
   runId: string,
@@ -108,10 +108,10 @@ export async function attempt(
   if (job.fence !== started.fence || (job.status !== "running" && job.status !== "canceling"))
     return { state: "ended" };
   if (!claimed) throw new Error(`job ${jobId} is claimed and has no attempt`);
-  const place: Place | null = loaded.work?.stages ? await findPlace(ctx, loaded.work, job.fence) : null;
+  const place: NextCall | null = loaded.work?.stages ? await findPlace(ctx, loaded.work, job.fence) : null;
   if (place === "waiting" || place === "lost") return { state: "ended" };
   // If the request can no longer be read, the last attempt decides how the job ends.
-  const row = place?.row ?? (job.pricing.stages ? await attemptOf(job) : claimed) ?? claimed;
+  const row = place?.row ?? (job.pricing.stages ? await lastAttemptOf(job) : claimed) ?? claimed;
   const work = place?.work ?? loaded.work;
   // The step was delivered twice: the other delivery has begun the submission, waits for the answer, and will
   // write its outcome.

@@ -12,21 +12,21 @@ import {
   type ArtifactRow,
   type AttemptRow,
   artifactsOf,
-  attemptsOf,
   type JobRow,
+  listAttempts,
   UNPROCESSED,
 } from "../rows";
-import { keepStageFiles, type StoredArtifact } from "../transitions/answer";
+import { type AnswerArtifact, keepStageFiles } from "../transitions/answer";
 import { openAttempt } from "../transitions/attempt";
 import { storedEvents } from "./output";
 import {
   type JobStage,
+  type JobTurn,
   type LoadedWork,
   loadWork,
   makeReady,
   type ReadyWork,
   readJob,
-  type Turn,
 } from "./work";
 
 /*
@@ -35,14 +35,14 @@ import {
  */
 
 /** The call to work on; `waiting` if the job waits for a person; `lost` if another worker has the job. */
-export type Place = { work: LoadedWork; row: AttemptRow } | "waiting" | "lost";
+export type NextCall = { work: LoadedWork; row: AttemptRow } | "waiting" | "lost";
 
 /** The stage of an attempt; undefined for the main call. */
-export const stageOf = (work: LoadedWork, row: Pick<AttemptRow, "stage">): JobStage | undefined =>
+const stageOf = (work: LoadedWork, row: Pick<AttemptRow, "stage">): JobStage | undefined =>
   work.stages?.find(({ stage }) => stage.name === row.stage);
 
 /** The same job seen from one of its calls, with the capability, route and price of its stage. */
-export function workOf(work: LoadedWork, row: Pick<AttemptRow, "stage">): LoadedWork {
+export function stageWork(work: LoadedWork, row: Pick<AttemptRow, "stage">): LoadedWork {
   const stage = stageOf(work, row);
   return stage ? { ...work, capability: stage.capability, route: stage.route, stage } : work;
 }
@@ -54,16 +54,16 @@ const isDone = ({ answer }: AttemptRow) => answer !== null && !answer.unprocesse
  * The current call of a claimed job with stages: the one that is not done, or the next one, which is opened
  * now. Calls that are done are never opened again, whichever process died before.
  */
-export async function findPlace(ctx: Ctx, work: LoadedWork, fence: number): Promise<Place> {
+export async function findPlace(ctx: Ctx, work: LoadedWork, fence: number): Promise<NextCall> {
   const { job, stages = [] } = work;
-  const attempts = await attemptsOf(job);
+  const attempts = await listAttempts(job);
   const last = attempts.at(-1);
   if (!last) throw new Error(`job ${job.id} is claimed and has no attempt`);
   // The attempt is as the claim created it, not yet assigned to a call.
   const isBlank = last.number === 1 && last.stage === null && last.submission === "not_attempted";
   const isOpen = !isBlank && (last.stage === null || !isDone(last));
-  if (isOpen || job.status !== "running") return { work: workOf(work, last), row: last };
-  const kept = isBlank ? [] : await keptOf(work);
+  if (isOpen || job.status !== "running") return { work: stageWork(work, last), row: last };
+  const kept = isBlank ? [] : await readStageFiles(work);
   const done = isBlank ? -1 : stages.findIndex(({ stage }) => stage.name === last.stage);
   const next = stages.slice(done + 1).find(({ stage }) => stage.isNeeded?.(work.input, kept) ?? true);
   if (!next && !(await isReviewed(ctx, work, fence))) return "waiting";
@@ -81,8 +81,8 @@ export async function findPlace(ctx: Ctx, work: LoadedWork, fence: number): Prom
   });
   if (!isOpened) return "lost";
   failpoint("after-attempt-opened");
-  const row = (await attemptsOf(job)).at(-1);
-  return row ? { work: workOf(work, row), row } : "lost";
+  const row = (await listAttempts(job)).at(-1);
+  return row ? { work: stageWork(work, row), row } : "lost";
 }
 
 /**
@@ -108,7 +108,7 @@ async function isReviewed(ctx: Ctx, { job, capability, input }: LoadedWork, fenc
 }
 
 /** The files that the stages of a job have finished so far, with their bytes. */
-export async function keptOf({ job, stages }: LoadedWork): Promise<OutputFile[]> {
+export async function readStageFiles({ job, stages }: LoadedWork): Promise<OutputFile[]> {
   if (!stages) return [];
   const rows = (await artifactsOf(job)).filter((row) => row.slot_status !== UNPROCESSED);
   return Promise.all(rows.map(toFile));
@@ -130,10 +130,10 @@ async function toFile(row: ArtifactRow): Promise<OutputFile> {
  * Replaces a stage's unprocessed files by those that were made here from them, which completes the stage.
  * False if the lease is lost or another worker did so first.
  */
-export async function keepStage(
-  { ctx, work, row, lease: { fence } }: Turn,
+export async function storeStageFiles(
+  { ctx, work, row, lease: { fence } }: JobTurn,
   ending: Ending,
-  artifacts: StoredArtifact[],
+  artifacts: AnswerArtifact[],
 ): Promise<boolean> {
   const job = await readJob(work.job.id);
   if (!job) return false;
@@ -158,8 +158,8 @@ export async function keepStage(
 export async function readyAgain(job: JobRow, row: AttemptRow): Promise<ReadyWork | null> {
   const loaded = (await loadWork(job.id))?.work;
   if (!loaded) return null;
-  const work = workOf(loaded, row);
-  return makeReady(work, await keptOf(work)).catch((cause) => {
+  const work = stageWork(loaded, row);
+  return makeReady(work, await readStageFiles(work)).catch((cause) => {
     if (cause instanceof Fault || cause instanceof ValidationFault) return null;
     throw cause;
   });

@@ -20,8 +20,8 @@ import { resendDue } from "../admission/dispatch";
 import { expireApproval } from "../decisions/approvals";
 import { unleased } from "../ending/end";
 import { foundEnding, foundOf } from "../ending/ending";
-import { attemptOf, JOB, type JobRow, workedFrom } from "../rows";
-import { requeue } from "../transitions/moves";
+import { JOB, type JobRow, lastAttemptOf, workedFrom } from "../rows";
+import { requeueJob } from "../transitions/moves";
 import { makeTurnsDue } from "./promote-queued";
 
 const MOST = 200;
@@ -61,7 +61,7 @@ async function expireQueued(ctx: Ctx, now: Date, projectId: string | null): Prom
   const rows = await listUnstarted.all(pool, { now, projectId, limit: MOST });
   const why = { code: "QueueTimeout", message: "The job was not started before its queue deadline." };
   await each(rows, async (job) => {
-    const attempt = await attemptOf(job);
+    const attempt = await lastAttemptOf(job);
     return end(unleased(ctx, job, attempt, { isCanceled: false }), foundEnding(attempt, why));
   });
 }
@@ -123,7 +123,7 @@ async function reap(
   { is_abandoned, ...job }: Reaped,
   { now, until: reapUntil }: { now: Date; until: Date },
 ): Promise<unknown> {
-  const attempt = await attemptOf(job);
+  const attempt = await lastAttemptOf(job);
   const isCanceling = job.status === "canceling";
   const isTaken = attempt !== null && attempt.handle !== null;
   const next = decideAbandoned({ ...foundOf(attempt), isCanceling, isTaken, unsent: unsentEnding(job, now) });
@@ -131,7 +131,7 @@ async function reap(
     case "left":
       return dispatchAgain(job.id, job.fence, now, reapUntil);
     case "queued":
-      return requeue(ctx, job.id, job.fence, { lastEvent: job.last_event, reapUntil });
+      return requeueJob(ctx, job.id, job.fence, { lastEvent: job.last_event, reapUntil });
     case "ended":
       return end(
         unleased(ctx, job, attempt, { isCanceled: isCanceling, ...(is_abandoned ? { reapUntil } : {}) }),

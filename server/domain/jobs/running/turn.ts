@@ -1,16 +1,17 @@
 import {
   type AbortReason,
-  type Answer,
   accountOf,
   apply,
   backoffOf,
+  type CallAnswer,
+  type CallFailed,
   type CallOutcome,
+  type CallPending,
   DIFFERS,
   decide,
   decideTurn,
+  type ExecutionFacts,
   end,
-  type Facts,
-  type Failed,
   failed,
   forgetUnsent,
   type Gate,
@@ -19,7 +20,6 @@ import {
   leaseOwner,
   type Next,
   nothingSent,
-  type Pending,
   pollCall,
   streamCall,
   submitCall,
@@ -32,18 +32,18 @@ import { failpoint } from "@/server/platform/settings/failpoint";
 import type { TextCall } from "@/server/providers/define";
 import { type JobEnd, leased } from "../ending/end";
 import { foundOf } from "../ending/ending";
-import { neverSent } from "../ending/never-sent";
+import { correctUnsentJob } from "../ending/never-sent";
 import { frameWriter } from "../following/frames";
 import { readerOf } from "../following/reader";
 import { type AttemptRow, tierToAsk } from "../rows";
 import { beginSubmission, fallBackToStandard, keepHandle, releaseSubmission } from "../transitions/attempt";
-import { requeue } from "../transitions/moves";
+import { requeueJob } from "../transitions/moves";
 import { endAnswered, keepAnswer, keepAtEnd, storeSetAside } from "./keep-answer";
 import { runHere } from "./run-here";
-import { keptOf } from "./stages";
-import { makeReady, type ReadyWork, type Turn } from "./work";
+import { readStageFiles } from "./stages";
+import { type JobTurn, makeReady, type ReadyWork } from "./work";
 
-type ReadyTurn = Turn & { work: ReadyWork };
+type ReadyTurn = JobTurn & { work: ReadyWork };
 
 /** A turn that lost a race looks again after this delay. */
 const LOOK_AGAIN_MS = 100;
@@ -52,7 +52,7 @@ const LOOK_AGAIN_MS = 100;
  * Makes one turn of a claimed execution. The rows decide whether to submit it, to ask the provider again, or
  * to end an answered one.
  */
-export async function advance(turn: Turn): Promise<Next<JobEnd>> {
+export async function advance(turn: JobTurn): Promise<Next<JobEnd>> {
   const { job, capability } = turn.work;
   const isCanceling = job.status === "canceling";
   const step = decideTurn({
@@ -115,11 +115,11 @@ export async function submit(turn: ReadyTurn): Promise<Next<JobEnd>> {
 }
 
 /** The work with its call. Null if the call can no longer be made; the job has then ended for that reason. */
-async function readyOrEnd(turn: Turn): Promise<ReadyWork | null> {
+async function readyOrEnd(turn: JobTurn): Promise<ReadyWork | null> {
   const { work, row } = turn;
   if (work.sync) return { ...work, ...work.sync.ready };
   try {
-    return await makeReady(work, await keptOf(work));
+    return await makeReady(work, await readStageFiles(work));
   } catch (cause) {
     const fault = cause instanceof ValidationFault ? SOURCE_GONE : cause;
     if (!(fault instanceof Fault)) throw cause;
@@ -140,7 +140,7 @@ const SOURCE_GONE = new Fault(
 
 /** Runs work in this process: nothing is sent, and after a crash the work is done again. */
 export async function runLocally(
-  turn: Omit<Turn, "row"> & { row: AttemptRow | null },
+  turn: Omit<JobTurn, "row"> & { row: AttemptRow | null },
 ): Promise<Next<JobEnd>> {
   const { ctx, work, row, lease } = turn;
   try {
@@ -179,7 +179,7 @@ async function send(turn: ReadyTurn, gate: () => Promise<Gate>): Promise<CallOut
 /** The mode of a synchronous execution whose text is streamed. */
 export const STREAM = "invoke_stream";
 
-const callOf = ({ ctx, work, row, lease }: Turn) => ({
+const callOf = ({ ctx, work, row, lease }: JobTurn) => ({
   now: ctx.now,
   project: { id: work.job.project_id, environment: work.job.environment },
   estimate: work.stage?.estimate ?? work.job.pricing,
@@ -195,18 +195,18 @@ const callOf = ({ ctx, work, row, lease }: Turn) => ({
 const ADMISSION_DEADLINE_MS = 120_000;
 
 /** Stores what follows from the outcome of a call. */
-function settle(found: Turn, outcome: CallOutcome): Promise<Next<JobEnd>> {
+function settle(found: JobTurn, outcome: CallOutcome): Promise<Next<JobEnd>> {
   const isRefusal = outcome.state === "retryable" && outcome.reason === "capacity";
   const capacity_rejections = found.row.capacity_rejections + (isRefusal ? 1 : 0);
   const turn = { ...found, row: { ...found.row, capacity_rejections } };
   return apply(storeOf(turn), decide(factsOf(turn), outcome, backoffOf)).catch((cause) => {
     if (submissionOf(outcome) === "not_attempted" && isDatabaseOutage(cause))
-      void neverSent(turn.ctx, unsentOf(turn)); // Not awaited, because the database is out.
+      void correctUnsentJob(turn.ctx, unsentOf(turn)); // Not awaited, because the database is out.
     throw cause;
   });
 }
 
-function factsOf({ ctx, row, work: { job, sync } }: Turn): Facts {
+function factsOf({ ctx, row, work: { job, sync } }: JobTurn): ExecutionFacts {
   const since = row.started_at;
   return {
     now: ctx.now(),
@@ -222,7 +222,7 @@ function factsOf({ ctx, row, work: { job, sync } }: Turn): Facts {
 }
 
 /** The store of a claimed execution, under the lease of this turn. */
-function storeOf(turn: Turn) {
+function storeOf(turn: JobTurn) {
   const { ctx, row, lease } = turn;
   const { job, sync, route, stage } = turn.work;
   const release = (waitMs: number) =>
@@ -231,22 +231,22 @@ function storeOf(turn: Turn) {
     now: ctx.now,
     called: route && { route, account: accountOf(stage?.estimate ?? job.pricing) },
     ...leased(turn),
-    answer: (answer: Answer) => (sync ? keepAtEnd : keepAnswer)(turn, answer),
+    answer: (answer: CallAnswer) => (sync ? keepAtEnd : keepAnswer)(turn, answer),
     release: (_: unknown, waitMs: number) => release(waitMs),
-    keepHandle({ handle, pollAfterMs, progress }: Pending) {
+    keepHandle({ handle, pollAfterMs, progress }: CallPending) {
       const sentAt = row.submission_begun_at;
       const known = { handle, progress: progress ?? null, sentAt, now: ctx.now() };
       return keepHandle({ ...under(turn, pollAfterMs), ...known });
     },
     async requeue() {
       await release(0);
-      await requeue(ctx, job.id, lease.fence);
+      await requeueJob(ctx, job.id, lease.fence);
       return { state: "ended" } as const;
     },
-    correctUnsent: () => neverSent(ctx, unsentOf(turn)),
+    correctUnsent: () => correctUnsentJob(ctx, unsentOf(turn)),
     // The refusal is recorded before the request goes out again, so that the next worker asks for standard,
     // too.
-    async standard({ message, observed: { providerRequestId } }: Failed) {
+    async standard({ message, observed: { providerRequestId } }: CallFailed) {
       const now = ctx.now().toISOString();
       const submittedAt = row.submission_begun_at?.toISOString() ?? now;
       const refused = { tier: "flex", httpStatus: 400, message: message ?? "", providerRequestId } as const;
@@ -258,7 +258,7 @@ function storeOf(turn: Turn) {
   };
 }
 
-const unsentOf = ({ row, lease }: Turn) => ({ jobId: lease.id, fence: lease.fence, attemptId: row.id });
+const unsentOf = ({ row, lease }: JobTurn) => ({ jobId: lease.id, fence: lease.fence, attemptId: row.id });
 
 /** The submission state that a call's outcome leaves. */
 const submissionOf = (outcome: CallOutcome) =>
@@ -279,7 +279,7 @@ const refusedUnsent: CallOutcome = {
 };
 
 /** Conditions of a write to the attempt: its fence, and a lease that outlives the wait that follows. */
-const under = ({ row, lease }: Turn, waitMs: number) => ({
+const under = ({ row, lease }: JobTurn, waitMs: number) => ({
   jobId: lease.id,
   fence: lease.fence,
   attemptId: row.id,

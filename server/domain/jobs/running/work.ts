@@ -57,7 +57,7 @@ export type LoadedWork = {
 };
 
 /** How a synchronous execution differs from a durable job. */
-export type Sync = {
+type Sync = {
   /** The call as it was planned, because the request may not be stored. */
   ready: Pick<ReadyWork, "route" | "call" | "material">;
   /** The caller accepts an answer that was cut off at its limit, or that calls tools. */
@@ -67,7 +67,7 @@ export type Sync = {
 };
 
 /** One turn of an execution: its work and its open attempt, under a lease that this process holds. */
-export type Turn = { ctx: Ctx; work: LoadedWork; row: AttemptRow; lease: Lease };
+export type JobTurn = { ctx: Ctx; work: LoadedWork; row: AttemptRow; lease: Lease };
 
 /** A call before the main one, with the terms that admission fixed for it. */
 export type JobStage = {
@@ -133,7 +133,7 @@ const withRequest = statement("load-work", {
 export const readJob = (jobId: string): Promise<JobRow | null> => ofId.first(pool, { jobId });
 
 /** A job with its request; `work` is null if the content was pruned or the model is gone. */
-export type Loaded = { job: JobRow; work: LoadedWork | null };
+type Loaded = { job: JobRow; work: LoadedWork | null };
 
 /** Reads a job together with its request; null if there is no such job. */
 export async function loadWork(jobId: string): Promise<Loaded | null> {

@@ -171,7 +171,7 @@ export type Admitted = {
 };
 
 /** The request repeats another one without an idempotency key, and now waits for that one's execution. */
-export type Joined = { joined: string };
+type Joined = { joined: string };
 
 /**
  * Admits a job, reserves its money and wakes the engine before the answer is made. Null if the key was

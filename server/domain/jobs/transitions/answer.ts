@@ -24,7 +24,7 @@ import { batch, statement } from "@/server/sql/statement";
 import type { StoredOutcome } from "../rows";
 import { type NewEvent, ofJob } from "./moves";
 
-export type StoredArtifact = {
+export type AnswerArtifact = {
   artifact_id: string;
   media_type: string;
   sha256: string;
@@ -79,7 +79,7 @@ const OUTPUT = {
 export type StoredAnswer = {
   attempt: Of<typeof ANSWERED> | null;
   output: Of<typeof OUTPUT> | null;
-  artifacts: StoredArtifact[];
+  artifacts: AnswerArtifact[];
 };
 
 /**
@@ -138,7 +138,7 @@ const TELL = `, added AS (
 export const ANSWER_COLUMNS = {
   ...beside("attempt_", ANSWERED),
   ...beside("output_", OUTPUT),
-  artifacts: jsonb<StoredArtifact[]>(),
+  artifacts: jsonb<AnswerArtifact[]>(),
 };
 
 const besideAttempt = toBeside("attempt_", ANSWERED);
@@ -150,7 +150,7 @@ export const toAnswerRow = <More extends StoredAnswer>({ attempt, output, artifa
 };
 
 const OF_ANSWER = { jobId: text, fence: int4, now: timestamptz, events: jsonb<NewEvent[]>() };
-export type Answer = StoredAnswer & Of<typeof OF_ANSWER>;
+type AnswerRow = StoredAnswer & Of<typeof OF_ANSWER>;
 
 const answering = (name: string, files: string) =>
   batch(name, {
@@ -170,7 +170,7 @@ const answerAllWithFiles = answering("answer-files", STORE_FILES);
  * Stores a provider's answer before anything else is done with it. False if the lease is lost; nothing was
  * written then.
  */
-export const storeAnswer = writtenTogether<Answer>(ofJob, async (items) => {
+export const storeAnswer = writtenTogether<AnswerRow>(ofJob, async (items) => {
   const storing = haveFiles(items) ? answerAllWithFiles : answerAll;
   const rows = await storing.all(pool, items.map(toAnswerRow));
   tell(rows.map(({ id }) => id));
@@ -183,7 +183,7 @@ const STAGE_FILES = {
   seenEvent: int4,
   attemptId: text,
   answer: column<Json>("jsonb"),
-  artifacts: jsonb<StoredArtifact[]>(),
+  artifacts: jsonb<AnswerArtifact[]>(),
   unprocessed: text,
   events: jsonb<NewEvent[]>(),
   now: timestamptz,

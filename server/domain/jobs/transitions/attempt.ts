@@ -33,7 +33,7 @@ const OPENING = {
   model: text,
   now: timestamptz,
 };
-export type Opening = Of<typeof OPENING>;
+type Opening = Of<typeof OPENING>;
 
 const open = statement("open-attempt", {
   params: OPENING,

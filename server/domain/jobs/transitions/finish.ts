@@ -70,12 +70,12 @@ const HOLD = {
 };
 
 /** The end of an execution: status, receipt, hold, ledger and events are written at once. */
-export type Finish = StoredAnswer &
+export type JobFinish = StoredAnswer &
   Of<typeof OF_FINISH> & { receipt: Of<typeof RECEIPT>; hold: Of<typeof HOLD> };
 
 const besideReceipt = toBeside("receipt_", RECEIPT);
 const besideHold = toBeside("hold_", HOLD);
-const toFinishInput = ({ receipt, hold, ...own }: Finish) =>
+const toFinishInput = ({ receipt, hold, ...own }: JobFinish) =>
   joinColumns(toAnswerRow(own), besideReceipt(receipt), besideHold(hold));
 
 /**
@@ -135,7 +135,7 @@ const finishAllWithMore = finishing(
  * Ends an execution exactly once. False if another end came first or the lease is lost; nothing was written
  * then.
  */
-export const finish = writtenTogether<Finish>(ofJob, async (items) => {
+export const finishJob = writtenTogether<JobFinish>(ofJob, async (items) => {
   for (const item of items) checkMove(item);
   const isMore = haveFiles(items) || items.some(({ audit, frees_key }) => audit || frees_key);
   const ending = isMore ? finishAllWithMore : finishAll;

@@ -115,7 +115,7 @@ export async function move({ event, more = [], ...move }: Move): Promise<{ dispa
 export const transition = async (wanted: Move): Promise<boolean> => (await move(wanted)) !== null;
 
 /** Puts a job back into the queue under the same attempt number, because nothing ran. */
-export function requeue(
+export function requeueJob(
   ctx: Ctx,
   jobId: string,
   fence: number,

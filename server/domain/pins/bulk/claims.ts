@@ -28,7 +28,7 @@ import { WAKE, WAKE_COLUMNS, type Wake } from "./dispatch";
  * A worker that does not renew for this long loses its bulk. A freed bulk whose wake is lost is woken again
  * after this time.
  */
-export const BULK_LEASE_MS = 15_000;
+const BULK_LEASE_MS = 15_000;
 
 /** A bulk under the fence of its worker's claim. */
 const HELD = pick(pinnedBulk, "id fence");

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { newId } from "@/server/platform/ids";
 import { itemsOf, plain, submitBulk } from "@/testing/bulks";
 import { makeProject } from "@/testing/world";
-import { requeue } from "../transitions";
+import { requeuePins } from "../transitions";
 import { claimItems, takeBulk } from "./claims";
 import { reserveItem } from "./hold";
 
@@ -20,7 +20,7 @@ test("a running item is held once, and only under its current fence", async () =
   const holds = async () => (await itemsOf(bulkId)).map(({ hold }) => hold);
 
   const lost = await claim();
-  await requeue([lost]);
+  await requeuePins([lost]);
   expect([await reserve(lost), await holds()]).toEqual([false, [null]]);
   const taken = await claim();
   expect([await reserve(lost), await holds()]).toEqual([false, [null]]);

@@ -6,9 +6,9 @@ import { type SharedRequest, sharedContentOf } from "@/server/domain/pins/planni
 import { type ErrorCode, Fault } from "@/server/platform/errors/errors";
 import { newId } from "@/server/platform/ids";
 import { storeOf } from "../end";
-import { attemptsOf } from "../read";
+import { listPinAttempts } from "../read";
 import type { SharedContent } from "../rows";
-import { requeue } from "../transitions";
+import { requeuePins } from "../transitions";
 import { execute } from "../turn";
 import type { ClaimedItem } from "./claims";
 import { reserveItem } from "./hold";
@@ -49,7 +49,7 @@ export async function runItem(ctx: Ctx, bulk: LoadedBulk, item: ClaimedItem, wid
   const lease = pinLeases.hold(item.id, item.fence, { goodUntil: item.goodUntil });
   const clock = clockOf(ctx);
   try {
-    const attempts = item.fence === 1 ? [] : ((await attemptsOf([item.id])).get(item.id) ?? []);
+    const attempts = item.fence === 1 ? [] : ((await listPinAttempts([item.id])).get(item.id) ?? []);
     const held = { row: item, plan, attempts, clock };
     const refuse = (code: ErrorCode, message: string) =>
       end(storeOf(held), failed("unsendable", message, nothingSent, { code }));
@@ -83,7 +83,7 @@ export async function runItem(ctx: Ctx, bulk: LoadedBulk, item: ClaimedItem, wid
       onCapacity: () => width.note("refused"),
       mayGoOn: () => !bulk.isCanceled,
     });
-    if (result.state === "stopped") await requeue([item]);
+    if (result.state === "stopped") await requeuePins([item]);
     const written = result.state === "ended" ? result.written : undefined;
     if (written?.submission === "attempted" && written.code !== "ProviderUnavailable") width.note("taken");
   } finally {

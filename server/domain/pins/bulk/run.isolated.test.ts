@@ -8,7 +8,7 @@ import { itemsOf, mostAtOnce, plain, runBulk, seenBySandbox, submitBulk } from "
 import { startBulkProcess } from "@/testing/processes";
 import { makeProject, makeProjectAtNoon, type TestProject } from "@/testing/world";
 import { claimItems, takeBulk } from "./claims";
-import { work } from "./run";
+import { runStep } from "./run";
 
 const PAST_LEASE_MS = 60_000;
 const engineCtx = ({ clock }: TestProject) => systemCtx("test", clock.now);
@@ -80,14 +80,15 @@ describe("running a bulk", () => {
     const held = { id: bulkId, fence: taken!.fence };
     await vi.waitFor(
       async () => {
-        await work(engineCtx(project), held, { claimMs: 100 });
+        await runStep(engineCtx(project), held, { claimMs: 100 });
         expect((await statuses(bulkId)).filter((status) => status === "succeeded")).toHaveLength(30);
       },
       { timeout: 14_000, interval: 1 },
     );
     expect((await statuses(bulkId))[0]).toBe("running");
     await vi.waitFor(
-      async () => expect(await work(engineCtx(project), held, { claimMs: 100 })).toEqual({ state: "ended" }),
+      async () =>
+        expect(await runStep(engineCtx(project), held, { claimMs: 100 })).toEqual({ state: "ended" }),
       {
         timeout: 40_000,
         interval: 10,
@@ -324,7 +325,9 @@ describe("a bulk whose worker is gone", () => {
     const before = (await takeBulk(bulkId, "gone", project.clock.now()))!;
     await project.pass(PAST_LEASE_MS);
     expect(await takeBulk(bulkId, "next", project.clock.now())).not.toBeNull();
-    expect(await work(engineCtx(project), { id: bulkId, fence: before.fence })).toEqual({ state: "ended" });
+    expect(await runStep(engineCtx(project), { id: bulkId, fence: before.fence })).toEqual({
+      state: "ended",
+    });
     expect(await statuses(bulkId)).toEqual(Array(3).fill("queued"));
   });
 });

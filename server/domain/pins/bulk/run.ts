@@ -19,7 +19,7 @@ import { type LoadedBulk, loadBulk, runItem } from "./item";
 import { adaptiveWidth } from "./width";
 
 /** A bulk under the fence of its worker. */
-export type Held = { id: string; fence: number };
+type HeldBulk = { id: string; fence: number };
 type Next = { state: "ended" } | { state: "again"; afterMs: number };
 
 /** A step claims items for this long. Claimed items continue, whatever the next step does. */
@@ -42,9 +42,9 @@ const MOST_TURNS = 400;
 export async function runBulk(ctx: Ctx, bulkId: string, step: Step): Promise<void> {
   const taken = await step.run("take", () => takeBulk(bulkId, leaseOwner, ctx.now()));
   if (!taken) return;
-  const bulk: Held = { id: bulkId, fence: taken.fence };
+  const bulk: HeldBulk = { id: bulkId, fence: taken.fence };
   for (let turn = 1; turn <= MOST_TURNS; turn++) {
-    const next: Next = await step.run(`work-${turn}`, () => work(ctx, bulk));
+    const next: Next = await step.run(`work-${turn}`, () => runStep(ctx, bulk));
     if (next.state === "ended") return;
     if (next.afterMs > 0) await step.sleep(`wait-${turn}`, next.afterMs);
   }
@@ -73,7 +73,7 @@ export function stopClaiming(): void {
  * Runs one step: claims items until there are none, the step's time has ended, or another worker has the
  * bulk.
  */
-export async function work(ctx: Ctx, held: Held, { claimMs = CLAIM_MS } = {}): Promise<Next> {
+export async function runStep(ctx: Ctx, held: HeldBulk, { claimMs = CLAIM_MS } = {}): Promise<Next> {
   const state = await bulkStateOf(held.id);
   if (!isHeldByUs(state, held)) return { state: "ended" };
   const bulk = here.get(held.id) ?? (await loadBulk(held.id));
@@ -119,7 +119,7 @@ export async function work(ctx: Ctx, held: Held, { claimMs = CLAIM_MS } = {}): P
   return afterWork(ctx, held);
 }
 
-async function afterWork(ctx: Ctx, held: Held): Promise<Next> {
+async function afterWork(ctx: Ctx, held: HeldBulk): Promise<Next> {
   let state = await bulkStateOf(held.id);
   if (state?.isCanceled && state.isWaiting) {
     await cancelWaiting(held.id, ctx.now());
@@ -135,12 +135,12 @@ async function afterWork(ctx: Ctx, held: Held): Promise<Next> {
   return { state: "again", afterMs: STRAGGLERS_MS };
 }
 
-function isHeldByUs(state: BulkState | null, held: Held): state is BulkState {
+function isHeldByUs(state: BulkState | null, held: HeldBulk): state is BulkState {
   return state?.fence === held.fence && state.status === "running";
 }
 
 /** Renews the bulk's lease while a step works, and learns of a cancel at the same time. */
-function keep(held: Held, bulk: LoadedBulk, changed: () => void) {
+function keep(held: HeldBulk, bulk: LoadedBulk, changed: () => void) {
   const lease = { isLost: false, stop: () => clearInterval(timer) };
   const timer = setInterval(async () => {
     try {
@@ -156,7 +156,7 @@ function keep(held: Held, bulk: LoadedBulk, changed: () => void) {
 }
 
 /** Continues a long run as another run. */
-async function goOn(held: Held): Promise<void> {
+async function goOn(held: HeldBulk): Promise<void> {
   const next = await letGo(held);
   if (next) wakeBulk(next);
 }

@@ -14,7 +14,7 @@ test("a stopping process claims no further items in any copy of its modules, and
   vi.resetModules();
   const copy = await import("./run");
   expect(copy.stopClaiming).not.toBe(stopClaiming);
-  const step = copy.work(systemCtx("test", project.clock.now), { id: bulkId, fence });
+  const step = copy.runStep(systemCtx("test", project.clock.now), { id: bulkId, fence });
   const statuses = async () => (await itemsOf(bulkId)).map(({ status }) => status);
   await vi.waitFor(async () => expect(await statuses()).toContain("succeeded"), {
     timeout: 20_000,
@@ -27,7 +27,7 @@ test("a stopping process claims no further items in any copy of its modules, and
     interval: 10,
   });
   const ended = (await statuses()).filter((status) => status === "succeeded").length;
-  expect(await copy.work(systemCtx("test", project.clock.now), { id: bulkId, fence })).toEqual({
+  expect(await copy.runStep(systemCtx("test", project.clock.now), { id: bulkId, fence })).toEqual({
     state: "again",
     afterMs: 0,
   });

@@ -19,14 +19,14 @@ import type { ModelFacts, Tier } from "@/server/providers/define";
 import { PinRefusal, pinSettings } from "@/server/providers/pins";
 import type { PinnedPlan, SharedContent } from "../rows";
 import { limitsOf, type SharedRequest, sharedContentOf } from "./request";
-import { findTarget, type Target } from "./target";
+import { findTarget, type PinTarget } from "./target";
 
 /** The highest cost of one execution: expected on its tier, and held at the standard price. */
-export type Bound = { estimatedMicros: Micros; maximumMicros: Micros };
+type Bound = { estimatedMicros: Micros; maximumMicros: Micros };
 
 export type Planned = {
   plan: PinnedPlan;
-  target: Target;
+  target: PinTarget;
   content: SharedContent;
   isTest: boolean;
   /**
@@ -38,7 +38,7 @@ export type Planned = {
 };
 
 /** The capability under which pinned executions are counted. */
-export const CAPABILITY = "inference.pinned";
+const CAPABILITY = "inference.pinned";
 
 /**
  * Plans a request: finds provider, interface, model and account, and makes the body once to check that the
@@ -110,7 +110,7 @@ export async function planPinned(
 }
 
 /** Flex is used only if requested, and only for models that have it. Nothing falls back to standard. */
-function tierOf({ processing }: SharedRequest, { api, model }: Target): Tier {
+function tierOf({ processing }: SharedRequest, { api, model }: PinTarget): Tier {
   if (processing === "standard") return "standard";
   if (api.canDefer && model.supports.deferred) return "flex";
   throw new ValidationFault([
@@ -125,7 +125,7 @@ function tierOf({ processing }: SharedRequest, { api, model }: Target): Tier {
 /**
  * The interface alone makes the body. Anything that it does not support is refused at the caller's own field.
  */
-function bodyOf({ api, model }: Target, content: Parameters<Target["api"]["body"]>[0], tier: Tier) {
+function bodyOf({ api, model }: PinTarget, content: Parameters<PinTarget["api"]["body"]>[0], tier: Tier) {
   try {
     return api.body(content, model, tier);
   } catch (cause) {
@@ -195,7 +195,7 @@ function boundOf(
   return { estimatedMicros, maximumMicros };
 }
 
-async function checkLength({ provider, model }: Target, instructions: string, input: string) {
+async function checkLength({ provider, model }: PinTarget, instructions: string, input: string) {
   const maxTokens = model.contextWindow;
   if (maxTokens === undefined) return;
   const actualTokens = await tokensAbove(model, [instructions, input], maxTokens);

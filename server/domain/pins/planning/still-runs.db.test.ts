@@ -4,7 +4,7 @@ import { isObject } from "@/server/platform/text/json";
 import { type PinApi, PinRefusal, pinSettings } from "@/server/providers/pins";
 import type { PinnedContent } from "../rows";
 import { settingsWithoutContent } from "./still-runs";
-import { pinnable, type Target } from "./target";
+import { type PinTarget, pinnable } from "./target";
 
 const TOOLS = [
   { type: "function", name: "measure", parameters: { type: "object", properties: {} } },
@@ -51,7 +51,7 @@ describe.each(targets)("$provider.name/$name without content", ({ api, model }) 
 
 const [first] = targets;
 /** A stricter future interface: `refuse` sees every call first and may throw. */
-function strict(refuse: (call: PinnedContent) => void): Pick<Target, "api" | "model"> {
+function strict(refuse: (call: PinnedContent) => void): Pick<PinTarget, "api" | "model"> {
   const { api, model } = first!;
   const body: PinApi["body"] = (call, ...rest) => {
     refuse(call);

@@ -11,16 +11,16 @@ import { statement } from "@/server/sql/statement";
 import type { PinnedContent, PinnedPlan } from "../rows";
 import { bytesOf } from "../turn";
 import { requestHasher, type SharedRequest, sharedContentOf } from "./request";
-import { findTarget, type Target, targetOf } from "./target";
+import { findTarget, type PinTarget, targetOf } from "./target";
 
 /*
  * Checks how today's version of this service would treat a pin that ran before: if everything is still there,
  * and if the same request would still be sent.
  */
 
-export type Answer = { ok: boolean; detail: string };
+export type PinCheckResult = { ok: boolean; detail: string };
 /** The checks of a pin: its model, its interface, and an account of this project that reaches them. */
-export type PinCheck = { resolves: Answer; isSupported: Answer; hasAccount: Answer };
+export type PinCheck = { resolves: PinCheckResult; isSupported: PinCheckResult; hasAccount: PinCheckResult };
 
 export async function checkPinStillRuns(
   pin: Pin,
@@ -121,7 +121,7 @@ const IS_CONTENT = /^(input|instructions|tools\.\d+|toolChoice)\b/;
 
 /** The settings of a body whose content was removed. */
 export function settingsWithoutContent(
-  target: Pick<Target, "api" | "model">,
+  target: Pick<PinTarget, "api" | "model">,
   plan: Choices & Pick<PinnedPlan, "tier">,
 ): RequestToday | { refused: string } {
   try {

@@ -18,9 +18,9 @@ import type { PinnedPlan } from "../rows";
 
 type Project = { id: string; environment: string };
 /** The provider, interface and model that a pin names, never a substitute. */
-export type Target = { provider: Provider; api: PinApi; model: ModelFacts };
+export type PinTarget = { provider: Provider; api: PinApi; model: ModelFacts };
 /** A target and its account; `credentialId` is null for the sandbox. */
-export type Chosen = Target & { credentialId: string | null; isListed: boolean };
+type ChosenTarget = PinTarget & { credentialId: string | null; isListed: boolean };
 
 const refuse = (field: keyof Pin, msg: string): never => {
   throw new ValidationFault([{ loc: ["body", "pin", field], msg, type: "unknown_pin" }]);
@@ -34,7 +34,7 @@ export const pinnable = () => providers.filter((provider) => namesOf(provider).l
  * Finds the target of a pin and an account of this project for it. Throws a field error for anything that
  * does not exist, and CONNECTION_REQUIRED if only an account is missing.
  */
-export async function findTarget(pin: Pin, project: Project): Promise<Chosen> {
+export async function findTarget(pin: Pin, project: Project): Promise<ChosenTarget> {
   const provider = providerOfRoute(pin.provider);
   if (!provider || namesOf(provider).length === 0) {
     const known = pinnable().map(({ name }) => name);
@@ -87,7 +87,7 @@ const apiOf = ({ pins }: Provider, name: string): PinApi | null =>
   pins && Object.hasOwn(pins, name) ? (pins[name] ?? null) : null;
 
 /** The target of a plan in this installation; null if it is no longer available. */
-export function targetOf({ pin, model: listed }: Pick<PinnedPlan, "pin" | "model">): Target | null {
+export function targetOf({ pin, model: listed }: Pick<PinnedPlan, "pin" | "model">): PinTarget | null {
   const provider = providerOfRoute(pin.provider);
   const api = provider && apiOf(provider, pin.api);
   const model = listed ?? (provider && textModel(provider.models, pin.model));
@@ -105,7 +105,7 @@ const opened: (credentialId: string, provider: string, project: Project) => Prom
 
 /** Opens the account of a plan; null if it is no longer connected or cannot be opened. */
 export async function accountOf(
-  { provider }: Target,
+  { provider }: PinTarget,
   { credentialId }: Pick<PinnedPlan, "credentialId">,
   project: Project,
 ): Promise<OpenAccount | null> {
