@@ -2,7 +2,7 @@ import { beforeAll, expect, test } from "vitest";
 import { endpoints } from "@/server/operations";
 import { pool } from "@/server/platform/db";
 import { call, makeKey } from "@/testing/api";
-import { type Read, readsOf, wholeReadsOf } from "@/testing/blocks";
+import { explained, type Read, readsOf, wholeReadsOf } from "@/testing/blocks";
 import { campaign } from "@/testing/campaign";
 import { fill } from "@/testing/fill";
 import { cookieOf } from "@/testing/sessions";
@@ -171,6 +171,26 @@ test("no statement of a list reads a big table, or an index of one, from end to 
   const isListed = (what: string) => STILL_READ.some((each) => what.includes(each));
   expect(found.filter((what) => !isListed(what))).toEqual([]);
   expect(STILL_READ.filter((each) => !found.some((what) => what.includes(each)))).toEqual([]);
+});
+
+test("setting a budget reads the holds of its period, and a new ceiling of a kept one reads none", async () => {
+  const { organizationId } = world();
+  const now = new Date();
+  await pool.query(
+    `INSERT INTO budget (id, organization_id, scope, period, ceiling_micros, enforcement, created_by, created_at, updated_at)
+     VALUES ('bud_of_day', $1, 'organization:' || $1, 'day', 9000000, 'prevent', 'test', $2, $2) ON CONFLICT DO NOTHING`,
+    [organizationId, now],
+  );
+  const { rows } = await pool.query(
+    "SELECT id FROM budget WHERE organization_id = $1 AND scope = 'organization:' || $1 AND period = 'day'",
+    [organizationId],
+  );
+  const blocksOf = async (name: string) =>
+    (await explained({ text: `SELECT ${name}($1, $2)`, values: [rows[0].id, now] })).blocks;
+  await pool.query("SELECT capstan_recount_budget($1, $2)", [rows[0].id, now]);
+  const all = (await pool.query("SELECT pg_relation_size('job') / 8192 AS blocks")).rows[0].blocks;
+  expect(await blocksOf("capstan_recount_budget")).toBeLessThan(all / 2);
+  expect(await blocksOf("capstan_apply_ceiling")).toBeLessThan(ROOM);
 });
 
 /** All items of a list, page after page, and how many pages were empty although another followed. */

@@ -55,22 +55,44 @@ const WALLETS = `
     AND NOT EXISTS (SELECT FROM wallet w WHERE w.organization_id = e.organization_id AND w.is_test = e.is_test)
   GROUP BY e.account, e.organization_id, e.is_test HAVING sum(e.amount_micros) <> 0`;
 
-/** Compares the counted spend of each budget window with the holds of its period. */
+/**
+ * Compares the counted spend of each budget window with the holds of its period: one pass over the holds, and the ceilings of an
+ * execution asked once for each kind of caller.
+ */
 const WINDOWS = `
-  WITH counted AS (
-    SELECT b.scope, b.period, w.is_test, w.held_micros, w.settled_micros,
+  WITH spent AS MATERIALIZED (
+    SELECT h.organization_id, h.project_id, h.principal_id, h.person_id, h.billing_mode, h.credential_ids, h.is_test,
+      date_trunc('day', h.created_at, 'UTC') AS day,
       coalesce(sum(h.amount_micros) FILTER (WHERE h.state IN ('open', 'ambiguous')), 0)::bigint AS held,
       coalesce(sum(h.settled_micros) FILTER (WHERE h.state = 'settled'), 0)::bigint AS settled
+    FROM hold h
+    WHERE ($organizationId::text IS NULL OR h.organization_id = $organizationId)
+      AND EXISTS (SELECT FROM budget b WHERE b.organization_id = h.organization_id)
+    GROUP BY 1, 2, 3, 4, 5, 6, 7, 8
+  ), caller AS MATERIALIZED (
+    SELECT kind.*, ARRAY(
+      SELECT b.id FROM budget b WHERE b.organization_id = kind.organization_id AND b.enforcement <> 'off'
+        AND (NOT b.managed_only OR kind.billing_mode = 'managed')
+        AND b.scope = ANY(capstan_scopes(kind.organization_id, kind.project_id, kind.principal_id, kind.person_id, kind.billing_mode,
+          kind.credential_ids))) AS budgets
+    FROM (SELECT DISTINCT organization_id, project_id, principal_id, person_id, billing_mode, credential_ids FROM spent) kind
+  ), counted AS (
+    SELECT b.id, capstan_period_start(b.period, spent.day) AS start, spent.is_test, sum(spent.held)::bigint AS held,
+      sum(spent.settled)::bigint AS settled
+    FROM spent JOIN caller ON caller.organization_id = spent.organization_id AND caller.project_id = spent.project_id
+        AND caller.principal_id = spent.principal_id AND caller.billing_mode = spent.billing_mode
+        AND caller.credential_ids IS NOT DISTINCT FROM spent.credential_ids AND caller.person_id IS NOT DISTINCT FROM spent.person_id
+      CROSS JOIN unnest(caller.budgets) AS counting(id) JOIN budget b ON b.id = counting.id
+    GROUP BY 1, 2, 3
+  ), compared AS (
+    SELECT b.scope, b.period, w.held_micros, w.settled_micros, coalesce(counted.held, 0) AS held,
+      coalesce(counted.settled, 0) AS settled
     FROM budget_window w JOIN budget b ON b.id = w.budget_id
-    LEFT JOIN hold h ON h.organization_id = b.organization_id AND h.is_test = w.is_test
-      AND b.scope = ANY(capstan_scopes(h.organization_id, h.project_id, h.principal_id, h.person_id, h.billing_mode, h.credential_ids))
-      AND capstan_period_start(b.period, h.created_at) = w.period_start
-      AND (NOT b.managed_only OR h.billing_mode = 'managed')
+      LEFT JOIN counted ON counted.id = b.id AND counted.start = w.period_start AND counted.is_test = w.is_test
     WHERE b.enforcement <> 'off' AND ($organizationId::text IS NULL OR b.organization_id = $organizationId)
-    GROUP BY b.id, w.period_start, w.is_test, w.held_micros, w.settled_micros
   )
   SELECT 'budget by ' || period || ': ' || figure.name AS what, scope AS subject, figure.expected, figure.found
-  FROM counted, LATERAL (VALUES ('reserved', held, held_micros::bigint), ('settled', settled, settled_micros::bigint))
+  FROM compared, LATERAL (VALUES ('reserved', held, held_micros::bigint), ('settled', settled, settled_micros::bigint))
     AS figure(name, expected, found)
   WHERE figure.expected <> figure.found`;
 

@@ -7,7 +7,7 @@ import { inTransaction, type Queryable, type Transaction } from "@/server/platfo
 import { fail, ValidationFault } from "@/server/platform/errors/errors";
 import { newId } from "@/server/platform/ids";
 import type { Micros } from "@/server/platform/money";
-import { column, maybe, text, timestamptz } from "@/server/sql/column";
+import { bool, column, maybe, text, timestamptz } from "@/server/sql/column";
 import { statement } from "@/server/sql/statement";
 import { findBudgetToSet } from "./list";
 import { findOwnerToSet, type Owned } from "./owner";
@@ -113,17 +113,22 @@ const upsertBudget = statement("budget.upsert", {
     createdBy: budget.created_by,
     now: timestamptz,
   },
-  row: { id: budget.id },
-  sql: `INSERT INTO budget (id, organization_id, project_id, scope, period, ceiling_micros, enforcement, managed_only,
+  row: { id: budget.id, is_counted: bool },
+  sql: `WITH before AS (
+       SELECT enforcement <> 'off' AND managed_only = $managedOnly AS is_counted FROM budget
+       WHERE organization_id = $organizationId AND scope = $scope AND period = $period
+     )
+     INSERT INTO budget (id, organization_id, project_id, scope, period, ceiling_micros, enforcement, managed_only,
        created_by, created_at, updated_at)
      VALUES ($budgetId, $organizationId, $projectId, $scope, $period, $ceilingMicros, $enforcement, $managedOnly, $createdBy, $now, $now)
      ON CONFLICT (organization_id, scope, period) DO UPDATE SET ceiling_micros = excluded.ceiling_micros,
        enforcement = excluded.enforcement, managed_only = excluded.managed_only, updated_at = excluded.updated_at
-     RETURNING id`,
+     RETURNING id, coalesce((SELECT is_counted FROM before), false) AS is_counted`,
 });
 
 /**
- * Writes the ceiling, recounts it and records the change. The caller holds the lock of the organization.
+ * Writes the ceiling and records the change. Its spend is counted unless it was counted all along: what a period has spent does not
+ * depend on the ceiling. The caller holds the lock of the organization.
  */
 export async function writeBudget(
   ctx: Ctx,
@@ -143,8 +148,9 @@ export async function writeBudget(
     createdBy: ctx.principal.id,
     now: ctx.now(),
   });
-  const { id } = found!; // INSERT … RETURNING of one row
-  await recount.run(client, { budgetId: id, now: ctx.now() });
+  const { id, is_counted } = found!; // INSERT … RETURNING of one row
+  const isToCount = !is_counted && ceiling.enforcement !== "off";
+  await (isToCount ? recount : applyCeiling).run(client, { budgetId: id, now: ctx.now() });
   const { period, ceilingMicros, enforcement, managedOnly = false } = ceiling;
   const details = { scope: owner.scope, period, ceilingMicros, enforcement, managedOnly };
   await record(ctx, { ...owner, action: "budget.set", subject: id, details }, client);
@@ -155,6 +161,12 @@ const recount = statement("budget.recount", {
   params: { budgetId: text, now: timestamptz },
   row: { capstan_recount_budget: column<unknown>("void", true) },
   sql: `SELECT capstan_recount_budget($budgetId, $now)`,
+});
+
+const applyCeiling = statement("budget.apply.ceiling", {
+  params: { budgetId: text, now: timestamptz },
+  row: { capstan_apply_ceiling: column<unknown>("void", true) },
+  sql: `SELECT capstan_apply_ceiling($budgetId, $now)`,
 });
 
 async function current(ctx: Ctx, client: Queryable, budgetId: string): Promise<BudgetView> {
@@ -205,7 +217,7 @@ const storeIncrease = statement("budget.update.increase", {
 });
 
 /**
- * Writes the increase, recounts the budget and records the change. The caller holds the lock of the
+ * Writes the increase, applies it and records the change. The caller holds the lock of the
  * organization.
  */
 export async function writeIncrease(
@@ -221,7 +233,7 @@ export async function writeIncrease(
     reason: wanted?.reason ?? null,
     now: ctx.now(),
   });
-  await recount.run(client, { budgetId: row.id, now: ctx.now() });
+  await applyCeiling.run(client, { budgetId: row.id, now: ctx.now() });
   const action = wanted ? "budget.increased" : "budget.increase_cleared";
   await record(ctx, { ...ownerOf(row), action, subject: row.id, details: { ...wanted } }, client);
 }
