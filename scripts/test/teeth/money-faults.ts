@@ -149,4 +149,11 @@ export const MONEY_FAULTS: Fault[] = [
     replace: "BEYOND_BOUNDS.has(name) && false",
     caughtBy: "server/providers/judged-members.test.ts",
   },
+  {
+    name: "budget-that-was-off-not-counted",
+    file: "server/domain/budgets/set.ts",
+    find: 'const isToCount = !is_counted && ceiling.enforcement !== "off";',
+    replace: "const isToCount = false;",
+    caughtBy: "server/domain/budgets/attack.db.test.ts",
+  },
 ];
