@@ -25,7 +25,7 @@ const ALWAYS: Record<string, string> = {
   lease_until: "NULL",
 };
 
-type Copy = { table: string; of: string; set?: Record<string, string>; only?: string };
+type Copy = { table: string; of: string; set?: Record<string, string>; from?: string };
 
 const EXECUTION: Copy[] = [
   { table: "job", of: "id", set: { idempotency_key: "r.idempotency_key || m.n" } },
@@ -34,12 +34,17 @@ const EXECUTION: Copy[] = [
   { table: "payload", of: "job_id" },
   { table: "receipt", of: "job_id" },
   { table: "ledger_transaction", of: "job_id", set: { id: "DEFAULT" } },
+  {
+    table: "artifact",
+    of: "made_by",
+    from: "SELECT artifact.*, job_id AS made_by FROM artifact JOIN job_artifact ON artifact_id = artifact.id",
+  },
   { table: "job_artifact", of: "job_id" },
   {
     table: "delivery",
     of: "job_id",
     set: { event_id: "'evt_' || m.ulid || '_' || r.event_id" },
-    only: "r.id = (SELECT min(id) FROM delivery first WHERE first.job_id = r.job_id)",
+    from: "SELECT DISTINCT ON (job_id) * FROM delivery ORDER BY job_id, id",
   },
 ];
 const PIN: Copy[] = [
@@ -129,7 +134,10 @@ async function mapped(
 }
 
 /** Copies the rows of one table that belong to the templates. */
-async function copy(client: pg.Client, { table, of, set = {}, only = "true" }: Copy): Promise<void> {
+async function copy(
+  client: pg.Client,
+  { table, of, set = {}, from = `SELECT * FROM ${table}` }: Copy,
+): Promise<void> {
   const { rows } = await client.query<{ name: string; type: string }>(
     `SELECT column_name AS name, data_type AS type FROM information_schema.columns
      WHERE table_name = $1 AND table_schema = 'public' AND is_generated = 'NEVER'`,
@@ -142,7 +150,7 @@ async function copy(client: pg.Client, { table, of, set = {}, only = "true" }: C
   await client.query(
     `INSERT INTO ${table} (${columns.map(({ name }) => `"${name}"`).join(", ")})
      SELECT ${columns.map(({ name, type }) => set[name] ?? ALWAYS[name] ?? copiedOf(`r."${name}"`, name, type)).join(", ")}
-     FROM m JOIN (SELECT * FROM ${table} r WHERE ${only}) r ON r.${of} = '${prefix}' || m.template ORDER BY m.n`,
+     FROM m JOIN (${from}) r ON r.${of} = '${prefix}' || m.template ORDER BY m.n`,
   );
 }
 
@@ -154,8 +162,7 @@ function copiedOf(value: string, name: string, type: string): string {
   if (name === "principal_id")
     return `CASE WHEN m.is_other THEN 'key_' || right(m.other_project, 26) ELSE ${value} END`;
   if (type === "timestamp with time zone") return `${value} + m.later`;
-  if (name === "artifact_id" || name === "selected_artifact_id") return value; // the template's artifact is the copy's, too
-  if (name === "id" || name === "transaction_id") return idOf(value);
+  if (["id", "transaction_id", "artifact_id", "selected_artifact_id"].includes(name)) return idOf(value);
   if (type === "text" && /_id$/.test(name) && !/^(project|organization|principal|endpoint)_id$/.test(name))
     return renamed(value);
   return value;
