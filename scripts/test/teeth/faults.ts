@@ -35,13 +35,6 @@ export const FAULTS: Fault[] = [
     caughtBy: "server/platform/db.db.test.ts",
   },
   {
-    name: "page-at-the-bound-ends-the-list",
-    file: "server/domain/paging.ts",
-    find: "const next = rows.length > limit && last ? String(last.id) : floor;",
-    replace: "const next = rows.length > limit && last ? String(last.id) : null;",
-    caughtBy: "server/laws/flat-lists.isolated.test.ts",
-  },
-  {
     name: "scope-not-checked",
     file: "server/domain/access/authorize.ts",
     find: 'if (principal.kind === "service_principal" && scope !== null && !principal.scopes.has(scope))',
