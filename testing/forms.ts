@@ -1,5 +1,5 @@
-import { loraHeader, safetensorsFile } from "@/server/compute/safetensors/corpus-parts";
 import { ulid } from "@/server/platform/ids";
+import { loraHeader, safetensorsFile } from "@/testing/corpora/safetensors/parts";
 
 /** A multipart form as it is sent. */
 export class Form {

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import type { Page } from "@playwright/test";
-import { BAD_FILES } from "@/server/compute/safetensors/corpus";
 import { startHub, weights } from "@/server/model-sources/hub.fixture";
+import { BAD_FILES } from "@/testing/corpora/safetensors/bad-files";
 import { call, makePerson, unique, world } from "../world";
 import { enter, expect, expectAccessible, expectNoSidewaysScroll, open, test } from "./panel";
 

@@ -2,10 +2,10 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { checkPieces, checkSafetensors } from "@/server/compute/safetensors";
-import { BAD_FILES, GOOD_FILES } from "@/server/compute/safetensors/corpus";
-import { headerOf } from "@/server/compute/safetensors/corpus-parts";
 import { parseHeader } from "@/server/compute/safetensors/header";
 import { filesStore } from "@/server/domain/artifacts/files";
+import { BAD_FILES, GOOD_FILES } from "@/testing/corpora/safetensors/bad-files";
+import { headerOf } from "@/testing/corpora/safetensors/parts";
 import { endWithChildren, runToEnd } from "../launch/ending";
 
 /*

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { setTimeout as sleep } from "node:timers/promises";
 import { parseArgs, promisify } from "node:util";
-import { headerOf } from "@/server/compute/safetensors/corpus-parts";
+import { headerOf } from "@/testing/corpora/safetensors/parts";
 import { openInstallation } from "./installation";
 
 /*

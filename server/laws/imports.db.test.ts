@@ -262,7 +262,7 @@ describe("imports flow one way", () => {
       sources.filter((file) => isWithin(file, "server/domain") && pattern.test(textOf.get(file) ?? ""));
     expect(filesWith(/\bstore\.(seal|finish|late)\(/)).toEqual(["server/domain/executions/apply.ts"]);
     const stores = ["server/domain/jobs/ending/end.ts", "server/domain/pins/end.ts"];
-    expect(filesWith(/import \{[^}]*\bfinish\b[^}]*\} from "[^"]*transitions/)).toEqual(stores);
+    expect(filesWith(/import \{[^}]*\bfinish(Job|Pin)\b[^}]*\} from "[^"]*transitions/)).toEqual(stores);
     expect(filesWith(/\bawait seal(Receipt|Record)\(/)).toEqual(stores);
   });
 

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import { BAD_FILES } from "@/server/compute/safetensors/corpus";
-import { GOOD_FILES } from "@/server/compute/safetensors/corpus-good";
 import { SAFETENSORS_LIMITS } from "@/server/compute/safetensors/index";
+import { BAD_FILES } from "@/testing/corpora/safetensors/bad-files";
+import { GOOD_FILES } from "@/testing/corpora/safetensors/good-files";
 import { type HeaderLook, lookAt, nameOfFile } from "./header-look";
 
 const look = (bytes: Buffer): Promise<HeaderLook> =>

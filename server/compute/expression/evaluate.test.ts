@@ -1,13 +1,12 @@
-import { fileURLToPath } from "node:url";
 import decimalPackage from "decimal.js/package.json" with { type: "json" };
 import { expect, test } from "vitest";
 import { campaign } from "@/testing/campaign";
+import { answer, type OracleCase, readCases } from "@/testing/corpora/expression/compare";
 import { ENGINE, evaluate } from "./evaluate";
-import { answer, type OracleCase, readCases } from "./oracle/compare";
 import { EXPRESSION_ERROR_CODES } from "./refusal";
 
 const ROUNDINGS = ["05up", "ceiling", "down", "floor", "half_down", "half_even", "half_up", "up"] as const;
-const oracle = (name: string) => readCases(fileURLToPath(new URL(`oracle/${name}`, import.meta.url)));
+const oracle = (name: string) => readCases(`testing/corpora/expression/${name}`);
 const cases = oracle("cases.json");
 const random = oracle("random.json.gz");
 

@@ -1,7 +1,13 @@
 import { describe, expect, test } from "vitest";
+import { GOOD_FILES } from "@/testing/corpora/safetensors/bad-files";
+import {
+  type FileParts,
+  headerOf,
+  loraHeader,
+  safetensorsFile,
+  type TensorEntry,
+} from "@/testing/corpora/safetensors/parts";
 import { checkHeader, type Header, loraFacts, SafetensorsRefusal } from ".";
-import { GOOD_FILES } from "./corpus";
-import { type FileParts, headerOf, loraHeader, safetensorsFile, type TensorEntry } from "./corpus-parts";
 
 async function headerIn(part: FileParts): Promise<Header> {
   const bytes = safetensorsFile(part);

@@ -3,6 +3,7 @@ import { readFileSync } from "node:fs";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { campaign } from "@/testing/campaign";
+import { BAD_FILES, GOOD_FILES } from "@/testing/corpora/safetensors/bad-files";
 import {
   checkHeader,
   checkPieces,
@@ -12,7 +13,6 @@ import {
   SafetensorsRefusal,
   type SafetensorsRule,
 } from ".";
-import { BAD_FILES, GOOD_FILES } from "./corpus";
 import { isGoodSlowly } from "./reference.fixture";
 
 /** Larger files are not fed byte by byte, only in random pieces. */

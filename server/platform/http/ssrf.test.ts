@@ -1,12 +1,12 @@
 import { createServer, type Server, Socket } from "node:net";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { HOSTS, LOCATIONS, NAMES, type NameCase } from "@/testing/corpora/ssrf/names";
+import { LISTED, TEXTS } from "@/testing/corpora/ssrf/texts";
 import { listen } from "@/testing/listener";
 import { isPublicAddress } from "./addresses";
 import { FetchFault } from "./fetch-fault";
 import { type FetchRules, fetchPublic } from "./fetch-public";
 import { type Network, readPublicUrl } from "./public-url";
-import { HOSTS, LOCATIONS, NAMES, type NameCase } from "./ssrf-corpus";
-import { LISTED, TEXTS } from "./ssrf-texts";
 
 /*
  * No text of a caller or a server leads a fetch to a blocked address. Connections are counted twice: by listeners on every

@@ -1,4 +1,4 @@
-import type { FetchReason } from "./fetch-fault";
+import type { FetchReason } from "@/server/platform/http/fetch-fault";
 
 /* SSRF attempts that are refused by the URL's text. */
 

@@ -1,4 +1,4 @@
-import { DTYPE_BITS, type Dtype } from "./dtypes";
+import { DTYPE_BITS, type Dtype } from "@/server/compute/safetensors/dtypes";
 
 /** A header without its length, and the data behind it. */
 export type FileParts = { header: Buffer; data: Buffer };

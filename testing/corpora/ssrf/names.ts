@@ -1,8 +1,8 @@
-import type { FetchReason } from "./fetch-fault";
+import type { FetchReason } from "@/server/platform/http/fetch-fault";
 
 /*
  * SSRF attempts behind an address or a name. `address`: the host is listed but is a private address, in any spelling.
- * `name`: a listed name that resolves to forbidden addresses. Those that the URL's text gives away are in `ssrf-texts`.
+ * `name`: a listed name that resolves to forbidden addresses. Those that the URL's text gives away are in `texts.ts`.
  */
 
 /** A private address in disguise. */

@@ -1,6 +1,6 @@
 """Works out what a table of cases costs, from the price data alone, and writes fixtures/cases.json.
 
-    npm run prices && python3 server/domain/catalog/price-cases/cases.py
+    npm run prices && python3 testing/corpora/prices/cases.py
 
 Nothing here is taken from the product's code: amounts are decimal US dollars, added up exactly and rounded up once to a
 whole micro; the service fee is a percentage of that, rounded half up once. The product's own arithmetic (integers) is

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { gunzipSync } from "node:zlib";
-import { type ExpressionInput, evaluate } from "../evaluate";
-import { ExpressionError } from "../refusal";
+import { type ExpressionInput, evaluate } from "@/server/compute/expression/evaluate";
+import { ExpressionError } from "@/server/compute/expression/refusal";
 
 /** One case of make_cases.py; `result` or `error` comes from Python's decimal. */
 export type OracleCase = ExpressionInput & { result?: string; error?: string; cpython?: string };
@@ -22,7 +22,7 @@ export function readCases(path: string): OracleCase[] {
   return JSON.parse(text.toString("utf8")) as OracleCase[]; // written by make_cases.py only, in this shape
 }
 
-// Usage: npx tsx server/compute/expression/oracle/compare.ts cases.json. Prints every difference and counts them by kind.
+// Usage: npx tsx testing/corpora/expression/compare.ts cases.json. Prints every difference and counts them by kind.
 const file = process.argv[1]?.endsWith("compare.ts") ? process.argv[2] : undefined;
 if (file) {
   const counts = { agree: 0, agreeOnRefusal: 0, cpythonPowerRoundsOtherwise: 0, differ: 0 };

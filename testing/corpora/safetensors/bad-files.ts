@@ -1,6 +1,6 @@
 import { gzipSync } from "node:zlib";
-import { type FileParts, headerOf, loraHeader, safetensorsFile } from "./corpus-parts";
-import { SAFETENSORS_LIMITS, type SafetensorsRule } from "./rules";
+import { SAFETENSORS_LIMITS, type SafetensorsRule } from "@/server/compute/safetensors/rules";
+import { type FileParts, headerOf, loraHeader, safetensorsFile } from "./parts";
 
 /**
  * Files that break one rule each, made here byte by byte. `bytes` is a function, because some are many megabytes. `reference` is
@@ -350,4 +350,4 @@ export const BAD_FILES: readonly BadFile[] = [
   }),
 ];
 
-export { GOOD_FILES, type GoodFile } from "./corpus-good";
+export { GOOD_FILES, type GoodFile } from "./good-files";

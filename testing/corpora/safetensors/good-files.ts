@@ -1,6 +1,6 @@
-import { type FileParts, headerOf, loraHeader, safetensorsFile, type TensorEntry } from "./corpus-parts";
-import { DTYPE_BITS, type Dtype } from "./dtypes";
-import { SAFETENSORS_LIMITS } from "./rules";
+import { DTYPE_BITS, type Dtype } from "@/server/compute/safetensors/dtypes";
+import { SAFETENSORS_LIMITS } from "@/server/compute/safetensors/rules";
+import { type FileParts, headerOf, loraHeader, safetensorsFile, type TensorEntry } from "./parts";
 
 /** A valid file. `family` is set for a LoRA, and null if its base model is not recognized. */
 export type GoodFile = { name: string; bytes: () => Buffer; family?: string | null };
