@@ -2,7 +2,7 @@ import { createServer } from "node:net";
 import pg from "pg";
 import { expect, test, vi } from "vitest";
 import * as jobs from "@/server/domain/jobs";
-import { pool } from "@/server/platform/db";
+import { pool, prisma } from "@/server/platform/db";
 import { isDatabaseOutage } from "@/server/platform/errors/outage";
 import { makeProject, rowsOf } from "@/testing/world";
 
@@ -31,6 +31,16 @@ test("a connection that cannot be made, breaks off or is taken away is an outage
   await pool.query("SELECT pg_terminate_backend($1)", [rows[0]?.pid]);
   expect(isDatabaseOutage(await waiting)).toBe(true);
   client.release(true);
+});
+
+test("a connection that is taken away during a query of Prisma Client is an outage", async () => {
+  const sleeping =
+    "SELECT pid FROM pg_stat_activity WHERE query LIKE 'SELECT pg_sleep(31)%' AND state = 'active'";
+  const waiting = errorOf(prisma.$queryRaw`SELECT pg_sleep(31)::text`);
+  await vi.waitFor(async () => expect((await pool.query(sleeping)).rowCount).toBe(1));
+  await pool.query(`SELECT pg_terminate_backend(pid) FROM (${sleeping}) sleeping`);
+  expect(isDatabaseOutage(await waiting)).toBe(true);
+  expect(isDatabaseOutage(await errorOf(prisma.$queryRaw`SELECT 1 / 0`))).toBe(false);
 });
 
 test("an error of the database itself, or of other sockets and files, is no outage", async () => {

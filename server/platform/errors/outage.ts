@@ -11,12 +11,13 @@ export const isOutage = (error: unknown): boolean => error instanceof StoreOutag
 
 /**
  * True if the database could not be reached, or stopped during a statement. Checks the codes of sockets, of PostgreSQL (class 57
- * and 08, too many connections) and of Prisma, anywhere in the chain of causes.
+ * and 08, too many connections) and of Prisma, anywhere in the chain of causes, and PostgreSQL's code beneath one of Prisma.
  */
 export function isDatabaseOutage(error: unknown, depth = 0): boolean {
   if (!(error instanceof Error) || depth > 5) return false;
   if ("code" in error && typeof error.code === "string" && OUTAGES.has(error.code))
     return isOfDatabase(error);
+  if (OUTAGES.has(codeBeneath(error))) return true;
   // pg has no code for these.
   if (/^(Connection terminated|timeout exceeded when trying to connect)/.test(error.message)) return true;
   if (error instanceof AggregateError) return error.errors.some((each) => isDatabaseOutage(each, depth + 1));
@@ -28,6 +29,12 @@ const OUTAGES = new Set([
   ...["57P01", "57P02", "57P03", "08000", "08001", "08003", "08004", "08006", "53300"],
   ...["P1001", "P1002", "P1008", "P1017", "P2024"],
 ]);
+
+/** PostgreSQL's code in an error of Prisma Client, which gives the error a code of its own; empty if there is none. */
+function codeBeneath(error: Error): string {
+  const { meta } = error as { meta?: { driverAdapterError?: { cause?: { originalCode?: string } } } }; // as @prisma/adapter-pg makes it
+  return meta?.driverAdapterError?.cause?.originalCode ?? "";
+}
 
 /** Other sockets and files fail with the same codes; an error of a connection names a system call of sockets. */
 function isOfDatabase(error: Error): boolean {
