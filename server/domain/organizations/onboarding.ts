@@ -1,6 +1,6 @@
 import type { z } from "zod";
 import type { Onboard, Onboarded } from "@/server/contract/members";
-import { changeAccessBy } from "@/server/domain/access";
+import { changeAccess } from "@/server/domain/access";
 import type { Ctx } from "@/server/domain/ctx";
 import { userAccount } from "@/server/generated/schema";
 import { fail } from "@/server/platform/errors/errors";
@@ -47,7 +47,7 @@ export async function onboard(ctx: Ctx, input: Onboard): Promise<z.output<typeof
       "AuthorizationFailed",
       "Only an operator can create organizations in this installation. Ask your operator.",
     );
-  return changeAccessBy(async (client) => {
+  return changeAccess(async (client) => {
     // The lock makes two concurrent clicks create one organization.
     const person = await lockUser.first(client, { userId: principal.id });
     if (await findMembership.first(client, { userId: principal.id }))
@@ -57,8 +57,10 @@ export async function onboard(ctx: Ctx, input: Onboard): Promise<z.output<typeof
       fail("AuthorizationFailed", "You already created an organization. Ask an operator for another one.");
     await setFounded.run(client, { userId: principal.id, now: ctx.now() });
     const organizationId = newId("organization");
-    await insertOrganization(client, ctx, { id: organizationId, displayName: input.organizationName });
-    const owner = { userId: principal.id, organizationId, role: "owner", createdAt: ctx.now() };
+    const createdAt = ctx.now();
+    const founded = { id: organizationId, displayName: input.organizationName, createdAt };
+    await insertOrganization(client, ctx, founded);
+    const owner = { userId: principal.id, organizationId, role: "owner", createdAt };
     await insertMembership.run(client, owner);
     const { projectId } = await insertProject(client, ctx, { organizationId, name: input.projectName });
     return { organizationId, projectId };

@@ -18,9 +18,9 @@ export async function createOrganization(
   { name }: z.output<typeof CreateOrganization>,
 ): Promise<Organization> {
   access.authorize(ctx, "operator");
-  const id = newId("organization");
-  await inTransaction((client) => insertOrganization(client, ctx, { id, displayName: name }));
-  return { organizationId: id, displayName: name, createdAt: ctx.now().toISOString() };
+  const row = { id: newId("organization"), displayName: name, createdAt: ctx.now() };
+  await inTransaction((client) => insertOrganization(client, ctx, row));
+  return toOrganization(row);
 }
 
 const insert = statement("organization.insert", {
@@ -28,15 +28,15 @@ const insert = statement("organization.insert", {
   sql: "INSERT INTO organization (id, display_name, created_at) VALUES ($id, $displayName, $createdAt)",
 });
 
-/** Writes a new organization and who made it. */
+/** Writes a new organization and the audit entry of who made it. */
 export async function insertOrganization(
   client: Transaction,
   ctx: Ctx,
-  { id, displayName }: { id: string; displayName: string },
+  row: { id: string; displayName: string; createdAt: Date },
 ): Promise<void> {
-  await insert.all(client, { id, displayName, createdAt: ctx.now() });
-  const act = { organizationId: id, subject: id, action: "organization.created" };
-  await record(ctx, { ...act, details: { displayName } }, client);
+  await insert.run(client, row);
+  const act = { organizationId: row.id, subject: row.id, action: "organization.created" };
+  await record(ctx, { ...act, details: { displayName: row.displayName } }, client);
 }
 
 /** One organization. NotFound for strangers. */
