@@ -10,7 +10,7 @@ import {
 } from "@/server/contract/organizations";
 import {
   access,
-  changeAccessBy,
+  changeAccess,
   isAllowed,
   keyPrefix,
   makeKeyText,
@@ -31,8 +31,8 @@ import {
   findProjectForKey,
   insert,
   type KeyRow,
-  keepManager,
   lock,
+  lockManager,
   revoke,
   revokeMade,
 } from "./key-rows";
@@ -98,7 +98,7 @@ export async function endWithin(
   now: Date,
 ): Promise<Date | null> {
   if (managementKeyId === null) return wanted;
-  const row = await keepManager.first(client, { keyId: managementKeyId });
+  const row = await lockManager.first(client, { keyId: managementKeyId });
   const end = row?.revoked_at ? null : row?.expires_at;
   if (!end || end <= now)
     return fail(
@@ -222,6 +222,7 @@ export async function listKeys(
       ...(projectId ? { projectId } : {}),
       ...(includeRevoked ? {} : { revokedAt: null }),
     },
+    omit: { hash: true },
     orderBy: { id: "desc" },
   });
   return rows.map(toKey);
@@ -235,6 +236,7 @@ export async function listKeysOfProject(ctx: Ctx, projectId: string): Promise<Ap
   const { organizationId } = await access.authorize(ctx, "jobs:read", { projectId });
   const rows = await people.apiKey.findMany({
     where: { organizationId, OR: [{ projectId: null }, { projectId }] },
+    omit: { hash: true },
     orderBy: { id: "desc" },
   });
   return rows.map(toKey);
@@ -246,7 +248,7 @@ export async function listKeysOfProject(ctx: Ctx, projectId: string): Promise<Ap
  * management key that created it; NotFound for a foreign key.
  */
 export async function revokeKey(ctx: Ctx, keyId: string): Promise<ApiKey> {
-  return changeAccessBy(async (client) => {
+  return changeAccess(async (client) => {
     const known = await lockKey(client, ctx, keyId);
     if (known.revokedAt) return toKey(known);
     const now = ctx.now();

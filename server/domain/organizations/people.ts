@@ -1,6 +1,6 @@
 import type { z } from "zod";
 import { type CreateUser, type GrantOperator, type Person, Role } from "@/server/contract/organizations";
-import { access, changeAccessBy, isOperator, visibleOrganizations } from "@/server/domain/access";
+import { access, changeAccess, isOperator, visibleOrganizations } from "@/server/domain/access";
 import { INSTALLATION, record } from "@/server/domain/audit";
 import type { Ctx } from "@/server/domain/ctx";
 import { membership, userAccount } from "@/server/generated/schema";
@@ -13,13 +13,14 @@ import { chooseOrganization } from "./organizations";
 import { takeSeat } from "./seats";
 import { hashPassword, makePassword } from "./sign-in/passwords";
 
-/** The memberships in the organizations that the reader may see; null means all. */
-const withMemberships = (visible: string[] | null) =>
+/** The fields of a person that others see, without secrets, and the memberships in these organizations; null means all. */
+const personFields = (visible: string[] | null) =>
   ({
+    ...{ id: true, email: true, displayName: true, isOperator: true, createdAt: true },
     memberships: { where: { organizationId: amongOrganizations(visible) }, orderBy: { createdAt: "asc" } },
   }) as const;
 
-/** A person as Prisma Client reads them too. */
+/** The same fields for statements, under the names of Prisma Client. */
 const PERSON = {
   ...pick(userAccount, "id email"),
   displayName: userAccount.display_name,
@@ -70,7 +71,7 @@ export type NewPerson = Person & { password?: string; organizationId: string; ro
 export async function createUser(ctx: Ctx, input: z.output<typeof CreateUser>): Promise<NewPerson> {
   const password = input.password ?? makePassword();
   const passwordHash = await hashPassword(password);
-  return changeAccessBy(async (client) => {
+  return changeAccess(async (client) => {
     const organizationId = await chooseOrganization(client, ctx, input.organizationId);
     access.authorize(ctx, input.role === "owner" ? "owner" : "admin", { organizationId });
     await takeSeat(client, organizationId, input.email, ctx.now());
@@ -114,7 +115,7 @@ export async function listUsers(ctx: Ctx, organizationId?: string): Promise<Pers
   const rows = await people.user.findMany({
     where: everybody ? { id: EVERY } : { memberships: { some: joined } },
     orderBy: [{ createdAt: "asc" }, { id: "asc" }],
-    include: withMemberships(visible),
+    select: personFields(visible),
   });
   return rows.map((row) => toPerson(row, visible));
 }
@@ -125,7 +126,7 @@ export async function listUsers(ctx: Ctx, organizationId?: string): Promise<Pers
  */
 export async function grantOperator(ctx: Ctx, { email }: z.output<typeof GrantOperator>): Promise<Person> {
   access.authorize(ctx, "operator");
-  return changeAccessBy(async (client) => {
+  return changeAccess(async (client) => {
     const row = await makeOperator.first(client, { email });
     if (!row) fail("NotFound", "No account has this email address.");
     const act = { organizationId: INSTALLATION, subject: row.id, action: "operator.granted" };
@@ -140,7 +141,7 @@ export async function listOperators(ctx: Ctx): Promise<Person[]> {
   const rows = await people.user.findMany({
     where: { isOperator: true },
     orderBy: { createdAt: "asc" },
-    include: withMemberships(null),
+    select: personFields(null),
   });
   return rows.map((row) => toPerson(row, null));
 }

@@ -48,12 +48,18 @@ export async function sessionContext(ctx: Ctx, projectId?: string): Promise<Sess
     if (principal.kind === "service_principal") {
       const key = await people.apiKey.findUniqueOrThrow({
         where: { id: principal.id, organizationId: principal.organizationId },
+        select: { prefix: true, name: true },
       });
       return { provider: "api_key", account: key.prefix, displayName: key.name, authenticated: true };
     }
-    const user = await people.user.findUniqueOrThrow({ where: { id: principal.id } });
+    const user = await people.user.findUniqueOrThrow({
+      where: { id: principal.id },
+      select: { email: true, displayName: true },
+    });
     const sessionId = principal.kind === "human_session" ? principal.sessionId : undefined;
-    const session = sessionId ? await people.session.findUnique({ where: { id: sessionId } }) : null;
+    const session = sessionId
+      ? await people.session.findUnique({ where: { id: sessionId }, select: { kind: true } })
+      : null;
     return {
       provider: session?.kind ?? principal.kind,
       account: user.email,
