@@ -10,30 +10,37 @@ export const SCOPE = {
 };
 export type TenantScope = Of<typeof SCOPE>;
 
-/** The condition that each parameter of SCOPE puts on `table`, which is empty or an alias and its dot. */
-const CONDITIONS: { [N in keyof typeof SCOPE]: (table: string) => string } = {
-  organizationIds: (table) =>
-    `($organizationIds::text[] IS NULL OR ${table}organization_id = ANY($organizationIds))`,
-  projectId: (table) => `($projectId::text IS NULL OR ${table}project_id = $projectId)`,
-  environment: (table) => `($environment::text IS NULL OR ${table}environment = $environment)`,
-  principalId: (table) => `($principalId::text IS NULL OR ${table}principal_id = $principalId)`,
+/** The condition that each value of SCOPE puts on `table`, which is empty or an alias and its dot. */
+const CONDITIONS: { [N in keyof typeof SCOPE]: (table: string, value: string) => string } = {
+  organizationIds: (table, value) => `(${value}::text[] IS NULL OR ${table}organization_id = ANY(${value}))`,
+  projectId: (table, value) => `(${value}::text IS NULL OR ${table}project_id = ${value})`,
+  environment: (table, value) => `(${value}::text IS NULL OR ${table}environment = ${value})`,
+  principalId: (table, value) => `(${value}::text IS NULL OR ${table}principal_id = ${value})`,
 };
 
 /** The condition with which a statement uses these parameters, which are some of SCOPE, on the rows of this alias. */
 export const inScope = (params: Partial<typeof SCOPE>, alias?: string): string =>
   Object.entries(CONDITIONS)
     .filter(([name]) => name in params)
-    .map(([, condition]) => condition(alias ? `${alias}.` : ""))
+    .map(([name, condition]) => condition(alias ? `${alias}.` : "", `$${name}`))
+    .join(" AND ");
+
+/** The same for a batch with all of SCOPE in its input: each row of `input` bounds its own rows of this alias. */
+export const inScopeOfInput = (alias: string): string =>
+  Object.entries(CONDITIONS)
+    .map(([name, condition]) => condition(`${alias}.`, `input."${name}"`))
     .join(" AND ");
 
 /** The same with all parameters, for a statement over one table. */
 export const IN_SCOPE = inScope(SCOPE);
 
-type Reading<Params, Row> = { all(db: Queryable, params: Params): Promise<Row[]> };
+/** The parameters of SCOPE that a statement takes. None can be left out, because that would restrict nothing; null says so. */
+type Bounds<Params> = Required<Pick<Params, keyof Params & keyof TenantScope>>;
+type Reading<Params, Row> = { all: (db: Queryable, params: Params) => Promise<Row[]> };
 
-/** Reads rows of tenants, the one way of statements that take a caller's scope: the parameters of `scope` and `given` together. */
-export const readInScope = <Scope extends object, Given extends object, Row>(
-  reading: Reading<Scope & Given, Row>,
-  scope: Scope,
-  given: Given,
-): Promise<Row[]> => reading.all(pool, { ...given, ...scope });
+/** Reads rows with a statement whose parameters are a caller's scope and others. */
+export const readInScope = <Params extends object, Row>(
+  reading: Reading<Params, Row>,
+  scope: Bounds<Params>,
+  given: Omit<Params, keyof TenantScope>,
+): Promise<Row[]> => reading.all(pool, { ...given, ...scope } as unknown as Params); // together they are all parameters

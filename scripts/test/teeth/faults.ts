@@ -16,7 +16,7 @@ export const FAULTS: Fault[] = [
   {
     name: "tenant-missing-in-read",
     file: "server/sql/tenant.ts",
-    find: "organization_id = ANY($organizationIds))",
+    find: "organization_id = ANY(${value}))",
     replace: "organization_id IS NOT NULL)",
     caughtBy: "server/domain/jobs/decisions/approvals.db.test.ts",
   },

@@ -11,7 +11,7 @@ import type { Json } from "@/server/platform/durable/step";
 import { fail } from "@/server/platform/errors/errors";
 import { int4, int8, json, maybe, names, type Of, pick, text, texts } from "@/server/sql/column";
 import { batch, statement } from "@/server/sql/statement";
-import { IN_SCOPE, readInScope, SCOPE } from "@/server/sql/tenant";
+import { IN_SCOPE, inScope, inScopeOfInput, readInScope, SCOPE } from "@/server/sql/tenant";
 import { type CorrectionRow, toCorrection } from "./corrections";
 import { toPinListItem, toRecord } from "./record";
 import { PIN_ENDED, PINNED_ATTEMPT, type PinnedAttemptRow } from "./rows";
@@ -62,11 +62,7 @@ SELECT input.place, record.body, record.hash, record.signature, record.key_id,
    WHERE payload.pinned_id = pinned.id AND kind IN ('output', 'native')) AS payloads,
   (SELECT json_agg(found ORDER BY found.id) FROM pinned_correction found WHERE found.pinned_id = pinned.id) AS corrections
 FROM input JOIN pinned_record record ON record.id = input."receiptId"
-  JOIN pinned_execution pinned ON pinned.id = record.pinned_id
-    AND ("organizationIds" IS NULL OR pinned.organization_id = ANY("organizationIds"))
-    AND ("projectId" IS NULL OR pinned.project_id = "projectId")
-    AND (input.environment IS NULL OR pinned.environment = input.environment)
-    AND ("principalId" IS NULL OR pinned.principal_id = "principalId")`,
+  JOIN pinned_execution pinned ON pinned.id = record.pinned_id AND ${inScopeOfInput("pinned")}`,
 });
 
 const rowOf = readTogether<OwnScope & { receiptId: string }, Of<typeof WHOLE>>((asked) =>
@@ -126,14 +122,14 @@ const LISTED = {
   params: {
     projectId: text,
     before: maybe(text),
-    environment: maybe(text),
+    ...pick(SCOPE, "environment"),
     limit: int8,
   },
   row: pick(pinnedRecord, "id", "body"),
 };
 /** SQL: the records of these executions; a record has the ULID of its execution. */
 const recordsOf = (executions: string) => `SELECT record.id, record.body FROM (
-      SELECT id FROM pinned_execution WHERE project_id = $projectId AND ($environment::text IS NULL OR environment = $environment)
+      SELECT id FROM pinned_execution WHERE project_id = $projectId AND ${inScope(pick(SCOPE, "environment"))}
         AND receipt_id IS NOT NULL AND ($before::text IS NULL OR id < 'pin_' || substr($before, 6)) AND ${executions}
     ) pinned JOIN LATERAL (SELECT id, body FROM pinned_record WHERE pinned_id = pinned.id OFFSET 0) record ON true
     ORDER BY record.id DESC`;

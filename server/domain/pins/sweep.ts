@@ -18,7 +18,7 @@ import { log } from "@/server/platform/log/log";
 import { maybe, type Of, pick, text, timestamptz } from "@/server/sql/column";
 import { abandonedBefore, leaseFor } from "@/server/sql/leases";
 import { statement } from "@/server/sql/statement";
-import { SCOPE } from "@/server/sql/tenant";
+import { inScope, SCOPE } from "@/server/sql/tenant";
 import { wakeAgain } from "./bulk/dispatch";
 import { storeOf } from "./end";
 import { listPinAttempts } from "./read";
@@ -87,7 +87,7 @@ const takeAbandoned = statement("pinned_execution.take.abandoned", {
   sql: `WITH due AS (
        SELECT id FROM pinned_execution
        WHERE (status = 'running') IS TRUE AND lease_until < ${abandonedBefore("$reapUntil")}
-         AND ($projectId::text IS NULL OR project_id = $projectId)
+         AND ${inScope(pick(SCOPE, "projectId"))}
          AND ${notHeld("bulks")}
        ORDER BY lease_until LIMIT ${MOST} FOR NO KEY UPDATE SKIP LOCKED
      )

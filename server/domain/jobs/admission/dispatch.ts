@@ -6,7 +6,7 @@ import { log } from "@/server/platform/log/log";
 import { usesInngestServer } from "@/server/platform/settings/env";
 import { int4, type Of, pick, text, timestamptz } from "@/server/sql/column";
 import { statement } from "@/server/sql/statement";
-import { SCOPE } from "@/server/sql/tenant";
+import { inScope, SCOPE } from "@/server/sql/tenant";
 
 const WAKE = { id: text, projectId: text, dispatchNumber: int4 };
 type Wake = Of<typeof WAKE>;
@@ -60,7 +60,7 @@ const wakeDue = statement("job.wake.due", {
   row: WAKE,
   sql: `WITH due AS (
        SELECT id FROM job WHERE (dispatch_state = 'pending') IS TRUE AND dispatch_after <= $now
-         AND ($projectId::text IS NULL OR project_id = $projectId) AND ${notHeld("jobs")}
+         AND ${inScope(pick(SCOPE, "projectId"))} AND ${notHeld("jobs")}
        ORDER BY dispatch_after LIMIT 500 FOR UPDATE SKIP LOCKED
      )
      UPDATE job SET dispatch_number = dispatch_number + 1,

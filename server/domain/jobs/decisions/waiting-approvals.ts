@@ -2,9 +2,9 @@ import type { WaitingJob } from "@/server/contract/approvals";
 import { access } from "@/server/domain/access";
 import type { Ctx } from "@/server/domain/ctx";
 import { principalNameSql } from "@/server/domain/organizations";
-import { int4, int8, maybe, names, text } from "@/server/sql/column";
+import { int4, int8, maybe, names, pick, text } from "@/server/sql/column";
 import { statement } from "@/server/sql/statement";
-import { readInScope } from "@/server/sql/tenant";
+import { inScope, readInScope, SCOPE } from "@/server/sql/tenant";
 import { toApproval } from "../reading/view";
 import { toWork, WORK, WORK_COLUMNS, WORK_GIVEN, WORK_PARAMS } from "../reading/works";
 import { JOB } from "../rows";
@@ -12,8 +12,8 @@ import { decisionRights } from "./rights";
 
 const MOST = 100;
 
-const PLACE = { projectId: text, environment: maybe(text) };
-const WAITING = `project_id = $projectId AND ($environment::text IS NULL OR environment = $environment)
+const PLACE = { projectId: text, ...pick(SCOPE, "environment") };
+const WAITING = `project_id = $projectId AND ${inScope(pick(SCOPE, "environment"))}
     AND status = 'awaiting_approval' AND completed_at IS NULL`;
 const COUNT = `SELECT count(*)::int AS count FROM job WHERE ${WAITING}`;
 

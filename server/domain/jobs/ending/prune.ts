@@ -6,7 +6,7 @@ import { log } from "@/server/platform/log/log";
 import { HOUR_MS } from "@/server/platform/time/units";
 import { pick, text, texts, timestamptz } from "@/server/sql/column";
 import { statement } from "@/server/sql/statement";
-import { SCOPE } from "@/server/sql/tenant";
+import { inScope, SCOPE } from "@/server/sql/tenant";
 import { guardMs } from "../admission/repeats";
 
 const BATCH = 500;
@@ -67,7 +67,7 @@ const DUE = { now: timestamptz, ...pick(SCOPE, "projectId") };
 const clearRepeats = statement("job.update.cleared_repeats", {
   params: DUE,
   sql: `UPDATE job SET repeat_hash = NULL
-    WHERE repeat_hash IS NOT NULL AND completed_at <= $now AND ($projectId::text IS NULL OR project_id = $projectId)`,
+    WHERE repeat_hash IS NOT NULL AND completed_at <= $now AND ${inScope(pick(SCOPE, "projectId"))}`,
 });
 
 /** Clears the repeat hash of executions that ended too long ago to answer a repeat. */
@@ -87,7 +87,7 @@ const clearPayloads = statement("payload.update.cleared", {
   row: pick(payload, "job_id"),
   sql: `WITH due AS (
       SELECT payload.id FROM payload
-      WHERE content IS NOT NULL AND expires_at <= $now AND ($projectId::text IS NULL OR project_id = $projectId)
+      WHERE content IS NOT NULL AND expires_at <= $now AND ${inScope(pick(SCOPE, "projectId"), "payload")}
         AND (job_id IS NULL OR EXISTS (SELECT FROM job WHERE job.id = payload.job_id AND job.status IN ${ENDED}))
         AND (pinned_id IS NULL OR EXISTS (
           SELECT FROM pinned_execution pin WHERE pin.id = payload.pinned_id AND pin.status NOT IN ('queued', 'running')))
@@ -127,7 +127,7 @@ const deleteDue = (table: "event_text" | "stream_frame", id: string, remember: s
     params: DUE,
     sql: `WITH due AS MATERIALIZED (
         SELECT text.job_id, text.${id} AS place FROM ${table} text JOIN job ON job.id = text.job_id
-        WHERE text.expires_at <= $now AND ($projectId::text IS NULL OR text.project_id = $projectId) AND job.status IN ${ENDED}
+        WHERE text.expires_at <= $now AND ${inScope(pick(SCOPE, "projectId"), "text")} AND job.status IN ${ENDED}
         ORDER BY text.expires_at LIMIT ${BATCH} FOR NO KEY UPDATE SKIP LOCKED
       ), gone AS (
         DELETE FROM ${table} text USING due WHERE text.job_id = due.job_id AND text.${id} = due.place
@@ -155,7 +155,7 @@ const clearBodies = statement("delivery.update.cleared_bodies", {
   sql: `WITH due AS (
       SELECT delivery.id FROM delivery
       WHERE body IS NOT NULL AND job_id IS NOT NULL AND state IN ('succeeded', 'failed', 'disabled')
-        AND ($projectId::text IS NULL OR project_id = $projectId)
+        AND ${inScope(pick(SCOPE, "projectId"), "delivery")}
         AND EXISTS (SELECT FROM payload WHERE payload.job_id = delivery.job_id AND payload.kind = 'request' AND payload.content IS NULL)
       LIMIT ${BATCH} FOR UPDATE OF delivery SKIP LOCKED
     )
@@ -178,7 +178,7 @@ const listDueArtifacts = statement("artifact.list.due", {
   params: { ...DUE, after: text },
   row: pick(artifact, "id sha256"),
   sql: `SELECT id, sha256 FROM artifact
-    WHERE pruned_at IS NULL AND ${IS_DUE} AND id > $after AND ($projectId::text IS NULL OR project_id = $projectId) AND NOT EXISTS (
+    WHERE pruned_at IS NULL AND ${IS_DUE} AND id > $after AND ${inScope(pick(SCOPE, "projectId"), "artifact")} AND NOT EXISTS (
       SELECT FROM job_artifact JOIN job ON job.id = job_artifact.job_id
       WHERE job_artifact.artifact_id = artifact.id AND job_artifact.project_id = artifact.project_id AND job.status NOT IN ${ENDED})
       AND NOT EXISTS (SELECT FROM model_adapter WHERE artifact_id = artifact.id AND deleted_at IS NULL)

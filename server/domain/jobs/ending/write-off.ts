@@ -5,7 +5,8 @@ import { pool } from "@/server/platform/db";
 import type { Micros } from "@/server/platform/money";
 import { env } from "@/server/platform/settings/env";
 import { HOUR_MS } from "@/server/platform/time/units";
-import { maybe, text, timestamptz } from "@/server/sql/column";
+import { pick, text, timestamptz } from "@/server/sql/column";
+import { inScope, SCOPE } from "@/server/sql/tenant";
 import { type AttemptRow, type JobRow, listAttempts, tierToAsk } from "../rows";
 import { readyAgain } from "../running/stages";
 import { readJob } from "../running/work";
@@ -26,9 +27,9 @@ type Settings = {
 
 const listOld = holdsBy(
   "hold.list.write_off",
-  { before: timestamptz, after: text, projectId: maybe(text) },
+  { before: timestamptz, after: text, ...pick(SCOPE, "projectId") },
   `hold.state = 'ambiguous' AND hold.billing_mode = 'managed' AND hold.created_at <= $before AND execution.completed_at <= $before
-     AND execution.line_id = execution.id AND hold.id > $after AND ($projectId::text IS NULL OR hold.project_id = $projectId)
+     AND execution.line_id = execution.id AND hold.id > $after AND ${inScope(pick(SCOPE, "projectId"), "hold")}
    ORDER BY hold.id LIMIT ${PAGE}`,
 );
 

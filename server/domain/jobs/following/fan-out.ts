@@ -8,7 +8,7 @@ import { pool } from "@/server/platform/db";
 import { newId, PREFIXES } from "@/server/platform/ids";
 import { column, int8, names, pick, present, text, texts, timestamptz } from "@/server/sql/column";
 import { statement } from "@/server/sql/statement";
-import { SCOPE } from "@/server/sql/tenant";
+import { inScope, SCOPE } from "@/server/sql/tenant";
 import { COLUMNS, EVENT, toEvent, WITH_TEXT } from "./events";
 
 const MOST_JOBS = 200;
@@ -28,7 +28,7 @@ const listBehind = statement("event.list.to_deliver", {
   },
   sql: `WITH behind AS (
        SELECT ${names(BEHIND)} FROM job
-       WHERE webhook_behind AND ($projectId::text IS NULL OR project_id = $projectId) AND ${notHeld("deliveries")}
+       WHERE webhook_behind AND ${inScope(pick(SCOPE, "projectId"))} AND ${notHeld("deliveries")}
        ORDER BY id LIMIT $mostJobs
      )
      SELECT behind.project_id, behind.organization_id, behind.is_blind, behind.webhook_event, behind.id AS job_id,

@@ -8,7 +8,7 @@ import { readTogether } from "@/server/platform/batch";
 import { pool } from "@/server/platform/db";
 import { int4, json, maybe, names, type Of, text } from "@/server/sql/column";
 import { batch } from "@/server/sql/statement";
-import { SCOPE } from "@/server/sql/tenant";
+import { inScopeOfInput, SCOPE } from "@/server/sql/tenant";
 import type { SubmissionKind } from "../admission/submission";
 import {
   type ArtifactRow,
@@ -50,11 +50,7 @@ SELECT input.place, ${names(JOB, "job")},
   CASE WHEN receipt_id IS NOT NULL THEN
     (SELECT body FROM receipt
      WHERE receipt.job_id = job.id AND receipt.project_id = job.project_id) END AS sealed
-FROM input JOIN job ON job.id = input."jobId"
-  AND ("organizationIds" IS NULL OR organization_id = ANY("organizationIds"))
-  AND ("projectId" IS NULL OR project_id = "projectId")
-  AND (input.environment IS NULL OR job.environment = input.environment)
-  AND ("principalId" IS NULL OR principal_id = "principalId")`,
+FROM input JOIN job ON job.id = input."jobId" AND ${inScopeOfInput("job")}`,
 });
 
 /** Concurrent reads share a statement, and each finds only rows in its own scope. */

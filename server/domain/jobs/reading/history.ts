@@ -192,7 +192,7 @@ async function soughtKeys(
     environment === null ? places.flatMap((place) => place.environment ?? []) : [environment];
   const spellings = soughtSpellings(key, [...new Set(environments)]);
   const projectIds = [...new Set(places.map(({ project_id }) => project_id))];
-  const released = await readInScope(readReleasedKeys, { projectIds }, { spellings });
+  const released = await readReleasedKeys.all(pool, { projectIds, spellings });
   const keys = [...spellings, ...released.map(({ idempotency_key }) => idempotency_key)];
   return { keys, keyProjectIds: projectIds };
 }

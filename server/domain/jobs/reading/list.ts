@@ -99,7 +99,7 @@ export const readLastOfPrincipal = lastRead("job.read.last_of_principal", "princ
 export const findByWorker = statement("job.list.by_worker", {
   params: {
     projectId: text,
-    environment: maybe(text),
+    ...pick(SCOPE, "environment"),
     before: maybe(text),
     notBefore: maybe(text),
     provider: maybe(text),
@@ -109,7 +109,7 @@ export const findByWorker = statement("job.list.by_worker", {
   row: pick(job, "id"),
   sql: `SELECT id FROM job
     WHERE project_id = $projectId AND ($before::text IS NULL OR id < $before) AND ($notBefore::text IS NULL OR id >= $notBefore)
-      AND ($environment::text IS NULL OR environment = $environment) AND ($provider::text IS NULL OR provider = $provider)
+      AND ${inScope(pick(SCOPE, "environment"))} AND ($provider::text IS NULL OR provider = $provider)
       AND ($model::text IS NULL OR model = $model OR provider || '/' || model = $model)
     ORDER BY id DESC LIMIT $limit`,
 });

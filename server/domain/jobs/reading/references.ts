@@ -6,7 +6,7 @@ import { artifact, job, jobArtifact } from "@/server/generated/schema";
 import { pool } from "@/server/platform/db";
 import { beside, bool, int8, maybe, type Of, pick, text, texts, timestamptz } from "@/server/sql/column";
 import { statement } from "@/server/sql/statement";
-import { SCOPE } from "@/server/sql/tenant";
+import { inScope, SCOPE } from "@/server/sql/tenant";
 import { SHEET_KINDS } from "./view";
 
 const REFERENCE = {
@@ -37,7 +37,7 @@ const listReferences = statement("artifact.list.references", {
           coalesce(job.selected_artifact_id = artifact.id, false) AS is_selected
         FROM job_artifact listed JOIN job ON job.project_id = listed.project_id AND job.id = listed.job_id
         WHERE listed.project_id = artifact.project_id AND listed.artifact_id = artifact.id AND job.status = 'succeeded' AND NOT job.is_blind
-          AND ($environment::text IS NULL OR job.environment = $environment)
+          AND ${inScope(pick(SCOPE, "environment"), "job")}
           AND (job.selected_artifact_id = artifact.id OR (
             job.selected_artifact_id IS NULL AND coalesce(job.requested_variants, 1) <= 1 AND (job.artifact_count = 1 OR (
               listed.kind = ANY($sheetKinds) AND 1 = (

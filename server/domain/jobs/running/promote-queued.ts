@@ -3,7 +3,7 @@ import { notHeld } from "@/server/domain/restores";
 import { pool, type Queryable } from "@/server/platform/db";
 import { jsonb, maybe, pick, timestamptz } from "@/server/sql/column";
 import { statement } from "@/server/sql/statement";
-import { SCOPE } from "@/server/sql/tenant";
+import { inScope, SCOPE } from "@/server/sql/tenant";
 import { resendDue } from "../admission/dispatch";
 
 // The places are those of a plan's concurrentDurableJobs, which the claim checks; the engine's turns are
@@ -18,7 +18,7 @@ const turnsDue = statement("job.update.turns_due", {
   sql: `WITH waiting AS MATERIALIZED (
     SELECT organization_id, array_agg(id ORDER BY id) AS ids FROM job
     WHERE (dispatch_state = 'pending') IS TRUE AND status = 'queued' AND dispatch_after > $now
-      AND ($projectId::text IS NULL OR project_id = $projectId) AND ${notHeld("jobs")}
+      AND ${inScope(pick(SCOPE, "projectId"))} AND ${notHeld("jobs")}
     GROUP BY organization_id
   ), turns AS MATERIALIZED (
     SELECT unnest(ids[:${limitInSql("concurrentDurableJobs", "$byPlan::jsonb")} - capstan_running(organization.id)]) AS id

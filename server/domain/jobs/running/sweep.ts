@@ -15,7 +15,7 @@ import { log } from "@/server/platform/log/log";
 import { bool, int4, int8, maybe, names, type Of, pick, text, timestamptz } from "@/server/sql/column";
 import { isAbandoned } from "@/server/sql/leases";
 import { statement } from "@/server/sql/statement";
-import { SCOPE } from "@/server/sql/tenant";
+import { inScope, SCOPE } from "@/server/sql/tenant";
 import { resendDue } from "../admission/dispatch";
 import { expireApproval } from "../decisions/approvals";
 import { unleased } from "../ending/end";
@@ -48,7 +48,7 @@ const listLate = (status: "queued" | "awaiting_approval", deadline: string, row:
     params: { now: timestamptz, ...pick(SCOPE, "projectId"), limit: int8 },
     row,
     sql: `SELECT ${names(JOB)} FROM job WHERE (status = '${status}') IS TRUE AND ${deadline} <= $now
-        AND ($projectId::text IS NULL OR project_id = $projectId) AND ${notHeld("jobs")}
+        AND ${inScope(pick(SCOPE, "projectId"))} AND ${notHeld("jobs")}
       ORDER BY ${deadline} LIMIT $limit`,
   });
 const listUnstarted = listLate("queued", "queue_deadline_at", JOB);
@@ -89,7 +89,7 @@ const listAbandoned = statement("job.list.abandoned", {
   // A job that is to be canceled and has sent nothing can no longer send anything, so it need not wait for
   // its lease to end.
   sql: `SELECT ${names(JOB, "job")}, ${ABANDONED} AS is_abandoned FROM job
-    WHERE completed_at IS NULL AND status IN ('running', 'canceling') AND ($projectId::text IS NULL OR project_id = $projectId)
+    WHERE completed_at IS NULL AND status IN ('running', 'canceling') AND ${inScope(pick(SCOPE, "projectId"), "job")}
       AND ${notHeld("jobs")}
       AND (${ABANDONED} OR (status = 'canceling' AND EXISTS (
         SELECT FROM attempt WHERE attempt.job_id = job.id AND submission = 'not_attempted')))

@@ -4,7 +4,7 @@ import { pool } from "@/server/platform/db";
 import { log } from "@/server/platform/log/log";
 import { int4, type Of, pick, text } from "@/server/sql/column";
 import { statement } from "@/server/sql/statement";
-import { SCOPE } from "@/server/sql/tenant";
+import { inScope, SCOPE } from "@/server/sql/tenant";
 
 /** The columns of a bulk that its wake names, and their SQL. */
 export const WAKE = { id: text, projectId: text, dispatchNumber: int4 };
@@ -33,7 +33,7 @@ const wakeDue = statement("bulk.wake.due", {
   row: WAKE,
   sql: `WITH due AS (
        SELECT id FROM pinned_bulk WHERE (status IN ('accepted', 'running')) IS TRUE AND lease_until < (SELECT clock_timestamp())
-         AND ($projectId::text IS NULL OR project_id = $projectId) AND ${notHeld("bulks")}
+         AND ${inScope(pick(SCOPE, "projectId"))} AND ${notHeld("bulks")}
        ORDER BY lease_until LIMIT 200 FOR UPDATE SKIP LOCKED
      )
      UPDATE pinned_bulk SET dispatch_number = dispatch_number + 1, lease_owner = NULL,
