@@ -8,7 +8,7 @@ import { env } from "@/server/platform/settings/env";
 import { HOUR_MS } from "@/server/platform/time/units";
 import { signIn } from "@/testing/sessions";
 import { makePerson, makeTenant, system } from "@/testing/tenants";
-import { access, changeAccessBy, isKeyText, keyPrefix, MOST_STALE_MS, makeKeyText, remembered } from ".";
+import { access, changeAccess, isKeyText, keyPrefix, MOST_STALE_MS, makeKeyText, remembered } from ".";
 import { forgetAll, LONGEST_MS, setCurrent, setListening } from "./cache";
 
 let mine: Awaited<ReturnType<typeof makeTenant>>;
@@ -190,7 +190,7 @@ describe("changed rights", () => {
 
   test("a change that fails changes nothing and is not announced", async () => {
     const id = newId("organization");
-    const work = changeAccessBy(async (client) => {
+    const work = changeAccess(async (client) => {
       await client.query("INSERT INTO organization (id, display_name) VALUES ($1, 'x')", [id]);
       throw new Error("no");
     });
@@ -203,7 +203,7 @@ describe("changed rights", () => {
     const find = (sessionId: string) => access.sessionPrincipal(sessionId, new Date());
     const old = await signIn(userId);
     expect(await find(old)).toMatchObject({ id: userId, sessionId: old });
-    await changeAccessBy((client) =>
+    await changeAccess((client) =>
       client.query("UPDATE user_account SET session_version = 2 WHERE id = $1", [userId]),
     );
     expect(await find(old)).toBeNull();

@@ -28,7 +28,7 @@ const MAKE_SURE_MS = MOST_STALE_MS / 4;
 /**
  * Runs `work` in a transaction that changes rights, and returns when no web process can act on the old ones.
  */
-export function changeAccessBy<T>(work: (client: Transaction) => Promise<T>): Promise<T> {
+export function changeAccess<T>(work: (client: Transaction) => Promise<T>): Promise<T> {
   return untilHeard((nonce) =>
     inTransaction(async (client) => {
       const done = await work(client);

@@ -15,7 +15,7 @@ export {
   type ReadScope,
 } from "./authorize";
 export { MOST_STALE_MS, remembered } from "./cache";
-export { ACCESS_CHANGED, changeAccessBy, type Watch } from "./changes";
+export { ACCESS_CHANGED, changeAccess, type Watch } from "./changes";
 export { isKeyText, isTokenText, keyPrefix, makeKeyText, makeTokenText } from "./key-text";
 export { managerOf } from "./manage";
 export { personBehind } from "./person";

@@ -55,5 +55,5 @@ const writing = statement("audit.record", {
 
 /** Records the act in the caller's transaction, so that both are committed or neither. */
 export async function record(ctx: Ctx, act: Act, transaction: Transaction): Promise<void> {
-  await writing.all(transaction, { audit: [auditRow(ctx, act)] });
+  await writing.run(transaction, { audit: [auditRow(ctx, act)] });
 }

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { ChangeGuardrails, Guardrails } from "@/server/contract/budgets";
-import { changeAccessBy, type ProjectAccess, personBehind } from "@/server/domain/access";
+import { changeAccess, type ProjectAccess, personBehind } from "@/server/domain/access";
 import { record } from "@/server/domain/audit";
 import { connectionsOf } from "@/server/domain/connections";
 import type { Ctx } from "@/server/domain/ctx";
@@ -169,8 +169,8 @@ export async function changeGuardrails(ctx: Ctx, input: ChangeGuardrails): Promi
   }
   if (perExecutionMicros !== undefined) {
     const setting = perExecutionMicros === null ? null : { perExecutionMicros };
-    await changeAccessBy(async (client) => {
-      await setGuardrails.all(client, { organizationId, setting });
+    await changeAccess(async (client) => {
+      await setGuardrails.run(client, { organizationId, setting });
       const details = { perExecutionMicros };
       const act = { organizationId, action: "guardrails.changed", subject: organizationId, details };
       await record(ctx, act, client);

@@ -1,5 +1,5 @@
 import type { BindCredential, CredentialBinding } from "@/server/contract/credentials";
-import { changeAccessBy, managerOf } from "@/server/domain/access";
+import { changeAccess, managerOf } from "@/server/domain/access";
 import { record } from "@/server/domain/audit";
 import type { Ctx } from "@/server/domain/ctx";
 import { credential, credentialBinding } from "@/server/generated/schema";
@@ -44,7 +44,7 @@ export async function bindCredential(
     const msg = `This credential is for ${credential.provider}.`;
     throw new ValidationFault([{ loc: ["body", "provider"], msg, type: "value_error" }]);
   }
-  return changeAccessBy(async (client) => {
+  return changeAccess(async (client) => {
     const binding = await writeBinding(ctx, client, { ...credential, organizationId }, place);
     await alongside(client, { id: credentialId, organizationId });
     return binding;
@@ -177,7 +177,7 @@ export async function unbindCredential(
   await requireMayChange(ctx, organizationId);
   const { principal } = ctx;
   const own = managerOf(ctx)?.management.projectIds;
-  await changeAccessBy(async (client) => {
+  await changeAccess(async (client) => {
     const row = await lockOwnBinding.first(client, { bindingId, credentialId, organizationId });
     const isOthers =
       principal.kind === "service_principal" &&

@@ -1,5 +1,5 @@
 import type { CreateCredential, Credential, CredentialList } from "@/server/contract/credentials";
-import { access, changeAccessBy } from "@/server/domain/access";
+import { access, changeAccess } from "@/server/domain/access";
 import { record } from "@/server/domain/audit";
 import type { Ctx } from "@/server/domain/ctx";
 import { credential } from "@/server/generated/schema";
@@ -92,7 +92,7 @@ export async function rotateCredential(
 
   const { last4, fingerprint } = recognizableParts(provider.name, organizationId, fields);
   const now = ctx.now();
-  await changeAccessBy(async (client) => {
+  await changeAccess(async (client) => {
     const rowCount = await rotate.count(client, {
       credentialId,
       organizationId,
@@ -141,7 +141,7 @@ export async function deleteCredential(
   organizationId: string,
   credentialId: string,
 ): Promise<{ credentialId: string; deleted: boolean }> {
-  await changeAccessBy(async (client) => {
+  await changeAccess(async (client) => {
     const { provider, label, last4, bindings } = await getCredential(
       ctx,
       organizationId,
@@ -180,7 +180,7 @@ export async function checkCredential(
     openFields(organizationId, row.id, row.sealed),
   );
   const { outcome } = result;
-  await changeAccessBy(async (client) => {
+  await changeAccess(async (client) => {
     // An unreachable provider has not judged the credential, so its status stays.
     if (outcome !== "unreachable")
       await storeOutcome.run(client, { credentialId: row.id, outcome, now: ctx.now() });

@@ -1,5 +1,5 @@
 import type { CreateCredential, Credential } from "@/server/contract/credentials";
-import { changeAccessBy } from "@/server/domain/access";
+import { changeAccess } from "@/server/domain/access";
 import { record } from "@/server/domain/audit";
 import type { Ctx } from "@/server/domain/ctx";
 import { credential } from "@/server/generated/schema";
@@ -69,7 +69,7 @@ export async function createCredential(
   const now = ctx.now();
   const { last4, fingerprint } = recognizableParts(provider.name, organizationId, fields);
   const by = ctx.principal.kind === "human_session" ? ctx.principal.id : null;
-  await changeAccessBy(async (client) => {
+  await changeAccess(async (client) => {
     const rowCount = await insertCredential.count(client, {
       id,
       organizationId,

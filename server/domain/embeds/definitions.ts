@@ -1,5 +1,5 @@
 import type { EmbedDefinition, EmbedDefinitionCreate, EmbedDefinitionPatch } from "@/server/contract/embeds";
-import { access, changeAccessBy } from "@/server/domain/access";
+import { access, changeAccess } from "@/server/domain/access";
 import { record } from "@/server/domain/audit";
 import { getCapability, isCapability } from "@/server/domain/catalog";
 import type { Ctx } from "@/server/domain/ctx";
@@ -241,7 +241,7 @@ export async function changeDefinition(
   const known = await mayChange(ctx, definitionId);
   // Caches of callers hold only the status, so only a changed status is announced.
   const status = patch.status === known.status ? null : patch.status;
-  const change = status ? changeAccessBy : inTransaction;
+  const change = status ? changeAccess : inTransaction;
   return change(async (client) => {
     await lockDefinition.run(client, { definitionId });
     const before = (await readDefinition.first(client, { definitionId })) ?? noSuchDefinition();

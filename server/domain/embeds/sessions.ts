@@ -1,6 +1,6 @@
 import { hash } from "node:crypto";
 import type { EmbedSession, EmbedSessionCreate, NewEmbedSession } from "@/server/contract/embeds";
-import { access, changeAccessBy, makeTokenText } from "@/server/domain/access";
+import { access, changeAccess, makeTokenText } from "@/server/domain/access";
 import { record } from "@/server/domain/audit";
 import { openCeiling } from "@/server/domain/budgets";
 import type { Ctx, Scope } from "@/server/domain/ctx";
@@ -260,7 +260,7 @@ export async function revokeSession(ctx: Ctx, sessionId: string): Promise<EmbedS
         client,
       );
   };
-  if (!known.revoked_at) await changeAccessBy(revoke);
+  if (!known.revoked_at) await changeAccess(revoke);
   return toSession(await findSession(ctx, sessionId, MAKE), ctx.now());
 }
 

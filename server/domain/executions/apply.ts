@@ -88,14 +88,14 @@ export async function end<E extends Ending, End extends Counted, Sealed>(
   },
   ending: E,
 ): Promise<{ state: "ended"; written?: Sealed }> {
-  for await (const end of store.ends(ending)) {
-    const written = await store.seal(end);
+  for await (const form of store.ends(ending)) {
+    const written = await store.seal(form);
     failpoint("before-receipt");
     if (await store.finish(written)) {
-      countEnd(end.mode, end.status, end.code);
+      countEnd(form.mode, form.status, form.code);
       return { state: "ended", written };
     }
-    await store.late(end);
+    await store.late(form);
   }
   return { state: "ended" };
 }

@@ -19,7 +19,7 @@ import { rowOf } from "./outcomes";
 
 /*
  * The decisions about an execution, as pure functions: they wait for nothing and read no clock. `apply`
- * (apply.ts) has the store of a job or of a pinned execution write each decision about a call down.
+ * (apply.ts) writes each decision about a call through the store of a job or of a pinned execution.
  */
 
 /** The facts that a decision needs besides the outcome of the call. */
@@ -99,7 +99,7 @@ export function decide<A extends { state: "succeeded" } = CallAnswer>(
   }
 }
 
-/** The provider can still be asked for the cost, by the stored handle. */
+/** The message of an end whose work goes on: the provider can still be asked for its cost, by the stored handle. */
 const TAKEN = "The provider accepted the work and will answer later. Use a durable job for this model.";
 export const STOPPED = "The process that ran this stopped.";
 const lost = lostAfter(nothingSent);

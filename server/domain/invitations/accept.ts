@@ -1,7 +1,7 @@
 import { hash } from "node:crypto";
 import type { AcceptedInvitation, AcceptInvitation, OfferedPlace } from "@/server/contract/members";
 import { Role } from "@/server/contract/organizations";
-import { changeAccessBy, isRoleAtLeast } from "@/server/domain/access";
+import { changeAccess, isRoleAtLeast } from "@/server/domain/access";
 import { record } from "@/server/domain/audit";
 import type { Ctx } from "@/server/domain/ctx";
 import { enforceBruteForceLimit, hashPassword } from "@/server/domain/organizations";
@@ -75,7 +75,7 @@ export function acceptInvitation(ctx: Ctx, input: AcceptInvitation): Promise<Acc
     // Hashing takes a tenth of a second, so it is done only for the holder of a token, and outside the transaction.
     const isNewcomer = offered.known_id === null && ctx.principal.kind === "anonymous";
     const passwordHash = isNewcomer ? await hashPassword(input.password ?? noPassword()) : null;
-    return changeAccessBy(async (client) => {
+    return changeAccess(async (client) => {
       // The lock orders this against a simultaneous removal or demotion of the inviter: it comes either before the
       // invitation is judged or after it was accepted.
       await lockInviter.run(client, { tokenHash: hash("sha256", input.token, "buffer") });

@@ -1,5 +1,5 @@
 import { beforeEach, expect, test } from "vitest";
-import { changeAccessBy } from "@/server/domain/access";
+import { changeAccess } from "@/server/domain/access";
 import { systemCtx } from "@/server/domain/ctx";
 import { inTransaction, pool } from "@/server/platform/db";
 import { newId } from "@/server/platform/ids";
@@ -65,7 +65,7 @@ test("former members and former operators no longer read an organization's notif
   const person = await member();
   await tellMembers("A");
   const again = async () => ctxOf(await personOf(person.userId));
-  const change = (sql: string) => changeAccessBy((client) => client.query(sql, [person.userId]));
+  const change = (sql: string) => changeAccess((client) => client.query(sql, [person.userId]));
   await change("UPDATE user_account SET is_operator = true WHERE id = $1");
   await inTransaction((client) =>
     notify(client, project.ctx, "operators", {

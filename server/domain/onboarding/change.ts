@@ -7,7 +7,7 @@ import type {
   RotateConnection,
 } from "@/server/contract/connections";
 import type { CreateCredential, CredentialBinding } from "@/server/contract/credentials";
-import { changeAccessBy } from "@/server/domain/access";
+import { changeAccess } from "@/server/domain/access";
 import { writeConnectionGuardrails } from "@/server/domain/budgets";
 import * as credentials from "@/server/domain/connections";
 import type { Ctx } from "@/server/domain/ctx";
@@ -89,7 +89,7 @@ export async function setGuardrails(
   input: UserGuardrails,
 ): Promise<Connection> {
   const { organizationId } = await readConnection(ctx, connectionId);
-  await changeAccessBy((client) =>
+  await changeAccess((client) =>
     writeConnectionGuardrails(ctx, client, { id: connectionId, organizationId }, input),
   );
   return readConnection(ctx, connectionId);

@@ -1,5 +1,5 @@
 import type { ApprovalRules, SetApprovalRules } from "@/server/contract/organizations";
-import { access, changeAccessBy, managerOf, roleIn } from "@/server/domain/access";
+import { access, changeAccess, managerOf, roleIn } from "@/server/domain/access";
 import { record } from "@/server/domain/audit";
 import type { Ctx } from "@/server/domain/ctx";
 import { project } from "@/server/generated/schema";
@@ -72,7 +72,7 @@ export async function setApprovalRules(
   access.authorize(ctx, "settings:write", { managed: { organizationId, projectId } });
   const micros = wanted.thresholdUsd === null ? null : usdToMicros(wanted.thresholdUsd);
   const rule = { requireDifferentApprover: wanted.requireDifferentApprover };
-  return changeAccessBy(async (client) => {
+  return changeAccess(async (client) => {
     const before = await readRules(projectId, client, lockedRulesOf);
     if (managerOf(ctx)) refuseLooser(before, micros, wanted.requireDifferentApprover);
     await storeRules.run(client, { projectId, micros, rule });

@@ -14,7 +14,7 @@ import {
 } from "@/server/sql/column";
 import { statement } from "@/server/sql/statement";
 
-/** A key as Prisma Client reads it too. Its hash is not read. */
+/** A key without its hash, under the names that Prisma Client gives its columns. */
 const KEY = {
   ...pick(apiKey, "id name prefix environment management"),
   organizationId: apiKey.organization_id,
@@ -40,8 +40,8 @@ export const countWorking = statement("key.count.working", {
     AND replaced_by IS NULL AND (expires_at IS NULL OR expires_at > $now)`,
 });
 
-/** The management key that makes another, which is not revoked until the end of the transaction. */
-export const keepManager = statement("key.lock.manager", {
+/** Locks the management key that makes another key, so that no one revokes it before the transaction ends. */
+export const lockManager = statement("key.lock.manager", {
   params: { keyId: text },
   row: pick(apiKey, "expires_at revoked_at"),
   sql: "SELECT expires_at, revoked_at FROM api_key WHERE id = $keyId FOR SHARE",
@@ -92,7 +92,7 @@ export const replace = statement("key.replace", {
     WHERE id = $keyId`,
 });
 
-export const passBudgets = statement("budget.transfer", {
+export const transferBudgets = statement("budget.transfer", {
   params: { organizationId: text, keyId: text, successorId: text, now: timestamptz },
   row: { budgets: maybe(int4) },
   sql: "SELECT capstan_transfer_budgets($organizationId, $keyId, $successorId, $now)::int AS budgets",

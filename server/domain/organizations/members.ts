@@ -1,6 +1,6 @@
 import type { Member, RemovedMember } from "@/server/contract/members";
 import { Role } from "@/server/contract/organizations";
-import { access, changeAccessBy, isOperator, isRoleAtLeast } from "@/server/domain/access";
+import { access, changeAccess, isOperator, isRoleAtLeast } from "@/server/domain/access";
 import { record } from "@/server/domain/audit";
 import type { Ctx, Role as RoleName } from "@/server/domain/ctx";
 import { apiKey, membership, userAccount } from "@/server/generated/schema";
@@ -52,7 +52,7 @@ export async function changeRole(
   { organizationId, userId, role }: { organizationId: string; userId: string; role: RoleName },
 ): Promise<void> {
   access.authorize(ctx, "admin", { organizationId });
-  await changeAccessBy(async (client) => {
+  await changeAccess(async (client) => {
     const { own, target, owners } = await lockMembers(ctx, client, organizationId, userId);
     if (!isRoleAtLeast(own, "admin"))
       tooLow(own, "This needs the role admin in the organization. Ask an owner for it.");
@@ -92,7 +92,7 @@ export async function removeMember(
 ): Promise<RemovedMember> {
   const isOwn = ctx.principal.kind === "human_session" && ctx.principal.id === userId;
   access.authorize(ctx, isOwn ? "viewer" : "admin", { organizationId });
-  return changeAccessBy(async (client) => {
+  return changeAccess(async (client) => {
     const { own, target, owners } = await lockMembers(ctx, client, organizationId, userId);
     if (!isOwn && !isRoleAtLeast(own, "admin"))
       tooLow(own, "This needs the role admin in the organization. Ask an owner for it.");

@@ -1,6 +1,6 @@
 import type { Plan } from "@/server/contract/billing";
 import type { ChangePlan, PlanSettingsView } from "@/server/contract/plan-settings";
-import { access, changeAccessBy, managerOf } from "@/server/domain/access";
+import { access, changeAccess, managerOf } from "@/server/domain/access";
 import { record } from "@/server/domain/audit";
 import type { Ctx } from "@/server/domain/ctx";
 import { readCursor, toPage } from "@/server/domain/paging";
@@ -128,7 +128,7 @@ const mergeSettings = statement("organization.update.plan_settings", {
 /** Writes these settings and leaves all others; null removes a setting. */
 async function change(ctx: Ctx, organizationId: string, action: string, wanted: Changes) {
   const changes = Object.entries(wanted).filter(([, value]) => value !== undefined) as [string, Json][];
-  const after = await changeAccessBy(async (client) => {
+  const after = await changeAccess(async (client) => {
     const before = (await lockSettings.first(client, { organizationId })) ?? noOrganization();
     await mergeSettings.run(client, {
       organizationId,

@@ -1,10 +1,10 @@
 import type { RotateApiKey } from "@/server/contract/keys";
 import { type NewApiKey, Scope } from "@/server/contract/organizations";
-import { changeAccessBy, makeKeyText } from "@/server/domain/access";
+import { changeAccess, makeKeyText } from "@/server/domain/access";
 import { record } from "@/server/domain/audit";
 import type { Ctx } from "@/server/domain/ctx";
 import { fail } from "@/server/platform/errors/errors";
-import { passBudgets, replace } from "./key-rows";
+import { replace, transferBudgets } from "./key-rows";
 import {
   auditedFields,
   endWithin,
@@ -26,7 +26,7 @@ export async function rotateKey(
   keyId: string,
   { overlapSeconds }: RotateApiKey,
 ): Promise<NewApiKey> {
-  return changeAccessBy(async (client) => {
+  return changeAccess(async (client) => {
     const old = await lockKey(client, ctx, keyId);
     if (old.management)
       fail("KeyNotRotatable", "A management key cannot be rotated. Ask an owner to create another one.", {
@@ -56,9 +56,9 @@ export async function rotateKey(
     const overlapEnd = new Date(now.getTime() + overlapSeconds * 1000);
     const end = old.expiresAt && old.expiresAt < overlapEnd ? old.expiresAt : overlapEnd;
     const ended = overlapSeconds === 0 ? { revokedAt: now } : { expiresAt: end };
-    await replace.all(client, { keyId, replacedBy: made.id, ...ended });
+    await replace.run(client, { keyId, replacedBy: made.id, ...ended });
     // The old key's budgets become the new key's; while both work, they share them.
-    const passed = await passBudgets.first(client, { organizationId, keyId, successorId: made.id, now });
+    const passed = await transferBudgets.first(client, { organizationId, keyId, successorId: made.id, now });
     const details = {
       ...auditedFields(made),
       replacedBy: made.id,

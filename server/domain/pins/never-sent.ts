@@ -37,7 +37,7 @@ async function correct(clock: Clock, { id, fence }: Pick<PinnedRow, "id" | "fenc
   const hold = await readAmbiguous.first(pool, { executionId: id });
   if (hold && (await resolve(ctx, hold, { by: "never_sent", upstream: [], feeMicros: 0, note: null })))
     ctx.log.info({ pinnedId: id, holdId: hold.id }, "an ambiguous hold was released: nothing had been sent");
-  await freeing.count(pool, { id });
+  await freeing.run(pool, { id });
   return true;
 }
 

@@ -120,7 +120,7 @@ async function carryOn(work: PinWork): Promise<PinResult> {
       correctUnsent: () => correctUnsentPin(clock, row),
     };
   };
-  const settle = (attempt: PinnedAttemptRow | null, outcome: CallOutcome<Answered>) =>
+  const applyOutcome = (attempt: PinnedAttemptRow | null, outcome: CallOutcome<Answered>) =>
     apply(leased(attempt), decide(factsOf(work), outcome, backoffOf));
 
   let attemptId = newId("attempt");
@@ -148,7 +148,7 @@ async function carryOn(work: PinWork): Promise<PinResult> {
     if (opened === "lost") return LOST;
     if (opened === "unconnected")
       return refuse("The provider account of this execution is no longer connected.");
-    if ("state" in opened) return settle(null, opened);
+    if ("state" in opened) return applyOutcome(null, opened);
     const { account, attempt } = opened;
     attempts.push(attempt);
     const sentAt = clock.elapsedMs();
@@ -158,7 +158,7 @@ async function carryOn(work: PinWork): Promise<PinResult> {
       providerExecutionMs = Math.round(clock.elapsedMs() - sentAt);
     failpoint("after-answer");
     if (outcome.state === "retryable" && outcome.reason === "capacity") work.onCapacity?.();
-    return settle(attempt, outcome);
+    return applyOutcome(attempt, outcome);
   };
   return untilEnded<PinResult>(turn, async (ms) => {
     const from = clock.elapsedMs();

@@ -1,5 +1,5 @@
 import { Password } from "@/server/contract/organizations";
-import { changeAccessBy } from "@/server/domain/access";
+import { changeAccess } from "@/server/domain/access";
 import type { Ctx } from "@/server/domain/ctx";
 import { countTry, deleteSignInFailures, hashPassword, isPassword } from "@/server/domain/organizations";
 import { userAccount } from "@/server/generated/schema";
@@ -34,7 +34,7 @@ export async function changePassword(ctx: Ctx, input: { present: string; next: s
   if (!(await isPassword(input.present, present))) refuseField("present", "The password is not correct.");
   await deleteSignInFailures(entries);
   const passwordHash = await hashPassword(next.data);
-  await changeAccessBy(async (client) => {
+  await changeAccess(async (client) => {
     const rowCount = await replacePassword.count(client, { userId, passwordHash, present });
     if (rowCount === 0) ended(); // another change came first
     await endOtherSessions(client, ctx);

@@ -1,4 +1,4 @@
-import { access, changeAccessBy } from "@/server/domain/access";
+import { access, changeAccess } from "@/server/domain/access";
 import { INSTALLATION, record } from "@/server/domain/audit";
 import type { Ctx } from "@/server/domain/ctx";
 import { userAccount } from "@/server/generated/schema";
@@ -30,7 +30,7 @@ const deleteIdentities = statement("identity.delete.person", {
 export async function resetSignIn(ctx: Ctx, address: string) {
   access.authorize(ctx, "operator");
   const email = address.trim().toLowerCase();
-  return changeAccessBy(async (client) => {
+  return changeAccess(async (client) => {
     const { id: userId, had_factor: hadSecondFactor } =
       (await resetFactor.first(client, { email })) ?? fail("NotFound", "There is no such person.");
     const rowCount = await deleteIdentities.count(client, { userId });

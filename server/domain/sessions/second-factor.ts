@@ -1,6 +1,6 @@
 import { renderSVG } from "uqr";
 import type { NewSecondFactor, RecoveryCodes } from "@/server/contract/sessions";
-import { changeAccessBy } from "@/server/domain/access";
+import { changeAccess } from "@/server/domain/access";
 import type { Ctx } from "@/server/domain/ctx";
 import { countTry, deleteSignInFailures } from "@/server/domain/organizations";
 import { userAccount } from "@/server/generated/schema";
@@ -54,7 +54,7 @@ export async function confirmSecondFactor(ctx: Ctx, code: string): Promise<Recov
   const userId = ownId(ctx);
   const entries = await countTry([`own:${userId}`], ctx.now());
   const { codes, hashes } = makeRecoveryCodes();
-  const isOn = await changeAccessBy(async (client) => {
+  const isOn = await changeAccess(async (client) => {
     const row = await rowOf(userId, client);
     if (row.second_factor_at) isOnAlready();
     const sealed = row.second_factor_secret;
@@ -88,7 +88,7 @@ const turnOff = statement("user_account.update.second_factor_off", {
 export async function turnOffSecondFactor(ctx: Ctx, code: string): Promise<void> {
   const userId = ownId(ctx);
   await requireCode(ctx, userId, code);
-  await changeAccessBy(async (client) => {
+  await changeAccess(async (client) => {
     await turnOff.run(client, { userId });
     await recordOwn(ctx, { userId, action: "second_factor.off", subject: userId }, client);
     await tellOwn(ctx, client, {

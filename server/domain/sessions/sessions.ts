@@ -1,5 +1,5 @@
 import { Session } from "@/server/contract/sessions";
-import { changeAccessBy } from "@/server/domain/access";
+import { changeAccess } from "@/server/domain/access";
 import type { Ctx } from "@/server/domain/ctx";
 import { session } from "@/server/generated/schema";
 import { inTransaction, pool } from "@/server/platform/db";
@@ -97,7 +97,7 @@ const revokeSession = statement("session.revoke.own", {
  */
 export async function endSession(ctx: Ctx, sessionId: string): Promise<void> {
   const userId = ownId(ctx);
-  await changeAccessBy(async (client) => {
+  await changeAccess(async (client) => {
     const { label } =
       (await revokeSession.first(client, { sessionId, userId, now: ctx.now() })) ??
       fail("NotFound", "There is no such session.");
@@ -113,7 +113,7 @@ const revokeAll = statement("session.revoke.all", {
 /** Ends every session of the caller, in browsers and on devices. */
 export async function signOutEverywhere(ctx: Ctx): Promise<void> {
   const userId = ownId(ctx);
-  await changeAccessBy(async (client) => {
+  await changeAccess(async (client) => {
     await revokeAll.run(client, { userId });
     await recordOwn(ctx, { userId, action: "session.all_ended", subject: userId }, client);
   });

@@ -1,5 +1,5 @@
 import type { UnlinkIdentity } from "@/server/contract/sessions";
-import { changeAccessBy } from "@/server/domain/access";
+import { changeAccess } from "@/server/domain/access";
 import type { Ctx } from "@/server/domain/ctx";
 import { identity, userAccount } from "@/server/generated/schema";
 import { fail } from "@/server/platform/errors/errors";
@@ -45,7 +45,7 @@ export async function unlinkIdentity(ctx: Ctx, { issuer, password }: UnlinkIdent
   const userId = ownId(ctx);
   const { passwordHash } = (await readPassword(userId)) ?? ended();
   await requirePresence(ctx, { userId, passwordHash, password });
-  await changeAccessBy(async (client) => {
+  await changeAccess(async (client) => {
     // The lock ensures that one way in remains if two are removed at once.
     const person = (await lockPassword.first(client, { userId })) ?? ended();
     const rows = await listIssuers.all(client, { userId });

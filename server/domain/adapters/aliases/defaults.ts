@@ -1,6 +1,6 @@
 import type { z } from "zod";
 import type { AdapterDefault, AdapterDefaultSet, AdapterQuery } from "@/server/contract/adapters";
-import { changeAccessBy } from "@/server/domain/access";
+import { changeAccess } from "@/server/domain/access";
 import { record } from "@/server/domain/audit";
 import { getCapability } from "@/server/domain/catalog";
 import type { Ctx, Scope } from "@/server/domain/ctx";
@@ -47,7 +47,7 @@ export async function setDefault(
   const place = await placeFor(ctx, capabilityKey, query, "adapters:write");
   const alias = await findAliasNamed(pool, place, name); // aliases are never deleted
   if (!alias) refuseAt(["body", "alias"], "This environment has no such alias.", "not_found");
-  return changeAccessBy(async (client) => {
+  return changeAccess(async (client) => {
     await saveDefault.run(client, {
       project_id: place.projectId,
       environment: place.environment,
@@ -64,7 +64,7 @@ export async function setDefault(
 /** Clears the default; changes nothing if none is set. */
 export async function clearDefault(ctx: Ctx, capabilityKey: string, query: Where): Promise<AdapterDefault> {
   const place = await placeFor(ctx, capabilityKey, query, "adapters:write");
-  return changeAccessBy(async (client) => {
+  return changeAccess(async (client) => {
     const { projectId, environment } = place;
     if (await deleteDefault.count(client, { projectId, environment, capabilityKey }))
       await note(ctx, client, place, { action: "adapter_default.cleared", capabilityKey });

@@ -64,7 +64,7 @@ async function correctEnd(ctx: Ctx, job: JobRow, attempt: AttemptRow | null): Pr
         "an ambiguous hold was released: nothing had been sent",
       );
   }
-  await freeing.count(pool, { jobId: job.id });
+  await freeing.run(pool, { jobId: job.id });
   return true;
 }
 

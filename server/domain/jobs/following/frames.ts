@@ -285,7 +285,7 @@ const lastText = statement("last-frame", {
  */
 async function placeOf(jobId: string, asked: number): Promise<number> {
   if (asked <= 1) return asked;
-  const [found] = await lastText.all(pool, { jobId });
+  const found = await lastText.first(pool, { jobId });
   if (!found || asked <= found.last) return asked;
   if (!TERMINAL.includes(found.status)) return resumeAfter(asked, { last: found.last, hasEnded: false });
   const frames = await endOf(jobId, found.last);
@@ -315,7 +315,7 @@ export async function followFrames(
 export async function hasLastFrame(ctx: Ctx, executionId: string, frameId: string): Promise<boolean> {
   const job = await findJob(ctx, executionId);
   if (job.operation !== "invoke") return false;
-  const [found] = await lastText.all(pool, { jobId: job.id });
+  const found = await lastText.first(pool, { jobId: job.id });
   if (!found || !TERMINAL.includes(found.status)) return false;
   return (await endOf(job.id, found.last)).at(-1)?.id === Number(frameId);
 }

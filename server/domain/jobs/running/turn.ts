@@ -74,12 +74,12 @@ export async function advance(turn: JobTurn): Promise<Next<JobEnd>> {
     case "released":
       // The submission was begun here and could not be released while the database was out.
       forgetUnsent(job.id);
-      return settle(turn, refusedUnsent);
+      return applyOutcome(turn, refusedUnsent);
   }
   const ready = await readyOrEnd(turn);
   if (!ready) return { state: "ended" };
   return step.to === "polled"
-    ? settle(turn, await pollCall({ ...ready, ...callOf(turn) }, turn.row.handle))
+    ? applyOutcome(turn, await pollCall({ ...ready, ...callOf(turn) }, turn.row.handle))
     : begin({ ...turn, work: ready });
 }
 
@@ -111,7 +111,7 @@ export async function submit(turn: ReadyTurn): Promise<Next<JobEnd>> {
     if (gate === "open") row.submission_begun_at = turn.ctx.now();
     return gate;
   };
-  return settle({ ...turn, row }, await send({ ...turn, row }, gate));
+  return applyOutcome({ ...turn, row }, await send({ ...turn, row }, gate));
 }
 
 /** The work with its call. Null if the call can no longer be made; the job has then ended for that reason. */
@@ -149,7 +149,7 @@ export async function runLocally(
   } catch (cause) {
     if (!lease.signal.aborted || !row) throw cause;
     const why = lease.signal.reason as AbortReason; // a lease aborts with nothing else
-    return settle({ ...turn, row }, { state: "aborted", submission: "not_attempted", why });
+    return applyOutcome({ ...turn, row }, { state: "aborted", submission: "not_attempted", why });
   }
 }
 
@@ -195,7 +195,7 @@ const callOf = ({ ctx, work, row, lease }: JobTurn) => ({
 const ADMISSION_DEADLINE_MS = 120_000;
 
 /** Stores what follows from the outcome of a call. */
-function settle(found: JobTurn, outcome: CallOutcome): Promise<Next<JobEnd>> {
+function applyOutcome(found: JobTurn, outcome: CallOutcome): Promise<Next<JobEnd>> {
   const isRefusal = outcome.state === "retryable" && outcome.reason === "capacity";
   const capacity_rejections = found.row.capacity_rejections + (isRefusal ? 1 : 0);
   const turn = { ...found, row: { ...found.row, capacity_rejections } };

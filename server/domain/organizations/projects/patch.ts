@@ -1,6 +1,6 @@
 import { ownKeys } from "@/server/contract/own-keys";
 import type { ProjectDetail, ProjectSettingsPatch } from "@/server/contract/projects";
-import { access, changeAccessBy } from "@/server/domain/access";
+import { access, changeAccess } from "@/server/domain/access";
 import { record } from "@/server/domain/audit";
 import type { Ctx } from "@/server/domain/ctx";
 import { requireRoom } from "@/server/domain/plans";
@@ -47,7 +47,7 @@ export async function patchProject(
   projectId: string,
   input: ProjectSettingsPatch,
 ): Promise<ProjectDetail> {
-  return changeAccessBy(async (client) => {
+  return changeAccess(async (client) => {
     const seen = await findProject(ctx, projectId, client);
     access.authorize(ctx, "admin", { organizationId: seen.organization_id });
     // Assigning a slug in this organization waits here, and changes of one project run one after the other.

@@ -1,7 +1,7 @@
 import type { z } from "zod";
 import { RETENTION_DAYS, RetentionRequirement } from "@/server/contract/envelope";
 import { type ChangeProject, type ProjectSettings, StoredSettings } from "@/server/contract/organizations";
-import { access, changeAccessBy, visibleOrganizations } from "@/server/domain/access";
+import { access, changeAccess, visibleOrganizations } from "@/server/domain/access";
 import { record } from "@/server/domain/audit";
 import type { Ctx } from "@/server/domain/ctx";
 import { project } from "@/server/generated/schema";
@@ -58,7 +58,7 @@ export async function changeProject(
   ctx: Ctx,
   { projectId, maturityRating, retentionDays }: z.input<typeof ChangeProject>,
 ): Promise<ProjectSettings> {
-  return changeAccessBy(async (client) => {
+  return changeAccess(async (client) => {
     const row = await findProject.first(client, { projectId, visible: visibleOrganizations(ctx) });
     if (!row) fail("NotFound", "There is no such project.");
     access.authorize(ctx, "admin", { organizationId: row.organization_id });

@@ -1,5 +1,5 @@
 import type { ChangeSecurity, SecurityView } from "@/server/contract/security";
-import { access, changeAccessBy, isRoleAtLeast, securityOf } from "@/server/domain/access";
+import { access, changeAccess, isRoleAtLeast, securityOf } from "@/server/domain/access";
 import { record } from "@/server/domain/audit";
 import type { Ctx } from "@/server/domain/ctx";
 import { pool, type Queryable } from "@/server/platform/db";
@@ -65,7 +65,7 @@ export async function setSecurity(
   { requireSecondFactor, sessionHours }: ChangeSecurity,
 ): Promise<SecurityView> {
   access.authorize(ctx, "owner", { organizationId });
-  await changeAccessBy(async (client) => {
+  await changeAccess(async (client) => {
     const found = await lockRules.first(client, { organizationId });
     const stored = (found ?? noOrganization()).security;
     const before = securityOf(stored);
