@@ -86,6 +86,7 @@ export async function fill(filling: Filling): Promise<void> {
     for (const each of EXECUTION) await copy(client, each);
     await mapped(client, "pin_", PINS, filling, 5);
     for (const each of PIN) await copy(client, each);
+    await cancelSome(client, filling);
     await copyEntries(client, filling);
     await client.query("VACUUM (ANALYZE)");
   } finally {
@@ -166,6 +167,17 @@ function copiedOf(value: string, name: string, type: string): string {
   if (type === "text" && /_id$/.test(name) && !/^(project|organization|principal|endpoint)_id$/.test(name))
     return renamed(value);
   return value;
+}
+
+/** Makes a quarter of the copied pins ones that were canceled before they ran, which have no record. */
+async function cancelSome(client: pg.Client, { projectId }: Filling): Promise<void> {
+  const canceled =
+    "SELECT id FROM pinned_execution WHERE project_id = $1 AND id IN (SELECT 'pin_' || ulid FROM m WHERE n % 4 = 0)";
+  await client.query(`DELETE FROM pinned_record WHERE pinned_id IN (${canceled})`, [projectId]);
+  await client.query(
+    `UPDATE pinned_execution SET receipt_id = NULL, status = 'canceled' WHERE id IN (${canceled})`,
+    [projectId],
+  );
 }
 
 /** One audit entry for each copy, and for each fifth a notification of which one in fifty is unread. */

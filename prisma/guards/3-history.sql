@@ -95,9 +95,9 @@ END $$;
 CREATE TRIGGER "comparison_stays" BEFORE UPDATE ON "comparison" FOR EACH ROW EXECUTE FUNCTION capstan_guard_comparison();
 -- Lists of one principal's jobs: a key's own, those of a panel session, and those of a project by one principal.
 CREATE INDEX "job_of_principal" ON "job" ("principal_id", "id");
--- A project's jobs in order, with what lists filter by and what never changes after admission: a filter that few jobs pass reads
--- entries in place of rows.
-CREATE INDEX "job_in_project" ON "job" ("project_id", "id") INCLUDE ("environment", "capability_key", "principal_id", "provider", "model");
+-- The jobs of one environment in order, with what lists filter by and what never changes after admission: a filter that few jobs
+-- pass reads entries in place of rows.
+CREATE INDEX "job_in_project" ON "job" ("project_id", "environment", "id") INCLUDE ("capability_key", "principal_id", "provider", "model");
 -- In the order of bytes, in which the actions with one prefix stand together, whatever the order of the database is.
 CREATE INDEX "audit_entry_of_action" ON "audit_entry" ("organization_id", "action" COLLATE "C", "id");
 CREATE INDEX "audit_entry_of_actor" ON "audit_entry" ("organization_id", "actor_id", "id");

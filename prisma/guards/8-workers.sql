@@ -38,7 +38,9 @@ CREATE INDEX "artifact_due" ON "artifact" ("expires_at", "id") WHERE "pruned_at"
 CREATE INDEX "artifact_bytes" ON "artifact" ("sha256") WHERE "pruned_at" IS NULL;
 -- Few deliveries are in another state than succeeded, and each leaves this index when it gets there.
 CREATE INDEX "delivery_unsuccessful" ON "delivery" ("project_id", "state", "id") WHERE "state" <> 'succeeded';
-CREATE INDEX "pinned_execution_in_project" ON "pinned_execution" ("project_id", "environment", "id");
+-- Records are found by their executions; one without a record, such as a canceled item, has no entry.
+CREATE INDEX "pinned_execution_in_project" ON "pinned_execution" ("project_id", "environment", "id")
+  WHERE "receipt_id" IS NOT NULL;
 CREATE INDEX "delivery_bodies" ON "delivery" ("job_id") WHERE "body" IS NOT NULL AND "job_id" IS NOT NULL;
 CREATE INDEX "event_text_expiries" ON "event_text" ("expires_at") WHERE "expires_at" IS NOT NULL;
 -- A payment is counted once, because its transactions are named by the payment and by the total they raise it to.

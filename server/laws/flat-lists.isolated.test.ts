@@ -43,7 +43,7 @@ const JOB_FILTERS = [
   "tag=none",
 ];
 
-type Case = { path: string; query: string; as?: "idle" | "owner" };
+type Case = { path: string; query: string; as?: "idle" | "rare" | "owner" };
 
 /** The pages that are compared, by the path of their operation. */
 function casesOf({ projectId, organizationId, ids }: Known): Record<string, Case[]> {
@@ -54,7 +54,10 @@ function casesOf({ projectId, organizationId, ids }: Known): Record<string, Case
   const log = `/v1/organizations/${organizationId}/audit-log`;
   return {
     "/v1/jobs": [...all("/v1/jobs", ["", "status=failed"], "idle"), ...all("/v1/jobs", JOB_FILTERS)],
-    "/v1/projects/{project_id}/jobs": all(jobs, [...JOB_FILTERS, "selected=true"]),
+    "/v1/projects/{project_id}/jobs": [
+      ...all(jobs, [...JOB_FILTERS, "selected=true"]),
+      ...all(jobs, ["", "provider=openai"], "rare"),
+    ],
     "/v1/projects/{project_id}/references": all(`/v1/projects/${projectId}/references`, [""]),
     "/v1/jobs/{job_id}/events": all(`/v1/jobs/${ids.execution}/events`, ["", "type=none"]),
     "/v1/adapters": all("/v1/adapters", [
@@ -143,8 +146,13 @@ let large: Map<string, Measured>;
 beforeAll(async () => {
   known.value = await openUpgraded();
   const { projectId, ownerId } = world();
+  await pool.query(
+    "INSERT INTO environment (id, project_id, slug, display_name) VALUES ('env_rare', $1, 'rare', 'Rare') ON CONFLICT DO NOTHING",
+    [projectId],
+  );
   headers = {
     key: { key: await makeKey({ projectId }) },
+    rare: { key: await makeKey({ projectId, environment: "rare" }) },
     idle: { key: await makeKey({ projectId }) },
     owner: { headers: { cookie: await cookieOf(ownerId) } },
   };
@@ -154,7 +162,7 @@ beforeAll(async () => {
   large = await measure();
 }, 300_000);
 
-test("a page of each list reads as many blocks in a large installation as in a small one", () => {
+test("a page of each list reads about as many blocks in a large installation as in a small one", () => {
   const grown = [...large].flatMap(([name, { blocks, items }]) => {
     const before = small.get(name) ?? { blocks: 0, items: 0 };
     const more = Math.max(0, items - before.items) * PER_ITEM;
@@ -218,7 +226,7 @@ const countOf = async (from: string, ...values: unknown[]) =>
   Number((await pool.query(`SELECT count(*) AS n FROM ${from}`, values)).rows[0].n);
 
 test("the pages of a list that stop at the bound have every match once, and go on when they found none", async () => {
-  const { projectId, organizationId, otherOrganizationId } = world();
+  const { projectId, organizationId } = world();
   const jobs = `/v1/projects/${projectId}/jobs?limit=100`;
   const inPlace = "job WHERE project_id = $1 AND environment = 'development' AND NOT is_blind";
   const log = `/v1/organizations/${organizationId}/audit-log?limit=200`;
@@ -253,7 +261,6 @@ test("the pages of a list that stop at the bound have every match once, and go o
       ),
     ],
   ];
-  expect(otherOrganizationId).not.toBe(organizationId);
   for (const [target, as, many] of lists) {
     const { items, empty } = await walk(target, as);
     const ids = items.map((item) => item.jobId ?? item.entryId ?? item.id);

@@ -1,4 +1,4 @@
--- A project's jobs in order, with what lists filter by and what never changes after admission: a filter that few jobs pass reads
--- entries in place of rows.
-CREATE INDEX CONCURRENTLY "job_in_project" ON "job" ("project_id", "id")
-  INCLUDE ("environment", "capability_key", "principal_id", "provider", "model");
+-- The jobs of one environment in order, with what lists filter by and what never changes after admission: a filter that few jobs
+-- pass reads entries in place of rows.
+CREATE INDEX CONCURRENTLY "job_in_project" ON "job" ("project_id", "environment", "id")
+  INCLUDE ("capability_key", "principal_id", "provider", "model");

@@ -1,2 +1,2 @@
--- job_in_project has the environment of each entry.
+-- job_in_project has the same entries and more columns.
 DROP INDEX CONCURRENTLY IF EXISTS "job_project_id_environment_id_idx";

@@ -127,21 +127,29 @@ const LISTED = {
   },
   row: pick(pinnedRecord, "id", "body"),
 };
-/** SQL: the records of these executions; a record has the ULID of its execution. */
-const recordsOf = (executions: string) => `SELECT record.id, record.body FROM (
-      SELECT id FROM pinned_execution WHERE project_id = $projectId AND ${inScope(pick(SCOPE, "environment"))}
-        AND receipt_id IS NOT NULL AND ($before::text IS NULL OR id < 'pin_' || substr($before, 6)) AND ${executions}
-    ) pinned JOIN LATERAL (SELECT id, body FROM pinned_record WHERE pinned_id = pinned.id OFFSET 0) record ON true
+/** SQL: executions with a record before the page's cursor; a record has the ULID of its execution. */
+const RECORDED = "receipt_id IS NOT NULL AND ($before::text IS NULL OR id < 'pin_' || substr($before, 6))";
+/** SQL: the records of these executions, newest first. */
+const recordsOf = (executions: string) => `SELECT record.id, record.body FROM (${executions}) pinned
+    JOIN LATERAL (SELECT id, body FROM pinned_record WHERE pinned_id = pinned.id OFFSET 0) record ON true
     ORDER BY record.id DESC`;
+/** The records of a project, read in the order of one index, environment by environment. */
 const listRecords = statement("pin-records", {
   ...LISTED,
-  sql: recordsOf("true ORDER BY id DESC LIMIT $limit"),
+  sql: recordsOf(`SELECT each.id FROM environment JOIN LATERAL (
+      SELECT id FROM pinned_execution
+      WHERE project_id = $projectId AND environment = environment.slug AND ${RECORDED} ORDER BY id DESC LIMIT $limit
+    ) each ON true
+    WHERE environment.project_id = $projectId AND ($environment::text IS NULL OR environment.slug = $environment)
+    ORDER BY each.id DESC LIMIT $limit`),
 });
 /** Those of a bulk, whose items number 10,000 at most. */
 const listRecordsOfBulk = statement("pin-records-of-bulk", {
   params: { ...LISTED.params, bulkId: text },
   row: LISTED.row,
-  sql: recordsOf("bulk_id = $bulkId ORDER BY id DESC LIMIT $limit"),
+  sql: recordsOf(`SELECT id FROM pinned_execution
+      WHERE project_id = $projectId AND ${inScope(pick(SCOPE, "environment"))} AND bulk_id = $bulkId AND ${RECORDED}
+      ORDER BY id DESC LIMIT $limit`),
 });
 
 /** Records of a project, newest first; only those of one bulk if `bulkId` is given. */

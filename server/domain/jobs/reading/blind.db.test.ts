@@ -182,6 +182,15 @@ function* sources(folder: string): Generator<string> {
   }
 }
 
+test("a filter by who did the work skips blind jobs, and no cursor names one", async () => {
+  const world = await makeProject();
+  const { comparisonId } = await compareDrawings(world);
+  const query = { limit: 1, provider: "sandbox" };
+  expect(await jobs.history(world.ctx, world.projectId, query)).toEqual({ items: [], nextCursor: null });
+  await reveal(comparisonId);
+  expect((await jobs.history(world.ctx, world.projectId, query)).items).toHaveLength(1);
+});
+
 test("every event type that the code writes has an entry for blind jobs", () => {
   const root = join(import.meta.dirname, "../../../..");
   const written = new Set<string>();

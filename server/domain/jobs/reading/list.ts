@@ -95,7 +95,10 @@ const lastRead = (name: string, place: string) =>
 export const readLastInProject = lastRead("job.read.last_in_project", "project_id");
 export const readLastOfPrincipal = lastRead("job.read.last_of_principal", "principal_id");
 
-/** A project's jobs by who did the work, found in the entries of one index. */
+/**
+ * A project's jobs by who did the work, found in the entries of one index, environment by environment. Blind jobs, which are few, are left out by their ids:
+ * the entries do not say which jobs are blind, and the last id becomes the page's cursor.
+ */
 export const findByWorker = statement("job.list.by_worker", {
   params: {
     projectId: text,
@@ -107,11 +110,17 @@ export const findByWorker = statement("job.list.by_worker", {
     limit: int8,
   },
   row: pick(job, "id"),
-  sql: `SELECT id FROM job
-    WHERE project_id = $projectId AND ($before::text IS NULL OR id < $before) AND ($notBefore::text IS NULL OR id >= $notBefore)
-      AND ${inScope(pick(SCOPE, "environment"))} AND ($provider::text IS NULL OR provider = $provider)
-      AND ($model::text IS NULL OR model = $model OR provider || '/' || model = $model)
-    ORDER BY id DESC LIMIT $limit`,
+  sql: `SELECT found.id FROM environment JOIN LATERAL (
+      SELECT id FROM job
+      WHERE project_id = $projectId AND environment = environment.slug
+        AND ($before::text IS NULL OR id < $before) AND ($notBefore::text IS NULL OR id >= $notBefore)
+        AND ($provider::text IS NULL OR provider = $provider)
+        AND ($model::text IS NULL OR model = $model OR provider || '/' || model = $model)
+        AND id <> ALL (ARRAY(SELECT blind.id FROM job blind WHERE blind.is_blind AND blind.project_id = $projectId))
+      ORDER BY id DESC LIMIT $limit
+    ) found ON true
+    WHERE environment.project_id = $projectId AND ($environment::text IS NULL OR environment.slug = $environment)
+    ORDER BY found.id DESC LIMIT $limit`,
 });
 
 /** The environments of the projects that a caller may see; null for a project without any. */
