@@ -49,6 +49,15 @@ test("the difference of two schemas is SQL, made without a database", async () =
   expect(await diffSchemas(ONE, ONE)).toContain("This is an empty migration");
 });
 
+test("a migration that met the work of others is tried again", async () => {
+  await client.query("CREATE SEQUENCE met");
+  // No rollback takes a number of a sequence back.
+  const refusal = "IF nextval('met') < 3 THEN RAISE EXCEPTION 'met' USING ERRCODE = '40P01'; END IF;";
+  put("0001_init", `CREATE TABLE once (id int); DO $$ BEGIN ${refusal} END $$;`);
+  expect(await applyMigrations(url, folder)).toEqual(["0001_init"]);
+  expect(await history()).toEqual(["0001_init"]);
+});
+
 test("migrations apply in order and once", async () => {
   put("0001_init", await diffSchemas(null, ONE));
   expect(await applyMigrations(url, folder)).toEqual(["0001_init"]);

@@ -41,17 +41,38 @@ export async function readMigrations(folder: string): Promise<Migration[]> {
 const IN_BACKGROUND =
   /^(?:--.*\n|\s)*(CREATE|DROP) (?:UNIQUE )?INDEX CONCURRENTLY (?:IF EXISTS )?"(\w+)"[^;]*;\s*$/;
 const LOCK_PAUSE_MS = 100;
+/** Tries to take the lock before the wait is reported. */
+const SAID_TRIES = 50;
+
+/** SQLSTATEs of a migration that met the work of others: a deadlock, or a lock that it did not get in time. */
+const MET_OTHERS = ["40P01", "55P03"];
+const MOST_TRIES = 240;
+const TRY_PAUSE_MS = 250;
+
+/** Repeats a migration that met the work of others, because processes of an earlier version may serve while it runs. */
+async function repeated(apply: () => Promise<void>): Promise<void> {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await apply();
+    } catch (error) {
+      const isMet = error instanceof pg.DatabaseError && MET_OTHERS.includes(error.code ?? "");
+      if (!isMet || tries === MOST_TRIES) throw error;
+      await setTimeout(TRY_PAUSE_MS);
+    }
+  }
+}
 
 /**
  * Takes the lock by asking again and again: a session that waits for it keeps a snapshot, and making an index waits for the end of
  * every snapshot, so the two would wait for each other.
  */
-async function lockMigrations(client: pg.Client): Promise<void> {
-  for (;;) {
+async function lockMigrations(client: pg.Client, say: (line: string) => void): Promise<void> {
+  for (let tries = 1; ; tries++) {
     const { rows } = await client.query<{ mine: boolean }>("SELECT pg_try_advisory_lock($1) AS mine", [
       ADVISORY_LOCK,
     ]);
     if (rows[0]?.mine) return;
+    if (tries === SAID_TRIES) say("Another process migrates this database; waiting for it.");
     await setTimeout(LOCK_PAUSE_MS);
   }
 }
@@ -64,6 +85,7 @@ const record = (client: pg.Client, { checksum, name }: Migration) =>
 async function applyAtOnce(client: pg.Client, migration: Migration): Promise<void> {
   await client.query("BEGIN");
   try {
+    await client.query("SET LOCAL lock_timeout = '3s'"); // other statements queue behind a lock that waits
     await client.query(migration.sql);
     await record(client, migration);
     await client.query("COMMIT");
@@ -89,8 +111,8 @@ async function applyInBackground(client: pg.Client, migration: Migration, act: s
 
 /**
  * Applies every migration that the database does not have yet, and returns their names. Each is one transaction, but for an index
- * that is made in the background. Safe to run from many processes at once. Throws if an applied migration was edited, is missing here, or failed. `only` limits the migrations to
- * these; `say` receives a migration's report of the rows that it has changed.
+ * that is made in the background. Safe to run from many processes at once. Throws if an applied migration was edited, is missing
+ * here, or failed. `only` limits the migrations to these; `say` receives reports: rows that a migration changed, and a long wait.
  */
 export async function applyMigrations(
   databaseUrl: string,
@@ -106,7 +128,7 @@ export async function applyMigrations(
   await client.connect();
   const applied: string[] = [];
   try {
-    await lockMigrations(client);
+    await lockMigrations(client, say);
     const { rows: tables } = await client.query("SELECT to_regclass('_prisma_migrations') AS history");
     if (!tables[0].history) await client.query(HISTORY);
     const { rows } = await client.query<{ name: string; checksum: string; finished: boolean }>(
@@ -134,8 +156,9 @@ export async function applyMigrations(
       if (done.has(migration.name) || (only && !only.includes(migration.name))) continue;
       const [, act, index] = IN_BACKGROUND.exec(migration.sql) ?? [];
       try {
-        if (act && index) await applyInBackground(client, migration, act, index);
-        else await applyAtOnce(client, migration);
+        await repeated(() =>
+          act && index ? applyInBackground(client, migration, act, index) : applyAtOnce(client, migration),
+        );
       } catch (error) {
         throw new Error(`Migration ${migration.name}: ${error instanceof Error ? error.message : error}`, {
           cause: error,
