@@ -14,7 +14,10 @@ const LAST_MS = 2 ** 48 - 1; // of a ULID
 const idAt = (kind: IdKind, atMs: number) =>
   `${PREFIXES[kind]}_${ulidAt(Math.min(LAST_MS, Math.max(0, atMs)))}`;
 
-/** The ids of a window of time, which bound what an index reads. An hour wider: the id may be made before the time of its row. */
+/**
+ * The ids of a window of time, which bound what an index reads. The window is an hour wider, since an id may be made before the
+ * time of its row, and a process whose clock was set back goes on from its last id.
+ */
 export const idsBetween = (kind: IdKind, after: Date | null, before: Date | null) => ({
   least: after && idAt(kind, after.getTime() - HOUR_MS),
   above: before && idAt(kind, before.getTime() + HOUR_MS),

@@ -44,4 +44,18 @@ export const VIEW_FAULTS: Fault[] = [
     replace: "{};",
     caughtBy: "server/domain/organizations/organizations.db.test.ts",
   },
+  {
+    name: "page-at-the-bound-ends-the-list",
+    file: "server/domain/paging.ts",
+    find: "const next = rows.length > limit && last ? String(last.id) : floor;",
+    replace: "const next = rows.length > limit && last ? String(last.id) : null;",
+    caughtBy: "server/domain/paging.db.test.ts",
+  },
+  {
+    name: "blind-job-named-by-a-cursor",
+    file: "server/domain/jobs/reading/list.ts",
+    find: "AND id <> ALL (ARRAY(SELECT blind.id FROM job blind WHERE blind.is_blind AND blind.project_id = $projectId))",
+    replace: "",
+    caughtBy: "server/domain/jobs/reading/blind.db.test.ts",
+  },
 ];

@@ -58,7 +58,12 @@ export async function deliveries(ctx: Ctx, query: ListDeliveries): Promise<Deliv
   const projectId = project?.id ?? onlyOf(visible.projectIds);
   const organizationId = projectId === null ? onlyOf(visible.organizationIds) : null;
   const after = readCursor("delivery", query.cursor);
-  const floor = await floorFor(query, { projectId, organizationId, before: after });
+  const floor = await floorFor(query, {
+    projectId,
+    organizationId,
+    before: after,
+    isKey: visible.isKey,
+  });
   const rows = await listDeliveries.all(pool, {
     ...visible,
     organizationId,
@@ -75,16 +80,23 @@ export async function deliveries(ctx: Ctx, query: ListDeliveries): Promise<Deliv
 
 const onlyOf = (ids: readonly string[] | null | undefined) => (ids?.length === 1 ? (ids[0] ?? null) : null);
 
-type Place = { projectId: string | null; organizationId: string | null; before: string | null };
+type Place = {
+  projectId: string | null;
+  organizationId: string | null;
+  before: string | null;
+  isKey: boolean;
+};
 
 /** The id at which a page stops whose filters no index serves; null where one does. A job has few deliveries. */
 async function floorFor(
   { jobId, endpointId, state }: ListDeliveries,
-  { projectId, organizationId, before }: Place,
+  { projectId, organizationId, before, isKey }: Place,
 ): Promise<string | null> {
   const isByState =
     state !== undefined && state !== "succeeded" && endpointId === undefined && projectId !== null;
-  if (jobId !== undefined || isByState || (state === undefined && endpointId === undefined)) return null;
+  // A key does not see the deliveries to its organization's own endpoints, which may stand between those that it sees.
+  const isServed = !isKey && (isByState || (state === undefined && endpointId === undefined));
+  if (jobId !== undefined || isServed) return null;
   const page = { before, after: BOUND.rows - 1 };
   const last =
     projectId !== null

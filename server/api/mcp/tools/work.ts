@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { JsonObject } from "@/server/contract/common";
+import { JsonObject, SHORT_PAGES } from "@/server/contract/common";
 import { InvocationResult, Job, JobPage } from "@/server/contract/jobs";
 import { Receipt } from "@/server/contract/receipts";
 import { readWhole } from "@/server/domain/artifacts";
@@ -123,8 +123,7 @@ const cancel = tool({
 const find = tool({
   name: "jobs_find",
   title: "Find jobs",
-  description:
-    "Lists the project's jobs, newest first. recent: all jobs; failed: only failed jobs; reusable: only jobs whose output can be reused.",
+  description: `Lists the project's jobs, newest first. recent: all jobs; failed: only failed jobs; reusable: only jobs whose output can be reused. ${SHORT_PAGES}`,
   scope: "jobs:read",
   effect: "reads",
   input: z.strictObject({
