@@ -92,7 +92,7 @@ describe("anthropic", () => {
     ["with a known format", { ...closed, properties: { a: { type: "string", format: "date" } } }, true],
     ["with a format of its own", { ...closed, properties: { a: { type: "string", format: "iban" } } }, false],
     ["that allows anything", {}, false],
-  ])("the output format check is right about a schema that is %s", (_case, schema, expected) => {
+  ])("the output format check has the expected result for a schema: %s", (_case, schema, expected) => {
     expect(fitsOutputFormat(schema)).toBe(expected);
   });
 });

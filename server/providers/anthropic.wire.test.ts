@@ -204,7 +204,7 @@ sendsWhatItsClientSends("anthropic", cases, {
   "x-stainless-*": "the client's own telemetry",
 });
 
-test("a schema within the output format is one that the vendor's client sends unchanged", () => {
+test("the vendor's client leaves a schema unchanged that fits the output format", () => {
   const fish: Record<string, Json> = {
     ...schema,
     properties: {

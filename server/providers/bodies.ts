@@ -16,8 +16,8 @@ export type HttpIo = ProviderAccount;
 
 export type HttpReply = HttpAnswer & {
   /**
-   * The parsed JSON body with credentials redacted; validate it with a schema before use. Undefined if the answer was
-   * events.
+   * The parsed JSON body with credentials redacted, to be validated with a schema before use; a Buffer if bytes were
+   * requested; undefined if the answer was events or a redirect.
    */
   body: unknown;
   /** True if the server repeated a credential, so the body differs from the one sent. */
@@ -115,7 +115,7 @@ export function collectBody(io: HttpIo, { limit, explain, onEvent }: Reading) {
       if (isUndecided && isEventStream(answer)) return { body: undefined };
       return bodyOf(answer, chunks, read, io);
     },
-    /** The body of an error: its JSON, or else its text. */
+    /** The body of an error: its JSON, or else its text; undefined if it cannot be decoded or is truncated JSON. */
     errorBody(answer: HttpAnswer): unknown {
       if (so.isCorrupt || isEncoded(answer)) return undefined;
       const text = Buffer.concat(chunks).toString("utf8");
@@ -148,13 +148,16 @@ const notJson = ({ status, header }: HttpAnswer, io: HttpIo) =>
     concerns: "request",
   });
 
-/** A known content coding was decoded before. */
+/**
+ * Is the body in a content coding that is unknown here? The HTTP client decodes the known ones and removes their
+ * header.
+ */
 function isEncoded({ header }: HttpAnswer): boolean {
   const coding = header("content-encoding");
   return coding !== null && coding !== "" && coding !== "identity";
 }
 
-/** Adds the event's own error text to a fault. */
+/** Adds the error text in the event, if there is one, to a fault. */
 function withWords(fault: ProviderFault, event: string, io: HttpIo): ProviderFault {
   const { kind, submission, message, details, cause } = fault;
   const vendor = vendorWords(toJson(event), io);

@@ -48,7 +48,7 @@ type Brought = {
   at?: number;
 };
 
-/** The text of a message, without its pictures and tool calls. */
+/** The text of a message without its tool calls: its parts joined by line breaks, with a picture as empty text. */
 export function messageText({ content }: TextMessage): string {
   if (typeof content === "string") return content;
   return content.map((part) => (part.type === "text" ? part.text : "")).join("\n");
@@ -61,7 +61,7 @@ export type ResponseFormat =
   /** `strict` tells the server to enforce the schema or not; absent leaves it to the server. */
   | { type: "json_schema"; name: string; strict?: boolean; schema: Record<string, Json> };
 
-/** Absent lets the model decide; `required` forces any tool, a name forces that one. */
+/** `none` forbids calls, `required` forces any tool, and a name forces that one. Absent lets the model decide. */
 export type ToolChoice = "none" | "required" | { name: string };
 
 /** Settings that only some models accept, as their facts declare. */
@@ -77,14 +77,20 @@ export type TextSettings = {
   /** Request members that Capstan does not interpret, under the names the server accepts. */
   members?: Record<string, Json>;
 };
-/** The settings that a model accepts as such; `members` are accepted by name. */
+/**
+ * The name of a setting that a model may support. `members` is excluded, because each of its members is supported by
+ * its own name.
+ */
 export type TextSetting = Exclude<keyof TextSettings, "members">;
 
 /** Is a member of this name listed? A listed name can end in `*`; `*` alone matches any. */
 export const isNameListed = (name: string, listed: readonly string[]): boolean =>
   listed.some((each) => (each.endsWith("*") ? name.startsWith(each.slice(0, -1)) : each === name));
 
-/** A call of the text port. Absent fields stay absent on the wire; no defaults are added. */
+/**
+ * A call of the text port. Absent fields stay absent on the wire unless the vendor requires a value, as Anthropic does
+ * for the output limit.
+ */
 export type TextCall = {
   messages: TextMessage[];
   maxOutputTokens?: number;

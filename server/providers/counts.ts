@@ -7,8 +7,8 @@ import type { Micros } from "@/server/platform/money";
  */
 
 /**
- * Upper bound of any count of one answer: more than a thousand times the longest context, yet small enough that a price
- * with its fee, summed over several calls, stays an exact integer.
+ * Upper bound of any count of one answer: far above the longest context window, yet small enough that a price with its
+ * fee, summed over several calls, stays an exact integer.
  */
 export const MOST_COUNT = 1_000_000_000;
 /** Upper bound of a vendor's bill for one answer: a hundred million dollars. */
@@ -19,8 +19,8 @@ export const isCount = (value: unknown): value is number =>
   typeof value === "number" && Number.isSafeInteger(value) && value >= 0 && value <= MOST_COUNT;
 
 /**
- * A figure as a vendor reports it: null if it reports none, NaN if the value is not a count, so that sums with it are
- * NaN too.
+ * A figure as a vendor reports it: null or undefined if it reports none, NaN if the value is not a count, so that sums
+ * with it are NaN too.
  */
 export const Count = z
   .unknown()
@@ -85,7 +85,7 @@ export function sumOf(...parts: (number | null | undefined)[]): number | undefin
   return given.length === 0 ? undefined : given.reduce((sum, part) => sum + part, 0);
 }
 
-/** Converts a vendor's cost in dollars to whole micros; null if one answer cannot cost that amount. */
+/** Converts a vendor's cost in dollars to whole micros; null if it is no number, or no possible cost of one answer. */
 export function toCostMicros(dollars: unknown): Micros | null {
   if (typeof dollars !== "number" || !(dollars >= 0)) return null;
   const micros = Math.round(dollars * 1_000_000);

@@ -51,7 +51,8 @@ function adapt(
     ...sent,
     messages: [...instruction, ...(messages as unknown[])], // the caller built it with messages
     ...(thinks ? { thinking: { type: "enabled" }, reasoning_effort: EFFORTS[reasoningIntent] } : {}),
-    // While the model reasons, these are silently ignored.
+    // The model reasons by default. That is turned off for the settings in `TUNED`, which it would silently ignore, and
+    // for a call that cannot reason (`isBare`).
     ...(!tuned && !isBare ? {} : { thinking: { type: "disabled" } }),
   };
 }

@@ -5,7 +5,7 @@ import type { Delivered, OnText, TextCall, TextResult, TextSetting } from "./con
 import type { ImageQuality, Price, Tier } from "./price";
 import type { RequestRules } from "./request-rules";
 
-/** Usage that a provider reports; a figure it did not report is absent, never zero. */
+/** Usage of a call; a figure that the provider, the request and the answer do not show is absent, never zero. */
 export type Usage = {
   inputTokens?: number;
   cachedInputTokens?: number;
@@ -17,10 +17,10 @@ export type Usage = {
   images?: number;
   /** Length of the output, for video and music. */
   durationMs?: number;
-  /** Unicode characters read aloud, for speech. */
+  /** Unicode characters read aloud, for speech, as billed: some voices count a multiple. */
   characters?: number;
   meshes?: number;
-  /** Calls with one price per call. */
+  /** Number of calls, for models with a price per call. */
   requests?: number;
   /** Cost that the provider reports on its own bill, rounded to a whole micro. */
   reportedCostMicros?: number;
@@ -81,7 +81,7 @@ export type SpeechCall = {
   container: AudioContainer;
   /** A vendor's own format that the caller prefers; an unknown one is refused. */
   format?: string;
-  /** A vendor's own fields. Its adapter sends the ones it knows and refuses any other. */
+  /** A vendor's own fields, only those that the model's facts list; the capability drops any other. */
   extensions?: Record<string, Json>;
 };
 export type MusicCall = {
@@ -148,7 +148,7 @@ export type RegistrarResult =
 /** The embedding port: one vector per text, in the same order. */
 export type EmbeddingCall = {
   texts: string[];
-  /** Vectors shorter than the model's own, for models with `embedding.leastDimensions`. */
+  /** The requested length of the vectors (`takesDimensions`); absent for the model's own. */
   dimensions?: number;
 };
 /** Fewer vectors than texts if some failed. */
@@ -215,7 +215,7 @@ type FaultDetails = {
   usage?: Usage | null;
   /** The tier that ran, as the provider reported it. */
   tier?: Tier;
-  /** Set if a poll's request failed, which says nothing about the work itself. */
+  /** Set if the request itself failed. After a poll, such a fault says nothing about the work that was polled. */
   concerns?: "request";
   vendor?: VendorWords | null;
   /** Output delivered before the provider failed; it is charged if no usage is reported. */
@@ -246,7 +246,7 @@ export function refuseCall(message: string): never {
 
 /** Context of one provider call, supplied by the domain. */
 export type ProviderIo = {
-  /** Origin and path prefix, without a trailing slash. Credentials are sent only to this origin. */
+  /** Origin, path prefix and query; a trailing slash is ignored. Credentials are sent only to this origin. */
   baseUrl: string;
   credentials: Record<string, Secret>;
   model: ModelFacts;
@@ -269,7 +269,11 @@ export type ProviderIo = {
 /** A vendor account and its address, without a call. */
 export type ProviderAccount = Omit<ProviderIo, "model" | "attemptId" | "tier" | "rules" | "learn">;
 
-/** One port of a provider. `submit` and `stream` never loop or retry; `poll` asks once. */
+/**
+ * One port of a provider. `submit` and `stream` do not wait for queued work and do not retry a failed request. They can
+ * send several requests: one for each take or batch, and another after each refused member (`asTaken`). `poll` asks
+ * once.
+ */
 export type PortAdapter<P extends PortName> = {
   /** The vendor's interface, as receipts name it: `responses`, `chat-completions`, `images`. */
   api: string;
@@ -304,11 +308,12 @@ export type ModelFacts = {
   contextWindow?: number;
   /** Minimum UTF-8 bytes per token, which tightens token bounds; absent means one. */
   tokenBytes?: number;
-  /** The vendor's tokenizer if known, which makes token bounds exact. */
+  /** The vendor's tokenizer if known; messages of up to 256 KiB are then counted, not bounded by their bytes. */
   tokenizer?: "o200k_base";
   maxOutputTokens?: number;
   /**
-   * Upper bound of total output tokens as a multiple of visible ones; 1 means the model hides none. Absent if unknown.
+   * Factor from visible output tokens to all of them, by which an answer without a usage is estimated. 1 means that the
+   * model hides none; absent if unknown.
    */
   hiddenOutput?: number;
   /** Features a call can use; a call that needs another feature is refused before quoting. */
@@ -349,18 +354,18 @@ export type ModelFacts = {
   imageTokens?: number;
   /**
    * How pixels count, up to `imageTokens`: the picture is cut into squares of `edge` pixels, partial ones included, and
-   * a hundred squares are `tokensPerHundred` tokens (absent: 100). `least` is for servers that enlarge small pictures.
-   * If the whole field is absent, every picture counts `imageTokens`.
+   * a hundred squares are `tokensPerHundred` tokens (absent: 100). `least` is the minimum in tokens, for servers that
+   * enlarge small pictures. If the whole field is absent, every picture counts `imageTokens`.
    */
   imagePatch?: { edge: number; tokensPerHundred?: number; least?: number };
   /** Maximum Unicode characters of one text to read aloud or embed. */
   maxCharacters?: number;
   /**
    * Length of an embedding model's vectors, and the shortest length that can be requested. Without `dimensions` only
-   * the server knows the length; without `leastDimensions` there is one length.
+   * the server knows the length, and any can be requested; with `dimensions` alone there is one length.
    */
   embedding?: { dimensions?: number; leastDimensions?: number };
-  /** Options of this speech, music or sound model; any other is refused before quoting. */
+  /** Options of this speech, music or sound model. Unlisted voices, settings and formats are refused before quoting. */
   audio?: AudioFacts;
   /** Lengths that a music, sound or video model can make, in milliseconds. */
   duration?: { minMs: number; maxMs: number };

@@ -8,7 +8,7 @@ import { defineProvider } from "./provider";
 
 /*
  * ElevenLabs: speech, music and sound effects; each answer is the file itself. Ids and limits are from its API
- * reference, prices from its API price list (elevenlabs.io/pricing/api).
+ * reference; docs/reference/providers.md names the source of the prices.
  */
 
 export default defineProvider({

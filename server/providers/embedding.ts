@@ -78,7 +78,10 @@ export function embeddings(options: {
   };
 }
 
-/** The usage of a progress. Without a report, it is estimated from the input. */
+/**
+ * The usage of an embedding. Without a report it is null, and the empty `delivered` lets the cost be estimated from the
+ * input.
+ */
 export function usedFor(inputTokens: number | null | undefined): Pick<Done, "usage" | "delivered"> {
   const usage = embeddingUsage(inputTokens);
   return usage ? { usage } : { usage, delivered: NOTHING_WRITTEN };

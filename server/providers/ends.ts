@@ -132,8 +132,8 @@ export function finishOf(
 
 /**
  * The error in a complete answer or in one event of a stream, in any place where servers put one: the member `error`,
- * `object: "error"`, `type: "error"`, inside a choice, or a `base_resp` with a code other than 0. Null if there is
- * none.
+ * `object: "error"`, `type: "error"`, an event named `error`, a `base_resp` with a code other than 0, inside a choice,
+ * or the body itself (`isBare`). Null if there is none.
  */
 export function errorIn(body: unknown, eventName = ""): SaidError | null {
   if (!isObject(body)) return eventName === "error" ? said({ error: body }) : null;

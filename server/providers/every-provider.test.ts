@@ -100,7 +100,7 @@ describe.each(vendors.map((provider) => [provider.name, provider] as const))("%s
   const apis = Object.keys(provider.pins ?? {});
   if (apis.length === 0) return;
   const pinned = readPinFixtures(join(import.meta.dirname, `${name}.fixtures`));
-  test("every pinned interface has fixtures, and flex fixtures exist exactly if it can defer", () => {
+  test("every pinned interface has fixtures, and exactly those that can defer have flex fixtures", () => {
     expect(apis.filter((api) => !pinned.some((fixture) => fixture.api === api))).toEqual([]);
     const flex = pinned.filter(({ tier }) => tier === "flex").map(({ api }) => api);
     expect([...new Set(flex)].sort()).toEqual(apis.filter((api) => provider.pins?.[api]?.canDefer).sort());

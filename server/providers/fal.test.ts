@@ -53,7 +53,7 @@ describe("fal's queue", () => {
       { status: "IN_PROGRESS", logs: null },
       { phase: "provider", step: "generating" },
     ],
-  ])("a status %j is polled again", async (json, progress) => {
+  ])("work with the status %j stays pending", async (json, progress) => {
     vendor.answer({ status: 202, json });
     expect(await ask.image(handle, io())).toEqual({ state: "pending", handle, pollAfterMs: 2_000, progress });
     expect(vendor.arrived).toMatchObject([
@@ -148,7 +148,7 @@ describe("fal's queue", () => {
     expect(everythingOf(fault)).not.toContain(KEY);
   });
 
-  test("a file that is temporarily unavailable is fetched again later", async () => {
+  test("a poll is lost if its file is temporarily unavailable", async () => {
     files.answer({ status: 503, json: {} });
     vendor.answer(complete, { json: { images: [{ url: `${files.url}/1.png` }] } });
     expect((await caughtFault(ask.image(handle, io()))).kind).toBe("lost");

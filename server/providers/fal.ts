@@ -31,7 +31,7 @@ import { failedWork, requireNoFailure } from "./queued-work";
 
 /*
  * fal: models behind a queue. Work is submitted once and polled until it completes; its files are then fetched at once.
- * By default the queue retries failed work and falls back to other models; every request turns both off.
+ * By default the queue retries failed work and falls back to other models; every submission turns both off.
  */
 
 const POLL_MS = 2_000;
@@ -133,8 +133,9 @@ function progressOf({ status, queue_position: before }: z.output<typeof Status>)
 }
 
 /**
- * Turns a fault of reading completed work into its outcome. A refusal then concerns the work, which costs nothing; a
- * failure in its status is final.
+ * Turns a fault of reading completed work into the outcome of the work. A refusal concerns the work, which then costs
+ * nothing, unless it is about the account or the address (401, 402, 403, 404). A failure is final if the work's status
+ * reported one.
  */
 function endOf(cause: unknown, nothing: Usage, hasFailed: boolean): unknown {
   if (!(cause instanceof ProviderFault)) return cause;
@@ -217,8 +218,8 @@ const pollVideo = (handle: Json, io: ProviderIo): Promise<Progress<VideoResult>>
   });
 
 /**
- * Polls a request that does not exist: the vendor checks the account's rights first, so "not found" means that the key
- * is good.
+ * Polls a request that does not exist: the vendor checks the account's rights first, so "not found" (404 or 422) means
+ * that the key is good.
  */
 async function check(account: ProviderAccount): Promise<void> {
   const unknownId = "00000000-0000-0000-0000-000000000000";
@@ -234,9 +235,7 @@ async function check(account: ProviderAccount): Promise<void> {
 
 // ---- models; docs/reference/providers.md tells which prices were read on fal.ai itself and which are quoted elsewhere
 
-/**
- * Billed per started megapixel; the sizes are chosen so that their megapixels, and so their prices, are unambiguous.
- */
+/** Billed per started megapixel, where 1024 x 1024 pixels are taken for one. */
 const SIZES = [
   { width: 1024, height: 1024, megapixels: 1 },
   { width: 1024, height: 768, megapixels: 1 },

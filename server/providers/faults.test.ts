@@ -158,7 +158,7 @@ test.each(Object.entries(EXPECTED) as [ScriptName, Kind][])(
   },
 );
 
-test("a refused connection and a server without TLS are not attempted", async () => {
+test("a request is not attempted if the connection is refused or the server has no TLS", async () => {
   const plain = (await server.open("no TLS", SCRIPTS["speaks no HTTP"])).replace("http:", "https:");
   for (const url of ["http://127.0.0.1:1", plain]) {
     const io = ioFor(openai, "gpt-5.6-luna", "text", { baseUrl: url, credentials: { apiKey: SECRET } });

@@ -82,8 +82,8 @@ const OVERLOADED = new Set([
 ]);
 
 /**
- * Error codes, in lower case, of an account without credit, for which waiting does not help whatever the status. They
- * are used by OpenAI, Moonshot, MiniMax, DashScope, Volcengine and Zhipu (1113).
+ * Error codes, in lower case, of an account without credit, for which waiting does not help, even if the status is 429.
+ * They are used by OpenAI, Moonshot, MiniMax, DashScope, Volcengine and Zhipu (1113).
  */
 const NO_CREDIT = new Set([
   ...[
@@ -144,7 +144,7 @@ export function faultOfAnswer(
   );
 }
 
-/** An error inside an answer with status 200: its body, and the HTTP status that it names. */
+/** An error inside an answer with status 200: its body, and the HTTP status that the error names, or null. */
 export type SaidError = { body: unknown; status: number | null };
 
 /** The HTTP status that an error code means, if the error names no status. */

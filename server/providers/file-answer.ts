@@ -4,8 +4,8 @@ import { type Explain, faultOfSaid } from "./faults";
 import { type FileReply, type HttpIo, jsonOf } from "./http";
 
 /**
- * Passes a file on unchanged. Throws if the answer is text or JSON in place of a file, with the error that it reports,
- * whatever its status and media type.
+ * Passes a file on unchanged. Throws for JSON in place of a file, whatever its media type, with the error that it
+ * reports. Throws for other text if its media type is text or JSON.
  */
 export function requireFile(
   reply: FileReply,

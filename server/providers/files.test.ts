@@ -63,7 +63,7 @@ describe("forbidden addresses", () => {
     "https://user:word@example.com/a",
     "no address",
     "",
-  ])("%s is refused without a request", async (address) => {
+  ])("the address '%s' is refused", async (address) => {
     expect(await outcomeOf(getFile(address, io(false)))).toBe("failed/attempted");
   });
 
@@ -126,17 +126,17 @@ describe("failed downloads", () => {
       { headers: { "content-encoding": "gzip" }, text: "x" },
       "failed/attempted",
     ],
-  ])("a file that is %s has the right fault", async (_case, script, expected) => {
+  ])("a failed download has the expected fault: %s", async (_case, script, expected) => {
     vendor.answer(script);
     expect(await outcomeOf(fetchFile())).toBe(expected);
     expect(vendor.arrived).toHaveLength(1);
   });
 
-  test("a refused connection is lost", async () => {
+  test("a download is lost if the connection is refused", async () => {
     expect(await outcomeOf(getFile("http://127.0.0.1:1/a", io()))).toBe("lost/ambiguous");
   });
 
-  test("our own signal is reported as aborted", async () => {
+  test("a download that our own signal ends is reported as aborted", async () => {
     vendor.answer("silent");
     const stop = new AbortController();
     const call = caughtFault(getFile(`${vendor.url}/a`, io(true, stop.signal)));

@@ -2,7 +2,7 @@ import { type ImageCall, type ModelFacts, type Price, refuseCall } from "./defin
 
 /* Facts that FLUX has at every vendor. */
 
-/** Steps of work per picture; the price does not depend on them. */
+/** Inference steps per picture; the price does not depend on them. */
 const STEPS = { low: 16, medium: 28, standard: 28, high: 44 } as const;
 
 /** The request member for the number of steps; none for `auto`. */

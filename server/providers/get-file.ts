@@ -5,9 +5,9 @@ import { call, type FileReply, type HttpIo, type HttpOptions, type HttpReply, to
 const MAX_REDIRECTS = 3;
 
 /**
- * Downloads a file that a provider made, from the address it names: https and public addresses only (checked again at
- * each of at most three redirects), and without credentials. The work is done and paid for, so a temporary problem is
- * `lost` (poll again); only a definite refusal is `failed`.
+ * Downloads a file that a provider made, from the address it names, without credentials. Only https and public
+ * addresses are called, unless the settings allow private ones; at most three redirects are followed. The work is done
+ * and paid for, so a temporary problem is `lost` (poll again) and only a definite one is `failed`.
  */
 export async function getFile(
   address: string,
@@ -42,7 +42,7 @@ export async function getFile(
   throw new ProviderFault("failed", "attempted", "The address of the provider's file is not allowed.");
 }
 
-/** Refused connections, lack of capacity and broken connections say nothing about the file. */
+/** Refused connections, lack of capacity, server errors and broken connections say nothing about the file. */
 function asFileFault({ kind, message, details: { concerns: _, ...details } }: ProviderFault): ProviderFault {
   const isDefinite = kind === "refused" || (kind === "failed" && (details.status ?? 0) < 500);
   return isDefinite

@@ -19,7 +19,8 @@ async function check(account: ProviderAccount): Promise<void> {
 
 /*
  * Limits are from the vendor's model pages, prices from ai.google.dev/gemini-api/docs/pricing as of October 2026; of
- * several prices the highest is used. A picture in a prompt counts at most 1,120 tokens at the default resolution.
+ * several prices the highest within the listed `contextWindow` is used. A picture in a prompt counts at most 1,120
+ * tokens at the default resolution.
  */
 const GEMINI: Pick<
   ModelFacts,

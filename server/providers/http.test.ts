@@ -30,7 +30,7 @@ const ask = (more: Partial<HttpIo> = {}) =>
 const verdict = ({ kind, submission }: ProviderFault) => `${kind}/${submission}`;
 
 describe("an answered request", () => {
-  test("it arrives once, unchanged, and asks for no compression", async () => {
+  test("a request arrives once, unchanged, and asks for no compression", async () => {
     vendor.answer({ json: { ok: true }, headers: { "x-request-id": "req_1" } });
     const reply = await ask();
     expect(reply.body).toEqual({ ok: true });
@@ -54,7 +54,7 @@ describe("an answered request", () => {
     ]);
   });
 
-  test("its URL keeps the path prefix and the query of the base URL", async () => {
+  test("a request's URL keeps the path prefix and the query of the base URL", async () => {
     vendor.answer({ json: {} });
     await getJson(io({ baseUrl: `${vendor.url}/tenant/v1/?api-version=2` }), "/jobs/7", { headers: {} });
     expect(vendor.arrived.map(({ method, path }) => `${method} ${path}`)).toEqual([
@@ -92,7 +92,7 @@ describe("a request that never left", () => {
     ["the base URL carries credentials", () => ({ baseUrl: `http://user:pass@127.0.0.1:${vendor.port}` })],
     ["the base URL is not https", () => ({ baseUrl: "http://example.com", allowPrivateAddresses: false })],
     ["the scheme is another one", () => ({ baseUrl: "ftp://example.com" })],
-  ])("it is not attempted if %s", async (_case, more) => {
+  ])("a request is not attempted if %s", async (_case, more) => {
     vendor.answer({ json: {} });
     const fault = await caughtFault(ask(more()));
     expect(verdict(fault)).toBe("unreachable/not_attempted");
@@ -111,7 +111,7 @@ describe("a request that never left", () => {
     "https://[2002:7f00:1::]",
     "https://[fd00::1]",
     "https://localhost",
-  ])("it is not attempted to the private address %s", async (origin) => {
+  ])("a request to the private address %s is not attempted", async (origin) => {
     const before = vendor.connections();
     const fault = await caughtFault(
       ask({ baseUrl: `${origin}:${vendor.port}`, allowPrivateAddresses: false }),
@@ -121,7 +121,7 @@ describe("a request that never left", () => {
     expect(vendor.connections()).toBe(before);
   });
 
-  test("it is not attempted without TLS, and the message names the setting that allows it", async () => {
+  test("the refusal of a base URL without TLS names the setting that allows it", async () => {
     const plain = await caughtFault(ask({ baseUrl: "http://model.example", allowPrivateAddresses: false }));
     expect(plain.message).toContain("https");
     expect(plain.message).toContain("ALLOW_PRIVATE_ADDRESSES=1");
@@ -134,7 +134,7 @@ describe("a request that never left", () => {
     expect(verdict(fault)).toBe("unreachable/not_attempted");
   });
 
-  test("it is not attempted if the signal has already ended", async () => {
+  test("a request is not attempted if its signal has already ended", async () => {
     vendor.answer({ json: {} });
     const fault = await caughtFault(ask({ signal: AbortSignal.abort() }));
     expect(verdict(fault)).toBe("unreachable/not_attempted");
@@ -142,7 +142,7 @@ describe("a request that never left", () => {
     expect(vendor.arrived).toEqual([]);
   });
 
-  test("it is not attempted if the signal ends while connecting", async () => {
+  test("a request is not attempted if its signal ends while connecting", async () => {
     // The server accepts and sends nothing, so the TLS handshake waits.
     let connected = () => {};
     const opened = new Promise<void>((resolve) => {
@@ -170,7 +170,7 @@ describe("a request that never left", () => {
 
 describe("a request without an answer", () => {
   test.each(["close", "reset", "cut"] as const)(
-    "it is ambiguous if the vendor reads it and then does: %s",
+    "a request is ambiguous if the vendor reads it and ends the answer with: %s",
     async (script) => {
       vendor.answer(script);
       const fault = await caughtFault(ask());
@@ -180,7 +180,7 @@ describe("a request without an answer", () => {
     },
   );
 
-  test("it is ambiguous if our own signal ends it, and the fault reports the abort", async () => {
+  test("a request is ambiguous if our own signal ends it, and the fault reports the abort", async () => {
     vendor.answer("silent");
     const stop = new AbortController();
     const call = caughtFault(ask({ signal: stop.signal }));

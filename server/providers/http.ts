@@ -51,7 +51,7 @@ type Posted = HttpOptions & {
   /**
    * Receives each event of an answer in server-sent events and returns whether the answer is complete (`EventWish`). A
    * `ProviderFault` or `ReportedError` that it throws ends the call; an answer that breaks off is lost, whatever
-   * arrived before. The reply then has no body. Without it, an answer in events is an error.
+   * arrived before. The reply to an answer in events has no body. Without `onEvent`, an answer in events is an error.
    */
   onEvent?: (event: ServerEvent) => EventWish;
 };
@@ -73,7 +73,7 @@ export const postJson = (
     headers: { "content-type": "application/json", ...headers },
   });
 
-/** The same for a request for a stream; if the server answers with JSON, it is read as by `postJson`. */
+/** Like `postJson`, for a request for a stream; a server that does not stream can still answer with JSON. */
 export const postForEvents = (
   io: HttpIo,
   path: string,
@@ -89,7 +89,7 @@ export const postBytes = (
 ): Promise<HttpReply> =>
   call(io, { ...sent, method: "POST", path, headers: { "content-type": mediaType, ...headers } });
 
-/** Reads JSON, for polling; otherwise like `postJson`. */
+/** Sends a GET request and reads JSON; otherwise like `postJson`. */
 export const getJson = (io: HttpIo, path: string, options: HttpOptions): Promise<HttpReply> =>
   call(io, { ...options, method: "GET", path, body: null });
 
@@ -153,8 +153,8 @@ type Request = HttpOptions & {
 };
 
 /**
- * Sends one request to the provider's server and reads its answer. Throws `ProviderFault` for anything that is not a
- * success.
+ * Sends one request to the provider's server and reads its answer. Throws `ProviderFault` for anything but a success,
+ * or a redirect if `redirects` is set.
  */
 export async function call(
   io: HttpIo,

@@ -28,7 +28,7 @@ const SENT = {
   ],
   /** The estimate assumes the requested tier, and the hold the dearest one. */
   tier: ["service_tier"],
-  /** No vendor charges for it. */
+  /** No vendor charges for these. */
   free: [
     ...["model", "temperature", "top_p", "stop", "stop_sequences", "seed", "frequency_penalty"],
     ...["presence_penalty", "tool_choice", "parallel_tool_calls", "toolConfig", "stream", "stream_options"],

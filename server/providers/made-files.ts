@@ -41,7 +41,10 @@ export async function fetchVideo(
   };
 }
 
-/** The media type of a picture or video; the usual one if the declared type is not of that kind. */
+/**
+ * The media type of a picture or video: the declared one, or the served one if `declared` is undefined. The usual one
+ * if that is missing or of another kind.
+ */
 function typeOf(declared: string | null | undefined, served: string, usual: string): string {
   const type = declared === undefined ? served : (declared ?? "");
   return /^(image|video)\/[a-z0-9]+$/.test(type) ? type : usual;

@@ -30,7 +30,7 @@ test.each([
   expect(tagOf(id)).toBeNull();
 });
 
-test("makers differ by connection, provider and model", () => {
+test("the hash of a maker differs by connection, provider and model", () => {
   const makers = [
     { credentialId: "cred_1", provider: "openai-compatible", model: "kimi" },
     { credentialId: "cred_2", provider: "openai-compatible", model: "kimi" },

@@ -1,8 +1,9 @@
 import { sha256Hex } from "@/server/platform/text/canonical";
 
 /*
- * Ids of ours end with a tag: the maker of the opaque members, and the execution they come from. The tag is a name and
- * not a proof. Members are sent only to the maker in their tag, and a caller can write to that server anyway.
+ * Ids of ours end with a tag: the maker of the opaque members, and the execution they come from. The tag proves
+ * nothing, and need not: members are sent only to the maker in their tag, and a caller can send anything to that server
+ * anyway.
  */
 
 /** A model behind a connection; without a credential, the connection is the operator's. */

@@ -39,7 +39,7 @@ describe("meshy's tasks", () => {
     ["PENDING", 0, { phase: "provider", step: "queued", percent: 0 }],
     ["IN_PROGRESS", 41.7, { phase: "provider", step: "generating", percent: 41 }],
     ["IN_PROGRESS", null, { phase: "provider", step: "generating" }],
-  ])("a task that is %s at %s is polled again", async (status, progress, reported) => {
+  ])("a task that is %s at %s stays pending", async (status, progress, reported) => {
     vendor.answer({ json: { id: ID, status, progress } });
     expect(await poll(handle, io())).toEqual({
       state: "pending",
@@ -70,7 +70,7 @@ describe("meshy's tasks", () => {
     expect(JSON.stringify(files.arrived)).not.toContain(KEY);
   });
 
-  test("a temporarily unavailable file is fetched again later, and a missing one is a failure", async () => {
+  test("a poll is lost if its file is temporarily unavailable, and fails if the file is forbidden", async () => {
     const glb = `${files.url}/model.glb`;
     vendor.answer({ json: { status: "SUCCEEDED", model_urls: { glb } } });
     files.answer({ status: 503, json: {} });
@@ -121,7 +121,7 @@ describe("meshy's tasks", () => {
 });
 
 describe("the account check", () => {
-  test("it reads only the balance", async () => {
+  test("the account check reads only the balance", async () => {
     vendor.answer({ json: { balance: 1000 } });
     await meshy.check?.(io());
     expect(vendor.arrived).toMatchObject([{ method: "GET", path: "/openapi/v1/balance" }]);

@@ -163,7 +163,9 @@ async function check(account: ProviderAccount): Promise<void> {
   parseReply(Balance, reply, account);
 }
 
-/** One credit in micros: the vendor's Pro plan has 1,000 credits for 20 US dollars a month. */
+/**
+ * One credit in micros, assumed from a plan with 1,000 credits for 20 US dollars a month (docs/reference/providers.md).
+ */
 const CREDIT = 20_000;
 /**
  * Prices in credits by docs.meshy.ai/api/pricing as of August 2026: Meshy 6 costs 20 without a texture and 30 with one,

@@ -111,7 +111,7 @@ test.each<[string, Record<string, unknown>[], Record<string, unknown>]>([
   expect(joined(...pieces)).toEqual(whole);
 });
 
-test("lists of 200,000 entries are joined in linear time", {
+test("lists of 200,000 entries are joined within 20 seconds", {
   timeout: 20_000,
 }, () => {
   const entries = () => Array.from({ length: 200_000 }, (_, index) => ({ index, type: "t", text: "a" }));

@@ -9,7 +9,7 @@ import type { Opaque } from "./conversation";
 
 /**
  * Names that no opaque member has: members that Capstan interprets, members that clients add to what they received, and
- * pictures and audio, whose tokens no number of bytes bounds.
+ * pictures, audio and video, whose tokens no number of bytes bounds.
  */
 const RESERVED = {
   message: new Set([

@@ -75,14 +75,14 @@ test("models are read from a setting, with prices per million tokens and ids tha
   expect(modelsFromSetting(undefined)).toEqual([]);
 });
 
-test("an embedding model is declared in place of the output price", () => {
+test("an embedding model has the word embeddings in place of an output price", () => {
   expect(modelsFromSetting("nomic:latest:0.02:embeddings")).toMatchObject([
     { id: "nomic:latest", port: "embedding", price: { per: "million_tokens", input: 20_000, output: 0 } },
   ]);
   expect(() => modelsFromSetting("nomic:embeddings")).toThrow("nomic:embeddings");
 });
 
-test("a model that reads pictures is declared after its prices, with an optional token maximum", () => {
+test("a model reads pictures if that word follows its prices, with an optional token maximum", () => {
   const read = (entry: string) =>
     modelsFromSetting(entry).map(({ id, supports, imageTokens }) => [id, supports.vision, imageTokens]);
   expect(read("qwen:vl:1:2:pictures")).toEqual([["qwen:vl", true, 16_384]]);
@@ -109,6 +109,6 @@ test.each([
 );
 
 test.each(["llama3", "llama3:1", ":1:2", "m:one:2", "m:1:-2", "m:1e3:2", "m:0.0000001:2"])(
-  "the setting %s is refused by name",
+  "the setting %s is refused with a message that quotes it",
   (setting) => expect(() => modelsFromSetting(setting)).toThrow(setting),
 );

@@ -13,8 +13,8 @@ import { defineProvider } from "./provider";
 /**
  * Reads models from a setting of the form `id:in:out,…`, with prices in US dollars per million tokens. An embedding
  * model is `id:in:embeddings`; a model that reads pictures is `id:in:out:pictures`, or `id:in:out:pictures=N` with at
- * most N tokens per picture. Ids can contain colons. `members` are the request members that the server accepts; a
- * reasoning effort is sent only if its member is among them. Throws with the entry that it cannot read.
+ * most N tokens per picture. Ids can contain colons. Of `members`, the request members that the server accepts, only
+ * `reasoning_effort` counts here: with it the models support reasoning. Throws with the entry that it cannot read.
  */
 export function modelsFromSetting(
   setting: string | undefined,
@@ -71,7 +71,7 @@ function toModel(entry: string): ModelFacts {
   };
 }
 
-/** Follows the prices: the model reads pictures, of at most this many tokens each. */
+/** The part after the prices of a model that reads pictures, with an optional maximum of tokens per picture. */
 const PICTURES = /^pictures(?:=([1-9]\d{0,6}))?$/;
 /**
  * Upper bound for pictures if the owner states none. The densest models count patches of 16 pixels (Pixtral), and

@@ -38,7 +38,7 @@ describe("openai", () => {
     );
   };
 
-  test("an account without credit is refused and not a lack of capacity", async () => {
+  test("an account without credit is reported as a refusal, not as a lack of capacity", async () => {
     vendor.answer({
       status: 429,
       json: { error: { code: "insufficient_quota", type: "insufficient_quota" } },
@@ -194,7 +194,7 @@ describe("openai", () => {
     ["with an open object inside", { ...closed, properties: { a: { type: "object" } } }, false],
     ["with a keyword beyond the subset", { ...closed, properties: { a: { not: { type: "null" } } } }, false],
     ["a list at the root", { type: "array", items: closed }, false],
-  ])("the strict mode check is right about a schema that is %s", (_case, schema, expected) => {
+  ])("the strict mode check has the expected result for a schema: %s", (_case, schema, expected) => {
     expect(fitsStrictSchema(schema)).toBe(expected);
   });
 });

@@ -32,11 +32,14 @@ test.each<[string, ModelFacts, [number, number], number]>([
   // Together counts 6,404 for Llama 3.2.
   ["a server of one's own", modelsFromSetting("m:1:2:pictures")[0]!, [561, 561], 8_192],
   ["one whose owner knows it", modelsFromSetting("m:1:2:pictures=700")[0]!, [8_000, 5_000], 700],
-])("a picture for %s (%#) counts its patches, up to the maximum", (_name, model, [width, height], tokens) => {
-  expect(pictureTokensAtMost(model, { width, height })).toBe(tokens);
-});
+])(
+  "a picture for %s (%#) has the token bound of its size and model",
+  (_name, model, [width, height], tokens) => {
+    expect(pictureTokensAtMost(model, { width, height })).toBe(tokens);
+  },
+);
 
-test("a picture of unknown size counts the maximum, and a model without one has no bound", () => {
+test("a picture of unknown size counts the model's maximum, and a model without a maximum has no bound", () => {
   expect(pictureTokensAtMost({ imageTokens: 3_000, imagePatch: { edge: 32 } }, {})).toBe(3_000);
   expect(pictureTokensAtMost({}, { width: 1, height: 1 })).toBeNaN();
 });

@@ -49,8 +49,8 @@ const FEATURES: { [F in keyof PinCall["sampling"]]?: Feature } = {
 };
 
 /**
- * Throws PinRefusal for a feature that the model is known not to support. `unknown` lists features that the provider
- * knows of none of its models.
+ * Throws PinRefusal for a feature that the model is known not to support. `unknown` lists features that pass, because
+ * the provider does not know which of its models support them.
  */
 export function requireOfModel(call: PinCall, { id, supports }: ModelFacts, unknown: Feature[] = []): void {
   const refuse = (...field: string[]) => {

@@ -14,9 +14,9 @@ import {
 import { type HttpOptions, type HttpReply, postBytes } from "./http";
 
 /*
- * Pins: one request to a vendor's own interface, sent exactly as the caller wrote it. Nothing is added, rewritten,
- * repaired, truncated or tried elsewhere; a field that the interface does not have is refused before anything is
- * stored.
+ * Pins: one request to a vendor's own interface, with exactly the members that the caller wrote, in the vendor's
+ * spelling. Apart from fixed members of an interface, such as `store: false`, nothing is added, repaired, truncated or
+ * tried elsewhere; a field that the interface does not have is refused before anything is stored.
  */
 
 /** One request with every field as the caller gave it; absent fields stay absent on the wire. */

@@ -2,8 +2,8 @@
 
 /**
  * Members that change the price in a way that no token bound covers: a dearer tier, model or provider, fees per use,
- * cache writes, or output beyond its limit. A server receives them if its owner lists them, but not if a limit must
- * hold the price.
+ * cache writes, or output beyond its limit. A server receives them if its owner lists them, except when a limit that is
+ * set to prevent applies.
  */
 const BEYOND_BOUNDS: ReadonlySet<string> = new Set([
   // Tiers, regions, models and providers with prices of their own.

@@ -7,7 +7,7 @@ export type Provider = {
   title: string;
   /** The highest content rating that the provider's usage policy allows. */
   maturity: ContentRating;
-  /** Fields of a connection's secret; they make the form, and secrets are parsed with them before use. */
+  /** Fields of a connection's secret. The form shows them, and a secret is parsed with them before each use. */
   credentials: z.ZodObject;
   /** Names of the settings with the operator's credentials and base URL. */
   environment: { credentials: Record<string, string>; baseUrl: string };
@@ -37,8 +37,8 @@ export type Provider = {
 } & { [P in PortName]?: PortAdapter<P> };
 
 /**
- * Defines a provider, which knows its vendor and its ports and nothing of the product. Throws if a model and its ports
- * or prices contradict each other.
+ * Defines a provider, which knows its vendor and its ports and nothing of the product. Throws if the facts of a model
+ * contradict each other or the provider's ports.
  */
 export function defineProvider(provider: Provider): Provider {
   for (const model of provider.models) {

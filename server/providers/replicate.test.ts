@@ -37,7 +37,7 @@ const prediction = (more: object) => ({
   json: { id: ID, model: LORA, error: null, logs: "", output: null, ...more },
 });
 
-test("a submission asks for no wait, so that no connection is held", async () => {
+test("a submission does not ask the vendor to wait for the result", async () => {
   vendor.answer({ status: 201, json: { id: ID, status: "starting" } });
   await image.submit(cube, io());
   expect(vendor.arrived[0]?.headers.prefer).toBeUndefined();
@@ -52,7 +52,7 @@ describe("replicate's predictions", () => {
       "  4%|▎   | 1/28\r 57%|█████▋    | 16/28 [00:02<00:01]",
       { phase: "provider", step: "generating", percent: 57 },
     ],
-  ])("a prediction that is %s with the log %j is polled again", async (status, logs, progress) => {
+  ])("a prediction that is %s with the log %j stays pending", async (status, logs, progress) => {
     vendor.answer(prediction({ status, logs }));
     expect(await ask.image(handle, io())).toEqual({ state: "pending", handle, pollAfterMs: 2_000, progress });
     expect(vendor.arrived).toMatchObject([
@@ -131,7 +131,7 @@ describe("replicate's predictions", () => {
     expect(everythingOf(fault)).not.toContain(KEY);
   });
 
-  test("a file that is temporarily unavailable is fetched again later", async () => {
+  test("a poll is lost if its file is temporarily unavailable", async () => {
     files.answer({ status: 503, json: {} });
     vendor.answer(prediction({ status: "succeeded", output: [`${files.url}/1.png`] }));
     expect((await caughtFault(ask.image(handle, io()))).kind).toBe("lost");

@@ -41,7 +41,7 @@ const Prediction = z.object({
   output: z.unknown().optional(),
 });
 type Prediction = z.output<typeof Prediction>;
-/** Is its state one that the vendor documents? */
+/** Does the body have the documented form, with a state that the vendor documents? */
 const isKnown = (body: unknown) => Prediction.safeParse(body).success;
 const Addresses = z.union([z.string().transform((one) => [one]), z.array(z.string())]);
 const Account = z.object({ type: z.string() });
@@ -125,7 +125,7 @@ function endOf(
 
 // ---- images
 
-/** FLUX's size for each shape, from replicate/cog-flux. */
+/** FLUX's size for each shape; docs/reference/providers.md names the source. */
 const SHAPES = [
   { shape: "1:1", width: 1024, height: 1024 },
   { shape: "16:9", width: 1344, height: 768 },

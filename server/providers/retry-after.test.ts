@@ -55,7 +55,7 @@ test("a sentence without a duration requests no wait", () => {
 const faultOf = (status: number, body: unknown, headers: Record<string, string> = {}) =>
   faultOfAnswer({ status, header: (name) => headers[name] ?? null }, body, { credentials: {} });
 
-test("a limit that every answer reports does not turn an outage into a lack of capacity", () => {
+test("a 503 is a lack of capacity with retry-after, and a failure with the reset of a limit alone", () => {
   expect(faultOf(503, {}, { "x-ratelimit-reset-requests": "1s" }).kind).toBe("failed");
   expect(faultOf(503, {}, { "retry-after": "1" }).kind).toBe("capacity");
 });

@@ -2,11 +2,11 @@ import type { HttpAnswer } from "@/server/platform/http";
 import { isObject } from "@/server/platform/text/json";
 import { DAY_MS, HOUR_MS, MINUTE_MS } from "@/server/platform/time/units";
 
-/* Reads the wait that a vendor requests, in every form that vendors document. */
+/* Reads the wait that a vendor requests, in the forms that vendors document. */
 
 type Header = HttpAnswer["header"];
 
-/** Do the headers made for it request a wait? */
+/** Do the headers `retry-after` or `retry-after-ms` request a wait? */
 export const asksToWait = (header: Header): boolean =>
   retryAfter((name) => (/^retry-after/.test(name) ? header(name) : null), null) !== undefined;
 

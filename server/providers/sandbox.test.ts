@@ -84,35 +84,38 @@ describe("the sandbox provider and its server", () => {
     expect(pieces).toEqual([]);
   });
 
-  test.each(["sandbox-1", "sandbox-2", "sandbox-slow"])("%s answers on both ports", async (model) => {
-    expect(await submit("text", model, `ok-${model}`)).toMatchObject({
-      state: "done",
-      result: { text: expect.stringMatching(/\w/), finishReason: "stop", toolCalls: [] },
-      usage: { inputTokens: 2 },
-      providerModel: model,
-      providerRequestId: expect.stringMatching(/^sbx_/),
-      httpStatus: 200,
-    });
-    expect(await submit("image", model, `ok-${model}`)).toMatchObject({
-      state: "done",
-      result: { images: [{ mediaType: "image/png" }, { mediaType: "image/png" }] },
-      usage: { images: 2 },
-    });
-  });
+  test.each(["sandbox-1", "sandbox-2", "sandbox-slow"])(
+    "%s answers on the text port and on the image port",
+    async (model) => {
+      expect(await submit("text", model, `ok-${model}`)).toMatchObject({
+        state: "done",
+        result: { text: expect.stringMatching(/\w/), finishReason: "stop", toolCalls: [] },
+        usage: { inputTokens: 2 },
+        providerModel: model,
+        providerRequestId: expect.stringMatching(/^sbx_/),
+        httpStatus: 200,
+      });
+      expect(await submit("image", model, `ok-${model}`)).toMatchObject({
+        state: "done",
+        result: { images: [{ mediaType: "image/png" }, { mediaType: "image/png" }] },
+        usage: { images: 2 },
+      });
+    },
+  );
 
   test.each<[string, string]>([
     ["sandbox-refuse", "refused/attempted"],
     ["sandbox-busy", "capacity/attempted"],
     ["sandbox-lost", "lost/ambiguous"],
     ["sandbox-fail", "failed/attempted"],
-  ])("%s ends as %s on both ports", async (model, expected) => {
+  ])("%s ends as %s on the text port and on the image port", async (model, expected) => {
     for (const port of ["text", "image"] as const) {
       const fault = await caughtFault(submit(port, model, `${port}-${model}`));
       expect(`${fault.kind}/${fault.submission}`).toBe(expected);
     }
   });
 
-  test("only the flex tier is sent, and the answer names the tier that ran", async () => {
+  test("the answer names the tier that ran, and a model can refuse flex or have no capacity for it", async () => {
     const tierOf = async (model: string, tier: Tier) => {
       const io = ioFor(sandbox, model, "text", {
         baseUrl: server.url,
@@ -273,7 +276,7 @@ describe("the sandbox provider and its server", () => {
     });
   });
 
-  test("only sandbox-1 and sandbox-2 are chosen automatically, and each port has its own set of misbehaving models", () => {
+  test("only sandbox-1 and sandbox-2 are chosen automatically, and text and images have their own misbehaving models", () => {
     const names = (port: PortName, onlyByName: boolean) =>
       sandbox.models
         .filter((model) => model.port === port && Boolean(model.onlyByName) === onlyByName)

@@ -47,7 +47,7 @@ describe("an error outside the framing of events", () => {
     ["after JSON that says nothing", `${HELLO}{"id":1}\n${JSON.stringify(ERROR)}\n`],
     ["in data of an event that had not ended", `${HELLO}data: {"tex\ndata: ${JSON.stringify(ERROR)}\n\n`],
     ["after data of an event that had not ended", `${HELLO}data: {"tex\n${JSON.stringify(ERROR)}\n`],
-  ])("it is passed on as an event %s, however the bytes are cut", (_, text) => {
+  ])("an error %s is passed on as an event, however the bytes are cut", (_, text) => {
     for (const size of [text.length, 1, 7]) expect(read(text, size)).toEqual([{ text: "Hello" }, ERROR]);
   });
 

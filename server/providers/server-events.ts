@@ -6,8 +6,8 @@ import { errorIn } from "./ends";
 export type ServerEvent = { event: string; data: string };
 
 /**
- * A reader's decision after an event. `soon`: the answer is complete by its own reason and usage, and only the
- * protocol's end mark may follow. `enough`: this was the last event.
+ * A reader's decision after an event. `soon`: the finish reason and the usage have arrived, so only the protocol's end
+ * mark may follow. `enough`: this was the last event.
  */
 export type EventWish = "more" | "soon" | "enough";
 

@@ -3,9 +3,9 @@ import { type Progress, ProviderFault, type Usage } from "./define";
 type Done<R> = Extract<Progress<R>, { state: "done" }>;
 
 /**
- * Makes one call as several requests in sequence, because the vendor makes one thing at a time. It stops at the first
- * failure and returns the takes made so far; their usage is null if the failed request may have cost something. Throws
- * if the first request fails.
+ * Makes one call as several requests in sequence, for vendors that limit what one request makes. It stops at the first
+ * failure and returns the results so far; their usage is null if the failed request may have cost something, or if one
+ * of them has no usage. Throws if the first request fails.
  */
 export async function inTurn<R>(
   count: number,

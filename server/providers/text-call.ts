@@ -56,8 +56,8 @@ export function toFunction(tool: Record<string, Json>): Record<string, Json> & {
 const BETWEEN = "\n\n";
 
 /**
- * Separates system messages from the turns, for vendors with a separate place for them. A conversation of system
- * messages only becomes one user turn.
+ * Separates system messages from the turns, for vendors with a separate place for them. A conversation with nothing but
+ * system messages becomes one user turn.
  */
 export function apart(messages: TextMessage[]): { system: string[]; turns: TextMessage[] } {
   const turns = messages.filter(({ role }) => role !== "system");

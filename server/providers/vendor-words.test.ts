@@ -89,7 +89,7 @@ describe("texts for display", () => {
       "request 0f8fad5b-d9cb-469f-a165-70867728950e failed",
       "request 0f8fad5b-d9cb-469f-a165-70867728950e failed",
     ],
-  ])('the message "%s" is redacted as expected', (said, shown) => {
+  ])('the message "%s" is shown as "%s"', (said, shown) => {
     expect(messageOf(said)).toBe(shown);
   });
 });

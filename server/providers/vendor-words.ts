@@ -26,7 +26,10 @@ const SECRETS: [RegExp, string][] = [
   [/(?<![\w+=-])(?=[\w+=-]*\d)(?=[\w+=-]*[A-Za-z])[\w+=-]{40,}/g, HIDDEN],
 ];
 
-/** A vendor's error from its JSON, or from the text of a body that is not JSON. Null if it has no text. */
+/**
+ * A vendor's error from its JSON, or from the text of a body that is not JSON. Null if it has neither a code nor a
+ * message.
+ */
 export function vendorWords(body: unknown, io: Io): VendorWords | null {
   const found = find(body, 0);
   const code = found.code === undefined ? null : toCode(found.code, io);

@@ -16,7 +16,7 @@ const bodyOf = (messages: TextMessage[], more: Partial<TextCall> = {}, model?: P
   );
 
 describe("cache marks", () => {
-  test("a mark of a message is on its block, and unmarked messages stay as they are", () => {
+  test("a mark of a message is on its block, and unmarked messages get none", () => {
     const { system, messages } = bodyOf([
       { role: "system", content: "A long book.", cache: [{ ttl: "1h" }] },
       { role: "system", content: "Be short." },
@@ -58,7 +58,7 @@ describe("cache marks", () => {
     expect(second).toEqual({ type: "text", text: "What is it?" });
   });
 
-  test("marks of a call, a result and a tool are on theirs", () => {
+  test("the mark of a call, a result or a tool is on its own block", () => {
     const tool = { type: "function", name: "look", parameters: { type: "object" } };
     const { messages, tools } = bodyOf(
       [

@@ -20,8 +20,8 @@ export const markedBy =
   });
 
 /**
- * Splits a text into blocks that end at its marks. The vendor refuses a block of white space only, so its mark goes to
- * the block before.
+ * Splits a text into blocks that end at its marks. A block of white space is left out, because the vendor refuses it;
+ * its mark goes to the block before, if there is one.
  */
 export function toTextBlocks(text: string, marks: readonly { end: number; ttl?: CacheTtl }[]): object[] {
   const blocks: object[] = [];
@@ -38,7 +38,8 @@ export function toTextBlocks(text: string, marks: readonly { end: number; ttl?: 
 
 /**
  * The system prompt: one text, or blocks if the caller marked a part of it. `texts` are its messages and the
- * instructions added here.
+ * instructions added here; only the latter if all messages are system messages, because these become a user turn
+ * (`apart`).
  */
 export function toSystem(messages: TextMessage[], texts: string[]): string | object[] {
   const spoken = messages.filter(({ role }) => role === "system");

@@ -9,7 +9,7 @@ import { THINKS_BY_BUDGET } from "./request";
 
 /* Pins of the Messages API. */
 
-/** The pin; `headers` are those of every request to the vendor. */
+/** Pins of the vendor; `headers` makes the headers of each request. */
 export const pinsWith = (headers: (io: ProviderIo) => Record<string, string>): PinApis => ({
   messages: {
     path: () => "/v1/messages",
@@ -78,7 +78,8 @@ function thinkingOf({ sampling }: PinCall, { id }: ModelFacts): Json | undefined
 }
 
 /**
- * The vendor requires a schema for every tool, even one without arguments. A schema under the vendor's own name stays.
+ * The vendor requires a schema for every tool, even one without arguments. A schema that is already under the vendor's
+ * name, `input_schema`, stays there.
  */
 function toTool(tool: Record<string, Json>): Record<string, Json> {
   if (tool.input_schema !== undefined) return tool;
@@ -86,7 +87,10 @@ function toTool(tool: Record<string, Json>): Record<string, Json> {
   return { ...rest, input_schema: parameters };
 }
 
-/** The vendor supports only schemas, has no name for them and always enforces them. */
+/**
+ * The vendor supports no other format than a schema. It takes no name for the schema and always enforces it. Undefined
+ * for plain text.
+ */
 function formatOf({ responseFormat }: PinCall): Json | undefined {
   if (responseFormat?.type === "json_object")
     throw new PinRefusal(["responseFormat"], "This interface does not support the format json_object.");

@@ -87,7 +87,7 @@ const Thinking = z.union([
   z.object({ type: z.literal("redacted_thinking"), data: z.string().min(1) }),
 ]);
 
-/** The thinking blocks among others. */
+/** The thinking blocks that are signed or encrypted; none if `blocks` is not a list. */
 export const thinkingIn = (blocks: unknown): z.output<typeof Thinking>[] =>
   (Array.isArray(blocks) ? blocks : []).flatMap((block) => Thinking.safeParse(block).data ?? []);
 

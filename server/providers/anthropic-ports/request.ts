@@ -74,7 +74,7 @@ export function toMessagesRequest(call: TextCall, { model }: ProviderIo): Record
   };
 }
 
-/** Does the answer with the last tool calls come with its reasoning? */
+/** Does the model's last answer come with its reasoning, in a form that the vendor takes back? */
 function bringsThinking(turns: TextMessage[]): boolean {
   const last = turns.findLast(({ role }) => role === "assistant");
   return last?.role === "assistant" && thinkingIn(last.opaque?.thinking_blocks).length > 0;
@@ -128,8 +128,8 @@ function toChoice({ toolChoice, parallelToolCalls, tools }: TextCall): object | 
 }
 
 /**
- * A budget counts toward the output and must leave some of it; the vendor's minimum is 1,024. Throws if the limit is
- * too low.
+ * A budget counts toward the output limit and must be below it; the vendor's minimum is 1,024 tokens. Throws if the
+ * limit is too low.
  */
 function byTokens(intent: Exclude<ReasoningIntent, "omit">, maxTokens: number): object {
   const budget = Math.max(LEAST_BUDGET, Math.floor(maxTokens * SHARES[intent]));

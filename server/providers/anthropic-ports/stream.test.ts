@@ -50,7 +50,7 @@ describe("the vendor's own tools", () => {
 describe("an answer whose first event has its whole content", () => {
   const content = [{ type: "text", text: "Rolling." }, CALL];
 
-  test("its text is read from that event and passed on once", () => {
+  test("content in the first event is read, and its text is passed on once", () => {
     for (const rest of [[STOP], []]) {
       const { pieces, message } = gather(start(content, "tool_use"), ...rest);
       expect(message).toMatchObject({ stop_reason: "tool_use", content });
@@ -58,7 +58,7 @@ describe("an answer whose first event has its whole content", () => {
     }
   });
 
-  test("its announced blocks replace the content of that event", () => {
+  test("announced blocks replace the content of the first event", () => {
     const { pieces, message } = gather(
       start(content, "tool_use"),
       block(0, { type: "text", text: "Rolling." }),

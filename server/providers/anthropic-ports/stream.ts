@@ -31,7 +31,10 @@ const MessageEvent = z.object({
 type Delta = NonNullable<z.output<typeof MessageEvent>["delta"]>;
 type Gathered = z.output<typeof Block> & { json: string };
 
-/** The type of block that a piece belongs to, for servers that do not announce their blocks. */
+/**
+ * The type of block that each type of piece belongs to; pieces of other types are ignored. A server that does not
+ * announce its blocks reveals their types only by their pieces.
+ */
 const BLOCK_OF: Record<string, string> = {
   text_delta: "text",
   thinking_delta: "thinking",
@@ -105,8 +108,9 @@ function gatherBlocks(onText: (text: string) => void) {
     return gathered;
   };
   /**
-   * The block that a piece belongs to: the one at its index or else the last one; if its type does not fit, a new one.
-   * Pieces of tool input also belong to blocks of other types, because the vendor's own tools use them.
+   * The block that a piece belongs to: the one at its index, or the last one for a piece without an index. If there is
+   * none or its type does not fit, a new one. Tool input also fits blocks of types outside `KINDS`, because the
+   * vendor's own tools have such types.
    */
   const blockOf = (index: number | null, kind: string): Gathered => {
     const found = index === null ? [...blocks.values()].at(-1) : blocks.get(index);

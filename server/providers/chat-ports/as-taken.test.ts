@@ -92,7 +92,7 @@ test("a stream refused for stream_options is sent again without them", async () 
   expect(learned).toEqual([{ streamOptions: false }]);
 });
 
-test("two members can be refused one after the other", async () => {
+test("a server can refuse two members one after the other, and both rules are learned", async () => {
   const { outcome, learned, members } = await sendTo(
     [refuses("max_tokens"), refuses("stream_options"), streams],
     { isStream: true },

@@ -52,7 +52,10 @@ function inRules(request: Body, { outputLimit = "max_tokens", streamOptions }: R
   };
 }
 
-/** Rules that replace members that were sent and refused. */
+/**
+ * Rules for the next request: a refused output limit is sent under the other name, and refused `stream_options` are
+ * left out.
+ */
 function rulesAfter(refused: ReadonlySet<RefusableMember>, body: Body): RequestRules {
   const limit = LIMIT_MEMBERS.find((member) => member in body && refused.has(member));
   const outputLimit = limit && LIMIT_MEMBERS.find((member) => member !== limit);

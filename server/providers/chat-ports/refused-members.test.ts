@@ -99,7 +99,7 @@ test.each<[string, unknown, string[]]>([
     { detail: [extra(["max_tokens"]), extra(["stream_options"])] },
     ["max_tokens", "stream_options"],
   ],
-])("%s names the members that it does not know", (_server, body, members) => {
+])("the unknown members are read from %s, at the statuses 400 and 422 only", (_server, body, members) => {
   expect(refusedMembers({ status: 400, body })).toEqual(members);
   expect(refusedMembers({ status: 422, body })).toEqual(members);
   for (const status of [200, 401, 404, 413, 429, 500]) expect(refusedMembers({ status, body })).toEqual([]);

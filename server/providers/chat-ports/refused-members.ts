@@ -31,7 +31,7 @@ export function refusedMembers({ status, body }: { status: number; body: unknown
 
 type Said = { texts: string[]; entries: Record<string, unknown>[] };
 
-/** All texts and objects of an error. */
+/** The texts and objects of an error down to `DEEPEST`, without the field `ECHO`. */
 function saidIn(value: unknown, depth: number): Said {
   if (depth > DEEPEST) return { texts: [], entries: [] };
   if (typeof value === "string") {
@@ -84,7 +84,10 @@ const BOUND =
   "above|over|beyond|exceeding|greater|larger|higher|longer|bigger|more|below|under|less|lower|smaller|fewer|outside|between";
 const CLOSE = "[\"'`\u2019\u201d\\])]*";
 
-/** Patterns of error sentences about an unknown member; each has the member next to the complaint. */
+/**
+ * Patterns of error sentences about an unknown member. Each requires the member near the complaint, so that other
+ * members of the sentence do not count.
+ */
 function formsOf(member: RefusableMember): RegExp[] {
   const named = `${OPEN}\\b${member}\\b(?:\\.\\w+)?${CLOSE}`;
   const others = LIMIT_MEMBERS.filter((each) => each !== member).join("|");

@@ -121,11 +121,16 @@ function written({ message, finish_reason }: ChatReply["choices"][number]) {
   return { word: finish_reason ?? null, text, refusal, toolCalls, opaque, delivered };
 }
 
-/** Keeps the content as parts if it has more than text, because Mistral wants its reasoning back inside it. */
+/**
+ * Keeps the content as parts if reasoning is among them, because Mistral wants its reasoning back inside the content.
+ */
 const partsToKeep = (content: ChatReplyContent): { content_parts?: unknown } =>
   isWords(content) && content.some((part) => part.type === "thinking") ? { content_parts: content } : {};
 
-/** Does the content have only text and reasoning, so no picture and nothing that a server would fetch? */
+/**
+ * Is the content a list of only text and reasoning parts, so without pictures or anything else that a server would
+ * fetch?
+ */
 const isWords = (
   content: ChatReplyContent,
 ): content is Exclude<NonNullable<ChatReplyContent>[number], string>[] =>
@@ -150,7 +155,7 @@ const UsageReply = CountsOf({
   total_tokens: Count,
   prompt_tokens_details: CountsOf({ cached_tokens: Count }),
   completion_tokens_details: CountsOf({ reasoning_tokens: Count }),
-  /** Perplexity counts it separately from the output. */
+  /** Perplexity counts reasoning separately from the output. */
   reasoning_tokens: Count,
   /** DeepSeek and Moonshot report cache hits here. */
   prompt_cache_hit_tokens: Count,
@@ -187,7 +192,7 @@ const Places = z.object({
     .catch(null),
 });
 
-/** The usage in a complete answer or a chunk, from every place where servers put it. Null if there is none. */
+/** The usage in a complete answer or a chunk, from all the places in `Places`. Null if there is none. */
 export function readUsage(body: unknown): Usage | null {
   const found = Places.safeParse(body);
   if (!found.success) return null;
@@ -232,7 +237,10 @@ function toUsage(usage: z.output<typeof UsageReply>): Usage | null {
   return Object.keys(reported).length === 0 ? null : reported;
 }
 
-/** The gateway's bill plus, with the caller's own upstream key, the upstream's bill; null if neither is reported. */
+/**
+ * The gateway's bill. The upstream's bill is added if the caller's own upstream key was used, and counts alone if the
+ * gateway reports none or zero. Null if neither is reported.
+ */
 function costOf({ cost, is_byok, cost_details }: NonNullable<z.output<typeof UsageReply>>): number | null {
   const billed = toCostMicros(isObject(cost) ? cost.total_cost : cost);
   const upstream = toCostMicros(cost_details?.upstream_inference_cost);

@@ -103,7 +103,7 @@ function gatherCalls() {
   const calls: Gathered[] = [];
   const lastAt = new Map<number | null, Gathered>();
   return {
-    /** Adds a piece and returns its text. */
+    /** Adds a piece and returns the text in it: its part of the name and of the arguments. */
     take({ index = null, id, function: call, ...members }: ChatReplyToolCall): string {
       const name = call?.name ?? "";
       const given = call?.arguments ?? "";

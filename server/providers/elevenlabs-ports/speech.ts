@@ -34,7 +34,10 @@ const AUDIO: ModelFacts["audio"] = {
   },
 };
 
-/** API list prices by model, in US dollars per million characters, with the credits per character. */
+/**
+ * List prices by model, in US dollars per million characters, with the credits per character and the most characters of
+ * a text.
+ */
 const MODELS = [
   { id: "eleven_multilingual_v2", title: "Eleven Multilingual v2", dollars: 100, credits: 1, most: 10_000 },
   { id: "eleven_flash_v2_5", title: "Eleven Flash v2.5", dollars: 50, credits: 0.5, most: 40_000 },
@@ -96,7 +99,7 @@ export const elevenLabsSpeech: PortAdapter<"speech"> = {
       count: call.count,
       bodyOf: (take) => toBody(call, io.model.id, take),
       usageOf: (reply) => {
-        // Some voices cost a multiple. The credits include it, so they are converted to characters at the list price.
+        // Some voices cost a multiple. The credits include it, so they become characters at the list price.
         const credits = creditsOf(reply);
         const characters = credits === null ? null : Math.ceil(credits / perCharacter);
         return isCount(characters) ? { characters } : null;

@@ -9,7 +9,7 @@ const Part = z.object({
   text: z.string().nullish(),
   /** True for the model's reasoning, which is not part of the answer. */
   thought: z.boolean().nullish(),
-  /** Google wants it back with its part. */
+  /** Google requires the signature again, in the part that it came with. */
   thoughtSignature: z.string().nullish(),
   functionCall: z
     .object({ id: Id.nullish(), name: z.string().nullish(), args: z.unknown().optional() })

@@ -11,7 +11,7 @@ import { explainGoogleError, googleHeaders, modelPath } from "./common";
 const AT_ONCE = 100;
 const EmbeddingReply = z.object({
   embeddings: z.array(z.object({ values: z.array(z.number().nullable()) })),
-  /** Only some models report it. */
+  /** Only some models report a usage. */
   usageMetadata: CountsOf({ promptTokenCount: Count }),
 });
 

@@ -138,7 +138,10 @@ function modelOf(id: string, title: string, scales: Scale[], micros: number): Mo
   };
 }
 
-/* Price of one picture: 1,120 tokens at 1K and 2K, at the vendor's price per million (30 and 120 US dollars). */
+/*
+ * Price of one picture: 1,120 tokens at 1K and 2K, at 30 and 120 US dollars per million (docs/reference/providers.md
+ * names the sources).
+ */
 export const googleImageModels: ModelFacts[] = [
   modelOf("gemini-nano-banana-2.1", "Nano Banana 2.1", ["1K"], 33_600),
   modelOf("gemini-3-pro-image", "Nano Banana Pro", ["1K", "2K"], 134_400),

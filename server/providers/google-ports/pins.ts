@@ -58,14 +58,14 @@ export const googlePins: PinApis = {
   },
 };
 
-/** A schema under the vendor's own name stays. */
+/** A schema that is already under the vendor's name, `parametersJsonSchema`, stays there. */
 function toDeclaration(tool: Record<string, Json>): Record<string, Json> {
   if (tool.parametersJsonSchema !== undefined) return tool;
   const { parameters, ...rest } = tool;
   return { ...rest, ...withoutUndefined({ parametersJsonSchema: parameters }) };
 }
 
-/** The vendor supports media types and schemas, has no name for schemas and always enforces them. */
+/** The vendor supports media types and schemas. It takes no name for a schema and always enforces it. */
 function formatOf({ responseFormat }: PinCall): Record<string, Json> {
   if (!responseFormat) return {};
   if (responseFormat.type === "text") return { responseMimeType: "text/plain" };

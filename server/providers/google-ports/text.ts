@@ -51,7 +51,7 @@ import {
 
 /* Text through generateContent, and as a stream through streamGenerateContent. */
 
-/** The vendor's highest level is the most that its models do. */
+/** HIGH is the vendor's highest level. */
 const LEVELS = { economy: "LOW", balanced: "MEDIUM", deep: "HIGH", maximum: "HIGH" } as const;
 const explained = { explain: explainGoogleError };
 
@@ -77,7 +77,7 @@ function toRequest(call: TextCall, { model }: ProviderIo): Record<string, unknow
   };
 }
 
-/** The turns. Consecutive tool results form one turn, and each names the function of its call. */
+/** Converts the turns. Consecutive tool results form one turn, and each names the function of its call. */
 function toContents(turns: TextMessage[]): object[] {
   const names = new Map<string, string>();
   for (const turn of turns)
@@ -164,7 +164,7 @@ const deliveredIn = (answer: Generated): Delivered => ({
     .join(""),
 });
 
-/** A blocked prompt becomes an answer without text, with the reason of a content filter. */
+/** A blocked prompt becomes an answer without text, with the finish reason `content_filter`. */
 function readResult(answer: Generated, usage: Usage | null): Reported {
   const toolCalls = partsOf(answer).flatMap(({ functionCall: call, thoughtSignature }): ToolCall[] => {
     if (!call) return [];

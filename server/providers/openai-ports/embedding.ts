@@ -2,7 +2,10 @@ import type { ModelFacts } from "../define";
 import { embeddings } from "../embedding";
 import { explainOpenAiError, openAiHeaders } from "./common";
 
-/* Embeddings. A text can have at most 8,192 tokens; one with more characters than those can hold is refused here. */
+/*
+ * Embeddings. The vendor accepts at most 8,192 tokens a text; a text of more than 49,152 characters, six for each
+ * token, is refused before it is sent.
+ */
 
 const MOST_CHARACTERS = 49_152;
 

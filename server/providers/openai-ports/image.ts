@@ -80,7 +80,10 @@ async function toPicture(
   return [{ bytes, mediaType: data?.[1] || `image/${format ?? "png"}` }];
 }
 
-/** The first picture is the one to edit, and the mask belongs to it; the others are references. */
+/**
+ * The source, if there is one, comes first, because the vendor edits the first picture and applies the mask to it. The
+ * others are references.
+ */
 function toParts({ source, mask, referenceImages }: ImageCall): [name: string, file: NamedFile][] {
   const pictures = [...(source ? [source] : []), ...referenceImages];
   return [

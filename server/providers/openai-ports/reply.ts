@@ -73,7 +73,7 @@ const Reasoning = z.object({
   encrypted_content: z.string().min(1),
 });
 
-/** The reasoning items among others. */
+/** The reasoning items with encrypted content; none if `items` is not a list. */
 export const reasoningIn = (items: unknown): z.output<typeof Reasoning>[] =>
   (Array.isArray(items) ? items : []).flatMap((item) => Reasoning.safeParse(item).data ?? []);
 
@@ -107,7 +107,7 @@ export function readResponse(reply: HttpReply, io: ProviderIo, reading: Reading)
   const providerRequestId = openAiRequestId(reply, io) ?? safeWord(answer.id, io);
   const said = errorIn(reply.body);
   const fault = said && faultOfSaid(said, reply, io, { explain, usage, delivered });
-  // Without any output, it is the error that its code reports, such as a lack of capacity.
+  // Without any output, the fault is the one that the error's code means, such as a lack of capacity.
   if (fault && fault.kind !== "failed" && !usage?.outputTokens) throw fault;
   if (said || UNMADE.includes(answer.status ?? "") || saysFailure(answer.status ?? ""))
     throw new ProviderFault("failed", "attempted", `${vendor} could not complete the response.`, {

@@ -29,7 +29,7 @@ const TextReply = Choice.extend({
 });
 type TextReply = z.output<typeof TextReply>;
 
-/** An event of its stream: pieces of text, then the same reply as without a stream. */
+/** An event of the sandbox's stream: a piece of text, or the same reply as without a stream. */
 const TextEvent = z.discriminatedUnion("type", [
   z.object({ type: z.literal("delta"), text: z.string() }),
   z.object({ type: z.literal("done"), reply: TextReply }),
@@ -100,7 +100,7 @@ export const textModels = TEXT_MODELS.map(
   }),
 );
 
-/** Encodes pictures as base64. */
+/** Encodes pictures as base64, and leaves out cache marks and opaque members. */
 const toMessage = ({ content, cache: _cache, ...message }: TextMessage) => ({
   ...message,
   opaque: undefined, // The sandbox makes no opaque members.
@@ -143,7 +143,7 @@ function toTextProgress(
   };
 }
 
-/** Reads its answer, for the text port and for pins. */
+/** Reads the sandbox's answer, for the text port and for pins. */
 export const readSandboxText = (reply: HttpReply, io: ProviderIo) =>
   toTextProgress(parseReply(TextReply, reply, io), reply.status, io);
 

@@ -137,7 +137,7 @@ export function tellsTheTruthAboutSubmission(
   );
 }
 
-/** The same for one of its interfaces under a pin. */
+/** The same for a pin of one of the provider's interfaces. */
 export function tellsTheTruthAboutPins(
   provider: Provider,
   api: string,
@@ -187,12 +187,12 @@ function tellsTheTruth(
       if (found.kind === "capacity") expect(found.details.retryAfterMs).toBe(2_000);
     });
 
-    test("a refused connection is not attempted", async () => {
+    test("a request is not attempted if the connection is refused", async () => {
       const found = await fault("http://127.0.0.1:1");
       expect(`${found.kind}/${found.submission}`).toBe("unreachable/not_attempted");
     });
 
-    test("our own signal after sending is ambiguous and reported as aborted", async () => {
+    test("a sent request that our own signal ends is ambiguous and reported as aborted", async () => {
       vendor.answer("silent");
       const stop = new AbortController();
       const call = fault(vendor.url, { signal: stop.signal });

@@ -36,7 +36,9 @@ export type Vendor = {
   port: number;
   arrived: Arrived[];
   connections(): number;
-  /** Sets the answers to the following requests, in turn; the last one repeats. */
+  /**
+   * Sets the answers to the following requests, in turn; the last one repeats. Forgets the requests recorded so far.
+   */
   answer(...scripts: Script[]): void;
   stop(): Promise<void>;
 };
