@@ -27,7 +27,7 @@ export const picturesOf = ({ messages }: TextRequest): Picture[] =>
 
 const COMPLAINT = /^Your last answer cannot be used:/;
 
-/** True if the last message returns the answer to be corrected. */
+/** True if the last message asks to correct the last answer. */
 export function isRepair({ messages }: TextRequest): boolean {
   const last = messages.at(-1);
   return last?.role === "user" && COMPLAINT.test(messageWords(last));
@@ -41,7 +41,7 @@ export function questionOf({ messages }: TextRequest): string {
   return asked ? messageWords(asked) : "";
 }
 
-/** Messages after the last question. */
+/** Messages after the last question; all of them if there is none. */
 export const sinceQuestion = ({ messages }: TextRequest): Message[] =>
   messages.slice(messages.findLastIndex(isQuestion) + 1);
 

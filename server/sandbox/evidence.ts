@@ -2,7 +2,7 @@ import { z } from "zod";
 import { parseJson } from "./ports/define";
 import { topicOf } from "./topic";
 
-/* Finds evidence in a document: the line that shares most words with the question. */
+/* Finds evidence in a document: the line that shares the most words with the question. */
 
 const Task = z.object({
   task: z.literal("find_evidence"),

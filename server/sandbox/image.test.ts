@@ -48,7 +48,7 @@ describe("drawImages", () => {
     ["prompt", { prompt: "A robot florist" }],
     ["model", { model: "sandbox-2" }],
     ["reference image", { referenceImages: [{ mediaType: "image/png", base64: "iVBORw0K" }] }],
-  ])("another %s gives another picture", async (_what, more) => {
+  ])("a different %s gives a different picture", async (_what, more) => {
     const [[first], [second]] = await Promise.all([draw(), draw(more)]);
     expect(await difference(first, second)).toBeGreaterThan(4);
   });
@@ -62,7 +62,7 @@ describe("drawImages", () => {
     }
   });
 
-  test("a picture with transparency is a figure on nothing", async () => {
+  test("a picture with transparency shows an opaque figure on a transparent background", async () => {
     const [png] = await draw({ transparent: true });
     const { data, info } = await sharp(png).raw().toBuffer({ resolveWithObject: true });
     expect(info.channels).toBe(4);

@@ -226,8 +226,9 @@ function drawEmblem(
 const SHEET_HUES = [8, 28, 46, 205, 222, 258] as const;
 
 /**
- * Draws a different figure in each cell: sides, hue and size identify the row and the column. `sandbox-2` draws like models that
- * do not keep to the grid: everything too small and toward one corner, where the grid would cut through figures.
+ * Draws a figure in each cell; its sides, hue, lightness, size and turn depend on the row and on the cell's index. `sandbox-2`
+ * draws like models that do not keep to the grid: everything too small and toward one corner, where the grid would cut through
+ * figures.
  */
 function drawSheet(
   context: SKRSContext2D,
@@ -266,7 +267,10 @@ function drawSheet(
   }
 }
 
-/** Draws a frame for each adapter, one inside the other. Its color identifies the weights, its width their strength. */
+/**
+ * Draws a frame for each adapter of a weight other than 0, one inside the other. Its color follows from the LoRA's digest, its
+ * width from the weight.
+ */
 function drawFrames(context: SKRSContext2D, width: number, height: number, adapters: Adapter[]) {
   const unit = Math.min(width, height) * 0.02;
   let inset = 0;

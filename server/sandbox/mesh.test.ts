@@ -45,7 +45,7 @@ test("a file that is not a picture still becomes a valid mesh", async () => {
   expect((await validateGlb(bytes)).problems).toEqual([]);
 });
 
-test("the same request gives the same bytes; other pictures, profiles and words give others", async () => {
+test("the same request gives the same bytes, and other pictures, profiles and prompts give other bytes", async () => {
   const reference = await picture(80, "white");
   const made = await Promise.all([
     turn({}),
@@ -60,7 +60,7 @@ test("the same request gives the same bytes; other pictures, profiles and words 
 });
 
 test.each(["white", "none"])(
-  "the mesh is as wide as the figure on %s, from the front and from the side",
+  "the width and depth of a mesh have the ratio of the figures on %s, from the front and from the side",
   async (background) => {
     const images = [await picture(100, background), await picture(50, background)];
     const { size } = await validateGlb(await turn({ images, profile: "hero_hd" }));

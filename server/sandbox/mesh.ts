@@ -23,7 +23,8 @@ const LEAST_WIDTH = 0.04;
 
 /**
  * Turns an object on a lathe, as wide as the pictures show it: the first from the front, a second from the side. With a texture
- * the mesh has the colors of the picture. The same request always gives the same bytes.
+ * the mesh has the colors of the texture's picture, or else of the first one, tinted by the texture's prompt and mode. The same
+ * request always gives the same bytes.
  */
 export async function turnMesh(request: MeshRequest): Promise<MeshAnswer> {
   const [front, side = front] = await Promise.all(request.images.slice(0, 2).map(outlineOf));
@@ -68,7 +69,7 @@ async function outlineOf({ base64 }: { base64: string }): Promise<Outline> {
   };
 }
 
-/** The outline of a vase, for bytes that are not a picture. */
+/** The outline of a vase, for bytes that are not a picture, and for a picture without an object. */
 function outlineOfBytes(bytes: Uint8Array): Outline {
   const seed = createHash("sha256").update(bytes).digest();
   const widths = Array.from(seed, (byte) => 0.2 + (byte / 255) * 0.5);

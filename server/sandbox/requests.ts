@@ -54,7 +54,7 @@ export const TextRequest = z.object({
   toolChoice: z.union([z.string(), JsonObject]).optional(),
   /** False for one tool at a time. */
   parallelToolCalls: z.boolean().optional(),
-  /** `flex` waits for spare capacity, at half the price. */
+  /** `flex` costs half the price; the sandbox answers as quickly as on `standard`. */
   tier: z.enum(["standard", "flex"]).optional(),
   /** True to send the answer piece by piece, as server-sent events. */
   stream: z.boolean().optional(),

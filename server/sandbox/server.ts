@@ -38,8 +38,8 @@ const BUSY_ANSWERS = 2;
 const MAX_BUSY_ATTEMPTS = 100_000;
 
 /**
- * The behavior of each model. The last one behaves as each question says: `[slow 300] What is …` waits 300 ms, `[busy 3] …` is
- * refused three times.
+ * The behavior of each model. The last one behaves as each question or system message says: `[busy 3] …` is refused three
+ * times, and `[slow 300] What is …` waits 300 ms, or as long as sandbox-slow in a stream.
  */
 const BEHAVIOURS = {
   "sandbox-1": "answer",
@@ -148,7 +148,10 @@ async function serve(desk: Desk, request: IncomingMessage, response: ServerRespo
 
 type Request = { path: string; served: PortServer; bytes: Buffer; attemptId: string };
 
-/** Logs a request as accepted or as refused, then answers as its model does. */
+/**
+ * Logs a request as accepted or as refused, then answers as its model does. A request that does not fit its port, or names no
+ * model, is not logged.
+ */
 async function submit(
   desk: Desk,
   { path, served, bytes, attemptId }: Request,
@@ -169,7 +172,8 @@ async function submit(
     inHand: desk.inHand,
   };
 
-  // A refused request (a schema out of reach) is not a submission, so the answer is made first.
+  // A request that is refused, for its schema for example, is not a submission, so the answer is made before the request is
+  // logged.
   let answer: object | null;
   try {
     refuseAtOnce(desk, behaviour, read, attemptId);

@@ -11,7 +11,7 @@ import {
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 
-/** One request that the sandbox accepted, which a vendor would bill. */
+/** One logged request: accepted, so that a vendor would bill it, or refused. */
 export type SandboxSubmission = {
   at: string;
   attemptId: string;

@@ -27,7 +27,7 @@ function called(question: string, steps: string[][], more: object = {}) {
 }
 const namesOf = (...given: Parameters<typeof called>) => called(...given).map(({ name }) => name);
 
-test("the tools that a question names are called at once, in its order, and then no more", () => {
+test("all tools that a question names are called in one step, in its order, and not again", () => {
   expect(namesOf("Use get_time and get_weather.", [])).toEqual(["get_time", "get_weather"]);
   expect(namesOf("Use get_time and get_weather.", [["get_time", "get_weather"]])).toEqual([]);
 });

@@ -52,8 +52,9 @@ function stepsOf(request: TextRequest, specs: Spec[]): Wish[][] {
 }
 
 /**
- * Chooses the tools to call now: always one that the choice names; else those that the question names for this step; else a
- * required one; or the first one once, if the question names none. Empty if the answer is in words.
+ * Chooses the tools to call now. A choice of one tool always calls it, or the first one if its name is unknown. Otherwise the
+ * tools that the question names for this step are called; else, for `required`, one that was not called yet or the first; else
+ * the first tool once, if the question names none. Empty if the answer is in words.
  */
 function toolsToCall(request: TextRequest): Wish[] {
   const { tools = [], toolChoice } = request;

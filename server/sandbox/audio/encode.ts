@@ -4,7 +4,7 @@ import { infoOffset, readFrame } from "@/server/compute/audio/mp3";
 /* Encodes sound as a file; the same samples give the same bytes. */
 
 export type Container = "ogg" | "mp3";
-/** Writes the samples from `start` on to `into`; called for one piece after the other. */
+/** Fills `into` with the samples from `start` on; called for one piece after the other. */
 export type Synth = (into: Float32Array, start: number) => void;
 export type Sound = { rate: number; samples: number; synth: Synth };
 

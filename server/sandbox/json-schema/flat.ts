@@ -4,7 +4,7 @@ import { RequestRefused } from "../ports/define";
 import type { Random } from "../random";
 import { resolveRef, type Schema } from "./match";
 
-/** Thrown for a schema that the sandbox cannot make a value for; the message names the keyword and its place. */
+/** Thrown for a schema that the sandbox cannot make a value for; the message says why and, if one place is to blame, where. */
 export class UnsupportedSchema extends RequestRefused {
   override readonly name = "UnsupportedSchema";
   constructor(message: string) {

@@ -7,7 +7,7 @@ import { fromPattern, matchesPattern, UnsupportedPattern } from "./pattern";
 import { makeNumber, makeString, numberOr, word } from "./values";
 
 const MAX_VALUES = 20_000;
-/** Below this depth only required parts are made, so that recursive schemas end. */
+/** Only required parts are made at this depth and deeper, so that recursive schemas end. */
 const FULL_DEPTH = 5;
 /**
  * Makes a value that satisfies a JSON Schema (2020-12); the same schema, words and random stream give the same value. The value
@@ -69,7 +69,7 @@ function make(schema: Json | undefined, context: ValueContext, depth: number, at
   return makeOfType(flat, context, depth, at);
 }
 
-/** The first choice whose value satisfies the whole. */
+/** Returns the value of the first choice whose value satisfies the whole schema. Throws UnsupportedSchema if there is none. */
 function firstThat(
   choices: Json[],
   whole: Schema,

@@ -31,7 +31,7 @@ function findAnchor(node: Json, anchor: string): Json | undefined {
 
 /**
  * True if the value satisfies the schema. Covers the keywords of JSON Schema 2020-12 that the sandbox makes values for. Throws
- * `UnsupportedPattern` for patterns beyond it.
+ * `UnsupportedPattern` for a pattern that pattern.ts does not support.
  */
 export function matchesSchema(value: Json, schema: Json, root: Json): boolean {
   return check(value, schema, { root, budget: { left: MAX_CHECKS }, hops: 0 });
@@ -40,7 +40,7 @@ export function matchesSchema(value: Json, schema: Json, root: Json): boolean {
 const MAX_CHECKS = 500_000;
 const MAX_HOPS = 300;
 
-/** Nothing satisfies a schema that keeps referring to itself without looking deeper into the value. */
+/** False also after `MAX_CHECKS` checks, or `MAX_HOPS` nested ones, as for a schema that keeps referring to itself. */
 function check(
   value: Json,
   schema: Json,

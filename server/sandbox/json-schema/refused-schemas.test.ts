@@ -49,12 +49,12 @@ describe("a schema that the sandbox cannot satisfy", () => {
     ["unevaluatedProperties", { type: "object", unevaluatedProperties: false }, /unevaluatedProperties/],
     ["a huge string", { type: "string", minLength: 1e9 }, /long/],
     ["a huge list", { type: "array", items: { type: "integer" }, minItems: 1e7 }, /too large/],
-  ])("a schema is refused by name: %s", (_name, schema, message) => {
+  ])("a schema is refused with the reason: %s", (_name, schema, message) => {
     expect(() => make(schema)).toThrow(UnsupportedSchema);
     expect(() => make(schema)).toThrow(message);
   });
 
-  test("any schema gives a valid value or a refusal", () => {
+  test("a random schema gives a valid value or a refusal", () => {
     const leaf = fc.oneof(
       fc.record({ type: fc.constantFrom("string", "integer", "number", "boolean", "null") }),
       fc.record(

@@ -15,7 +15,10 @@ const noText = (request: TextRequest): TextAnswer => {
 
 const SCRIPT = /^\[(slow|refuse|busy|lost|empty|fail)(?: (\d{1,6}))?\]/;
 
-/** Reads the behavior that the question or a system message asks for, in brackets at its start; null if there is none. */
+/**
+ * Reads the behavior that the question or a system message requests in brackets at its start. Null if there is none, and for
+ * any model except sandbox-mixed.
+ */
 function scriptOf(request: TextRequest): ScriptedBehaviour | null {
   if (request.model !== "sandbox-mixed") return null;
   const said = request.messages.filter(({ role }) => role === "system").map(messageWords);

@@ -33,7 +33,7 @@ describe("a film of the sandbox", () => {
     ["16:9", 1, 1280, 720],
     ["9:16", 2, 720, 1280],
   ] as const)(
-    "a film in %s of %i s is an MP4 that begins while it loads",
+    "a film in %s of %i s is an MP4 that can play while it loads",
     async (aspectRatio, durationSeconds, width, height) => {
       const { bytes, usage } = await shoot({ aspectRatio, durationSeconds });
       const movie = await demuxed(bytes);
@@ -53,7 +53,7 @@ describe("a film of the sandbox", () => {
     },
   );
 
-  test("a film is the same to the byte for the same request, and another for another", {
+  test("the same request gives a byte-identical film, and a different request gives a different film", {
     tags: "long",
   }, async () => {
     const [one, again, other, shown] = await Promise.all([
@@ -69,7 +69,7 @@ describe("a film of the sandbox", () => {
 });
 
 describe("coded pictures", () => {
-  /** Three bytes of zeros and ones could look like the start of another unit. */
+  /** Samples that would look like the start of another unit if they were not escaped. */
   const of = {
     width: 64,
     height: 32,
