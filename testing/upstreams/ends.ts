@@ -206,7 +206,10 @@ function expectCharged(row: Awaited<ReturnType<typeof rowOf>>, expected: Expecte
   if (cost !== 0) expect(charged, "a settled answer is never free").toBeGreaterThan(0);
 }
 
-/** Checks that the receipt verifies and reports whether the same request may be retried. */
+/**
+ * Checks that the receipt verifies, and that the job reports an unknown finish reason and whether a retry under a new key is
+ * safe.
+ */
 async function expectRecord(
   executionId: string,
   { isSafe = false, fails, isEstimated, reportedMicros, unknownFinish, retryAfterSeconds }: Expected,

@@ -4,7 +4,7 @@ import { finish, type Tenant } from "@/testing/api";
 import { framesOf } from "@/testing/streams";
 import type { Dialect, Expected, UpstreamCase } from "./upstream";
 
-/* The ways in which a case is requested: each sends one request and reads the outcome. */
+/* The ways in which a case is requested: each submits one request and reads the outcome. */
 
 /** The outcome of a request, from its response and its rows. */
 export type Seen = {
@@ -29,7 +29,7 @@ export type Form = {
   isStream: boolean;
   /** The product's own envelope, in which an answer cut off at its limit is a failure. */
   isEnvelope?: true;
-  /** Asks for JSON as an object. */
+  /** The form returns JSON output as an object, not as text. */
   isObject?: true;
   run(tenant: Tenant, played: UpstreamCase): Promise<Seen>;
 };
@@ -41,7 +41,7 @@ const PROVIDERS: Record<Dialect, { provider: string; model: string | null; pinne
   gemini: { provider: "google", model: "gemini-3.8-flash", pinned: "generate-content" },
 };
 
-/** The provider and model that play a case. */
+/** The provider, model and pinned interface that play a case. */
 export function routeOf({ dialect, name }: UpstreamCase): {
   provider: string;
   model: string;
@@ -56,7 +56,7 @@ let asked = 0;
 const promptOf = ({ name }: UpstreamCase) => `case ${name} ${++asked}`;
 const messagesOf = (played: UpstreamCase) => [{ role: "user" as const, content: promptOf(played) }];
 
-/** The request of a case for OpenAI's endpoints. */
+/** The request of a case for OpenAI's endpoints, without its messages. */
 const atDoor = (played: UpstreamCase) => {
   const { provider, model } = routeOf(played);
   return { model: `${provider}/${model}`, ...played.request };
@@ -103,7 +103,10 @@ const readOutput = (output: Output): Pick<Seen, "text" | "calls" | "opaque"> => 
   opaque: output?.opaque ?? {},
 });
 
-/** The newest execution of the tenant; tests of a file run one at a time. */
+/**
+ * The id of the project's newest execution, or empty if there is none. Tests of a file run one at a time, so it is the caller's
+ * own.
+ */
 export async function newest({ projectId }: Tenant): Promise<string> {
   const { rows } = await pool.query<{ id: string }>(
     "SELECT id FROM execution WHERE project_id = $1 ORDER BY created_at DESC, id DESC LIMIT 1",
@@ -205,7 +208,7 @@ const readChatMessage = ({
   })),
 });
 
-/** The data of each event of a stream without ids, except `[DONE]`. */
+/** The data of each event of a stream, except `[DONE]`. */
 const dataOf = (text: string) =>
   text
     .split("\n")

@@ -111,7 +111,7 @@ async function job(tenant: Tenant, played: MadeCase): Promise<SeenMade> {
 }
 
 /**
- * Requests through OpenAI's endpoints: embeddings are synchronous, pictures and sound are jobs that the endpoint waits for.
+ * Sends a case through OpenAI's endpoints: embeddings are synchronous; pictures and sound are jobs that the endpoint waits for.
  */
 async function door(tenant: Tenant, played: MadeCase): Promise<SeenMade> {
   const { provider, model } = ROUTES[played.maker];

@@ -2,7 +2,7 @@ import type { Answer, Expected } from "./upstream";
 
 /* Cases that return no text: vectors, pictures, sound and meshes, returned at once or by a queue that is polled. */
 
-/** The provider and interface that produce it. */
+/** The provider and interface that produce the result. */
 export type Maker =
   | "embeddings"
   | "batch-embeddings"

@@ -74,7 +74,7 @@ function decoded(bytes: Buffer): string {
   return "";
 }
 
-/** Words of each dialect that every ended answer contains, in the plainest reading of its bytes. */
+/** Patterns by dialect. The bytes of every answer that ended contain a match. */
 const ENDS: Record<string, RegExp> = {
   chat: /"finish_reason"\s*:\s*"[^"]|\[DONE\]/,
   responses: /response\.(completed|incomplete)|"status"\s*:\s*"(completed|incomplete)"/,
@@ -82,7 +82,7 @@ const ENDS: Record<string, RegExp> = {
   gemini: /"finishReason"\s*:\s*"[^"]|"blockReason"/,
 };
 
-/** True if the answer has anything that could be its end. A whole body ends if it is one JSON value. */
+/** True if the answer has anything that could be its end. A whole body ends if it is one JSON object or list. */
 export function hasAnEnd({ dialect }: UpstreamCase, answer: Answer): boolean {
   const text = textOfAnswer(answer);
   if (!/^\s*(data|event|:|id|retry)/m.test(text)) {

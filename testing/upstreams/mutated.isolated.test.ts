@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 
-// The provider reads this when it loads.
+// The provider reads this setting when it loads.
 await vi.hoisted(async () => {
   const { CASES } = await import("./cases");
   const compatible = CASES.filter(({ dialect }) => dialect === "chat");
@@ -18,7 +18,7 @@ import { FORMS } from "./forms";
 import { hasAnEnd, mutated, mutations } from "./mutate";
 import { startUpstream, type Upstream } from "./server";
 
-/* Corrupted answers of the corpus: every end is one of the table, and the ledger stays correct. */
+/* Corrupted answers of the corpus: every execution ends with a known code, and the ledger stays correct. */
 
 const before = { ...env };
 let upstream: Upstream;
@@ -32,7 +32,7 @@ afterAll(async () => {
   await upstream.stop();
 });
 
-/** The codes of the table, and those of a capability for an answer that it cannot use. */
+/** The codes of `OUTCOMES`, and those of a capability for an answer that it cannot use. */
 const CODES: (string | null)[] = [
   ...Object.values(OUTCOMES).map(({ code }) => code),
   ...[
@@ -51,7 +51,7 @@ const round = fc.record({
   changes: mutations,
 });
 
-test("a corrupted answer ends by the table, within its reservation, and never succeeds without an end", async () => {
+test("a corrupted answer ends with a known code, is charged at most its hold, and succeeds only with an end", async () => {
   await fc.assert(
     fc.asyncProperty(round, async ({ played, form, isOwn, changes }) => {
       const original = form.isStream ? played.streamed : played.whole;

@@ -13,7 +13,7 @@ function wholeOf(name: string): Answer | null {
   return existsSync(file) ? { body: JSON.parse(readFileSync(file, "utf8")) } : null;
 }
 
-/** One event per line. Dialects other than chat completions name their events, and have no `[DONE]`. */
+/** One event per line. Only the Responses and Messages APIs name their events, and only chat completions end with `[DONE]`. */
 function streamOf(name: string, dialect: Dialect): Answer | null {
   const file = fileOf(`${name}.jsonl`);
   if (!existsSync(file)) return null;
@@ -24,7 +24,7 @@ function streamOf(name: string, dialect: Dialect): Answer | null {
 }
 
 type Expectations = Omit<UpstreamCase, "name" | "from" | "dialect" | "streamed"> & {
-  /** The package and version that publishes it. */
+  /** The package and version that publishes the recording. */
   from: string;
 };
 

@@ -13,7 +13,7 @@ export type Upstream = {
   received(name: string): unknown[];
   /** Sends this response to the next request, whichever case it names. */
   answerNext(answer: Answer): void;
-  /** The cases that return no text. */
+  /** Restarts a case that returns no text, and counts its requests. */
   made: Pick<ReturnType<typeof madePlayer>, "begin" | "count">;
   stop(): Promise<void>;
 };

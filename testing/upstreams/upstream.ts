@@ -32,17 +32,15 @@ export type Expected = {
   submission?: "attempted" | "ambiguous";
   /** The end of the hold, by default `settled`. */
   hold?: "settled" | "released" | "ambiguous";
-  /** The provider's cost at list price in micros; null if unknown, which is the default for a failure that is not settled. */
+  /** The provider's cost at list price in micros; null if it is unknown, absent if the case does not check it. */
   cost?: number | null;
   /** The least provider cost, in micros. */
   atLeast?: number | undefined;
   /** The cost that the provider itself reports, in micros. */
   reportedMicros?: number;
-  /** On a managed account with an unknown cost the whole reservation is charged. */
+  /** On a managed account with an unknown cost the whole hold is charged. */
   chargesHold?: boolean;
-  /**
-   * On a managed account a usage above what so short a request can need is possible; the caller is charged at most the hold.
-   */
+  /** On a managed account the usage can exceed what the hold covers; the caller is charged at most the hold. */
   exceedsHold?: boolean;
   /** The cost is an estimate of ours. */
   isEstimated?: boolean;
@@ -50,7 +48,7 @@ export type Expected = {
   isSafe?: boolean;
   /** The vendor's own message, as the caller of an own account reads it. */
   said?: { code: string | null; message: string | null };
-  /** The status of a synchronous response of OpenAI's endpoints; by default 200, or that of the error. */
+  /** The status of a synchronous response. By default 200, and unchecked for a failure. */
   status?: number;
   /** The wait that the response asks of the caller. */
   retryAfterSeconds?: number;
@@ -77,7 +75,7 @@ export type UpstreamCase = {
   streamed?: Answer;
   /** The response to the first of every two requests; the second gets the response above. */
   first?: Answer;
-  /** Responses to requests that have all of these members; checked before any other response. */
+  /** Responses to requests that have all of these members; checked before the case's other responses. */
   refuses?: readonly { members: readonly string[]; answer: Answer }[];
   expect: Expected;
   /** Replaces `expect` if the answer is streamed. */

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 
-// The provider reads this when it loads.
+// The provider reads this setting when it loads.
 await vi.hoisted(async () => {
   const { COMPATIBLE_MODELS } = await import("./cases");
   process.env.OPENAI_COMPATIBLE_MODELS = COMPATIBLE_MODELS;

@@ -1,7 +1,7 @@
 import { gzipSync } from "node:zlib";
 import { type Answer, event, stream, type UpstreamCase } from "../upstream";
 
-/* The same cases in other dialects, whose own ports read the bytes. */
+/* Some cases of bytes.ts in the other dialects, each of which has its own port that reads the bytes. */
 
 const HEARTBEATS = [
   ": keep-alive\n\n",
@@ -88,7 +88,7 @@ const GEMINI = [
 const TEXT = { text: "a\ufffd\ufffdb" };
 const REPORTS = ["Growth-Circle/cadis#362", "wave-agent#1326", "modelcontextprotocol/python-sdk#1670"];
 const WHOLE_REPORTS = ["BYK/loreai#605"];
-/** A record stores the vendor's own response as JSON, which fails here. */
+/** A pin's record stores the vendor's response as JSON, so a stream of events fails. */
 const pinned = { fails: "PROVIDER_ERROR", hold: "released" } as const;
 const zipped = (text: object): Answer => ({
   headers: { "content-encoding": "gzip" },

@@ -78,7 +78,7 @@ const SCHEMA = {
     json_schema: { name: "city", schema: { type: "object", required: ["city"] } },
   },
 };
-/** An answer with this text, whole and in pieces of three characters. */
+/** An answer with this text, whole and in pieces of up to three characters. */
 const writing = (text: string) => ({
   whole: completion({ content: text }),
   streamed: stream(
@@ -131,7 +131,7 @@ export const BYTES: readonly UpstreamCase[] = [
     dialect: "chat",
     whole: stream(...HELLO),
     expect: said,
-    // A record stores the vendor's own response as JSON, and this is not JSON.
+    // A pin's record stores the vendor's response as JSON, and this is not JSON.
     pinned: { fails: "PROVIDER_ERROR", hold: "released", cost: null },
   },
   {

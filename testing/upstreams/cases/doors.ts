@@ -10,7 +10,7 @@ import {
   usageChunk,
 } from "../upstream";
 
-/* Answers that other interfaces represent in members of their own. */
+/* Refusals, which OpenAI's interfaces represent in a member of their own. */
 
 const REFUSAL = "I cannot help with that.";
 const SCHEMA = { type: "object", properties: { name: { type: "string" } }, required: ["name"] };

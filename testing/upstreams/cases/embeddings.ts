@@ -1,7 +1,8 @@
 import { json, type MadeCase, type MadeExpected, page } from "../made";
 
 /*
- * Embeddings at a dollar a million tokens, from a compatible server and from Gemini in batches. Each request has two texts.
+ * Embeddings from a compatible server, at 1 US dollar a million tokens, and from Gemini in batches, at 0.15. Each request has
+ * two texts.
  */
 
 const VECTORS = [
@@ -116,7 +117,7 @@ export const EMBEDDINGS: readonly MadeCase[] = [
     plays: {
       submit: { body: ['{"data":[{"embedding":[NaN,1]},{"embedding":[1,1]}],"usage":{"prompt_tokens":7}}'] },
     },
-    // Usage is read, as for a vector with null.
+    // The usage is read, as for a vector with null.
     expect: { fails: "PROVIDER_ERROR" },
   },
   {

@@ -14,7 +14,7 @@ import {
 
 /* The end of an answer, and whether it ended well. */
 
-/** A definite error after some text was delivered, which is charged. */
+/** The provider fails after it delivered some text, which is charged by an estimate. */
 const afterHello: Expected = { fails: "PROVIDER_ERROR", text: "Hello", isEstimated: true };
 /** The stream breaks off, so it is unknown whether the provider charges. */
 const LOST: Expected = { fails: "TRANSPORT_AMBIGUOUS", submission: "ambiguous", hold: "ambiguous" };

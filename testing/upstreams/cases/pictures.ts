@@ -1,6 +1,6 @@
 import { event, stream, type UpstreamCase } from "../upstream";
 
-/* The usage that servers report for pictures and cache marks. */
+/* The usage that servers report for cache marks. */
 
 /**
  * Usage: 10 fresh tokens, 100 written to the cache, 40 of them for an hour, and 5 out. Cost: 10 + 60 × 1.25 + 40 × 2 + 25

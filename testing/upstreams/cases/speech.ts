@@ -8,7 +8,7 @@ const withCost = (credits: number) => ({
   ...FILE,
   headers: { ...FILE.headers, "character-cost": String(credits) },
 });
-/** The text that names the case is spoken in full. */
+/** The cost in micros of the whole text, which names the case (`wordsOf`). */
 const costOf = (name: string) => [...`case ${name} `].length * 15;
 
 const FULL: MadeExpected = { fails: "ProviderUnavailable", hold: "released", isSafe: true };

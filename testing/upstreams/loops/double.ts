@@ -43,8 +43,8 @@ export type Double = {
   /** The form in which its own answer must come back; by default `comesBack`. */
   back?(spoken: Spoken): object;
   /**
-   * Histories that it refuses: the change to a valid one, and the status. With `isWithinTurn`, only until the turn has its
-   * answer.
+   * Histories that the server refuses: the change to a valid one, and the status. With `isWithinTurn`, only until the turn has
+   * its answer.
    */
   wrong: Record<string, { status: number; isWithinTurn?: true; change(messages: Sent[]): void }>;
 };
@@ -69,8 +69,7 @@ const toCall = (id: string, name: string, text: string): SpokenCall => ({
 // ---- what a server writes
 
 /**
- * Chunks as most servers write them: members of the message unchanged, and a call's name before its arguments, which come in
- * two pieces.
+ * Chunks as most servers write them: texts in up to two pieces, other members whole, and a call's name before its arguments.
  */
 export function usualChunks({ content, tool_calls = [], ...members }: Spoken): string[] {
   return [
@@ -124,7 +123,10 @@ export function answerOf({ chunks, usage = USAGE }: Double, spoken: Spoken, isSt
 
 // ---- what a server takes
 
-/** An answer as it must come back: opaque members unchanged, the arguments as text. */
+/**
+ * An answer as it must come back: opaque members unchanged, without `refusal` and the index of calls. Empty content beside
+ * calls becomes null.
+ */
 export function comesBack({ content, tool_calls, refusal: _, ...members }: Spoken): object {
   return {
     ...members,
@@ -160,7 +162,7 @@ export function refuseUnanswered({ messages }: Request): Answer | null {
   return open.length > 0 ? invalid(`The results of ${open} are missing`) : null;
 }
 
-/** The first call whose arguments are not the JSON text of an object. */
+/** The first call whose arguments are not the JSON text of an object, a list or null. */
 export const brokenCall = (request: Request): Call | undefined =>
   assistants(request)
     .flatMap(({ tool_calls = [] }) => tool_calls)
@@ -172,13 +174,13 @@ export const brokenCall = (request: Request): Call | undefined =>
       }
     });
 
-/** Removes a member of the assistant messages from the right history. */
+/** Removes a member from all assistant messages. */
 export const without =
   (member: string) =>
   (messages: Sent[]): void => {
     for (const message of messages) if (message.role === "assistant") delete message[member];
   };
-/** Adds a member to the first assistant message. */
+/** Sets a member of the first assistant message. */
 export const including =
   (member: string, value: unknown) =>
   (messages: Sent[]): void => {

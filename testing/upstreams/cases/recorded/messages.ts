@@ -13,7 +13,7 @@ const called = (id: string, name: string, input: object, cost: number): Expected
   finish: "tool_calls",
   cost,
 });
-/** The vendor's own tools read more tokens than so short a request could. */
+/** The vendor's own tools read more tokens than the hold of so short a request covers. */
 const managed: Expected = { exceedsHold: true };
 const SAN_FRANCISCO = { location: "San Francisco" };
 

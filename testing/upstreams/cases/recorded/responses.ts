@@ -16,7 +16,7 @@ const atFlex = (...counts: Parameters<typeof listed>): Expected => ({
 const answered = (text: string, cost: number): Expected => ({ text, finish: "stop", cost });
 /** A call of a tool that the caller cannot have offered, and no text: nothing that the caller could use. */
 const empty = (cost: number): Expected => ({ fails: "PROVIDER_EMPTY_OUTPUT", cost });
-/** The vendor's own tools read more tokens than so short a request could. */
+/** The vendor's own tools read more tokens than the hold of so short a request covers. */
 const managed: Expected = { exceedsHold: true };
 
 const QUOTA =

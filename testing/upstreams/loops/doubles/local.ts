@@ -24,7 +24,7 @@ const VLLM_CALLS = callsWith([
   "chatcmpl-tool-17f05fc9ab8148eaa5eb2485500ee18f",
   "chatcmpl-tool-9d1c0f7ae5b24d0f8a6f2d7f4c8b1e33",
 ]);
-/** Members that it writes even if they are null. */
+/** Members that vLLM writes even if they are null. */
 const NULLS = { refusal: null, annotations: null, audio: null, function_call: null };
 
 export const VLLM: Double = {

@@ -17,14 +17,14 @@ import {
 } from "../double";
 import { ANSWER, NEXT_ANSWER } from "../task";
 
-/* Servers that refuse unknown members. */
+/* Servers that refuse unknown members, and xAI, which refuses messages without content. */
 
 const MISTRAL_CALLS = callsWith(["D681PevKs", "s9Xk2mQpL", "hV4tR7wZc"]);
 const thinking = (text: string, answer?: string) => [
   { type: "thinking", thinking: [{ type: "text", text }], closed: true },
   ...(answer === undefined ? [] : [{ type: "text", text: answer }]),
 ];
-/** The members that a request, and a message of each role, may have. */
+/** The members that a request, a message of each role and a tool call may have. */
 const MISTRAL_TAKES: Record<string, string[]> = {
   body: [
     ...["model", "messages", "temperature", "top_p", "max_tokens", "stream", "stop", "random_seed", "n"],

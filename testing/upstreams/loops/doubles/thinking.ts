@@ -117,7 +117,10 @@ export const DEEPSEEK: Double = {
   },
 };
 
-/** The messages of each turn: a user message and the messages after it. */
+/**
+ * Splits messages into turns, each a user message and the messages after it. The first entry has the messages before any user
+ * message.
+ */
 function turnsOf({ messages }: Request): Sent[][] {
   const turns: Sent[][] = [[]];
   for (const message of messages) {
