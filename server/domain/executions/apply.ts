@@ -14,8 +14,8 @@ export type Next<Sealed> =
   { state: "ended"; written?: Sealed; isUnsent?: true } | { state: "again" | "pending"; afterMs: number };
 
 /**
- * The statements and the seal of one execution. Durable jobs, synchronous calls and pinned executions differ
- * in them, and decide nothing in them. A statement answers false if another process has the execution.
+ * The statements and the seal of one execution. Durable jobs, synchronous calls and pinned executions each
+ * have their own, which decide nothing. A statement returns false if another process has the execution.
  */
 export type Store<Answer, End, Sealed> = {
   now(): Date;
@@ -34,9 +34,9 @@ export type Store<Answer, End, Sealed> = {
 
   /** The forms in which this ending may be written, in the order in which they are tried. */
   ends(ending: NewEnding): AsyncIterable<End>;
-  /** Makes its receipt or record. */
+  /** Makes the receipt or record of this end. */
   seal(end: End): Promise<Sealed>;
-  /** Writes the whole end in one statement; if it answers false, nothing was written. */
+  /** Writes the whole end in one statement; if it returns false, nothing was written. */
   finish(sealed: Sealed): Promise<boolean>;
   /** Stores what this process learned even though another end came first. */
   late(end: End): Promise<void>;

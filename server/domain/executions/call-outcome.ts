@@ -13,12 +13,17 @@ export type Observed = {
   providerRequestId: string | null;
   providerModel: string | null;
   httpStatus: number | null;
-  /** The tier that ran: as the provider reports it, else the requested tier. Null without an answer. */
+  /**
+   * The tier that ran: as the provider reports it, else the requested tier. Null if there is neither an
+   * answer nor reported usage.
+   */
   tier: Tier | null;
   usage: Usage | null;
-  /** At list price; null if the usage does not determine it. */
+  /** At list price, perhaps estimated (`estimated`); null if unknown. */
   costMicros: Micros | null;
-  /** Set if the cost is our estimate: of the whole answer, or only of the delivered part. */
+  /**
+   * Set if the cost is our estimate. `partial`: it covers only the delivered part, or one of two submissions.
+   */
   estimated?: "whole" | "partial";
   /**
    * Estimated cost of the delivered output if the cost of the whole answer is unknown. Charged if the answer
@@ -28,8 +33,8 @@ export type Observed = {
   /** The provider's name for the configuration that answered; only pinned executions store it. */
   providerFingerprint?: string | null;
   /**
-   * 2 if the provider also accepted a request to repair an unfit answer; the figures then cover both
-   * requests.
+   * 2 if a request to repair an unfit answer may also have run; the figures then cover both requests as far
+   * as they are known.
    */
   submissions?: 2;
 };
@@ -140,7 +145,8 @@ export function ending(
 }
 
 /**
- * Makes the outcome of a call without a result. The capability passes `code` if the outcome's row has none.
+ * Makes the outcome of a call without a result. `code` is that of the outcome's row unless the caller passes
+ * another.
  */
 export function failed(
   kind: OutcomeKind,
@@ -163,11 +169,17 @@ export const resultOf = ({
     ...(unknownFinish === undefined ? {} : { unknownFinish }),
   });
 
-/** True if nothing was sent for a reason of ours: the idempotency key is free again. */
+/**
+ * True if nothing was sent for a reason of ours: the idempotency key is free again. False for an ending that
+ * was read back from a row, because its kind is unknown.
+ */
 export const freesKey = ({ kind }: Pick<Ending, "kind">): boolean =>
   kind !== null && rowOf(kind).freesKey === true;
 
-/** True if a cancel ended the call: only a job that is to be canceled ends like this. */
+/**
+ * True if a cancel ended the call. False for an ending that was read back from a row, because its kind is
+ * unknown.
+ */
 export const isCancel = ({ kind }: Pick<Ending, "kind">): boolean =>
   kind === "canceled" || kind === "canceled_unsent";
 

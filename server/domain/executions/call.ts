@@ -26,7 +26,8 @@ import { routeHealthAfter } from "./outcomes";
 /**
  * Opens the account, checks that this process still holds the execution, sends once, and records the health
  * of the route and the connection. Never rejects: if a store of ours fails before anything could leave, the
- * outcome is a refusal that may be sent again. The capability has not parsed the `result` of an answer yet.
+ * outcome is a refusal, after which the request may be sent again. The capability has not parsed the `result`
+ * of an answer yet.
  */
 export async function send<R>(
   call: CallTerms,
@@ -90,16 +91,16 @@ export async function send<R>(
 type Unreported = { delivered: Delivered; usage: Usage | null; tier: Tier };
 
 /**
- * Tokens that a call may have used for each token we saw; undefined if unknown. On the caller's own account
- * only visible tokens count, and vectors have no output.
+ * Output tokens that a call may have used for each token we saw; undefined if unknown. On the caller's own
+ * account only visible tokens count, and vectors have no output.
  */
 function hiddenOutputOf({ account, route }: CallTerms): number | undefined {
   return typeof account === "object" || route.model.port === "embedding" ? 1 : route.model.hiddenOutput;
 }
 
 /**
- * Estimates the cost of a whole or partial answer that does not report its usage; null if there is no
- * estimate.
+ * Estimates the cost of a whole or partial answer from its output if the reported usage does not determine
+ * it. Null if the call has no tokens to count or the model has no price for them.
  */
 async function estimateOf(call: CallTerms, { delivered, usage, tier }: Unreported): Promise<Micros | null> {
   const { route, asked, bounds } = call;
@@ -134,7 +135,8 @@ async function withEstimate(
 const UNSURE = "The database could not be reached before the request was sent.";
 
 /**
- * Logs that a store of this installation failed before anything could leave. The refusal may be sent again.
+ * Logs that a store of this installation failed before anything could leave, and returns a refusal, after
+ * which the request may be sent again.
  */
 export function refuseInternally(
   { attemptId }: Pick<CallTerms, "attemptId">,

@@ -14,7 +14,8 @@ const SAFE =
 
 /**
  * The advice after a failed execution. `canRepeat`: nothing ran and nothing was charged, the only case in
- * which a new idempotency key is safe. `submission`: that of the last attempt, if there was one.
+ * which a new idempotency key is safe. `submission`: the submission state of the execution or its last
+ * attempt, if there was one.
  */
 export function nextStepOf(canRepeat: boolean, submission: string | null | undefined): string {
   if (canRepeat) return submission === "attempted" ? `${SAFE} Another model may accept it.` : SAFE;
@@ -57,7 +58,7 @@ export const unsentFault = (executionId: string, details: Record<string, Json> =
 
 /**
  * Limits a provider's reply in error details: users of an embed get none of it, and private executions omit
- * the vendor's message.
+ * the vendor's message. Null if there is no reply to show.
  */
 export function visibleProviderMessage(
   job: { principal_kind: string; data_classification: string },

@@ -27,7 +27,7 @@ test.each<[string, string, HoldFacts | null, number | null]>([
   ["byok", "byok", { ...open, state: "ambiguous" }, 0],
   ["byok", "byok", settled, 0],
   ["byok", "byok", null, 0],
-])("%s: billing mode %s, hold %j", (state, billingMode, hold, chargedMicros) => {
+])('the charge is "%s" in billing mode %s with the hold %j', (state, billingMode, hold, chargedMicros) => {
   expect(chargeOf({ billingMode, estimatedMicros: 300, hold })).toEqual({
     currency: "USD",
     estimatedMicros: 300,

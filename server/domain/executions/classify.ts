@@ -60,9 +60,8 @@ export function chargedAsDelivered(outcome: CallFailed): CallFailed {
 }
 
 /**
- * The outcome of a call that threw; no other code decides it. A definite no counts even if the wait was
- * aborted at the same moment. Any error that is not a ProviderFault is a bug of ours, and the request may
- * have left.
+ * The outcome of a call that threw. A definite refusal counts even if the wait was aborted at the same
+ * moment. Any error that is not a ProviderFault is a bug of ours, and the request may have left.
  */
 export function classify(cause: unknown, call: CallTerms): CallOutcome<never> {
   const { signal, attemptId, route, bounds } = call;
@@ -106,7 +105,7 @@ export function classify(cause: unknown, call: CallTerms): CallOutcome<never> {
     : failed(kind, cause.message, observed, said);
 }
 
-/** Falls back to the standard tier if the model has no prices for deferred work. */
+/** Falls back to the standard tier if the model does not support deferred processing. */
 export const tierOf = ({ route }: Pick<CallTerms, "route">, ran: Tier): Tier =>
   route.model.supports.deferred ? ran : "standard";
 

@@ -64,7 +64,7 @@ test("an execution whose caller waits keeps the handle of accepted work, and end
   });
 });
 
-test("a failure of any kind ends the execution unchanged", () => {
+test("a failure of any kind ends the execution with its own ending unchanged", () => {
   for (const kind of Object.keys(OUTCOMES) as OutcomeKind[]) {
     const ending = failed(kind, "No.", { ...nothingSent, httpStatus: 400 });
     expect(decideOn(ending)).toEqual({ to: "ended", ending });
@@ -143,7 +143,7 @@ test("a cancel ends a sent request as ambiguous and an unsent one without a char
   });
 });
 
-test("a stopping process puts unsent work back, leaves work that the provider accepted, and loses other sent requests", () => {
+test("a stopping process puts unsent work back, leaves work that the provider accepted, and ends other sent requests as lost", () => {
   expect(decideOn(aborted("shutdown", false))).toEqual({ to: "queued" });
   expect(decideOn(aborted("shutdown", true))).toEqual({ to: "ended", ending: failed("lost", LOST, lost) });
   for (const isSent of [false, true])
@@ -212,7 +212,7 @@ const abandoned = (more: Partial<Abandoned>) =>
     ...more,
   });
 
-test("abandoned work that was answered or accepted goes to the next process, and a request that may have run is lost", () => {
+test("abandoned work that was answered or accepted is left to the next process, and a request that may have run ends as lost", () => {
   expect(abandoned({ answered, submission: "attempted" })).toEqual({ to: "left" });
   expect(abandoned({ isTaken: true, submission: "attempted" })).toEqual({ to: "left" });
   for (const submission of ["attempted", "ambiguous"] as const)
@@ -251,7 +251,7 @@ test("a turn sends an unsent request, polls accepted work, and runs local work h
   expect(turn({ isHere: true })).toEqual({ to: "here" });
 });
 
-test("a turn that finds a request begun sends nothing: the request is lost, or released by the process that knows it never left", () => {
+test("a turn that finds a request begun sends nothing: the request ends as lost, or is released if this process knows that it never left", () => {
   for (const submission of ["ambiguous", "attempted"] as const) {
     expect(turn({ submission })).toMatchObject({ to: "ended", ending: { kind: "lost", message: LOST } });
     expect(turn({ submission, isKnownUnsent: true })).toEqual({ to: "released" });
@@ -276,7 +276,7 @@ test("a turn ends work with a pending cancel, whether it was sent or not", () =>
   expect(sent).toMatchObject({ to: "ended", ending: { kind: "canceled", settlement: "ambiguous" } });
 });
 
-test("an answer that cannot be stored is retried here, then by later turns for half an hour, then left to an operator", () => {
+test("an answer that cannot be stored is retried here, then by later turns for half an hour of an outage, and then left to an operator", () => {
   const after = (tried: number, outageMs: number | null) => decideUnstored(tried, [100, 900], outageMs);
   const [minute, halfHour] = [60_000, 1_800_000];
   expect([after(1, null), after(2, halfHour)]).toEqual([

@@ -19,7 +19,7 @@ import { rowOf } from "./outcomes";
 
 /*
  * The decisions about an execution, as pure functions: they wait for nothing and read no clock. `apply`
- * (apply.ts) writes each decision about a call through the store of a job or of a pinned execution.
+ * (apply.ts) stores each decision about a call through the store of its job or pinned execution.
  */
 
 /** The facts that a decision needs besides the outcome of the call. */
@@ -33,7 +33,10 @@ export type ExecutionFacts = {
   limit: { of: "execution" | "submission"; message: string };
   /** The provider works on it under a handle, so another process can poll for the result. */
   isTaken: boolean;
-  /** A caller waits for this process, so no other process and no later turn continues the execution. */
+  /**
+   * A caller waits for this process, so no other process continues the execution, and accepted work is not
+   * polled.
+   */
   isAwaited: boolean;
   /** The call requested a cheaper tier and may be sent again on the standard tier. */
   canFallBack: boolean;
@@ -57,7 +60,8 @@ export type Transition<A> =
   | { to: "left"; isUnsent: boolean };
 
 /**
- * Delay before a refused call is sent again, given its wait so far and the delay that the provider asks for.
+ * Delay in milliseconds before a refused call is sent again, given its wait so far and the delay that the
+ * provider asks for.
  */
 type Backoff = (waitedMs: number, retryAfterMs: number | null) => number;
 
@@ -109,8 +113,8 @@ const isTierRefused = ({ settlement, observed }: CallFailed) =>
   settlement === "released" && observed.httpStatus === 400;
 
 /**
- * Nothing ran: the call is sent again within the window, else it ends. A refusal of our own does not count
- * against the route.
+ * Nothing ran: the call is sent again within the window, or else the execution ends. A refusal of our own
+ * does not count against the route.
  */
 function afterRefusal(
   { now, waits: { since, until } }: ExecutionFacts,
@@ -165,8 +169,9 @@ export type FoundEnding<Stored extends Ending = Ending> = {
 };
 
 /**
- * The ending of an execution that no call of this process ends. A stored answer decides the charge; without
- * one it depends on whether the request may have left. A cancel has no code.
+ * The ending of an execution without an outcome of a call in this process, such as after a cancel or a lost
+ * process. A stored answer decides the charge; without one, the charge depends on whether the request may
+ * have been sent. `code` is null for a cancel.
  */
 export function endingFound<Stored extends Ending>(
   { answered, submission }: FoundEnding<Stored>,

@@ -70,7 +70,7 @@ describe("the money of several calls", () => {
     [["exposed"], { hold: "released", costMicros: null, chargedMicros: 0, exposureMicros: 1_000 }],
     [["released", "released"], { hold: "released", costMicros: 0, chargedMicros: 0, exposureMicros: 0 }],
     [["cost", "exposed"], { hold: "settled", costMicros: 400, chargedMicros: 440, exposureMicros: 600 }],
-  ])("%j together", (settlements, money) => {
+  ])("calls that settle as %j have the money %j", (settlements, money) => {
     const calls = settlements.map((settlement) =>
       call("one", settlement, settlement === "cost" ? 400 : null),
     );

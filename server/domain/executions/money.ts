@@ -31,19 +31,22 @@ export type ExecutionMoney = {
   hold: "settled" | "released" | "ambiguous";
   /** The cost of the providers' work at list price; null if unknown. */
   costMicros: Micros | null;
-  /** The customer's charge, including the fee; null if not known yet. */
+  /**
+   * The amount that settles the hold, including the fee; null if not known yet. `chargeOf` charges it only in
+   * managed billing.
+   */
   chargedMicros: Micros | null;
   feeMicros: Micros;
-  /** The charged part of each provider's work. */
+  /** Each provider's part of the cost, or of the whole hold without the fee; empty if neither is charged. */
   upstream: [provider: string, micros: Micros][];
-  /** The amount that providers may charge the operator for work that no customer pays. */
+  /** The most that providers may charge the operator for work that no customer pays. */
   exposureMicros: Micros;
 };
 
 /**
  * Computes the money of an execution from its calls in order. One call of unknown outcome makes the whole
- * hold ambiguous, and a result of unknown cost settles the whole hold; otherwise known costs add up. A
- * managed customer is charged at most the hold.
+ * hold ambiguous, and a result or a billed error of unknown cost settles the whole hold; otherwise known
+ * costs add up. A managed customer is charged at most the hold.
  */
 export function moneyOf(estimate: Priced, calls: CallMoney[]): ExecutionMoney {
   const settlement = settlementOf(calls);
@@ -86,8 +89,9 @@ export function moneyOf(estimate: Priced, calls: CallMoney[]): ExecutionMoney {
 }
 
 /**
- * Converts the money of an end into its rows; a free execution has a cost of 0, no hold and no entries.
- * `payer`: the account that is charged. `route`: the route under which work is booked that no customer pays.
+ * Converts the money of an ended execution into the values of its rows. A free execution has a cost of 0, no
+ * hold and no entries. `payer`: the account that is charged. `route`: the route under which work that no
+ * customer pays is booked.
  */
 export function booksOf(
   { maximumMicros: heldMicros, billingMode }: Priced,
@@ -125,8 +129,8 @@ export function addUsage(first: Usage, second: Usage): Usage {
 }
 
 /**
- * Divides an upstream amount among the providers: each gets the known cost of its calls. The rest goes to the
- * last call of unknown cost, or to the last call if all costs are known.
+ * Divides an upstream amount among the providers: each gets the known cost of its calls, as far as the amount
+ * suffices. The rest goes to the last call that settles the whole hold, or else to the last call.
  */
 function sharesOf(calls: CallMoney[], upstreamMicros: Micros): [string, Micros][] {
   const shares = new Map<string, Micros>();

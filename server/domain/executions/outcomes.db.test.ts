@@ -334,19 +334,23 @@ const cases = (Object.keys(TABLE) as ScriptName[]).flatMap((name) =>
   (["durable", "invoke", "pinned"] as const).map((driver) => [name, driver] as const),
 );
 
-test.concurrent.each(cases)("%s, %s", { timeout: 60_000 }, async (name, driver) => {
-  const { refusals, ...found } = await DRIVERS[driver](name);
-  const arrived = server.arrived(`${name}, ${driver}`).length;
-  const expected = expectedOf(name, driver);
-  const isMany = expected.arrived === "many";
-  expect({
-    ...found,
-    refusals: expected.refusals === "many" && refusals === arrived ? "many" : refusals,
-    arrived: isMany && arrived > 1 ? "many" : arrived,
-  }).toEqual(expected);
-});
+test.concurrent.each(cases)(
+  'the script "%s" ends a %s execution as the table says',
+  { timeout: 60_000 },
+  async (name, driver) => {
+    const { refusals, ...found } = await DRIVERS[driver](name);
+    const arrived = server.arrived(`${name}, ${driver}`).length;
+    const expected = expectedOf(name, driver);
+    const isMany = expected.arrived === "many";
+    expect({
+      ...found,
+      refusals: expected.refusals === "many" && refusals === arrived ? "many" : refusals,
+      arrived: isMany && arrived > 1 ? "many" : arrived,
+    }).toEqual(expected);
+  },
+);
 
-test("an execution that was canceled before its answer arrived fails as canceled, like its record", async () => {
+test("a call canceled before its answer arrives fails as Cancelled, its record is canceled, and its cost is charged", async () => {
   const { ctx, organizationId, projectId } = await makeProject();
   let say = () => {};
   const url = await server.open("canceled", {

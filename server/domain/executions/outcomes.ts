@@ -27,8 +27,8 @@ type Row = {
    */
   freesKey?: true;
   /**
-   * Values for pinned executions if they differ: their record says `ambiguous` where a job says `failed`, and
-   * a submission without a complete answer is ambiguous however the wait ended.
+   * The code and submission state of a pinned record if they differ from a job's: a timeout after sending is
+   * an ambiguous submission, and work that this installation stopped before sending is ProviderUnavailable.
    */
   pinned?: { code: ErrorCode; submission: SubmissionState };
 };
@@ -45,7 +45,7 @@ export const OUTCOMES = {
 
   /** The capability runs in this installation: no provider, no money. */
   ran_here: { ...unsent, code: null },
-  /** The account or the model is gone. */
+  /** The account or the model is gone, or this installation refused the call with a code of its own. */
   unsendable: { ...unsent, code: "ProviderUnavailable" },
   /** A source, the weights or the stored request is gone. */
   content_gone: { ...unsent, code: "PayloadUnavailable" },
@@ -64,7 +64,7 @@ export const OUTCOMES = {
   error_after_output: { ...charged, code: "PROVIDER_ERROR" },
   /** An error of unknown cost, or an answer that cannot be read. */
   error: { ...exposed, code: "PROVIDER_ERROR" },
-  /** The provider is documented to bill its errors. */
+  /** An error of unknown cost from a provider that is documented to bill its errors. */
   billed_error: { ...charged, settlement: "hold", code: "PROVIDER_ERROR" },
   /** A complete answer that is empty, or that the capability cannot use. */
   unusable: { ...charged, code: null },
@@ -109,8 +109,8 @@ export const kindOfUnusable = (costMicros: Micros | null): OutcomeKind =>
   costMicros === null ? "unusable_without_usage" : "unusable";
 
 /**
- * The outcome of a fault. `costMicros`: the cost of the usage that the fault reports; null if it reports
- * none.
+ * The outcome of a fault. `costMicros`: the cost of the usage that the fault reports; null if there is none
+ * or it has no price.
  */
 export function kindOfFault(
   { kind, submission }: ProviderFault,
@@ -133,7 +133,8 @@ export function kindOfFault(
 
 /**
  * The effect of a fault on the health of its route; null if the request, the account or our own time limit
- * was at fault.
+ * was at fault. A lack of capacity and an unreachable provider count only once the waits for them are
+ * exhausted (`noteExhausted`).
  */
 export function routeHealthAfter({ kind, details }: ProviderFault): "failed" | "lost" | null {
   if (details.aborted) return null;

@@ -15,7 +15,7 @@ const given = (more: Partial<TextChoice>): TextChoice =>
   withOwnIds({ text: "", finishReason: "stop", toolCalls: [], ...more }, EXECUTION, MAKER);
 const tagsOf = ({ toolCalls }: TextChoice) => toolCalls.map(({ id }) => tagOf(id));
 
-test("an answer without opaque members keeps its server's ids", () => {
+test("an answer without opaque members or shared ids keeps its server's ids", () => {
   const toolCalls = [callOf("a"), callOf("b"), callOf(""), callOf("")];
   const answer = given({ toolCalls });
   expect(answer.toolCalls).toEqual(toolCalls);
@@ -46,12 +46,12 @@ test("calls with the same id are distinguished, and the first keeps it", () => {
   expect(new Set(answer.toolCalls.map(({ id }) => id)).size).toBe(4);
 });
 
-test("reasoning under both names has no name of its own", () => {
+test("reasoning under both member names is tagged with neither name", () => {
   const answer = given({ opaque: { reasoning: "a", reasoning_content: "a" }, toolCalls: [callOf("a")] });
   expect(tagsOf(answer)[0]?.reasoning).toBeNull();
 });
 
-test("two hundred thousand calls with one id are counted, not compared with each other", {
+test("9,000 calls with one id are numbered, and 200,000 are all returned within 20 seconds", {
   timeout: 20_000,
 }, () => {
   const toolCalls = Array.from({ length: 200_000 }, () => callOf("a"));

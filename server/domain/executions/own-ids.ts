@@ -3,8 +3,9 @@ import { hashOfMaker, type Maker, type ReasoningName, type Tag, tagged } from "@
 
 /**
  * Gives an answer ids that distinguish its calls and lead a later request back to its opaque members. If it
- * has such members, every call's id is tagged, and a message with members of its own gets an id. A call that
- * shares its id with an earlier call is tagged with its number. Any other answer keeps its server's ids.
+ * has such members, every call's id is tagged, and a message with members of its own gets an id. Calls that
+ * share an id are numbered, and each after the first is tagged with its number. All other ids stay as the
+ * server sent them.
  */
 export function withOwnIds(choice: TextChoice, executionId: string, maker: Maker): TextChoice {
   const { toolCalls, opaque } = choice;

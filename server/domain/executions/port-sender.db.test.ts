@@ -37,13 +37,10 @@ test.each([
   ["capacity", "attempted"],
   ["unreachable", "not_attempted"],
   ["lost", "ambiguous"],
-] as const)(
-  "a poll that ends as %s says nothing about the work and is sent again later",
-  async (kind, submission) => {
-    const outcome = await pollCall(fails(kind, submission, "no"), HANDLE);
-    expect(outcome).toMatchObject({ state: "pending", handle: HANDLE });
-  },
-);
+] as const)("work whose poll ends as %s stays pending under its handle", async (kind, submission) => {
+  const outcome = await pollCall(fails(kind, submission, "no"), HANDLE);
+  expect(outcome).toMatchObject({ state: "pending", handle: HANDLE });
+});
 
 test("a poll that is answered with an error is sent again, and failed work is free unless it reports usage", async () => {
   const broken = fails("failed", "attempted", "no", { status: 500, concerns: "request" });
@@ -60,14 +57,14 @@ test("a poll that is answered with an error is sent again, and failed work is fr
   });
 });
 
-test("a provider that bills its errors keeps the whole hold for an error without usage", async () => {
+test("an error without usage settles the whole hold if the provider bills its errors", async () => {
   const work = fails("failed", "attempted", "no", { status: 200 });
   const provider = { ...work.route.provider, errorsAreBilled: true as const };
   const outcome = await pollCall({ ...work, route: { ...work.route, provider } }, HANDLE);
   expect(outcome).toMatchObject({ state: "failed", code: "PROVIDER_ERROR", settlement: "hold" });
 });
 
-test("a provider learns that its address is the operator's own", async () => {
+test("a call to the sandbox has an address that is the operator's own and may be private", async () => {
   const seen: ProviderIo[] = [];
   const work = kept(() => Promise.reject(new Error("not polled")));
   const { provider } = work.route;
@@ -82,7 +79,7 @@ test("a provider learns that its address is the operator's own", async () => {
   expect(seen).toMatchObject([{ isOperatorsAddress: true, allowPrivateAddresses: true }]);
 });
 
-test("a poll waits as long as the provider says", async () => {
+test("a poll that is refused for capacity is repeated after the delay that the provider asks for", async () => {
   const outcome = await pollCall(
     fails("capacity", "attempted", "no", { status: 429, retryAfterMs: 60_000 }),
     HANDLE,
@@ -117,7 +114,7 @@ test("work that is refused after it was accepted is charged by the usage that th
   }
 });
 
-test("a poll that is stopped before it is sent still belongs to work that was submitted", async () => {
+test("a poll that is stopped before it is sent reports its work as submitted", async () => {
   const controller = new AbortController();
   controller.abort("deadline");
   const stopped = new ProviderFault("unreachable", "not_attempted", "stopped");
@@ -185,25 +182,28 @@ describe("a streamed answer that repeats the credential", () => {
     setSettings({ OPENAI_API_KEY });
   });
 
-  test.each([1, 7, 20, 35])("has it in no piece of %i characters and not in the whole", async (size) => {
-    const answer = `I heard ${SECRET}, and sk-tests for short.`;
-    const pieces = answer.match(new RegExp(`.{1,${size}}`, "gs")) ?? [];
-    const passed: string[] = [];
-    const outcome = await streamCall(streamed(pieces), (text) => void passed.push(text));
-    expect(passed.join("")).toBe("I heard [redacted], and sk-tests for short.");
-    expect(outcome.state, JSON.stringify(outcome)).toBe("succeeded");
-    expect(JSON.stringify(outcome)).not.toContain(SECRET.slice(3, 15));
-    expect(JSON.stringify(outcome)).toContain("I heard [redacted], and");
-  });
+  test.each([1, 7, 20, 35])(
+    "the credential is redacted in pieces of %i characters and in the whole answer",
+    async (size) => {
+      const answer = `I heard ${SECRET}, and sk-tests for short.`;
+      const pieces = answer.match(new RegExp(`.{1,${size}}`, "gs")) ?? [];
+      const passed: string[] = [];
+      const outcome = await streamCall(streamed(pieces), (text) => void passed.push(text));
+      expect(passed.join("")).toBe("I heard [redacted], and sk-tests for short.");
+      expect(outcome.state, JSON.stringify(outcome)).toBe("succeeded");
+      expect(JSON.stringify(outcome)).not.toContain(SECRET.slice(3, 15));
+      expect(JSON.stringify(outcome)).toContain("I heard [redacted], and");
+    },
+  );
 
-  test("still fails if its final text differs from the streamed text", async () => {
+  test("the answer still fails if its final text differs from the streamed text", async () => {
     const outcome = await streamCall(streamed(["I heard ", SECRET], "I heard nothing"), () => {});
     expect(outcome).toMatchObject({ state: "failed", code: "PROVIDER_ERROR" });
   });
 });
 
 test.each(["failed", "refused", "capacity", "lost"] as const)(
-  "a stream that breaks off as %s after its first words may have been charged",
+  "a stream that breaks off as %s after its first words is ambiguous",
   async (kind) => {
     const work = kept(() => Promise.reject(new Error("never asked")));
     const text = work.route.provider.text!; // the sandbox serves text

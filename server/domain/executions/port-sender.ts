@@ -123,8 +123,8 @@ async function withAdapters(work: PortCall): Promise<AnyCall | CallOutcome> {
 
 /**
  * Sends one call like `submitCall`, without repair, and passes its text on as it arrives. The pieces together
- * are the answer's text, or the call has failed. Once a piece was passed on, the provider has worked, so no
- * later failure is a refusal that may be sent again.
+ * are the answer's text, or the call has failed. Once text has arrived, the provider has worked, so the
+ * request is not sent again after any later failure.
  */
 export async function streamCall(work: PortCall, onText: OnText): Promise<CallOutcome> {
   let [said, passed] = ["", ""];
@@ -157,7 +157,7 @@ export async function streamCall(work: PortCall, onText: OnText): Promise<CallOu
     () => isAsSaid,
   );
   const ended = settled(observed);
-  // Text that is held back here was delivered too.
+  // Text that our filters still hold back counts as delivered, because the provider sent it.
   const outcome = said !== "" && ended.state === "failed" ? chargedAsDelivered(ended) : ended;
   if (said === "" || outcome.state === "succeeded" || outcome.state === "aborted") return outcome;
   // A complete answer and a definite error keep their outcome. An answer that broke off may be charged, so it
@@ -191,8 +191,8 @@ function answersJson({ capability: { execute }, material }: PortCall): boolean {
 }
 
 /**
- * Minimum time between two polls. A provider that asks for more than an hour is polled after an hour, which
- * costs nothing.
+ * Minimum delay after a failed poll. A provider that asks for more than an hour is polled after an hour,
+ * because a poll costs nothing.
  */
 const ASK_AGAIN_MS = 5_000;
 

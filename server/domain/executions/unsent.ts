@@ -29,7 +29,7 @@ export async function correctUnsent(executionId: string, correct: Correct): Prom
 /** True if this process knows that the execution was never sent, though its rows may say otherwise. */
 export const isKnownUnsent = (executionId: string): boolean => known.has(executionId);
 
-/** Forgets an execution whose rows are correct, or that the worker that continued it has sent. */
+/** Forgets an execution whose rows are correct, or that may now be submitted again. */
 export const forgetUnsent = (executionId: string): boolean => known.delete(executionId);
 
 async function tryOnce(executionId: string): Promise<"done" | "not_yet" | "outage"> {
