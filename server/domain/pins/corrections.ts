@@ -55,7 +55,10 @@ export async function insertCorrection(
   });
 }
 
-/** Stores the hashes and figures of an answer whose worker had lost its lease; its content is not kept. */
+/**
+ * Stores the hashes and figures of an answer that came after another end or a lost lease; its content is not
+ * kept.
+ */
 export function keepLateAnswer(
   execution: { id: string; project_id: string },
   { status, code, observed }: Pick<RecordFacts, "status" | "observed"> & { code: string | null },

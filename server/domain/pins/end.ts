@@ -53,9 +53,9 @@ function recordTerms({ kind, code }: Pick<NewEnding, "kind" | "code">) {
 }
 
 /**
- * Stores the end of a pinned execution: status, last submission, record, content, hold and ledger in one
- * statement. An answer that arrives after another end is kept as a correction. `clocks` is absent if no
- * process saw the execution from its start.
+ * The statements for the end of a pinned execution: one writes status, last submission, record, content, hold
+ * and ledger. Of an answer that arrives after another end, a correction keeps the hashes and figures.
+ * `clocks`: the durations that this process measured; if absent, they are computed from the rows.
  */
 export function storeOf(
   held: HeldPin,
@@ -186,7 +186,7 @@ export function closed(attempt: PinnedAttemptRow, ending: NewEnding, now: Date):
   return { ...attempt, submission, http_status, error_code: code, ended_at: now };
 }
 
-/** Durations computed from the rows, for an execution that no process saw from its start. */
+/** Durations computed from the rows, for an execution whose durations this process did not measure. */
 const clocksOf = ({ row, attempts }: Pick<HeldPin, "row" | "attempts">, now: Date): Clocks => ({
   retryWaitMs: waitsBetween(attempts),
   providerExecutionMs: null,

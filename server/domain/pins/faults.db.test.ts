@@ -54,7 +54,7 @@ async function post({ ctx, clock }: PatientProject, more: Record<string, Json> =
   }
 }
 
-test("an unreachable vendor is retried until the deadline, or tried once without a deadline", async () => {
+test("an unreachable vendor is retried until the deadline, or tried once if the deadline is 0", async () => {
   const project = await projectAt("http://127.0.0.1:1");
   const { http, record } = await post(project);
   expect([http, record.error?.code, record.providerSubmission]).toEqual([
@@ -68,7 +68,7 @@ test("an unreachable vendor is retried until the deadline, or tried once without
   expect(once.record.attempts).toHaveLength(1);
 });
 
-test("without an admission deadline, a vendor without capacity is called once", async () => {
+test("with an admission deadline of 0, a vendor without capacity is called once", async () => {
   const project = await projectAt(await server.open("full, once", SCRIPTS["429 for ever"]));
   const { http, record } = await post(project, { limits: { admissionDeadlineSeconds: 0 } });
   expect([http, record.error?.code, record.capacityRejections]).toEqual([503, "ProviderUnavailable", 1]);
@@ -132,7 +132,7 @@ const answerOf = () => {
   return `HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`;
 };
 
-test("a refusal shows the provider's reply once and without the key, and its record does not contain the reply", async () => {
+test("a refusal shows the provider's reply without the key, its record does not contain the reply, and private work hides the message", async () => {
   const name = "repeats the key in an error";
   const project = await projectAt(await server.open(`${name}, shown`, SCRIPTS[name]));
   const { details, record } = await post(project);

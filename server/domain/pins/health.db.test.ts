@@ -59,7 +59,7 @@ const refusal = (status: number, code: string): Script => ({
   json: { error: { code, message: "No." } },
 });
 
-test("pins that fail through the vendor's fault put its route behind for that account only, and still use the route", {
+test("failures that are the vendor's fault rank its route behind others for that account only, and pins still use the route", {
   tags: "long",
 }, async () => {
   const { pin, health } = await connected();

@@ -12,8 +12,8 @@ import { endAttempt, requeuePins } from "./transitions";
 
 /**
  * Corrects the rows of a pinned execution that was never sent, though its rows may say otherwise: it ends
- * without a charge, or the sweeper's ambiguous end is corrected. This happens now, or as soon as the database
- * answers.
+ * without a charge, an item of a bulk goes back to the queue, and an ambiguous end that the sweeper wrote is
+ * corrected. This happens now, or as soon as the database answers.
  */
 export const correctUnsentPin = (clock: Clock, claimed: Pick<PinnedRow, "id" | "fence">): Promise<void> =>
   correctUnsent(claimed.id, () => correct(clock, claimed));
@@ -30,8 +30,8 @@ async function correct(clock: Clock, { id, fence }: Pick<PinnedRow, "id" | "fenc
   const isOurs = row.fence === fence;
   if (row.status === "running") return isOurs ? endUnsent(clock, row) : false;
   if (row.status !== "ambiguous") return true;
-  // The sweeper raises the fence by one to end it. A submission by another worker of a bulk's item is not
-  // ours to correct.
+  // The sweeper raised the fence by one when it ended the execution. A submission that another worker made
+  // for an item of a bulk is not ours to correct.
   if (row.fence !== fence + 1 || !(await hasOnly(id, fence))) return true;
   const ctx = systemCtx("never-sent", clock.now);
   const hold = await readAmbiguous.first(pool, { executionId: id });

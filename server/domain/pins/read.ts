@@ -70,7 +70,8 @@ const rowOf = readTogether<OwnScope & { receiptId: string }, Of<typeof WHOLE>>((
 );
 
 /**
- * A record with its content and corrections, if this scope may see it. Concurrent reads share a statement.
+ * A record with its content and corrections; null if there is none that this scope may see. Concurrent reads
+ * share a statement.
  */
 export async function wholeRecord(asked: OwnScope & { receiptId: string }): Promise<PinnedRecord | null> {
   const row = await rowOf(asked);
@@ -105,7 +106,7 @@ const statusOf = statement("pin-of-receipt", {
 
 /**
  * The immutable record of a pinned execution. Throws the same NotFound for a missing receipt and for one of
- * another tenant; throws JobNotFinished while the execution runs.
+ * another tenant; throws JobNotFinished until the execution has ended.
  */
 export async function get(ctx: Ctx, receiptId: string): Promise<PinnedRecord> {
   const scope = access.authorize(ctx, READ, "made rows");
@@ -143,7 +144,7 @@ const listRecords = statement("pin-records", {
     WHERE environment.project_id = $projectId AND ($environment::text IS NULL OR environment.slug = $environment)
     ORDER BY each.id DESC LIMIT $limit`),
 });
-/** Those of a bulk, whose items number 10,000 at most. */
+/** The records of a bulk, which has at most 10,000 items. */
 const listRecordsOfBulk = statement("pin-records-of-bulk", {
   params: { ...LISTED.params, bulkId: text },
   row: LISTED.row,

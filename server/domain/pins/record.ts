@@ -26,7 +26,10 @@ export const RECORD_ROW = pick(
 );
 export type RecordRow = Of<typeof RECORD_ROW>;
 
-/** Durations in whole milliseconds, on a monotonic clock if a process saw the execution from its start. */
+/**
+ * Durations in whole milliseconds, measured by the process that ran the execution or computed from the rows.
+ * `providerExecutionMs` is null if it was not measured.
+ */
 export type Clocks = { retryWaitMs: number; providerExecutionMs: number | null; wallClockMs: number };
 
 /** Everything that a record contains, gathered when the execution ends. */

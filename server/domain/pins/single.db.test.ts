@@ -157,7 +157,7 @@ test("the vendor's response is stored and shown only if requested, and does not 
   expect(again.executionId).toBe(keyed.executionId);
 });
 
-test("a request hash ignores the order of keys and reflects every other change of content", async () => {
+test("a request hash ignores the order of keys, tags and limits, and changes with the content", async () => {
   const { ctx } = await makeProject();
   const hashOf = async (more: Record<string, Json>) => (await pins.run(ctx, ask(more))).receipt.requestHash;
   const first = await hashOf({ sampling: { temperature: 0.5, seed: 1 } });
@@ -353,7 +353,9 @@ test("the account's secret is sent to its vendor only and appears in no stored r
   });
 });
 
-test("a disconnected account sends nothing after a second", { tags: "long" }, async () => {
+test("an execution whose account is disconnected sends nothing more after a second", {
+  tags: "long",
+}, async () => {
   await withAccount(async ({ ctx, vendor, organizationId, credentialId, bindingId }) => {
     vendor.answer(SCRIPT_BUSY, SCRIPT_BUSY, SCRIPT_BUSY, { json: response() });
     const running = pins.run(ctx, ask(OWN)).catch((error) => error);

@@ -31,10 +31,10 @@ const ABANDONED = { ...pinnedExecution, bulk_plan: maybe(pinnedBulk.plan) };
 type Abandoned = Of<typeof ABANDONED>;
 
 /**
- * Takes over executions whose lease has ended. One with an open submission ends as ambiguous and is never
- * sent again. Without one, an item of a bulk goes back to the queue, and a single execution ends and may be
- * posted again. Then wakes bulks that have no worker. Safe to run in every process at once. `projectId`
- * limits the sweep to one project; `pass` decides if abandoned work may be taken over.
+ * Takes over executions whose lease has ended, at most 200 in one pass. One with an open submission ends as
+ * ambiguous and is never sent again. Without one, an item of a bulk goes back to the queue, and a single
+ * execution ends and may be posted again. Then wakes bulks that have no worker. Safe to run in every process
+ * at once. `projectId` limits the sweep to one project; `pass` decides if abandoned work may be taken over.
  */
 export async function sweep(
   ctx: Ctx,

@@ -179,8 +179,8 @@ ON CONFLICT (pinned_id, number) DO UPDATE SET fence = excluded.fence
 });
 
 /**
- * Stores that a request may leave, before it does, as an attempt that stays ambiguous until its end is known.
- * False if the execution is not, or no longer, ours to submit.
+ * Stores an attempt before its request can leave; the attempt stays ambiguous until its end is known. False
+ * if the execution is not, or no longer, ours to submit.
  */
 export const beginAttempt = writtenTogether<Of<typeof BEGIN>>(ofItem, (items) => beginAll.all(pool, items));
 
@@ -227,7 +227,7 @@ const HOLD = { state: column<ExecutionMoney["hold"]>("text"), settled_micros: pi
 
 /** The end of an execution, written at once: status, last attempt, record, content, hold and ledger. */
 export type PinFinish = Of<typeof END> & {
-  /** The last submission, if it is still open. */
+  /** The last submission if it is still open, else null. */
   attempt: PinnedAttemptRow | null;
   record: Sealed;
   output: KeptContent | null;

@@ -57,8 +57,9 @@ type PinWork = HeldPin & {
 };
 
 /**
- * `stopped`: `mayGoOn` or a shutdown stopped an item before the vendor answered any submission, and its row is
- * still running. Nothing is written if another process has the execution.
+ * `stopped`: `mayGoOn` or a shutdown stopped an item of a bulk before the vendor answered any submission, and
+ * its row is still running. `ended` has no record if another process has the execution; this one then writes
+ * nothing.
  */
 type PinResult = Extract<Next<SealedPin>, { state: "ended" }> | { state: "stopped" };
 
@@ -97,7 +98,7 @@ async function carryOn(work: PinWork): Promise<PinResult> {
 
   /** `attempt`: the open submission; null if none could be begun. */
   const leased = (attempt: PinnedAttemptRow | null): Store<Answered, PinEnd, SealedPin> => {
-    /** Nothing ran: the same bytes may be sent again. */
+    /** Nothing ran: the same bytes may be sent again. False if the lease was lost. */
     const release = async (ending: NewEnding): Promise<boolean> => {
       if (!attempt) return true;
       const ended = closed(attempt, ending, clock.now());
@@ -168,8 +169,8 @@ async function carryOn(work: PinWork): Promise<PinResult> {
 }
 
 /**
- * A pinned call is never pending and uses only its own tier. Stopped before it was sent, its next turn decides
- * whether it ends.
+ * A pinned call is never pending and uses only its own tier. If it is stopped before it was sent, the next
+ * turn decides whether the execution ends.
  */
 function factsOf(held: HeldPin): ExecutionFacts {
   const since = startOf(held.row);
@@ -186,7 +187,10 @@ function factsOf(held: HeldPin): ExecutionFacts {
   };
 }
 
-/** The time from its turn in which it may be sent; for an item of a bulk, at most the start window. */
+/**
+ * How long an execution may be sent after its turn came, in milliseconds; for an item of a bulk, at most the
+ * start window.
+ */
 function admissionMs({ row, plan }: HeldPin): number {
   const seconds = plan.limits.admissionDeadlineSeconds;
   return 1000 * (row.bulk_id === null ? seconds : Math.min(seconds, START_WINDOW_SECONDS));
@@ -229,7 +233,7 @@ const calledBy = ({ provider, model }: PinTarget, { credentialId }: PinnedPlan) 
   account: credentialId === null ? ("sandbox" as const) : { credentialId },
 });
 
-/** Sends the bytes once, under a time limit of their own, and returns the outcome. Never rejects. */
+/** Sends the bytes once, under a time limit of their own, and returns the outcome. */
 async function submit(
   { row, plan, clock, lease }: PinWork,
   {
@@ -273,7 +277,7 @@ const UNREADABLE = "The database could not be reached before the request was sen
 
 const EMPTY = "The provider's answer has no text and calls no tool.";
 
-/** The ending for an answer, and the answer itself unless it is flawed. */
+/** The ending for an answer, and the answer itself, or null if it is flawed. */
 function endingOf({ sent, observed }: Answered): [NewEnding, Whole | null] {
   const { text, toolCalls, finishReason } = sent;
   const output: PinnedOutput = wholeValue({ text, toolCalls, finishReason });

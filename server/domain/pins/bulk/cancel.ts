@@ -9,9 +9,9 @@ import { viewBulk } from "./read";
 import { findBulk, hasEnded } from "./rows";
 
 /**
- * Cancels the items of a bulk that have not been sent. Items under way end normally; then the bulk is
- * `partial`, or `failed` if nothing succeeded. Canceling again answers with the same bulk; throws
- * JobNotCancelable if it has ended otherwise.
+ * Cancels the items of a bulk that have not been sent. Items under way end normally; the bulk then ends by
+ * the results of its items. Canceling again returns the same bulk; throws JobNotCancelable if the bulk ended
+ * without a cancel.
  */
 export async function cancelBulk(ctx: Ctx, bulkId: string): Promise<PinnedBulk> {
   const bulk = await findBulk(ctx, bulkId, RUN);

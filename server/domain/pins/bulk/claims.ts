@@ -20,8 +20,8 @@ import { RECORD_ROW } from "../record";
 import { WAKE, WAKE_COLUMNS, type Wake } from "./dispatch";
 
 /*
- * The writes to a bulk while a worker runs it. Its items are only claimed and canceled here; their other ends
- * are written where executions end.
+ * The writes to a bulk while a worker runs it. Of the writes to its items, only claims and cancels are here;
+ * the others are in ../transitions.ts.
  */
 
 /**

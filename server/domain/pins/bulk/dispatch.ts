@@ -44,8 +44,8 @@ const wakeDue = statement("bulk.wake.due", {
 });
 
 /**
- * Wakes bulks that have no worker: the wake was lost, or the worker did not renew its lease. The wait before
- * the next wake doubles up to fifteen minutes, until a worker takes the bulk.
+ * Wakes at most 200 bulks that have no worker: the wake was lost, or the worker did not renew its lease. The
+ * wait before the next wake doubles up to fifteen minutes, until a worker takes the bulk.
  */
 export async function wakeAgain(projectId: string | null): Promise<number> {
   const rows = await wakeDue.all(pool, { projectId });

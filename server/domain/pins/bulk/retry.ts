@@ -12,8 +12,9 @@ import { type BulkRow, findBulk, hasEnded, inputOf, sharedOf } from "./rows";
 import { acceptBulk } from "./submit";
 
 /**
- * Submits a new bulk of those items of an ended one that cannot run twice: items that failed without running,
- * and canceled items. Throws RetryNotSafe if there are none. A bulk has one retry unless the caller sends
+ * Submits a new bulk of those items of an ended bulk that cannot run twice: items that failed without
+ * running, and canceled items. Throws RetryNotSafe if there are none or the bulk has not ended, and
+ * PayloadUnavailable if their content was removed. A bulk has one retry unless the caller sends idempotency
  * keys.
  */
 export async function retrySafely(

@@ -38,7 +38,7 @@ const readById = statement("bulk.read", {
   prepared: true,
 });
 
-/** Reads a bulk without checking rights, for work that has no caller. */
+/** Reads a bulk without checking rights, for work that has no caller; null if there is none. */
 export const readBulk = (bulkId: string): Promise<BulkRow | null> => readById.first(pool, { bulkId });
 
 const readShared = statement("bulk.read.shared_content", {

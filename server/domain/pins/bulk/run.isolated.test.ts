@@ -60,7 +60,7 @@ describe("running a bulk", () => {
       ["failed", "PROVIDER_EMPTY_OUTPUT", false],
       ["succeeded", null, false],
     ]);
-    // The bulk's view of an item equals the item's record.
+    // The bulk and the record of an item agree on whether a retry is safe.
     for (const { receiptId, safelyRetryable } of bulk.items)
       expect((await pins.get(project.ctx, receiptId!)).safelyRetryable).toBe(safelyRetryable);
     expect(bulk.safelyRetryable).toBe(1);

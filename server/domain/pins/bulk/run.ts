@@ -36,8 +36,8 @@ const RENEW_MS = 3_000;
 const MOST_TURNS = 400;
 
 /**
- * The flow of a bulk: one run for all of its items. Each step claims items in its process as long as there
- * are any. The rows decide, so a repeated step or a second run changes nothing.
+ * The flow of a bulk: one run for all of its items. Each step claims items in its own process for a limited
+ * time. The rows decide, so a repeated step or a second run changes nothing.
  */
 export async function runBulk(ctx: Ctx, bulkId: string, step: Step): Promise<void> {
   const taken = await step.run("take", () => takeBulk(bulkId, leaseOwner, ctx.now()));
@@ -70,8 +70,8 @@ export function stopClaiming(): void {
 }
 
 /**
- * Runs one step: claims items until there are none, the step's time has ended, or another worker has the
- * bulk.
+ * Runs one step: claims items until there are none, the step's time has ended, the process stops, or another
+ * worker has the bulk.
  */
 export async function runStep(ctx: Ctx, held: HeldBulk, { claimMs = CLAIM_MS } = {}): Promise<Next> {
   const state = await bulkStateOf(held.id);

@@ -42,7 +42,7 @@ describe("submitting a bulk", () => {
     expect(rows[0].request_hash).toBe(single.receipt.requestHash);
   });
 
-  test("accepts bulkWait, which is only about the client's waiting, and changes nothing for it", async () => {
+  test("accepts bulkWait, which does not make another request", async () => {
     const project = await makeProject();
     const body = bulkOf(plain(1), { idempotencyKey: "k" });
     const first = await pins.submitBulk(project.ctx, body);

@@ -20,8 +20,8 @@ import { wakeBulk } from "./dispatch";
 import { viewBulk } from "./read";
 
 /**
- * Each item is hashed with everything that its bulk shares: at most this many bytes in total, and other
- * requests get a turn this often.
+ * Each item is hashed with everything that its bulk shares: at most `MOST_HASHED_BYTES` in total. Other
+ * requests get a turn every `TURN_MS`.
  */
 const MOST_HASHED_BYTES = 4 * 1024 ** 3;
 const TURN_MS = 10;

@@ -27,8 +27,8 @@ const PROBES: Required<PinCall["sampling"]> = {
 const NAMES = ownKeys(PROBES);
 
 /**
- * Every pin that a project may use, with the settings that it accepts. Models of the project's own servers
- * are included; pins that are ready to run come first.
+ * The pins to offer to a project, with the settings that each accepts. Models of the project's own servers
+ * are included, and models that are used only by name are left out; pins with a connected account come first.
  */
 export async function choices(ctx: Ctx, projectId: string): Promise<PinChoice[]> {
   const project = await access.authorize(ctx, "jobs:read", { projectId });

@@ -23,7 +23,7 @@ const readRequest = statement("pinned_execution.list.request_parts", {
   prepared: true,
 });
 
-/** A record together with its request. `request` is null if it is no longer kept in full. */
+/** A record together with its request. `request` is null if it is not kept in full. */
 export async function content(ctx: Ctx, receiptId: string): Promise<PinnedContentView> {
   const record = await get(ctx, receiptId);
   const rows = await readRequest.all(pool, { pinnedId: record.pinnedId, bulkId: record.bulkId });

@@ -21,7 +21,10 @@ import type { PinnedPlan, SharedContent } from "../rows";
 import { limitsOf, type SharedRequest, sharedContentOf } from "./request";
 import { findTarget, type PinTarget } from "./target";
 
-/** The highest cost of one execution: expected on its tier, and held at the standard price. */
+/**
+ * The highest cost of one execution: the estimate at the price of its tier, and the maximum, which is held,
+ * at the standard price.
+ */
 type Bound = { estimatedMicros: Micros; maximumMicros: Micros };
 
 export type Planned = {
@@ -31,8 +34,8 @@ export type Planned = {
   isTest: boolean;
   /**
    * Bounds the cost of this input and checks it against the ceilings of the call and the organization. Throws
-   * PromptTooLong and BudgetExceeded; the warnings come from ceilings that only warn. The approval threshold
-   * applies to all inputs together.
+   * PromptTooLong and BudgetExceeded; the warnings come from ceilings that only warn. Does not check the
+   * approval threshold, which applies to all inputs together.
    */
   bound(input: string): Promise<Bound & { warnings: Record<string, Json>[] }>;
 };

@@ -94,7 +94,7 @@ function checkAliases({ timeoutSeconds, limits, execution }: SharedRequest) {
   conflict("maxCostUsd", [execution?.maxCostUsd, execution?.executionConstraints?.maxCostUsd]);
 }
 
-/** The time limits of a request, or the defaults of its processing. */
+/** The time limits of a request. The default admission deadline depends on its processing. */
 export function limitsOf({ limits, timeoutSeconds, processing }: SharedRequest) {
   return {
     timeoutSeconds: limits?.timeoutSeconds ?? timeoutSeconds ?? PINNED_TIMEOUT.standard,
@@ -102,7 +102,10 @@ export function limitsOf({ limits, timeoutSeconds, processing }: SharedRequest) 
   };
 }
 
-/** The members that go to the vendor, without the input. Absent members stay absent. */
+/**
+ * The members that go to the vendor, without the input. Absent members stay absent, except `sampling`, which
+ * becomes an empty object.
+ */
 export function sharedContentOf(request: SharedRequest): SharedContent {
   const { instructions, sampling, responseFormat, tools, toolChoice } = request;
   return {
@@ -141,7 +144,10 @@ export async function requestHasher(request: SharedRequest): Promise<(input: str
       .digest("hex");
 }
 
-/** Hashes the whole request and its place. A repost under the same key must have the same hash. */
+/**
+ * Hashes a request and its place, without the key, `includeNativeResponse` and `bulkWait`. A repost under the
+ * same key must have the same hash.
+ */
 export function identityHashOf(
   request: SharedRequest & { bulkWait?: unknown },
   place: { projectId: string; environment: string },

@@ -133,7 +133,10 @@ export function settingsWithoutContent(
   }
 }
 
-/** A bulk stores the shared part of its request once; each item stores only its input. */
+/**
+ * The content of an execution; null if a part of it is not kept. A bulk stores the shared part of its request
+ * once; each item stores only its input.
+ */
 function contentOf({ own, shared }: Pick<Of<typeof PARTS>, "own" | "shared">): PinnedContent | null {
   const content = parsed(own) as PinnedContent | null; // as its admission wrote it
   if (content === null || "sampling" in content) return content;

@@ -19,7 +19,10 @@ import type { PinnedPlan } from "../rows";
 type Project = { id: string; environment: string };
 /** The provider, interface and model that a pin names, never a substitute. */
 export type PinTarget = { provider: Provider; api: PinApi; model: ModelFacts };
-/** A target and its account; `credentialId` is null for the sandbox. */
+/**
+ * A target and its account; `credentialId` is null for the sandbox. `isListed`: the model is one that the
+ * account's own server lists.
+ */
 type ChosenTarget = PinTarget & { credentialId: string | null; isListed: boolean };
 
 const refuse = (field: keyof Pin, msg: string): never => {

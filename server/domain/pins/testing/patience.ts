@@ -47,7 +47,7 @@ export async function connectOpenAi(organizationId: string, projectId: string, u
   await pool.query("UPDATE credential SET base_url = $2 WHERE id = $1", [credentialId, url]);
 }
 
-/** A project whose OpenAI server is at this address and whose time passes when a test calls `pass`. */
+/** A project whose OpenAI server is at this address and whose clock is a `patientClock`. */
 export async function projectAt(url: string) {
   const { ctx, organizationId, projectId } = await makeProject();
   await connectOpenAi(organizationId, projectId, url);
