@@ -19,8 +19,8 @@ import { statement } from "@/server/sql/statement";
 import { IN_SCOPE, readInScope, SCOPE } from "@/server/sql/tenant";
 
 /**
- * Columns of a job that readers need. Left out are its lease, the state of its hold, and the columns that
- * only dispatch, webhooks and repeats use.
+ * Columns of a job that readers need. Left out are, among others, its engine run, the end of its lease, the
+ * state of its hold, and the columns of dispatch, webhooks and repeats.
  */
 export const JOB = {
   ...omit(
@@ -135,8 +135,8 @@ export function tierToAsk(
 }
 
 /**
- * Start of the execution limit: the job's start, moved later by the time that the job has waited for people
- * since.
+ * Start of the execution limit in epoch milliseconds: the job's start, moved later by the time that the job
+ * has waited for people since.
  */
 export function workedFrom(job: Pick<JobRow, "started_at" | "created_at" | "approval">): number {
   return (job.started_at ?? job.created_at).getTime() + (job.approval?.pausedMs ?? 0);
@@ -164,7 +164,7 @@ export const isSealedOf = (job: Pick<JobRow, "data_classification" | "retention_
 export type StoredOutcome = Omit<Ending, "state" | "kind" | "observed" | "said" | "partial"> &
   Pick<Ending["observed"], "estimated" | "submissions"> & {
     outcome: Ending["state"];
-    /** The tier that ran; absent if no answer reported it. */
+    /** The tier that ran; absent if there is neither an answer nor reported usage. */
     tier?: Tier;
   };
 
@@ -199,8 +199,8 @@ export const keyOf = (job: Pick<JobRow, "environment" | "idempotency_key" | "rel
 /** The data that the view of a job needs in addition to its row. */
 export type JobParts = {
   /**
-   * The last attempt. `isRefused`: a provider definitely refused one of its requests, so the request may be
-   * submitted again.
+   * The last attempt; null if there is none. `isRefused`: the provider refused a submission of it for lack of
+   * capacity or because of its tier.
    */
   attempt: (LastAttempt & { isRefused: boolean }) | null;
   artifacts: ArtifactRow[];
@@ -278,7 +278,7 @@ const anAttempt = statement("attempt-by-id", {
   sql: `SELECT ${names(ATTEMPT)} FROM attempt WHERE id = $attemptId`,
 });
 
-/** An attempt by its id, without an access check: only the engine calls this function. */
+/** An attempt by its id, without an access check, for the engine alone; null if there is none. */
 export async function attemptById(attemptId: string): Promise<AttemptRow | null> {
   return anAttempt.first(pool, { attemptId });
 }

@@ -85,8 +85,8 @@ async function admitOrFind(
 }
 
 /**
- * Admits the submission under its key, or under the spelling of its own environment if another environment
- * has the key.
+ * Admits the submission under its idempotency key; if another environment already uses that key, under the
+ * form of the key that is specific to this environment.
  */
 async function insertOnce(
   ctx: Ctx,
@@ -191,7 +191,8 @@ async function findEarlier(ctx: Ctx, submission: CanonicalRequest): Promise<stri
 }
 
 /**
- * Admits a durable job: one statement writes the key, the job, the hold, the first event and the dispatch.
+ * Admits a durable job, or returns the job of the same request. One statement writes the key, the job, the
+ * hold, the first event and the dispatch.
  */
 export async function submit(
   ctx: Ctx,

@@ -70,9 +70,9 @@ const wakeDue = statement("job.wake.due", {
 });
 
 /**
- * Sends due wakes again: those that were never sent, and those that were sent but not claimed. The wait
- * doubles up to fifteen minutes. A job whose run is waiting for its turn is due too, because only the
- * embedded engine can see that, and it does not wake a job twice.
+ * Sends at most 500 due wakes again: those that were never sent, and those that were sent but not claimed.
+ * The wait doubles up to fifteen minutes. A job whose run is waiting for its turn is due too, because only
+ * the embedded engine can see such a wait, and that engine does not wake a job twice.
  */
 export async function resendDue(now: Date, projectId: string | null): Promise<number> {
   const rows = await wakeDue.all(pool, { now, projectId });

@@ -158,7 +158,7 @@ test.each(DOORS)(
   },
 );
 
-test("a replayed key returns its job in any status", async () => {
+test("a replayed key returns its succeeded or canceled job", async () => {
   const { ctx, clock } = await makeProject();
   const body = { input: ask("A"), idempotencyKey: "k" };
   const { jobId } = await jobs.submit(ctx, "text.general.fast.v1", body);
@@ -181,7 +181,7 @@ test("a key belongs to one project and one operation", async () => {
   expect(new Set([first.jobId, second.jobId, invoked.executionId]).size).toBe(3);
 });
 
-test("a minted key is returned, and the header is an alias that must agree", async () => {
+test("a generated key and a key in the header are returned, and a header that differs from the body is refused", async () => {
   const { ctx } = await makeProject();
   expect((await jobs.submit(ctx, "text.general.fast.v1", ask("A"))).idempotencyKey).toMatch(
     /^job-[0-9a-f]{32}$/,
@@ -196,7 +196,7 @@ test("a minted key is returned, and the header is an alias that must agree", asy
   });
 });
 
-test("a replayed invoke returns the first execution and sends nothing", async () => {
+test("concurrent invokes with one key return one execution and one answer, from one attempt", async () => {
   const { ctx, projectId } = await makeProject();
   const body = { input: ask("Once more."), idempotencyKey: "k" };
   const answers = await Promise.all(

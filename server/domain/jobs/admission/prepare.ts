@@ -58,7 +58,10 @@ export async function planSubmission(
   );
 }
 
-/** Plans a submission and makes every check of its content that may refuse it. Writes nothing. */
+/**
+ * Plans a submission and makes every check that does not depend on other jobs. Writes nothing. Throws the
+ * first refusal, such as USE_JOBS for a synchronous call that needs an approval.
+ */
 export async function prepare(ctx: Ctx, submission: CanonicalRequest): Promise<Prepared> {
   const { kind, capability, envelope, project } = submission;
   const plan = await planSubmission(ctx, submission);
@@ -100,8 +103,8 @@ type Decided = {
 };
 
 /**
- * Refuses a plan that the project's guardrails, the caller's limit per job or a limit set to prevent does not
- * allow.
+ * Refuses a plan that the guardrails of the organization or a connection, the caller's limit per job or a
+ * limit set to prevent does not allow.
  */
 async function checkGuardrails(ctx: Ctx, submission: CanonicalRequest, plan: ExecutionPlan): Promise<void> {
   const { project, environment } = submission;
@@ -242,8 +245,8 @@ function whatIsKept(
 }
 
 /**
- * A member that a server accepts only because it accepts any may change the price, and so may some that it
- * lists. Both are refused if a limit set to prevent applies.
+ * Refuses members that may change the price if a limit set to prevent applies: a member that the connection
+ * does not list by name, and a member whose effect on the price has no upper bound.
  */
 async function checkOpenEnded(
   ctx: Ctx,

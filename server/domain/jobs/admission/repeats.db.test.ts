@@ -82,7 +82,7 @@ describe("a repeat after an ambiguous outcome", () => {
     expect(later.id).not.toBe(first.id);
   });
 
-  test("a call that reached its time limit is ambiguous, since the provider may have done the work", {
+  test("a repeat of a call that reached its time limit gets the same outcome", {
     tags: "long",
   }, async () => {
     const project = await makeProject();
@@ -92,7 +92,7 @@ describe("a repeat after an ambiguous outcome", () => {
     expect(await send(project, text, { seconds: 5 }).answer).toEqual({ ...first, isReplay: true });
   });
 
-  test("the outcome belongs to one API key, project, environment, path and body, and a new idempotency key is a new execution", async () => {
+  test("a request with another path, API key or body, or with an idempotency key, is a new execution", async () => {
     const project = await makeProject();
     const text = `[lost] ${randomUUID()}`;
     const { id } = await send(project, text).answer;
@@ -175,7 +175,7 @@ describe("a repeat of a running request", () => {
     expect(await executions(project)).toHaveLength(2);
   });
 
-  test("one of two simultaneous repeats joins", { tags: "long" }, async () => {
+  test("exactly one of two simultaneous repeats joins", { tags: "long" }, async () => {
     const project = await makeProject();
     const text = slow();
     const first = send(project, text);
@@ -350,7 +350,7 @@ describe("a repeat of a request that was answered before its end", () => {
   });
 });
 
-test("a repeat joins even if no budget or plan has room for it", { tags: "long" }, async () => {
+test("a repeat joins even if the wallet has no free balance", { tags: "long" }, async () => {
   const project = await makeProject();
   const text = slow();
   const first = send(project, text);

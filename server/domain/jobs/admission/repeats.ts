@@ -14,7 +14,7 @@ import { processLock } from "./process-lock";
  * run and be charged twice, but intended equal requests must both run. The outcome of the earlier request
  * distinguishes the two. It is on that job's row as long as a repeat may join the job: `repeat_hash` finds
  * the row, and `waiter_state` says what happened to the caller. Only exceptions cost a write, because the
- * statement that ends a job clears `repeat_hash` if the end reached its caller. `capstan_join`
+ * statement that ends a job clears `repeat_hash` unless a repeat may still need that end. `capstan_join`
  * (prisma/guards/7-executions.sql) decides which request may join which job, inside the statement that would
  * otherwise admit it.
  */
@@ -52,7 +52,10 @@ const STALLED_MS = 3_000;
 /** How long after an execution's end a repeat still gets its outcome. */
 export const guardMs = () => env.REPEAT_GUARD_SECONDS * 1000;
 
-/** The columns that identify repeats of this request: the same caller, environment, path and body. */
+/**
+ * The columns that identify repeats of this request: the same caller, project, environment, path and body.
+ * All are null if `ctx.unkeyed` is absent.
+ */
 export function repeatColumns(ctx: Ctx, projectId: string, environment: string): RepeatColumns {
   const { unkeyed, principal } = ctx;
   if (!unkeyed) return NO_REPEAT;

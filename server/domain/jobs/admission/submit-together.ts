@@ -24,9 +24,7 @@ type Requests = {
 };
 export type Together = Requests & {
   comparisonId: string;
-  /**
-   * Indexes into `requests`, in the order in which the job ids are made. Nothing else distinguishes the jobs.
-   */
+  /** Indexes into `requests`, in the order in which the job ids are made. */
   order: number[];
   /**
    * Writes the rows that group the jobs, before them in the same transaction. A throw rolls everything back.
@@ -126,7 +124,10 @@ async function planned<T extends { submission: CanonicalRequest; plan: Execution
   return all;
 }
 
-/** Hashes the work and its route. The hash distinguishes requests that are otherwise the same. */
+/**
+ * Hashes the work with its route, account, sampling and adapters. Two requests with the same hash would give
+ * nothing to compare.
+ */
 async function workOf({
   submission,
   plan,

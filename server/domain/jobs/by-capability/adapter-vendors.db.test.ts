@@ -102,7 +102,7 @@ test("a vendor fetches our own weights at an address that is recorded nowhere an
   const shown = JSON.stringify([done, await jobs.receipt(project.ctx, done.jobId)]);
   expect(shown).toContain(made.source.sha256);
   expect(shown).not.toContain("adapter-weights");
-  // A vendor that quotes the address in its refusal does not reveal it either.
+  // The address stays hidden even if the vendor quotes it in its refusal.
   setRefusal((addresses) => `cannot load ${addresses.join()}`);
   const failed = await draw(project, [pick(made)], "fal");
   expect(failed).toMatchObject({ status: "failed" });
@@ -111,7 +111,7 @@ test("a vendor fetches our own weights at an address that is recorded nowhere an
   expect(JSON.stringify([failed, await jobs.receipt(project.ctx, failed.jobId)])).not.toContain(
     "adapter-weights",
   );
-  // A vendor that cannot be reached does not reveal it either.
+  // The address stays out of the log even if the vendor cannot be reached.
   setSettings({ FAL_BASE_URL: "http://127.0.0.1:9" });
   expect(await draw(project, [pick(made)], "fal")).toMatchObject({ status: "failed" });
   log.error("the log is listened to");

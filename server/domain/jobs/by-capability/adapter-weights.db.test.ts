@@ -56,7 +56,7 @@ test("the sandbox draws by the start of the weights file, and refuses missing we
   expect((await rowsOf(failed.jobId)).hold).toMatchObject({ state: "released" });
 });
 
-test("the sandbox fetches weights only from listed hosts and our own server", async () => {
+test("the sandbox refuses weights from an unlisted host and from another path of our server, and does not connect to the host", async () => {
   const project = await makeProject();
   setSettings({
     ALLOW_PRIVATE_ADDRESSES: false,

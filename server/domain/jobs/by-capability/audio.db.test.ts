@@ -185,7 +185,7 @@ describe("audio failures", () => {
   });
 });
 
-test("unknown providerExtensions are accepted and not sent", {
+test("unknown providerExtensions are accepted, and the job succeeds", {
   tags: "long",
 }, async () => {
   const project = await makeProject();

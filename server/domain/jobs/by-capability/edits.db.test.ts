@@ -99,7 +99,7 @@ test("an edit with a mask redraws only its clear area and keeps every other pixe
   expect(receipt.artifacts).toHaveLength(2);
 });
 
-test("an edit without a mask shows the source everywhere and follows the prompt", {
+test("an edit without a mask resembles the source, is the same for the same prompt and differs for another", {
   tags: "long",
 }, async () => {
   const [one, again, other] = await Promise.all([
@@ -187,7 +187,7 @@ test.each([
   expect((await rowsOf(job.jobId)).hold.state).toBe(hold);
 });
 
-test("an invalid field is a 422 at that field", async () => {
+test("a mask without an alpha channel is refused at its field", async () => {
   const { ctx } = await makeProject();
   const submission = jobs.submit(ctx, EDIT, {
     input: { prompt: "Snow", sourceImage: inline(source), mask: inline(source) },

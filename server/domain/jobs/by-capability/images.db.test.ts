@@ -323,7 +323,7 @@ describe("an answer whose picture cannot be processed", () => {
     expect([row.artifact_count, hold.state, receipts.length]).toEqual([5, "settled", 1]);
   });
 
-  test("accepting keeps the unprocessed picture, and failing or canceling settles its cost too", {
+  test("accepting, failing and canceling each settle the cost, and accepting keeps the unprocessed picture", {
     tags: "long",
   }, async () => {
     const accepted = await stuck();

@@ -39,7 +39,7 @@ async function run(body: object, key = KEY) {
 const quoted = async (body: object) => (await tenant.post(at("quote"), body)).json.pricing.quote;
 
 describe("a model that guarantees the schema", () => {
-  test("the model gets the schema as its own feature, in one call", async () => {
+  test("the model gets the schema through its native schema parameter, in one call", async () => {
     const { job, receipt, first, second } = await run({ input });
     expect(job.typedOutput).toEqual({ name: expect.any(String), metres: expect.any(Number) });
     expect(first).toHaveLength(1);
@@ -49,7 +49,7 @@ describe("a model that guarantees the schema", () => {
     expect(receipt.providerSubmissions).toBe(1);
   });
 
-  test("the model accepts a schema beside the input", async () => {
+  test("a schema beside the input reaches the model", async () => {
     const { job, first } = await run({ input: { messages }, responseSchema: schema });
     expect(job.status).toBe("succeeded");
     expect(first[0].responseFormat.schema).toEqual(schema);
@@ -112,7 +112,7 @@ describe("a model with the schema in its prompt", () => {
     expect(receipt).toMatchObject({ providerSubmissions: 2, holdState: "settled" });
   });
 
-  test("an invoke gets a repair too", async () => {
+  test("an invoke whose answer does not fit gets a repair", async () => {
     const { status, json } = await tenant.post(at("invoke"), { input, preferredModel: "sandbox-malformed" });
     expect(status).toBe(200);
     expect(json.typedOutput).toEqual({ name: expect.any(String), metres: expect.any(Number) });

@@ -57,7 +57,7 @@ test("a translation that lost something is sent back once, with a list of the lo
   expect(complaint).toContain('Item "one" must have "{name}" once, not 0 times.');
 });
 
-test("a translation that stays wrong after the repair names its items", async () => {
+test("a translation that stays wrong after the repair fails with the ids of its items", async () => {
   const items = input.items.map(({ id, text }) => ({ id, text, maxLength: 1, placeholders: ["{name}"] }));
   const { job, receipt } = await run(TRANSLATE, { input: { ...input, items } });
   expect(job.error).toMatchObject({ code: "StructuredOutputInvalid", details: { ids: ["one", "two"] } });
@@ -107,7 +107,7 @@ test("a schema or tools beside a translation or an extraction are refused at the
   }
 });
 
-test("an extraction fills its schema", async () => {
+test("an extraction fills its schema, and an invalid schema is refused at its field", async () => {
   const schema = { type: "object", properties: { total: { type: "number" } }, required: ["total"] };
   const body = { input: { document: "Total: 12.50 EUR", schema, instructions: "In euros." } };
   const { status, json } = await tenant.post(at(EXTRACT, "invoke"), body);

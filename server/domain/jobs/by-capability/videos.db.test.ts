@@ -160,7 +160,7 @@ test.each<[string, object, string]>([
   expect(JSON.stringify(json)).toContain(JSON.stringify(field.split(".").at(-1)));
 });
 
-test("a resolution that no model makes has no route", async () => {
+test("a resolution that no available model makes is refused for lack of a route or a connection", async () => {
   const { json } = await submit({ prompt: "x", features: { resolution: "1080p" } });
   expect(json.code ?? json.error?.code).toMatch(/ROUTE_UNAVAILABLE|CONNECTION_REQUIRED/);
 });

@@ -23,7 +23,10 @@ async function makeGuarded(settings: object = {}, thresholdMicros = 0): Promise<
   return project;
 }
 
-/** The context of a key that this person made in the project; null for a key without a known person. */
+/**
+ * The context of a key that this person made in the project. `userId` is null for a key without a known
+ * person.
+ */
 function keyOf(project: TestProject, userId: string | null): Ctx {
   const { principal } = project.ctx;
   if (principal.kind !== "service_principal") throw new Error("a project's context is a key's");
@@ -106,7 +109,7 @@ test("a decision after the deadline is too late even before the sweep has ended 
   }
 });
 
-test("one of many simultaneous decisions is made, and every caller gets the resulting job or a refusal", async () => {
+test("exactly one of twelve simultaneous decisions is made, and every caller gets the resulting job or a refusal", async () => {
   const project = await makeGuarded();
   const { jobId } = await jobs.submit(project.ctx, TEXT, QUESTION);
   const approver = keyOf(project, null);
@@ -200,7 +203,7 @@ test("a job paused inside a flow waits without a worker and continues where it p
     },
   });
   expect((await rowsOf(jobId)).job).toMatchObject({ lease_owner: null, lease_until: null });
-  // The worker that paused the job holds nothing any longer.
+  // The worker that paused the job no longer holds it.
   await attempt(project.ctx, jobId, started!);
   expect((await rowsOf(jobId)).attempts[0]).toMatchObject({ submission: "not_attempted" });
 

@@ -169,7 +169,7 @@ async function findToDecide(ctx: Ctx, jobId: string, feature: PlanFeature): Prom
 /**
  * Approves a waiting job, which is queued with a fresh deadline and continues where it paused. Approving it
  * again returns the job, unless the call would authorize less. Throws JobNotAwaitingApproval if the job is
- * not waiting.
+ * not waiting, and EstimateExceedsMaxCost if the call authorizes less than the estimate.
  */
 export async function approve(ctx: Ctx, jobId: string, body?: JobApproveBody): Promise<Job> {
   const job = await findToDecide(ctx, jobId, "approve");
@@ -241,7 +241,9 @@ export async function reject(ctx: Ctx, jobId: string): Promise<Job> {
   return get(ctx, jobId, "approvals:write");
 }
 
-/** Otherwise the second approver would believe that the lower amount applies. */
+/**
+ * Refuses to approve again for less, because the second approver would believe that the lower amount applies.
+ */
 function refuseLess({ status, approval }: JobRow, authorized: number | null): void {
   const first = approval?.decision?.authorizedMaxAmount;
   if (authorized === null || first === undefined || (first !== null && authorized >= first)) return;

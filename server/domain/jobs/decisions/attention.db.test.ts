@@ -192,7 +192,7 @@ test("a retry of the step ends the job with the paid result, and nothing is sent
   expect(rows).toEqual([{ content: null }]);
 });
 
-test("accepting succeeds with the stored output, failing or canceling ends the job, and the cost is charged once", {
+test("accepting succeeds without the files, failing or canceling ends the job, and each charges the cost once", {
   tags: "long",
 }, async () => {
   for (const [end, wanted] of [
@@ -233,7 +233,7 @@ test("accepting succeeds with the stored output, failing or canceling ends the j
   }
 });
 
-test("an answer without content can be neither stored nor accepted, only failed or canceled", async () => {
+test("a job whose answer has no content can be neither retried nor accepted, but can be failed", async () => {
   const { jobId, operator } = stuck();
   await pool.query("UPDATE payload SET content = NULL WHERE job_id = $1 AND kind = 'answer'", [jobId]);
   await expect(jobs.retryStep(operator, jobId)).rejects.toMatchObject({ code: "RetryNotSafe" });
@@ -241,7 +241,7 @@ test("an answer without content can be neither stored nor accepted, only failed 
   expect((await jobs.failWaiting(operator, jobId)).status).toBe("failed");
 });
 
-test("only an operator of the installation may resolve a job in attention, whatever its organization", async () => {
+test("neither the project's key nor an owner may resolve a job in attention, and the owner may not list such jobs", async () => {
   const { project, jobId } = stuck();
   const owner = await makePerson(project.organizationId, "owner");
   for (const work of [jobs.retryStep, jobs.acceptAsIs, jobs.failWaiting]) {

@@ -38,8 +38,8 @@ const listWaiting = statement("job.list.needing_attention", {
 });
 
 /**
- * The jobs of all projects that wait for an operator, longest waiting first: ids, reasons and costs, but no
- * content.
+ * The jobs of all projects that wait for an operator, at most 200, longest waiting first: ids, names, reasons
+ * and costs, but no content.
  */
 export async function listAttention(ctx: Ctx): Promise<AttentionItem[]> {
   access.authorize(ctx, "operator");
@@ -73,7 +73,10 @@ async function findWaiting(ctx: Ctx, jobId: string): Promise<{ job: JobRow; atte
   return { job, attempt };
 }
 
-/** The content of the kept answer, which `retryStep` and `acceptAsIs` need. */
+/**
+ * The content of the kept answer, which `retryStep` and `acceptAsIs` need. Throws RetryNotSafe if it was not
+ * kept.
+ */
 const contentOf = async (job: JobRow) =>
   (await findSetAside(job.id)) ??
   fail("RetryNotSafe", "The provider's answer could not be stored. Fail or cancel the job.");
@@ -100,6 +103,7 @@ export async function retryStep(ctx: Ctx, jobId: string): Promise<Job> {
 
 /**
  * The second option: the job succeeds with the files as the provider made them, or with everything but files.
+ * Throws RetryNotSafe for the answer of an earlier stage, or if the answer was not kept.
  */
 export async function acceptAsIs(ctx: Ctx, jobId: string): Promise<Job> {
   const { job, attempt } = await findWaiting(ctx, jobId);

@@ -20,7 +20,10 @@ const select = statement("job.update.selected_variant", {
      SELECT project_id, id, last_event, 'job.variant_selected', jsonb_build_object('artifactId', $artifactId::text), $now FROM chosen`,
 });
 
-/** Selects the variant to keep. The choice may change at any time, and each change is an event. */
+/**
+ * Selects the variant to keep. The choice may change at any time, and each change is an event. Throws
+ * JobNotFinished unless the job has succeeded.
+ */
 export async function selectVariant(ctx: Ctx, jobId: string, choice: { artifactId: string }): Promise<Job> {
   const job = await findJob(ctx, jobId, "jobs:write");
   await access.authorize(ctx, "jobs:write", { projectId: job.project_id });

@@ -6,9 +6,9 @@ import { countExposure } from "@/server/platform/log/metrics";
 import { type AttemptRow, type JobRow, listAttempts } from "../rows";
 
 /**
- * Resolves the ambiguous hold of an ended job: charges what was learned about one call plus the known costs
- * of the other calls, in managed billing at most the amount of the hold. Calls whose cost stays unknown cost
- * nothing in a write-off; otherwise they keep the hold ambiguous. False if nothing was written.
+ * Resolves the ambiguous hold of an ended job from what was learned about one call and the money of its other
+ * calls; managed billing charges at most the hold. Calls whose outcome stays unknown cost nothing in a
+ * write-off; otherwise they keep the hold ambiguous. False if nothing was written.
  */
 export async function resolveAfterEnd(
   ctx: Ctx,
@@ -57,9 +57,9 @@ export function learnedFrom({ id: attemptId, provider }: AttemptRow, ending: End
 
 /**
  * Handles an answer that arrives after another worker ended the job: the receipt stays, the content is not
- * kept, and the ambiguous hold of a managed job settles at the reported cost. A hold on the customer's own
- * account waits for a person. Does nothing while the job has not ended, because its hold is not ambiguous
- * then.
+ * kept, and the ambiguous hold of a managed job is settled or released as the answer says. A hold on the
+ * customer's own account waits for a person. Does nothing while the job has not ended, because its hold is
+ * not ambiguous then.
  */
 export async function settleLateAnswer(
   job: JobRow,

@@ -58,9 +58,10 @@ type Terms = {
 };
 
 /**
- * Stores the end of an execution under this worker's lease. `capability` is absent if the request can no
- * longer be read. `kept` is the content; null reads what was stored before. A cancel that arrived in the
- * meantime wins: the job ends as canceled, and the cost of the call still counts.
+ * The statements for the end of an execution under this worker's lease. `capability` is absent if the request
+ * can no longer be read. `kept` is the content; null reads what was stored before, and without it only the
+ * beginning of a cut-off answer is stored. A cancel that arrived in the meantime wins: the job ends as
+ * canceled, and the cost of the call still counts.
  */
 export function leased(
   {
@@ -99,9 +100,9 @@ async function readKept(job: JobRow): Promise<Kept> {
 }
 
 /**
- * Stores the end of an execution that no worker holds: it is queued, waits for a person, or was left by its
- * worker. A stored answer settles its call; a call that may have run without an answer stays ambiguous.
- * Nothing is written if something happened to the job since it was read.
+ * The statements for the end of an execution that no worker holds: it is queued, waits for a person, or was
+ * left by its worker. A stored answer settles its call; a call that may have run without an answer stays
+ * ambiguous. Nothing is written if something happened to the job since it was read.
  */
 export function unleased(
   ctx: Ctx,

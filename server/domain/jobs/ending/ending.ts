@@ -41,7 +41,9 @@ export const foundOf = (attempt: AttemptRow | null): FoundEnding => ({
   submission: attempt?.submission ?? "not_attempted",
 });
 
-/** The ending of an execution that is found with this attempt and that no call of this process ends. */
+/**
+ * The ending of an execution that is found with this attempt and has no outcome of a call in this process.
+ */
 export const foundEnding = (attempt: AttemptRow | null, why: Parameters<typeof endingFound>[1]): Ending =>
   endingFound(foundOf(attempt), why);
 

@@ -110,7 +110,7 @@ test("a queued job is canceled at once, and canceling it again returns the cance
   expect(await jobs.get(project.ctx, jobId)).toMatchObject({ status: "canceled" });
 });
 
-test("an ended job cannot be canceled", async () => {
+test("a succeeded job cannot be canceled", async () => {
   const project = await makeProject();
   const jobId = await admitted(project);
   await jobs.run(project.ctx, jobId, inlineStep(project.clock));

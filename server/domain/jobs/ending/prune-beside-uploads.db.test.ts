@@ -13,7 +13,7 @@ import { DAY_MS } from "@/server/platform/time/units";
 import { ownFigure } from "@/testing/meshes";
 import { makeProject, type TestProject } from "@/testing/world";
 
-/* Content belongs to everyone who uploaded it, so it may be removed while someone uploads it again. */
+/* Artifacts with equal bytes share one stored content, which may be pruned while someone uploads it again. */
 
 const upload = ({ ctx }: TestProject, bytes: Buffer, contentType = "text/plain") =>
   inputs.storeArtifact(
@@ -170,7 +170,7 @@ async function uploadWeights(world: TestProject) {
   return { artifactId, sha256, register: () => adapters.register(world.ctx, {}, said) };
 }
 
-test("weights that are registered while their pruning waits stay, and are listed no longer than before", async () => {
+test("weights that are registered while their pruning waits stay stored, and are not listed as references", async () => {
   const world = await makeProject();
   const { sha256, register } = await uploadWeights(world);
   world.clock.advance(31 * DAY_MS);

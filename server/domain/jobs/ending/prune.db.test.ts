@@ -99,7 +99,7 @@ test("HashesOnly keeps no request after a run, and none at all of a synchronous 
   expect(late).toMatchObject({ executionId, typedOutput: null, warnings: [{ code: "PayloadUnavailable" }] });
 });
 
-test("a job that has not ended keeps its request at any age", async () => {
+test("a queued job keeps its request after its retention has ended, and succeeds", async () => {
   const world = await makeProject();
   const { jobId } = await jobs.submit(world.ctx, TEXT, {
     input,
@@ -110,7 +110,7 @@ test("a job that has not ended keeps its request at any age", async () => {
   expect(await jobs.get(world.ctx, jobId)).toMatchObject({ status: "succeeded" });
 });
 
-test("a job in any status before its end keeps its request, texts, frames and files at any age", async () => {
+test("a job in any status before its end keeps its request, texts, frames and files after their retention has ended", async () => {
   const world = await makeProject();
   const kept = new Map<string, string>();
   for (const status of JOB_STATUSES.filter((each) => !TERMINAL.includes(each))) {

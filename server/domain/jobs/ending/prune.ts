@@ -23,9 +23,9 @@ export type Pruned = {
 };
 
 /**
- * Removes content whose retention has ended, of executions that have ended; hashes, figures and names stay.
- * Each batch is a statement of its own, so this may run at any time, in several processes at once, and again
- * after a crash. Without `projectId` it covers all projects.
+ * Removes content whose retention has ended; an execution keeps its content until it has ended. Hashes,
+ * figures and names stay. Each batch is committed on its own, so this may run at any time, in several
+ * processes at once, and again after a crash. Without `projectId` it covers all projects.
  */
 export async function prune(
   ctx: Ctx,
@@ -109,8 +109,8 @@ const deleteTextsOf = statement("event_text.delete.of_jobs", {
 
 /**
  * Removes the content of payloads: requests, outputs, providers' answers and stored inputs. A job's texts and
- * frames go with the first of its content. A payload that the items of a bulk share stays until the bulk has
- * ended.
+ * frames are removed together with its first removed payload. A payload that the items of a bulk share stays
+ * until the bulk has ended.
  */
 async function prunePayloads(
   now: Date,

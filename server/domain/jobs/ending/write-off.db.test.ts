@@ -114,7 +114,7 @@ test("a managed hold is written off a day after the end unless write-offs are of
   await expectBalanced(project);
 });
 
-test("a hold on the customer's own account waits for a person at any age", async () => {
+test("a hold on the customer's own account is not written off after 40 days", async () => {
   const project = await makeProject();
   const jobId = await lose(project, { billingMode: "byok" });
   project.clock.advance(40 * DAY_MS);
@@ -235,7 +235,7 @@ test("an answer that arrives after the end settles the hold at its usage and lea
   await expectBalanced(project);
 });
 
-test("a late answer above the hold is charged the hold, a late refusal releases it, and a loss changes nothing", async () => {
+test("a late answer above the hold is charged the hold, a late refusal releases the hold, and a late loss leaves the hold ambiguous", async () => {
   const project = await makeProject();
   const lateEnd = async (kind: "result" | "refused" | "lost", costMicros: number | null) => {
     const { jobId, started } = await submittedJob(project);

@@ -35,10 +35,11 @@ const listOld = holdsBy(
 
 /**
  * Ends managed holds that have been ambiguous for `AMBIGUOUS_HOLD_HOURS`. If the provider took the work under
- * a handle, the provider is asked again first, for the same time again while it reports no end. Known costs
- * are charged: those of the execution's other calls, and text that was delivered. The rest is written off,
- * for live holds up to `WRITE_OFF_LIMIT_MICROS` per organization in 30 days. Holds on customers' own accounts
- * wait for a person, and those of a comparison wait until it is judged. Safe to run in every process at once.
+ * a handle, the provider is asked again first; while it reports no end, the hold stays for as many hours
+ * again. Known costs are charged: those of the execution's other calls, and text that was delivered. The rest
+ * is written off, for live holds up to `WRITE_OFF_LIMIT_MICROS` per organization in 30 days. Holds on
+ * customers' own accounts wait for a person, and those of a comparison wait until it is judged. Safe to run
+ * in every process at once.
  */
 export async function writeOff(
   ctx: Ctx,

@@ -148,9 +148,9 @@ const readNext: ReadPages<EventRow> = async (asks) => {
 };
 
 /**
- * The same events as they are written, from where `cursor` resumes, with an empty page for every quiet
- * interval. The page with the last event of an ended job is the last. An unknown job throws NotFound before
- * the first page.
+ * Follows the events of a job as they are written, from where `cursor` resumes, with an empty page for every
+ * quiet interval. The page with the last event of an ended job is the last. An unknown job throws NotFound
+ * before the first page.
  */
 export async function followEvents(
   ctx: Ctx,

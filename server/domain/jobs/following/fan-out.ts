@@ -45,7 +45,10 @@ const listBehind = statement("event.list.to_deliver", {
      ORDER BY behind.id, event.id`,
 });
 
-/** Moves the jobs on and writes their deliveries; a job that another process has moved meanwhile gets none. */
+/**
+ * Advances `webhook_event` of the jobs and writes their deliveries; a job that another process has advanced
+ * gets none.
+ */
 const insertDeliveries = statement("delivery.insert.events", {
   params: { moves: column<string>("json"), made: column<string>("json"), now: timestamptz },
   row: { id: text },

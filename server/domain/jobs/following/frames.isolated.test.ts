@@ -143,7 +143,7 @@ describe("a streaming invoke", () => {
     expect(textOf(seen)).toBe(job.typedOutput.content);
   });
 
-  test("Accept: text/event-stream makes the answer the stream itself, and the reader may leave", async () => {
+  test("Accept: text/event-stream makes the answer the stream itself, which runs on after its reader leaves", async () => {
     const body = ask("sandbox-1");
     const stream = await openStream(`${here.url}${INVOKE}`, tenant.key, { body });
     const executionId = String(stream.response.headers["x-execution-id"]);
@@ -242,7 +242,7 @@ describe("a streaming invoke", () => {
     expect(json.executionModes).toContain("invoke_stream");
   });
 
-  test("a durable job and another caller's execution have no frames", async () => {
+  test("a durable job and another caller's execution have no frames, and an invalid frame id is refused", async () => {
     const { json: job } = await tenant.post("/v1/capabilities/text.general.fast.v1/jobs", {
       input: { messages: [{ role: "user", content: "A job." }] },
     });

@@ -11,14 +11,14 @@ export const NEWS_CHANNEL = "capstan_events";
 export const LISTENERS = "capstan-follower:";
 
 /**
- * New events of a job and new frames of a stream have different topics, so that no follower is woken for
- * nothing.
+ * New events of a job and new frames of a stream have different topics, so that a follower of events is not
+ * woken for frames.
  */
 export const framesTopic = (jobId: string) => `~${jobId}`;
 
 const TICK_MS = 10;
 const ASK_AGAIN_MS = 2_000;
-/** A NOTIFY payload holds less than 8,000 bytes; a topic is 31. */
+/** A NOTIFY payload must be shorter than 8,000 bytes; a topic has at most 31, and a space follows it. */
 const TOPICS_PER_NOTICE = 200;
 
 const sendNotices = statement("news.notify", {
@@ -78,7 +78,10 @@ async function sendAll(): Promise<void> {
   if (unsent.size > 0) schedule();
 }
 
-/** Checks at most every two seconds, so that work without followers costs no notices. */
+/**
+ * True if anyone follows a job, so that work without followers sends no notices. Asks the database at most
+ * every two seconds.
+ */
 async function doesAnyoneFollow(): Promise<boolean> {
   if (performance.now() - askedAt < ASK_AGAIN_MS) return isAnyoneFollowing;
   askedAt = performance.now();

@@ -9,8 +9,8 @@ const SPACE = /\s+(?=\S)/g;
 
 /**
  * Cuts a text that arrives in pieces into spans to show to a reader: whole paragraphs with the blank line
- * that closes them, and whole sentences of a paragraph longer than the limit. The spans and the rest together
- * are the text, and the cuts do not depend on the pieces.
+ * that closes them, and whole sentences of a paragraph longer than the limit, or whole words if no sentence
+ * ends. The spans and the rest together are the text, and the cuts do not depend on the pieces.
  */
 export function paragraphs(): { push(text: string): string[]; rest(): string } {
   let held = "";

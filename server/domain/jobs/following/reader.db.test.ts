@@ -97,7 +97,7 @@ describe("a job with readerDelivery", () => {
     expect(JSON.stringify(rows)).not.toContain("rivers");
   });
 
-  test("a call that breaks off keeps the shown paragraphs, is ambiguous and is never sent again", async () => {
+  test("a job whose call breaks off keeps the shown paragraphs, fails as ambiguous and is not safe to retry", async () => {
     const jobId = await submit("Tell me of rivers in 8 paragraphs", "sandbox-lost");
     const job = await finish(jobId);
     expect(job).toMatchObject({
@@ -137,7 +137,7 @@ describe("a job with readerDelivery", () => {
     expect((await readerTexts(jobId)).map(({ payload }) => payload.text)).toEqual(["The first.\n\n"]);
   });
 
-  test("an ended job gets no more text, and each paragraph is added once", async () => {
+  test("a job that is being canceled gets no more text, and each paragraph is added once", async () => {
     const jobId = await submit("Tell me of rivers");
     const started = await startJob(systemCtx("worker"), jobId);
     const row = await readJob(jobId);

@@ -24,7 +24,7 @@ const needsSomebody: readonly Job["status"][] = ["awaiting_approval", "needs_att
 
 /**
  * Follows a job until the condition holds or the time is up, and returns its latest state. An ended job is
- * returned at once.
+ * returned at once. Throws AuthenticationFailed if the caller's key stopped working before the time was up.
  */
 export async function waitFor(
   ctx: Ctx,

@@ -85,7 +85,7 @@ test("a blind job is not found by its key, which would reveal its entry, and a j
   expect(await found()).toEqual([jobIds[0]]);
 });
 
-test("the receipt and a retry of a blind job are refused with its comparison, for every caller", async () => {
+test("the receipt and a retry of a blind job are refused with its comparison", async () => {
   const world = await makeProject();
   const { comparisonId, jobIds } = await compareDrawings(world);
   await run(world, jobIds[0]!);
@@ -158,7 +158,7 @@ test("an event that only some competitors have is shown after the judgement", as
   expect((await typesOf({})).toSorted()).toEqual(["job.budget_warning", "job.queued"]);
 });
 
-test("a competitor's key returns no replay, which would reveal its request", async () => {
+test("a submission under a competitor's key is a conflict, whatever the model", async () => {
   const world = await makeProject();
   const { jobIds } = await compareDrawings(world);
   const { rows } = await pool.query("SELECT idempotency_key FROM job WHERE id = $1", [jobIds[0]]);
@@ -172,7 +172,9 @@ test("a competitor's key returns no replay, which would reveal its request", asy
   }
 });
 
-/** Yields every source file of the product. */
+/**
+ * Yields the TypeScript and SQL files of a folder, except tests, generated files, migrations and the sandbox.
+ */
 function* sources(folder: string): Generator<string> {
   for (const entry of readdirSync(folder, { withFileTypes: true })) {
     const path = join(folder, entry.name);

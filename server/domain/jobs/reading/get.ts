@@ -87,7 +87,9 @@ export async function get(ctx: Ctx, jobId: string, right: Scope = "jobs:read"): 
   return toJob(job, parts, ctx.now());
 }
 
-/** The id of the job that has this idempotency key, without naming an environment; null if there is none. */
+/**
+ * The id of the job that has this idempotency key in the caller's default environment; null if there is none.
+ */
 export async function idOfKey(
   ctx: Ctx,
   projectId: string,

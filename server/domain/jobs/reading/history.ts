@@ -87,7 +87,10 @@ async function boundedIn(projectId: string, scope: TenantScope, query: ListProje
   };
 }
 
-/** The id at which a page stops that reads this many entries of a place; null if there are fewer. */
+/**
+ * The id at which a page stops after reading this many entries of a project or a principal; null if there are
+ * fewer.
+ */
 async function floorIn(
   reading: typeof readLastInProject,
   place: string,
@@ -128,7 +131,7 @@ const askedOf = ({
 const isAnyAsked = (query: ListProjectJobs) =>
   query.idempotencyKey === undefined && askedOf(query).length > 0;
 
-/** Do the entries of one index, in the order of the page, have nothing but what is asked? */
+/** True if one index has, in the order of the page, only the entries that match the filters. */
 function isServed(query: ListProjectJobs): boolean {
   const asked = askedOf(query);
   if (query.idempotencyKey !== undefined || asked.length === 0) return true;
@@ -149,7 +152,10 @@ async function scopeOf(ctx: Ctx, projectInPath: string): Promise<TenantScope> {
   return { organizationIds: null, projectId, environment, principalId: null };
 }
 
-/** Filters of both lists. Only a key costs further statements. */
+/**
+ * The filters of a project's list and of the caller's own list. Only a filter by idempotency key runs further
+ * statements.
+ */
 async function filtersOf(scope: ReadScope, query: ListProjectJobs): Promise<Filters> {
   const { tag } = query;
   const createdAfter = query.createdAfter ? new Date(query.createdAfter) : null;
@@ -176,8 +182,8 @@ async function filtersOf(scope: ReadScope, query: ListProjectJobs): Promise<Filt
 }
 
 /**
- * Every spelling under which jobs of these places may have the key, and their projects. Former jobs of a
- * released key are included.
+ * Every spelling under which jobs in this scope may have the key, and their projects; null if no key is
+ * given. Former jobs of a released key are included.
  */
 async function soughtKeys(
   { organizationIds, projectId, environment }: ReadScope,

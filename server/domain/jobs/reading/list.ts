@@ -83,7 +83,8 @@ export const listNamedJobLines = statement("job.list.named", {
 });
 
 /**
- * The last of as many entries as a page may read, in the index of a project's jobs or of a principal's. No row if there are fewer.
+ * The last of the entries that a page may read, in the index of a project's jobs or of a principal's. No row
+ * if there are fewer.
  */
 const lastRead = (name: string, place: string) =>
   statement(name, {
@@ -96,8 +97,8 @@ export const readLastInProject = lastRead("job.read.last_in_project", "project_i
 export const readLastOfPrincipal = lastRead("job.read.last_of_principal", "principal_id");
 
 /**
- * A project's jobs by who did the work, found in the entries of one index, environment by environment. Blind jobs, which are few, are left out by their ids:
- * the entries do not say which jobs are blind, and the last id becomes the page's cursor.
+ * A project's jobs of one provider or model, found in the entries of one index, one environment after the other. Blind jobs, which
+ * are few, are left out by their ids: an entry does not say that its job is blind, and the last id becomes the page's cursor.
  */
 export const findByWorker = statement("job.list.by_worker", {
   params: {

@@ -18,7 +18,8 @@ const REFERENCE = {
   }),
   is_selected: maybe(bool),
 };
-// The condition on rows selects the same output as the job's primaryArtifactId.
+// The condition on rows selects the same output as the job's primaryArtifactId, except for a mesh among
+// several files.
 const listReferences = statement("artifact.list.references", {
   params: {
     projectId: text,

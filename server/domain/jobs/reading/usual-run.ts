@@ -30,8 +30,8 @@ const medianOf = statement("job.read.usual_run", {
 });
 
 /**
- * The median duration of the project's earlier successful runs of this capability on the same route. Null if
- * too few are known, or if the job is blind and so its route and duration are hidden.
+ * The median duration of the project's latest successful runs before this job, of the same capability on the
+ * same route. Null if too few are known, or if the job is blind and so its route and duration are hidden.
  */
 export async function usualRun(ctx: Ctx, jobId: string): Promise<UsualRun | null> {
   const job = await findJob(ctx, jobId);

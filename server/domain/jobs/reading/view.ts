@@ -228,7 +228,10 @@ function toSnapshot(job: JobRow, payloads: PayloadRow[]): Record<string, Json> {
   return { ...content, ...known, ...(isObject(input) ? { input: withPrompt(input) } : {}) };
 }
 
-/** The submission state of all calls: an earlier call or a refused request did leave. */
+/**
+ * The submission state of all calls: `attempted` if an earlier call or a refused request left, even if
+ * nothing of the last attempt has.
+ */
 function backendStateOf(attempt: JobParts["attempt"]): AttemptRow["submission"] {
   if (!attempt) return "not_attempted";
   const hasLeft = attempt.number > 1 || attempt.isRefused;
@@ -238,7 +241,10 @@ function backendStateOf(attempt: JobParts["attempt"]): AttemptRow["submission"] 
 export const chargeOfJob = ({ billing_mode, pricing }: JobRow, hold: HoldFacts | null): Charge =>
   chargeOf({ billingMode: billing_mode, estimatedMicros: pricing.expectedMicros, hold });
 
-/** The hold of a job that was just admitted, or just ended with this money, without reading it back. */
+/**
+ * The hold of a job that was just admitted, or just ended with this money, without reading it back; null if
+ * nothing is reserved.
+ */
 export const heldFor = (job: JobRow, money?: ExecutionMoney): HoldFacts | null =>
   holdFor(job.pricing, { funding: job.hold_funding, isTest: job.provider === SANDBOX }, money);
 

@@ -126,7 +126,7 @@ test("a model without the tier and an image job run at the standard tier", async
   });
 });
 
-test("a tier without capacity is asked again and never left", async () => {
+test("a tier without capacity is tried again until it has capacity, without a fallback", async () => {
   const { jobId, receipt } = await runJob(await makeProject(), {
     ...long,
     preferredModel: "sandbox-flexbusy",
@@ -178,7 +178,7 @@ test("a refused tier falls back to standard once, at standard rates, and the rec
   });
 });
 
-test("a provider that accepts the tier but serves standard is paid and charged for at standard", async () => {
+test("a call that the provider accepts as flex but serves as standard is charged at standard", async () => {
   const { jobId, receipt } = await runJob(await makeProject(), {
     ...long,
     preferredModel: "sandbox-flexquiet",

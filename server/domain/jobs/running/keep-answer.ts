@@ -43,7 +43,8 @@ export const keepAnswer = (turn: JobTurn, answer: CallAnswer) =>
 
 /**
  * Stores the answer of a synchronous execution and its end in one statement. If our storage fails, the answer
- * is kept like a durable job's and another process continues with it, because paid work is never discarded.
+ * is kept like a durable job's, because paid work is never discarded. Another process continues if this one
+ * cannot store the answer either way.
  */
 export async function keepAtEnd(turn: JobTurn, answer: CallAnswer): Promise<Next<JobEnd>> {
   const { ctx, work } = turn;

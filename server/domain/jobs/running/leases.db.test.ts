@@ -136,7 +136,7 @@ async function blocking(
 
 const LATE_MS = 13_000;
 
-test("a call whose admission took longer than its lease is answered, and its receipt has the time at which it was sent", async () => {
+test("a call whose admission used up most of its lease renews the lease and is answered, and its receipt has the time at which it was sent", async () => {
   const project = await makeProject();
   let renewals = 0;
   beforeRenewal(async () => renewals++);

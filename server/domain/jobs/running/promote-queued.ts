@@ -6,9 +6,9 @@ import { statement } from "@/server/sql/statement";
 import { inScope, SCOPE } from "@/server/sql/tenant";
 import { resendDue } from "../admission/dispatch";
 
-// The places are those of a plan's concurrentDurableJobs, which the claim checks; the engine's turns are
-// another limit (run_slot). Each organization's jobs are taken from an array, because the planner expects few
-// waiting jobs: joined row by row, ten thousand of them were visited ten thousand times each.
+// The limit is a plan's concurrentDurableJobs, which the claim checks; the engine's run slots are another
+// limit (run_slot). Each organization's jobs are taken from an array, because the planner expects few waiting
+// jobs: joined row by row, ten thousand of them were visited ten thousand times each.
 const turnsDue = statement("job.update.turns_due", {
   params: {
     now: timestamptz,
@@ -31,7 +31,7 @@ const turnsDue = statement("job.update.turns_due", {
 
 /**
  * Makes waiting jobs due at once, instead of after the backoff of their wakes: as many of an organization's
- * oldest as its plan has room for now. Does nothing if no plan limits running jobs.
+ * oldest as its plan has room for now. Leaves out organizations without a limit on running jobs.
  */
 export const makeTurnsDue = (now: Date, projectId: string | null, db: Queryable = pool): Promise<void> =>
   turnsDue.run(db, { now, projectId, byPlan: limitByPlan("concurrentDurableJobs") });

@@ -20,7 +20,7 @@ import {
 import { attempt } from "./run";
 import { readJob } from "./work";
 
-test("a step that is repeated after submission began sends nothing and ends as ambiguous", async () => {
+test("a step that is repeated after submission began ends the job as ambiguous", async () => {
   const project = await makeProject();
   const { jobId, started } = await submittedJob(project);
   await attempt(project.ctx, jobId, started);
@@ -30,21 +30,21 @@ test("a step that is repeated after submission began sends nothing and ends as a
   });
 });
 
-test("one of many workers that claim the same job gets it", async () => {
+test("exactly one of forty workers that claim the same job gets the job", async () => {
   const project = await makeProject();
   const jobId = await admitted(project);
   const claims = await Promise.all(Array.from({ length: 40 }, () => claimElsewhere(project, jobId)));
   expect(claims.filter(Boolean)).toHaveLength(1);
 });
 
-test("one of many submissions of the same attempt begins", async () => {
+test("exactly one of forty submissions of the same attempt begins", async () => {
   const project = await makeProject();
   const { begin } = await takenJob(project);
   const begun = await Promise.all(Array.from({ length: 40 }, begin));
   expect(begun.filter(Boolean)).toHaveLength(1);
 });
 
-test("one of two submissions of an attempt that wait for the same row begins, and no event is missing", async () => {
+test("exactly one of two submissions of an attempt that wait for the same row begins, and no event is missing", async () => {
   const project = await makeProject();
   const { jobId, begin } = await takenJob(project);
   const begun = await lockedUntil(jobId, 2, () => [begin(), begin()]);
@@ -138,7 +138,7 @@ test("a decision about a job is not written if the rows have changed since they 
   expect(written).toBeUndefined();
 });
 
-test("one of many ends of the same job is written", async () => {
+test("exactly one of twenty ends of the same job is written", async () => {
   const project = await makeProject();
   const jobId = await admitted(project);
   const job = (await readJob(jobId))!;
@@ -156,7 +156,7 @@ test("one of many ends of the same job is written", async () => {
   expect(rows.events.filter((event) => /^job\.(failed|canceled)$/.test(event.type))).toHaveLength(1);
 });
 
-test("a move that the table does not have is refused for every caller", async () => {
+test("a move that the table does not have is refused by the code, and a move out of an ended status by the database", async () => {
   const project = await makeProject();
   const jobId = await admitted(project);
   const event = { type: "job.queued", payload: {} };

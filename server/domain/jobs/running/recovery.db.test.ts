@@ -37,7 +37,7 @@ test("a worker that dies before it submits loses nothing: the job is queued agai
   expect(rows.attempts).toHaveLength(1);
 });
 
-test("a worker that dies after submission began leaves an ambiguous job that is never sent again", async () => {
+test("a worker that dies after submission began leaves a failed job with an ambiguous hold that is not safe to retry", async () => {
   const project = await makeProject();
   const { jobId } = await submittedJob(project);
   await project.pass(PAST_LEASE_MS);

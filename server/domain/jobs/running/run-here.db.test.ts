@@ -8,7 +8,7 @@ import * as jobs from "../index";
 import type { JobRow } from "../rows";
 import { runHere } from "./run-here";
 
-test("work that only the clock ended is a 503 and may be retried, because the input is not to blame", async () => {
+test("work that runs out of time fails as ServiceUnavailable, which is a 503 and may be retried", async () => {
   const { ctx } = await makeProject();
   const input = { expression: "1 + 1" };
   const { executionId } = await jobs.invoke(ctx, "compute.evaluate.v1", { input });

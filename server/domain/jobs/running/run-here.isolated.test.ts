@@ -124,7 +124,7 @@ test("a single image is one file, identical each time", async () => {
   expect(sums[0]).toBe(sums[1]);
 });
 
-test("a drawing that only the clock ends is a 503, may be retried, costs nothing, and does not blame the file", async () => {
+test("a drawing that runs out of time fails as ServiceUnavailable, may be retried and costs nothing", async () => {
   const { execute } = getCapability(RENDER);
   if (!("local" in execute)) throw new Error("models are drawn here");
   const { run } = execute;

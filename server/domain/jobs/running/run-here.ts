@@ -54,7 +54,7 @@ const BROKEN = new Fault(
   {},
 );
 
-/** The wait that is advised before a retry of work that only the clock ended. */
+/** The wait in seconds that is advised before a retry of work that ran out of time. */
 const RETRY_SECONDS = 2;
 
 /** The fault with which the work was refused; null if the capability broke. */

@@ -59,7 +59,7 @@ async function begin(ctx: Ctx, jobId: string, runId: string): Promise<Begun | nu
 
 /**
  * Claims the job, or finds that this run has claimed it before. Null if there is nothing to do: another run
- * has it, it has ended, was canceled, or is too late.
+ * has it, it has ended, its queue deadline has passed, or its plan has no room.
  */
 export async function claimForRun(
   ctx: Ctx,
@@ -133,14 +133,17 @@ export async function attempt(
   }
 }
 
-/** Work whose request this process holds, with the job's current row; null if there is no such job. */
+/**
+ * Reads the job's current row again for work whose request is already in memory; null if there is no such
+ * job.
+ */
 async function lookAgain(work: LoadedWork) {
   const read = await readJob(work.job.id);
   const job = read && { ...work.job, ...read };
   return job && { job, work: { ...work, job } };
 }
 
-/** True if this submission was begun elsewhere, under a lease that still runs. */
+/** True if another delivery or another process has begun this submission and still holds the lease. */
 function isUnderWay(job: JobRow, row: AttemptRow): boolean {
   if (row.submission !== "ambiguous" || row.answer !== null || row.handle !== null) return false;
   if (job.lease_owner === leaseOwner) return jobLeases.isHeld(job.id, job.fence);

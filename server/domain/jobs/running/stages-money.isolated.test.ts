@@ -45,7 +45,7 @@ describe("a quote covers all stages", () => {
     expect((await rowsOf(jobId)).hold).toMatchObject({ state: "open", amount_micros: withFee(most) });
   });
 
-  test("a call's own ceiling is compared with the total", async () => {
+  test("a total above the call's own ceiling is refused", async () => {
     const { status, json } = await tenant.post(`/v1/capabilities/${KEY}/jobs`, {
       input: { baseArtifactId: base },
       maxCostUsd: 0.05,

@@ -198,7 +198,7 @@ describe("a person looks at the views before the mesh is made", () => {
     },
   );
 
-  test("a review that no one decides in time ends the same way, with its own code", async () => {
+  test("a review that no one decides in time is canceled as ApprovalExpired, and the drawing is charged", async () => {
     const { jobId } = await waiting();
     const clock = testClock();
     clock.advance(8 * DAY_MS);
@@ -210,7 +210,7 @@ describe("a person looks at the views before the mesh is made", () => {
 
 describe("a process that dies between the stages", () => {
   test.each(campaign.inTurn(["after-answer", "after-stage-kept", "after-attempt-opened"] as const, 1))(
-    "%s: another process continues from there, and each call arrives once",
+    "after a kill at %s another process continues from there, and each call arrives once",
     async (place) => {
       const jobId = await submit({ turnaroundMode: "sheet2x2" });
       expect(await runJobKilledAt(jobId, place)).toBe("SIGKILL");
@@ -230,7 +230,7 @@ describe("a process that dies between the stages", () => {
     },
   );
 
-  test("after the drawing was begun, it may have run, is not sent again, and no mesh is made", async () => {
+  test("a kill after the drawing began leaves it ambiguous, and neither the drawing nor a mesh is sent", async () => {
     const jobId = await submit();
     expect(await runJobKilledAt(jobId, "after-submission-begun")).toBe("SIGKILL");
     const clock = testClock();

@@ -86,8 +86,8 @@ export async function findPlace(ctx: Ctx, work: LoadedWork, fence: number): Prom
 }
 
 /**
- * True if the main call may be made. If a person must review the stages first and has not, the job waits for
- * one from now on.
+ * True if the main call may be made. If a person must review the stages first and has not, the job starts to
+ * wait for that review.
  */
 async function isReviewed(ctx: Ctx, { job, capability, input }: LoadedWork, fence: number): Promise<boolean> {
   const { execute } = capability;
@@ -153,7 +153,8 @@ export async function storeStageFiles(
 }
 
 /**
- * The call of an attempt as it was sent; null if its request was removed or the call can no longer be made.
+ * Makes the call of an attempt again, as it was sent; null if its request was removed or the call can no
+ * longer be made.
  */
 export async function readyAgain(job: JobRow, row: AttemptRow): Promise<ReadyWork | null> {
   const loaded = (await loadWork(job.id))?.work;

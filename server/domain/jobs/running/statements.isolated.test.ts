@@ -101,7 +101,7 @@ test("an execution reads no index of all jobs in a state; the sweeper and the op
   expect(read.flat()).toEqual(expect.arrayContaining([...OF_ALL_IN_A_STATE, ...OF_OTHERS_IN_A_STATE]));
 });
 
-test("lists find a job by its idempotency key in the index of keys, even by a key of the whole organization", async () => {
+test("lists find a job by its idempotency key in the index of keys, even for an API key without a project", async () => {
   const { ctx, projectId } = await makeProject();
   const { jobId } = await jobs.submit(ctx, "text.general.fast.v1", {
     input: { messages: [{ role: "user", content: "Hello." }] },

@@ -27,10 +27,10 @@ import { makeTurnsDue } from "./promote-queued";
 const MOST = 200;
 
 /**
- * One pass over everything that no one else will move: lost wakes, queue and approval deadlines that have
- * passed, and leases that ended. Safe to run in every process at once, because each move is conditional on
- * the state that it found. `projectId` limits the pass to one project; `pass` says whether it may take over
- * abandoned work.
+ * One pass over jobs that no one else will move, a limited number of each kind: lost wakes, queue and
+ * approval deadlines that have passed, and leases that ended. Safe to run in every process at once, because
+ * each move is conditional on the state that it found. `projectId` limits the pass to one project; `pass`
+ * says whether it may take over abandoned work.
  */
 export async function sweep(ctx: Ctx, only: { projectId?: string } = {}, pass?: Pass): Promise<void> {
   const projectId = only.projectId ?? null;

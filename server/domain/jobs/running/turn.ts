@@ -138,7 +138,7 @@ const SOURCE_GONE = new Fault(
   {},
 );
 
-/** Runs work in this process: nothing is sent, and after a crash the work is done again. */
+/** Runs work in this process: nothing is sent, and after a crash a durable job does the work again. */
 export async function runLocally(
   turn: Omit<JobTurn, "row"> & { row: AttemptRow | null },
 ): Promise<Next<JobEnd>> {
@@ -191,7 +191,7 @@ const callOf = ({ ctx, work, row, lease }: JobTurn) => ({
   ...(work.sync ? { takesAsSaid: work.sync.takesAsSaid } : {}),
 });
 
-/** A durable job may send a refused call again within this time of its first submission. */
+/** A durable job may send a refused call again within this time of the start of its attempt. */
 const ADMISSION_DEADLINE_MS = 120_000;
 
 /** Stores what follows from the outcome of a call. */

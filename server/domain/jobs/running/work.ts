@@ -129,7 +129,7 @@ const withRequest = statement("load-work", {
     FROM job LEFT JOIN payload ON payload.job_id = job.id AND payload.kind = 'request' WHERE job.id = $jobId`,
 });
 
-/** Reads a job without any check of rights, for the engine itself. */
+/** Reads a job without any check of rights, for the engine itself; null if there is none. */
 export const readJob = (jobId: string): Promise<JobRow | null> => ofId.first(pool, { jobId });
 
 /** A job with its request; `work` is null if the content was pruned or the model is gone. */

@@ -52,7 +52,7 @@ export async function checkRecord(model: Model, real: Real): Promise<void> {
     const holdState = isLate ? "ambiguous" : hold.state;
     expect(JSON.parse(receipts[0].body)).toMatchObject({ status: job.status, holdState });
   }
-  // The hold is settled once, and the books balance.
+  // The hold stays open until the job ends, and the books balance.
   expect(hold.state === "open").toBe(!hasEnded);
   expect(ledger.reduce((sum, entry) => sum + entry.amount_micros, 0)).toBe(0);
   // The books also contain the exposure of failed calls, which no customer pays.

@@ -52,7 +52,7 @@ const ANSWERED = {
     "error_code",
     "error_message",
     "cost_micros",
-    /** The time at which its first byte could leave; null keeps the stored time. */
+    /** The time at which the first byte of the request could leave; null keeps the stored time. */
     "submission_begun_at",
     "answered_at",
     "ended_at",
@@ -83,8 +83,8 @@ export type StoredAnswer = {
 };
 
 /**
- * Stores the files of an answer. Statements whose items have no files leave it out, because opening two
- * tables costs a tenth of their time.
+ * SQL: stores the files of an answer. Statements whose items have no files leave this part out, because
+ * opening two tables costs a tenth of their time.
  */
 export const STORE_FILES = `
 , kept AS (

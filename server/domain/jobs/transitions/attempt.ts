@@ -95,7 +95,7 @@ SELECT id FROM held`,
 });
 
 /**
- * Records that the request may leave, before it does. False if the attempt is not, or no longer, ours to
+ * Records the submission before its request can leave. False if the attempt is not, or no longer, ours to
  * submit.
  */
 export const beginSubmission = writtenTogether<Given<typeof BEGIN>>(ofJob, async (items) => {
@@ -144,7 +144,7 @@ const HANDLE = {
   ...WAITING,
   handle: jsonb<Json>(),
   progress: maybe(jsonb<ReportedProgress>()),
-  /** The time at which its first byte could leave; null keeps the stored time. */
+  /** The time at which the first byte of the request could leave; null keeps the stored time. */
   sentAt: maybe(timestamptz),
   now: timestamptz,
 };

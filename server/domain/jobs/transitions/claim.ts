@@ -113,8 +113,8 @@ const runsClaim = statement("claimed-by", {
 });
 
 /**
- * The claim of an engine run whose job has not ended; for a step that is delivered again and for a run that
- * slept.
+ * The claim of an engine run whose job is running or canceling; null otherwise. For a step that is delivered
+ * again and for a run that slept.
  */
 export const claimedBy = (jobId: string, runId: string) =>
   runsClaim.first(pool, { jobId, runId, byPlan: limitByPlan("concurrentDurableJobs") });

@@ -114,7 +114,10 @@ export async function move({ event, more = [], ...move }: Move): Promise<{ dispa
 /** False if a condition no longer holds. */
 export const transition = async (wanted: Move): Promise<boolean> => (await move(wanted)) !== null;
 
-/** Puts a job back into the queue under the same attempt number, because nothing ran. */
+/**
+ * Puts a job back into the queue under the same attempt number, because nothing ran. False if a condition no
+ * longer holds.
+ */
 export function requeueJob(
   ctx: Ctx,
   jobId: string,
