@@ -31,7 +31,7 @@ export const AdapterQuery = z.object({
   environment: EnvironmentSlug.optional(),
 });
 export const ListAdapters = AdapterQuery.extend({
-  /** The `nextCursor` of the previous page, an id of the list. */
+  /** The `nextCursor` of the previous page: the id of its last adapter, alias or version. */
   cursor: z.string().max(64).optional(),
   limit: pageLimit(200, 50),
 });
@@ -41,7 +41,7 @@ export const LicenseStatus = z.enum(LICENSE_STATUSES);
 export type LicenseStatus = z.output<typeof LicenseStatus>;
 export const SourceHealthStatus = z.enum(SOURCE_HEALTHS);
 
-/** The panel's list of adapters: the filters of the API, with text search, family and source health. */
+/** The query of a list of adapters, with text search, family and source health. */
 export const ListModelAdapters = ListAdapters.extend({
   q: z
     .string()
@@ -126,8 +126,8 @@ export const AliasRef = z.object({ alias_name: PathId });
 export const AdapterDefaultRef = z.object({ capability_key: PathId });
 
 /**
- * Usability of the adapter by a request: if it cannot be used, why and what to do. A request that uses it is refused
- * with the same texts.
+ * Says whether any model can use the adapter, and if none can, why and what to do. A request with the adapter is
+ * refused with the same texts.
  */
 const Runnable = z.object({
   runnable: z.boolean(),
@@ -296,7 +296,7 @@ export const SourcePreview = z
     ref: z.string(),
     revision: z.string().nullable(),
     files: z.array(z.object({ path: z.string(), byteLength: z.int().nullable() })),
-    /** Null if several files are possible. */
+    /** The file that the link names, or the only possible one; null otherwise. */
     selectedFile: z.string().nullable(),
     baseModelFamily: z.string().nullable(),
     displayName: z.string().nullable(),
@@ -308,7 +308,7 @@ export const SourcePreview = z
   .meta({ id: "ModelAdapterSourcePreview" });
 export type SourcePreview = z.output<typeof SourcePreview>;
 
-/** Limit of one execution. */
+/** Maximum adapters of one execution. */
 export const MOST_ADAPTERS = 4;
 /** One adapter of an image request, by alias or by id. */
 export const AdapterChoice = z

@@ -29,7 +29,7 @@ export type AuditPage = z.output<typeof AuditPage>;
 
 const Id = z.string().min(1).max(64);
 
-/** Filters of the audit log; a filter that is left out selects everything. */
+/** Filters of the audit log; a filter that is left out excludes no entry. */
 export const AuditLogQuery = z.object({
   /** An action, or the part before its dot: `key` matches `key.created`, `key.rotated` and so on. */
   action: z

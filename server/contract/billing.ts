@@ -149,7 +149,7 @@ export const PlanLimits = z
     projects: limit(1),
     /** Counts active environments of one project; every project starts with two. */
     environments: limit(2),
-    /** Counts keys that work. */
+    /** Counts keys that are not revoked, replaced in a rotation or expired. */
     apiKeys: limit(1),
     /** Jobs that run at the same time; further jobs wait in the queue. */
     concurrentDurableJobs: limit(1),

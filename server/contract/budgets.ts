@@ -8,7 +8,7 @@ export const BudgetEnforcement = z.enum(BUDGET_ENFORCEMENTS);
 export type BudgetEnforcement = z.output<typeof BudgetEnforcement>;
 
 const Id = z.string().min(1).max(64);
-/** A billion dollars: far above any real ceiling, and far below the largest exact integer of a number. */
+/** A billion dollars: far above any real ceiling, and below the largest integer that a number holds exactly. */
 export const MOST_MICROS = 1e15;
 const Micros = z.int().min(0).max(MOST_MICROS);
 const Usd = z
@@ -186,7 +186,7 @@ export const ResolveHold = z
   .meta({ id: "HoldResolve" });
 export type ResolveHold = z.input<typeof ResolveHold>;
 
-/** Selects the ambiguous holds to resolve together; a filter that is left out selects everything. */
+/** Selects the ambiguous holds to resolve together; a filter that is left out excludes none. */
 export const HoldFilter = z.strictObject({
   organizationId: Id.optional(),
   projectId: Id.optional(),

@@ -157,7 +157,7 @@ export type CapabilityDescriptor = z.output<typeof CapabilityDescriptor>;
 /** The short description that lets an agent run a capability, in a few hundred tokens. */
 export const CapabilityBrief = CapabilitySummary.extend({
   inputSchema: JsonObject,
-  /** Maximum text lengths, deadlines and all other limits of a request. */
+  /** The limits of input fields, of picture dimensions and of a job's time, as far as the capability has them. */
   limits: JsonObject,
   /** The lowest price, as text. Only a quote is authoritative. */
   priceFrom: z.string(),
@@ -329,7 +329,7 @@ export const CapabilityBenchmarks = z
       workloadProfiles: z.array(z.object({ id: z.string(), title: z.string(), input: JsonObject })),
       measures: z.array(z.object({ name: z.string(), unit: z.string(), description: z.string() })),
     }),
-    /** Executions with a known outcome in one project of the caller; empty for callers without a project. */
+    /** Executions with a known outcome in one project of the caller; null and 0 for callers without a project. */
     coverage: z.object({
       projectId: z.string().nullable(),
       from: z.iso.date().nullable(),

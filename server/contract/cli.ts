@@ -6,9 +6,9 @@ export const EXIT_CODES = {
    * hold.
    */
   failed: 1,
-  /** The command or its input is invalid; nothing ran. */
+  /** The command or its input is invalid, or the service refuses the request; nothing ran. */
   usage: 2,
-  /** The key is missing or lacks the permission. */
+  /** The key is missing or invalid, or lacks the permission. */
   unauthorized: 3,
   /** A person must approve, connect an account or pay; the answer has the address. */
   humanGate: 4,

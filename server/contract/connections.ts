@@ -84,7 +84,9 @@ export type Connection = z.output<typeof Connection>;
 
 export const ConnectionCheck = z.object({
   outcome: CheckOutcome,
-  /** The provider's refusal, or the reason why the check could not reach it. */
+  /**
+   * The provider's refusal, or why the check could not reach the provider; null if the provider accepts the account.
+   */
   message: z.string().nullable(),
   at: DateTime,
 });
@@ -148,7 +150,7 @@ export const RepairStep = z.object({
 });
 export const ConnectionRepair = ConnectionTested.extend({
   state: ConnectionHealth.shape.state,
-  /** In the order to take them; empty if the connection is healthy. */
+  /** The steps in the order to take them; empty if the connection works and an environment uses it. */
   steps: z.array(RepairStep),
 }).meta({ id: "ConnectionRepair" });
 export type ConnectionRepair = z.output<typeof ConnectionRepair>;

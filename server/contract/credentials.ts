@@ -77,8 +77,8 @@ export const CredentialBinding = z
 export type CredentialBinding = z.output<typeof CredentialBinding>;
 
 /**
- * Models whose server rejected a request field by name, with the fields sent to them since then. A rotation clears the
- * list.
+ * Models whose server rejected a request field by name, and how requests to them are sent since then. A rotation clears
+ * the list.
  */
 const RequestRules = z
   .array(
@@ -142,7 +142,10 @@ export const ConnectableProvider = z.object({
 });
 export type ConnectableProvider = z.output<typeof ConnectableProvider>;
 
-/** Current state of a connection. `idle`: nothing ran on it in the last days, and its provider was never checked. */
+/**
+ * Current state of a connection. `idle`: nothing ran on the connection in the last seven days, and it was never checked
+ * with its provider.
+ */
 export const ConnectionState = z.enum(["healthy", "degraded", "idle"]);
 export type ConnectionState = z.output<typeof ConnectionState>;
 

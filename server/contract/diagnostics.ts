@@ -36,7 +36,10 @@ export const SessionDiagnostics = z
         periodEnd: DateTime.nullable(),
       }),
     ),
-    /** Rate limit of this key at the process that answers; equal to the `ratelimit-*` headers. */
+    /**
+     * Rate limit of this key at the process that answers, with the values of `ratelimit-policy`, `-remaining` and
+     * `-reset`.
+     */
     rateLimit: z.object({
       perMinute: z.int(),
       burst: z.int(),

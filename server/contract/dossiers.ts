@@ -20,7 +20,7 @@ export const DossierPayment = CommissionPayment.extend({
   refundId: z.string().nullable(),
   /** Note of the operator who requested the refund. */
   refundNote: z.string().nullable(),
-  /** The payment provider's reason for rejecting the refund. */
+  /** Why the last attempt to refund failed, in the payment provider's words or ours; null if it did not fail. */
   refundError: z.string().nullable(),
 });
 export type DossierPayment = z.output<typeof DossierPayment>;

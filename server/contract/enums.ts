@@ -62,7 +62,7 @@ export const RUN_SCOPES = [
   "billing:read",
 ] as const satisfies readonly (typeof SCOPES)[number][];
 
-/** Scopes that any other key can have. */
+/** Scopes that keys other than management keys can have. */
 export const KEY_SCOPES = [
   ...RUN_SCOPES,
   "webhooks:write",

@@ -209,7 +209,10 @@ const cellsOf = (sheet: Sheet) => (sheet.rows ?? 1) * (sheet.columns ?? 1);
 const isSizedByCell = ({ width, height, sheet }: Sized) =>
   sheet?.normalize !== undefined && (width === undefined || height === undefined);
 
-/** The size to request from a model: as given, or computed from the sheet's cells, or 1024 x 1024. */
+/**
+ * The size to request from a model: as given, computed from the sheet's cells, or 1024 x 1024; rounded up by
+ * `snapEdge`.
+ */
 export function canvasOf({ width, height, sheet }: Sized): { width: number; height: number } {
   const { normalize, rows, columns } = sheet ?? {};
   return {

@@ -62,7 +62,7 @@ const InputMessage = z.discriminatedUnion(
   { error: (issue) => (issue.code === "invalid_union" ? NO_ITEM : undefined) },
 );
 
-/** Its other members are opaque, like those of tool calls in chat completions. */
+/** Other members of a call are opaque, like those of tool calls in chat completions. */
 const CalledFunction = z.looseObject({
   type: z.literal("function_call"),
   call_id: z.string().min(1),

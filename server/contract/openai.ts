@@ -2,12 +2,12 @@ import { z } from "zod";
 import { JsonObject, PathId } from "./common";
 
 /*
- * Fields that both kinds of OpenAI request share. Fields without a meaning here are accepted and ignored. An unknown
- * field is passed to a server whose connection lists it and otherwise refused by name, because ignoring it would change
- * the sender's result.
+ * Fields that chat completions and Responses share. Fields without a meaning here are accepted and ignored. An unknown
+ * field is passed to a server whose connection lists it; otherwise it is refused by name, because ignoring it would
+ * change the sender's result.
  */
 
-/** A field that accepts only its usual value. */
+/** A field that accepts only this value or null. */
 export const only = <const V extends string | number | boolean>(value: V) =>
   z.literal(value, { error: `Only ${JSON.stringify(value)} is supported.` }).nullish();
 

@@ -155,7 +155,7 @@ export const ListApiKeys = z.strictObject({
 export const GrantOperator = z.strictObject({ email: Email });
 export const SignIn = z.object({ email: z.string().max(1000), password: z.string().max(1000) });
 
-/** Tells which jobs of a project wait for a person's approval. */
+/** Rules that decide which jobs of a project wait for a person's approval. */
 export const ApprovalRules = z
   .object({
     projectId: z.string(),

@@ -99,7 +99,7 @@ export const SealedPinned = z.object({
   wallClockMs: Clock,
   schedulerWaitMs: Clock.nullable(),
   providerSubmission: Submission,
-  /** If false, this pin must not be posted again. */
+  /** If false, posting the same request again may run and charge it twice. */
   safelyRetryable: z.boolean(),
   isTest: z.boolean(),
   createdAt: DateTime,
@@ -121,7 +121,10 @@ export const PinnedCorrectionView = z.object({
 });
 export type PinnedCorrectionView = z.output<typeof PinnedCorrectionView>;
 
-/** The immutable record: the sealed body with its hash and signature, and members outside the seal. */
+/**
+ * A pinned record: the immutable sealed body with its hash and signature, and members outside the seal, which can
+ * change.
+ */
 export const PinnedRecord = SealedPinned.extend({
   /** The same as `receiptId`. */
   receipt_id: z.string(),

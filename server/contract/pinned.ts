@@ -143,10 +143,10 @@ export const PinnedExecution = z
 
 const text = z.string().min(1).max(8_000_000);
 
-/** Most characters of a tool choice as JSON: the 128 tools that a request may have fit by their longest names. */
+/** Maximum characters of a tool choice as JSON: enough to name all 128 tools of a request by their longest names. */
 export const MOST_CHOICE_CHARACTERS = 65_536;
 
-/** Fields that all items of a bulk share. */
+/** Fields of a single request that the items of a bulk share. */
 const shared = {
   pin: Pin.describe("Where it runs. Nothing else is tried."),
   isolation: z

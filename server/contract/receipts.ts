@@ -52,12 +52,9 @@ const ReceiptAttempt = z.object({
       refusedAt: DateTime,
     })
     .nullable(),
-  /**
-   * Requests that the provider accepted or may have accepted. It is 2 if an invalid answer was returned once for
-   * repair.
-   */
+  /** Requests that the provider accepted or may have accepted: 2 if an invalid answer was returned once for repair. */
   submissions: z.int(),
-  /** Definite refusals for lack of capacity, each followed by another submission. */
+  /** Definite refusals for lack of capacity. Another submission followed each, unless the execution ended first. */
   capacityRejections: z.int(),
   startedAt: DateTime,
   submissionBegunAt: DateTime.nullable(),
@@ -214,7 +211,7 @@ export const Receipt = z
     fallbacks: z.array(z.string()),
     /** Tier that ran; the requested tier if the provider did not report one. Null if no provider was called. */
     processingTier: Tier.nullable(),
-    /** The tier of the first request. */
+    /** The tier of the first request; null for a job without a provider. */
     requestedProcessingTier: Tier.nullable(),
     /**
      * Why the tier that ran differs from the one requested first: it was refused, or the provider served standard
@@ -223,7 +220,7 @@ export const Receipt = z
     processingFallback: z
       .object({ from: Tier, to: Tier, reason: z.enum(["refused", "served_standard"]) })
       .nullable(),
-    /** Discount on the provider's token rates; 0 unless deferred work ran. */
+    /** Discount on the provider's token rates; 0 unless deferred work ran, null for a job without a provider. */
     deferredDiscountBps: z.int().nullable(),
     usage: JsonObject.nullable(),
     text: JsonObject.nullable(),

@@ -11,7 +11,7 @@ export const REQUEST_VERSION = "service.capability-request.v1";
 /** Text that is stored as sent, including white space, because the hash covers it; it must not be blank. */
 const words = (most: number) => z.string().min(1).max(most).regex(/\S/, { message: "must not be blank" });
 
-/** State of a request between need and finished capability. */
+/** State of a capability request, from its draft to the finished capability. */
 export const RequestStatus = z.enum(REQUEST_STATUSES);
 export type RequestStatus = z.output<typeof RequestStatus>;
 
@@ -130,7 +130,7 @@ export const CommissionQuote = z
   .meta({ id: "CapabilityQuoteView" });
 export type CommissionQuote = z.output<typeof CommissionQuote>;
 
-/** The operator's estimate of the running price, before all of it is known. */
+/** The operator's estimate of the price of a run, before the capability exists. */
 export const RuntimePricingDraft = z
   .strictObject({
     mode: z.enum(RUNTIME_PRICING_MODES),
@@ -219,7 +219,7 @@ export const ListedRequestPage = z.object({
 });
 export type ListedRequestPage = z.output<typeof ListedRequestPage>;
 
-/** The operators' list; without a status it has every request except drafts. */
+/** The operators' list; without `status` and `refund` it has every request except drafts. */
 export const ListQueue = ListRequests.omit({ projectId: true }).extend({
   /** Selects requests with a failed refund of a payment. */
   refund: z.literal("failed").optional(),

@@ -3,8 +3,8 @@ import type { Job } from "@/server/contract/jobs";
 const LONGEST = 120;
 
 /**
- * The job's request in one line: the first 120 characters of its prompt, text or last user message. Null if there is
- * none or the input is not visible.
+ * The job's request in one line: the first 120 characters of its last user message, or else of its `prompt`, `text` or
+ * `input`. Null if there is none or the input is not visible.
  */
 export function subjectOf({ requestSnapshot }: Pick<Job, "requestSnapshot">): string | null {
   const input = requestSnapshot?.input;

@@ -95,7 +95,7 @@ export const DeliveryEndpoint = z
     url: z.string(),
     eventTypes: z.array(z.string()),
     enabled: z.boolean(),
-    /** Reason for an automatic deactivation; null if there was none. */
+    /** Why the service disabled the endpoint; null if it did not, or if the endpoint was enabled since. */
     disabledReason: z.string().nullable(),
     weakSecret: z
       .boolean()
