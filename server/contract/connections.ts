@@ -110,7 +110,7 @@ export const ConnectionHealth = z
     state: ConnectionState,
     /** Results of checks with the provider, newest first. */
     checks: z.array(ConnectionCheck),
-    /** Outcomes of executions in the last seven days, by hour, newest first. Comparisons are not counted. */
+    /** Outcomes of provider calls in the last seven days, by hour, newest first. */
     hours: z.array(ConnectionHour),
   })
   .meta({ id: "ConnectionHealth" });
