@@ -63,7 +63,7 @@ describe("API keys", () => {
     ["a session token of a wrong form", "Bearer caps_abc"],
     ["a panel token of a kind not issued", "Bearer capp_abc"],
     ["a very long one", `Bearer ${"x".repeat(100_000)}`],
-  ])("401: %s", async (_name, authorization) => {
+  ])("an Authorization header is 401: %s", async (_name, authorization) => {
     const answer = await get({ authorization });
     expect(answer.status).toBe(401);
     expect(jsonOf(answer)).toMatchObject({
@@ -75,7 +75,7 @@ describe("API keys", () => {
     });
   });
 
-  test("a key wins over a cookie, even a wrong one", async () => {
+  test("a key takes precedence over a cookie, even if the key is wrong", async () => {
     expect(jsonOf(await get({ authorization: `Bearer ${tenant.apiKey}`, cookie })).kind).toBe(
       "service_principal",
     );
@@ -206,7 +206,7 @@ describe("writes of a browser session", () => {
     expect((await withCsrf(token, `${cookie}; ${CSRF_COOKIE}=${token}|forged`)).status).toBe(403);
   });
 
-  test("reads and requests with a key need none of these checks", async () => {
+  test("reads with a cookie and writes with a key are accepted from other sites", async () => {
     expect((await get({ cookie, origin: "https://evil.example" })).status).toBe(200);
     expect(
       (await post({ authorization: `Bearer ${tenant.apiKey}`, origin: "https://evil.example" })).status,

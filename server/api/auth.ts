@@ -23,9 +23,10 @@ type Credential =
   | { kind: "cookie"; token: string };
 
 /**
- * Identifies the caller and counts the request against their rate limit. A caller without a credential is `anonymous`; a
- * wrong credential is AuthenticationFailed (401) even if none is needed. Failed credentials count against the address,
- * which is checked before the database is queried. With `takesPrograms` an embed session needs no page (`isProgram`).
+ * Identifies the caller and counts the request against their rate limit. A caller without a credential is `anonymous`;
+ * a wrong credential is AuthenticationFailed (401) even if none is needed. Failed credentials count against the
+ * address, whose limit is checked before the database is queried, except for a key that worked recently. With
+ * `takesPrograms`, a program may use an embed session (`isProgram`).
  */
 export async function identifyCaller(
   incoming: Incoming,
@@ -80,9 +81,9 @@ function holderOf(credential: Exclude<Credential, { kind: "none" }>, now: Date):
 }
 
 /**
- * Allows a page of another origin to read the response (CORS), if an embed session is bound to that origin and the request
- * has the token of one or no credential. Cookies never count there. An address that has used up its limit is refused
- * without a database query.
+ * Lets a page of another origin read the response (CORS) if an embed session is bound to that origin and the request
+ * has an embed token or no credential; a cookie is not enough. An address over its limit gets no permission, without a
+ * database query.
  */
 export async function admitPage(
   incoming: Incoming,
@@ -108,8 +109,9 @@ const SENDABLE =
   "authorization, content-type, idempotency-key, if-none-match, last-event-id, range, x-request-id";
 
 /**
- * Answers a CORS preflight: allowed if an embed session is bound to the page's origin. A preflight has no credential, so it
- * does not predict whether the request itself will succeed.
+ * Adds the headers of a CORS preflight. The page gets permission for `methods`, which pages may call, if an embed
+ * session is bound to its origin. A preflight has no credential, so it does not predict whether the request itself will
+ * succeed. Throws RateLimited.
  */
 export async function preflight(
   incoming: Incoming,
@@ -171,13 +173,15 @@ function credentialOf(incoming: Incoming): Credential {
 
 const SAFE_METHODS = new Set(["GET", "HEAD", "OPTIONS"]);
 
-/** The body's media type, null for any; only an endpoint that takes a form accepts one from a signed-in browser. */
+/**
+ * The media type that a signed-in browser's write must have; null for any. Only an endpoint for forms accepts a form.
+ */
 type BodyType = "application/json" | "multipart/form-data" | null;
 
 /**
- * A browser sends our cookie with requests from other sites as well. A write must come from our own pages, match the CSRF
- * token if one is sent, and have the endpoint's content type, which a form of another site cannot send. A request without
- * a body needs no content type. Throws CrossSiteRequest (403) or UnsupportedMediaType (415).
+ * A browser may send our cookie with requests from other sites as well. A write must come from our own pages, match the
+ * CSRF token if one is sent, and have the endpoint's content type: a form of another site cannot send JSON. A request
+ * without a body needs no content type. Throws CrossSiteRequest (403) or UnsupportedMediaType (415).
  */
 export function requireOwnWrite(incoming: Incoming, bodyType: BodyType): void {
   if (SAFE_METHODS.has(incoming.method)) return;

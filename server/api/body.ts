@@ -35,7 +35,7 @@ export async function readLimited(incoming: Incoming, limit: number): Promise<Ui
   return first ?? EMPTY;
 }
 
-/** Passes the bytes through; throws a validation error if the caller disconnects. */
+/** Passes the bytes through. Throws a validation error if reading them fails, as when the caller disconnects. */
 export async function* whole(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void> {
   try {
     yield* bytes;
@@ -56,8 +56,9 @@ function tooLarge(limit: number): never {
 }
 
 /**
- * The JSON value of a request's body; undefined if there is none. Strict: JSON content type, UTF-8, and nothing that two
- * parsers would read differently (see refuseHostileJson). `seen` receives the bytes before they are parsed.
+ * The JSON value of a request's body; undefined if the body is empty. Strict: JSON content type, UTF-8, no compression,
+ * and nothing that two parsers would read differently (see refuseHostileJson). `seen` receives the bytes before they
+ * are parsed.
  */
 export async function readJsonBody(
   incoming: Incoming,
@@ -112,10 +113,13 @@ export function* strictJson(bytes: Uint8Array): Generator<undefined, unknown> {
   return value;
 }
 
-/** JSON.parse takes more than a few milliseconds for an object with so many names. */
+/** For an object with more names than this, JSON.parse takes more than a few milliseconds. */
 const MANY_NAMES = 4_096;
 
-/** UTF-8 as text. If most bytes are not ASCII, two passes are four times as fast as V8's single one. */
+/**
+ * UTF-8 as text. A large text that is not pure ASCII takes two passes: if most of its bytes are not ASCII, they are
+ * four times as fast as V8's single one.
+ */
 function* decoded(bytes: Buffer): Generator<undefined, string> {
   if (bytes.length <= LARGE || isAscii(bytes)) return bytes.toString("utf8");
   const units = transcode(bytes, "utf8", "utf16le");
@@ -128,8 +132,8 @@ function invalid(msg: string, type: string): never {
 }
 
 /**
- * True if the bytes are in the charset of the media type, which must be UTF-8 or ASCII. A media type without a charset means
- * UTF-8.
+ * True if the media type's charset is UTF-8, which is the default, or ASCII and all bytes are ASCII. `strictJson`
+ * checks that the bytes are UTF-8.
  */
 function isInUtf8(contentType: string, bytes: Uint8Array): boolean {
   const charset = /;\s*charset\s*=\s*"?([^\s";]*)/i.exec(contentType)?.[1] ?? "utf-8";

@@ -22,7 +22,7 @@ test("every page is HTML with one title, and its links lead to existing pages an
   }
 });
 
-test("links to files of the repository become plain words, code is escaped, and a wide table scrolls by itself", () => {
+test("a link to a file of the repository becomes plain words, code is escaped, and a table can get the keyboard focus", () => {
   const html = htmlOf(
     "guides/a.md",
     "# A\n[law](../../server/laws) [b](b.md#c)\n\n```sh\na < b\n```\n\n| x |\n|-|\n| y |\n",

@@ -11,8 +11,8 @@ const FOLDER = join(process.cwd(), "docs");
 let pages: Promise<Map<string, string>> | undefined;
 
 /**
- * The Markdown of each page by its address below `/docs/`, read once. An installation without docs/ has only the pages of
- * error codes.
+ * The Markdown of each page by its file name below docs/, read once. An installation without docs/ has only an index
+ * and the pages of error codes.
  */
 export function docsPages(): Promise<Map<string, string>> {
   pages ??= readPages();
@@ -33,7 +33,7 @@ async function readPages(): Promise<Map<string, string>> {
   return all;
 }
 
-/** The first heading of a page. */
+/** The first main heading of a page, without code marks. */
 export const pageTitle = (text: string) => (/^# (.+)$/m.exec(text)?.[1] ?? "Untitled").replaceAll("`", "");
 
 function indexOf(all: Map<string, string>): string {
@@ -48,7 +48,10 @@ const cellsOf = (row: string) =>
     .slice(1, -1)
     .map((cell) => cell.trim());
 
-/** The page of an error code, with a section for each column of the table of errors. */
+/**
+ * The page of an error code: the introduction of the table that lists the code, and a section for each of the table's
+ * other columns.
+ */
 function errorPage(code: string, all: Map<string, string>): string {
   const lines = (all.get(TABLE_OF_ERRORS) ?? "").split("\n");
   const at = lines.findIndex((line) => line.startsWith(`| \`${code}\` |`));
@@ -77,7 +80,10 @@ export const addressOf = (name: string) =>
 /** The order in which the parts of the documentation are listed. */
 const PARTS = ["start", "guides", "reference", "operate", "architecture"];
 
-/** Every page by its part, as the pages list them. */
+/**
+ * The pages of each part of the documentation, for the navigation. A page outside the parts, such as the README, is not
+ * listed.
+ */
 export async function contents(): Promise<{ part: string; pages: { address: string; title: string }[] }[]> {
   const all = [...(await docsPages())];
   return PARTS.map((part) => ({
@@ -167,7 +173,10 @@ async function makeIndex(): Promise<MiniSearch> {
   return made;
 }
 
-/** The pages that have all of these words, best first. */
+/**
+ * At most 20 pages that have all of these words, words that begin with them, or words that are spelled similarly; best
+ * first.
+ */
 export async function searchDocs(q: string): Promise<Hit[]> {
   index ??= makeIndex();
   const found = (await index).search(q.slice(0, 200)).slice(0, MOST_HITS);
@@ -178,7 +187,7 @@ export async function searchDocs(q: string): Promise<Hit[]> {
   }));
 }
 
-/** The first line that has one of the words. */
+/** The first text line that has one of the words, or else the first text line; at most 200 characters. */
 function excerptOf(text: string, terms: string[]): string {
   const lines = text.split("\n").filter((line) => /^[\p{L}\d`*[-]/u.test(line));
   const found =

@@ -47,7 +47,7 @@ test("links of an error's page lead to existing pages", async () => {
   }
 });
 
-test("other files are not served", async () => {
+test("paths that are not pages of docs/ are not served", async () => {
   for (const path of [
     "/docs/nothing.md",
     "/docs/../README.md",

@@ -7,7 +7,7 @@ import { respond } from "./endpoint";
 import { throwing } from "./endpoint.fixture";
 
 describe("errors on the wire", () => {
-  test("an error has the status, code, message and details of its row", async () => {
+  test("an error has the status and the advice of its code, and the message and details that were thrown", async () => {
     const answer = await respond(
       throwing(() => fail("IdempotencyConflict", "Taken.", { jobId: "wfr_1" })),
       incoming(),
@@ -41,7 +41,7 @@ describe("errors on the wire", () => {
     });
   });
 
-  test("errors with inline fields have them beside the code", async () => {
+  test("an error with inline fields has them beside the code", async () => {
     const details = {
       path: "execution.x",
       didYouMean: null,
@@ -60,7 +60,7 @@ describe("errors on the wire", () => {
     });
   });
 
-  test("invoke and jobs repeat code, message and details at the top level", async () => {
+  test("an endpoint with envelopeErrors repeats code, message and details at the top level", async () => {
     const answer = await respond(
       throwing(() => fail("IdempotencyConflict", "Taken.", { jobId: "wfr_1" }), true),
       incoming(),
@@ -93,7 +93,7 @@ describe("errors on the wire", () => {
     expect(answer).toMatchObject({ status: 410, headers: { "x-why": "expired" } });
   });
 
-  test("validation errors of a verb are a 422 list", async () => {
+  test("validation errors that `run` throws are a 422 list", async () => {
     const issue = { loc: ["body", "x"], msg: "No.", type: "value_error" };
     const answer = await respond(
       throwing(() => {
@@ -118,7 +118,7 @@ describe("errors on the wire", () => {
     ]);
   });
 
-  test("any other error is an opaque 500 with the request id", async () => {
+  test("an unexpected error is an opaque 500 with the request id", async () => {
     const answer = await respond(
       throwing(() => {
         throw new Error("password is hunter2");

@@ -58,15 +58,15 @@ type Facts = {
   summary: string;
   description?: string;
   tags?: readonly string[];
-  /** The kinds of caller that may call it. `anonymous` means that no credential is needed. */
+  /** The kinds of caller that may call the endpoint. `anonymous` includes all but embed sessions. */
   auth: readonly CallerKind[];
-  /** Pages that embed sessions are bound to may call it without a credential. */
+  /** Pages to whose origins embed sessions are bound may call the endpoint without a credential. */
   fromPages?: true;
-  /** Programs may call it with an embed session, too: they send no Origin and no cookie. */
+  /** Programs, too, may call the endpoint with an embed session: they send no Origin and no cookie. */
   fromPrograms?: true;
   /** The scope that a key needs. */
   scope?: Scope;
-  /** Checked instead of the scope, for operations that management keys may call under another scope. */
+  /** Checked instead of the scope, because management keys may call some operations under another scope. */
   right?: ProjectRight;
   /** The largest body, in bytes; 1 MiB by default. */
   bodyLimit?: number;
@@ -76,21 +76,23 @@ type Facts = {
   answersAtOnce?: true;
   /** The body is not read: `run` gets the stream of `incoming`, of any media type. */
   rawBody?: true;
-  /** Like `rawBody`, for a multipart form with these fields, one of them a file. A signed-in browser may send it. */
+  /**
+   * Like `rawBody`, for a multipart form with these fields, some of them files. A signed-in browser may send the form.
+   */
   form?: z.ZodObject;
-  /** Other media types that it may return, by Accept. */
+  /** Other media types that the response may have. */
   also?: readonly Raw[];
   /** The success status; 200 by default. */
   status?: number;
-  /** Other success statuses: 204 for a stream that has nothing more, 206 for a range, 304 for a caller that already has it. */
+  /** Other success statuses: 204 if a stream has nothing more, 206 for a range, 304 if the caller has the content. */
   partly?: readonly (204 | 206 | 304)[];
-  /** The schema of the body for OpenAPI, where `body` takes any object because its verb parses it. */
+  /** The body's schema for OpenAPI, if `body` accepts any object because the domain function parses it. */
   documents?: z.ZodObject;
   /** A body that the operation takes, as OpenAPI and the reference show it. */
   example?: object;
-  /** Capabilities whose key OpenAPI lists in a path of its own as well, each with a body that this path takes. */
+  /** Capabilities for which OpenAPI also lists the path with their key, each with an example body. */
   dedicated?: Readonly<Record<string, object>>;
-  /** The errors it can return, in addition to those of every endpoint (COMMON_ERRORS). */
+  /** The errors that the endpoint can return, in addition to those of every endpoint (COMMON_ERRORS). */
   errors: readonly ErrorCode[];
   /** Errors have code, message and details at the top level as well. */
   envelopeErrors?: true;
@@ -103,7 +105,7 @@ export type RequestContext = {
   incoming: Incoming;
   /** The Idempotency-Key header, for endpoints with `idempotent`. */
   idempotencyKey: SentKey | undefined;
-  /** For endpoints that read their own body: records the bytes that identify a repeat without a key. */
+  /** Records the bytes that identify a repeat without a key, as a hash; undefined if none is recognized. */
   noteBody: ((bytes: Uint8Array) => Promise<void>) | undefined;
 };
 
@@ -131,7 +133,7 @@ export type Endpoint = Facts & {
   ): Promise<unknown>;
 };
 
-/** Errors that any endpoint may return, from checks of the kernel itself. */
+/** Errors that any endpoint may return, because this file or a function it calls checks every request. */
 export const COMMON_ERRORS = [
   "AuthenticationFailed",
   "AuthorizationFailed",
@@ -144,7 +146,7 @@ export const COMMON_ERRORS = [
   "ServiceUnavailable",
 ] as const satisfies ErrorCode[];
 
-/** Defines an endpoint. What `run` receives has been parsed; what it returns is the contract's shape. */
+/** Defines an endpoint. `run` receives parsed input, and returns output in the form of the contract. */
 export function endpoint<
   P extends z.ZodObject | undefined = undefined,
   Q extends z.ZodObject | undefined = undefined,
@@ -158,8 +160,8 @@ export function endpoint<
 }
 
 /**
- * Serves one request: request id, limits, principal, parameters, query, body, `run`, output. One catch turns anything
- * thrown into an error response. Never rejects.
+ * Serves one request: request id, principal, limits, parameters, query, body, `run`, output. One catch turns anything
+ * thrown into an error response, so the promise never rejects.
  */
 export async function respond(endpoint: Endpoint, incoming: Incoming): Promise<Outgoing> {
   const since = performance.now();
@@ -170,7 +172,9 @@ export async function respond(endpoint: Endpoint, incoming: Incoming): Promise<O
   return outgoing;
 }
 
-/** An error for a request that no endpoint serves, with the usual shape and headers or in the shape of another interface. */
+/**
+ * The error of a request that no endpoint serves, in the usual shape or another interface's. Counts the caller first.
+ */
 export function refuseRequest(
   incoming: Incoming,
   fault: Fault,
@@ -187,14 +191,14 @@ export function refuseRequest(
   );
 }
 
-/** The response to an error that was thrown outside the kernel. The caller is neither identified nor counted. */
+/** The response to an error that was thrown outside an endpoint. The caller is neither identified nor counted. */
 export const refuseUncounted = (
   incoming: Incoming,
   error: unknown,
   inShapeOf?: NonNullable<Endpoint["refusals"]>["toWire"],
 ): Promise<Outgoing> => answer(incoming, null, () => Promise.reject(error), inShapeOf);
 
-/** A logger that names the request in each line. Created lazily, because most requests log nothing. */
+/** Names the request in each line. Makes its child logger only to log, because most requests log nothing. */
 class RequestLog implements Log {
   constructor(private readonly requestId: string) {}
 
@@ -306,7 +310,7 @@ async function perform(
   return toOutgoing(endpoint, result, headers, ctx);
 }
 
-/** True if the caller may repeat this request without an idempotency key. */
+/** True if a repeat of this request is recognized although it has no idempotency key. */
 const isUnkeyed = (endpoint: Endpoint, { principal }: Ctx, key: SentKey | undefined) =>
   endpoint.idempotent === true &&
   !key?.key &&
@@ -373,7 +377,7 @@ function toOutgoing(endpoint: Endpoint, result: unknown, headers: Headers, ctx: 
 const CHECK_EVERY = env.CAPSTAN_ENV === "production" ? 64 : 1;
 let answers = 0;
 
-/** A response that breaks its contract is our bug: a 500 in development, a log entry in production. */
+/** A response that breaks its contract is our bug: a 500 outside production, a log entry in production. */
 function checkOutput(schema: z.ZodType, output: unknown, endpoint: Endpoint, ctx: Ctx): void {
   if (++answers % CHECK_EVERY !== 0) return;
   const parsed = schema.safeParse(output);

@@ -5,7 +5,10 @@ import { ValidationFault } from "@/server/platform/errors/errors";
 import { textsOf } from "@/server/platform/text/header";
 import type { Incoming } from "./transport";
 
-/** A header that carries text. Throws InvalidInput if it is sent twice with different values. */
+/**
+ * A header that carries text; undefined if it is not sent. Throws InvalidInput if it is sent twice with different
+ * values.
+ */
 export function textHeader(incoming: Pick<Incoming, "lines">, name: TextHeader): string | undefined {
   const [text, other] = textsOf(incoming.lines(name.toLowerCase()));
   if (other === undefined) return text;
@@ -45,7 +48,10 @@ export function headerLines({ headers, rawHeaders }: IncomingMessage, name: stri
   return rawHeaders.filter((_, at) => at % 2 === 1 && rawHeaders[at - 1]?.toLowerCase() === name);
 }
 
-/** Separates the lines of a header: no header on the wire has this character, and every host's handlers get it. */
+/**
+ * Separates the lines of a header. No header on the wire may contain this character, and hosts pass it on to their
+ * handlers.
+ */
 const BETWEEN_LINES = "\u0001";
 
 /** The same for a request whose lines a host joined, in a process where `keepLinesApart` marked them. */

@@ -8,7 +8,7 @@ import { toValidationIssues } from "@/server/platform/errors/errors-wire";
  */
 const REPORT = { reportInput: true } as const;
 
-/** Parses one part of a request, or throws the list of its validation errors. */
+/** Parses one part of a request. Throws a ValidationFault with all its errors. */
 export function parsePart<S extends z.ZodType>(
   schema: S,
   value: unknown,
@@ -34,7 +34,10 @@ function isList(schema: z.core.$ZodType): boolean {
   return false;
 }
 
-/** The known fields of a query as plain values. A single-valued field given twice is refused; unknown fields are ignored. */
+/**
+ * The known fields of a query as plain values. A single-valued field given twice and a value with U+0000 are refused;
+ * unknown fields are ignored.
+ */
 export function readQuery(query: URLSearchParams, fields: readonly QueryField[]): Record<string, unknown> {
   const values: Record<string, unknown> = {};
   if (query.size === 0) return values;
@@ -71,7 +74,7 @@ export function ignoredNames(query: URLSearchParams, parsed: object | undefined)
   return shown.length > 0 ? shown.join(", ") : null;
 }
 
-/** Refuses path parameters that no id, key or name can contain and that a database would reject. */
+/** Refuses a path parameter with U+0000: no id, key or name has this character, and the database would reject it. */
 export function refuseHostileParams(params: Record<string, string>): void {
   for (const name in params) {
     if (hasNul(params[name]!)) {

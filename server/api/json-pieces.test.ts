@@ -6,7 +6,7 @@ import { isThreadCpuKnown, longestSliceMs } from "@/testing/thread-cpu";
 import { strictJson } from "./body";
 import { parseInPieces } from "./json-pieces";
 
-/** Reads a text by pieces of so many characters; null where it is no JSON. */
+/** Reads a text in pieces of this many characters; null if the text is not JSON. */
 function read(text: string, piece: number): { value: unknown } | null {
   try {
     const work = parseInPieces(text, piece);

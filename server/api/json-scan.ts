@@ -21,10 +21,10 @@ const MOST_KEY_SHOWN = 200;
 const ALWAYS_SAFE_LENGTH = 15;
 
 /**
- * One pass over a JSON text before it is parsed. Refuses anything that parsers, databases or hashes could read in two ways:
- * duplicate keys, `__proto__`, NUL, lone surrogates, numbers that are not finite, integers beyond ±(2^53 − 1), and
- * values nested deeper than 64 or more than 100,000 values. Does not check syntax; JSON.parse does, afterwards. Returns how many
- * names an object has at most.
+ * One pass over a JSON text before it is parsed. Refuses anything that parsers, databases or hashes could read in two
+ * ways: duplicate keys, `__proto__`, NUL, lone surrogates, numbers that are not finite, integers beyond ±(2^53 − 1),
+ * and values nested deeper than 64 or more than 100,000 values. Does not check syntax; JSON.parse does, afterwards.
+ * Returns the number of names of the object that has the most.
  */
 export function refuseHostileJson(text: string): number {
   const end = text.length;
@@ -100,8 +100,8 @@ export function refuseHostileJson(text: string): number {
 }
 
 /**
- * The position of the closing quote, or -1, scanning from the string's first backslash. Refuses NUL and lone surrogates on
- * the way.
+ * The position of the closing quote, or -1 if there is none. The scan begins at the string's first backslash or before
+ * it, and refuses escapes of NUL and of lone surrogates.
  */
 function endOfEscapedString(text: string, firstEscape: number): number {
   const end = text.length;
@@ -136,7 +136,10 @@ function loneSurrogate(): never {
   refuse("A text contains half of a surrogate pair, which is not a character.", "lone_surrogate");
 }
 
-/** The position after the number that starts here. Refuses one that a double cannot represent. */
+/**
+ * The position after the number that starts here. Refuses a number too large for a double, and an integer beyond ±(2^53
+ * − 1).
+ */
 function checkedNumber(text: string, start: number): number {
   let at = start + 1;
   let isShort = true;

@@ -34,7 +34,7 @@ test.each<Record<string, string>>([
   { origin: "https://panel.example:8443" },
   { "sec-fetch-site": "cross-site" },
   { "sec-fetch-site": "none" },
-])("any other request is refused: %j", (headers) => {
+])("a request that is not from our own pages is refused: %j", (headers) => {
   expect(() => requireOwnPage(post(headers))).toThrow(expect.objectContaining({ code: "CrossSiteRequest" }));
 });
 

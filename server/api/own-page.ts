@@ -3,7 +3,7 @@ import { log } from "@/server/platform/log/log";
 import { env, publicUrl } from "@/server/platform/settings/env";
 import type { Incoming } from "./transport";
 
-/** The part of a request that the rule reads. */
+/** The part of a request that these checks read. */
 type Asked = Pick<Incoming, "header">;
 
 const PUBLIC_ORIGIN = new URL(publicUrl).origin;
@@ -20,8 +20,8 @@ export function isOwnPage(asked: Asked): boolean {
 }
 
 /**
- * Refuses a state-changing request that another site made the browser send, on every path that accepts a session's cookie.
- * Throws CrossSiteRequest (403).
+ * Refuses a request that does not come from our own pages, with CrossSiteRequest (403). Every path that accepts a
+ * session's cookie calls this for state-changing requests.
  */
 export function requireOwnPage(asked: Asked): void {
   const site = asked.header("sec-fetch-site");

@@ -26,7 +26,7 @@ const readFile = operations("Jobs", byPeople).get("/artifacts/{job_id}/{artifact
   },
 });
 
-/** A thumbnail has twice the 36 pixels of a line, for dense screens. */
+/** The edge of a thumbnail: twice the 36 pixels that a list shows, for dense screens. */
 const THUMBNAIL_PX = 72;
 
 const readThumbnail = operations("Jobs", byPeople).get("/artifacts/{job_id}/{artifact_id}/thumbnail", {

@@ -81,21 +81,21 @@ async function failedJob(more: object = {}): Promise<string> {
 }
 
 describe("an error of the caller's own connection has the provider's status, code and message", () => {
-  test("an invoke returns it", async () => {
+  test("an invoke returns the provider's error", async () => {
     const { status, json } = await tenant.post(invokePath, envelope());
     expect(status).toBe(502);
     expect(json).toMatchObject({ code: "PROVIDER_ERROR", details: { provider: SAID } });
     expect(json.detail.details.provider).toEqual(SAID);
   });
 
-  test("a replay of the same key returns it", async () => {
+  test("a replay of the same key returns the provider's error", async () => {
     const sent = envelope("own", { idempotencyKey: "again" });
     const answers = [await tenant.post(invokePath, sent), await tenant.post(invokePath, sent)];
     expect(answers.map(({ json }) => json.details.provider)).toEqual([SAID, SAID]);
     expect(vendor.arrived).toHaveLength(1);
   });
 
-  test.each(["chat/completions", "responses"])("OpenAI's %s returns it", async (path) => {
+  test.each(["chat/completions", "responses"])("OpenAI's %s returns the provider's error", async (path) => {
     const { json } = await tenant.post(`/v1/${path}`, {
       model: "openai-compatible/own",
       ...(path === "responses" ? { input: "How deep?" } : { messages }),
@@ -103,7 +103,7 @@ describe("an error of the caller's own connection has the provider's status, cod
     expect(json.error).toMatchObject({ code: "PROVIDER_ERROR", details: { provider: SAID } });
   });
 
-  test("a stream has it in its last frame, and so does OpenAI's stream", async () => {
+  test("our stream and OpenAI's stream have the provider's error", async () => {
     const { json } = await tenant.post(invokePath, envelope("own", { executionMode: "Stream" }));
     const frames = await tenant.get(`/v1/executions/${json.executionId}/events`);
     expect(frames.text).toContain(JSON.stringify({ provider: SAID }));
@@ -111,7 +111,7 @@ describe("an error of the caller's own connection has the provider's status, cod
     expect((await tenant.post("/v1/chat/completions", body)).text).toContain(JSON.stringify(SAID));
   });
 
-  test("an MCP tool returns it", async () => {
+  test("an MCP tool returns the provider's error", async () => {
     const server = await startServer({ host: "127.0.0.1", port: 0, pages: null });
     const client = new Client({ name: "test", version: "1" });
     const requestInit = { headers: { authorization: `Bearer ${tenant.key}` } };
@@ -133,7 +133,7 @@ describe("an error of the caller's own connection has the provider's status, cod
     expect(job.error).toMatchObject({ details: { provider: SAID } });
   });
 
-  test("a failure in JSON has it, without the account's key", async () => {
+  test("an error in JSON is returned without the account's key", async () => {
     const error = { message: `Key ${KEY} is over its quota.`, code: "insufficient_quota" };
     vendor.answer({ status: 402, json: { error } });
     const { json } = await tenant.post(invokePath, envelope());
@@ -156,7 +156,7 @@ test("a failure of an operator's account has only status and code", async () => 
   expect(rows).toEqual([{ content: '{"code":"server_boom","status":500}' }]);
 });
 
-test("the message is in no receipt, list, event, log or column other than the content's, and is removed with the content", async () => {
+test("the message is in no receipt, list, event, log or row but the content's, and is removed with the content", async () => {
   vendor.answer({ status: 500, json: { error: { message: "vermilion kerfuffle", code: "vermilion_code" } } });
   const written: string[] = [];
   const write = vi.spyOn(process.stdout, "write").mockImplementation((chunk) => {
@@ -193,7 +193,7 @@ test("the message is in no receipt, list, event, log or column other than the co
 describe("a private job returns the message on request, and stores it sealed", () => {
   const more = { context: { dataClassification: "Manuscript" } };
 
-  test("an error does not include it unless requested; the job does", async () => {
+  test("an invoke's error leaves the message out, and the job's error has it", async () => {
     const { json } = await tenant.post(invokePath, envelope("own", more));
     expect(json.details.provider).toEqual({ status: 500, code: null });
     const job = await tenant.get(`/v1/jobs/${json.executionId}`);
@@ -206,7 +206,7 @@ describe("a private job returns the message on request, and stores it sealed", (
     expect(rows[0].content).not.toContain("boom");
   });
 
-  test("the panel shows it only after the content is requested", async () => {
+  test("the panel shows the message only with the job's content", async () => {
     const jobId = await failedJob(more);
     const { ctx } = await makePerson(tenant.organizationId, "member");
     const { jobs: asked } = appRouter.createCaller(ctx);

@@ -35,7 +35,7 @@ test("a burst is a third of the limit per minute, then requests are allowed at t
   expect(() => limit.take("k", {})).toThrow();
 });
 
-test("the standing equals the headers, and reading it takes no token", () => {
+test("the standing has the remaining requests and the reset of the headers, and reading it takes no token", () => {
   const limit = limiter(60, clock());
   expect(limit.standing("k")).toEqual({ perMinute: 60, burst: 20, remaining: 20, resetSeconds: 0 });
   const headers: Record<string, string> = {};

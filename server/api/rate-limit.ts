@@ -88,7 +88,10 @@ const factor = isProduction ? 1 : 10;
 const share = () => 1 / liveProcesses;
 
 export const keyLimit = limiter(env.RATE_LIMIT_KEY_PER_MINUTE * factor, { share });
-/** All embed sessions of a project together, because a key may create any number of them. */
+/**
+ * All embed sessions of a project together have the limit of this many keys, because a key may create any number of
+ * sessions.
+ */
 const EMBEDS_PER_KEY = 10;
 export const embedsLimit = limiter(env.RATE_LIMIT_KEY_PER_MINUTE * EMBEDS_PER_KEY * factor, { share });
 export const addressLimit = limiter(env.RATE_LIMIT_ANONYMOUS_PER_MINUTE * factor, { share });
@@ -124,7 +127,10 @@ type Places = {
   take(caller: string): () => void;
 };
 
-/** A limit of concurrent places per caller, over all live processes together: for connections that stay open. */
+/**
+ * A limit of concurrent places per caller, for connections that stay open. Each live process grants its part, and at
+ * least one place.
+ */
 export function places(
   most: number,
   of: string,

@@ -205,7 +205,7 @@ describe("a picture that takes 150 seconds, on an endpoint that waits for 120", 
       },
     });
 
-  test("it is drawn once, whether its caller retries before it is drawn or after", {
+  test("the picture is drawn once, whether its caller retries before or after that", {
     tags: "long",
   }, async () => {
     for (const asksAgain of ["before", "after"]) {
@@ -256,7 +256,7 @@ describe("statements of the repeat guard", () => {
     }
   }
 
-  test("a request that matches nothing executes as many as without the guard, whether answered or refused", {
+  test("a request that matches no earlier one executes as many statements as without the guard", {
     tags: "long",
   }, async () => {
     await makeOne();

@@ -9,7 +9,7 @@ import { pathFinder } from "./path";
 import { retired } from "./retired";
 import type { Incoming, Outgoing } from "./transport";
 
-/** Serves requests to the paths of some endpoints; every other path is NotFound. */
+/** Serves requests to the paths of some endpoints; every other path is NotFound, or Gone if it was retired. */
 export type Router = (incoming: Incoming) => Promise<Outgoing>;
 
 /** A router over these endpoints. Fills in `incoming.params`. HEAD is GET without its body; OPTIONS lists the methods. */

@@ -45,7 +45,7 @@ export type Reply<Output> = {
   headers?: Record<string, string>;
 };
 
-/** A response that is not JSON, from an endpoint that usually returns JSON. */
+/** A finished response of an endpoint with a schema: sent as it is, without a check against the schema. */
 export type RawResponse = Outgoing & { [BYTES]: true };
 
 /** Returns `output` with its own status or headers. */
@@ -69,7 +69,7 @@ export function isBytes(result: unknown): result is RawResponse {
   return typeof result === "object" && result !== null && BYTES in result;
 }
 
-/** Marks an endpoint that does not return JSON; its `run` returns an Outgoing. */
+/** The media type of a response without a schema. An endpoint with this output returns an Outgoing from `run`. */
 export type Raw = { rawMediaType: string };
 
 export function raw(mediaType: string): Raw {

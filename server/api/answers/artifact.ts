@@ -2,7 +2,10 @@ import { type Incoming, type Outgoing, raw } from "@/server/api/endpoint";
 import { download } from "@/server/domain/artifacts";
 import { Fault } from "@/server/platform/errors/errors";
 
-/** The bytes of an artifact, or the requested range, with the headers of every download. */
+/**
+ * Returns the artifact's bytes, the requested range, or 304 for a caller that has them, with the headers of a download.
+ * Throws PreconditionFailed (412) and RangeNotSatisfiable (416).
+ */
 export async function artifactAnswer(
   artifact: { sha256: string; byte_length: number; media_type: string },
   incoming: Incoming,
@@ -41,7 +44,10 @@ export async function artifactAnswer(
   );
 }
 
-/** The media types of an artifact download: any type, and by name those that capabilities produce. */
+/**
+ * The output of an artifact download: any media type, of which common ones are named, and the statuses for a range and
+ * for unchanged bytes.
+ */
 export const DOWNLOAD = {
   output: raw("application/octet-stream"),
   also: [

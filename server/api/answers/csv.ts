@@ -1,6 +1,6 @@
 import { bytes, type RawResponse } from "../transport";
 
-/** A CSV file to download, sent as it is written. */
+/** A response with a CSV file to download, sent while its content is produced. */
 export const csv = ({
   filename,
   content,

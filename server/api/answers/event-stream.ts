@@ -9,7 +9,7 @@ export const EVENT_STREAM = "text/event-stream";
 /** One event on the wire. `data` is sent as JSON. */
 export type StreamEvent = { id: string; event: string; data: unknown };
 
-/** True if the caller accepts a stream rather than JSON. A caller that accepts anything gets JSON. */
+/** True if Accept names an event stream by its own type, and gives `application/json` no higher quality. */
 export function wantsEventStream(incoming: Incoming): boolean {
   const accept = incoming.header("accept")?.toLowerCase();
   if (!accept?.includes(EVENT_STREAM)) return false;
@@ -24,7 +24,10 @@ export function wantsEventStream(incoming: Incoming): boolean {
   return wish > 0 && wish >= (qualities.get("application/json") ?? 0);
 }
 
-/** The position to resume after, from the caller's `Last-Event-ID`; an id that is not ours is refused. */
+/**
+ * The position to resume after, from the caller's `Last-Event-ID`; undefined if there is none. Throws a validation
+ * error if the id is not a number.
+ */
 export function lastEventIdOf(incoming: Incoming): string | undefined {
   const id = textHeader(incoming, "Last-Event-ID");
   if (!id) return undefined;
@@ -60,7 +63,10 @@ export async function nothingMore(
   return bytes({ status: 204, headers: { "cache-control": "no-store" } });
 }
 
-/** A streamed response: each page's items as frames, a comment for an empty page, and at the end a `retry` for browsers. */
+/**
+ * A streamed response: a comment first, then each page's items as frames, or a comment for an empty page before the
+ * last, and at the end a `retry` for browsers.
+ */
 export function eventStream<Item>(
   pages: Pages<Item>,
   toEvent: (item: Item) => StreamEvent,
@@ -101,8 +107,8 @@ async function* frames<Item>(
 const RECONNECT_MS = 1_000;
 
 /**
- * Sets when an EventSource reconnects to the ended stream and with which id; it then receives the 204. Without an id it stays
- * away for a day. Clients do not treat a frame without data as an event.
+ * Sets when an EventSource reconnects to the ended stream, and with which id; the reconnection receives the 204.
+ * Without an id, the EventSource stays away for a day. Clients do not treat a frame without data as an event.
  */
 const endFrame = (id: string | undefined) =>
   Buffer.from(id === undefined ? `retry: ${DAY_MS}\n\n` : `retry: ${RECONNECT_MS}\nid: ${id}\n\n`);

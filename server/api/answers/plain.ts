@@ -5,14 +5,17 @@ import type { Incoming, Outgoing } from "../transport";
 
 const SANE_REQUEST_ID = /^[A-Za-z0-9._:-]{1,128}$/;
 
-/** The id of a request: the caller's own if it is well-formed, so that logs of both sides can be joined. */
+/**
+ * The id of a request: the caller's own, so that logs of both sides can be joined. A new one if the caller sent none, a
+ * malformed one or several.
+ */
 export function requestIdFor(incoming: Incoming): string {
   if (incoming.header("x-request-id") === undefined) return newId("request");
   const [given = "", other] = textsOf(incoming.lines("x-request-id"));
   return other === undefined && SANE_REQUEST_ID.test(given) ? given : newId("request");
 }
 
-/** The headers of every response. Nothing is cached unless its endpoint allows it. */
+/** Default headers of our responses. Nothing is cached unless the endpoint allows it. */
 export function commonHeaders(requestId: string): Record<string, string> {
   return {
     "x-request-id": requestId,

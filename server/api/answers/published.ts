@@ -11,7 +11,10 @@ export const FOR_ALL_PAGES = { ...FOR_A_MINUTE, "access-control-allow-origin": "
 /** The ETag of a text: the first 128 bits of its SHA-256. */
 export const etagOf = (text: string) => `"${sha256Hex(text).slice(0, 32)}"`;
 
-/** JSON, or another type named in `headers`; 304 without a body for a caller whose `If-None-Match` has this ETag. */
+/**
+ * A body as JSON, or as the `content-type` that is given; 304 without a body if the caller's `If-None-Match` has the
+ * ETag.
+ */
 export function published(
   incoming: Incoming,
   body: string | Uint8Array,
@@ -21,7 +24,10 @@ export function published(
   return bytes({ headers: { ...headers, "content-type": type }, body });
 }
 
-/** The same for a public document outside the API's endpoints. */
+/**
+ * The same for a public document outside the API's endpoints, with the common headers; the ETag is that of the text
+ * unless one is given.
+ */
 export function publishedDocument(
   incoming: Incoming,
   text: string,

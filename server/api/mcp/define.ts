@@ -24,10 +24,11 @@ type Definition<I extends z.ZodObject, O extends z.ZodObject> = {
   /** The scope that a key needs; absent means none. */
   scope?: Scope;
   effect: Effect;
-  /** Calling it twice has the same effect as calling it once. */
+  /** Calling the tool twice has the same effect as calling it once. */
   idempotent?: true;
   /**
-   * The argument that accepts any fields, so that the schema cannot be strict, and the place where its fields are documented.
+   * Names the argument that accepts any fields, because of which the schema cannot be strict, and says where these
+   * fields are documented.
    */
   open?: string;
   input: I;
@@ -35,7 +36,7 @@ type Definition<I extends z.ZodObject, O extends z.ZodObject> = {
   run(ctx: Ctx, input: z.output<I>, io: Io): Promise<z.output<O>>;
 };
 
-/** One tool: the same verb as an endpoint, described for an agent. */
+/** One tool: it calls the domain functions that endpoints call, and is described for an agent. */
 export type Tool = Omit<Definition<z.ZodObject, z.ZodObject>, "run"> & {
   run(ctx: Ctx, input: unknown, io: Io): Promise<Record<string, unknown>>;
   /** The tool as `tools/list` returns it. */

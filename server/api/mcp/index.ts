@@ -21,7 +21,7 @@ import { withoutNulls } from "./schemas";
 
 /*
  * Stateless: each POST has its own server, so any web process answers and a revoked key is rejected at once. The client
- * sends the session id back; this process stores its running calls under it, for cancellations.
+ * sends the session id back; each process stores the calls that it runs under that id, so that they can be canceled.
  */
 
 const MEGABYTE = 1024 * 1024;
@@ -87,8 +87,8 @@ function withoutNullParams({ params, ...request }: Record<string, unknown>): Rec
 }
 
 /**
- * The first error of a malformed tool call, as one sentence; the SDK would return its validator's own output. Null if the
- * call is well-formed.
+ * The field and message of the first error of a malformed tool call; the SDK would return its validator's whole output.
+ * Null if the call is well-formed.
  */
 function flawIn(message: Record<string, unknown>): string | null {
   const issue = CallToolRequestSchema.safeParse(message).error?.issues[0];

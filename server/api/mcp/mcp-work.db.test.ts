@@ -22,7 +22,7 @@ beforeAll(openServers);
 afterAll(closeServers);
 
 describe("work", () => {
-  test("short work is answered at once, and runs once for one key", async () => {
+  test("invoke waits for short work, runs it once for one key, and refuses long work", async () => {
     const args = { capability_key: TEXT, request: { input }, idempotency_key: "one" };
     const first = await use("invoke", args);
     expect(first).toMatchObject({ status: "succeeded", typedOutput: { role: "assistant" } });
@@ -66,7 +66,7 @@ describe("work", () => {
     expect(picture?.type === "image" && picture.data).toBe(file.bytes.toString("base64"));
   });
 
-  test("a wait ends at its time limit, and when a person is needed", async () => {
+  test("a wait ends at its time limit, and at once if the job needs a person", async () => {
     const { jobId } = await submit();
     expect((await use("wait_job", { job_id: jobId, timeout_seconds: 1 })).status).toBe("queued");
     const held = await submitWaiting(tenant, TEXT, { input });

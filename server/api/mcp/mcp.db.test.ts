@@ -132,7 +132,7 @@ describe("the endpoint", () => {
     for (const accept of ["text/html", "application/json;q=0"]) expect((await typeFor(accept))[0]).toBe(406);
   });
 
-  test("null parameters count as absent, and parameters of another type are refused with a sentence", async () => {
+  test("null parameters count as absent, and a tool's arguments of another type are refused with their path", async () => {
     const authorization = `Bearer ${tenant.key}`;
     const ask = async (method: string, params: unknown) => {
       const answer = await post({ authorization, accept: "application/json" }, { ...ping, method, params });
@@ -150,7 +150,7 @@ describe("the endpoint", () => {
     }
   });
 
-  test("calls count against the key's rate limit", async () => {
+  test("a response states the remaining requests of the key's rate limit", async () => {
     const answer = await post({ authorization: `Bearer ${tenant.key}` }, ping);
     expect(answer.headers.get("ratelimit-remaining")).toMatch(/^\d+$/);
     await answer.text();

@@ -2,10 +2,11 @@ import { z } from "zod";
 import { isObject } from "@/server/platform/text/json";
 
 /*
- * A tool's arguments as clients list them. Optional fields are not required, because clients such as LangChain's check a call
- * against the list before they send it. OpenAI's strict mode needs closed objects whose properties are all required; that
- * dialect is derived for clients that request it. Gemini supports no references, no `const` and no `additionalProperties`.
- * The call's own schema is applied when it is parsed.
+ * A tool's arguments as clients list them. Optional fields are not required, because clients such as LangChain's check
+ * a call against the list before they send it. OpenAI's strict mode needs closed objects whose properties are all
+ * required; that dialect is derived for clients that request it. Gemini supports no references, no `const` and no
+ * `additionalProperties`; only the last is used, because strict mode needs it. The call's own schema is applied when it
+ * is parsed.
  */
 
 type Schema = z.core.JSONSchema.BaseSchema;
@@ -44,7 +45,10 @@ export function strictInput(schema: Schema): Schema {
   return derived;
 }
 
-/** Removes nulls, with which strict clients mark arguments that are not given. */
+/**
+ * Removes an object's null fields, with which strict clients mark arguments that are not given. Leaves nested fields as
+ * they are.
+ */
 export function withoutNulls(given: unknown): unknown {
   if (!isObject(given)) return given;
   return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== null));

@@ -10,7 +10,10 @@ import type { ModelRequest } from "./models/model";
 import { type ConversationSettings, spellingOf } from "./settings";
 import { type Calls, offerOf, type Tools } from "./tools";
 
-/* A request to either OpenAI endpoint, in the form common to both, and its conversion to the envelope of an invoke. */
+/*
+ * A request to chat completions or Responses, in the form common to both, and its conversion to the envelope of an
+ * invoke.
+ */
 
 type Detail = "auto" | "low" | "high" | null | undefined;
 type Part = ({ type: "text"; text: string } | { type: "image"; url: string; detail?: Detail }) & {
@@ -186,7 +189,7 @@ function marksIn(
   return [...joinedLines(texts).cacheEnds.map((each) => ({ at, ...each })), ...ofMessage];
 }
 
-/** The project for a key of a whole organization: what OpenAI's clients call `project`. */
+/** The project that a key of a whole organization names in the header that OpenAI's clients send for `project`. */
 export const requestedProject = (incoming: Incoming): string | undefined =>
   textHeader(incoming, "OpenAI-Project") || undefined;
 

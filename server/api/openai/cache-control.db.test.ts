@@ -180,7 +180,7 @@ describe("a model whose price lists cache writes", () => {
   });
 });
 
-test("another model does not get the marks, and the execution has a warning", async () => {
+test("a model without prices for cache writes is sent no marks, and its execution has a warning", async () => {
   own.vendor.answer(COMPLETION);
   const { status, json, text } = await chat(own.tenant, marked(SMALL));
   expect(status, text).toBe(200);
@@ -222,7 +222,7 @@ test("tools of the native interface accept the same mark", async () => {
   }
 });
 
-describe("invalid and ignored marks", () => {
+describe("a mark that is invalid or ignored", () => {
   const wrong = [
     ...["", "ephemeral", 1, true, [], {}],
     ...[{ type: "forever" }, { type: ["ephemeral"] }, { ...MARK, ttl: "2h" }, { ...MARK, ttl: 5 }],

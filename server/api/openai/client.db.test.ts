@@ -176,7 +176,7 @@ describe("chat completions", () => {
     expect(typeof JSON.parse(object.choices[0]?.message.content ?? "")).toBe("object");
   });
 
-  test("pictures reach capabilities that answer conversations, as data and not as URLs", async () => {
+  test("a picture as data reaches capabilities that answer conversations, and a picture's URL is refused", async () => {
     const url =
       "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg==";
     const ask = (model: string, address = url) =>
@@ -213,7 +213,7 @@ describe("chat completions", () => {
     }
   });
 
-  test("the same Idempotency-Key is the same execution, streamed too; another request under the key is refused once", async () => {
+  test("the same Idempotency-Key returns the same execution, streamed too, and another request under the key is 409", async () => {
     const headers = { "Idempotency-Key": "a-key" };
     const ask = (content: string) =>
       world.client.chat.completions.create(
@@ -245,7 +245,7 @@ describe("chat completions", () => {
     expect(said[1]).toBe(said[0]);
   });
 
-  test("a key of a whole organization names its project as the client does", async () => {
+  test("a key of a whole organization needs the client's project, which must be one of the organization's", async () => {
     const unbound = await refusal(
       world.clientOf(world.tenant.unboundKey).chat.completions.create({ model: FAST, messages: question }),
     );
@@ -315,7 +315,7 @@ describe("responses", () => {
     expect(final.usage?.total_tokens).toBeGreaterThan(0);
   });
 
-  test("tools are called, and output is structured", async () => {
+  test("the client reads tool calls, streamed too, and structured output", async () => {
     const tool = {
       type: "function" as const,
       name: "depth_of",

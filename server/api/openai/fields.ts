@@ -33,7 +33,7 @@ function respelled(loc: (string | number)[], fields: Fields): (string | number)[
   return loc;
 }
 
-/** Fields of every request of these kinds. */
+/** The envelope's fields that come from `model`, for every request whose errors are renamed here. */
 export const MODEL_FIELDS: Fields = {
   execution: "model",
   "execution.executionConstraints.preferredModel": "model",

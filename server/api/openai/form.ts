@@ -50,7 +50,10 @@ async function parsed(bytes: Uint8Array, type: string): Promise<FormData> {
   }
 }
 
-/** Reads the media type from the bytes: clients send none, or application/octet-stream. */
+/**
+ * Reads the media type from the bytes, because clients send none, or application/octet-stream. Bytes of another type
+ * are labeled as PNG and refused later.
+ */
 async function toPicture(file: File): Promise<Picture> {
   const dataBase64 = Buffer.from(await file.arrayBuffer()).toString("base64");
   const mimeType = readPictureHead(dataBase64)?.mediaType ?? "image/png";

@@ -28,7 +28,7 @@ test("a completion that reaches its limit is 200 with finish_reason length and i
   expect(receipt.pricing.providerCost.amount.amountMicros).toBeGreaterThan(0);
 });
 
-test("a streamed completion that reaches its limit ends the same way", async () => {
+test("a streamed completion that reaches its limit ends with finish_reason length, after its text", async () => {
   const stream = world.client.chat.completions.stream({ model: FAST, messages, max_tokens: 8 });
   let text = "";
   let reason: string | null | undefined = null;
@@ -77,7 +77,7 @@ test("a truncated object is returned as received, and thinking that left no toke
   expect(thought.choices[0]).toMatchObject({ finish_reason: "length", message: { content: "" } });
 });
 
-test("an invoke that reaches its limit stays an error, and its text can be read", async () => {
+test("an invoke that reaches its limit is an error, and its text can be read", async () => {
   const { status, json } = await world.tenant.post(`/v1/capabilities/${FAST}/invoke`, {
     input: { messages, maxOutputTokens: 8 },
   });

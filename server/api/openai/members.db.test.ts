@@ -65,7 +65,7 @@ describe("the author's name of a message", () => {
 });
 
 describe("a reasoning effort", () => {
-  test("an effort reaches a server whose connection lists the member, and is refused with a sentence for any other", async () => {
+  test("an effort reaches a server whose connection lists the member, and is refused for a server whose connection does not", async () => {
     await own.connect({
       models: "thinks:1:2,vectors:1:embeddings",
       label: "thinker",

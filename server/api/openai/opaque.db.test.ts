@@ -79,7 +79,7 @@ describe("on chat completions", () => {
   );
 
   test.each(["openai-compatible:two/thinks", "openai-compatible/other"])(
-    "%s gets no members, and the receipt reports it",
+    "%s gets no members of another server, and the receipt reports it",
     async (model) => {
       const { status, json, text } = await secondTurn(await firstTurn(), { model });
       expect(status, text).toBe(200);
@@ -90,7 +90,7 @@ describe("on chat completions", () => {
     },
   );
 
-  test("a forged tag names no execution", async () => {
+  test("members with a forged tag are not sent, and the receipt reports it", async () => {
     const message = JSON.parse(
       JSON.stringify(await firstTurn()).replace(/_[0-9a-f]{16}c"/g, '_0000000000000000c"'),
     );
@@ -136,7 +136,7 @@ describe("on chat completions", () => {
     expect(sent()[1]).toEqual({ role: "assistant", content: null, tool_calls: [call] });
   });
 
-  /** The second turn as clients send it that drop unknown members: the bare call, and its result. */
+  /** The second turn of a client that drops unknown members: the call without them, and its result. */
   const bareTurn = ({ tool_calls: [{ id, type, function: called }] }: Message) => [
     { role: "assistant", content: "", tool_calls: [{ id, type, function: called }] },
     { role: "tool", tool_call_id: id, content: "9 m" },

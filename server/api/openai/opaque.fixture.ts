@@ -24,7 +24,7 @@ export function serveThinker() {
 
 export const THINKS = "openai-compatible/thinks";
 export const SECRET = "a thought of nobody's concern";
-/** A call and a message in the form that a server writes. */
+/** A tool call as an OpenAI-compatible server returns it; MESSAGE is a message with this call. */
 export const CALL = {
   id: "functions.depth:0",
   type: "function",

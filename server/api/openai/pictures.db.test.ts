@@ -126,7 +126,7 @@ describe("a picture reaches a server whose model reads pictures", () => {
   });
 });
 
-test("a model that is not listed as reading pictures gets none, and the error suggests a way", async () => {
+test("a picture is refused for a model that is not listed as reading pictures, and the error names the form that lists it", async () => {
   own.vendor.answer(COMPLETION);
   const bytes = await pictureOf(8, 8);
   const { status, json } = await chat("blind", bytes);
@@ -136,7 +136,7 @@ test("a model that is not listed as reading pictures gets none, and the error su
   expect(own.vendor.arrived).toEqual([]);
 });
 
-test("a picture that is not a file of its type, is not data or has another detail is refused at its place", async () => {
+test("a picture that is not a file of its type, is not data or has an unknown detail is refused", async () => {
   own.vendor.answer(COMPLETION);
   const ask = async (url: unknown, detail?: unknown) => {
     const messages = [{ role: "system", content: "Hi" }, ...asked(url as string, detail)]; // a value of any type
@@ -161,7 +161,7 @@ test("a picture that is not a file of its type, is not data or has another detai
   expect(own.vendor.arrived).toEqual([]);
 });
 
-test("texts in parts are joined as lines as before: the same request under one key", async () => {
+test("texts in parts are joined as lines: one text with these lines is the same request", async () => {
   own.vendor.answer(COMPLETION);
   const headers = { "idempotency-key": "lines" };
   const ask = (content: unknown) =>

@@ -22,7 +22,7 @@ export function withQueueDeadline(envelope: RawEnvelope, incoming: Incoming): Ra
         type: "value_error",
       },
     ]);
-  const { executionConstraints } = (envelope.execution ?? {}) as { executionConstraints?: object }; // made by `toInvoke`
+  const { executionConstraints } = (envelope.execution ?? {}) as { executionConstraints?: object }; // made by `toInvoke` or `toEnvelope`
   const execution = { executionConstraints: { ...executionConstraints, queueDeadlineSeconds } };
   return { ...envelope, execution };
 }

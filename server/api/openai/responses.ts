@@ -70,8 +70,9 @@ function toChoice(choice: ResponsesRequest["tool_choice"]): RequestedToolChoice 
 }
 
 /**
- * Items as messages, and the position of each message's first item. Calls and opaque members join the assistant message
- * before them, if there is one, else the one after.
+ * Items as messages, and the position of each message's first item. A call joins the assistant message directly before
+ * it, or becomes one itself. Opaque members join the assistant message directly before them, or else the next message
+ * if it is the assistant's.
  */
 function toMessages(items: GivenItem[]): { messages: RequestMessage[]; places: number[] } {
   const messages: RequestMessage[] = [];

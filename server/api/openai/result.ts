@@ -63,7 +63,7 @@ export const ulidOf = ({ id }: Pick<Head, "id">) => id.slice(id.indexOf("_") + 1
 
 type Usage = { inputTokens?: Json | undefined; outputTokens?: Json | undefined } | null;
 
-/** The provider's token counts; null if it reported none. */
+/** The provider's token counts; null unless it reported those of input and output. */
 export function tokensOf(usage: Usage | undefined): { input: number; output: number; total: number } | null {
   const { inputTokens: input, outputTokens: output } = usage ?? {};
   return typeof input === "number" && typeof output === "number"

@@ -147,7 +147,7 @@ describe("a wrong name or strictness", () => {
     ["a list", { responseSchemaName: ["a", "b"] }, "responseSchemaName"],
     ["a word", { responseSchemaStrict: "yes" }, "responseSchemaStrict"],
     ["a number, for strictness", { responseSchemaStrict: 1 }, "responseSchemaStrict"],
-  ])("a wrong name or strictness is refused at its place: %s", async (_what, named, field) => {
+  ])("a wrong name or strictness is refused at its field: %s", async (_what, named, field) => {
     const count = own.vendor.arrived.length;
     const { status, json } = await invoke({ responseSchema: schema, ...named });
     expect([status, json.detail[0].loc]).toEqual([422, ["body", field]]);
@@ -169,14 +169,20 @@ describe("a wrong name or strictness", () => {
     [{ name: 7 }, "name"],
     [{}, "name"],
     [{ name: "thing", strict: "yes" }, "strict"],
-  ])("it is refused by the OpenAI endpoints: %j", async (named, field) => {
-    const chatted = await chat(named);
-    expect([chatted.status, chatted.json.error.param]).toEqual([422, `response_format.json_schema.${field}`]);
-    const responded = await respond(named);
-    expect([responded.status, responded.json.error.param]).toEqual([422, `text.format.${field}`]);
-  });
+  ])(
+    "a wrong or missing name, or a wrong strictness, is refused by both OpenAI endpoints: %j",
+    async (named, field) => {
+      const chatted = await chat(named);
+      expect([chatted.status, chatted.json.error.param]).toEqual([
+        422,
+        `response_format.json_schema.${field}`,
+      ]);
+      const responded = await respond(named);
+      expect([responded.status, responded.json.error.param]).toEqual([422, `text.format.${field}`]);
+    },
+  );
 
-  test("it is refused with the nearest known name, if the field is unknown", async () => {
+  test("an unknown field is refused with the nearest known name", async () => {
     const { status, json } = await invoke({ responseSchema: schema, responseSchemaname: "thing" });
     expect([status, json.detail.didYouMean]).toEqual([422, "responseSchemaName"]);
   });

@@ -140,7 +140,7 @@ describe("settings", () => {
       expect(typeof JSON.parse(message.content ?? "")).toBe("object");
   });
 
-  test("user, store, metadata and cache keys are only recorded", async () => {
+  test("user, store, metadata, cache keys and service tier are not sent to the model", async () => {
     const mine = await connected();
     await ask(
       {
@@ -157,7 +157,7 @@ describe("settings", () => {
     expect(Object.keys(sent()).sort()).toEqual(["max_tokens", "messages", "model", "stream"]);
   });
 
-  test("a customer's own server gets all of them, under OpenAI's names", async () => {
+  test("a customer's own server gets each setting, under OpenAI's name", async () => {
     const mine = await connected();
     const settings = {
       stop: ["a", "b"],
@@ -173,7 +173,7 @@ describe("settings", () => {
     expect(textOf(answer)).toBe("Four fathoms.");
   });
 
-  test("a model that lacks a setting is refused by the setting's name, with a route that has it", async () => {
+  test("a setting that the model lacks is refused by its name, with a route that has it", async () => {
     const error = await refusal(
       ask({ model: "text.general.fast.v1@sandbox/sandbox-1", logit_bias: { 1: 1 } }),
     );
@@ -206,7 +206,7 @@ test("a forced tool is refused for a model that cannot be forced, with a route t
 });
 
 describe("unknown members", () => {
-  test("the usual ones are forwarded to a connected server, from a response too, and are part of the request", async () => {
+  test("members of the default list are forwarded to a connected server by both endpoints, and are part of the request", async () => {
     const mine = await connected();
     const own = clientOf(mine);
     const members = {
@@ -232,7 +232,7 @@ describe("unknown members", () => {
     expect(sent()).toMatchObject({ top_k: 5 });
   });
 
-  test("other members are refused by name, and a connection's own list replaces the usual one", async () => {
+  test("an unknown member that is not listed is refused by name, and a connection's own list replaces the default list", async () => {
     const usual = await connected();
     expect(await refusal(ask({ mirostat: 2 }, clientOf(usual)))).toMatchObject({
       status: 422,
@@ -244,7 +244,7 @@ describe("unknown members", () => {
     expect(await refusal(ask({ top_k: 1 }, clientOf(own)))).toMatchObject({ status: 422, param: "top_k" });
   });
 
-  test("members that store state elsewhere are refused, whatever a connection lists", async () => {
+  test("previous_response_id, which refers to stored state, is refused even if a connection lists any member", async () => {
     const mine = await connected(["*"]);
     const stored = { model: FAST, input: "x", previous_response_id: "resp_1" };
     expect(await refusal(clientOf(mine).responses.create(stored))).toMatchObject({

@@ -1,6 +1,6 @@
 import type { Conversation } from "@/server/domain/jobs";
 
-/* Settings of either OpenAI request that not every model supports, and unknown members. */
+/* Settings of chat completions and Responses that not every model supports, and unknown members. */
 
 export type ConversationSettings = NonNullable<Conversation["settings"]> | undefined;
 type Json = NonNullable<NonNullable<ConversationSettings>["members"]>[string];

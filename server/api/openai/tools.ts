@@ -5,11 +5,11 @@ import { flawOfTurns } from "@/server/contract/tool-turns";
 import type { Conversation } from "@/server/domain/jobs";
 import { ValidationFault } from "@/server/platform/errors/errors";
 
-/* Tools of either OpenAI request: the offered tools, the tool choice, and earlier calls. */
+/* Tools of chat completions and Responses: the offered tools, the tool choice, and earlier calls. */
 
 export type Calls = z.output<typeof ToolCall>[];
 
-/** A `tool_choice` of either request: a mode, a function, or a mode among some functions. */
+/** A `tool_choice`: a mode, a function, or a mode among some functions. */
 export type RequestedToolChoice =
   | z.output<typeof ChoiceMode>
   | { name: string }
@@ -25,7 +25,10 @@ export type Tools = {
 /** The tool-related parts of a message. */
 type Said = { toolCalls?: Calls; toolCallId?: string };
 
-/** The tools to offer and the conversation's tool settings. Refuses a choice of a tool that is not offered. */
+/**
+ * The tools to offer and the conversation's tool settings. Refuses a choice of a tool that is not in `tools`, and calls
+ * and results that do not match.
+ */
 export function offerOf(
   { tools, choice, parallel }: Tools,
   messages: Said[],

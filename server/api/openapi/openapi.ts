@@ -222,7 +222,10 @@ function responsesOf(endpoint: Endpoint, components: Components): Operation["res
 const rawSchemaOf = (mediaType: string): OpenApiSchema =>
   mediaType.startsWith("text/") ? { type: "string" } : {};
 
-/** Common error codes that the name of a shared response leaves out, because their status has the same ones everywhere. */
+/**
+ * Common error codes that are left out of a shared response's name, because every response of their status includes
+ * them.
+ */
 const UNNAMED = new Set<string>(COMMON_ERRORS.filter((code) => ERRORS[code].status !== 403));
 
 const PARTLY = {

@@ -87,8 +87,8 @@ export function openApiSchema(
 }
 
 /**
- * Requests that run a capability. Type generators make a field with a default required, and callers omit most of these
- * fields.
+ * Schemas of requests that run or price work. Type generators make a field with a default required, and callers omit
+ * most of these fields.
  */
 const SAID_IN_WORDS = new Set([
   "CapabilityContext",

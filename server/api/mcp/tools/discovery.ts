@@ -22,7 +22,7 @@ const ProjectId = z
   .optional()
   .describe("Required for a key that is not bound to a project.");
 export const CapabilityKey = z.string().min(1).max(128);
-/** The description of a request that accepts any fields. */
+/** For tools whose `request` accepts any fields: where these are documented. */
 export const OPEN_REQUEST =
   "request: each capability has its own fields; describe_capability returns their schema.";
 export const Envelope = JsonObject.describe(

@@ -108,7 +108,7 @@ function toListed(
   };
 }
 
-/** The tokens a request may have: the model's window, limited by the capability. */
+/** The tokens a request may have: the model's window, limited by the capability; null if neither sets a limit. */
 function contextOf({ inputConstraints }: Capability, { contextWindow }: Facts): number | null {
   const limits = Object.values(inputConstraints).flatMap(({ measurement, max }) =>
     measurement === "tokens" && max !== undefined ? [max] : [],
