@@ -43,8 +43,8 @@ const runByEmbeds = operations("Execution", byKeysAndEmbeds("capabilities:run"))
 const MEGABYTE = 1024 * 1024;
 
 /**
- * The source of a submission's key: the client, or one generated here. Under a generated key, a repeat is recognized only for
- * REPEAT_GUARD_SECONDS.
+ * The source of a submission's idempotency key, and whether it was a replay. A repeat under a key that is generated
+ * here is recognized only for REPEAT_GUARD_SECONDS.
  */
 function idempotencyOf(ctx: Ctx, body: RawEnvelope, header: SentKey | undefined): Idempotency {
   const isGiven = [body.idempotencyKey, header?.key].some(
@@ -53,7 +53,10 @@ function idempotencyOf(ctx: Ctx, body: RawEnvelope, header: SentKey | undefined)
   return { source: isGiven ? "client" : "minted", replayed: ctx.isReplay === true };
 }
 
-/** The prepared catalog response, or 304 for a caller that already has it. Authenticated callers see more. */
+/**
+ * The prepared catalog response, or 304 for a caller that already has it. Caches must not share it, because
+ * authenticated callers see more.
+ */
 const ready = ({ body, etag }: catalog.Published, incoming: Incoming) =>
   published(incoming, body, {
     etag,

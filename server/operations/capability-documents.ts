@@ -29,7 +29,10 @@ function narrowed(endpoint: Endpoint, { key, input, examples }: Capability): End
 /** A download as a whole: ranges and validators are only in the API's document. */
 const getWholeArtifact: Endpoint = { ...getJobArtifact, partly: [] };
 
-/** The operations that run one capability: as a job if it supports jobs, else synchronously. */
+/**
+ * The operations that run one capability, as a job if it supports jobs and else synchronously, read the job, and upload
+ * files if the input can name some.
+ */
 function neededFor({ modes, input }: Capability): Endpoint[] {
   const takesFiles = /artifact/i.test(JSON.stringify(catalog.publish(input, "input")));
   return [

@@ -83,7 +83,7 @@ test.each([
   ["budget", "jobs", "BudgetExceeded"],
   ["funds", "invoke", "funding_required"],
   ["funds", "jobs", "funding_required"],
-] as const)("a %s that is too small for a model names the model that fits: %s", async (what, how, code) => {
+] as const)("a refusal because of the %s names the model that fits: %s", async (what, how, code) => {
   const short = await makeShort(what);
   const target = TARGET.replace("invoke", how);
   const body = { input, preferredModel: "sandbox-2" };
@@ -99,13 +99,16 @@ test.each([
   expect(ran.status).toBe(200);
 });
 
-test.each(["budget", "funds"] as const)("a %s that is used up names no route", async (what) => {
-  const short = await makeShort(what);
-  await short.post(TARGET, { input, preferredModel: "sandbox-1" });
-  const { status, json } = await short.post(TARGET, { input, preferredModel: "sandbox-2" });
-  expect(status).toBe(402);
-  expect(json.detail.details).not.toHaveProperty("cheapestRoute");
-});
+test.each(["budget", "funds"] as const)(
+  "a refusal because the %s is used up names no route",
+  async (what) => {
+    const short = await makeShort(what);
+    await short.post(TARGET, { input, preferredModel: "sandbox-1" });
+    const { status, json } = await short.post(TARGET, { input, preferredModel: "sandbox-2" });
+    expect(status).toBe(402);
+    expect(json.detail.details).not.toHaveProperty("cheapestRoute");
+  },
+);
 
 test("the files of an input are read once, however many routes a refusal prices", async () => {
   const capability = getCapability(IMAGES);

@@ -18,7 +18,7 @@ const write = operations("Comparisons", byKeysAndPeople("jobs:write"));
 
 const MEGABYTE = 1024 * 1024;
 
-/** Errors of an envelope that a comparison's own body cannot cause. */
+/** Planning errors that only members of an execution envelope cause; a comparison's body has none of these members. */
 const OF_ENVELOPES: ErrorCode[] = [
   "UNKNOWN_EXECUTION_FIELD",
   "CONFLICTING_EXECUTION_CONSTRAINT",

@@ -51,8 +51,8 @@ type BodyOf<B> = B extends z.ZodObject
 declare const TYPES: unique symbol;
 
 /**
- * An operation that needs nothing of HTTP, so that any interface can offer it. Its input is one object: path parameters, query
- * fields and body fields; a body that is not a plain object is the field `body`.
+ * An operation that does not read the HTTP request, so that other interfaces can offer it. Its input is one object:
+ * path parameters, query fields and body fields; a body that is not a plain object is the field `body`.
  */
 export type Operation<Input, Output> = Endpoint & {
   readonly [TYPES]: { input: Input; output: Output };
@@ -62,7 +62,7 @@ type Facts<Q, B, O> = Omit<
   Definition<undefined, Q, B, O>,
   "method" | "path" | "tags" | "auth" | "right" | "scope" | "params" | "errors" | "run"
 > & {
-  /** Errors in addition to the one that its path implies and to those of every endpoint. */
+  /** Errors of this operation, besides the one that its path implies and those of every endpoint. */
   errors?: readonly ErrorCode[];
   /** Needed only if a path parameter has a description. */
   params?: z.ZodObject;
@@ -105,7 +105,7 @@ function errorsOfPath(names: string[]): ErrorCode[] {
   return [isOfCatalog ? "UNKNOWN_CAPABILITY" : "NotFound"];
 }
 
-/** The common parts of both forms of `Define`, before their types are known. */
+/** Both forms of `Define` without the types of their schemas. */
 type Spec = Facts<z.ZodObject | undefined, z.ZodType | undefined, z.ZodType | Raw> &
   Record<"run" | "http", (ctx: Ctx, request: object) => Promise<never>>;
 

@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 
 describe("view=brief", () => {
-  test.each(allCapabilities)("$key describes in under 4 KB how to run it", async (capability) => {
+  test.each(allCapabilities)("the brief of $key says in at most 4 KB how to run it", async (capability) => {
     const { status, bytes, json } = await call("GET", `/v1/capabilities/${capability.key}?view=brief`);
     expect(status).toBe(200);
     expect(bytes.byteLength).toBeLessThanOrEqual(MOST_BRIEF_BYTES);
@@ -23,7 +23,7 @@ describe("view=brief", () => {
   });
 
   test.each(allCapabilities)(
-    "$key lists the events of its stream, and describes deferred processing if it is available",
+    "the brief of $key lists the events of its stream, and describes deferred processing if it is available",
     async (capability) => {
       const { json } = await call("GET", `/v1/capabilities/${capability.key}?view=brief`);
       const { features } = (await call("GET", `/v1/capabilities/${capability.key}`)).json;
@@ -35,7 +35,7 @@ describe("view=brief", () => {
     },
   );
 
-  test("its requests run unchanged", async () => {
+  test("the requests of a brief run unchanged", async () => {
     const { json } = await call("GET", "/v1/capabilities/text.general.fast.v1?view=brief");
     for (const { mode, request, body } of json.run) {
       const [, path] = request.split(" ");
@@ -60,7 +60,7 @@ test.each([
   ["/v1/capabilities?view=summary", undefined],
   ["/v1/capabilities?q=image", undefined],
   ["/v1/capabilities?%0d%0ax=1", "%0D%0Ax"],
-])("%s is answered, and the header names what it ignored: %s", async (target, ignored) => {
+])("the answer to %s has a header that names the ignored parameters: %s", async (target, ignored) => {
   const { status, headers } = await call("GET", target);
   expect([status, headers["x-capstan-ignored-query"]]).toEqual([200, ignored]);
 });

@@ -101,7 +101,7 @@ test("a session cannot read pins, manifests and coverage of its project", async 
   expect(benchmarks.coverage.projectId).toBeNull();
 });
 
-describe("the token is bound to its origin", () => {
+describe("a token is accepted or refused by where the request comes from", () => {
   test.each([
     ["another origin, also one with sessions of its own", { origin: EVIL }, 403],
     ["an opaque origin", { origin: "null" }, 403],
@@ -124,7 +124,7 @@ describe("the token is bound to its origin", () => {
 describe("responses that pages of other origins may read", () => {
   const cors = (answer: { headers: Record<string, string> }) => answer.headers["access-control-allow-origin"];
 
-  test("a page may read responses to an embed session, also that the session has ended, and never with cookies", async () => {
+  test("a page may read responses to an embed session, errors too, and never with cookies", async () => {
     const ended = await openPanel(tenant);
     await tenant.post(`/v1/panel-sessions/${ended.sessionId}/revoke`);
     for (const [answer, status] of [

@@ -61,7 +61,7 @@ describe("stored inputs", () => {
     expect(bare.detail).toMatchObject({ code: "UNKNOWN_EXECUTION_FIELD", path: "prompt" });
   });
 
-  test("a stored input is encrypted, and its name ends with its time", async () => {
+  test("a stored input is encrypted, and cannot be referenced once it has expired", async () => {
     const ref = await store(say("A secret of mine."));
     const { rows } = await pool.query("SELECT content, is_sealed FROM payload WHERE id = $1", [ref]);
     expect(rows[0].is_sealed).toBe(true);
@@ -120,7 +120,7 @@ describe("data classifications", () => {
     });
   }
 
-  test("other classes are stored as plain text", async () => {
+  test("content of any other class is stored unencrypted", async () => {
     for (const dataClassification of ["Public", "Internal", "Confidential"]) {
       const { jobId, receipt } = await run({ input, context: { dataClassification } });
       expect(receipt.dataClassification).toBe(dataClassification);

@@ -68,7 +68,7 @@ describe("the caller's own labels", () => {
     }
   });
 
-  test("a deployment may lower a ceiling, and an invalid setting counts as the published one", async () => {
+  test("a setting may lower a limit of the labels, and an invalid setting counts as the published limit", async () => {
     const before = { ...env };
     const submit = async (body: object) =>
       (await refused("jobs", { input, ...body })).detail?.[0]?.loc ?? null;

@@ -58,8 +58,9 @@ const nouns = [
 ];
 
 /**
- * Every endpoint of the API: the router serves these, OpenAPI describes them, and the laws check them. Sorted by name within a
- * noun, because bundlers and test runners disagree about the order of a module's exports, and the order is published.
+ * Every endpoint of the public API, without MCP: the router serves them, OpenAPI describes them, and the laws check
+ * them. Sorted by name within a noun, because bundlers and test runners disagree about the order of a module's exports,
+ * and the order is published.
  */
 export const endpoints: Endpoint[] = nouns.flatMap((noun) =>
   Object.entries<Endpoint>(noun)

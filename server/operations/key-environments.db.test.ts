@@ -53,14 +53,14 @@ async function send([path, body, id]: Door, { key = tenant.key, lines }: Sent, m
   return { status: answer.status, id: answer.json[id] as string, json: answer.json };
 }
 
-/** The id of a request that must be admitted or replayed. */
+/** Sends a request that must be admitted or replayed, and returns the id of what it started. */
 async function idOf(...asked: Parameters<typeof send>): Promise<string> {
   const { status, id, json } = await send(...asked);
   expect([status, typeof id], JSON.stringify(json)).toEqual([200, "string"]);
   return id;
 }
 
-/** The number of executions whose key is this one, or ends in it. */
+/** The number of rows in a table whose key is this one, or ends in it. */
 async function countOf(table: string, key: string): Promise<number> {
   const { rows } = await pool.query(
     `SELECT count(*) AS n FROM ${table} WHERE project_id = $1 AND (idempotency_key = $2 OR rtrim(idempotency_key) LIKE '%/' || $2)`,
@@ -165,7 +165,7 @@ test("a key in a header may have 255 characters, and not 256", async () => {
 });
 
 describe("shown and searched keys", () => {
-  test("the key is in the caller's own spelling, in its own environment", async () => {
+  test("reads and lists show and find the idempotency key as the caller sent it, separately for each environment", async () => {
     const key = newKey();
     const ids: Record<string, string> = {};
     for (const [name, caller] of Object.entries({ development: tenant.key, production, staging })) {
@@ -187,7 +187,7 @@ describe("shown and searched keys", () => {
     expect(items.map(({ jobId }) => jobId).toSorted()).toEqual(Object.values(ids).toSorted());
   });
 
-  test("a list finds the key that 0.2.0 stored of a UTF-8 header", async () => {
+  test("a list finds a key that 0.2.0 stored from a UTF-8 header", async () => {
     const key = `clé-${newKey()}`;
     const jobId = await idOf(DOORS[0] as Door, {}, { idempotencyKey: utf8(key) });
     const { json } = await tenant.get(`/v1/jobs?idempotencyKey=${encodeURIComponent(key)}`);

@@ -60,7 +60,7 @@ async function readAll() {
 describe.each(["1.5", "-5", "1e30", String(2 ** 52), "1e400"])("%s tokens of input", (tokens) => {
   const usage = `{"prompt_tokens":${tokens},"completion_tokens":4}`;
 
-  test("they are reported as unknown everywhere: the answer is returned and the whole reservation is settled", async () => {
+  test("the count is unknown, the answer is returned, the whole reservation is settled, and all reads work", async () => {
     answers(usage);
     const invoked = await tenant.post(`/v1/capabilities/${TEXT}/invoke`, envelope);
     expect(invoked.status, invoked.text).toBe(200);
@@ -193,7 +193,7 @@ const streamOf = (...pieces: string[]) => {
 };
 
 describe.each(MENDED)("%s in an answer becomes U+FFFD", (_name, content, mended) => {
-  test.each(["invoke", "jobs"])("it does so in %s, as text and as an object", async (how) => {
+  test.each(["invoke", "jobs"])("%s returns U+FFFD in its place, in text and in an object", async (how) => {
     const read = async (key: string) => {
       const { status, json, text } = await tenant.post(`/v1/capabilities/${key}/${how}`, {
         ...envelope,
@@ -229,7 +229,7 @@ describe.each(MENDED)("%s in an answer becomes U+FFFD", (_name, content, mended)
     expect(frames.at(-1)!.data.typedOutput).toMatchObject({ content: `${mended}c` });
   });
 
-  test("a reader of a job gets it so", async () => {
+  test("a job with reader delivery has U+FFFD in its output", async () => {
     streamOf(`${content}\n\nmo`, "re");
     const { json, text } = await tenant.post(`/v1/capabilities/${TEXT}/jobs`, {
       ...envelope,
@@ -243,7 +243,7 @@ describe.each(MENDED)("%s in an answer becomes U+FFFD", (_name, content, mended)
     });
   });
 
-  test("a comparison has it so", async () => {
+  test("the entries of a comparison succeed and settle their holds", async () => {
     answers(USAGE, content);
     const competitors = ["openai-compatible/priced", "openai-compatible/priced2"].map((providerPin) => ({
       axis: "provider",

@@ -36,7 +36,10 @@ const openai = operations("OpenAI", byKeys("capabilities:run"));
 
 const MEGABYTE = 1024 * 1024;
 const refusals = { toWire: toOpenAIWire, schema: OpenAIError };
-/** A process that stops lets these streams finish: their readers cannot reconnect. */
+/**
+ * The charset is for our web server: a stopping process ends streams whose type is exactly `text/event-stream`, and
+ * lets these finish, because their readers cannot reconnect.
+ */
 const headersOfStream = (head: Head) => ({
   "content-type": "text/event-stream; charset=utf-8",
   ...responseHeaders(head),
@@ -73,7 +76,7 @@ const asking = {
   idempotent: true,
 } as const;
 
-/** Invokes the requested capability, and follows it for a stream. */
+/** Invokes the requested capability. Throws the error of a removed output, if the request is a replay. */
 async function invoke(ctx: Ctx, ask: ConversationRequest, { incoming, idempotencyKey }: RequestContext) {
   const wanted = await readModel(ctx, ask.model, conversation, requestedProject(incoming));
   const { capabilityKey, envelope, door } = toInvoke(ask, wanted, incoming);

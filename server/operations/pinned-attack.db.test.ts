@@ -94,7 +94,7 @@ test.each<[string, string, Record<string, string>?]>([
     "headers of its own choice",
     JSON.stringify(body({ providerExtensions: { headers: { authorization: "x" } } })),
   ],
-])("%s is refused at its field, and nothing is written", async (_name, sent, headers = {}) => {
+])("%s is refused, and nothing is written", async (_name, sent, headers = {}) => {
   const before = await rowsOf(tenant);
   const { status, json, text } = await post(sent, { headers });
   expect([400, 422], text).toContain(status);

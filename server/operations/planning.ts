@@ -1,6 +1,6 @@
 import type { ErrorCode } from "@/server/platform/errors/errors";
 
-/** Errors of planning a request, before anything is written, in addition to an unknown capability. */
+/** Errors of planning a request, besides an unknown capability. Planning writes nothing. */
 export const PLANNING: ErrorCode[] = [
   "UNKNOWN_INPUT_FIELD",
   "UNKNOWN_EXECUTION_FIELD",

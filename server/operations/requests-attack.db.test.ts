@@ -175,7 +175,7 @@ test("300 bodies that no client would write are stored unchanged and hashed, or 
         expect(json.requestHash).toBe(`sha256:${sha256Hex(canonicalText(json.revision.content))}`);
         return;
       }
-      // A text that happens to be a project's id may be refused, and a key may come twice.
+      // 403: a generated text is the id of a project. 409: a generated idempotency key repeats.
       expect([422, 403, 409]).toContain(status);
       if (status === 422) expect(json.detail[0].loc[0]).toBe("body");
     }),

@@ -26,7 +26,7 @@ describe("adapters", () => {
   const DEFAULT = `/v1/adapter-defaults/${IMAGE}`;
   const unbound = () => ({ key: tenant.unboundKey });
 
-  test("an adapter is registered with all its fields, and registering it again returns the same", async () => {
+  test("an adapter is registered with all its fields, and is frozen only with a revision of its source", async () => {
     const said = {
       ...newAdapter(),
       compatibleModels: ["sandbox-image"],
@@ -113,7 +113,7 @@ describe("adapters", () => {
     await post(200, `/v1/capabilities/${IMAGE}/jobs`, { input });
   });
 
-  test("a provider's reference without a revision is refused with a hint to add one, and a link with a hint to name a file", async () => {
+  test("a provider's reference without a revision is registered as not runnable, with the hint to add a revision", async () => {
     const source = { kind: "provider_ref", provider: "replicate", ref: "replicate:example/harbour" };
     const { json } = await post(200, ADAPTERS, { ...newAdapter(), source });
     expect(json.notRunnable).toEqual([

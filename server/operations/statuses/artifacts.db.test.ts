@@ -99,7 +99,7 @@ describe("artifacts and variants", () => {
     await get([410, "Gone"], gone?.downloadPath ?? "");
   });
 
-  test("a variant is chosen, the choice shows everywhere at once, and it can change", async () => {
+  test("a chosen variant shows on the job at once, the choice can change, and the receipt stays as sealed", async () => {
     const { json } = await post(200, at(IMAGE, "jobs"), { prompt: "Two kites", variantCount: 2 });
     const [one, two] = (await finish(json.jobId)).artifacts.map(({ artifactId }) => artifactId);
     const before = (await get(200, `/v1/jobs/${json.jobId}`)).json;

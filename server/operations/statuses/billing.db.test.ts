@@ -47,7 +47,7 @@ describe("billing", () => {
     setSettings(unset);
   });
 
-  test("the wallet and its transactions belong to the key's organization, whichever it names", async () => {
+  test("the wallet and its transactions are those of the key's organization, and any other organization is 404", async () => {
     const other = await makeTenant();
     for (const path of ["wallet", "wallet/transactions"]) {
       await get(200, `/v1/billing/${path}?organizationId=${tenant.organizationId}`);
@@ -66,7 +66,7 @@ describe("billing", () => {
     expect(json).toMatchObject({ organizationId: tenant.organizationId, billingCurrency: "USD" });
   });
 
-  test("pages of transactions are stable, of wallet and allowance, without other projects' for a bound key", async () => {
+  test("transactions come latest first in pages, live or test money alone, and without other projects' for a bound key", async () => {
     const own = await makeTenant({ walletMicros: 0 });
     const system = systemCtx("test");
     for (const isTest of [true, false])

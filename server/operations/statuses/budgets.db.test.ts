@@ -44,7 +44,7 @@ function sample({ method, path }: Endpoint): Request {
 everyEndpoint("budgets", { sample });
 
 describe("budgets and holds", () => {
-  test("budgets of an unknown project or organization are refused", async () => {
+  test("budgets of an unknown project are 404", async () => {
     const { headers } = owner;
     await ask([404, "NotFound"], "GET", `/v1/budgets?projectId=${newId("project")}`, { headers });
     await ask([422, "list"], "GET", `/v1/budgets?projectId=${"x".repeat(65)}`, { headers });
@@ -58,7 +58,7 @@ describe("budgets and holds", () => {
     headers: await sessionHeaders(of.organizationId, role),
   });
 
-  test("a policy is set by an admin in its short or its long form, and read by the project's keys with its use", async () => {
+  test("an owner sets a policy in its short or long form, and the project's keys and members read the policy with its usage", async () => {
     const own = await makeTenant();
     const target = `/v1/projects/${own.projectId}/budget-policy`;
     const put = async (wanted: ExpectedStatus, body: unknown) =>

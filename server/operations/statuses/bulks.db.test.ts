@@ -147,7 +147,7 @@ describe("bulks of pinned executions", () => {
     await post([404, "NotFound"], `${BULKS}/${newId("bulk")}/cancel`);
   });
 
-  test("cancel returns 403 if the plan has no bulks", async () => {
+  test("cancel returns 403 if the plan lacks the feature to cancel", async () => {
     const { json: running } = await submit(200);
     const features = (settings: object) =>
       pool.query("UPDATE organization SET settings = $2 WHERE id = $1", [tenant.organizationId, settings]);
@@ -173,7 +173,7 @@ describe("bulks of pinned executions", () => {
     await post([404, "NotFound"], `${BULKS}/${newId("bulk")}/retry`);
   });
 
-  test("retry refuses what would refuse the bulk now", async () => {
+  test("retry is refused by a threshold or limit that was set since, and once the content is removed", async () => {
     const one = await makeTenant();
     const { json } = await submit(200, {}, { key: one.key });
     await post(200, `${BULKS}/${json.bulkId}/cancel`, undefined, { key: one.key });

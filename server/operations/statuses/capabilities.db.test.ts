@@ -32,7 +32,7 @@ describe("discovery", () => {
     expect((await ask(200, "GET", "/v1/capabilities")).json.capabilities[0]).not.toHaveProperty("uiSchema");
   });
 
-  test("anyone can resolve an intent, and the request has no other fields", async () => {
+  test("anyone can resolve an intent, and an unknown field is 422", async () => {
     const target = "/v1/capabilities/resolve";
     const body = { intent: "draw a picture", requirements: { runnableNow: true } };
     for (const key of [undefined, tenant.key]) {

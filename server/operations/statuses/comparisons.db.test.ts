@@ -184,7 +184,7 @@ describe("comparisons", () => {
     await get([403, "AuthorizationFailed"], `${target}?projectId=${tenant.otherProjectId}`);
   });
 
-  test("judge returns 409 while it runs and after another verdict, 422 for a competitor that cannot win, 404 for an unknown one", async () => {
+  test("judge returns 409 while the comparison runs and after another verdict, 422 for a competitor that cannot win, 404 for an unknown one", async () => {
     const { json: running } = await create(200);
     const of = (id: string) => `/v1/comparisons/${id}/judgements`;
     const none = { decision: "none" };

@@ -30,7 +30,7 @@ describe("provider credentials", () => {
     ask(wanted, "POST", vault.path, { ...vault.owner, body: { provider: "openai", secret, ...body } });
   const listed = async () => (await ask(200, "GET", vault.path, vault.owner)).json.items;
 
-  test("create checks with the provider first: a rejected secret is 422 at the field, no response 503, and nothing is stored", async () => {
+  test("create checks with the provider first: a rejected secret is 422 at its field, a check without a usable answer is 503, and neither stores anything", async () => {
     const before = await listed();
     vault.vendor.answer({ status: 401, json: { error: { code: "invalid_api_key", message: secret } } });
     const refused = await create([422, "list"], {});

@@ -30,10 +30,10 @@ const isForKeys = (endpoint: Endpoint) =>
   (endpoint.auth.includes("service_principal") || endpoint.auth.includes("anonymous")) &&
   !isOfItself(endpoint.path) &&
   !isManaged(endpoint);
-/** True if it creates a token, for which the caller also needs the rights that the token gets. */
+/** True if the endpoint creates a token, for which the caller also needs the rights that the token gets. */
 const handsOutRights = ({ method, path }: Endpoint) =>
   method === "POST" && (path === "/v1/panel-sessions" || path.endsWith("/launch-codes"));
-/** True if only embed sessions may call it. */
+/** True if only embed sessions may call the endpoint. */
 const isOfPages = ({ auth }: Endpoint) => auth.every((kind) => kind === "panel_session");
 
 /** The tests that every endpoint of a part must pass: who is served, who is refused, and which requests are invalid. */

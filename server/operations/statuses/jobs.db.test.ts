@@ -128,7 +128,7 @@ describe("jobs", () => {
     expect(result.typedOutput).toEqual(json.typedOutput);
   });
 
-  test("a job that waits has a Retry-After, no result, and 409 instead of a receipt", async () => {
+  test("a queued job has a time to poll after, no result, and 409 instead of a receipt", async () => {
     const { json } = await get(200, `/v1/jobs/${queued}`);
     expect(json).toMatchObject({ status: "queued", nextAction: "poll", receiptId: null, pricing: null });
     vi.useFakeTimers({ now: Date.now() + 11_000, toFake: ["Date"] });
@@ -188,7 +188,7 @@ describe("a job that waits for approval", () => {
       JSON.stringify(settings),
     ]);
 
-  test("it names who may decide until when, is queued when approved, and approving again returns it", async () => {
+  test("a waiting job names who may decide until when, is queued once approved, and approving it again returns it", async () => {
     const { idempotency, ...waiting } = await waitingJob();
     expect(idempotency).toEqual({ source: "minted", replayed: false });
     expect(waiting).toMatchObject({
@@ -246,7 +246,7 @@ describe("a job that waits for approval", () => {
     }
   });
 
-  test("it is canceled when rejected, and rejecting again returns it", async () => {
+  test("a waiting job is canceled when it is rejected, and rejecting it again returns it", async () => {
     const { jobId } = await waitingJob();
     const { json } = await post(200, `/v1/jobs/${jobId}/reject`);
     expect(json).toMatchObject({

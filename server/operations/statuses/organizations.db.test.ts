@@ -55,7 +55,7 @@ describe("organizations, projects and keys", () => {
   const newProject = async () =>
     (await ask(200, "POST", `${organization()}/projects`, { ...owner, body: { displayName: "Room" } })).json;
 
-  test("each role may do what it may, and strangers and unknown ids get 404", async () => {
+  test("each role may call only what it is allowed to, and strangers and unknown ids get 404", async () => {
     const stranger: Call = { headers: await sessionHeaders((await makeTenant()).organizationId, "owner") };
     const project = await newProject();
     const requests = (place: string, projectId: string, keyId: string) =>
@@ -323,7 +323,7 @@ describe("settings of an organization", () => {
     expect(await interaction()).toEqual({ typicallyRequired: false, reason: null });
   });
 
-  test("a plan without room for another project, environment or key is 403, with the plan that has room", async () => {
+  test("a project, environment or key beyond a limit of the plan is 403, with the limit and the plan", async () => {
     const full = await makeTenant();
     const owner = { headers: await sessionHeaders(full.organizationId, "owner") };
     await agree(full.organizationId, { projects: 1, environments: 2, apiKeys: 1 });

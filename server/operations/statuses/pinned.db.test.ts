@@ -183,7 +183,7 @@ describe("pinned executions", () => {
     },
   );
 
-  test("read returns 409 while it runs, and 404 for an unknown or foreign kind of receipt", async () => {
+  test("read returns 409 while the pin runs, and 404 for an unknown id or an id of another kind", async () => {
     const running = pin(200, of("sandbox-slow"));
     let receiptId: string | undefined;
     while (!receiptId) {
@@ -241,7 +241,7 @@ describe("provenance", () => {
     expect(json).toMatchObject({ verified: true, receiptsFound: 1 });
   });
 
-  test("lockfiles are 404 if unknown, 422 for a job's receipt, and 409 while it runs", async () => {
+  test("a lockfile is 404 for an unknown receipt, 422 for a job's receipt, and 409 while the pin runs", async () => {
     await get([404, "NotFound"], `${LOCKFILE}?receipt_id=${newId("receipt")}`);
     const { json } = await get([422, "list"], `${LOCKFILE}?receipt_id=rcpt_${done.slice(4)}`);
     expect(json.detail[0]).toMatchObject({ loc: ["query", "receipt_id"], type: "not_pinned" });

@@ -65,7 +65,7 @@ describe("request ids", () => {
     await get(200, "/v1/jobs");
   });
 
-  test("unknown paths and methods are not served", async () => {
+  test("an unknown path is 404, and another method is 405 with the allowed ones", async () => {
     await get([404, "NotFound"], "/v1/nothing");
     const refused = await ask([405, "MethodNotAllowed"], "DELETE", "/v1/jobs", { key: tenant.key });
     expect(refused.headers.allow).toBe("GET, HEAD, OPTIONS");
@@ -167,7 +167,7 @@ describe("keys, session and references", () => {
     });
   });
 
-  test("references refuse impossible values, and projects that are not the key's", async () => {
+  test("the list of references refuses invalid values, and an unknown project is 404", async () => {
     const target = `/v1/projects/${tenant.projectId}/references`;
     for (const query of ["limit=0", "limit=201", "cursor=x"]) {
       const { json } = await get([422, "list"], `${target}?${query}`);
@@ -245,7 +245,7 @@ describe("sign-in of devices", () => {
 });
 
 describe("embeds", () => {
-  test("unknown and other tenants' ids are 404, and a list needs a valid project", async () => {
+  test("unknown and other tenants' embeds and sessions are 404, and a list refuses an empty project", async () => {
     const stranger = (await makeTenant()).key;
     const { id } = await definePanel(tenant);
     const { sessionId } = await openPanel(tenant);
@@ -264,7 +264,7 @@ describe("embeds", () => {
     await get([422, "list"], "/v1/panel-definitions?projectId=");
   });
 
-  test("an ended session gives no launch code, and its page gets nothing", async () => {
+  test("a revoked session gives no launch code, and its token is 401", async () => {
     const { sessionId, accessToken, as } = await openPanel(tenant);
     await get(200, "/v1/panel/bootstrap", as());
     const elsewhere = { origin: "https://elsewhere.test" };

@@ -36,7 +36,7 @@ everyEndpoint("submit", {
 refusesWhatCannotBePlanned("jobs");
 
 describe("submit", () => {
-  test("a job is admitted with the caller's values repeated, and with links to follow it", async () => {
+  test("a submitted job repeats the caller's values, and is read with the same members", async () => {
     const { json, headers } = await post(200, at(IMAGE, "jobs"), {
       input: { prompt: "A kite", variantCount: 2 },
       context: { productId: "shop" },
@@ -77,7 +77,7 @@ describe("submit", () => {
     expect((await get(200, `/v1/jobs/${json.jobId}`)).json).toEqual(job);
   });
 
-  test("the same key and request return the first job, and another request is a 409 that names the job twice", async () => {
+  test("the same key and request return the first job, and another request is a 409 that names the job", async () => {
     const body = { ...say("Once."), idempotencyKey: "one" };
     const first = await post(200, at(TEXT, "jobs"), body);
     expect((await post(200, at(TEXT, "jobs"), body)).json.jobId).toBe(first.json.jobId);
@@ -146,7 +146,7 @@ describe("submit", () => {
     await post(200, at(TEXT, "jobs"), { input, maxCostUsd: 0.000001, budget: { enforcement: "off" } });
   });
 
-  test("a missing stored input and fields that are not served are 422, by name", async () => {
+  test("a missing stored input, reader delivery where it is unsupported, and too long a time limit are 422 at their fields", async () => {
     const missing = await post([422, "list"], at(TEXT, "jobs"), { input, inputPayloadRef: "pay_1" });
     expect(missing.json.detail[0]).toMatchObject({ loc: ["body", "inputPayloadRef"] });
     const readerDelivery = { boundary: "paragraph" };
