@@ -96,7 +96,7 @@ describe("the endpoint", () => {
     });
   const ping = { jsonrpc: "2.0", id: 1, method: "ping" };
 
-  test("a request without a key is refused with instructions", async () => {
+  test("a request without a valid key is 401 and names the Bearer scheme", async () => {
     for (const headers of [{}, { authorization: "Bearer cap_nothing" }] as Record<string, string>[]) {
       const answer = await post(headers, ping);
       expect(answer.status).toBe(401);
@@ -117,7 +117,7 @@ describe("the endpoint", () => {
     expect((await post({ authorization, "content-type": "text/plain" }, ping)).status).toBe(415);
   });
 
-  test("an Accept header with a range, or none at all, gets a response; without events it is JSON", async () => {
+  test("an Accept header with ranges gets events, JSON if it names no events, and 406 if it names neither", async () => {
     const authorization = `Bearer ${tenant.key}`;
     const typeFor = async (accept: string) => {
       const answer = await post({ authorization, accept }, ping);
@@ -215,7 +215,7 @@ describe("refusals", () => {
     expect((await refused("pay", {})).code).toBe("NotFound");
   });
 
-  test("a key may do the same through tools as through other endpoints", async () => {
+  test("a tool is refused to a key without its scope, and to an organization without funds", async () => {
     const reader = await connect(await makeKey({ projectId: tenant.projectId, scopes: ["jobs:read"] }));
     for (const name of ["submit_job", "invoke"])
       expect(await refused(name, { capability_key: TEXT, request: { input } }, reader)).toMatchObject({

@@ -152,7 +152,7 @@ describe("a model whose price lists cache writes", () => {
     expect(own.vendor.arrived).toEqual([]);
   });
 
-  test("the Responses interface accepts marks on instructions' items, parts, results and tools", async () => {
+  test("the Responses interface accepts marks on parts, tool results and tools", async () => {
     own.vendor.answer(CLAUDES);
     const { status, text } = await managed.post("/v1/responses", {
       model: CLAUDE,

@@ -42,7 +42,7 @@ test("calls are answered by items, several at once too, and reasoning in the his
   expect(callsIn(await ask(input)).map(({ name }) => name)).toEqual(["width_of"]);
 });
 
-test("an assistant message and its calls are one turn", async () => {
+test("an assistant message and its calls become one message", async () => {
   const response = await ask([
     { role: "user", content: question },
     { type: "message", role: "assistant", content: [{ type: "output_text", text: "A moment." }] },
@@ -100,13 +100,13 @@ test.each<[unknown, string[]]>([
     ["width_of"],
   ],
   ["none", []],
-])("tool_choice %j has its effect", async (tool_choice, names) => {
+])("tool_choice %j decides which tools are called", async (tool_choice, names) => {
   const response = await ask([{ role: "user", content: question }], { tool_choice });
   expect(callsIn(response).map(({ name }) => name)).toEqual(names);
   expect(response.tool_choice).toEqual(tool_choice);
 });
 
-test("the client reassembles a stream of calls, then one of the answer", async () => {
+test("the client reassembles a stream of calls, and the stream of the answer to their results", async () => {
   const input: Items = [{ role: "user", content: question }];
   const first = await world.client.responses.stream({ model: FAST, input, tools }).finalResponse();
   input.push(...(first.output as Items), ...outputsOf(first, "ten"));

@@ -35,7 +35,7 @@ const resultsOf = (
   }));
 
 describe("chat completions", () => {
-  test("the client's own tool runner ends: each call is answered, then the answer has the result", async () => {
+  test("the client's tool runner calls the tool once, and the answer has the tool's result", async () => {
     const asked: unknown[] = [];
     const runner = world.client.chat.completions.runTools({
       model: FAST,
@@ -60,7 +60,7 @@ describe("chat completions", () => {
     expect(asked).toEqual([{ river: expect.any(String) }]);
   });
 
-  test("tools that are called at once are answered at once, and a second turn calls them again", async () => {
+  test("several tools are called in one answer, and a later question calls one of them again", async () => {
     const messages: Messages = [{ role: "user", content: asking }];
     const first = await chat(messages, { tools: both });
     expect(first.finish_reason).toBe("tool_calls");
@@ -76,7 +76,7 @@ describe("chat completions", () => {
     expect(namesIn(third)).toEqual(["width_of"]);
   });
 
-  test("calls come one at a time on request, each after the previous result", async () => {
+  test("with parallel_tool_calls false, each answer calls one tool, after the result of the previous call", async () => {
     const messages: Messages = [{ role: "user", content: asking }];
     const called: string[] = [];
     for (let turn = 0; turn < 2; turn++) {
@@ -102,7 +102,7 @@ describe("chat completions", () => {
       },
       ["width_of"],
     ],
-  ])("tool_choice %s has its effect", async (_name, tool_choice, names) => {
+  ])("tool_choice %s decides which tools are called", async (_name, tool_choice, names) => {
     const answer = await chat([{ role: "user", content: question }], { tools: both, tool_choice });
     expect(namesIn(answer)).toEqual(names);
   });
@@ -177,7 +177,7 @@ describe("chat completions", () => {
     expect(await streamed.finalContent()).toContain("six");
   });
 
-  test("a structured answer follows the tools", async () => {
+  test("a structured answer follows the results of the tools", async () => {
     const response_format = {
       type: "json_schema",
       json_schema: { name: "answer", schema: parametersOf("answer"), strict: true },

@@ -122,7 +122,7 @@ describe("an unknown name", () => {
   });
 
   test.each(["acme-smal", "openai/gpt-9", "unknown/model", `${FAST}@nothing`, "text.general.fast.v2"])(
-    "%s is answered with 404, the nearest first",
+    "%s is 404 with the nearest matches",
     async (model) => {
       const { client } = await makeConnected(ownServer("acme-small:1:2"));
       const error = await refusal(client.chat.completions.create({ model, messages }));

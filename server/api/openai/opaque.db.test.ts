@@ -116,7 +116,7 @@ describe("on chat completions", () => {
     expect(await rewritesOf(json.id)).toEqual([]);
   });
 
-  test("a client that drops unknown members gets the recorded ones, as long as they are kept", async () => {
+  test("members that a client drops are sent from the record, as long as its content is kept", async () => {
     const { tool_calls } = await firstTurn({ stream: true });
     const bare = {
       role: "assistant",
@@ -197,7 +197,7 @@ describe("on chat completions", () => {
     expect(world.vendor.arrived).toHaveLength(0);
   });
 
-  test("members count in the hold", async () => {
+  test("members count in the bound of the input tokens", async () => {
     const message = await firstTurn();
     const mostOf = async (given: Message) => {
       const { json } = await secondTurn(given);
@@ -220,7 +220,7 @@ describe("on chat completions", () => {
     expect(world.vendor.arrived.at(-1)?.headers.authorization).toBe("Bearer sk-own-123456");
   });
 
-  test("another message under the same key is another request", async () => {
+  test("a message with another member under the same key is a conflict", async () => {
     const message = await firstTurn();
     const headers = { "idempotency-key": "turn-2" };
     const ask = (given: Message) => {
