@@ -103,7 +103,7 @@ describe("discovery", () => {
 for (const what of ["quote", "estimate"] as const) refusesWhatCannotBePlanned(what);
 
 describe("POST /v1/capabilities/image.generate.v1/plan", () => {
-  test("a picture that no provider here may be asked for is 400", async () => {
+  test("a picture of a maturity that no provider here allows is 400", async () => {
     const sandbox = PROVIDERS.find(({ name }) => name === "sandbox")!;
     const maturity = sandbox.maturity;
     sandbox.maturity = "PG";

@@ -69,7 +69,7 @@ for (const target of [CHAT, RESPONSES]) {
       await ask("PROJECT_REQUIRED", {}, { key: tenant.unboundKey });
     });
 
-    test("a request that may not be paid for, or not be made, is refused", async () => {
+    test("a request without funds, over a budget or above the allowed maturity is refused", async () => {
       const poor = await makeTenant({ walletMicros: 0 });
       const { json } = await ask("funding_required", {}, { key: poor.key });
       expect(json.error.type).toBe("insufficient_quota");
@@ -92,7 +92,7 @@ for (const target of [CHAT, RESPONSES]) {
       }
     });
 
-    test("two requests under one key are a conflict", async () => {
+    test("two different requests under one key are a conflict", async () => {
       const headers = { "idempotency-key": `of ${target}` };
       await post(200, target, CONVERSATIONS[target], { headers });
       await ask("IdempotencyConflict", { metadata: { a: "b" } }, { headers });
@@ -123,7 +123,7 @@ for (const target of [CHAT, RESPONSES]) {
       ["TRANSPORT_AMBIGUOUS", named("sandbox-lost")],
       ["StructuredOutputInvalid", structured("sandbox-careless")],
       ["StructuredOutputRepairFailed", structured("sandbox-stubborn")],
-    ] as const)("%s names its record, which is readable", async (code, more) => {
+    ] as const)("an error %s names its execution, whose receipt is readable", async (code, more) => {
       const { json, headers } = await ask(code, more);
       const { executionId, receiptId } = json.error.details;
       expect(headers["x-execution-id"]).toBe(executionId);

@@ -151,7 +151,7 @@ describe.each(DOORS)(
       await ask([422, "list"], "POST", target, { key: tenant.key, body: body({ [words]: "" }) });
     });
 
-    test("a request that may not be paid for, not leave, or not be made, is refused", async () => {
+    test("a request without funds, over a budget, with provider calls switched off or above the allowed maturity is refused", async () => {
       const poor = await makeTenant({ walletMicros: 0 });
       await post("funding_required", {}, { key: poor.key });
       const held = await makeTenant();
@@ -173,7 +173,7 @@ describe.each(DOORS)(
       }
     });
 
-    test("two requests under one key are a conflict, and a replay without its content is refused", async () => {
+    test("two different requests under one key are a conflict, and a replay whose content was removed is refused", async () => {
       const own = await makeTenant();
       const stop = workFor(own.projectId);
       const options = { key: own.key, headers: { "idempotency-key": "kept" } };
@@ -192,7 +192,7 @@ describe.each(DOORS)(
       ["PROVIDER_EMPTY_OUTPUT", "empty"],
       ["PROVIDER_ERROR", "fail"],
       ["TRANSPORT_AMBIGUOUS", "lost"],
-    ] as const)("%s names its record, which is readable", async (code, behaviour) => {
+    ] as const)("an error %s names its execution, whose receipt is readable", async (code, behaviour) => {
       const refused = await post(code, named(behaviour));
       const { executionId, receiptId } = refused.json.error.details;
       expect(refused.headers["x-execution-id"]).toBe(executionId);
@@ -219,7 +219,7 @@ describe.each(DOORS)(
 
     if (isSync) return;
 
-    test("a job that has not ended in time is 504, and named", async () => {
+    test("a job that has not ended in time is 504, and the error names the job", async () => {
       const { key } = await makeTenant();
       setSettings({ JOB_WAIT_SECONDS: 1 });
       const { json, headers } = await post("JobStillRunning", {}, { key });
@@ -262,7 +262,7 @@ const theirJob = (key: string) =>
     { timeout: 10_000, interval: 20 },
   );
 
-test("a form may not exceed its limit, and must be a form", async () => {
+test("an image edit is 413 if the form is too large, 415 without a form, and 422 without an image", async () => {
   const target = "/v1/images/edits";
   const huge = {
     "content-length": String(MOST_FORM_BYTES + 1),

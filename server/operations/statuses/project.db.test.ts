@@ -182,7 +182,7 @@ describe("history", () => {
     expect(await listed("?status=succeeded&outcome=reusable&selected=true")).toEqual([selected]);
   });
 
-  test("pages by keyset have every job once, even while jobs arrive", async () => {
+  test("pages have every earlier job once, even while jobs arrive", async () => {
     for (const target of [project("?limit=2"), "/v1/jobs?limit=2"]) {
       const everything = (await page(target.replace("limit=2", "limit=100"))).items;
       const collected = [];
@@ -197,7 +197,7 @@ describe("history", () => {
     }
   });
 
-  test("a line has its outcome and no content of the request or the answer", async () => {
+  test("an item of the list has the job's outcome and no content of the request or the answer", async () => {
     for (const target of [project("?limit=100"), "/v1/jobs?limit=100"]) {
       const { items } = await page(target);
       expect(JSON.stringify(items)).not.toMatch(/secret|refuses|message/);
@@ -243,7 +243,7 @@ describe("history", () => {
     await get([404, "NotFound"], project(""));
   });
 
-  test("GET /v1/jobs lists the calling key's jobs", async () => {
+  test("GET /v1/jobs lists no job of another key", async () => {
     const second = await makeKey({ projectId: owner.projectId });
     expect((await get(200, "/v1/jobs", { key: second })).json).toEqual({ items: [], nextCursor: null });
   });
@@ -253,7 +253,7 @@ describe("webhooks", () => {
   const hooks = "/v1/delivery-endpoints";
   const body = { url: "https://hooks.example/in?room=1", secret: "whsec_c2VjcmV0c2VjcmV0c2VjcmV0c2VjcmV0" };
 
-  test("an endpoint is returned whole, without its secret", async () => {
+  test("a webhook endpoint is returned with all its fields except the secret", async () => {
     const { json } = await post(201, hooks, {
       ...body,
       eventTypes: ["job.failed", "job.failed"],
@@ -315,7 +315,7 @@ describe("webhooks", () => {
     ]);
   });
 
-  test("an organization's key that names no project is 422, and another tenant's project is 403", async () => {
+  test("an organization's key that names no project is 422, and a project that the key cannot use is 403", async () => {
     await post([422, "PROJECT_REQUIRED"], hooks, body, { key: tenant.unboundKey });
     await post([403, "AuthorizationFailed"], hooks, { ...body, projectId: newId("project") });
     await post([403, "AuthorizationFailed"], hooks, { ...body, projectId: tenant.otherProjectId });

@@ -63,7 +63,7 @@ export function refusesWhatCannotBePlanned(what: "quote" | "estimate" | "invoke"
       });
     });
 
-    test("a prompt that cannot fit is 422, in tokens, and is never trimmed", async () => {
+    test("a prompt that cannot fit is 422, with its number of tokens and the limit", async () => {
       const refused = await post([422, "PromptTooLong"], target, {
         input: {
           messages: [
@@ -132,7 +132,7 @@ export function refusesWhatCannotBePlanned(what: "quote" | "estimate" | "invoke"
       expect(refused.json.detail.details.estimatedCost).toBeGreaterThan(0.000001);
     });
 
-    test("content that no provider here may be sent is 400", async () => {
+    test("content of a maturity that no provider here allows is 400", async () => {
       const sandbox = PROVIDERS.find(({ name }) => name === "sandbox")!;
       const body = { input, maturityRating: "NC17" };
       const maturity = sandbox.maturity;

@@ -132,7 +132,7 @@ test("a key revokes itself only, and other keys, of its tenant and of strangers,
   expect((await revoke(sister.keyId, sister.apiKey)).status).toBe(200);
 });
 
-test("a project is found only under its own organization, and keys are listed to their own people", async () => {
+test("a project is found only under its own organization, and keys are listed only to people of their organization", async () => {
   const at = (organization: string, project: string) =>
     call("GET", `/v1/organizations/${organization}/projects/${project}`, mine.owner);
   const nothing = await at(mine.tenant.organizationId, newId("project"));

@@ -9,7 +9,7 @@ import { closeEstates, comparable, HOOK, input, mine, openEstates, TEXT, theirs 
 beforeAll(openEstates, 180_000);
 afterAll(closeEstates);
 
-test("another tenant's idempotency key is not ours", async () => {
+test("an idempotency key that another tenant used makes a job of our own", async () => {
   const body = {
     input: { messages: [{ role: "user", content: "Something else." }] },
     idempotencyKey: "shared",
@@ -33,7 +33,7 @@ test("a cursor of another tenant moves only through our own jobs", async () => {
 
 const idOf = (item: { jobId: string }) => item.jobId;
 
-test("lists have all of a tenant's own jobs, and no one else's", async () => {
+test("a project's list has the tenant's own jobs, and none of another tenant", async () => {
   for (const { tenant, jobId, executionId, queuedId } of [mine, theirs]) {
     const { json } = await tenant.get(`/v1/projects/${tenant.projectId}/jobs?limit=100`);
     expect(json.items.map(idOf)).toEqual(expect.arrayContaining([jobId, executionId, queuedId]));
@@ -44,7 +44,7 @@ test("lists have all of a tenant's own jobs, and no one else's", async () => {
   }
 });
 
-test("an unbound key works in every project of its organization, and a bound one cannot see its jobs elsewhere", async () => {
+test("an unbound key works in every project of its organization, and a bound key cannot see jobs of another project", async () => {
   const { tenant } = mine;
   const { json } = await call("POST", `/v1/capabilities/${TEXT}/jobs`, {
     key: tenant.unboundKey,
@@ -107,7 +107,7 @@ test("capability requests are created in and listed from our own projects only",
   expect((await mine.tenant.get("/v1/capability-requests?limit=100")).text).not.toContain(json.id);
 });
 
-test("a bound key cannot see an endpoint of a sister project or its deliveries", async () => {
+test("a bound key cannot see or disable a webhook endpoint of another project, or create one for another tenant", async () => {
   const { tenant } = mine;
   const { status, json } = await call("POST", "/v1/delivery-endpoints", {
     key: tenant.unboundKey,
@@ -125,7 +125,7 @@ test("a bound key cannot see an endpoint of a sister project or its deliveries",
   );
 });
 
-test("a project's key changes only what serves its own environment, and nothing of a sister project", async () => {
+test("a project's key cannot change a connection that another project uses, and can delete the connection afterwards", async () => {
   const { tenant, path, owner, connect } = mine.vault;
   const { credentialId } = await connect();
   const bind = { projectId: tenant.otherProjectId, environment: "development", provider: "openai" };
@@ -144,7 +144,7 @@ test("a project's key changes only what serves its own environment, and nothing 
   expect((await call("DELETE", target, bound)).status).toBe(200);
 });
 
-test("adapters and aliases are listed to their own project, and another's cursor moves through our own", async () => {
+test("a list of adapters has the tenant's own, and no list of adapters or aliases has another tenant's", async () => {
   for (const [of, others] of [
     [mine, theirs],
     [theirs, mine],
