@@ -89,7 +89,7 @@ const inputs = fc
   .filter((input) => input !== undefined);
 
 describe("an accepted sheet", () => {
-  test("its canvas is one that models draw, and its cells tile it without gap or overlap", () => {
+  test("the canvas is one that models draw, and the cells tile the canvas without gap or overlap", () => {
     fc.assert(
       fc.property(inputs, (input) => {
         const { width, height } = canvasOf(input);
@@ -115,7 +115,7 @@ describe("an accepted sheet", () => {
     );
   });
 
-  test("its cells have different names that every file system accepts", () => {
+  test("the cells have different names that every file system accepts", () => {
     fc.assert(
       fc.property(inputs, (input) => {
         const names = (layoutOf(input)?.cells ?? []).map(({ filename }) => filename);
