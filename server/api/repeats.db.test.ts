@@ -105,7 +105,7 @@ describe("a vendor that loses every answer", () => {
 
 describe("a caller that disconnects", () => {
   test.each(campaign.inTurn([CHAT, RESPONSES, INVOKE], 1))(
-    "a caller that retries on %s gets the answer of the one execution",
+    "a caller that disconnects from %s and retries gets the answer of the one execution",
     async (path) => {
       await makeOne();
       const body = question(path, "[slow 1500]");

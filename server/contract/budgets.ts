@@ -135,7 +135,7 @@ export const HoldView = z
     /** The comparison's id until it is judged: its parts then share one hold, which is open while any part is. */
     executionId: z.string(),
     capabilityKey: z.string().nullable(),
-    /** Status of the execution; null if it is not a job. */
+    /** Status of the execution; null for a comparison that is not judged. */
     status: z.string().nullable(),
     principalId: z.string(),
     personId: z.string().nullable(),

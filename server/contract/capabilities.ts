@@ -309,7 +309,7 @@ export const ResolutionResponse = z
     /** Best match first. */
     matches: z.array(CapabilityMatch),
     requirementsSatisfied: z.boolean(),
-    /** Requirements that no match meets together with the others. */
+    /** The unmet requirements of the best match; empty if a match meets all. */
     unmetRequirements: z.array(z.string()),
     nextAction: z.object({ kind: z.string(), endpoint: z.string(), nonBinding: z.boolean() }).nullable(),
   })

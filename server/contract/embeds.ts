@@ -36,8 +36,8 @@ const MOST_ORIGINS = 20;
 const Origins = z.array(EmbeddingOrigin).max(MOST_ORIGINS);
 
 /**
- * `lowest_cost` and `automatic` let Capstan choose the route; the other policies require requests that name a model, a
- * provider or a pin.
+ * `named_model`, `named_provider` and `exact_pin` allow requests that name one of these. With any other policy, as with
+ * `lowest_cost` and `automatic`, Capstan chooses the route. A request may always leave the choice to Capstan.
  */
 const RoutingPolicy = z.string().min(1).max(64);
 

@@ -43,7 +43,7 @@ export type UsageFigures = z.output<typeof UsageFigures>;
 const Principal = z.object({
   principalId: z.string(),
   kind: z.enum(["key", "person", "other"]),
-  /** A key's name or a person's email address. */
+  /** A key's name or a person's email address; null for any other or unknown principal. */
   name: z.string().nullable(),
 });
 

@@ -25,8 +25,8 @@ const NAMES = [
   "vermilion",
 ];
 /**
- * Accounts that are always exact and have one line per comparison: they show figures and times, but neither names nor
- * entries.
+ * Requests for totals, which are always exact and have one line per comparison. They may show figures and times, but
+ * neither names nor entries.
  */
 const BOOKS =
   /^\w+ \/v1\/(billing|budgets|connections|delivery-endpoints|deliveries|projects\/\{project_id\}\/budget)|^panel (usage\.(?!cost)|budgets|billing|webhooks|connections)/;

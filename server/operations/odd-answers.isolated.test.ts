@@ -97,7 +97,7 @@ test.each(["1e13", "-1", "1e400", '"1"'])(
   },
 );
 
-test("invalid figures that were stored before they were checked count as nothing, and everything is readable", async () => {
+test("invalid stored figures count as nothing, and all reads work", async () => {
   answers('{"prompt_tokens":3,"completion_tokens":4}');
   const { executionId } = (await tenant.post(`/v1/capabilities/${TEXT}/invoke`, envelope)).json;
   const before = (await tenant.get("/v1/billing/summary")).json.live.totals;
@@ -162,7 +162,7 @@ async function expectSettled(executionId: string, code: string, submissions = 1)
 
 describe.each(FORMLESS)("%s", (_name, key, input, content, code, submissions) => {
   const asked = { ...envelope, input };
-  test("a waiting call fails, with its cost", async () => {
+  test("a synchronous call fails, and its hold is settled by the observed usage", async () => {
     answers(USAGE, content);
     const { status, json, text } = await tenant.post(`/v1/capabilities/${key}/invoke`, asked);
     expect(status, text).not.toBe(500);
@@ -170,7 +170,7 @@ describe.each(FORMLESS)("%s", (_name, key, input, content, code, submissions) =>
     await expectSettled(json.details.executionId, code, submissions);
   });
 
-  test("a durable job fails, with its cost", async () => {
+  test("a durable job fails, and its hold is settled by the observed usage", async () => {
     answers(USAGE, content);
     const { json } = await tenant.post(`/v1/capabilities/${key}/jobs`, asked);
     const job = await finish(json.jobId);

@@ -75,14 +75,17 @@ describe("constants of another brand are accepted as ours, and the answer has ou
   });
 });
 
-test.each(["job", "invoke"])("execution.mode of a descriptor is %s", async (mode) => {
-  const { json } = await call("GET", "/v1/capabilities");
-  const found = json.capabilities.filter(
-    (each: { execution: { mode: string } }) => each.execution.mode === mode,
-  );
-  expect(found.length).toBeGreaterThan(0);
-  for (const { executionModes } of found) expect(executionModes.includes("job_async")).toBe(mode === "job");
-});
+test.each(["job", "invoke"])(
+  "execution.mode %s of a descriptor agrees with its execution modes",
+  async (mode) => {
+    const { json } = await call("GET", "/v1/capabilities");
+    const found = json.capabilities.filter(
+      (each: { execution: { mode: string } }) => each.execution.mode === mode,
+    );
+    expect(found.length).toBeGreaterThan(0);
+    for (const { executionModes } of found) expect(executionModes.includes("job_async")).toBe(mode === "job");
+  },
+);
 
 test("sheet.normalize sizes the canvas if there is no width and height", async () => {
   const sheet = { rows: 1, columns: 2, normalize: { width: 1024, height: 1024 } };
@@ -136,7 +139,7 @@ describe("null counts as absent", () => {
   });
 });
 
-test("context of a comparison's estimate names the project for a key that opens several", async () => {
+test("context of a comparison's estimate names the project for a key of several projects", async () => {
   const path = "/v1/capabilities/text.general.fast.v1/comparisons/estimate";
   const body = {
     competitors: [1, 2].map((n) => ({ axis: "provider", providerPin: `sandbox/sandbox-${n}` })),
@@ -149,7 +152,7 @@ test("context of a comparison's estimate names the project for a key that opens 
   expect([status, json.estimateKind]).toEqual([200, "comparison"]);
 });
 
-test("managedExecutionCoverage is a text, and its lists are beside it", async () => {
+test("managedExecutionCoverage is a text with the lengths of the lists in its detail", async () => {
   const { json } = await call("GET", "/v1/diagnostics/providers", { key: tenant.key });
   const { covered, uncovered } = json.managedExecutionCoverageDetail;
   expect(json.managedExecutionCoverage).toBe(`${covered.length}/${covered.length + uncovered.length}`);

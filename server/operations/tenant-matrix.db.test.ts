@@ -71,7 +71,7 @@ test("every text field of a request is known to be an id, a name, or free text",
   ).toEqual([]);
 });
 
-/** Values of fields in operations that need another value than SAID has. */
+/** Values of fields for operations that need other values than those in SAID. */
 const SAID_OF: Record<string, Record<string, string>> = {
   "POST /v1/embeddings": { model: "text.embed.v1" },
   "POST /v1/audio/speech": { model: "audio.voice.generate.v1" },

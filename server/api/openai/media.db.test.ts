@@ -113,7 +113,7 @@ describe("embeddings", () => {
     expect(await executions()).toBe(before);
   });
 
-  test("arrays of tokens are refused with a plain sentence", async () => {
+  test("arrays of tokens are refused with a message that says so", async () => {
     for (const input of [
       [1, 2, 3],
       [[1, 2], [3]],
@@ -238,7 +238,7 @@ describe("images", () => {
     expect((await broken.json()).error.code).toBe("InvalidInput");
   });
 
-  test("a failure is the job's own, and the client does not retry it", async () => {
+  test("a failed drawing returns the job's error, with x-should-retry false", async () => {
     const error = await refusal(
       client.images.generate({ model: "sandbox/sandbox-refuse", prompt: "A kite" }),
     );
@@ -292,7 +292,7 @@ describe("speech", () => {
 });
 
 describe("work that takes longer than a client waits", () => {
-  test("the request is answered with a 504 that names the job, and the job continues", {
+  test("an unfinished drawing is a 504 that names the job, and the job continues", {
     tags: "long",
   }, async () => {
     const idle = await makeTenant(); // no worker runs its jobs yet
@@ -357,7 +357,7 @@ describe("work that takes longer than a client waits", () => {
     expect(await executions(idle.projectId)).toBe(1);
   });
 
-  test("the request is answered at once if the job waits for a person", async () => {
+  test("a drawing that waits for approval is a 504 that the client does not retry", async () => {
     const careful = await makeTenant();
     await pool.query("UPDATE project SET approval_threshold_micros = 0 WHERE id = $1", [careful.projectId]);
     const error = await refusal(clientOf(careful.key).images.generate({ prompt: "A kite" }));
@@ -366,7 +366,7 @@ describe("work that takes longer than a client waits", () => {
     expect(error.headers?.get("x-should-retry")).toBe("false");
   });
 
-  test("the request needs only the right to run", { tags: "long" }, async () => {
+  test("a key with only the right to run can draw", { tags: "long" }, async () => {
     const key = await makeKey({ projectId: tenant.projectId, scopes: ["capabilities:run"] });
     const { data } = await clientOf(key).images.generate({ prompt: "A kite" });
     expect(data).toHaveLength(1);
