@@ -28,8 +28,8 @@ export const Charge = z
 export type Charge = z.output<typeof Charge>;
 
 /*
- * The names of these fields tell the provider's cost from the customer's charge, which includes the service fee. An
- * unknown amount is null, never 0.
+ * The names of these fields distinguish the provider's cost from the customer's charge, which includes the service fee.
+ * An unknown amount is null, never 0.
  */
 
 export const ProviderCostMicros = z

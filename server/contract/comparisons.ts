@@ -10,7 +10,7 @@ export { MOST_COMPETITORS } from "./enums";
 
 export const COMPARISON_AXES = ["provider", "recipe", "profile"] as const;
 
-/** One side of a comparison, with the provider, the input or the profile that tells it from the others. */
+/** One side of a comparison: the provider, the input or the profile to compare with the others. */
 export const Competitor = z
   .discriminatedUnion("axis", [
     z.strictObject({

@@ -70,8 +70,9 @@ export type OfferedPlace = z.output<typeof OfferedPlace>;
 
 export const AcceptInvitation = z.strictObject({
   token: Token,
-  /** Required if the person has no account yet. */
+  /** Name of a new account; defaults to the part of the email address before the `@`. */
   displayName: CreateUser.shape.displayName,
+  /** Required if the person has no account yet. */
   password: Password.optional(),
 });
 export type AcceptInvitation = z.output<typeof AcceptInvitation>;

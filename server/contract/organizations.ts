@@ -113,7 +113,7 @@ export const CreateOrganization = z.strictObject({ name: DisplayName });
 
 export const CreateProject = z.strictObject({
   name: DisplayName,
-  /** Defaults to the oldest organization in which the caller can create projects. */
+  /** Defaults to the oldest organization that the caller sees. */
   organizationId: z.string().max(64).optional(),
 });
 

@@ -88,7 +88,10 @@ export const ReceiptAdapter = z
   .meta({ id: "ReceiptAdapter" });
 export type ReceiptAdapter = z.output<typeof ReceiptAdapter>;
 
-/** EdDSA (Ed25519) over the canonical body: everything except this member and `provenance.receiptHash`. */
+/**
+ * An EdDSA (Ed25519) signature. A job's receipt signs its canonical body: everything except this member and
+ * `provenance.receiptHash`.
+ */
 export const ReceiptSignature = z
   .object({ alg: z.literal("EdDSA"), keyId: z.string(), value: z.string() })
   .meta({ id: "ReceiptSignature" });
