@@ -1,6 +1,6 @@
 import { expect } from "vitest";
 
-/** A marker in every value of the caller that no provider may receive. */
+/** Marks the caller's values that must not reach a provider. */
 export const MARK = "never-sent";
 
 // biome-ignore lint/suspicious/noExplicitAny: answers are read as a client reads them
@@ -23,7 +23,7 @@ export type Field = {
   path: string;
   good: unknown[];
   bad: unknown[];
-  /** Fields that are also accepted at the root, in both spellings. */
+  /** The field is also accepted at the root, in both spellings. */
   lifts?: true;
   only?: What[];
   shows?(read: Read, value: Any): void;
