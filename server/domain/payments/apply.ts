@@ -10,8 +10,8 @@ import { contradiction, merged } from "./merge";
 import { lockPayment, type PaymentRow } from "./rows";
 
 /**
- * Result of a message. `foreign` concerns no payment of ours; `mismatch` contradicts our payment and
- * changed nothing but the logs.
+ * Result of a message. `seen`: it was applied before. `foreign`: it concerns no payment of ours. `mismatch`:
+ * it contradicts our payment, which stays unchanged; the contradiction is logged and audited.
  */
 export type Applied = "applied" | "seen" | "foreign" | "mismatch";
 
@@ -28,7 +28,7 @@ const insertEvent = statement("payment_event.insert", {
 });
 
 /**
- * Applies a provider's message to a payment once. The row keeps the latest reported state and its ledger
+ * Applies a provider's message to a payment once. The row collects what the messages report, and its ledger
  * entries follow from the row alone, so the same messages lead to the same ledger and wallet even if
  * repeated, late or concurrent.
  */

@@ -57,8 +57,9 @@ const findOpen = statement("payment.find.open", {
 });
 
 /**
- * Returns the only open payment of a thing, which all payers share, or creates one if the last has expired.
- * Runs in the caller's transaction, which keeps others from doing the same.
+ * Returns the open payment of a thing, which all payers share, or creates one. An open payment that has
+ * expired or belongs to another provider is marked as expired first, unless its money is on the way. Runs in
+ * the caller's transaction, which keeps others from doing the same.
  */
 export async function joinPayment(
   client: Queryable,
@@ -241,7 +242,8 @@ const readCustomer = statement("payment.read.customer", {
 });
 
 /**
- * Returns the provider's customer id of the organization from its latest payment; null if there is none.
+ * Returns the provider's customer id of the organization from its latest payment that has one; null if none
+ * has.
  */
 export async function customerOf(
   organizationId: string,

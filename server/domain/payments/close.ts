@@ -9,7 +9,7 @@ import { statement } from "@/server/sql/statement";
 import { providerNamed } from "./provider";
 
 const MOST = 50;
-/** Wait before another attempt to close a page, in case the last one was lost. */
+/** Wait before another attempt to close a page, in case the last one failed or was lost. */
 const AGAIN_MS = 120_000;
 /** Every page closes automatically within this time after its expiry. */
 const LONGEST_MS = DAY_MS;
@@ -43,7 +43,8 @@ const storeClosed = statement("payment.update.closed", {
 
 /**
  * Closes due checkout pages at the provider, one after the other; a page that could not be closed is tried
- * again. Safe in every process at once. A payment that came first is still received and checked then.
+ * again. Several processes may run this at once. A payment that was made before its page closed is still
+ * applied.
  */
 export async function closeDue(ctx: Ctx, organizationId: string | null = null): Promise<void> {
   const now = ctx.now();

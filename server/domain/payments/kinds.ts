@@ -10,11 +10,14 @@ export type Paid = {
   /** The purchased thing, for kinds that sell one. */
   subjectId: string | null;
   isTest: boolean;
-  /** Payment time as reported by the provider. */
+  /** Payment time by the provider's clock, but never later than ours. */
   paidAt: Date;
 };
 
-/** A kind of purchase. It defines where its money goes; everything else is common to all kinds. */
+/**
+ * A kind of purchase. It defines the checkout's title, the payers, the credited account and what a booking
+ * changes; everything else is common to all kinds.
+ */
 export type PaymentKind = {
   /** Title on the checkout. It must never change, because a repeated request must be identical. */
   title(subjectId: string | null): string;
@@ -31,14 +34,14 @@ export type PaymentKind = {
    * deadlocks.
    */
   lock?(client: Transaction, subjectId: string): Promise<void>;
-  /** Refuses a purchase that is no longer possible, before anything is paid. */
+  /** Throws if the purchase is no longer possible. Called before the built-in test checkout pays. */
   refuse?(ctx: Ctx, subjectId: string): Promise<void>;
   /**
    * Runs in the transaction that books the payment. A returned reason rejects the payment, and the whole
    * amount is refunded.
    */
   onPaid(client: Transaction, ctx: Ctx, paid: Paid, micros: Micros): Promise<RefundReason | null>;
-  /** Runs in the transaction that books a further returned amount. Each micro is reported once. */
+  /** Runs in the transaction that books a further returned amount. `returned` reports only the increase. */
   onReturned(client: Transaction, ctx: Ctx, paid: Paid, returned: ReturnedAmount): Promise<void>;
   /**
    * Runs in the transaction that books a reversal: part of the returned money is ours again, because a
@@ -50,7 +53,7 @@ export type PaymentKind = {
 };
 
 type ReturnedAmount = {
-  /** Amount in the units of the purchase. */
+  /** Micros in the currency of the credit, without tax. */
   micros: Micros;
   /** True if the whole amount has been returned. */
   isWhole: boolean;
@@ -59,7 +62,7 @@ type ReturnedAmount = {
 };
 
 type Reversal = {
-  /** Amount in the units of the purchase. */
+  /** Micros in the currency of the credit, without tax. */
   micros: Micros;
   /** True if the whole amount had been returned. */
   wasWhole: boolean;
@@ -67,7 +70,7 @@ type Reversal = {
 
 const kinds = new Map<string, PaymentKind>();
 
-/** Registers a kind of purchase. A noun that sells calls this when its module loads. */
+/** Registers a kind of purchase. Each domain module that sells something calls this when it loads. */
 export function definePaymentKind(name: string, kind: PaymentKind): void {
   kinds.set(name, kind); // a development server defines a kind again when its file changes
 }

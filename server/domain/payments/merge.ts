@@ -119,8 +119,8 @@ function withRefunds(row: PaymentRow, news: Partial<RefundNews>): PaymentRow {
 const sumOf = (amounts: Micros[]): Micros => amounts.reduce((sum, micros) => sum + micros, 0);
 
 /**
- * Returned amount as a sum of single refunds. It misses refunds for which the provider reported only a
- * total.
+ * Returned amount as the sum of single refunds without the failed ones. It misses refunds for which the
+ * provider reported only a total.
  */
 function bySteps({ refund_steps, failed_refunds }: RefundNews): Micros {
   const failed = Object.values(failed_refunds).map(({ amountMicros }) => amountMicros);

@@ -70,7 +70,7 @@ describe("a message of Stripe", () => {
     expect((await post(young.raw, young.signature)).status).toBe(200);
   });
 
-  test("a message above 256 KiB is not read to its end", async () => {
+  test("a message above 256 KiB is refused with 413", async () => {
     const { raw, signature } = signed({ id: "evt_1", padding: "x".repeat(300_000) });
     expect((await post(raw, signature)).status).toBe(413);
   });
@@ -109,7 +109,7 @@ describe("a message of Stripe", () => {
     },
   );
 
-  test("a message about foreign or irrelevant objects is accepted without effect", async () => {
+  test("a message about a foreign payment or another kind of object is reported as foreign", async () => {
     const { say } = await open(10_000_000);
     const foreign = messagesOf({
       paymentId: "pmt_x",
@@ -127,7 +127,7 @@ describe("a message of Stripe", () => {
       expect(await receive(event)).toBe("foreign");
   });
 
-  test("a message about a payment that only Stripe can identify is repeated while Stripe does not answer", async () => {
+  test("a message whose payment only Stripe can identify fails while Stripe is down, and is applied afterwards", async () => {
     const { ctx, say } = await open(10_000_000);
     stripe.state.isDown = true;
     const early = say.disputed("dp_early", 1000, "lost");
@@ -151,7 +151,7 @@ describe("refunds and disputes", () => {
     expect((await checkLedger(system, organizationId)).isBalanced).toBe(true);
   });
 
-  test("a failed refund returns to the wallet once, whoever made it and however it is reported", async () => {
+  test("a failed refund returns to the wallet once, however it is reported", async () => {
     const { ctx, organizationId, paymentId, say } = await open(10_000_000);
     await receive(say.completed());
     await receive(say.refunded(1000));
@@ -178,7 +178,7 @@ describe("refunds and disputes", () => {
     expect(await checkLedger(system, organizationId)).toMatchObject({ differences: [], transactions: 3 });
   });
 
-  test("a report that has not failed, is unknown, contradictory or unsigned leaves the refund booked", async () => {
+  test("a refund stays booked after a report that is no failure, is foreign, contradicts the payment or has a wrong signature", async () => {
     const { ctx, sold, say } = await open(10_000_000);
     await receive(say.completed());
     await receive(say.refunded(1000));

@@ -105,7 +105,7 @@ describe("a top-up", () => {
     ).toBe("NotFound");
   });
 
-  test("a refusal by Stripe charges nothing, hides Stripe's message and fails the payment", async () => {
+  test("a refusal by Stripe fails the payment, and its message is hidden", async () => {
     const { ctx, organizationId } = await makeAccount();
     stripe.state.isDown = true;
     const refused = await payments

@@ -24,8 +24,8 @@ export function findStripe(): PaymentProvider | null {
 const builtIn = testProvider(publicUrl);
 
 /**
- * Returns the provider of new payments: Stripe, or else the built-in test checkout, which production never
- * uses.
+ * Returns the provider of new payments: Stripe, or else the built-in test checkout. Null in production
+ * without Stripe.
  */
 export function findPaymentProvider(): PaymentProvider | null {
   return findStripe() ?? (env.CAPSTAN_ENV === "production" ? null : builtIn);

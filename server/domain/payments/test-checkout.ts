@@ -10,7 +10,10 @@ import { requirePayer } from "./payer";
 import { type PaymentRow, toPaymentView } from "./rows";
 import { seenPayment } from "./top-up";
 
-/** Returns a payment of the built-in checkout for its page. NotFound in production. */
+/**
+ * Returns a payment of the built-in checkout for its page. NotFound in production and for a payment of
+ * another provider.
+ */
 export async function testPayment(ctx: Ctx, paymentId: string): Promise<PaymentView> {
   return toPaymentView(await testRow(ctx, paymentId), ctx.now());
 }

@@ -45,7 +45,10 @@ export function checkoutOffered(): { provider: string; test: boolean } | null {
   return provider && { provider: provider.name, test: provider.isTest };
 }
 
-/** Returns a payment of one of the caller's organizations. Throws NotFound for any other. */
+/**
+ * Returns a payment of one of the caller's organizations, or any payment for an operator. Throws NotFound
+ * otherwise.
+ */
 export async function payment(ctx: Ctx, paymentId: string): Promise<PaymentView> {
   return toPaymentView(await seenPayment(ctx, paymentId), ctx.now());
 }
