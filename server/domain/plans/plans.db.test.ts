@@ -139,7 +139,7 @@ test("each start of a job in one run reports whether others may wait for its end
   }
 });
 
-test("the query for due turns reads each waiting job once, even if the planner expects few of them", async () => {
+test("the query for due turns reads fewer than 20 rows for each waiting job, even if the planner expects few jobs", async () => {
   const { organizationId, projectId } = await makeTenant();
   await limit(organizationId, { concurrentDurableJobs: 2 });
   const { jobId } = await jobs.submit(system, TEXT, say(projectId, "Job."));

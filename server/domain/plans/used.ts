@@ -7,7 +7,10 @@ import { limitsOf, type Settings } from "./limits";
 type Used = PlanList["used"];
 type Organization = { organizationId: string; settings: Settings };
 
-/** Returns an organization's current usage of each limit. */
+/**
+ * Returns an organization's current usage of the limits that are counted per organization. Hourly executions
+ * are null without a limit.
+ */
 export async function usedOf(organization: Organization, now: Date): Promise<Used> {
   return (await usedOfEach([organization], now)).get(organization.organizationId)!; // the map has the one requested id
 }

@@ -10,12 +10,12 @@ import { limitsOf, planOf, type Settings, upgradeOf } from "./limits";
 /*
  * The statement that admits work enforces its limits (capstan_take in prisma/guards/4-plans.sql), so
  * concurrent admissions cannot exceed them. An admission passes the limits of its organization; without any
- * there is no cost.
+ * limit, the function is not called.
  */
 
 /**
- * Common table after `mine`, the rows of an admission: counts them against the plan before any money is
- * reserved.
+ * Common table expression that follows `mine`, the rows of an admission: counts them against the plan before
+ * any money is reserved.
  */
 export const TAKEN = `taken AS MATERIALIZED (
   SELECT CASE WHEN EXISTS (SELECT FROM mine WHERE most_active IS NOT NULL OR most_inferences IS NOT NULL)
