@@ -34,8 +34,8 @@ type Name = (typeof LOCKFILE_CHECKS)[number];
 const CONFORMANCE_MS = 30 * DAY_MS;
 
 /**
- * Returns the lockfile of a pinned record. The same record gives the same lockfile, as long as one key
- * signs.
+ * Returns the lockfile of a pinned record. The same record gives the same lockfile, as long as the signing
+ * key is not rotated.
  */
 export async function getLockfile(ctx: Ctx, receiptId: string): Promise<Lockfile> {
   if (await isOfJob(ctx, receiptId))

@@ -178,7 +178,7 @@ describe("a lockfile", () => {
     expect(checks[2]?.detail).toContain("the same bytes would be sent today");
   });
 
-  test("a changed lockfile is refused with the changed members, even after it was hashed again", async () => {
+  test("a changed lockfile is refused, and the answer lists the changed members and the failed checks", async () => {
     const { ctx } = await makeProject();
     const { receiptId } = await pin(ctx);
     const lockfile = await provenance.getLockfile(ctx, receiptId);

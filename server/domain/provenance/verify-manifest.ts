@@ -92,7 +92,7 @@ async function compare(line: Line, { document, requestHash }: FoundReceipt, keys
 
 /**
  * Returns a receipt's fallbacks, its requests beyond one per attempt, and the cost of the provider's work;
- * null if that is unknown.
+ * `spentMicros` is null if the cost is unknown.
  */
 function figuresOf(sealed: object) {
   const document = sealed as SealedPinned | Receipt; // this installation sealed it
