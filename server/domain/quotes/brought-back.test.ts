@@ -62,18 +62,21 @@ test("a server gets its own members and ids back", () => {
   });
 });
 
-test.each(OTHERS)("%s gets neither members nor shared ids, and the receipt says so", (_case, maker) => {
-  expect(sent(LOOP, maker)).toEqual({
-    messages: [
-      { role: "assistant", content: "", toolCalls: [callOf("a"), callOf("a-2")] },
-      resultOf("a"),
-      resultOf("a-2"),
-    ],
-    rewrites: LEFT_OUT,
-  });
-});
+test.each(OTHERS)(
+  "%s gets no opaque members and distinct call ids, and the omission is listed",
+  (_case, maker) => {
+    expect(sent(LOOP, maker)).toEqual({
+      messages: [
+        { role: "assistant", content: "", toolCalls: [callOf("a"), callOf("a-2")] },
+        resultOf("a"),
+        resultOf("a-2"),
+      ],
+      rewrites: LEFT_OUT,
+    });
+  },
+);
 
-test("calls of one id in two turns stay apart for another server", () => {
+test("calls with the same id in two turns get different ids for another server", () => {
   const [, other] = OTHERS[0]!;
   const first = idOf("call_0");
   const second = first.replace("vwxyz0_", "vwxyz1_");
@@ -90,7 +93,7 @@ test.each<[string, string]>([
   ["a tag with another digit", idOf("a").replace(/.$/, (last) => (last === "0" ? "1" : "0"))],
   ["a tag of another form", `${idOf("a")}-`],
   ["no tag", "a"],
-])("members of %s are left out", (_case, id) => {
+])("opaque members are left out if the id has %s", (_case, id) => {
   const opaque = { reasoning_content: "Hm." };
   const { messages, rewrites } = sent([answer({ opaque, toolCalls: [callOf(id, { s: 1 })] }), resultOf(id)]);
   expect(rewrites).toEqual(LEFT_OUT);
@@ -141,7 +144,9 @@ test("members of a call that a client copied to its message are not sent twice",
   });
 });
 
-test("copies are found however many members and calls exist", { timeout: 20_000 }, () => {
+test("a copied member is left out of a message with 20,000 members and 100,000 calls", {
+  timeout: 20_000,
+}, () => {
   const members = Object.fromEntries(Array.from({ length: 20_000 }, (_, at) => [`m${at}`, 1]));
   const calls = Array.from({ length: 100_000 }, (_, at) => callOf(`a${at}`));
   const { messages } = sent([
@@ -166,7 +171,7 @@ const fieldOf = (messages: TextMessage[]) => {
   }
 };
 
-test("members of a request may have 256 KiB in total, and one byte more is refused at its message", () => {
+test("the opaque members of a request may have 256 KiB in total, and one byte more is refused at its message", () => {
   const text = (bytes: number) => "x".repeat(bytes - JSON.stringify({ s: "" }).length);
   const half = MOST_OPAQUE_BYTES / 2;
   const bringing = (bytes: number) => [

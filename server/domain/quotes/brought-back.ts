@@ -102,8 +102,8 @@ function asKnown(
 }
 
 /**
- * Removes the tag from the id of a call that another server made, unless an earlier call already has the
- * bare id.
+ * Removes the tag from the id of a call that another server made; an id that its answer repeats gets a
+ * number. Keeps the whole id if an earlier call already has the bare one.
  */
 function elsewhere(id: string, tag: Tag | null, taken: ReadonlySet<string>): string {
   if (!tag) return id;

@@ -41,8 +41,8 @@ function ceilingsOf({ execution, budget }: Limited, maxCostField: string): Ceili
 }
 
 /**
- * Refuses a call above its own ceilings; returns warnings for those that only warn. `maxCostField` is the
- * path at which the caller sent maxCostUsd.
+ * Throws BudgetExceeded for a call above one of its own ceilings; returns one warning if all exceeded
+ * ceilings only warn. `maxCostField` is the path at which the caller sent maxCostUsd.
  */
 export function checkCallCeiling(
   maximumMicros: Micros,

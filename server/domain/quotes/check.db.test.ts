@@ -196,7 +196,7 @@ test("no endpoint accepts the id of another kind of price as a quote", async () 
       }
 });
 
-test("two different ids are ESTIMATE_MISMATCH wherever a request names a quote", async () => {
+test("a quoteId and another execution.estimateId are refused with ESTIMATE_MISMATCH", async () => {
   const tenant = await makeTenant();
   const { quoteId } = (await tenant.post(`/v1/capabilities/${TEXT}/quote`, { messages })).json;
   const other = newId("quote");

@@ -35,7 +35,7 @@ test.each([
   ["neither", { allowance: 500_000, used: 500_000 }, "sandbox"],
   ["a debt", { wallet: -5 }, "sandbox"],
 ] as const)(
-  "with an account of the operator, an organization with %s is routed there or to the sandbox",
+  "an organization with %s is routed to the operator's account or to the sandbox",
   async (_what, purse, provider) => {
     setSettings({ OPENAI_API_KEY: "a key" });
     const tenant = await makeFunded(purse);

@@ -56,7 +56,8 @@ export function capSync(capability: Capability, input: unknown): unknown {
 }
 
 /**
- * Finds every string at a dotted path; lists are walked, so `messages` reaches each `messages[i].content`.
+ * Finds every string at a dotted path; lists are walked, so `messages` reaches the content of each message
+ * and the text of its parts.
  */
 function textsAt(value: unknown, path: string): { field: string; text: string }[] {
   let found: { field: string; value: unknown }[] = [{ field: "input", value }];
@@ -82,7 +83,7 @@ function textsAt(value: unknown, path: string): { field: string; text: string }[
 
 /**
  * Throws PromptTooLong if the input exceeds a limit of the capability or the model. Characters are counted
- * per field; tokens are an upper bound over all text that is sent.
+ * per field; tokens are an upper bound over all text of the messages.
  */
 export async function checkConstraints(capability: Capability, input: unknown, route: Route, call: AnyCall) {
   const modelId = (input as { modelId?: string; model?: string }).modelId ?? route.model.id;

@@ -83,12 +83,12 @@ async function raisedBy(more: Partial<TextCall>): Promise<string[]> {
 }
 
 test.each(Object.entries({ ...OF_CALL, ...OF_SETTINGS }))(
-  "%s of a call is in the bound of its price, or free",
+  "%s of a call raises exactly the bounds that are listed for it",
   async (_name, { more, raises }) => expect(await raisedBy(more)).toEqual(raises),
 );
 
 test.each(Object.entries(OF_MESSAGES))(
-  "%s of a message is in the bound",
+  "%s of a message raises exactly the bounds that are listed for it",
   async (_name, { message, raises }) => {
     expect(await raisedBy({ messages: [message] })).toEqual(raises);
   },

@@ -46,7 +46,7 @@ export type ExecutionPlan = {
   estimate: Estimate;
   /** Hashes everything that prices or routes, for the seal of a quote. Computed on demand. */
   seal: () => Promise<Seal>;
-  /** The hash of that seal alone, for a price that no quote was sealed to. */
+  /** The hash of that seal alone, for a submission without a quote. */
   sealHash: () => Promise<string>;
   warnings: Record<string, Json>[];
   /** Adds the cheapest fitting route to a refusal that this plan's price caused. */
@@ -258,7 +258,10 @@ function canRepair(
   return execute.repair.mayBeNeeded(input, model, material);
 }
 
-/** Durable work uses the model's cheaper tier, unless the caller reads it while it is being written. */
+/**
+ * Durable work is deferred if its route allows that, unless the caller reads the answer while it is being
+ * written.
+ */
 function processingOf(
   capability: Capability,
   route: Route,

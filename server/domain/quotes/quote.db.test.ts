@@ -145,7 +145,7 @@ test("a change that neither prices nor routes keeps the seal", async () => {
   expect(job.status).toBe("queued");
 });
 
-test("the seal of random inputs ignores key order and nothing else", async () => {
+test("the seal of random inputs ignores key order and changes with the text", async () => {
   const { ctx } = await makeProject();
   await fc.assert(
     fc.asyncProperty(
@@ -167,7 +167,7 @@ test("the seal of random inputs ignores key order and nothing else", async () =>
   );
 });
 
-test("a quote is valid until it expires, and a replay of its submission forever", async () => {
+test("a quote is valid until it expires, and a replay of its submission is answered after that", async () => {
   const { ctx, clock } = await makeProject();
   const { quoteId } = await quotes.quote(ctx, TEXT, { input: { messages } });
   const body = { input: { messages }, execution: { quoteId } };
@@ -198,7 +198,7 @@ test("a quote that is unknown, of another project or of another kind is refused 
   expect(await submit("anything")).toEqual({ code: "QUOTE_MISMATCH", reason: "not_a_quote" });
 });
 
-test("inputs that the price needs are named", async () => {
+test("missing inputs that the price needs are named", async () => {
   const { ctx } = await makeProject();
   expect(await quotes.quote(ctx, TEXT, { input: {} })).toMatchObject({
     status: "pricing_inputs_required",
@@ -232,7 +232,7 @@ test("free work has a price of zero and no quote", async () => {
   expect(rows).toEqual([]);
 });
 
-test("managed adds 600 basis points once, byok adds nothing", async () => {
+test("a managed price adds 600 basis points once, and a byok price adds nothing", async () => {
   const { ctx } = await makeProject();
   for (const model of ["sandbox-1", "sandbox-2"]) {
     const body = { input: { messages, maxOutputTokens: 777 }, preferredModel: model };
@@ -268,7 +268,7 @@ test("the fee rounds half up, for every amount", () => {
   );
 });
 
-test("images are priced each, by quality", async () => {
+test("images are priced by number and quality", async () => {
   const { ctx } = await makeProject();
   const price = async (input: Record<string, string | number>) =>
     (await quotes.quote(ctx, IMAGE, { input: { prompt: "A kite", ...input }, billingMode: "byok" }))

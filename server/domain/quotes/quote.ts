@@ -38,7 +38,7 @@ export function pricingOf(
   return {
     quote: {
       quoteId,
-      // An answer in tokens costs as many as it will have, so its price is not fixed.
+      // The number of tokens of an answer is not known before it, so its price is not fixed.
       kind:
         estimate.qualifier === "exact" && estimate.bounds.outputTokens === undefined ? "fixed" : "estimate",
       chargeBasis: money(estimate.expectedUpstreamMicros),
@@ -49,7 +49,8 @@ export function pricingOf(
       pricingInputsHash: hash,
       qualifier: estimate.qualifier,
     },
-    // Limits and approvals compare these totals; a customer with an own account owes the service nothing.
+    // Limits and approvals compare the totals above, but a customer with their own account owes the service
+    // nothing.
     ...(estimate.billingMode === "byok"
       ? { charge: { customerCharge: money(0), customerDebit: money(0), chargedAt: null } }
       : {}),
@@ -260,7 +261,8 @@ function toResolved({ route, billingMode }: Estimate): RetailQuote["resolved"] {
 }
 
 /**
- * Parses an input, or returns the missing required fields as JSON pointers; without them there is no price.
+ * Parses an input. If that fails, returns the required fields that it lacks, as JSON pointers; with none
+ * missing, the plan refuses the input with its faults.
  */
 function readInput(
   schema: z.ZodType,

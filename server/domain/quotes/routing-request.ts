@@ -92,8 +92,9 @@ export const refuseUnsupported = (field: string, msg: string): never => {
 };
 
 /**
- * Returns the account that pays: `platform` means managed, `customer` the caller's own. The input of some
- * capabilities also has this field.
+ * Returns the requested billing mode; null if the request states none. `credentialSource` implies it:
+ * `platform` means managed, `customer` means byok. The input of some capabilities also has this field.
+ * Refuses values that contradict each other.
  */
 export function billingModeOf(
   { execution }: RoutingRequest,

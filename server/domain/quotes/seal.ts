@@ -58,20 +58,20 @@ function sealedOf({ capabilityKey, project, billingMode, wanted, adapters }: Pri
   };
 }
 
-/** The seal of a request, and its hash alone, each made when it is asked for. */
+/** The seal of a request, and its hash alone, each computed on call. */
 export const sealsOf = (priced: Priced) => ({
   seal: () => sealOf(sealedOf(priced)),
   sealHash: async () => (await contentOf(sealedOf(priced))).sha256,
 });
 
 /**
- * Seals a request with the SHA-256 of the RFC 8785 form of everything that prices or routes. That form
- * ignores key order and white space, and nothing else.
+ * Seals a request with the SHA-256 of the RFC 8785 form of everything that prices or routes. Key order, white
+ * space and the spelling of numbers and strings do not change that form.
  */
 async function sealOf(sealed: Record<string, Json>): Promise<Seal> {
   const parts = Object.fromEntries(Object.keys(sealed).map((name) => [name, ""]));
   const whole = createHash("sha256");
-  const hasMany = hasManyValues(sealed); // checked once, since a usual request needs no promise per part
+  const hasMany = hasManyValues(sealed); // checked once for the whole request, so that an ordinary request does not wait for a promise per part
   // Canonicalizes each member once: its text feeds both its own hash and the hash of the whole.
   for (const [place, [name, part]] of Object.entries(sealed).sort(byName).entries()) {
     const text = hasMany ? await canonicalInTurns(part) : canonicalText(part);

@@ -34,7 +34,7 @@ export async function findSources(
   );
 }
 
-/** Reads these artifacts with their bytes. */
+/** Reads the artifacts that a parsed input names, with their bytes. */
 export async function readSources(
   reach: InputReach,
   capability: Capability,

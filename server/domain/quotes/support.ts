@@ -112,7 +112,7 @@ export function checkSupport(
   );
 }
 
-/** Refuses any choice of a model for work that runs here, without a model. */
+/** Refuses model options, and a required model or provider, for work that runs here without a model. */
 export function refuseModelWords(capability: Capability, wanted: RoutingRequest) {
   const lacking = unsupportedBy({ supports: {} }, wanted);
   if (lacking)

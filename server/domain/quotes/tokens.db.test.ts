@@ -49,7 +49,7 @@ test("messages to OpenAI are counted by its tokenizer, up to 256 KiB and not a b
   });
 });
 
-test("a token of another vendor has at least one byte, or as many as the model states", async () => {
+test("tokens of another vendor are bounded by the bytes, or by the bytes per token that the model states", async () => {
   expect(await inputTokensAtMost(sandbox1, callOf("深 sea"))).toEqual({
     tokens: 16 * 2 + 7,
     isCounted: false,

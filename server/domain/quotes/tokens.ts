@@ -86,13 +86,15 @@ export const embeddedTokensAtMost = (model: ModelFacts, { texts }: EmbeddingCall
  * further bound.
  */
 const OTHER_VOCABULARY = 2;
-/** No vocabulary in use has more than this many bytes per token on average. */
+/**
+ * Assumed maximum of bytes per token on average; ordinary text has fewer, although a long run of spaces can
+ * have more.
+ */
 const MOST_TOKEN_BYTES = 6;
 
 /**
- * Returns the possible number of tokens if it exceeds the limit; null if the texts fit under any
- * vocabulary. A text that passes is not refused by the model for its length. Tokens are counted only if the
- * byte count decides nothing.
+ * Returns the possible number of tokens if it exceeds the limit; null if the texts fit under any vocabulary.
+ * Tokens are counted only if the byte count decides nothing.
  */
 export async function tokensAbove(model: ModelFacts, texts: string[], limit: number): Promise<number | null> {
   const bytes = texts.reduce((sum, text) => sum + Buffer.byteLength(text), 0);
