@@ -11,7 +11,9 @@ import { campaign } from "@/testing/campaign";
 import type { ReceiptFacts } from "./facts";
 import { pricing } from "./pricing";
 
-/* Whatever usage a vendor reports, its receipt keeps to the contract. */
+/*
+ * Whatever usage a vendor reports, the pricing of the receipt must match its contract.
+ */
 
 const MODELS: ModelFacts[] = [
   ...new Set(allCapabilities.flatMap((capability) => targetsOfPort(capability).map(({ model }) => model))),
@@ -91,7 +93,7 @@ function sealed(model: ModelFacts, usage: Usage, calls: number) {
   return pricing(facts as unknown as ReceiptFacts);
 }
 
-test("a receipt keeps to its contract for any usage that a port can report, at any price and over several calls", () => {
+test("the pricing of a receipt matches its contract for any usage that a port can report, at any price and over several calls", () => {
   fc.assert(
     fc.property(
       fc.constantFrom(...MODELS),
@@ -108,7 +110,7 @@ test("a receipt keeps to its contract for any usage that a port can report, at a
   );
 });
 
-test("a receipt keeps to its contract for the highest usage of every model", () => {
+test("the pricing of a receipt matches its contract for the highest usage of every model", () => {
   const most = {
     inputTokens: MOST_COUNT,
     outputTokens: MOST_COUNT,

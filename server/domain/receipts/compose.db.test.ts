@@ -26,7 +26,7 @@ function hashAgain(receipt: Receipt): string {
   return sha256Hex(canonicalText({ ...rest, provenance: sealed } as Json));
 }
 
-test("a receipt's hash can be computed again from the receipt, and any change alters the hash", async () => {
+test("a receipt's hash can be computed again from the receipt, and a changed status alters it", async () => {
   const world = await makeProject();
   const receipts = [
     await runJob(world, TEXT, { input: { messages }, metadata: { b: 1, a: "é" }, tags: ["x"] }),
@@ -57,7 +57,7 @@ test("a receipt cannot be changed or removed", async () => {
   await expect(pool.query("DELETE FROM receipt WHERE id = $1", [receipt.receiptId])).rejects.toThrow();
 });
 
-test("a receipt tells who asked for what, which route took it, what came back and what it cost", async () => {
+test("a receipt shows the caller, the request and its labels, the route, the attempts and the hashes", async () => {
   const world = await makeProject();
   const receipt = await runJob(world, TEXT, {
     input: { messages },

@@ -125,7 +125,7 @@ function outcomeOf(facts: ReceiptFacts): Pick<Receipt, "text" | "media"> {
       finishReason: facts.finishReason,
       inputTokens: usage?.inputTokens ?? null,
       outputTokens: usage?.outputTokens ?? null,
-      // This is the limit of one answer, whereas the estimate bounds all answers together.
+      // This is the limit of one call, whereas the estimate bounds all calls together.
       maxOutputTokens:
         estimate.bounds.outputTokens === undefined
           ? null

@@ -18,7 +18,7 @@ async function runJob(
   return jobs.receipt(ctx, jobId);
 }
 
-test("a succeeded execution has every field, with its route, its figures and its quote", async () => {
+test("the receipt of a succeeded execution has every field, with its route, its figures and its quote", async () => {
   const world = await makeProject();
   const quoted = await quotes.quote(world.ctx, TEXT, { input, billingMode: "managed" });
   const receipt = await runJob(world, TEXT, { input, billingMode: "managed", quoteId: quoted.quoteId });
@@ -65,7 +65,7 @@ test("a succeeded execution has every field, with its route, its figures and its
   expect(receipt.pricing).not.toHaveProperty("estimateId");
 });
 
-test("a refused execution has every field, and nothing is charged", async () => {
+test("the receipt of a refused execution has every field and a charge of 0", async () => {
   const receipt = await runJob(await makeProject(), TEXT, { input, preferredModel: "sandbox-refuse" });
   checkWhole(receipt);
   expect(receipt).toMatchObject({
@@ -83,7 +83,7 @@ test("a refused execution has every field, and nothing is charged", async () => 
   });
 });
 
-test("an ambiguous execution has every field, and unknown figures are null or unknown instead of zero", async () => {
+test("the receipt of an ambiguous execution has every field, and unknown figures are null or unknown instead of zero", async () => {
   const receipt = await runJob(await makeProject(), TEXT, { input, preferredModel: "sandbox-lost" });
   checkWhole(receipt);
   expect(receipt).toMatchObject({
@@ -108,7 +108,7 @@ test("an ambiguous execution has every field, and unknown figures are null or un
   });
 });
 
-test("a canceled execution has every field, and no provider was asked", async () => {
+test("the receipt of a canceled execution has every field and shows that no provider was called", async () => {
   const { ctx } = await makeProject();
   const { jobId } = await jobs.submit(ctx, TEXT, { input });
   await jobs.cancel(ctx, jobId);
@@ -124,7 +124,7 @@ test("a canceled execution has every field, and no provider was asked", async ()
   });
 });
 
-test("local work has every field, without a route or a provider's figures", async () => {
+test("the receipt of local work has every field, without a route or a provider's figures", async () => {
   const { ctx } = await makeProject();
   const { executionId } = await jobs.invoke(ctx, "compute.evaluate.v1", { expression: "1 + 1" });
   const receipt = await jobs.receipt(ctx, executionId);
@@ -172,7 +172,7 @@ test.each([20_000, 1_000_000])(
   },
 );
 
-test("an image execution has every field, and each artifact its hash", async () => {
+test("the receipt of an image execution has every field, and each artifact its hash", async () => {
   const world = await makeProject();
   const receipt = await runJob(world, "image.generate.v1", {
     input: { prompt: "A kite", variantCount: 2, height: 630 },

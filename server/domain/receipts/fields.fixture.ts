@@ -170,7 +170,7 @@ const isType: Record<string, (value: unknown) => boolean> = {
 
 /** Returns a line for each field that is missing or has another type, with its path. */
 function faultsOf(value: unknown, shape: Shape, path = ""): string[] {
-  const holder = value as Record<string, unknown>; // the caller's own shape has checked it
+  const holder = value as Record<string, unknown>; // a receipt, or a part of one that is an object
   return Object.entries(shape).flatMap(([field, wanted]) => {
     const at = path ? `${path}.${field}` : field;
     const found = holder[field];

@@ -129,11 +129,11 @@ test("missing usage makes the cost unknown and charges the whole reservation, an
   });
 });
 
-describe("members that are named after the amount they hold", () => {
+describe("the provider's cost and the charge of an execution", () => {
   const request = { input, pin: { target: "openai-compatible/priced" } };
   const lineOf = async ({ ctx }: TestProject) => (await jobs.mine(ctx, { limit: 1 })).items[0];
 
-  test("an unknown cost is null in each of them, beside the charge", async () => {
+  test("an unknown cost is null in each view, beside the charge", async () => {
     answers(undefined);
     const project = await makeProject();
     const done = await jobs.invoke(project.ctx, TEXT, { ...request, idempotencyKey: "unknown" });

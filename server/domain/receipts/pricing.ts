@@ -40,7 +40,7 @@ function chargedTo(source: FundingSource, charged: Micros): Charged {
     case "unknown":
       return { customer: charged, trialCovered: null, debited: null };
     default:
-      // Nothing real is taken for test money.
+      // Test money, an own account and work without a provider take nothing from the balance.
       return { customer: charged, trialCovered: 0, debited: 0 };
   }
 }
