@@ -42,7 +42,8 @@ import {
 } from "./rows";
 
 /**
- * A commission quote for its payer: a person of its organization, or an operator. NotFound for anyone else.
+ * A commission quote with its request and payments, for people of its organization and for operators.
+ * NotFound for anyone else.
  */
 export async function commission(ctx: Ctx, quoteId: string): Promise<Commission> {
   const quote = await findQuote(pool, quoteId);

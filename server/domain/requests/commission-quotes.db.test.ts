@@ -143,7 +143,7 @@ describe("a commission quote", () => {
     await requests.issueQuote(operatorAt(ctx), priceOf(request));
   });
 
-  test("a paid quote can be read forever, even past its expiry, and its wording stays", async () => {
+  test("a paid quote can be read past its expiry, and its request can no longer be revised", async () => {
     const { ctx, set } = await makeClocked();
     const { request, quote } = await quotedNeed(ctx);
     await forceMove(operatorAt(ctx), request.id, "paid");

@@ -165,7 +165,7 @@ describe("money for a commission", () => {
     expect(await statusOf(world)).toBe("paid");
   });
 
-  test("a provider's clock that is ahead of ours does not pay a quote that has expired by then", async () => {
+  test("a payment that arrives now pays the quote, even if the provider's clock puts it after the expiry", async () => {
     const world = await makePayable();
     const { paymentId } = await requests.startCommissionCheckout(world.member, world.quoteId);
     const { say } = soldBy(stripe, paymentId, () => new Date(Date.now() + 20 * DAY_MS));
@@ -240,7 +240,7 @@ describe("money for a commission", () => {
     expect((await checkLedger(system, world.organizationId)).differences).toEqual([]);
   });
 
-  test("a payment with an unexpected tax or another amount is not ours", async () => {
+  test("a payment with an unexpected tax or another amount is a mismatch and does not pay the quote", async () => {
     const world = await makePayable();
     const { paymentId } = await requests.startCommissionCheckout(world.member, world.quoteId);
     const { say } = soldBy(stripe, paymentId, world.clock.now);
@@ -310,7 +310,7 @@ describe("a quote past fourteen days", () => {
     expect(await payments.payment(world.member, opened.paymentId)).toMatchObject({ state: "expired" });
   });
 
-  test("members are notified once, three days before the quote expires", async () => {
+  test("a quote that expires in less than three days is announced by one event", async () => {
     const world = await makePayable();
     const at = { ...system, now: world.clock.now };
     const reminders = async () =>

@@ -43,7 +43,7 @@ test.each([
   expect((await frozen(text)).hash).toBe(hash);
 });
 
-test("order and white space between members do not matter, and everything else does", async () => {
+test("the order, spacing and spelling of members do not change the hash, and any other wording does", async () => {
   const hashOf = async (text: string) => (await frozen(text)).hash;
   const base = await hashOf('{"summary":"s","need":"n","constraints":{"a":1,"b":[1,2]}}');
   for (const same of [
@@ -92,7 +92,7 @@ test("the stored wording is shown as it was hashed, including extra members and 
   expect(revision.requestHash).toBe(requestHash);
 });
 
-test("a frozen wording cannot be changed or deleted", async () => {
+test("a frozen wording and the events of a request cannot be changed or deleted", async () => {
   const { ctx } = await makeProject();
   const { id } = await fileNeed(ctx);
   for (const statement of [

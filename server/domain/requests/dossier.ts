@@ -46,7 +46,7 @@ const countQueue = statement("capability_request.count.queue", {
      UNION ALL SELECT 'refundFailed', count(DISTINCT request_id)::int FROM (${REFUND_FAILED}) failed`,
 });
 
-/** Counts of the requests that wait for an operator, by reason. For operators. */
+/** Counts of the requests in the operators' queue, by status and with a failed refund. For operators. */
 export async function queueCounts(ctx: Ctx): Promise<QueueCounts> {
   access.authorize(ctx, "operator");
   const counts: QueueCounts = { submitted: 0, in_review: 0, quoted: 0, paid: 0, refundFailed: 0 };
@@ -116,7 +116,7 @@ const listPayments = statement("payment.list.commissions_of_request", {
      WHERE quote.request_id = $requestId AND payment.kind = '${COMMISSION}' ORDER BY payment.id DESC LIMIT ${MOST_PAYMENTS}`,
 });
 
-/** Audit entries of a request and its payments, latest first. For operators. */
+/** Audit entries of a request and of its latest `MOST_PAYMENTS` payments, latest first. For operators. */
 export async function auditTrail(
   ctx: Ctx,
   { requestId, cursor }: { requestId: string; cursor?: string | undefined },

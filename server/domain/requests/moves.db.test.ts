@@ -109,26 +109,29 @@ async function everything(id: string): Promise<Record<string, unknown[]>> {
 
 for (const [name, { act, from, to, same }] of Object.entries(ACTS)) {
   describe(name, () => {
-    test.each(RequestStatus.options)("acts on a request that is %s", async (status) => {
-      const request = await needIn(project.ctx, status);
-      const before = await everything(request.id);
-      if (from.includes(status)) {
-        await act(request);
-        const after = await everything(request.id);
-        expect((await requests.get(project.ctx, request.id)).status).toBe(to);
-        // The move is reported once everywhere, and to every listener.
-        for (const table of ["capability_request_event", "audit_entry", "delivery"])
-          expect(after[table]?.length).toBe((before[table]?.length ?? 0) + 1);
-        return;
-      }
-      if (status === same) await act(request);
-      else
-        await expect(act(request)).rejects.toMatchObject({
-          code: "RequestStateConflict",
-          details: { requestId: request.id, status },
-        });
-      expect(await everything(request.id)).toEqual(before);
-    });
+    test.each(RequestStatus.options)(
+      "the act changes a request that is %s only if that status allows it",
+      async (status) => {
+        const request = await needIn(project.ctx, status);
+        const before = await everything(request.id);
+        if (from.includes(status)) {
+          await act(request);
+          const after = await everything(request.id);
+          expect((await requests.get(project.ctx, request.id)).status).toBe(to);
+          // The move is reported once everywhere, and to every listener.
+          for (const table of ["capability_request_event", "audit_entry", "delivery"])
+            expect(after[table]?.length).toBe((before[table]?.length ?? 0) + 1);
+          return;
+        }
+        if (status === same) await act(request);
+        else
+          await expect(act(request)).rejects.toMatchObject({
+            code: "RequestStateConflict",
+            details: { requestId: request.id, status },
+          });
+        expect(await everything(request.id)).toEqual(before);
+      },
+    );
   });
 }
 

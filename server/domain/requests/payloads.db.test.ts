@@ -100,7 +100,7 @@ test("the steps of a request are reported by webhook, each event with its subjec
   expect(JSON.stringify(events)).not.toContain("A need no one else may read");
 });
 
-test("a decline includes its reason; an earlier question is not repeated", async () => {
+test("the webhook of a decline includes the operator's reason", async () => {
   await listen(["capability_request.declined"]);
   const { requestId } = await makeRequest(project);
   await moveRequest(project.ctx, requestId, "submitted");
@@ -126,7 +126,7 @@ test("a replay sends the same bytes again, under the same id", async () => {
   expect(again!.headers["webhook-id"]).toBe(first!.headers["webhook-id"]);
 });
 
-test("no one is notified of a quote that was not stored", async () => {
+test("a request cannot move to quoted before its quote is stored", async () => {
   const { requestId } = await makeRequest(project);
   await moveRequest(project.ctx, requestId, "submitted");
   await moveRequest(project.ctx, requestId, "in_review");

@@ -47,7 +47,7 @@ export async function list(ctx: Ctx, query: z.output<typeof ListRequests>): Prom
   return toPage(await readPage(ctx, query), query.limit, toRequestSummary);
 }
 
-/** The same list for the panel, with refunds of what was paid; programs need only the statuses. */
+/** The same list for the panel, with the state of each refund; programs need only the statuses. */
 export async function listForPanel(
   ctx: Ctx,
   query: z.output<typeof ListRequests>,
@@ -159,7 +159,10 @@ const listEvents = statement("capability_request_event.list.request", {
      WHERE event.request_id = $requestId ORDER BY event.id`,
 });
 
-/** Events of a request, oldest first. Customers see an operator who acted only by id. */
+/**
+ * Events of a request, oldest first. An operator who is no member of the organization is shown to customers
+ * only by id.
+ */
 export async function events(ctx: Ctx, requestId: string): Promise<RequestEvent[]> {
   const request = await findRequest(ctx, requestId);
   const rows = await listEvents.all(pool, { requestId: request.id, isOperator: isOperator(ctx) });

@@ -165,7 +165,7 @@ describe("a refund that fails after Stripe accepted it", () => {
     return rows.map(({ details }) => details);
   }
 
-  test("the failure is booked back once, and the commission stays paid, with Stripe's reason for the operator", async () => {
+  test("the failure is booked back once, and the commission is paid again, with Stripe's reason for the operator", async () => {
     setSettings({ STRIPE_TAX: true });
     const world = await paidWorld({ currency: "CAD", taxCents: 16_250 });
     const paid = await accountsOf(world);
@@ -251,7 +251,7 @@ describe("a refund that fails after Stripe accepted it", () => {
     expect((await checkLedger(system, world.organizationId)).differences).toEqual([]);
   });
 
-  test("a fulfilled request stays fulfilled, and its refund is retried even after its window has ended", async () => {
+  test("a fulfilled request is fulfilled again, and its refund can be retried after its acceptance window", async () => {
     const world = await paidWorld();
     await requests.fulfil(world.operator, { requestId: world.requestId, capabilityKey: SHIPPED });
     const refundId = await refunded(world);
@@ -265,7 +265,7 @@ describe("a refund that fails after Stripe accepted it", () => {
     expect(await retry(world, refundId)).toMatchObject({ state: "pending" });
   });
 
-  test("a failure in Stripe's dashboard fails the refund it had completed, and no money that returned otherwise", async () => {
+  test("a refund that a dashboard refund or a lost dispute completed fails if that money comes back", async () => {
     const world = await paidWorld();
     stripe.state.refusesRefunds = "charge_disputed";
     await give(world);

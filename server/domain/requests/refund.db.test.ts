@@ -145,7 +145,7 @@ describe("an operator's refund", () => {
     expect((await refusal(requests.listPaid(stranger.member, { organizationId }))).code).toBe("NotFound");
   });
 
-  test("no refund is needed if the money came back in another way", async () => {
+  test("a lost dispute over the whole payment ends the request as refunded, without a refund", async () => {
     const world = await paidWorld();
     await deliver(world.say.disputed(`dp_${world.paymentId}`, 125_000, "lost"));
     expect(await requests.get(world.ctx, world.requestId)).toMatchObject({ status: "refunded" });

@@ -18,9 +18,10 @@ const lockPaying = statement("payment.lock.paid_commission", {
 });
 
 /**
- * Refunds a paid commission whole: any time before fulfilment, or within the acceptance window after it. For
- * operators. The provider is asked until it accepts; the request is `refunded` once the return is booked.
- * Repeating it returns the same refund; `payments.retryRefund` retries a failed one.
+ * Requests the refund of a whole paid commission: any time before fulfilment, or within the acceptance window
+ * after it. For operators. The provider is asked in the background until it accepts or rejects; the request
+ * is `refunded` once the return is booked. Repeating it returns the same refund; `payments.retryRefund`
+ * retries a failed one.
  */
 export async function refund(ctx: Ctx, { requestId, reason }: RefundCommission): Promise<CommissionRefund> {
   access.authorize(ctx, "operator");

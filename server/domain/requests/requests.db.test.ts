@@ -121,7 +121,7 @@ test("a revision is the whole wording anew, even an unchanged one, and the last 
   expect(all[2]).toEqual(first.revision);
 });
 
-test("20 concurrent submits make one event, and operators are notified once", async () => {
+test("20 concurrent submits make one event, and all return the same submission", async () => {
   const { ctx } = await makeProject();
   const { id } = await fileNeed(ctx);
   const answers = await Promise.all(Array.from({ length: 20 }, () => requests.submit(ctx, id)));

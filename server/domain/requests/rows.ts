@@ -114,7 +114,7 @@ export async function readWithRevision(database: Queryable, requestId: string): 
 export const readWithKey = async (projectId: string, spellings: string[]): Promise<RequestWhole[]> =>
   (await readOfKey.all(pool, { projectId, spellings })).map(withDates);
 
-/** Rights to read requests, and to file and change them. */
+/** Rights to read requests, and to change them. */
 export const READ_REQUESTS = "jobs:read";
 const WRITE_REQUESTS = "requests:write";
 

@@ -11,7 +11,7 @@ import { COMMISSION } from "./commission";
 import { lockRequest, recordRequestEvent } from "./transitions";
 
 const MOST = 200;
-/** How long before its expiry a quote's people are reminded. */
+/** How long before the expiry of a quote its organization is reminded. */
 const REMINDER_MS = 3 * DAY_MS;
 
 /**
@@ -45,7 +45,10 @@ const closeEarly = statement("payment.update.close_early", {
        AND ($organizationId::text IS NULL OR payment.organization_id = $organizationId)`,
 });
 
-/** A checkout closes at its quote's expiry; this closes it now if the quote ended before. */
+/**
+ * A checkout closes at its quote's expiry. If the quote ended before, this makes the checkout due to close
+ * now.
+ */
 async function hurrySuperseded(now: Date, organizationId: string | null): Promise<void> {
   await closeEarly.run(pool, { now, organizationId });
 }
