@@ -13,11 +13,13 @@ const SECRET_BYTES = 20;
 const RECOVERY_CODES = 10;
 
 const placeOf = (userId: string) => `user_account|${userId}|second_factor_secret`;
-// Every authenticator supports these parameters, and some use them whatever the address states.
+// Every authenticator supports these parameters, and some use them whatever the URI states.
 const totpOf = (secret: Secret, label = "") =>
   new TOTP({ issuer: "Capstan", label, algorithm: "SHA1", digits: 6, period: STEP_SECONDS, secret });
 
-/** Makes a secret for an authenticator: as text, as the address in its QR code, and sealed for this person's row. */
+/**
+ * Makes a secret for an authenticator: as text, as the URI in its QR code, and sealed for this person's row.
+ */
 export function makeSecret(userId: string, email: string): { secret: string; uri: string; sealed: string } {
   const secret = new Secret({ buffer: new Uint8Array(randomBytes(SECRET_BYTES)).buffer });
   return {
@@ -55,7 +57,7 @@ export async function takeTimeCode(
   return rowCount === 1;
 }
 
-/** The kind of an accepted code; `null` means that the code is none of this person's. */
+/** The kind of an accepted code; null if the code is wrong or was used. */
 type TakenCode = "time" | "recovery" | null;
 
 const takeRecoveryCode = statement("user_account.take.recovery_code", {

@@ -167,8 +167,8 @@ const insertDeviceSession = statement("session.insert.device", {
 });
 
 /**
- * Starts the session of an approved device, once. Throws `AuthorizationPending` until a person has decided, and `Gone`
- * for a code that is used, denied or expired.
+ * Starts the session of an approved device, once. Throws `AuthorizationPending` until a person has decided,
+ * and `Gone` for a code that is unknown, used, denied or expired.
  */
 export async function redeemDevice(ctx: Ctx, deviceCode: string): Promise<DeviceToken> {
   const codeHash = hash("sha256", deviceCode, "buffer");

@@ -137,7 +137,7 @@ describe("disconnecting an identity", () => {
     ]);
   });
 
-  test("the last way in stays, whether a password or another provider that is offered here", async () => {
+  test("an identity can be disconnected only if a password or another offered provider remains", async () => {
     configure("GITHUB_ID", "GITHUB_SECRET");
     const { ctx, userId } = await linked(GITHUB, GOOGLE);
     expect((await readAccount(ctx)).identities.map(({ isSpare }) => isSpare)).toEqual([true, true]);
@@ -155,7 +155,7 @@ describe("disconnecting an identity", () => {
     expect(Object.values(await spare())).toEqual([false]);
   });
 
-  test("a person without a password must have just signed in", async () => {
+  test("a person without a password must have just signed in to disconnect an identity", async () => {
     configure(...configured);
     const { ctx, userId } = await linked(GITHUB, GOOGLE);
     await forgetPassword(userId);

@@ -31,7 +31,10 @@ export function isOffered(issuer: string): boolean {
   return issuers.includes(issuer);
 }
 
-/** Returns the name that people know a provider by. A provider that is no longer configured is named by its host. */
+/**
+ * Returns the name that people know a provider by. Any provider other than GitHub, Google and the one that
+ * OIDC_NAME names is named by its host.
+ */
 export function issuerName(issuer: string): string {
   const known = [GITHUB, GOOGLE].find((each) => each.issuer === issuer);
   if (known) return known.name;

@@ -89,7 +89,7 @@ export function tellOwn(ctx: Ctx, client: Queryable, news: OwnNews): Promise<voi
   });
 }
 
-/** Notifies a person who is not signed in yet, in the same way. */
+/** Notifies any person in the same way; they need not be the caller or signed in. */
 export async function tellPerson(
   ctx: Ctx,
   client: Queryable,

@@ -42,7 +42,7 @@ const newsOf = async (userId: string) => {
 const wrong = (code: string) => String((Number(code) + 1) % 1_000_000).padStart(6, "0");
 
 describe("turning the second factor on", () => {
-  test("turning it on needs the password and then a code, and until then signing in needs none", async () => {
+  test("turning a second factor on needs the password and then a code, and until then signing in needs no code", async () => {
     const { ctx, password, email } = await person();
     expect(await outcome(sessions.startSecondFactor(ctx))).toBe("The password is not correct.");
     expect(await outcome(sessions.startSecondFactor(ctx, "wrong"))).toBe("The password is not correct.");
@@ -70,7 +70,7 @@ describe("turning the second factor on", () => {
     expect(await outcome(sessions.confirmSecondFactor(ctx, code))).toBe("InvalidInput");
   });
 
-  test("turning it on ends every other session, on devices too, and notifies the owner", async () => {
+  test("turning a second factor on ends every other session and notifies the owner", async () => {
     const { ctx, userId, password } = await person();
     const other = await signIn(userId);
     await turnOn(ctx, password);
@@ -80,7 +80,7 @@ describe("turning the second factor on", () => {
     expect(await newsOf(userId)).toEqual(["account.second_factor_on"]);
   });
 
-  test("a person without a password must have just signed in", async () => {
+  test("a person without a password must have just signed in to set up a second factor", async () => {
     const { ctx, userId } = await person();
     await pool.query("UPDATE user_account SET password_hash = NULL WHERE id = $1", [userId]);
     const sinceNow = (minutes: number) => ({ ...ctx, now: () => new Date(Date.now() + minutes * 60_000) });
@@ -88,7 +88,7 @@ describe("turning the second factor on", () => {
     expect(await outcome(sessions.startSecondFactor(sinceNow(14)))).toBe("done");
   });
 
-  test("only one of two simultaneous confirmations turns it on", async () => {
+  test("only one of two simultaneous confirmations turns the second factor on", async () => {
     const { ctx, password } = await person();
     const { secret } = await sessions.startSecondFactor(ctx, password);
     const confirm = () => outcome(sessions.confirmSecondFactor(ctx, codeAt(secret, start)));
@@ -123,7 +123,7 @@ describe("signing in with a code", () => {
 
   test("a code is valid for one step before and after its own, and no longer", async () => {
     const { userId, at, codeIn } = await withFactor();
-    // The secret was confirmed at 12:00:10, in the step of :00, so later steps begin at :30.
+    // Steps begin at :00 and :30. The secret was confirmed at 12:00:10, with the code of 12:00:00.
     expect(await enter(at(130), userId, codeIn(60))).toBe(false);
     expect(await enter(at(130), userId, codeIn(200))).toBe(false);
     expect(await enter(at(130), userId, codeIn(100))).toBe(true);
@@ -237,7 +237,7 @@ describe("a second factor that is on", () => {
     expect((await pool.query(hashes, [userId])).rows).toEqual(before);
   });
 
-  test("guesses from within a session are limited too", async () => {
+  test("guessed codes are limited within a session, too", async () => {
     const { ctx, password } = await person();
     const { secret } = await turnOn(ctx, password);
     const after = later(ctx, 60);

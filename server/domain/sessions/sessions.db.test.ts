@@ -99,7 +99,7 @@ describe("sessions", () => {
     expect(await actsOf(userId)).toContain("password.changed");
   });
 
-  test("an address is familiar to a person who signed in there lately, counts its own failures, and is strange to others", async () => {
+  test("a network is known to a person who signed in from it in the last 30 days, has its own count of their failures, and is unknown to others", async () => {
     const [{ userId, email, password }, other] = [await person(), await person()];
     const [home, away] = ["2001:db8:5:6::1", "2001:db8:5:7::1"];
     const version = 1;
@@ -126,7 +126,7 @@ describe("sessions", () => {
     expect(await enter(later(31), home)).toMatchObject({ refused: "too_many" });
   });
 
-  test("an account tells whether it has a password, and without one every present password is wrong", async () => {
+  test("an account shows whether it has a password, and without one an empty present password is refused", async () => {
     const { ctx, userId, email } = await person();
     expect(await sessions.readAccount(ctx)).toMatchObject({ email, hasPassword: true });
     await pool.query("UPDATE user_account SET password_hash = NULL WHERE id = $1", [userId]);

@@ -1,6 +1,9 @@
 import { randomInt } from "node:crypto";
 
-/** Only consonants are used: none looks like another letter or a digit, and they form no words. */
+/**
+ * The 20 consonants that RFC 8628, section 6.1, suggests: without vowels the codes form no words, and without
+ * digits no letter can be taken for a digit.
+ */
 const LETTERS = "BCDFGHJKLMNPQRSTVWXZ";
 const LENGTH = 8;
 
