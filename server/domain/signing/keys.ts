@@ -143,7 +143,10 @@ function thumbprintOf({ crv, kty, x }: PublicJwk): string {
   return createHash("sha256").update(JSON.stringify({ crv, kty, x })).digest("base64url");
 }
 
-/** Retires the active key and creates the next one. Other processes use it within half a minute. */
+/**
+ * Retires the active key and creates the next one. Another process checks for it in the background of a
+ * signature, at most every 30 seconds.
+ */
 export async function rotateSigningKey(ctx: Ctx): Promise<SigningKey> {
   access.authorize(ctx, "operator");
   const { id } = await makeKey(ctx.now(), true);
