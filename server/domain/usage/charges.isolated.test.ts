@@ -38,7 +38,7 @@ import { exported, pin, resolve, total } from "./usage.fixture";
 
 const TEXT = "text.general.fast.v1";
 const messages = [{ role: "user", content: "How deep is the sea? Say it in 40 sentences, please." }];
-/** Vendors require prepaid work, so the maximum is small: four tokens at 2,000 dollars a million. */
+/** Live work is prepaid, so its maximum is kept small: four tokens at 2,000 dollars a million. */
 const LIVE_INPUT = { messages: [{ role: "user", content: "Hi" }], maxOutputTokens: 4 };
 
 let vendor: Vendor;

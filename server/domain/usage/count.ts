@@ -87,8 +87,8 @@ GROUP BY execution.organization_id, execution.project_id, ${table}.day, executio
   execution.model, execution.principal_id, execution.billing_mode, execution.is_test`;
 
 /**
- * SQL condition: a person resolved a charge of this day after it was counted. Clocks differ, so one minute
- * is added.
+ * SQL condition: a person resolved a charge of this day after the day was counted, or up to a minute before,
+ * because clocks differ.
  */
 export const CORRECTED_SINCE = `EXISTS (SELECT FROM hold WHERE hold.organization_id = counted.organization_id
   AND hold.resolved_by IS NOT NULL AND hold.resolved_at >= counted.computed_at - interval '1 minute'

@@ -71,8 +71,8 @@ const toLines = (rows: ExportRow[], scope: UsageScope) =>
   );
 
 /**
- * Adds an execution to the shared line of its comparison. Each paying account has its own line, under the
- * id of the comparison.
+ * Adds an execution to the shared line of its comparison. Each billing mode, and live and test money, has its
+ * own line under the id of the comparison.
  */
 function addTo(lines: Map<string, ExportRow>, row: ExportRow): void {
   const name = [row.line_id, row.billing_mode, row.is_test].join(" ");

@@ -37,7 +37,7 @@ export type ExportRow = {
   is_test: boolean;
   /** True if the cost is an estimate because the provider reported no usage. */
   is_estimated: boolean;
-  /** Id in the ledger: the execution, or the comparison in which it competes. */
+  /** Id of the line: the execution's own, or that of its comparison until the judgement. */
   line_id: string;
 };
 
@@ -45,8 +45,8 @@ export type ExportRow = {
 type Charge = { isCorrection: boolean; micros: number; feeMicros: number; billedAt: Date };
 
 /**
- * Returns the lines of an execution: one for its use, and another if its charge was open and resolved
- * later. The first line never changes after an export.
+ * Returns the lines of an execution: one for its use, and another if its charge was open and resolved later.
+ * The first line stays as it was exported before the resolution.
  */
 export function chargesOf(row: ExportRow): Charge[] {
   const whole = { micros: row.charged_micros, feeMicros: row.fee_micros };
@@ -107,7 +107,7 @@ const listed: Column[1] = (row, charge, scope) => {
   const { actual_micros: atEnd, cost_micros: now } = row;
   return money(charge.isCorrection ? (now ?? 0) - (atEnd ?? 0) : (atEnd ?? 0));
 };
-/** The line of the use has the cost known at its end, a correction the cost known when it was resolved. */
+/** The line of the use has the cost known at its end, a correction the cost known now. */
 const providerCostOf = (row: ExportRow, { isCorrection }: Charge) =>
   isCorrection ? row.cost_micros : row.actual_micros;
 const basisOf = ({ actual_micros, is_estimated }: ExportRow) =>

@@ -138,7 +138,7 @@ test("the export has a line per pinned execution, and another if its charge was 
   expect(second.lines.filter((line) => line.ChargeClass === "")).toEqual(first.lines);
 });
 
-test("the cost of a pinned execution is paid by its own account, and strangers cannot see it", async () => {
+test("the cost of a pinned execution is paid by the customer's own account, and strangers cannot see it", async () => {
   const project = await makeProject();
   const { done, refused, unknown, lost } = await executeAll(project);
   const of = (id: string) => usage.cost(project.ctx, id);

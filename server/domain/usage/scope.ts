@@ -28,9 +28,9 @@ const listProjects = statement("project.list.usage", {
 });
 
 /**
- * Resolves the scope of a usage query. A key bound to a project sees that project and any other key its
- * organization; a person sees the organization they name, or their only one. A missing organization and one
- * of other people get the same AuthorizationFailed.
+ * Resolves the scope of a usage query. It is the named project, or the project that a key is bound to, or an
+ * organization: the key's own, the one that a person names, or their only one. A missing organization and one
+ * of other people cause the same AuthorizationFailed.
  */
 export async function usageScope(
   ctx: Ctx,

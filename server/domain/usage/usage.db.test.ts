@@ -105,7 +105,7 @@ test("a summary has the remaining wallet and allowance, live and test apart", as
   expect(sandbox.funds.allowance.granted.amountMicros).toBe(0);
 });
 
-test("an ended day is counted once, and the summary stays the same", {
+test("counting an ended day does not change the summary, and late endings and resolutions are shown at once", {
   tags: "long",
 }, async () => {
   const project = await makeProject();
