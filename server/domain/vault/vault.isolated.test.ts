@@ -45,7 +45,7 @@ const execution = { execution: { executionConstraints: { preferredModel: "sandbo
 const input = { messages: [{ role: "user", content: "Write about rivers." }] };
 const TEXT = "/v1/capabilities/text.general.fast.v1";
 
-/** Creates one value of everything that is encrypted. */
+/** Creates encrypted values in each of the columns that the test below names. */
 async function fill() {
   const vault = await openVault();
   const { tenant } = vault;
