@@ -2,7 +2,7 @@ import { ValidationFault } from "@/server/platform/errors/errors";
 import { refusalOfAddress } from "@/server/platform/http";
 import { env, isProduction } from "@/server/platform/settings/env";
 
-/** The addresses that this installation may post events to. */
+/** The rules for addresses that this installation may post events to. */
 export const addressRules = () => ({
   allowHttp: !isProduction,
   allowPrivateAddresses: env.ALLOW_PRIVATE_ADDRESSES,

@@ -87,7 +87,10 @@ type Place = {
   isKey: boolean;
 };
 
-/** The id at which a page stops whose filters no index serves; null where one does. A job has few deliveries. */
+/**
+ * The id at which a page stops if no index serves its filters; null if one does, or if there is no such
+ * bound. A job has few deliveries, so a page of one job needs none.
+ */
 async function floorFor(
   { jobId, endpointId, state }: ListDeliveries,
   { projectId, organizationId, before, isKey }: Place,

@@ -89,7 +89,7 @@ test.each<[string, Reaction, string]>([
   ["a redirect", { status: 302, headers: { location: "http://127.0.0.1:1/" } }, "redirect"],
   ["a refusal", 404, "HTTP 404"],
   ["a hang-up", "close", "lost before the receiver responded"],
-])("%s is a failure, and the next try may succeed", async (_name, reaction, words) => {
+])("%s counts as a failure, and a later try succeeds", async (_name, reaction, words) => {
   await endpoint();
   await submitted();
   const errors: (string | null)[] = [];
@@ -174,7 +174,7 @@ test("a delivery whose sender dies before storing the outcome is sent again unde
   expect(await listed()).toMatchObject([{ state: "succeeded", attempts: 1, lastStatus: 200 }]);
 });
 
-test("a run that is lost while waiting is handed to the engine again by the sweeper", async () => {
+test("a delivery whose run was lost while waiting is handed to the engine again by the sweeper", async () => {
   receiver.reactWith(() => 503);
   await endpoint();
   await submitted();
