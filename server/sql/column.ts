@@ -66,7 +66,10 @@ export const present = <T>(of: Column<T>, why: string): Column<NonNullable<T>> =
   why,
 });
 
-/** Columns of a table whose rows the server cannot trace to it, such as those of a function; `why` gives the reason that they are. */
+/**
+ * Columns of a table, for rows that the server cannot trace to the table, such as those of a function. `why`
+ * gives the reason why those that are never null in the table are never null here.
+ */
 export const untraced = <S extends Shape>(of: S, why: string): S =>
   Object.fromEntries(
     Object.entries(of).map(([name, each]) => [name, each.nullable ? each : { ...each, why }]),

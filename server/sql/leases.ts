@@ -18,7 +18,8 @@ export const isAbandoned = (lease: string, until: string): string =>
   `(clock_timestamp() < ${until}::timestamptz AND ${lease} < clock_timestamp() - ${GRACE})`;
 
 /**
- * SQL for the time before which such a lease ended; null once `until` has passed. An index can be searched with this value.
+ * SQL for the time before which an abandoned lease ended; null once `until` has passed. An index can be
+ * searched with this value.
  */
 export const abandonedBefore = (until: string): string =>
   `(SELECT clock_timestamp() - ${GRACE} WHERE clock_timestamp() < ${until}::timestamptz)`;

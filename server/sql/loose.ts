@@ -1,6 +1,7 @@
 /**
- * Statements that reach rows of tenants which no parameter bounds, by their names and the tables, with the reason. Only for work
- * of the system over all tenants, and where a condition bounds the rows that the law cannot follow.
+ * Statements that reach rows of tenants which no parameter bounds, by their names and the tables, with the
+ * reason. Only for work of the system over all tenants, and where the rows are bounded by a condition that
+ * the law cannot follow.
  */
 export const LOOSE: Readonly<Record<string, string>> = {
   "api_key.count.in_another_zone api_key": "the start corrects times of an older version, in every tenant",

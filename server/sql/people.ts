@@ -58,7 +58,7 @@ function isBound(model: Model, where: Where): boolean {
       ? isBound("Membership", (where.memberships as { some?: Where } | undefined)?.some ?? {}) // a filter of a list
       : isGiven(where[field]),
   );
-  return named || [where.AND ?? []].flat().some((part) => isBound(model, part as Where)); // Prisma's own form
+  return named || [where.AND ?? []].flat().some((part) => isBound(model, part as Where)); // Prisma's AND holds conditions of the same type
 }
 
 const isColumn = (model: Model, field: string): boolean => field in Prisma[`${model}ScalarFieldEnum`];
@@ -69,7 +69,7 @@ function refuseIncluded(model: Model, { include, select }: Args): void {
     if (!value || isColumn(model, field)) continue;
     const related = RULES[model]?.include?.[field];
     if (!related) throw new TypeError(`A query of ${model} cannot include ${field}: write a statement.`);
-    const args: Args = value === true ? {} : (value as Args); // Prisma's own form
+    const args: Args = value === true ? {} : (value as Args); // an included relation has arguments of this form
     if (RULES[model]?.why && !RULES[related]?.why) refuseUnbound(related, args);
     refuseIncluded(related, args);
   }
@@ -89,7 +89,7 @@ function refuseUnbound(model: Model, args: Args): void {
 /** Refuses writes of other models' rows within one of this model. */
 function refuseNested(model: Model, { data, create, update }: Args): void {
   for (const row of [data ?? [], create ?? [], update ?? []].flat())
-    for (const field of Object.keys(row as object)) // Prisma's own form
+    for (const field of Object.keys(row as object)) // Prisma's data is a row or a list of rows
       if (!isColumn(model, field))
         throw new TypeError(
           `A write of ${model} cannot write ${field}: write statements in one transaction.`,

@@ -1,7 +1,10 @@
 import { pool, type Queryable } from "@/server/platform/db";
 import { maybe, type Of, text, texts } from "./column";
 
-/** The parameters that bound a read to what its caller may see, as `access.authorize` answers them. Null: no restriction of this kind. */
+/**
+ * The parameters that bound a read to what its caller may see, as `access.authorize` returns them. Null: no
+ * restriction of this kind.
+ */
 export const SCOPE = {
   organizationIds: maybe(texts),
   projectId: maybe(text),
@@ -18,7 +21,7 @@ const CONDITIONS: { [N in keyof typeof SCOPE]: (table: string, value: string) =>
   principalId: (table, value) => `(${value}::text IS NULL OR ${table}principal_id = ${value})`,
 };
 
-/** The condition with which a statement uses these parameters, which are some of SCOPE, on the rows of this alias. */
+/** The condition that limits the rows of this alias by these parameters, which are some of SCOPE. */
 export const inScope = (params: Partial<typeof SCOPE>, alias?: string): string =>
   Object.entries(CONDITIONS)
     .filter(([name]) => name in params)
@@ -38,9 +41,9 @@ export const IN_SCOPE = inScope(SCOPE);
 type Bounds<Params> = Required<Pick<Params, keyof Params & keyof TenantScope>>;
 type Reading<Params, Row> = { all: (db: Queryable, params: Params) => Promise<Row[]> };
 
-/** Reads rows with a statement whose parameters are a caller's scope and others. */
+/** Reads rows of tenants with a statement whose parameters are a caller's scope and those of `given`. */
 export const readInScope = <Params extends object, Row>(
   reading: Reading<Params, Row>,
   scope: Bounds<Params>,
   given: Omit<Params, keyof TenantScope>,
-): Promise<Row[]> => reading.all(pool, { ...given, ...scope } as unknown as Params); // together they are all parameters
+): Promise<Row[]> => reading.all(pool, { ...given, ...scope } as Params); // together they are all parameters

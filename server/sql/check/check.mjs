@@ -3,7 +3,9 @@ import { describer, openCatalog } from "./catalog.mjs";
 import { analyze } from "./parse-tree.mjs";
 import { reachOf, readTenantTables } from "./tenants.mjs";
 
-/** Gives `work` a parser of statements over the database's catalog. Nothing that it does stays. */
+/**
+ * Gives `work` a parser of statements over the database's catalog. Nothing that `work` changes is committed.
+ */
 async function withParser(connectionString, first, work) {
   const client = new pg.Client({ connectionString, options: "-c capstan.project_id=*" });
   await client.connect();
@@ -23,7 +25,8 @@ async function withParser(connectionString, first, work) {
 }
 
 /**
- * How each statement reaches rows of tenants (`reachOf`), with its name. One that cannot be parsed is left to `checkStatements`.
+ * How each statement reaches rows of tenants (`reachOf`), with its name. A statement that cannot be parsed is
+ * left out; `checkStatements` reports it.
  */
 export const readReach = (connectionString, statements) =>
   withParser(connectionString, "SELECT", async ({ client, catalog, tenantTables, parse }) => {
@@ -38,8 +41,8 @@ export const readReach = (connectionString, statements) =>
   });
 
 /**
- * Checks every statement against a migrated database, and returns the mismatches with the names of statement and column. Runs
- * no statement and changes nothing: `first` is rolled back.
+ * Checks every statement against a migrated database, and returns the mismatches with the names of statement
+ * and column. The statements are parsed and not run; `first`, SQL that runs before, is rolled back.
  */
 export const checkStatements = (connectionString, statements, first = "SELECT") =>
   withParser(connectionString, first, async ({ client, catalog, parse }) => {

@@ -64,8 +64,8 @@ const NEVER_NULL_AGG = new Set([2147, 2803]); // count
 const MAY_BE_NULL_OPS = /^(->|->>|#>|#>>|-|\/)?$/;
 
 /**
- * The columns that a statement returns, and whether each may be null. `params` is asked whether the parameter of a number may
- * be null.
+ * The columns that a statement returns, and whether each may be null. `params` returns whether the parameter
+ * with a number may be null.
  */
 export function analyze(query, catalog, params = () => true) {
   return { columns: columns({ catalog, params, cache: new Map() }, query, null) };

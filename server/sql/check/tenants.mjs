@@ -11,7 +11,10 @@ const RIGHT = "3";
 
 const bare = (node) => (node && CASTS.has(node._) ? bare(node.arg) : node);
 
-/** Calls `visit` with each node below this one; what it answers with true is not gone into. */
+/**
+ * Calls `visit` with this node and each node below it, except those below a node for which `visit` returned
+ * true.
+ */
 function walk(node, visit) {
   if (Array.isArray(node)) for (const each of node) walk(each, visit);
   else if (node && typeof node === "object" && !visit(node))
@@ -29,9 +32,9 @@ export async function readTenantTables(client) {
 }
 
 /**
- * How a statement reaches rows of tenants. `none`: it reads and changes none (it may insert some). `tenant`: a parameter names the
- * tenant of each. `id`: a parameter names the row itself, or one that it belongs to. `neither`: rows of the tables in `loose` are
- * reached without.
+ * How a statement reaches rows of tenants. `none`: it reads and changes none (it may insert some). `tenant`:
+ * a parameter names the tenant of each. `id`: a parameter names the row itself, or one that it belongs to.
+ * `neither`: rows of the tables in `loose` are reached without either.
  */
 export function reachOf(tree, catalog, tenantTables) {
   const found = { isNone: true, isTenant: true, loose: [] };
@@ -128,7 +131,7 @@ function binds(condition, place, scope) {
   return bindsByEquality(condition, place, scope);
 }
 
-/** A caller without a restriction gives null for it: only a tenant may be optional so. */
+/** A caller without a restriction passes null for it. Only the tenant may be optional in this way. */
 function bindsInEach(arms, place, scope) {
   const isAbsent = (arm) =>
     arm._ === "NULLTEST" && arm.nulltesttype === "0" && isGiven(arm.arg, place, scope);
@@ -166,7 +169,10 @@ function sidesOf(condition, { isEqual }) {
   return condition.args.map(bare);
 }
 
-/** Is this value known before the row is read: a parameter, a row that is bounded already, or one of a query around? */
+/**
+ * True if this value is known before the row is read: a parameter, a row that is already bounded, or a value
+ * of an enclosing query.
+ */
 function isGiven(value, place, { isKnown }) {
   let isParameter = false;
   let isFree = true;
