@@ -55,7 +55,7 @@ test("a body's own rules apply, and its fields reach the verb apart from those o
   );
 });
 
-test("booleans are booleans in the panel, and words in a query string", async () => {
+test("the panel passes booleans to operations whose query strings have words for them", async () => {
   const { organizationId, projectId, panel } = await openPanel();
   expect((await panel.billing.transactions({ organizationId, test: true })).items).toEqual([]);
   expect((await panel.jobs.list({ project_id: projectId, selected: true })).items).toEqual([]);

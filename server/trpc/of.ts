@@ -129,8 +129,8 @@ function procedureOf<Output, Needed extends string, Shown>(
 }
 
 /**
- * As strict as the body. Without a body unknown fields are ignored, because the pages of an infinite query also send a
- * direction.
+ * The schema of a procedure's input is as strict as that of the body. Without a body, unknown fields are
+ * ignored, because the pages of an infinite query also send a direction.
  */
 function inputOf({ params, query, body }: Endpoint, needs: readonly string[]): z.ZodType {
   const needed = Object.fromEntries(needs.map((name) => [name, z.string().min(1)]));

@@ -31,7 +31,7 @@ async function ask(ctx: Ctx, path: string, input: unknown) {
   return { status: answer.status, body: await answer.json() };
 }
 
-test("without a session nothing can be read", async () => {
+test("without a session no procedure for signed-in people can be read", async () => {
   const { projectId } = await makeTenant();
   const asked: [string, unknown][] = [
     ["projects.list", undefined],

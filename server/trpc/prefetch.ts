@@ -37,8 +37,8 @@ export async function panelRead<T>(read: (reader: Reader) => Promise<T>): Promis
 }
 
 /**
- * The not-found page. A person whose organization requires a second factor is sent to set it up instead, because the page
- * may exist once they have one.
+ * Shows the not-found page. A person whose organization requires a second factor is sent to set it up
+ * instead, because the page may exist once they have one.
  */
 export async function missing(): Promise<never> {
   const person = await findPerson();

@@ -137,7 +137,7 @@ test("the models that support an adapter are listed, or the reason why there are
   });
 });
 
-test("a viewer sees everything and changes nothing", async () => {
+test("a viewer sees choices, aliases and their history, and changes nothing", async () => {
   const project = await makeProject();
   const { projectId, ctx } = project;
   const { panel } = await personOf(project, "viewer");

@@ -23,7 +23,7 @@ const ofProject = { needs: ["projectId"] } as const;
 const Place = AdapterQuery.required({ projectId: true });
 const Listed = ListAdapters.required({ projectId: true });
 
-/** The possible kinds of adapters, for the forms. */
+/** The choices and limits of the forms for adapters. */
 const Choices = z.object({
   families: z.array(z.object({ name: z.string(), title: z.string() })),
   /** Providers that support adapters. */
@@ -60,7 +60,7 @@ export const adaptersRouter = router({
   createAlias: mutation(aliases.createAlias, ofProject),
   promote: mutation(aliases.promoteAlias, ofProject),
   bind: mutation(aliases.bindRecipe, ofProject),
-  /** The default adapters of each capability that accepts adapters. */
+  /** The default adapter of each capability that accepts adapters. */
   defaults: reads(Place, z.array(AdapterDefault.extend({ title: z.string() })), (ctx, input) =>
     Promise.all(
       adapters

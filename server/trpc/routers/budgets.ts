@@ -33,7 +33,7 @@ export const budgetsRouter = router({
   holds: widerQuery(api.listHolds, {
     needs: ["projectId"],
     shown: WorkPage,
-    // A hold belongs to a job or to an unjudged comparison, as its id shows.
+    // The execution of a hold may be a job or an unjudged comparison, as its id shows.
     view: (page, ctx) =>
       pageWithWork(
         {

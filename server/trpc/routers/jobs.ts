@@ -26,7 +26,7 @@ const JobOfKey = ProjectRef.extend({
 
 const WorkPage = JobPage.extend({ items: z.array(JobListItem.extend(ofWork)) });
 
-/** Private content is not sent until the reader asks for it. */
+/** Removes private content, which is sent only when the reader asks for it. */
 export function withoutPrivateContent(job: Job): Job {
   if (!isPrivate(job.dataClassification)) return job;
   const { capability, productId, environment, idempotencyKey } = job.requestSnapshot ?? {};

@@ -11,7 +11,10 @@ import { makePerson } from "@/testing/tenants";
 import { copyJob, makeProject } from "@/testing/world";
 import { appRouter } from "../index";
 
-/* The panel's lists, as a process that hears of changes reads them: it knows the project and the person already. */
+/*
+ * The panel's lists, as a process reads them that is notified of changes and already has the project and the
+ * person in its caches.
+ */
 
 beforeAll(() => {
   setListening(true);
@@ -47,7 +50,7 @@ async function queriesOf(work: () => Promise<unknown>): Promise<pg.QueryConfig[]
     query.mockRestore();
     connect.mockRestore();
   }
-  // The pool takes a connection for each query; a transaction would take one without.
+  // The pool takes one connection for each query; a transaction would take one without such a query.
   expect(connections).toBe(asked.length);
   return asked;
 }

@@ -52,7 +52,7 @@ const quoteOf = ({ requestId, revisionId }: { requestId: string; revisionId: str
   note: "We begin at once.",
 });
 
-test("only an operator reads or does anything here, and an attempt changes nothing", async () => {
+test("only an operator can call the console's procedures, and a refused call changes nothing", async () => {
   const made = await makeRequest();
   const owner = await makePerson(made.organizationId, "owner");
   const panel = appRouter.createCaller(owner.ctx).operator;
@@ -125,7 +125,7 @@ test("a request goes from the queue to a quote, and each step offers only what i
   expect(first.content).toMatchObject(need);
 });
 
-test("a quote that has expired can be issued again", async () => {
+test("after a quote has expired, the operator may quote again", async () => {
   const made = await makeRequest();
   const { ctx, panel } = await makeOperator();
   await panel.openForReview({ request_id: made.requestId });
@@ -223,7 +223,7 @@ test("a revision of another request, and an unknown request, are not found", {
   });
 });
 
-test("the page of plans reads the use of all its organizations in one query", async () => {
+test("the page of plans reads the use of all its organizations in at most two queries", async () => {
   const { panel } = await makeOperator();
   const [one, two] = [await makeTenant(), await makeTenant()];
   await makePerson(two.organizationId, "member");

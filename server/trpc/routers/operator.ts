@@ -24,7 +24,9 @@ import { does, Nothing, reads } from "../of";
 /** The page reloads a request after each action, so a procedure only confirms it. */
 const Done = CapabilityRequest.pick({ id: true, status: true });
 
-/** The operators' console for capability requests. Every verb checks that the caller is an operator. */
+/**
+ * The operators' console for plans and capability requests. Every verb checks that the caller is an operator.
+ */
 export const operatorRouter = router({
   /** Every organization with its plan, newest first. */
   plans: reads(
@@ -52,7 +54,10 @@ export const operatorRouter = router({
   decline: does(TellCustomer, Done, requests.decline),
   issueQuote: does(IssueCommissionQuote, CommissionQuote, requests.issueQuote),
   fulfil: does(FulfilRequest, Done, requests.fulfil),
-  /** Success means that the provider was asked; the result is read with the request. */
+  /**
+   * Success means that the refund is recorded and will be requested in the background. Its state is read with
+   * the request.
+   */
   refund: does(RefundCommission, CommissionRefund, requests.refund),
   /** Retries any failed refund, including one that started automatically. */
   retryRefund: does(RetryRefund, AskedRefund, payments.retryRefund),

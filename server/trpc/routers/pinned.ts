@@ -18,7 +18,7 @@ import { does, mutation, query, reads } from "../of";
 
 const Run = ProjectRef.extend({ body: JsonObject });
 
-/** Private content is not sent until the reader asks for it. */
+/** Removes private content, which is sent only when the reader asks for it. */
 function withoutPrivateContent(record: PinnedRecord): PinnedRecord {
   if (!isPrivate(record.dataClassification)) return record;
   const { nativeResponse: _native, ...rest } = record;

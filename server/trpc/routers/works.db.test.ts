@@ -117,7 +117,7 @@ test("a comparison has its entries' request as subject, and only the winner's pi
   expect(await works()).toEqual([{ ...work, picture }]);
 });
 
-test("transactions and waiting jobs are named by their jobs", async () => {
+test("transactions and waiting jobs show the work of their jobs", async () => {
   const project = await makePanel();
   const { organizationId, projectId, panel } = project;
   const jobId = await project.run(FAST, { input: words("Paid words") });
