@@ -117,7 +117,7 @@ const PASSWORD = `pa"ss w/ö${unique(30)}`;
 /** The part of a session's token that is its own: all tokens begin alike, as do those of a sign-in in progress. */
 const sealedPart = (token: string) => token.split("..")[1];
 
-/** Sets up the installation's people, keys and settings. */
+/** Creates a tenant, another organization, their keys, people and sessions, and registers each secret. */
 async function settle() {
   const { makeTenant } = await import("@/testing/api");
   const organizations = await import("@/server/domain/organizations");

@@ -9,7 +9,7 @@ const FOLDERS = [
   "clients/typescript/src",
 ];
 
-test("no comment begins with a preposition or a question word", () => {
+test("no comment begins with one of the listed prepositions or question words", () => {
   const files = FOLDERS.flatMap(filesUnder).filter((file) => !file.endsWith(".gen.ts"));
   const faults = files.flatMap((file) =>
     withoutSubject(readFileSync(join(ROOT, file), "utf8")).map((text) => `${file}: ${text.slice(0, 80)}`),
@@ -18,7 +18,7 @@ test("no comment begins with a preposition or a question word", () => {
   expect(faults).toEqual([]);
 });
 
-test("the law sees every kind of comment, and no other text", () => {
+test("the law finds such comments on lines, after code, in blocks and in JSX", () => {
   // A § replaces each slash, so that the law above does not find these lines.
   const source = [
     "§§ What a line says",

@@ -5,7 +5,7 @@ const WITHOUT_SUBJECT = /^(?:Of|By|To|From|With|What|Who|Whom|Whose|Where|Whethe
 const COMMENT =
   /^[ \t]*(\/\/[ \t].*(?:\n[ \t]*\/\/[ \t].*)*)|[;,)}\]][ \t]+(\/\/[ \t].*)|(?<=^|[\s{])(\/\*[\s\S]*?\*\/)/gm;
 
-/** The comments of a source file whose first word is neither a subject nor a verb. */
+/** The comments of a source file that begin with such a word. */
 export function withoutSubject(source: string): string[] {
   return [...source.matchAll(COMMENT)]
     .map(([, run, after, block]) => (run ?? after ?? block ?? "").replace(/^\/[/*]+[\s*]*/, ""))

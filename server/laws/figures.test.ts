@@ -2,7 +2,10 @@ import { expect, test } from "vitest";
 import { figuresOfExecutions, typesOf, typesOfEnds } from "./figures";
 import { ROOT } from "./sources.fixture";
 
-/** Types that say how a call or an execution ends, the members of CallOutcome counted with it. The number only falls. */
+/**
+ * Maximum number of types that say how a call or an execution ends; the members of CallOutcome count with it.
+ * The number may only fall.
+ */
 const MOST_TYPES_OF_ENDS = 13;
 
 test("no further type says how an execution ends", () => {

@@ -21,8 +21,8 @@ export function typesOf(file: string, text: string): Declared[] {
 }
 
 /**
- * Lists the types that contain a root, by themselves or through other types of these files. A name means the type of its own
- * file, or the one that the file imports.
+ * Lists the types that contain a root, directly or through other types of these files. A name means the type
+ * of its own file, or the one that the file imports.
  */
 export function typesOfEnds(declared: Declared[], importedBy: (file: string) => Imported): Declared[] {
   const ends = new Set<Declared>();

@@ -32,7 +32,7 @@ test("a word is in the glossary once, and its name belongs to one word", () => {
   expect(twice(words.map(([, name]) => name))).toEqual([]);
 });
 
-test("no other file exports a name of the glossary", () => {
+test("no name of the glossary is on the list of names that several files export", () => {
   expect(words.filter(([, name]) => SHARED_NAMES.includes(name)).map(([word]) => word)).toEqual([]);
 });
 

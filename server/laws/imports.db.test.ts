@@ -13,7 +13,7 @@ import {
   UNITS,
 } from "./sources.fixture";
 
-/** Imports of files in a folder that go where they must not. */
+/** Forbidden imports of the files in a folder. */
 function strays(
   folder: string,
   isForbidden: (target: string, file: string, isTypeOnly: boolean) => boolean,
@@ -50,7 +50,7 @@ describe("imports flow one way", () => {
     ).toEqual([]);
   });
 
-  test("the platform knows nothing of the product", () => {
+  test("the platform imports nothing of the product", () => {
     const declarations = ["server/generated/prisma/client", "package.json"];
     expect(
       strays("server/platform", (target) => {
@@ -60,7 +60,7 @@ describe("imports flow one way", () => {
     ).toEqual([]);
   });
 
-  test("a provider knows its vendor and its port, not our product", () => {
+  test("a provider imports no contract, domain, database, capability, endpoint, page or durable function", () => {
     const allowed = (target: string) => isWithin(target, "server/providers") || isLeaf(target);
     const product = [
       "server/contract",
@@ -88,7 +88,7 @@ describe("imports flow one way", () => {
     ).toEqual([]);
   });
 
-  test("a payment provider knows its vendor and its port, not our product", () => {
+  test("a payment provider imports only its folder and the platform of ours, and one file imports Stripe's package", () => {
     const allowed = (target: string) =>
       !isOurs(target) || isWithin(target, "server/payments") || isLeaf(target);
     expect(strays("server/payments", (target) => !allowed(target))).toEqual([]);
@@ -96,7 +96,7 @@ describe("imports flow one way", () => {
     expect(users).toEqual(["server/payments/stripe.ts"]);
   });
 
-  test("requests leave through one client, which knows nothing of the product", () => {
+  test("one folder imports HTTP clients, is reached through its index, and imports nothing of the product", () => {
     const allowed = (target: string) =>
       !isOurs(target) || isWithin(target, "server/platform/http") || isLeaf(target);
     expect(strays("server/platform/http", (target) => !allowed(target))).toEqual([]);
@@ -114,14 +114,14 @@ describe("imports flow one way", () => {
     expect(pastTheDoor).toEqual([]);
   });
 
-  test("a source of weights knows where weights are stored, not our product", () => {
+  test("a source of weights imports only its folder, the HTTP client, the safetensors reader and the platform of ours", () => {
     const own = ["server/model-sources", "server/platform/http", "server/compute/safetensors"];
     const allowed = (target: string) =>
       !isOurs(target) || own.some((each) => isWithin(target, each)) || isLeaf(target);
     expect(strays("server/model-sources", (target) => !allowed(target))).toEqual([]);
   });
 
-  test("computation knows formats and nothing of the product", () => {
+  test("computation imports nothing of the product but geometry and a few parts of the platform", () => {
     const isItsOwn = (target: string) => isWithin(target, "server/compute");
     expect(sources.filter(isItsOwn).length).toBeGreaterThan(60);
     expect(
@@ -150,14 +150,14 @@ describe("imports flow one way", () => {
     expect([...new Set(taken)].sort()).toEqual([...shared].sort());
   });
 
-  test("mail is sent by one file, which knows its protocol and not our product", () => {
+  test("one file imports nodemailer, and its folder imports nothing of the product", () => {
     const allowed = (target: string) => !isOurs(target) || isWithin(target, "server/mail") || isLeaf(target);
     expect(strays("server/mail", (target) => !allowed(target))).toEqual([]);
     const users = sources.filter((file) => importsOf(file).some(({ target }) => target === "nodemailer"));
     expect(users).toEqual(["server/mail/smtp.ts"]);
   });
 
-  test("a capability names no provider, no database and nothing above it", () => {
+  test("a capability imports no single provider, no database and nothing above it", () => {
     const forbidden = [
       "server/domain",
       "server/platform/db",
@@ -178,7 +178,7 @@ describe("imports flow one way", () => {
     ).toEqual([]);
   });
 
-  test("the domain knows no HTTP, no tRPC, no React and no Next", () => {
+  test("the domain uses no HTTP, no tRPC, no React and no Next", () => {
     const forbidden = [
       "server/api",
       "server/operations",
@@ -240,7 +240,7 @@ describe("imports flow one way", () => {
     ).toEqual([]);
   });
 
-  test("the core of executions names neither jobs nor pins, and reaches them through the store that it is handed", () => {
+  test("the core of executions imports neither jobs nor pins", () => {
     const named = (text: string) => /["'`](@\/server\/domain|\.\.)\/(jobs|pins)\b/.test(text);
     const core = sources.filter((file) => isWithin(file, "server/domain/executions"));
     expect(core).toContain("server/domain/executions/apply.ts");
@@ -248,7 +248,7 @@ describe("imports flow one way", () => {
     expect(named('await import("@/server/domain/jobs")')).toBe(true);
   });
 
-  test("the decisions about an execution are functions of their facts: they import outcomes, and know no clock and no chance", () => {
+  test("the decisions about an execution import only outcomes, and use no clock, no randomness and nothing to await", () => {
     const core = "server/domain/executions";
     const valuesOf = (name: string) =>
       importsOf(`${core}/${name}.ts`).flatMap(({ target, isTypeOnly }) => (isTypeOnly ? [] : [target]));
@@ -257,7 +257,7 @@ describe("imports flow one way", () => {
     expect(textOf.get(`${core}/decide.ts`)).not.toMatch(/\bawait\b|\bDate\.now\b|new Date\(|Math\.random/);
   });
 
-  test("every end of an execution is sealed and written by the core, in one order, through the store of its noun", () => {
+  test("only the core calls a store to seal and finish executions, and only the two stores seal receipts and write ends", () => {
     const filesWith = (pattern: RegExp) =>
       sources.filter((file) => isWithin(file, "server/domain") && pattern.test(textOf.get(file) ?? ""));
     expect(filesWith(/\bstore\.(seal|finish|late)\(/)).toEqual(["server/domain/executions/apply.ts"]);
@@ -266,7 +266,7 @@ describe("imports flow one way", () => {
     expect(filesWith(/\bawait seal(Receipt|Record)\(/)).toEqual(stores);
   });
 
-  test("endpoints and routers know the domain, not the database, providers or each other", () => {
+  test("endpoints and routers import neither the database nor providers; endpoints import no router, and routers no HTTP", () => {
     const forbidden = ["server/platform/db", "server/providers", "server/generated"];
     for (const folder of ["server/api", "server/operations"])
       expect(
@@ -282,7 +282,7 @@ describe("imports flow one way", () => {
     ).toEqual([]);
   });
 
-  test("a durable function calls a verb and nothing below it", () => {
+  test("a durable function imports the domain and Inngest's modules, and nothing else of ours", () => {
     const allowed = (target: string) =>
       !isOurs(target) ||
       isWithin(target, "server/domain") ||
@@ -292,12 +292,12 @@ describe("imports flow one way", () => {
     expect(strays("inngest/functions", (target) => !allowed(target))).toEqual([]);
   });
 
-  test("route files of the API know the API only", () => {
+  test("route files of the API import only endpoints and operations", () => {
     const isApi = (target: string) => isWithin(target, "server/api") || isWithin(target, "server/operations");
     expect(strays("app/v1", (target) => !isApi(target))).toEqual([]);
   });
 
-  test("the verifier imports nothing of ours, so that it runs in a browser and without us", () => {
+  test("the verifier imports only itself, the canonical text and types, so that it runs in a browser and without us", () => {
     const files = sources.filter((file) => isWithin(file, "server/verify"));
     expect(files.length).toBeGreaterThan(3);
     for (const file of [...files, "server/platform/text/canonical-text.ts"]) {
@@ -312,14 +312,14 @@ describe("imports flow one way", () => {
     }
   });
 
-  test("components change things through useAction alone, which runs once on a double click", () => {
+  test("only useAction, which runs once on a double click, imports useMutation", () => {
     const users = sources.filter((file) =>
       /import \{[^}]*\buseMutation\b[^}]*\} from "@tanstack\/react-query"/.test(textOf.get(file) ?? ""),
     );
     expect(users).toEqual(["components/blocks/data/use-action.ts"]);
   });
 
-  test("components know components, the contract, the verifier and the types of the router", () => {
+  test("components import from the server only the contract, the verifier, units of time and the types of the router", () => {
     expect(
       strays("components", (target, _file, isTypeOnly) => {
         if (!isWithin(target, "server") && !isWithin(target, "app")) return false;

@@ -10,7 +10,7 @@ import { endpoints } from "@/server/operations";
 import { ERRORS } from "@/server/platform/errors/errors";
 import { importsOf, isWithin, ROOT, sources, textOf, UNITS } from "./sources.fixture";
 
-test("events are written only by the statements that change a job's row, on which their table relies", () => {
+test("only the files that change a job's row insert events, jobs and receipts", () => {
   const writers = sources.filter((file) =>
     /INSERT INTO event\b|INSERT INTO job \(|INSERT INTO receipt\b/.test(textOf.get(file) ?? ""),
   );
@@ -38,7 +38,7 @@ test("no value is cast through unknown, except those listed", () => {
   expect(users.sort()).toEqual(["components/blocks/list/list-state.ts", "server/operations/define.ts"]);
 });
 
-test("every 429 says when to retry: its row requires the seconds, and it is thrown where that is compiled", () => {
+test("every error with status 429 requires retryAfterSeconds, and none is made with new Fault, which does not check it", () => {
   const rows = Object.entries(ERRORS).filter(([, { status }]) => status === 429);
   expect(rows.map(([code]) => code)).toContain("DURABLE_CONCURRENCY_LIMIT");
   for (const [code, { details }] of rows) {
@@ -93,7 +93,7 @@ describe("every endpoint has a route file, and every route file an endpoint", ()
     expect(extra.sort()).toEqual(["app/v1/[...path]/route.ts", "app/v1/route.ts"]);
   });
 
-  test("a route file answers as the web process does, with the methods in the same order", {
+  test("a route file allows the same methods as the web process, in the same order", {
     tags: "long",
   }, async () => {
     const web = handlers(router(endpoints));
@@ -110,7 +110,7 @@ describe("every endpoint has a route file, and every route file an endpoint", ()
 });
 
 describe("errors", () => {
-  test("every row belongs to some endpoint, a job or the kernel", () => {
+  test("every error code belongs to an endpoint, to all endpoints or to the listed others", () => {
     // These are answered by the router, by jobs that end so, or by endpoints of a later kind of work.
     const elsewhere = [
       "MethodNotAllowed",
@@ -160,7 +160,7 @@ describe("one writer each", () => {
     ]);
   });
 
-  test("only the domain, the reads of tenants and the embedded engine open the database", () => {
+  test("only the domain, the reads of tenants, the embedded engine and the processes import the database", () => {
     const users = sources.filter((file) =>
       importsOf(file).some(({ target, isTypeOnly }) => target === "server/platform/db" && !isTypeOnly),
     );

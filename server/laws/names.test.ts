@@ -32,7 +32,7 @@ const own = 1;
   expect(exportedNames(text)).toEqual(["Cat", "walk", "steps", "Pet", "Shelter"]);
 });
 
-test("a verb behind the index of its noun shares its name with others, a type or an inner function does not", () => {
+test("a function that a domain module's index exports may share its name with others, a type or an inner function may not", () => {
   const files = new Map([
     ["server/domain/cats/index.ts", 'export { list, type Cat } from "./list";'],
     ["server/domain/cats/list.ts", "export function list() {}\nexport type Cat = 1;"],

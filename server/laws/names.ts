@@ -20,8 +20,8 @@ export function codeFiles(): Map<string, string> {
 }
 
 /**
- * Maps each exported name that several files declare to these files. A verb behind a noun's index is left out: other nouns
- * write it with its noun, such as `jobs.list`.
+ * Maps each exported name that several files declare to these files. A function that the index of a domain
+ * module exports is left out: others call it with the module, such as `jobs.list`.
  */
 export function sharedNames(files: Map<string, string>): Map<string, string[]> {
   const owners = new Map<string, string[]>();
@@ -33,7 +33,10 @@ export function sharedNames(files: Map<string, string>): Map<string, string[]> {
   return new Map([...owners].filter(([, declaring]) => declaring.length > 1));
 }
 
-/** Lists the functions that the index of a file's noun exports. Types and constants begin with a capital letter. */
+/**
+ * Lists the functions that the index of a file's domain module exports. Types and constants begin with a
+ * capital letter.
+ */
 function verbsOf(file: string, files: Map<string, string>): Set<string> {
   const index = files.get(`${NOUN.exec(file)?.[0]}index.ts`) ?? "";
   const names = [...index.matchAll(REEXPORT)].flatMap(([, list = ""]) => list.split(","));

@@ -119,7 +119,10 @@ export default defineProvider({
 });
 `;
 
-/** A test that knows neither file, and sees the catalog, the targets, a run with its receipt, and a pin. */
+/**
+ * A program that imports neither file and prints what the catalog finds, the targets, a run with its cost,
+ * and a pinned run.
+ */
 const LOOK = `
 import { pool } from "@/server/platform/db";
 import * as catalog from "@/server/domain/catalog";

@@ -25,7 +25,10 @@ function loads(file: string): string[] {
 }
 const isOnlyTypes = (names: string) => /^\{(\s*type\s[^,]*,?)+\s*\}$/.test(names);
 
-/** Lists every way from a page to a package as a browser loads it: through client components and their imports. */
+/**
+ * Lists the files that load a package in the browser, each with one way from a page: through client
+ * components and their imports.
+ */
 function waysTo(name: string): string[] {
   const ways: string[] = [];
   const seen = new Set<string>();
@@ -53,7 +56,7 @@ test("the law sees what a page loads", () => {
   expect(waysTo("@tanstack/react-query").length).toBeGreaterThan(20);
 });
 
-test("every link is our component, which fetches ahead only what the reader points at", () => {
+test("only our link component, which fetches ahead only what the reader points at, imports next/link", () => {
   const others = files.filter(
     (file) => /^(app|components)\//.test(file) && loads(file).includes("next/link"),
   );
@@ -68,7 +71,7 @@ const BEFORE_SCRIPTS = [
 ];
 const DRAWN = /<(table|form|AmountField)\b/;
 
-test("tables, forms and inputs for money are drawn by the shared blocks", () => {
+test("tables, forms and inputs for money are drawn by the shared blocks, except the listed forms", () => {
   const others = files.filter(
     (file) =>
       /^(app|components)\//.test(file) &&

@@ -119,7 +119,7 @@ function personWithRole(world: Payable, role: "admin") {
 /** Procedures for people without an account: holders of an invitation's token. */
 const OPENED_BY_TOKEN = ["organizations.lookAtInvitation", "organizations.acceptInvitation"];
 
-test("every procedure of the panel refuses all but signed-in people, before it looks at anything", {
+test("every procedure of the panel, except those for invitations, refuses all but signed-in people before it parses its input", {
   tags: "long",
 }, async () => {
   const world = await makePayable();
@@ -216,7 +216,7 @@ test("no endpoint of the API that is about payments or commissions pays for a ke
 const ROOT = resolve(import.meta.dirname, "../..");
 const { importedBy } = openImports(ROOT);
 
-test("every process that can book a payment knows commissions", { tags: "long" }, () => {
+test("every entry point that can book a payment imports commissions", { tags: "long" }, () => {
   const routes = readdirSync(join(ROOT, "app"), { recursive: true, encoding: "utf8" })
     .filter((file) => /(^|\/)(route\.ts|page\.tsx|layout\.tsx)$/.test(file))
     .map((file) => `app/${file}`);

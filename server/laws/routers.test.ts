@@ -7,7 +7,10 @@ const ROOT = resolve(import.meta.dirname, "../..");
 const MOST_LINES = 12;
 const DEPTHS: Record<string, number> = { "(": 1, "{": 1, "[": 1, ")": -1, "}": -1, "]": -1 };
 
-/** A router names verbs; what it does beside that belongs into the verb. */
+/**
+ * Lists a router's faults: a router only connects procedures to verbs, and any other logic belongs in the
+ * verb.
+ */
 function faultsOf(text: string): string[] {
   return [
     ...(/\.filter\(|(?::|return) \[\]/.test(text)

@@ -8,7 +8,10 @@ const REGISTRIES =
   /^(server\/(capabilities|providers|contract|operations|trpc\/routers)|components\/ui|docs.*|prisma\/migrations|testing|e2e.*)$/;
 const TEST = /\.(test|spec)\.tsx?$|\.(fixture|contract)\.ts$|\/(fixtures|[\w-]+\.fixtures)\/|\/test\//;
 
-/** These files import the domain, because the tables' columns have the types of what the nouns keep in them. */
+/**
+ * These files import the domain, because the tables' columns have the types of what the domain modules store
+ * in them.
+ */
 const GENERATED = /\.gen\.ts$|^server\/generated\//;
 
 /** Finds faults in the shape of the tree: crowded folders and import cycles. */
@@ -73,6 +76,6 @@ export function cyclesOf(imports: Map<string, string[]>): string[] {
   return cycles;
 }
 
-/** Faults of files that import each other in a circle, types included: none may. */
+/** Returns a fault for each cycle of imports, type imports included. */
 export const faultsOfCycles = (cycles: string[]): string[] =>
   cycles.map((each) => `These files import each other: ${each}.`);

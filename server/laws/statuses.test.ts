@@ -10,7 +10,7 @@ const sources = sourceFiles(ROOT).filter(
   (file) => /^(server|inngest|scripts)\//.test(file) && !/\.test\./.test(file),
 );
 
-/** Statuses of a job that ran or may run in a worker: its lease counts, and its slot is taken. */
+/** Statuses in which a job may still run in a process: its lease counts, and its slot is taken. */
 const LEASED = ["canceling", "running"];
 
 /** Lists of words in SQL, with the words sorted. */

@@ -1,4 +1,7 @@
-/** Parts of a statement that PostgreSQL reads in the time zone of its session; each rule names the way to write them in UTC. */
+/**
+ * Parts of a statement that PostgreSQL reads in the time zone of its session; the name of each rule describes
+ * the fault.
+ */
 const RULES: [name: string, find: (text: string) => string[]][] = [
   [
     "date_trunc without 'UTC'",
