@@ -64,7 +64,7 @@ async function standStill(ms: number): Promise<void> {
   client.release();
 }
 
-test("while the table of jobs is locked for 25 s, each of 60 calls is answered 200 or 503, and none that did not leave is charged", async () => {
+test("while the jobs table is locked for 25 s, each of 60 calls is answered with 200 or 503, and a call that was never sent is not charged", async () => {
   const web = await startWebProcess();
   const under = Array.from({ length: 20 }, () => invoke(web, "[slow 3000]"));
   const begun = async () =>

@@ -15,8 +15,8 @@ export type Deadline = {
 type Watched = { request: IncomingMessage; dueAt: number };
 
 /**
- * Ends requests whose bodies take too long. Node has one limit for every request of a server; here an endpoint may allow its own
- * more, so that a long upload does not raise the limit for everyone.
+ * Calls `late` for each request whose body takes too long. Node has one limit for every request of a server;
+ * here an endpoint may allow its own more, so that a long upload does not raise the limit for everyone.
  */
 export function bodyDeadlines(
   late: (request: IncomingMessage) => void,

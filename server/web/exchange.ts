@@ -75,7 +75,8 @@ function bodyOf(request: IncomingMessage, deadline: Deadline): BodyStream {
 }
 
 /**
- * Size from which a body is gathered in place, because its pieces and the whole beside each other would take twice the memory.
+ * Declared length from which a body is read into one buffer: collecting its chunks and then joining them
+ * would take twice the memory.
  */
 const LARGE_BYTES = 1024 * 1024;
 
@@ -89,7 +90,8 @@ function collect(request: IncomingMessage, limit: number): Promise<Uint8Array | 
     let more: Buffer[] | undefined;
     let length = 0;
     const declared = Number(request.headers["content-length"]);
-    // Memory that nothing is written to yet costs nothing, so a large announcement that is not kept is free.
+    // Memory costs nothing until it is written to, so a large declared length whose bytes never arrive is
+    // free.
     const whole = declared >= LARGE_BYTES && declared <= limit ? Buffer.allocUnsafe(declared) : null;
     let isDone = false;
     const onData = (chunk: Buffer) => {

@@ -1,7 +1,10 @@
 import { createServer } from "node:http";
 import type { Pages } from "./server";
 
-/** Starts Next, for everything that is not the API. With `dev`, Next compiles on demand and reloads the browser. */
+/**
+ * Starts Next, for the requests that the server does not answer itself. With `dev`, Next compiles on demand
+ * and reloads the browser.
+ */
 export async function startPages(options: { dev: boolean; host: string; port: number }): Promise<Pages> {
   const { default: next } = await import("next");
   const app = next({

@@ -134,7 +134,7 @@ describe("the API over real HTTP", () => {
     expect((await call("/healthz")).status).toBe(200);
   });
 
-  test("input that is not HTTP is refused with a sentence", async () => {
+  test("input that is not HTTP is refused with 400, and too long headers with 431", async () => {
     await start();
     const socket = connect(Number(new URL(server.url).port), "127.0.0.1");
     socket.end("BLAH\r\n\r\n");
@@ -174,7 +174,7 @@ describe("the API over real HTTP", () => {
   test.each([
     ["read as JSON", undefined],
     ["taken as it comes", true],
-  ] as const)("a body %s that breaks off is refused, and is no failure of ours", async (_how, rawBody) => {
+  ] as const)("a body %s that breaks off is refused with 422", async (_how, rawBody) => {
     const taken = endpoint({
       ...base,
       method: "POST",

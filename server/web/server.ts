@@ -22,7 +22,7 @@ import { HttpIncoming, hasBody, sendResponse } from "./exchange";
 import { allowFrames } from "./frames";
 import { listen } from "./listen";
 
-/** Everything outside the API: pages, sign-in, tRPC, Inngest. */
+/** Handles the requests that the server does not answer itself: pages, sign-in, tRPC, Inngest. */
 export type Pages = {
   handle(request: IncomingMessage, response: ServerResponse): Promise<void>;
   upgrade?(request: IncomingMessage, socket: Duplex, head: Buffer): void;
@@ -30,7 +30,10 @@ export type Pages = {
 
 export type WebServer = {
   url: string;
-  /** Takes nothing new, lets running requests end within the grace period, then cuts what is left. */
+  /**
+   * Takes nothing new, ends event streams, lets other running requests end within the grace period, then cuts
+   * what is left.
+   */
   stop(graceMs: number): Promise<void>;
 };
 

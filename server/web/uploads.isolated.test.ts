@@ -179,7 +179,7 @@ describe("the corpus, over a connection", () => {
 describe("faulty bodies", () => {
   const form = () => uploadOf(someWeights());
 
-  test("a body cut off anywhere, with its real length announced, is refused", async () => {
+  test("a body cut off before the end of its last boundary, with its real length announced, is refused", async () => {
     const { bytes, contentType } = form();
     const cuts = [0, 1, 40, 150, 300, 500, bytes.length - 60, bytes.length - 3, bytes.length - 2];
     for (const length of cuts.slice(1)) {
@@ -361,7 +361,7 @@ describe("connections", () => {
     }
   });
 
-  test("the same bytes under two names at once are two adapters and one file", async () => {
+  test("the same bytes under three names at once are three adapters and one file", async () => {
     const bytes = someWeights();
     const kept = await filesKept();
     const answers = await Promise.all(
