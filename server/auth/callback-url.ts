@@ -1,7 +1,8 @@
 /**
- * The path to open after signing in: a page of our own, or the start page. An address of another origin, an odd scheme and a
- * path that a browser would read as another host ("//host") become the start page, so that no link can send anyone to another
- * site. An address of the sign-in page becomes the page that it would return to.
+ * The path to open after signing in: a page of our own, or the start page. An address of another origin, an
+ * odd scheme, a path under /api/ and a path that a browser would read as another host ("//host") become the
+ * start page, so that no link can send anyone to another site. An address of the sign-in page becomes the
+ * page that it would return to.
  */
 export function ownPath(asked: string | null | undefined, origin: string): string {
   if (!asked) return "/";

@@ -15,6 +15,6 @@ test.each([
   [[]],
   [{ message: "Requires authentication" }],
   [null],
-])("an unverified address belongs to no account: %j", (emails) => {
+])("without a verified primary address none is returned: %j", (emails) => {
   expect(verifiedEmail(emails)).toBeNull();
 });

@@ -13,8 +13,8 @@ const causes = loggedCauses();
 type Reported = Error | { error?: unknown; providerId?: unknown };
 
 /**
- * The logger of next-auth. A provider's failure is logged once until a sign-in with that provider works again. The provider's
- * own text is never logged, because it may repeat codes and secrets.
+ * The logger of next-auth. Each cause of a provider's failure is logged once until a sign-in with that
+ * provider works again. The provider's own text is never logged, because it may repeat codes and secrets.
  */
 export const authLogger: LoggerInstance = {
   error(code, reported: Reported) {
