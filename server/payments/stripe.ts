@@ -62,8 +62,8 @@ export function stripeProvider({
       try {
         await stripe.checkout.sessions.expire(sessionId);
       } catch (cause) {
-        // Stripe refuses to expire a session that is paid, completing or closed. Any other failure is thrown, for the caller to
-        // retry.
+        // Stripe refuses to expire a session that is paid, completing or closed, and one that does not exist
+        // needs no closing. Any other failure is thrown, for the caller to retry.
         if (!isRefusal(cause)) throw down(cause);
         if (cause.statusCode === 404) return;
         const { status } = await asked(() => stripe.checkout.sessions.retrieve(sessionId));
