@@ -63,8 +63,9 @@ const LATE_MS = 5_000;
 const ASK_EVERY_MS = 500;
 
 /**
- * Runs tasks until stopped, each once per `everyMs` across all processes: the process that polls first runs the pass. If a
- * process dies in a pass or a pass fails, the next pass makes up for it. `stop` waits for running passes.
+ * Runs tasks until stopped, each once per `everyMs` across all processes: the process that polls first runs
+ * the pass. Each process runs its own tasks (`isOwn`) itself. If a process dies in a pass or a pass fails,
+ * the next pass makes up for it. `stop` waits for running passes.
  */
 export async function startPeriodicTasks(
   tasks: readonly PeriodicTask[] = PERIODIC_TASKS,
@@ -172,8 +173,8 @@ const claimDue = statement("periodic-tasks-due", {
 });
 
 /**
- * Claims the due tasks for this process by the database's clock; one that was set back makes them due. Also records that passes
- * of the process's own tasks begin, which the caller runs whatever this returns.
+ * Claims the due tasks for this process by the database's clock; a clock that was set back makes them due.
+ * Also records that passes of the process's own tasks begin, which the caller runs whatever this returns.
  */
 async function takeDue(
   tasks: readonly PeriodicTask[],
