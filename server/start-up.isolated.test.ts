@@ -53,7 +53,7 @@ test.each([
   [{ port: "1" }, "DATABASE_URL: the database does not respond (ECONNREFUSED). Start it"],
   [{ pathname: "/nowhere" }, "DATABASE_URL: the server has no such database. Create it"],
   [{ username: "stranger" }, "DATABASE_URL: the server refuses this role or its password. Correct them"],
-])("a database at %j is refused by its setting, without a stack", async (change, sentence) => {
+])("a database at %j is refused with a sentence that names DATABASE_URL", async (change, sentence) => {
   const from = at(change);
   expect(await refusals(from)).toEqual([expect.stringContaining(sentence)]);
   await expect(checkStart(from)).rejects.toBeInstanceOf(Refusal);
@@ -108,7 +108,7 @@ test("a misspelt setting of a provider is refused", async () => {
   vi.unstubAllEnvs();
 });
 
-test("an address that is not of this machine is refused by HOST", async () => {
+test("a HOST that is not an address of this machine is refused", async () => {
   setSettings({ HOST: "192.0.2.1" });
   await expect(checkStart(pool, 3999)).rejects.toThrow("HOST: 192.0.2.1 is not an address of this machine");
 });
@@ -151,7 +151,7 @@ test("the first start decides the vault key of an installation, before anything 
   await expect(checkStart(pool)).resolves.toBeUndefined();
 });
 
-test("of two processes that start at once with different vault keys, one is refused", async () => {
+test("of two processes that seal the canary with different vault keys, the second is refused", async () => {
   const [mine, other] = keys();
   await pool.query("DELETE FROM vault_canary");
   withKey(mine);

@@ -26,7 +26,10 @@ export const ALL_SETTINGS = [
 ];
 const MIGRATIONS = "prisma/migrations";
 
-/** `warnings` are sentences for the operator beside which a process starts; `refused` is one beside which it does not. */
+/**
+ * `warnings` are sentences for the operator; a process starts despite them. `refused` is the sentence because
+ * of which a process does not start; null if there is none.
+ */
 export type Finding = { check: string; warnings: string[]; refused: string | null };
 
 type Check = (db: Queryable) => Promise<string[] | undefined>;
@@ -38,9 +41,11 @@ const OF_DATABASE: [string, Check][] = [
 ];
 
 /**
- * Finds out whether this installation can run with its settings and this pool, check by check: settings, database, role, schema, vault
- * key, held work and artifact store. After a database that cannot be used, those that ask it are left out. Nothing is changed, but for a
- * file that is written to the artifact store and removed. Each check has a deadline.
+ * Finds out whether this installation can run with its settings and this pool, check by check: settings,
+ * database, role, schema, vault key, held work and artifact store. If the settings are refused, nothing else
+ * is checked; after a refused check of the database, the later ones are left out. Nothing is changed, except
+ * that a file is written to the artifact store and removed. The checks of the database and the store have a
+ * deadline.
  */
 export async function examine(from: pg.Pool): Promise<Finding[]> {
   const findings = [
@@ -58,14 +63,15 @@ export async function examine(from: pg.Pool): Promise<Finding[]> {
     findings.push(await find(name, () => within(check(client))));
   }
   const isWhole = findings.slice(1).every(({ warnings, refused }) => !refused && warnings.length === 0);
-  client?.release(!isWhole); // otherwise a late statement may still run on it
+  client?.release(!isWhole); // true closes the connection: a statement of a check that timed out may still run on it
   findings.push(await find("artifact store", () => within(checkStore())));
   return findings;
 }
 
 /**
- * For the start of a process, before it listens: logs the warnings, and throws a Refusal with one sentence for each refused
- * check. Where none is refused, the vault key of this process is the installation's from now on.
+ * For the start of a process, before it listens: logs the warnings, and throws a Refusal with one sentence
+ * for each refused check. If none is refused, the canary is sealed unless it exists, so the vault key of the
+ * first start becomes the installation's.
  */
 export async function checkStart(from: pg.Pool, port?: number): Promise<void> {
   const findings = await examine(from);
@@ -81,7 +87,7 @@ async function find(check: string, run: () => Promise<string[] | undefined>): Pr
     return { check, warnings: (await run()) ?? [], refused: null };
   } catch (error) {
     if (error instanceof Refusal) return { check, warnings: [], refused: error.message };
-    // A check that cannot be made, in a slow database for instance, keeps no one from starting.
+    // A check that fails for another reason, such as a slow database, is only a warning.
     const why = error instanceof Error ? error.message : String(error);
     return { check, warnings: [`The check of the ${check} failed: ${why}`], refused: null };
   }
@@ -137,7 +143,10 @@ const listHolds = statement("restore_hold.list.kinds", {
   sql: `SELECT kind FROM restore_hold ORDER BY kind`,
 });
 
-/** Restored, and not released yet: it runs, and leaves alone what was unfinished. */
+/**
+ * Warns that the installation was restored and holds unfinished work. The process starts and leaves that work
+ * alone.
+ */
 async function checkHeld(db: Queryable): Promise<string[]> {
   const rows = await listHolds.all(db, {});
   if (rows.length === 0) return [];
@@ -158,7 +167,10 @@ const listApplied = statement("migration.list.applied", {
          WHERE finished_at IS NOT NULL AND rolled_back_at IS NULL`,
 });
 
-/** Older than this code: refused, and left as it is. Newer: the processes of an upgrade overlap, so a warning. */
+/**
+ * Throws a Refusal if the database lacks migrations of this code, and changes nothing. Later migrations are a
+ * warning, because the processes of an upgrade overlap.
+ */
 async function checkSchema(db: Queryable): Promise<string[]> {
   const known = (await readdir(MIGRATIONS, { withFileTypes: true })).filter((each) => each.isDirectory());
   const table = await findMigrations.first(db, {});

@@ -14,7 +14,10 @@ import { startServer } from "@/server/web/server";
 
 const GRACE_MS = 25_000;
 
-/** The web process: the API answered directly, everything else handed to Next. */
+/**
+ * The web process: answers the API, its documents, artifacts and probes itself, and hands everything else to
+ * Next.
+ */
 async function main() {
   await checkStart(pool, env.PORT);
   const presence = await announceVaultKeys("web");
