@@ -117,7 +117,8 @@ async function bookReturned(client: Transaction, ctx: Ctx, change: Change) {
 }
 
 /**
- * Books a smaller returned amount than before: the reverse postings, and the purchase gets its money back.
+ * Books that less has been returned than before: posts the difference back, and the purchase gets its money
+ * back. After a dispute was won, it also fails the refund that the lost dispute had completed.
  */
 async function recordReversal(
   client: Transaction,

@@ -153,11 +153,17 @@ const shareOf = (amount: Micros, part: Micros, whole: Micros): Micros =>
 /** Booked amounts of a payment; they follow from its row alone. */
 export type Booked = {
   paid: Micros;
-  /** Part of `paid` for the purchase, in the units of the purchase; `tax` is the tax part. */
+  /**
+   * The purchase's share of `paid`, in the currency of the credit; `tax` is the tax in the payment's
+   * currency.
+   */
   credit: Micros;
   tax: Micros;
   returned: Micros;
-  /** Part of `returned` that the purchase loses, in its units; `taxBack` is the tax part. */
+  /**
+   * The purchase's share of `returned`, in the currency of the credit; `taxBack` is the tax in the payment's
+   * currency.
+   */
   debit: Micros;
   taxBack: Micros;
 };

@@ -29,8 +29,8 @@ const WAITS_MS = [5 * SECOND_MS, 30 * SECOND_MS, 5 * MINUTE_MS, HOUR_MS, 6 * HOU
  */
 const PATIENCE_MS = 2 * MINUTE_MS;
 /**
- * A run that is early by at most this much waits. An earlier one ends, and the row starts another run when
- * it is due.
+ * A run that is at most this early waits. One that is earlier ends, and the sweeper starts another run when
+ * the refund is due.
  */
 const MOST_EARLY_MS = 10 * SECOND_MS;
 const MOST = 200;
