@@ -27,9 +27,9 @@ export const ADMISSION_LIMITS = { most_active: maybe(int4), most_inferences: may
 export type AdmissionLimits = Of<typeof ADMISSION_LIMITS>;
 
 /**
- * Returns the limits that an execution must pass to its admission, so no entry point can skip this check.
- * If `leaves` is true, the execution would call a provider, which throws EXTERNAL_ACTIONS_DISABLED if the
- * organization has turned that off.
+ * Returns the limits that an execution must pass to its admission, so no entry point can skip this check. If
+ * `leaves` is true, the execution would call a provider: throws EXTERNAL_ACTIONS_DISABLED if the organization
+ * has turned such calls off.
  */
 export function underOrganization(
   project: Pick<ProjectAccess, "id" | "organizationSettings">,
