@@ -88,7 +88,7 @@ describe("a manifest", () => {
     expect((await provenance.listManifests(ctx, { limit: 25 })).items).toEqual([]);
   });
 
-  test("a manifest is never changed or removed, and its list pages newest first", async () => {
+  test("a manifest cannot be changed or removed, and the list of manifests pages newest first", async () => {
     const { ctx } = await makeProject();
     const receiptIds = [await calculate(ctx)];
     const made = [];
