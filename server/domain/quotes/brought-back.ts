@@ -115,8 +115,8 @@ const written = (member: [string, Opaque[string]]): string => JSON.stringify(mem
 
 /**
  * Restores members as their server made them. OpenAI's Agents SDK copies the members of a call to its
- * message, and it and the AI SDK each use one name for reasoning, which a server rejects or ignores under a
- * name that is not its own.
+ * message. That SDK and the AI SDK each use one name for all reasoning, and a server rejects or ignores
+ * reasoning under another name than its own.
  */
 function asMade(opaque: Opaque, { reasoning }: Tag, calls: readonly ToolCall[]): Opaque {
   // The members are serialized once, so the cost stays linear in their number.

@@ -49,7 +49,7 @@ const messages = [
 const sendText = (tenant: Tenant, what: "jobs" | "quote", text: string) =>
   call("POST", `/v1/capabilities/${JSON_TEXT}/${what}`, { key: tenant.key, body: text });
 
-test("the same input with other key order, white space and spelling of numbers and letters is accepted", async () => {
+test("a quote accepts the same input with other key order, white space and spelling of numbers and letters", async () => {
   const tenant = await makeTenant();
   const quoted = { input: { messages, maxOutputTokens: 64, responseSchema: schema } };
   const { json } = await sendText(tenant, "quote", JSON.stringify(quoted));

@@ -61,7 +61,7 @@ export type Estimate = {
    * Exchange rate at that time, for showing amounts to an organization that is billed in another currency.
    */
   fx?: ScaledFxRate;
-  /** Model that the caller named: `provider/model` or a model id. Null for any model. */
+  /** Model that the caller named: `provider/model` or a model id. Null if the caller named none. */
   requestedTarget: string | null;
   /**
    * LoRA adapters as resolved at admission; a later promotion or deletion has no effect. Absent if there
@@ -71,8 +71,8 @@ export type Estimate = {
   /** Input fields that were sent with another value; `from` is null if the caller left the field out. */
   rewrites: { field: string; from: Json; to: string | number }[];
   /**
-   * `exact` is a listed price of a whole, or of counted tokens. `upper_bound` is derived from bytes or
-   * area.
+   * `exact`: the price is listed for this output, or the input tokens are counted. `upper_bound`: derived
+   * from bytes or area, or including a possible second call.
    */
   qualifier: "exact" | "upper_bound";
   processing: ProcessingMode;
@@ -98,7 +98,7 @@ export type Estimate = {
     | "meshes"
     | "requests"
   > & {
-    /** Maximum number of calls; a second one returns an unfit answer to the model. Absent for one call. */
+    /** Maximum number of calls; a second one sends an unfit answer back to the model. Absent for one call. */
     submissions?: number;
     quality?: string;
     width?: number;
@@ -173,13 +173,13 @@ export async function estimate(
     if (text.settings?.choices) bounds.outputTokens = (bounds.outputTokens ?? 0) * text.settings.choices;
     if (input.isCounted) qualifier = "exact";
   } else if (execution.port === "embedding") {
-    bounds.inputTokens = embeddedTokensAtMost(route.model, call as EmbeddingCall); // as above
+    bounds.inputTokens = embeddedTokensAtMost(route.model, call as EmbeddingCall); // the embedding port takes embedding calls
   } else {
     if (execution.port === "image") {
-      const { quality, width, height } = call as ImageCall; // as above
+      const { quality, width, height } = call as ImageCall; // the image port takes image calls
       Object.assign(bounds, { quality, width, height });
     }
-    if (execution.port === "mesh") bounds.textured = (call as MeshCall).texture !== null; // as above
+    if (execution.port === "mesh") bounds.textured = (call as MeshCall).texture !== null; // the mesh port takes mesh calls
     if (hasListedPrice(price, bounds)) qualifier = "exact";
   }
   const expected =

@@ -289,8 +289,8 @@ function rewritesOf(input: Record<string, Json>, call: AnyCall): Estimate["rewri
 }
 
 /**
- * True if the organization has funds for the operator's accounts. Undefined if the answer cannot
- * change the route. It may be one second old, and reading it reserves nothing.
+ * True if the organization has funds for the operator's accounts. Undefined if funds cannot change the route.
+ * The answer may be one second old, and reading it reserves nothing.
  */
 export async function fundedFor(
   capability: Capability,

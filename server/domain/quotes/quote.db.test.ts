@@ -254,7 +254,7 @@ test("a managed price adds 600 basis points once, and a byok price adds nothing"
   }
 });
 
-test("the fee rounds half up, for every amount", () => {
+test("the fee is rounded half up to a whole micro", () => {
   expect([0, 8, 9, 24, 25, 41, 42].map((micros) => quotes.serviceFee(micros, SERVICE_FEE_BPS))).toEqual([
     0, 0, 1, 1, 2, 2, 3,
   ]);
