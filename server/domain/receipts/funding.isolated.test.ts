@@ -221,7 +221,7 @@ test("an OpenAI request that asks for flex and is refused with 400 is sent once 
   });
 });
 
-test("an organization billed in Canadian dollars sees them beside US dollars, at the rate of the admission", async () => {
+test("an organization that is billed in Canadian dollars sees amounts in both currencies, at the rate of the admission", async () => {
   answers(USAGE);
   const world = await makeProject();
   const setCurrency = (currency: string) =>
