@@ -155,8 +155,9 @@ const listOfOrganization = statement("payment.list.commissions", {
 });
 
 /**
- * Payments of an organization for commissions, completed or in processing, latest first. For its people, who
- * look for them beside the wallet's transactions, although they do not move the wallet.
+ * Payments of an organization for commissions, completed or in processing, latest first. For people of the
+ * organization: the panel shows these payments beside the wallet's transactions, although they do not move
+ * the wallet.
  */
 export async function listPaid(
   ctx: Ctx,
@@ -190,7 +191,7 @@ function toPayment(row: PaidRow, now: Date): CommissionPayment {
   };
 }
 
-/** A payment has one refund, or null in all of its columns. */
+/** All columns of the refund are null if the payment has none. */
 function refundOf({ refund_reason: reason, refund_state: state, refund_at: at, ...row }: PaidRow) {
   if (reason === null || state === null || at === null) return null;
   const completedAt = row.refund_completed_at?.toISOString() ?? null;

@@ -292,7 +292,7 @@ describe("a quote past fourteen days", () => {
     ]);
   });
 
-  test("a test checkout of a quote that was superseded meanwhile is refused too", async () => {
+  test("a test checkout of a quote that was superseded cannot be paid, and expires", async () => {
     const world = await makePayable();
     const opened = await withTestCheckout(() =>
       requests.startCommissionCheckout(world.member, world.quoteId),

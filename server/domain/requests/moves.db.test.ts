@@ -65,7 +65,7 @@ const ACTS: Record<
     from: ["in_review"],
     to: "declined",
   },
-  // A quoted request allows it only once its quote has expired, which is tested where time passes.
+  // A quoted request can be quoted again only after its quote has expired; other tests cover that.
   issueQuote: {
     act: (request) => requests.issueQuote(operator, priceOf(request)),
     from: ["in_review"],
@@ -118,7 +118,7 @@ for (const [name, { act, from, to, same }] of Object.entries(ACTS)) {
           await act(request);
           const after = await everything(request.id);
           expect((await requests.get(project.ctx, request.id)).status).toBe(to);
-          // The move is reported once everywhere, and to every listener.
+          // Each move adds one event, one audit entry and one delivery.
           for (const table of ["capability_request_event", "audit_entry", "delivery"])
             expect(after[table]?.length).toBe((before[table]?.length ?? 0) + 1);
           return;

@@ -40,7 +40,7 @@ const feedback = (kind: "needs_information" | "declined" | "refunded", message: 
   feedback: { kind, message, at: project.clock.now().toISOString() },
 });
 
-test("the steps of a request are reported by webhook, each event with its subject", async () => {
+test("each step of a request is reported by webhook, with the facts of the request and its quote", async () => {
   await listen();
   const request = await makeRequest(project);
   const { requestId, revisionId } = request;

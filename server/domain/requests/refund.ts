@@ -20,7 +20,7 @@ const lockPaying = statement("payment.lock.paid_commission", {
 /**
  * Requests the refund of a whole paid commission: any time before fulfilment, or within the acceptance window
  * after it. For operators. The provider is asked in the background until it accepts or rejects; the request
- * is `refunded` once the return is booked. Repeating it returns the same refund; `payments.retryRefund`
+ * is `refunded` once the return is booked. A repeated request returns the same refund; `payments.retryRefund`
  * retries a failed one.
  */
 export async function refund(ctx: Ctx, { requestId, reason }: RefundCommission): Promise<CommissionRefund> {

@@ -98,7 +98,7 @@ describe("create", () => {
     expect(one.requestHash).toBe(two.requestHash);
   });
 
-  test("a key is independent in each project", async () => {
+  test("the same idempotency key in two projects files two requests", async () => {
     const [one, two] = [await makeProject(), await makeProject()];
     const made = [
       await requests.create(one.ctx, body(), "k"),
@@ -108,7 +108,7 @@ describe("create", () => {
   });
 });
 
-test("a revision is the whole wording anew, even an unchanged one, and the last one is current", async () => {
+test("each revision stores the whole wording, even an unchanged one, and the last one is current", async () => {
   const { ctx } = await makeProject();
   const first = await fileNeed(ctx);
   const same = await requests.revise(ctx, first.id, body());
@@ -140,7 +140,7 @@ test("concurrent revisions are numbered without gaps, and the last written is th
 });
 
 describe("review", () => {
-  test("an operator's message is read with the request, until they write another one", async () => {
+  test("a request shows the operator's message until the operator writes another one", async () => {
     const { ctx } = await makeProject();
     const operator = operatorAt(ctx);
     const request = await needIn(ctx, "needs_information");
