@@ -4,15 +4,16 @@ import { bool, text, texts } from "@/server/sql/column";
 import { statement } from "@/server/sql/statement";
 
 /*
- * After the backup, the original may have done what was unfinished in it. So after a restore, nothing that existed then
- * is worked on or sent until an operator releases its kind.
+ * After the backup was made, the original installation may have finished work that is unfinished in the
+ * backup. So after a restore, nothing that existed then is worked on or sent until an operator releases its
+ * kind.
  */
 
 type Held = {
   /** The table and the condition of the unfinished rows, which are counted. */
   table: string;
   unfinished: string;
-  /** The table whose rows flows are woken for. */
+  /** The table whose rows have the flows that are woken. */
   woken: string;
 };
 
