@@ -30,11 +30,11 @@ export type IdentityLink = Pick<Identity, "issuer" | "name" | "subject">;
 export type IdentityRefusal = { refused: "NoAccount" | "EmailNotVerified" | "IdentityTaken" };
 
 /**
- * Returns the account of an identity. A linked identity is recognized by its subject, whatever its email address is
- * now. An unknown one is linked to the account with its verified email address, unless another identity of that
- * provider is linked to it, so that an address that passed to another person takes no account along. No account is
- * created. A person with a second factor is linked by `linkIdentity` after their code, because a verified email address
- * alone must not create a way in.
+ * Returns the account of an identity. A linked identity is recognized by its subject, whatever its email
+ * address is now. An unknown identity is linked to the account with its verified email address, unless
+ * another identity of that provider is already linked to that account: the address may have passed to another
+ * person. No account is created. A person with a second factor is linked by `linkIdentity` after their code,
+ * because a verified email address alone must not create a way in.
  */
 export async function identify(ctx: Ctx, identity: Identity): Promise<Identified | IdentityRefusal> {
   const known = await findLinked(identity);

@@ -16,7 +16,7 @@ const SYSTEMS: [RegExp, string][] = [
   [/\bLinux\b/, "Linux"],
 ];
 
-/** Returns a browser's name for its person from its User-Agent, such as "Firefox on Linux". */
+/** Returns a label for a browser from its User-Agent, such as "Firefox on Linux". */
 export function browserLabel(userAgent: string | null | undefined): string {
   const find = (known: [RegExp, string][]) => known.find(([form]) => form.test(userAgent ?? ""))?.[1];
   const [browser, system] = [find(BROWSERS), find(SYSTEMS)];

@@ -302,7 +302,7 @@ describe("sign-in of a device", () => {
     expect(await from(ctx, newId("request"))).toBe("done");
   });
 
-  test("a limited number of devices can wait from one address, until their codes expire", async () => {
+  test("at most 30 devices can wait from one address, until their codes expire", async () => {
     const crowd = anonymous();
     const codes = await Promise.all(Array.from({ length: 30 }, () => codeOf(sessions.startDevice(crowd))));
     expect(new Set(codes)).toEqual(new Set(["done"]));
@@ -327,7 +327,7 @@ describe("sign-in of a device", () => {
 
   // The test prunes long-ended sessions at the present time. A later time would also delete the sessions of parallel
   // tests.
-  test("unusable sessions and device sign-ins are pruned", async () => {
+  test("sessions that ended more than 30 days ago and expired device sign-ins are pruned", async () => {
     const { ctx, userId } = await person();
     const daysAgo = (days: number) => at(ctx, -60 * 24 * days).now;
     const [long, lately] = [await signIn(userId, daysAgo(45)), await signIn(userId, daysAgo(40))];
