@@ -67,7 +67,7 @@ test("a rotated key no longer signs, and its signatures still verify", async () 
   expect(listed.filter(({ active }) => active)).toHaveLength(1);
 });
 
-test("many processes that start at once share one active key", async () => {
+test("three processes that start at once share one active key", async () => {
   await pool.query("UPDATE signing_key SET retired_at = now() WHERE retired_at IS NULL");
   const ask = () => promisify(execFile)(process.execPath, [join(PROGRAMS, "keys-process.mjs")]);
   const answers = await Promise.all([ask(), ask(), ask()]);
