@@ -57,8 +57,8 @@ const KINDS = KIND_PREFIXES.map((prefix) => `('${prefix}')`).join(", ");
 export const UNJUDGED = "unjudged";
 
 /**
- * Counts the executions of a common table (project_id, day, from_ulid, until_ulid) from their own rows,
- * grouped by GROUPS.
+ * Counts the executions of a common table expression (project_id, day, from_ulid, until_ulid) from their own
+ * rows, grouped by GROUP_COLUMNS.
  */
 export const countFrom = (table: string) => `
 SELECT execution.organization_id, execution.project_id, ${table}.day, execution.capability_key, execution.provider,
