@@ -8,8 +8,8 @@ export type SealedColumn = {
 };
 
 /**
- * Every column with sealed texts, except the fields of credentials, which are JSON. A rotation rewraps exactly these,
- * and a test finds any that is missing.
+ * Every column with sealed texts, except the fields of credentials, which are JSON. `rewrapAll` changes these
+ * columns and the credentials, and a test finds any column that is missing.
  */
 export const SEALED_COLUMNS: readonly SealedColumn[] = [
   { table: "payload", column: "content", key: { id: "text" }, when: "is_sealed AND content IS NOT NULL" },

@@ -32,7 +32,7 @@ const forgetSilent = statement("vault_process.delete.silent", {
   sql: `DELETE FROM vault_process WHERE seen_at < now() - interval '24 hours'`,
 });
 
-/** Reports this process's vault keys from now until it stops. */
+/** Reports this process's vault keys until `stop` is called. */
 export async function announceVaultKeys(name: "web" | "worker"): Promise<{ stop(): Promise<void> }> {
   const id = `${name}@${hostname()}:${process.pid}:${randomUUID().slice(0, 8)}`;
   const { sealsWith, opens } = vaultKeys();

@@ -91,7 +91,7 @@ function pageStatement({ table, column, key, when }: SealedColumn, isFirst: bool
   });
 }
 
-/** A value under the current key would give null, but no page contains one. */
+/** `rewrapped` returns null for a value under the current key, but no page contains one. */
 const FRESH = column<(string | null)[]>("text[]");
 
 function changeStatement({ table, column, key }: SealedColumn) {

@@ -24,7 +24,7 @@ import { makePerson } from "@/testing/tenants";
 import { openVault, SECRET } from "@/testing/vault";
 import { announceVaultKeys, rewrapAll, vaultStatus } from ".";
 
-// A rewrap changes every row of the database, so these tests have their own.
+// A rewrap changes every sealed value of the database, so these tests have a database of their own.
 setSettings({ ALLOW_PRIVATE_ADDRESSES: true }); // the vendor and the receiver run on this machine
 
 const system = systemCtx("vault-test");
