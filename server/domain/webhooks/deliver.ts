@@ -175,7 +175,7 @@ async function record(ctx: Ctx, claimed: Claimed, made: Try): Promise<RetryResul
   return written?.state === "pending" && afterMs !== null ? { state: "again", afterMs } : { state: "ended" };
 }
 
-/** Wakes the job's next event for this endpoint. If the wake is lost, the sweeper repeats it. */
+/** Hands the job's next event for this endpoint to the engine. If this fails, the sweeper repeats it. */
 async function wakeNext(endpointId: string, nextId: string, now: Date): Promise<void> {
   await wakeDeliveries([{ id: nextId, endpoint_id: endpointId }], now).catch((cause) =>
     log.warn({ err: cause, deliveryId: nextId }, "a delivery was not queued; the sweeper will queue it"),

@@ -262,7 +262,7 @@ test("the events of one job are handed to the engine one after another, and a fa
   ]);
 });
 
-test("repeated runs of one delivery send nothing more", async () => {
+test("repeated runs of one delivery send it once", async () => {
   await endpoint();
   await submitted();
   await announce();

@@ -203,7 +203,7 @@ test("a job admitted at the same moment as the first endpoint is followed from i
   expect(bodiesOf(receiver.received).map(({ type }) => type)).toEqual(["job.queued"]);
 });
 
-test("simultaneous passes write every event once", async () => {
+test("simultaneous passes create one delivery of every event", async () => {
   await endpoint();
   const jobId = await ended();
   await Promise.all(Array.from({ length: 8 }, announce));
