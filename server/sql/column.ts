@@ -21,7 +21,7 @@ type Input<T> = T extends unknown[] ? Readonly<T> : T;
 /** A column of this SQL type, not null by default. Columns of tables are in `server/generated/schema.ts`. */
 export const column = <T>(type: string, nullable = false): Column<T> => ({ type, nullable });
 
-/** A list of a table. Prisma declares lists without NOT NULL. */
+/** A list column of a table. Prisma declares lists without NOT NULL. */
 export const list = <T>(type: string): Column<T[]> => ({
   ...column(type),
   why: "Every insert gives its lists.",

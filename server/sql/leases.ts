@@ -1,6 +1,6 @@
 /*
- * Start and end of leases, in SQL. Only the database's clock is used, read inside the statement, so that processes agree and
- * no wait before the statement counts.
+ * Start and end of leases, in SQL. Only the database's clock is used, read inside the statement, so that
+ * processes agree and the time before the statement runs does not count.
  */
 
 /** SQL for the end of a lease that starts now and lasts `ms` milliseconds (a number or an expression). */

@@ -63,7 +63,10 @@ function isBound(model: Model, where: Where): boolean {
 
 const isColumn = (model: Model, field: string): boolean => field in Prisma[`${model}ScalarFieldEnum`];
 
-/** Refuses rows of other tenants beside those of a person: a row of a tenant has its relations within the tenant. */
+/**
+ * Refuses relations that are not listed, and rows of tenants included with a person's unless they are bound
+ * to a tenant. The relations of a tenant's row are within that tenant.
+ */
 function refuseIncluded(model: Model, { include, select }: Args): void {
   for (const [field, value] of Object.entries({ ...select, ...include })) {
     if (!value || isColumn(model, field)) continue;
@@ -97,8 +100,9 @@ function refuseNested(model: Model, { data, create, update }: Args): void {
 }
 
 /**
- * Prisma Client for plain rows of people and settings, the only way to it. A query that does not name whose rows it
- * reaches throws before it is sent. It joins no transaction: acts that commit together are statements.
+ * Prisma Client for plain rows of people and settings; no other file uses it directly. A query that does not
+ * name whose rows it reaches throws before it is sent. It joins no transaction: acts that commit together are
+ * statements.
  */
 export const people = prisma.$extends({
   query: {
@@ -125,5 +129,7 @@ export type Authorized = {
   readonly organizationId: string;
   readonly [authorized]: true;
 };
-/** The filter of a project that the caller was found to have a right in. It names the tenant that the check found. */
+/**
+ * The filter of a project that `access.authorize` returned. It also names the tenant that the check found.
+ */
 export const byAuthorized = ({ id, organizationId }: Authorized) => ({ id, organizationId });

@@ -10,7 +10,7 @@ const NEVER_NULL = new Set(
   capstan_period_start capstan_reached`.split(/\s+/),
 );
 
-/** Columns, tables, types, functions and operators of the database, by their numbers. */
+/** Columns, tables, types, functions and operators of the database, by their OIDs. */
 export async function openCatalog(client) {
   const rows = async (text) => (await client.query(text)).rows;
   const columns = new Map();

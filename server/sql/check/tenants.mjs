@@ -46,7 +46,10 @@ export function reachOf(tree, catalog, tenantTables) {
   return { kind, loose: [...new Set(found.loose)] };
 }
 
-/** Judges one query of a statement; those inside it are judged on their own, and may name rows of those around them. */
+/**
+ * Judges one query of a statement. Queries within it are judged separately, and may refer to rows of the
+ * queries around them.
+ */
 function judge(query, catalog, tenantTables, found) {
   const tables = query.rtable ?? [];
   const conditions = conditionsOf(query.jointree);
