@@ -36,7 +36,10 @@ export function codeOfStatus(status: number): TrpcCode {
   return CODE_OF_STATUS[status] ?? "INTERNAL_SERVER_ERROR";
 }
 
-/** A Fault as a tRPC error; anything else is returned unchanged. */
+/**
+ * Returns a Fault, a ValidationFault or an outage of the database as a tRPC error; anything else is returned
+ * unchanged.
+ */
 export function toTrpcError(error: TRPCError): TRPCError {
   const cause = isOutage(error.cause) ? outageFault(error.cause) : error.cause;
   if (cause instanceof Fault) {

@@ -54,7 +54,7 @@ export const acts = <Input extends z.ZodType>(input: Input, verb: Verb<Input, vo
     return { done: true } as const;
   });
 
-/** The builder of a procedure; both have the same methods. */
+/** Starts a procedure with this input, or without one; both builders have the same methods. */
 const taking = (input: z.ZodType): typeof human =>
   input === Nothing ? human : (human.input(input) as never);
 

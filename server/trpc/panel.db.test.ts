@@ -234,7 +234,7 @@ test("an admin sets when jobs wait for approval; others see it, and strangers se
   await expect(stranger.attention.list()).rejects.toMatchObject({ code: "FORBIDDEN" });
 });
 
-test("every error of the product keeps its status, code and details in the panel", () => {
+test("every error code except those with status 500 has a tRPC code, and a Fault keeps its message and details in the panel", () => {
   for (const [code, row] of Object.entries(ERRORS)) {
     expect(codeOfStatus(row.status) === "INTERNAL_SERVER_ERROR", code).toBe(row.status === 500);
   }

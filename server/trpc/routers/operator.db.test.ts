@@ -170,7 +170,7 @@ test("a paid request is delivered, refunded within the acceptance window, and no
   );
 });
 
-test("the audit log of a request shows actor, action, time and address, to operators of the installation", async () => {
+test("the audit log of a request shows its actions with actor and address to operators", async () => {
   const made = await makeRequest();
   const operator = await makeOperator("198.51.100.7");
   await operator.panel.openForReview({ request_id: made.requestId });
