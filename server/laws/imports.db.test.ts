@@ -41,7 +41,7 @@ describe("imports flow one way", () => {
     expect(seen).toContain("server/contract/jobs");
   });
 
-  test("the contract imports only zod, itself and the length of a day, so that it runs in a browser", () => {
+  test("the contract imports only zod, itself and the units of time, so that it runs in a browser", () => {
     expect(
       strays(
         "server/contract",
@@ -60,7 +60,7 @@ describe("imports flow one way", () => {
     ).toEqual([]);
   });
 
-  test("a provider imports no contract, domain, database, capability, endpoint, page or durable function", () => {
+  test("a provider imports no domain, database, capability, endpoint, page or durable function", () => {
     const allowed = (target: string) => isWithin(target, "server/providers") || isLeaf(target);
     const product = [
       "server/contract",

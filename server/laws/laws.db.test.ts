@@ -111,7 +111,8 @@ describe("every endpoint has a route file, and every route file an endpoint", ()
 
 describe("errors", () => {
   test("every error code belongs to an endpoint, to all endpoints or to the listed others", () => {
-    // These are answered by the router, by jobs that end so, or by endpoints of a later kind of work.
+    // These are codes of the router, of jobs that end with them, of the panel or of webhooks, or codes that
+    // nothing throws yet.
     const elsewhere = [
       "MethodNotAllowed",
       "QueueTimeout",

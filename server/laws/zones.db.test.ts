@@ -52,7 +52,7 @@ test.each([
   "now() - make_interval(days => $2)",
   "age(now(), created_at)",
   "'today'::timestamptz",
-])("%s is found", (sql) => {
+])("%s is found to depend on the session's time zone", (sql) => {
   expect(faultsOfZones(`SELECT ${sql} FROM job`)).toHaveLength(1);
 });
 
