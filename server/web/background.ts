@@ -3,7 +3,10 @@ import { access } from "@/server/domain/access";
 import { writeConnectionOutcomes } from "@/server/domain/connections";
 import { PERIODIC_TASKS, startPeriodicTasks } from "@/server/worker/periodic-tasks";
 
-/** The work of a web process besides answering requests. Starts at once; `stop` ends each task and writes what was noted. */
+/**
+ * The work of a web process besides answering requests. Starts at once; `stop` ends each task and writes the
+ * noted uses and connection outcomes.
+ */
 export async function startBackground(): Promise<{ stop(): Promise<void> }> {
   const watch = await access.watchChanges();
   const count = async () => setLiveProcesses(await access.countWebProcesses());
