@@ -46,7 +46,8 @@ const Subject = z.union([z.string().min(1).max(255), z.int()]).transform(String)
 type Claimed = Pick<Identity, "name" | "verifiedEmail"> & { subject: unknown };
 
 /**
- * The account of a provider's claims. Errors are caught here, because next-auth would send the reader back without a message.
+ * The account of a provider's claims, or the code of a refusal. Errors are caught here, because next-auth
+ * would send the reader back without a message.
  */
 async function toAccount(identify: Identify, issuer: string, find: () => Promise<Claimed>): Promise<User> {
   try {
@@ -83,7 +84,7 @@ export function identityProviders(identify: Identify): Provider[] {
   return providers;
 }
 
-/** The names of the configured providers, for the sign-in page. */
+/** The ids and names of the configured providers, for the sign-in page. */
 export const identityNames = () =>
   identityProviders(async () => ({ refused: "NoAccount" })).map(({ id, name }) => ({ id, name }));
 
