@@ -10,8 +10,9 @@ import { contradiction, merged } from "./merge";
 import { lockPayment, type PaymentRow } from "./rows";
 
 /**
- * Result of a message. `seen`: it was applied before. `foreign`: it concerns no payment of ours. `mismatch`:
- * it contradicts our payment, which stays unchanged; the contradiction is logged and audited.
+ * Result of a message. `seen`: a message with this id was received before. `foreign`: it concerns no payment
+ * of ours. `mismatch`: it contradicts our payment, which stays unchanged; the contradiction is logged and
+ * audited.
  */
 export type Applied = "applied" | "seen" | "foreign" | "mismatch";
 
