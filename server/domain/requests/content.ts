@@ -15,9 +15,9 @@ export const MOST_CONTENT_BYTES = 256 * 1024;
 type FrozenContent = { body: RevisionRow["body"]; hash: string };
 
 /**
- * The frozen part of a body: all members, even the caller's own, except the idempotency key and members that
- * are null. The hash is of its RFC 8785 form, so the order of members, white space and the spelling of
- * numbers and strings do not matter.
+ * The frozen part of a body: all members, even the caller's own, except the idempotency key and top-level
+ * members that are null. The hash is of its RFC 8785 form, so the order of members, white space and the
+ * spelling of numbers and strings do not matter.
  */
 export function freezeContent({ idempotencyKey: _, ...wording }: CapabilityRequestBody): FrozenContent {
   const sent = Object.entries(wording as Record<string, Json>).filter(([, value]) => value != null);
