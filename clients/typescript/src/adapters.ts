@@ -2,7 +2,7 @@ import type { Core, Schemas } from "./core";
 
 type Fields = Omit<Schemas["ModelAdapterUpload"], "file">;
 
-/** The fields of the form and the file: a File in a browser, or in Node `await openAsBlob(path)` with its name. */
+/** The fields of the upload form and its file: a File in a browser; in Node, `await openAsBlob(path)` with `filename`. */
 export type AdapterUpload = Fields & {
   file: Blob;
   filename?: string;

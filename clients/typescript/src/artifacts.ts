@@ -1,7 +1,7 @@
 import type { Core, Schemas } from "./core";
 import { CapstanError, IntegrityError } from "./errors";
 
-/** An artifact as listed in receipts and jobs. */
+/** The members of a listed artifact that a download needs. */
 export type Artifact = Pick<Schemas["JobArtifactRef"], "artifactId" | "sha256" | "filename" | "mediaType">;
 
 export type Download = {
@@ -11,7 +11,7 @@ export type Download = {
   sha256: string;
 };
 
-/** An artifact's bytes as they arrive, not verified. */
+/** Requests an artifact. The bytes of the response are not verified. */
 export function openArtifact(
   core: Pick<Core, "base" | "transport">,
   jobId: string,
@@ -27,7 +27,7 @@ export function openArtifact(
   );
 }
 
-/** Throws IntegrityError unless this hash equals the one in the receipt. */
+/** Throws IntegrityError unless `sha256` (hexadecimal) is the hash that the receipt or job lists for the artifact. */
 export function requireSealed(artifact: Pick<Artifact, "artifactId" | "sha256">, sha256: string): void {
   const sealed = artifact.sha256?.replace(/^sha256:/, "").toLowerCase();
   if (sealed === sha256) return;

@@ -18,7 +18,7 @@ import {
   WaitTimeoutError,
 } from "./index";
 
-/* The client against a running server, and through a proxy that cuts, refuses and changes responses. */
+/* Tests the client against a running server, and through a proxy that cuts, loses and changes responses. */
 
 const FAST = "text.general.fast.v1";
 const question = { messages: [{ role: "user", content: "How deep are the rivers?" }] };
@@ -75,13 +75,13 @@ const jobsOf = async (): Promise<number> => {
   return rows[0]!.count;
 };
 
-test("the generated types match the document; `npm run generate` updates them", () => {
+test("the generated types name the hash of docs/openapi.json; `npm run generate` updates both", () => {
   const document = createHash("sha256").update(readFileSync("docs/openapi.json")).digest("hex");
   const types = readFileSync("clients/typescript/src/openapi.gen.ts", "utf8");
   expect(types.slice(0, types.indexOf("\n"))).toContain(document);
 });
 
-test("the client sends an idempotency key with exactly the writes that accept one", () => {
+test("the paths that get an idempotency key are exactly those of the endpoints that accept one", () => {
   const takers = endpoints.filter(({ idempotent }) => idempotent).map(({ path }) => path as string);
   expect(takers.length).toBeGreaterThan(5);
   expect([...KEYED].sort()).toEqual([...new Set(takers)].sort());
@@ -218,7 +218,7 @@ describe("retries", () => {
     expect(asked).toBe(2);
   });
 
-  test("Retry-After is respected, and one that is too long is reported", async () => {
+  test("a request is retried after its Retry-After, and fails at once if that is too long", async () => {
     const at: number[] = [];
     const url = await listening((_, response) => {
       at.push(Date.now());

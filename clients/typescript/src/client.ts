@@ -25,7 +25,9 @@ export type ClientOptions = TransportOptions & {
 export type JobEvent = Schemas["JobEvent"];
 
 export type Client = {
-  /** Any operation of the API by its method and path, typed. Returns its JSON; throws CapstanError unless the status is 2xx. */
+  /**
+   * Any operation of the API by its method and path, typed. Returns its JSON; throws CapstanError unless the status is 2xx.
+   */
   get: TypedCall<"get">;
   post: TypedCall<"post">;
   put: TypedCall<"put">;
@@ -33,7 +35,7 @@ export type Client = {
   delete: TypedCall<"delete">;
   /** A request to any path of the service, for responses that are not JSON. Throws unless the status is 2xx. */
   fetch(path: string, init?: RequestInit): Promise<Response>;
-  /** Runs a capability to its end, synchronously or as a job, depending on the capability. */
+  /** Runs a capability to its end, synchronously or as a job: as `mode` says, or else depending on the capability. */
   runAndWait<Output = unknown>(
     capability: string,
     input: Record<string, unknown>,

@@ -16,7 +16,7 @@ export type ErrorFacts = {
   receiptId?: string | undefined;
 };
 
-/** Every error of this client. Reasons of an AbortSignal are thrown unchanged. */
+/** An error of the service, or of this client's work with it. The reason of an AbortSignal is thrown unchanged. */
 export class CapstanError extends Error {
   override readonly name: string = "CapstanError";
   readonly status: number;
@@ -88,7 +88,7 @@ export class WaitTimeoutError extends CapstanError {
   }
 }
 
-/** Bytes that do not match the receipt. */
+/** Bytes that do not match the listed hash, or have none. */
 export class IntegrityError extends CapstanError {
   override readonly name = "IntegrityError";
 
@@ -118,8 +118,8 @@ const PASSING = new Set([408, 429, 500, 502, 503, 504]);
 const REFUSED = new Set([400, 401, 402, 403, 404, 405, 410, 413, 415, 422]);
 
 /**
- * The error of a response: from `{detail: {code, message, …}}`, a list of validation errors, or any text. `isOnly`: no
- * earlier attempt of this request can have run.
+ * The error of a response: from `{detail: {code, message, …}}`, `{error: …}`, a list of validation errors, or any text.
+ * `isOnly`: no earlier attempt of this request can have run.
  */
 export function errorOf(response: Response, body: string, isOnly = true): CapstanError {
   const parsed = parse(body);

@@ -41,7 +41,7 @@ export type FollowOptions = {
   signal?: AbortSignal | undefined;
   /** Resumes after this frame. */
   lastEventId?: string | undefined;
-  /** The delay before reconnecting, multiplied by the connections without a new frame; 500 by default. */
+  /** The delay before reconnecting; grows with each further connection without a new frame. 500 by default. */
   reconnectMs?: number | undefined;
 };
 
@@ -49,9 +49,9 @@ const MOST_EMPTY = 8;
 
 /**
  * Follows a stream to its end and reconnects as needed. Each connection resumes after the last received frame and drops
- * repeated ones, so no frame is lost or duplicated. Asked to resume beyond the stream's last frame, the service resumes at
- * that one: until a frame was received, none is a repeated one. After each connection, `hasEnded` decides whether the stream has ended;
- * `isWhole` means that the service closed the connection normally.
+ * repeated ones, so no frame is lost or duplicated. If `lastEventId` is beyond the stream's last frame, the service sends
+ * that frame again, so the first frame received is never dropped as repeated. After each connection, `hasEnded` decides
+ * whether the stream has ended; `isWhole` means that the service closed the connection normally.
  */
 export async function* follow(
   transport: Transport,

@@ -25,7 +25,7 @@ function compile(file: string): string {
   return spawnSync(process.execPath, [tsc, ...options, file], { cwd: folder, encoding: "utf8" }).stdout;
 }
 
-test("they compile as a TypeScript source file under strict", () => {
+test("the generated types compile as a TypeScript source file under strict", () => {
   expect(compile("api.ts")).toBe("");
 });
 

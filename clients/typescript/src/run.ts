@@ -42,7 +42,7 @@ export type Run<Output = unknown> = {
   output: Output;
   /** Your charge. Null while the job competes in a comparison that is not judged yet. */
   charge: Schemas["Charge"] | null;
-  /** Null while it is part of a comparison that is not judged yet. */
+  /** Null while the job competes in a comparison that is not judged yet. */
   receipt: Schemas["Receipt"] | null;
   artifacts: RunArtifact[];
   warnings: Record<string, unknown>[];

@@ -5,7 +5,7 @@ export type RetryOptions = {
   attempts?: number;
   /** The delay before a retry if the service sends none, multiplied by the attempts made; 750 by default. */
   waitMs?: number;
-  /** A longer Retry-After is thrown instead of waited for; 60 by default. */
+  /** The error is thrown if the delay before its retry would be longer; 60 by default. */
   longestWaitSeconds?: number;
 };
 

@@ -21,7 +21,7 @@ test("the service's own signature is accepted, in every form of body, headers an
   expect(await verifyWebhook({ body, headers: two, secret: SECRET })).toEqual(event);
 });
 
-test("any other signature is refused", async () => {
+test("a webhook with a changed body or id, an invalid or old timestamp, a wrong or no secret, or no signature is refused", async () => {
   await refused({ body: `${body} ` });
   await refused({ secret: "another secret" });
   await refused({ secret: [] });

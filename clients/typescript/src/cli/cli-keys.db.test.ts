@@ -83,7 +83,7 @@ async function loginAs(person: Ctx, decision: "approved" | "denied", args: strin
   return done;
 }
 
-test("a login creates and saves a key of the person's project after approval, and a logout ends both", {
+test("an approved login creates and saves a key of the person's project, and a logout revokes the key and ends the session", {
   tags: "long",
 }, async () => {
   const home = mkdtempSync(join(folder, "home-"));

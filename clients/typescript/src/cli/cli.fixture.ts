@@ -8,7 +8,7 @@ import { startServer, type WebServer } from "@/server/web/server";
 import { makeTenant, type Tenant } from "@/testing/api";
 
 /*
- * The command as a process, against a running server. Starting processes takes most of the time, so tests start them in
+ * Runs the command as a process against a running server. Starting processes takes most of the time, so tests start them in
  * parallel.
  */
 

@@ -31,7 +31,7 @@ export async function whoami(terminal: Terminal, options: Common): Promise<void>
 
 type Check = { name: string; ok: boolean; detail: string; next?: string };
 
-/** Checks everything that a command needs, and says how to fix what is missing. */
+/** Checks the service, the key, this machine's clock, and whether the project and these capabilities are ready. */
 export async function doctor(terminal: Terminal, options: Common, capabilities: string[]): Promise<void> {
   const settings = commandSettings(options);
   const checks: Check[] = [];

@@ -18,7 +18,10 @@ export type LoginOptions = Common & { apiKey?: string; environment?: string; exp
 
 const DAY_SECONDS = 86_400;
 
-/** Signs this machine in: a person approves it in a browser, then a key of one project is created for other commands. */
+/**
+ * Signs this machine in: a person approves the login in a browser, then a key of one project is created for other commands.
+ * With `apiKey`, an existing key is saved instead.
+ */
 export async function login(terminal: Terminal, options: LoginOptions): Promise<void> {
   const { baseUrl } = commandSettings(options);
   if (options.apiKey !== undefined) return loginWithKey(terminal, options, baseUrl);

@@ -12,7 +12,7 @@ declare const CAPSTAN_CLIENT_VERSION: string | undefined;
 // Node warns that Ed25519 in Web Crypto is experimental; it is still the signature of RFC 8032.
 process.removeAllListeners("warning");
 
-// npm sets this for every command it runs; here, paths are relative to the current directory.
+// npm sets this for each command that it runs, but paths are relative to the current directory here.
 delete process.env.INIT_CWD;
 
 const isJson = process.argv.includes("--json");
@@ -32,7 +32,7 @@ Exit codes: ${Object.entries(EXIT_CODES)
       .join(", ")}.`,
   );
 
-/** A command with the options that all commands have. */
+/** Adds a command with the options that every command but `verify` has. */
 function command(parent: Command, usage: string, description: string): Command {
   return parent
     .command(usage)

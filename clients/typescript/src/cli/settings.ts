@@ -5,7 +5,7 @@ import { type Client, createClient } from "../client";
 import { baseOf } from "../transport";
 import { UsageError } from "./terminal";
 
-/** The settings that a login saves, readable only by its owner. */
+/** The settings that a login saves, in a file that only its owner can read. */
 export type Saved = {
   baseUrl?: string;
   sessionToken?: string;
@@ -52,7 +52,10 @@ export type Common = { json?: boolean; baseUrl?: string; project?: string };
 
 const DEFAULT_BASE = "http://localhost:3000";
 
-/** The effective settings: options first, then the environment, then the saved ones. */
+/**
+ * The effective settings: an option precedes the environment, which precedes a saved value. A saved project is used only
+ * with the saved key.
+ */
 export function commandSettings(options: Common): { baseUrl: string; apiKey?: string; projectId?: string } {
   const given = options.baseUrl || process.env.CAPSTAN_BASE_URL;
   const saved = readSaved();

@@ -70,7 +70,6 @@ const HUMAN = new Set([
   "funding_required",
 ]);
 
-/** The exit code of an error. */
 export function exitCodeOf(error: unknown): number {
   if (error instanceof Ended) return error.code;
   if (error instanceof UsageError) return EXIT_CODES.usage;
@@ -107,7 +106,7 @@ export function reportOf(error: unknown): { value: object; text: string } {
   return { value: { error: { ...facts, requestId, executionId, receiptId } }, text: lines.join("\n") };
 }
 
-/** Rows as columns. */
+/** Aligns the cells of all rows in columns; the rows have equal lengths. */
 export function table(rows: string[][]): string {
   const widths = rows[0]?.map((_, at) => Math.max(...rows.map((row) => row[at]?.length ?? 0))) ?? [];
   return rows

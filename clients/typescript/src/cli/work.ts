@@ -17,7 +17,7 @@ export type RunCommand = Common & {
   idempotencyKey?: string;
 };
 
-/** Runs a capability; without `--wait`, a job is returned as soon as it is submitted. */
+/** Runs a capability; without `--wait` or `--out`, a job is printed as soon as it is submitted. */
 export async function runCapability(
   terminal: Terminal,
   options: RunCommand,
@@ -75,7 +75,7 @@ export async function runCapability(
   );
 }
 
-/** Text unchanged, any other output as JSON. */
+/** The output, or its `content`, if that is text; any other output as JSON. */
 function shownOutput(output: unknown): string {
   const content =
     typeof output === "object" && output !== null && "content" in output ? output.content : output;
@@ -138,7 +138,7 @@ export async function printJob(terminal: Terminal, options: Common, jobId: strin
 
 type Charge = Schemas["Charge"];
 
-/** The customer's charge, with its source if it is not the balance. */
+/** The customer's charge in words, with its state unless it was charged to the balance. */
 function chargeWords({ state, chargedMicros, authorizedMicros, currency }: Charge): string {
   const amount = (micros: number) => `${micros / 1_000_000} ${currency}`;
   if (state === "reserved") return `up to ${amount(authorizedMicros)}`;
@@ -149,7 +149,7 @@ function chargeWords({ state, chargedMicros, authorizedMicros, currency }: Charg
     : `${amount(chargedMicros)} (${state.replaceAll("_", " ")})`;
 }
 
-/** Shows a job's events. `--follow` streams them until the job has ended; `--json` prints one line per event. */
+/** Prints a job's events. With `follow`, streams them until the job has ended, one line per event. */
 export async function jobEvents(
   terminal: Terminal,
   options: Common & { follow?: boolean },
@@ -184,7 +184,10 @@ export async function cancelAndPrintJob(terminal: Terminal, options: Common, job
   terminal.answer(job, `${job.jobId} is ${job.status}.`);
 }
 
-/** Lists a job's artifacts, or saves them, each verified against the hash in its receipt. */
+/**
+ * Lists a job's artifacts, or saves them, each verified against the hash in the receipt, or in the job if there is no
+ * receipt.
+ */
 export async function jobArtifacts(
   terminal: Terminal,
   options: Common & { out?: string },
