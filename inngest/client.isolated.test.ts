@@ -34,7 +34,7 @@ test("events go to the embedded engine if no server is configured, and wake each
   expect(rows).toEqual([{ key: "mail/due:client-test" }]);
 });
 
-test("a flow runs with the SDK's tools as with any Step", async () => {
+test("a durable step runs and sleeps with the SDK's tools", async () => {
   const asked: unknown[] = [];
   const tools = {
     run: async (id: string, work: () => Promise<unknown>) => {

@@ -21,9 +21,8 @@ import { ENGINES } from "./test/engines";
 import { type Handlers, startProtocolClient } from "./test/protocol-client";
 
 /*
- * The product's own flows on the embedded engine, through the SDK's HTTP handler driven by Inngest's protocol, and under
- * @inngest/test: a job ends the same way each time. A database of its own, because an engine takes every job of its
- * database.
+ * The product's own flows end the same way on the embedded engine, through the SDK's HTTP handler driven by Inngest's
+ * protocol, and under @inngest/test. The file has its own database, because an engine takes every job of its database.
  */
 
 setSettings({ ALLOW_PRIVATE_ADDRESSES: true }); // the webhook receivers run on this machine
@@ -99,7 +98,7 @@ async function expectBulkEnded(bulkId: string) {
   expect(rows).toEqual([{ status: "partial", lease_owner: null }]);
 }
 
-/** A job whose first event is due at its receiver, which refuses it this many times. */
+/** A job whose first event is due at its receiver, which refuses the first requests, this many. */
 async function announced(refusals = 0) {
   const project = await makeProject();
   const receiver = await startReceiver((_, number) => (number <= refusals ? 500 : 204));
@@ -136,7 +135,7 @@ describe.each(PLACED)("on $name", ({ start, isEmbedded, deaths }) => {
     expect(await rowsOf(jobId)).toEqual(before);
   });
 
-  test("the flow's own steps wait for a provider's capacity", async () => {
+  test("a job that its provider refuses for capacity waits in its flow and succeeds", async () => {
     const engine = await start(functions);
     const { jobId, wake } = await admitted("sandbox-busy");
     await engine.run(wake);
@@ -162,7 +161,7 @@ describe.each(PLACED)("on $name", ({ start, isEmbedded, deaths }) => {
     await expectBulkEnded(bulkId);
   });
 
-  test("a delivery is retried until it arrives, and a second wake sends nothing", async () => {
+  test("a due delivery is sent by its wake, and a second wake sends nothing", async () => {
     const engine = await start(functions);
     const { ctx, projectId, listed, receiver } = await announced();
     await jobs.announce(ctx, { projectId });
@@ -254,7 +253,7 @@ describe("an Inngest server", () => {
     return { server, handlers };
   }
 
-  test("it gets every flow with its event, retries and limit, and one cron for the periodic tasks", async () => {
+  test("an Inngest server gets every flow with its event, retries and limit, and one cron for the periodic tasks", async () => {
     const { server, handlers } = await serving();
     const registered = await server.register(handlers);
     expect(server.registrations.at(-1)?.authorization).toBe(server.authorization);
@@ -279,7 +278,7 @@ describe("an Inngest server", () => {
     ]);
   });
 
-  test("it can introspect and call only with its signature", async () => {
+  test("an Inngest server can introspect and call only with its signature", async () => {
     const { server, handlers } = await serving();
     const signed = await server.call(handlers, "GET");
     expect(signed).toMatchObject({
@@ -298,7 +297,7 @@ describe("an Inngest server", () => {
     expect((await rowsOf(jobId)).job.status).toBe("queued");
   });
 
-  test("it runs the due periodic tasks by its cron", async () => {
+  test("an Inngest server runs the due periodic tasks by its cron", async () => {
     const { server, handlers } = await serving();
     await server.register(handlers);
     await pool.query("DELETE FROM periodic_task");
@@ -308,14 +307,14 @@ describe("an Inngest server", () => {
   });
 });
 
-test("under @inngest/test the same function runs the same job", async () => {
+test("an admitted job succeeds under @inngest/test, too", async () => {
   const { jobId, wake } = await admitted("sandbox-1");
   const engine = new InngestTestEngine({ function: toInngest(runJob), events: [wake] });
   await engine.execute();
   await expectSucceeded(jobId);
 });
 
-test("under @inngest/test the same function makes the same delivery", async () => {
+test("a due delivery succeeds under @inngest/test, too", async () => {
   const { ctx, projectId, listed, receiver } = await announced();
   await jobs.announce(ctx, { projectId });
   const [one] = await listed();

@@ -68,7 +68,8 @@ test("every run ends, no limit is exceeded and nothing is left when workers are 
 
   const { rows: most } = await world.pool.query("select max(count)::int as most from seen_at_work");
   expect(most[0].most).toBeLessThanOrEqual(PLACES);
-  // Steps run at least once: one runs again for a retry, a nap, a repeated wake, and for each kill that hit its run.
+  // Steps run at least once: a step runs again after a retry, a sleep or a repeated wake, and after each kill that hit its
+  // run.
   const { rows } = await world.pool.query(
     "select max(times)::int as most, sum(times)::int as total from effect where step = 'first'",
   );

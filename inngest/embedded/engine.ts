@@ -32,7 +32,10 @@ export type EngineOptions = {
 const SHORT_MS = 250;
 const TIDY_MS = 60_000;
 const LONGEST_TIMER_MS = HOUR_MS;
-/** A failing call is repeated after these pauses, before the flow's own retries: a broken connection lasts moments. */
+/**
+ * A failing part of a turn is repeated after these pauses, ahead of the flow's own retries: a broken connection lasts
+ * moments.
+ */
 const REPEAT_AFTER_MS = [50, 250, 1_000];
 
 type Payload = RunWake["payload"] & { hasTurn?: true };
@@ -70,7 +73,7 @@ export async function startEngine(options: EngineOptions): Promise<{ stop(): Pro
     if (afterMs !== null) lookAgainIn(afterMs);
   }
 
-  /** The queue finds jobs that have become due within a second; this timer makes it look at once. */
+  /** The queue looks for due jobs once a second; this timer makes it look as soon as the job is due. */
   function lookAgainIn(ms: number): void {
     if (ms > LONGEST_TIMER_MS || stopping.signal.aborted) return;
     const timer = setTimeout(() => {
@@ -211,7 +214,7 @@ const beating = statement("engine-beat", {
   prepared: true,
 });
 
-/** Reports that this worker is alive, and frees the jobs of workers that are not. */
+/** Reports that this worker is alive, and frees the jobs of workers that have been silent for the lease. */
 async function beat(pool: Pool, worker: string, leaseMs: number): Promise<void> {
   await beating.run(pool, { worker, leaseMs });
 }
@@ -227,7 +230,7 @@ const removeWorker = statement("engine_worker.delete.stopped", {
   sql: `DELETE FROM engine_worker WHERE id = $worker`,
 });
 
-/** Removes the worker from the table, and frees the jobs of steps that did not end in time. */
+/** Frees the jobs that this worker still holds, and removes it from the table. */
 async function leave(pool: Pool, worker: string): Promise<void> {
   await unlocking.run(pool, { worker });
   await removeWorker.run(pool, { worker });

@@ -17,7 +17,7 @@ export type RunWake = {
   payload: { data: OutgoingEvent["data"]; retries?: number };
 };
 
-const known = new Map(wakeEvents.map((event) => [event.name, event as WakeEvent])); // the keys of each event are of its own data
+const known = new Map(wakeEvents.map((event) => [event.name, event as WakeEvent])); // sound: `subject` and `per` are keys of the event's own data
 
 /** The run that an event wakes, and the run's limit. */
 export function toWake({ name, data }: Pick<OutgoingEvent, "name" | "data">): RunWake {

@@ -22,8 +22,8 @@ export async function migrateEngine(
   const client = new Client({ connectionString, options });
   // The queue's migrations use their own connections, with the same lock timeout.
   const pgPool = new Pool({ connectionString, options, max: 2 });
-  // graphile-worker requires listeners on the pool and its connections. A lost connection fails the statement, so nothing is
-  // handled here.
+  // Without these listeners graphile-worker prints a warning. A lost connection fails the statement, so nothing is handled
+  // here.
   pgPool.on("error", () => {}).on("connect", (client) => client.on("error", () => {}));
   await client.connect();
   try {

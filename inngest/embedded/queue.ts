@@ -26,8 +26,8 @@ const POLL_MS = 1_000;
 
 /**
  * Takes jobs from graphile-worker until stopped. The library stops itself when it cannot report the outcome of a job, for
- * which a dropped connection suffices; then it is started again under another name. Its own end is not waited for: where other
- * reports were under way it never comes, as its count of them is wrong from then on.
+ * which a dropped connection suffices; a new runner is then started under another name. The old one is not awaited: if other
+ * reports were in flight, it miscounts them and never ends.
  */
 export async function startQueue({ pool, log, tasks, concurrency, stopMs, newName }: QueueOptions) {
   let runner: Runner | undefined;

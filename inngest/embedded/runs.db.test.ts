@@ -16,7 +16,7 @@ describe("a wake", () => {
     expect(ran.toSorted()).toEqual(["bulk 1", "bulk 3", "mail 2"]);
   });
 
-  test("a wake that is sent twice before its run has begun runs it once", async () => {
+  test("a wake that is sent again before its run has begun causes no second run", async () => {
     const ran: string[] = [];
     await world.send(bulk(1), bulk(1));
     for (let n = 0; n < 3; n++) await world.send(bulk(1));
@@ -58,7 +58,9 @@ describe("a wake", () => {
 });
 
 describe("a run that throws", () => {
-  test("it is repeated at once, then retried until it succeeds", { tags: "long" }, async () => {
+  test("a run that throws is repeated at once, then retried until it succeeds", {
+    tags: "long",
+  }, async () => {
     let tries = 0;
     const pauses: number[] = [];
     const backoffMs = (retry: number) => pauses.push(retry) && 0;
@@ -71,7 +73,9 @@ describe("a run that throws", () => {
     expect({ tries, pauses }).toEqual({ tries: 6, pauses: [1] }); // four attempts in one turn, a pause, two more
   });
 
-  test("it is given up after its retries, and a new wake runs it again", { tags: "long" }, async () => {
+  test("a run that throws is given up after its retries, and a new wake runs it again", {
+    tags: "long",
+  }, async () => {
     let tries = 0;
     const flow = onBulk(async () => {
       tries++;
@@ -86,7 +90,7 @@ describe("a run that throws", () => {
     expect(tries).toBe(16);
   });
 
-  test("it gives up its turn between retries", { tags: "long" }, async () => {
+  test("a run that throws gives up its turn between retries", { tags: "long" }, async () => {
     const ran: string[] = [];
     const flow = onMail(async (id) => {
       ran.push(id);

@@ -71,7 +71,7 @@ test("a full worker leaves jobs to workers with room", async () => {
   await world.idle();
 });
 
-test("a silent worker loses its runs and their turns, and its late end changes nothing", async () => {
+test("a silent worker loses its runs and their turns, and the late end of its runs changes nothing", async () => {
   const [started, hold] = [gate(), gate()];
   const by: string[] = [];
   const flow = (name: string) =>
@@ -80,7 +80,7 @@ test("a silent worker loses its runs and their turns, and its late end changes n
       if (name === "silent" && by.length === 4) started.open();
       if (name === "silent") await hold.passed;
     });
-  // Beats so rarely that it counts as silent, and is full.
+  // A worker that does not beat again during the test, so that it counts as silent, and that is full.
   const silent = await world.start([flow("silent")], { leaseMs: HOUR_MS, concurrency: 4 });
   await world.send(...[0, 1, 2, 3].map(mail));
   await started.passed;

@@ -10,7 +10,7 @@ import { toInngest } from "../server";
 import { type Handlers, startProtocolClient } from "./protocol-client";
 import { quiet } from "./world";
 
-/** An engine that runs these flows until the test ends. `run` sends a wake and resolves when its run has ended. */
+/** An engine that runs the given flows until the test ends. `run` sends a wake and resolves when the woken run has ended. */
 export type EngineUnderTest = { run(event: OutgoingEvent, runId?: string): Promise<unknown> };
 type Start = (flows: Flow[], options?: { losesAnswer?: () => boolean }) => Promise<EngineUnderTest>;
 
@@ -37,7 +37,7 @@ async function startEmbedded(flows: Flow[]): Promise<EngineUnderTest> {
   };
 }
 
-/** The side of an Inngest server, on the SDK's public HTTP handler. Time is skipped. */
+/** Plays an Inngest server against the SDK's public HTTP handler. Sleeps end at once. */
 const served =
   (checkpointing: boolean): Start =>
   async (flows, { losesAnswer } = {}) => {
@@ -54,7 +54,7 @@ const served =
       await server.close();
     });
     const functions = flows.map(toInngest);
-    // Read anew, as in a process that starts with this environment. The handlers' own request type is wider than needed.
+    // The client reads the environment again, as in a new process. The handlers' own request type is wider than needed.
     const handlers = serve({ client: inngest.setEnvVars(), functions }) as unknown as Handlers;
     await server.register(handlers);
     return {

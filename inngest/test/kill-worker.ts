@@ -3,8 +3,8 @@ import { mailDue } from "../client";
 import { startEngine } from "../embedded/engine";
 import { type Flow, flow } from "../flow";
 
-// A worker that crash.isolated.test.ts starts as a process and kills. Each step counts its runs in a row, and a run starts
-// again until its row shows that it has ended.
+// A worker that crash.isolated.test.ts starts as a process and kills. The row of each step counts the step's runs. The queue
+// starts a run again until it has ended.
 const pool = new Pool({ connectionString: process.env.DATABASE_URL, max: 12 });
 pool.on("error", () => {});
 pool.on("connect", (client) => client.on("error", () => {}));

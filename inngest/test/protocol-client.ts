@@ -30,7 +30,7 @@ type StepState = { data: unknown } | { error: unknown } | null;
 type Answer = { status: number; headers: Headers; body: unknown };
 
 /**
- * The server's side of Inngest's documented SDK protocol, as far as one test needs it: introspection, registration
+ * The server's side of Inngest's documented SDK protocol, as far as our tests need it: introspection, registration
  * (out of band and in band), signed calls, runs driven step by step to the end, events and checkpoints received over
  * HTTP. Time is skipped: sleeps end at once. A call whose answer is lost, by `losesAnswer`, is made again.
  *
