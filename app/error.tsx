@@ -3,7 +3,7 @@ import type { ComponentProps } from "react";
 import { PlainPage } from "@/components/shell/plain-page";
 import RoomError from "./(panel)/projects/[projectId]/error";
 
-/** A page outside the panel's frame that could not be rendered. */
+/** Replaces any page outside a project that could not be rendered, together with the page's frame. */
 export default function PageError(props: ComponentProps<typeof RoomError>) {
   return (
     <PlainPage>

@@ -7,7 +7,10 @@ import { findPerson } from "@/server/auth/session";
 import { panelRead } from "@/server/trpc/prefetch";
 import { PanelFrame } from "../frame";
 
-/** The frame of an organization's pages: the same as that of the last opened project. */
+/**
+ * The frame of an organization's pages: that of the last opened project, or of the first; a plain page for a reader without
+ * projects.
+ */
 export default async function BillingLayout({ children }: { children: ReactNode }) {
   const person = await findPerson();
   if (!person) return children;
