@@ -44,7 +44,7 @@ export function AccountRoom() {
   );
 }
 
-/** The identity providers that can sign the reader in; renders nothing when there are none. */
+/** The identity providers linked to the reader's account; renders nothing when there are none. */
 function IdentityCard({ account }: { account: OwnAccount }) {
   const { identities } = account;
   if (identities.length === 0) return null;

@@ -93,7 +93,7 @@ function Upkeep({
 
 const meta = { isShownInPlace: true };
 
-/** Sets up a second factor: confirms the password, shows the secret, then asks for a code. */
+/** Sets up a second factor: confirms the password of an account that has one, shows the secret, then asks for a code. */
 function SecondFactorSetup({
   account,
   onCodes,

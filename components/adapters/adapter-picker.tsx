@@ -17,7 +17,7 @@ type Props = {
   onChoose(adapter: ModelAdapter): void;
 };
 
-/** Picks an adapter of an environment by part of its name. */
+/** Picks an adapter of an environment from the results of a search. */
 export function AdapterPicker({ projectId, environment, chosen, onChoose }: Props) {
   const trpc = useTRPC();
   const [text, setText] = useState("");

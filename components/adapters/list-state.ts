@@ -10,7 +10,7 @@ const environment = matchingParam(/^[a-z0-9][a-z0-9-]{0,62}$/);
 export const { read: readPageState } = listState({ environment }, idOf());
 export type PageState = ReturnType<typeof readPageState>;
 
-/** The same, with the filters of the adapter list. */
+/** The environment, the page and the filters of the adapter list, from the URL. */
 export const { read: readListState } = listState(
   { environment, q: searchParam(200), family: searchParam(128), health: oneOf(SOURCE_HEALTHS) },
   idOf(),

@@ -74,7 +74,7 @@ test("doubling the distance between two fingers doubles the zoom in a frame of a
   expect(pinched(view, from, [from[0], from[0]], 1).scale).toBe(1);
 });
 
-test("a view becomes the right CSS transform", () => {
+test("the CSS transform of a view scales the image and moves the view's point to the middle", () => {
   expect(transformOf(WHOLE)).toBe("translate(0%, 0%) scale(1)");
   expect(transformOf({ scale: 4, x: 0.25, y: 0.75 })).toBe("translate(100%, -100%) scale(4)");
 });

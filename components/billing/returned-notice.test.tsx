@@ -14,7 +14,7 @@ const titleOf = (state: Props["payment"]["state"], processing: boolean, result: 
   );
 };
 
-test("a payment on its way is processing, also after its checkout expired and whatever the URL says", () => {
+test("a payment that is processing is shown as processing, also after its checkout expired and whatever the URL says", () => {
   for (const state of ["open", "expired"] as const)
     for (const result of ["success", "canceled"] as const)
       expect(titleOf(state, true, result)).toEqual(["Payment processing"]);
@@ -26,7 +26,7 @@ test("a checkout that was left or expired unpaid is not paid", () => {
   expect(titleOf("open", false, "canceled")).toEqual(["Not paid"]);
 });
 
-test("the payment decides, and an open one waits for its confirmation", () => {
+test("a paid or failed payment is shown as such whatever the URL says, and an open one is processing after a return with success", () => {
   expect(titleOf("open", false, "success")).toEqual(["Payment processing"]);
   expect(titleOf("paid", false, "canceled")).toEqual(["Paid"]);
   expect(titleOf("failed", false, "success")).toEqual(["Payment failed"]);

@@ -115,7 +115,10 @@ const columnsOf = ({ projectId, keyNames }: OwnerNames): TableColumn<OfWork<Hold
   column.ago("Created", ({ createdAt }) => createdAt),
 ];
 
-/** An unjudged comparison has one hold for all entries; unconfirmed charges are resolved per entry after the judgement. */
+/**
+ * An unjudged comparison is listed as one hold for all entries; unconfirmed charges are resolved per entry after the
+ * judgement.
+ */
 const isComparison = ({ executionId }: HoldView) => executionId.startsWith("cmp_");
 
 const hrefOf = (hold: HoldView) =>

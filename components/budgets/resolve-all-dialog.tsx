@@ -22,7 +22,10 @@ const ACCOUNTS = [
 
 type Props = { projectId: string; organizationId: string; isTest: boolean };
 
-/** Resolves all unconfirmed charges of a project in one mode alike, after showing how many they are. */
+/**
+ * Gives the unconfirmed charges of a project in one mode the same outcome, after showing how many match; many take several
+ * rounds.
+ */
 export function ResolveAllDialog({ projectId, organizationId, isTest }: Props) {
   const trpc = useTRPC();
   /** The counted charges; null once the form has changed and the count no longer applies. */

@@ -9,7 +9,7 @@ const spend = (settledMicros: number, heldMicros: number) => ({
 });
 const budget = (more: object) => ({ scope: "project:p", period: "day", ...more }) as never;
 
-test("the wall has what was spent, reserved and asked for, of the money that the run would have spent", () => {
+test("the limit that refused a run has the spent, reserved and requested amounts of the run's kind of money", () => {
   const stored = budget({ spend: spend(0, 0), testSpend: spend(4_000_000, 700_000) });
   expect(wallOf(refusal, [budget({ period: "month" }), stored])).toEqual({
     askedMicros: 680_000,
@@ -19,11 +19,11 @@ test("the wall has what was spent, reserved and asked for, of the money that the
   });
 });
 
-test("a limit that no stored budget has is drawn from the refusal alone", () => {
+test("without a stored budget all used funds of a refusal's limit count as spent", () => {
   expect(wallOf(refusal, [])).toMatchObject({ spend: spend(4_700_000, 0), budget: undefined });
 });
 
-test("a limit on the number of jobs, and a refusal without amounts, have no wall", () => {
+test("a limit on the number of jobs, and a refusal without amounts, have no amounts to show", () => {
   expect(wallOf({ ...refusal, estimatedCost: 0, available: 0, ceiling: 0, maxJobs: 3 }, [])).toBeNull();
   expect(wallOf({ scope: "project:p" }, [])).toBeNull();
 });

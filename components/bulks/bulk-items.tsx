@@ -83,7 +83,7 @@ function ItemError({ item: { error, status } }: { item: BulkItemView }) {
   );
 }
 
-/** A text on whether an item is safe to retry; null for an item that runs or succeeded. */
+/** A text on whether an item is safe to retry; null for an item that is queued, running or succeeded. */
 function retryWords(item: BulkItemView) {
   if (item.safelyRetryable) return "Safe to retry";
   if (item.status === "ambiguous") return "Not safe to retry: it may have run";

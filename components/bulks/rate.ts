@@ -21,7 +21,7 @@ export function rateOf(samples: readonly Sample[]): number | null {
   return Math.max(0, ((last.ended - first.ended) * 1000) / (last.atMs - first.atMs));
 }
 
-/** Milliseconds until the rest has finished at this rate; null while nothing moves. */
+/** Milliseconds until the rest has finished at this rate; null while nothing moves or the rate is unknown. */
 export function etaMs(remaining: number, rate: number | null): number | null {
   if (remaining === 0) return 0;
   return rate ? (remaining / rate) * 1000 : null;

@@ -85,7 +85,7 @@ const SOON_MS = 2_000;
 const LATER_MS = 10_000;
 const SELDOM_MS = 30_000;
 
-/** The polling interval for a stage; false when nothing is pending. */
+/** The polling interval for a stage in milliseconds; false when the stage is not expected to change. */
 export function commissionPollMs(commission: Commission, stage: CommissionStage): number | false {
   if (stage.kind === "confirming") return SOON_MS;
   const isMoneyMoving =

@@ -134,7 +134,7 @@ function paidFor(entries: readonly ComparisonEntry[]): string {
   return charges.includes(null) ? `${dollars(sum)} so far` : dollars(sum);
 }
 
-/** The request that all entries received, loaded when opened. */
+/** The request as the first entry received it, loaded when opened. */
 function Asked({ comparison }: { comparison: Comparison }) {
   const [isOpen, setOpen] = useState(false);
   return (

@@ -107,7 +107,7 @@ export function Entries({ comparison }: { comparison: Comparison }) {
 
 type Layer = { id: string; name: string; href: string };
 
-/** Two overlaid images with a divider that can be dragged across. */
+/** Two overlaid images with a divider that a slider moves. */
 function Overlay({ layers, shared }: { layers: Layer[]; shared: Shared }) {
   const [border, setBorder] = useState(50);
   const id = useId();

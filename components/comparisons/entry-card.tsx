@@ -83,7 +83,7 @@ export function EntryCard(view: EntryView) {
   );
 }
 
-/** The model, cost and duration of an entry: hidden before the judgement, and then revealed one after another. */
+/** The model, cost and duration of an entry: hidden before the judgement, and then revealed entry by entry. */
 function Plate({ comparison, entry }: EntryView) {
   const isRevealed = comparison.judgement !== null;
   const [wasCovered] = useState(!isRevealed);

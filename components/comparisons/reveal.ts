@@ -9,7 +9,7 @@ type Revealed = Pick<Comparison, "judgement"> & {
   >[];
 };
 
-/** Costs that differ by at most this percentage count as equal. */
+/** Costs that differ by less than this percentage count as equal. */
 const SAME_COST_PERCENT = 5;
 const SAME_DURATION_MS = 100;
 

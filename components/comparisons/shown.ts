@@ -4,7 +4,10 @@ import { formatDuration, msBetween } from "@/components/time/format";
 import type { ComparisonEntry } from "@/server/contract/comparisons";
 import type { JobArtifactRef } from "@/server/contract/jobs";
 
-/** The files of an entry to page through: its variants, not the cells sliced from one. */
+/**
+ * The files of an entry to page through: its variants without the cells sliced from one, or the cells if there is nothing
+ * else.
+ */
 export function entryFiles({ artifacts }: Pick<ComparisonEntry, "artifacts">): JobArtifactRef[] {
   const whole = artifacts.filter(({ sliceCellId }) => sliceCellId === null);
   return whole.length > 0 ? whole : artifacts;

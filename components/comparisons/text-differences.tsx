@@ -4,7 +4,7 @@ import { diffLines } from "@/components/blocks/diff/diff-lines";
 import { DiffView } from "@/components/blocks/diff/diff-view";
 import { usePair } from "./pair";
 
-/** A word diff of two of the texts. */
+/** Compares two of the texts line by line, and similar changed lines word by word. */
 export default function TextDifferences({ texts }: { texts: { id: string; name: string; text: string }[] }) {
   const pair = usePair(texts);
   const [older, newer] = [pair?.left.text ?? null, pair?.right.text ?? null];

@@ -27,7 +27,7 @@ const DECISIONS: Record<Decision | "due", Look> = {
   due: { label: "Awaiting judgement", icon: Eye, tone: "warn" },
 };
 
-/** The decision, or that one is due. */
+/** The decision, or that one is due; renders nothing while the comparison runs. */
 export function DecisionBadge({ line }: { line: Pick<ComparisonLine, "decision" | "status"> }) {
   if (line.decision === null && line.status === "running") return null;
   return <LookBadge look={DECISIONS[line.decision ?? "due"]} />;

@@ -21,7 +21,7 @@ export function ConnectDialog({
 }: {
   project: ProjectChoice;
   provider: ConnectableProvider;
-  /** The environment named in a link. */
+  /** The environment to select first: the one that a link names, or else the project's first. */
   environment: string | null;
   onClose: () => void;
 }) {

@@ -117,7 +117,7 @@ type Cell = {
   from: number;
   answered: number;
   failed: number;
-  /** Health checks by outcome. */
+  /** The number of health checks that were accepted; `refused` counts all others. */
   accepted: number;
   refused: number;
   problem: string | null;

@@ -3,6 +3,6 @@ export type FieldIssue = {
   loc: (string | number)[];
   msg: string;
   type: string;
-  /** The bound that was exceeded, if any. */
+  /** The bound that the value violates, if any. */
   ctx?: { minimum?: number; maximum?: number };
 };

@@ -20,7 +20,7 @@ test("without a network a mutation fails immediately and is not sent later", asy
   expect(tries).toBe(1);
 });
 
-test("without a network a query fails too, and runs again once the network is back", async () => {
+test("without a network a query fails too, and queries are set to run again once the network is back", async () => {
   onlineManager.setOnline(false);
   const client = makeQueryClient();
   const asked = client.fetchQuery({

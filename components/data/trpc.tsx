@@ -55,7 +55,7 @@ export function toFailure(error: unknown): Failure {
 /** True if the server did not respond at all. Any response, even an error, has our errorFormatter's shape. */
 export const isUnanswered = (error: unknown) => error instanceof TRPCClientError && !error.data;
 
-/** The issues without their field paths, for forms where the fields are visible. */
+/** An error's issues without their field paths, for forms where the fields are visible; its message if it has no issues. */
 export function sentencesOf(error: unknown): string {
   const { issues, message } = toFailure(error);
   return issues.length > 0 ? [...new Set(issues.map(({ msg }) => msg))].join(" ") : message;

@@ -29,7 +29,9 @@ export function initialEmbedInput(bootstrap: EmbedBootstrap): Input {
   return { ...(blankOf(schema, schema) as Input), ...bootstrap.initialInputs, ...bootstrap.lockedInputs };
 }
 
-/** Merges values from the host into the input: only for fields of the form, never for locked ones. */
+/**
+ * Merges values from the host into the input: for all fields of the capability, also hidden ones, but never for locked ones.
+ */
 export function prefilled(bootstrap: EmbedBootstrap, input: Input, given: Input): Input {
   const { properties: known = {} }: InputSchema = bootstrap.capability?.inputSchema ?? {};
   const taken = Object.entries(given).filter(([name]) => name in known && !(name in bootstrap.lockedInputs));

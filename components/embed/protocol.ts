@@ -1,4 +1,4 @@
-/** The messages between a host page and the embed in its frame. Unknown messages are ignored. */
+/** The protocol of the messages between a host page and the embed in its frame. Messages of another protocol are ignored. */
 export const PROTOCOL = "service.panel.v1";
 
 export type ToHost =

@@ -4,7 +4,7 @@ import type { EmbedPolicy, EmbedPresentation } from "@/server/contract/embeds";
 import { PRICING_DISPLAYS } from "@/server/contract/enums";
 import { ownKeys } from "@/server/contract/own-keys";
 
-/** Parts that an embed may show in addition to the form's own fields. */
+/** Parts that an embed may show or hide. */
 export const SHOWN_WORDS = {
   showPrompt: "Prompt",
   showReferences: "References",

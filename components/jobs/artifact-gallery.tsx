@@ -52,13 +52,13 @@ export function ArtifactGallery({ job }: { job: Job }) {
   );
 }
 
-/** The sheet's column count, from its cell ids: the last is `r2c3`. */
+/** The sheet's column count: the highest column in its cell ids, such as 3 in `r2c3`. */
 function columnsOf(cells: JobArtifactRef[]): number {
   const counts = cells.map(({ sliceCellId }) => Number(/c(\d+)$/.exec(sliceCellId ?? "")?.[1] ?? 1));
   return Math.max(...counts);
 }
 
-/** A job's images, side by side for comparison. */
+/** A job's images without the cells of a sheet, to compare side by side. */
 const picturesOf = (job: Job) =>
   job.artifacts
     .filter(({ mediaType, sliceCellId }) => isPicture(mediaType) && sliceCellId === null)

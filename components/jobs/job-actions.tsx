@@ -7,7 +7,7 @@ import { Notice } from "@/components/ui/notice";
 import type { Job, JobRights } from "@/server/contract/jobs";
 import { useShownJobs } from "./approval";
 
-/** The actions the reader may take on the job now; none while that is unknown. */
+/** The actions the reader may take on the job now; undefined while they are unknown. */
 export function useRights(job: Job): JobRights | undefined {
   const trpc = useTRPC();
   return useQuery(trpc.jobs.rights.queryOptions({ job_id: job.jobId, status: job.status })).data;

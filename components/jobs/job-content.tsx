@@ -151,7 +151,7 @@ function ReadableInput({ input }: { input: unknown }) {
   return <JsonView value={input} what="input" />;
 }
 
-/** The messages of a conversation; null for any other input. */
+/** The messages of a conversation whose contents are all text; null for any other input. */
 function messagesIn(input: unknown): { role: string; content: string }[] | null {
   const messages = memberOf(input, "messages");
   if (!Array.isArray(messages) || messages.length === 0) return null;

@@ -182,8 +182,8 @@ function CancelJob({ job }: { job: Job }) {
 type RetryJobProps = { job: Job; rights: JobRights | undefined; projectId: string };
 
 /**
- * Submits a job's request again: at once if nothing was charged, on another model after a refusal, and after a warning if its
- * provider may have run it.
+ * Submits a job's request again after a confirmation, which warns if the provider may have run the job. After a refusal the
+ * reader may choose another model.
  */
 function RetryJob({ job, rights, projectId }: RetryJobProps) {
   const trpc = useTRPC();

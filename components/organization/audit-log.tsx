@@ -128,7 +128,10 @@ function wordsOf(name: string, value: unknown): string {
 
 const DONE = /(ed|set|sent|made|held|bound)$/;
 
-/** `member.role_changed` as “ana@example.com changed the role of the member bob@example.com”. */
+/**
+ * Writes `member.role_changed` as “ana@example.com changed the role of the member bob@example.com”; an action without such a
+ * verb is written as its own words.
+ */
 function sentenceOf({ action, actorId, actorKind, actorName }: AuditLogEntry, subject: string): string {
   const [noun, did = ""] = action.split(".");
   const before = did.split("_");

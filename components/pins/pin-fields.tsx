@@ -20,7 +20,7 @@ export type PinDraft = {
 
 const placeOf = ({ pin }: PinChoice) => `${pin.provider}/${pin.api}`;
 
-/** An empty form with the first pin that can run now. */
+/** An empty form with the first pin that can run now, or else with the first pin. */
 export function blankPin(choices: readonly PinChoice[]): PinDraft {
   const first = choices.find(({ isConnected }) => isConnected) ?? choices[0];
   return {
@@ -37,7 +37,7 @@ export function blankPin(choices: readonly PinChoice[]): PinDraft {
 const chosenOf = ({ place, model }: PinDraft, choices: readonly PinChoice[]) =>
   choices.find((choice) => placeOf(choice) === place && choice.pin.model === model);
 
-/** The form as a request. Empty fields are omitted. */
+/** The form as a request. Empty fields are omitted, except the input. */
 export function toBody(draft: PinDraft, choices: readonly PinChoice[], projectId: string) {
   const choice = chosenOf(draft, choices);
   const sampling = choice && toSampling(draft.sampling, choice.sampling);

@@ -61,7 +61,7 @@ export function LivePrice<Body extends { input?: unknown }, Price>({
   );
 }
 
-/** Field errors appear at the fields after submitting. */
+/** Only names the fields to check: their errors appear at the fields after submitting. */
 function reasonOf(error: unknown): string {
   const { issues, message } = toFailure(error);
   const names = new Set(

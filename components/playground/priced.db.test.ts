@@ -24,7 +24,7 @@ test("the price request contains each image's header, not the whole image", () =
   expect(readPictureHead(priced.dataBase64)).toEqual(readPictureHead(source?.dataBase64 ?? ""));
 });
 
-test("an image in a conversation is priced the same by its header", async () => {
+test("a conversation has the same price if only the header of each image is sent", async () => {
   const { ctx } = await makeProject();
   const content = pictures.slice(0, 2).map(({ dataBase64: data, mimeType: mediaType }) => ({
     type: "image" as const,

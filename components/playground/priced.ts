@@ -8,8 +8,8 @@ const CUT_TYPES = ["image/png", "image/jpeg"];
 const SHORT = 4_096;
 
 /**
- * The input for a price request: every image is cut to the start of its file, which has its format and size. The price
- * depends on nothing else, so the pixels are not sent again with each change of the prompt.
+ * The input for a price request: images are cut to the start of their files where that has the format and the size. The
+ * price depends on nothing else, so the pixels are not sent again with each change of the prompt.
  */
 export function toPriced(input: unknown): unknown {
   if (Array.isArray(input)) return input.map(toPriced);
@@ -23,7 +23,7 @@ export function toPriced(input: unknown): unknown {
   return Object.fromEntries(Object.entries(input).map(([name, value]) => [name, toPriced(value)]));
 }
 
-/** The shortest prefix of an image that parses like the whole file; the whole file if it does not parse. */
+/** A short prefix of an image that parses like the whole file; the whole file if it, or every tried prefix, does not. */
 function headOf(base64: string): string {
   const head = readPictureHead(base64);
   if (!head) return base64;

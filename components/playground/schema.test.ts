@@ -73,7 +73,7 @@ test("a value's variant is found by its shape", () => {
   expect(variantOf({ type: "image" }, parts)).toBe(1);
 });
 
-test("adapters of a picture are a list of an alias or an id, and a weight", () => {
+test("the adapters of an image request are drawn as a list of entries with alias, id and weight", () => {
   const schema = z.toJSONSchema(ImageInput, { io: "input" }) as InputSchema; // as in the published schema
   const field = fieldOf("adapters", schema.properties?.adapters ?? {}, schema);
   if (field.kind !== "list") throw new Error(`became ${field.kind}`);

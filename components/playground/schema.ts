@@ -32,7 +32,7 @@ export type Input = Record<string, unknown>;
 
 export type Path = (string | number)[];
 
-/** A field's kind. */
+/** How a value is edited: the kind of control, with the parts of the schema that the control needs. */
 export type Field =
   | { kind: "text"; long: boolean; schema: InputSchema }
   | { kind: "number"; integer: boolean; schema: InputSchema }
@@ -153,7 +153,7 @@ export function boundsOf(schema: InputSchema): string | null {
   return parts.length ? parts.join("; ") : null;
 }
 
-/** The smallest value of a schema, for a newly added field. */
+/** The initial value of a newly added field: the schema's default, or else a minimal value. */
 export function blankOf(schema: InputSchema, root: InputSchema): unknown {
   const settled = settle(schema, root);
   if (settled.default !== undefined) return structuredClone(settled.default);
@@ -180,7 +180,7 @@ export function blankOf(schema: InputSchema, root: InputSchema): unknown {
   }
 }
 
-/** The index of the variant that a value has. */
+/** The index of the variant that fits a value; 0 if none does. */
 export function variantOf(value: unknown, variants: InputSchema[]): number {
   const found = variants.findIndex((schema) => fits(value, schema));
   return Math.max(found, 0);

@@ -20,7 +20,7 @@ test("a valid draft becomes the API's request body, without empty fields", () =>
   });
 });
 
-test("everything that is no JSON is reported at once, each at its field", () => {
+test("invalid JSON in several fields is reported at once, each at its field", () => {
   const { body, problems } = readDraft({
     ...GOOD,
     acceptanceCases: '{"input": 1',

@@ -22,7 +22,7 @@ const RETURNING: Record<"underWay" | "failed", Look> = {
   failed: { label: "Refund failed", icon: CircleX, tone: "bad" },
 };
 
-/** A request's look, with its refund if there is one (`refund` not null). */
+/** A request's look. A refund (`refund` not null) replaces the status of a paid or fulfilled request. */
 export function lookOf(status: RequestStatus, refund: RefundState | null): Look {
   if (!isRefundShown(status, refund)) return REQUEST_LOOK[status];
   return refund === "failed" ? RETURNING.failed : RETURNING.underWay;

@@ -5,7 +5,7 @@ import { type Mode, modeCookie } from "./mode-cookie";
 
 const WORDS: Record<Mode, string> = { test: "Test", live: "Live" };
 
-/** Choices of this visit. A frame that the browser restores from before a choice starts with them. */
+/** The choices of this visit. A page frame that was rendered before a choice starts with that choice when it is restored. */
 const chosen = new Map<string, Mode>();
 
 type State = { mode: Mode; choose(mode: Mode): void };

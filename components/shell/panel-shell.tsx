@@ -12,7 +12,7 @@ import { PanelNav } from "./panel-nav";
 import { ProjectSwitcher } from "./project-switcher";
 import { Crumbs, PageMode } from "./top-bar";
 
-/** The frame of every signed-in page: navigation on the left, the page on the right. */
+/** The frame of the panel's pages except the operators': navigation on the left, the page on the right. */
 export function PanelShell({
   person,
   projects,

@@ -4,7 +4,7 @@ import { returnHref } from "./href";
 
 const at = (address: string) => new URL(address, "https://capstan.example");
 
-test("an ended session comes back to the page it was on, with its filters", () => {
+test("a reader whose session ended returns to the same page with its filters", () => {
   const page = "/projects/cpr_1/jobs?status=failed&tag=a%26b";
   const signIn = at(returnHref(at(page)) ?? "");
   expect(signIn.pathname).toBe("/sign-in");
@@ -12,6 +12,6 @@ test("an ended session comes back to the page it was on, with its filters", () =
   expect(ownPath(signIn.searchParams.get("callbackUrl"), signIn.origin)).toBe(page);
 });
 
-test("an answer that arrives on the sign-in page leaves its address as it is", () => {
+test("a response that arrives on the sign-in page does not change the page's address", () => {
   expect(returnHref(at("/sign-in?callbackUrl=%2Fjobs%2Fwfr_1"))).toBeNull();
 });

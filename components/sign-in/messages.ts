@@ -1,7 +1,7 @@
 import { UNREACHABLE } from "@/components/data/unreachable";
 /**
- * The message for a refused sign-in. `publicUrl` is this installation's configured address. It never reveals whether the
- * email or the password was wrong.
+ * The message for a refused sign-in. `publicUrl` is this installation's configured address. The message never reveals
+ * whether the email or the password was wrong.
  */
 export function signInMessage(error: string, publicUrl: string): string {
   if (error === "CrossSiteRequest")

@@ -45,5 +45,5 @@ export function requiredAmount(fields: FormData, name: string): number {
 
 /** The bounds from zero to a billion, the service's limit. */
 export const ANY_AMOUNT: AmountBounds = { leastMicros: 0, mostMicros: 1e15, decimals: 6 };
-/** The same without zero. */
+/** The bounds of `ANY_AMOUNT` without zero. */
 export const SOME_AMOUNT: AmountBounds = { ...ANY_AMOUNT, leastMicros: 1 };

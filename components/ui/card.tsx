@@ -44,7 +44,7 @@ type SectionProps = Header &
     isFlush?: boolean;
   };
 
-/** A card with a header and a body, which is a region of that name. */
+/** A card with a header and a body. It is a region (`section`) that is named by its title. */
 export function Section({ icon, title, id, hint, actions, ...more }: SectionProps) {
   const { bodyClassName, isFlush, className, children, ...rest } = more;
   const own = useId();

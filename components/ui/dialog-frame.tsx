@@ -46,7 +46,10 @@ export function DialogContent({
 }: Omit<ComponentProps<typeof Primitive.Content>, "title"> & {
   title: ReactNode;
   description?: ReactNode;
-  /** The ways to close it: by Escape and its own buttons, or only by its button if it shows a secret once. */
+  /**
+   * The ways to close the dialog: any, Escape and its own buttons (`keys`), or only its button, for a secret that is shown
+   * once.
+   */
   ways?: "any" | "keys" | "button";
 }) {
   return (

@@ -48,7 +48,7 @@ export function FactGroup({
   );
 }
 
-/** A hash or key, folded, to compare and copy; nothing when absent. */
+/** A hash or key, shortened, to compare and copy; nothing when absent. */
 export function HashFact({ name, hash }: { name: string; hash: string | null }) {
   return <Fact name={name}>{hash && <CopyableId id={hash} what={name.toLowerCase()} short />}</Fact>;
 }

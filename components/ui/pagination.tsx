@@ -59,7 +59,7 @@ function Step({
   );
 }
 
-/** Shown when a later page of a list is empty because its items are gone. */
+/** A line in place of a list's rows; by default for a later page whose items are gone. */
 export function EndOfList({ children = "No older items." }: { children?: string }) {
   return <p className="px-4 py-10 text-center text-sm text-muted">{children}</p>;
 }

@@ -1,7 +1,7 @@
 /** A position in a cursor-paginated list, as its URL has it. */
 export type PagePosition = {
   cursor?: string | undefined;
-  /** The cursors of the previous pages, newest page first, joined by dots, so that "Newer" can go back. */
+  /** The cursors of the previous pages but the first, which has none, joined by dots, so that "Newer" can go back. */
   trail?: string | undefined;
 };
 export type SearchParams = Record<string, string | string[] | undefined>;

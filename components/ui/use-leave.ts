@@ -4,8 +4,8 @@ import { useEffect, useEffectEvent, useState } from "react";
 const GIVEN_UP_MS = 15_000;
 
 /**
- * Navigates to an external page. `isLeaving` is true until that page loads. If the back button restores this page, or
- * the navigation is stopped, it becomes false and `onReturn` is called.
+ * Navigates to an external page. `isLeaving` is true until that page loads. If the back button restores this page, or the
+ * page is still open after 15 seconds, `isLeaving` becomes false and `onReturn` is called.
  */
 export function useLeave(onReturn?: () => void) {
   const [isLeaving, setLeaving] = useState(false);

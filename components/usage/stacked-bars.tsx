@@ -1,4 +1,4 @@
-/** A fixed colour per series, so that a group keeps its colour while the page is open. */
+/** The colours of the series by their place; any further series has the colour of the rest. */
 const FILLS = [
   "fill-series-1",
   "fill-series-2",

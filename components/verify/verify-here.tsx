@@ -135,7 +135,7 @@ export function Checks({ checks }: { checks: Checked["checks"] }) {
   );
 }
 
-/** Checks a document against the published keys. @throws {Error} It cannot be checked here. */
+/** Checks a document against the published keys. Throws if the keys cannot be read, or this browser cannot verify. */
 async function verifyHere(what: string, text: string): Promise<Checked & { ms: number }> {
   const { verifyText } = await import("@/server/verify");
   const answer = await fetch("/.well-known/jwks.json", { cache: "no-store" });

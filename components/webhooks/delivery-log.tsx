@@ -45,7 +45,7 @@ export function DeliveryLog({ projectId, state }: Props) {
     trpc.webhooks.endpoints.queryOptions({ project_id: projectId }),
   );
   const { may } = useProject(projectId);
-  /** Opened here and not in its row, because a refresh may remove the row. */
+  /** The delivery whose details are open. It is kept here and not in its row, because a refresh may remove the row. */
   const [opened, setOpened] = useState<Delivery | null>(null);
   const urlOf = new Map(endpoints.map((endpoint) => [endpoint.endpointId, endpoint.url]));
   const urls = endpoints.map(({ endpointId, url }) => ({ value: endpointId, label: url }));

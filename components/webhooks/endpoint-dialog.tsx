@@ -10,7 +10,7 @@ import { SecretDialog } from "@/components/ui/secret-dialog";
 import { EVENT_TYPES } from "@/server/contract/enums";
 import type { DeliveryEndpoint } from "@/server/contract/webhooks";
 
-/** The event types by group. New types of neither group are listed under the organization. */
+/** The event types by group. Types with any other prefix are listed under Organization. */
 const GROUPS = [
   { title: "Jobs", names: EVENT_TYPES.filter((type) => type.startsWith("job.")) },
   {
@@ -29,8 +29,8 @@ const REACHES = [
 ];
 
 /**
- * In the Standard Webhooks format: `whsec_` and random bytes in base64. Generated here, so that no server response
- * contains it.
+ * Makes a secret in the Standard Webhooks format: `whsec_` and random bytes in base64. It is made here, so that no server
+ * response contains it.
  */
 function makeSecret(): string {
   const bytes = crypto.getRandomValues(new Uint8Array(32));

@@ -4,9 +4,9 @@ export type HeaderLook =
   | {
       kind: "seen";
       tensors: number;
-      /** Names of a few of its tensors. */
+      /** Names of the first few tensors. */
       names: string[];
-      /** The base model as named in the metadata. */
+      /** The base model as named in the metadata; null if it names none. */
       madeFor: string | null;
     }
   /** Only the full check on the server can decide. */

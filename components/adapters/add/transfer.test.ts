@@ -21,7 +21,7 @@ test("rate and time left follow the last seconds", () => {
   expect(progressOf(slower, 10_000_000)).toMatchObject({ bytesPerSecond: 100_000, secondsLeft: 10 });
 });
 
-test("a stalled transfer has no time left, and a full bar is 100%", () => {
+test("a stalled transfer has an unknown time left, and only a complete one is at 100%", () => {
   expect(progressOf(sampled([0, 500], [5_000, 500], [10_000, 500]), 1_000)).toMatchObject({
     bytesPerSecond: 0,
     secondsLeft: null,

@@ -23,7 +23,7 @@ export type TransferProgress = {
   secondsLeft: number | null;
 };
 
-/** The progress of a transfer, its rate and the time left; null while unknown. */
+/** The progress of a transfer. The rate and the time left are null while they are unknown. */
 export function progressOf(samples: readonly TransferSample[], total: number): TransferProgress {
   const [first, last] = [samples[0], samples.at(-1)];
   const sent = Math.min(last?.sent ?? 0, total);

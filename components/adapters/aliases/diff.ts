@@ -15,7 +15,7 @@ export type AliasDiffLine = {
   removed?: string[];
 };
 
-/** The differences that a request gets when its alias moves from one target to the other. */
+/** Compares the facts that a request gets from two targets of its alias; unchanged facts are included. */
 export function diffOf(before: WeightedAdapter, after: WeightedAdapter): AliasDiffLine[] {
   const [was, is] = [factsOf(before), factsOf(after)];
   const lines = ownKeys(was).map(

@@ -59,7 +59,7 @@ test("the second call's promise resolves with the first", async () => {
   expect(inputs()).toEqual(["key"]);
 });
 
-test("after it succeeds or fails, it can run again", async () => {
+test("an action can run again after it succeeds or fails", async () => {
   const { hook, asked, inputs } = drawn(useAction);
   hook.mutate("one");
   await turn();
@@ -96,7 +96,7 @@ test("mutations of different rows run in parallel, each once", async () => {
   expect(inputs()).toEqual(["first", "second"]);
 });
 
-test("the data that it may have changed is fetched again after success and refusal, and only success calls its handler", async () => {
+test("the data that an action may have changed becomes stale after success and refusal, and only success calls its handler", async () => {
   const client = new QueryClient();
   const seen: string[] = [];
   client.setQueryData(["rows"], []);

@@ -15,10 +15,10 @@ type Result<Output, Failure, Input, Context> = UseMutationResult<Output, Failure
 export type ActionOptions<Output, Input> = {
   /** The toast on success. */
   done?: string | ((output: Output, input: Input) => string);
-  /** Queries that it may have changed; they are fetched again on success and on failure. */
+  /** Queries whose data the action may have changed; they are fetched again on success and on failure. */
   refresh?: readonly QueryKey[];
   onDone?(output: Output, input: Input): unknown;
-  /** True if its form shows an error; otherwise a toast does. */
+  /** True if the action's form shows an error; otherwise a toast does. */
   isInPlace?: boolean;
 };
 
@@ -87,7 +87,7 @@ function useOnce<Output, Failure, Input, Context>(
     [start],
   );
   const mutate = useCallback<typeof mutation.mutate>(
-    (...args) => void mutateAsync(...args).catch(() => undefined), // the mutation's own error reports it
+    (...args) => void mutateAsync(...args).catch(() => undefined), // the mutation itself reports the error
     [mutateAsync],
   );
   const reset = useCallback(() => {

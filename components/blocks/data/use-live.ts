@@ -4,7 +4,7 @@ import { type QueryKey, type UseSuspenseQueryOptions, useSuspenseQuery } from "@
 const LIVE_MS = 2_000;
 const IDLE_MS = 15_000;
 
-/** Polls often while something changes without the reader, else rarely. */
+/** The polling interval: short while something changes without the reader, otherwise long. */
 export const soonWhile =
   <Read>(isMoving: (read: Read) => boolean) =>
   (read: Read): number =>

@@ -25,7 +25,8 @@ export function PageTabs({
   useEffect(() => {
     const id = /^#(\w+?)(-title)?$/.exec(window.location.hash)?.[1];
     if (!id || !names.split(",").includes(id)) return;
-    // Next reads the history in an effect of its own, which runs after this one.
+    // Next patches `history.replaceState` in an effect of its own, which runs after this one. An earlier call would bypass
+    // the router.
     const timer = setTimeout(() => window.history.replaceState(null, "", hrefOf(id)));
     return () => clearTimeout(timer);
   }, [names]);

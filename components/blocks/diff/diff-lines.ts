@@ -9,7 +9,7 @@ export type DiffRow = { kind: "same" | "changed"; older: DiffLine | null; newer:
 // Comparing two long texts with nothing in common could freeze the page: past this limit both are shown in full.
 const LINES_TIMEOUT_MS = 400;
 const WORDS_TIMEOUT_MS = 400;
-/** Lines that share less than this are treated as different lines, because word marks would only confuse. */
+/** Lines that share a smaller part than this are shown as different lines, because word marks would only confuse. */
 const LEAST_ALIKE = 0.35;
 
 /** Compares two texts line by line, and changed lines word by word. A null text has no lines. */
@@ -87,7 +87,7 @@ function words(was: string, is: string, timeoutMs: number): [Piece[], Piece[]] {
 
 export type UnifiedLine = { sign: " " | "-" | "+"; line: DiffLine };
 
-/** The same rows in one column: in each changed block the old lines, then the new. */
+/** Puts rows into one column: in each changed block the old lines, then the new. */
 export function unified(rows: readonly DiffRow[]): UnifiedLine[] {
   const lines: UnifiedLine[] = [];
   let block: DiffRow[] = [];

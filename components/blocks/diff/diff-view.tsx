@@ -4,7 +4,7 @@ import { Button } from "@/components/ui/button";
 import { cn } from "@/components/ui/class-names";
 import { type DiffLine, type DiffRow, folded, type Stretch, unified } from "./diff-lines";
 
-/** More rows would make the page slow; a click shows the others. */
+/** More rows would make the page slow; each click shows as many more. */
 const MOST_ROWS = 400;
 
 type Props = {

@@ -23,7 +23,7 @@ export function ConfirmAction({
   /** The label of the confirming button, if it differs. */
   action?: string;
   isHarmless?: boolean;
-  /** False if it acts without confirmation, for instance when it only undoes the other action. */
+  /** False if the button acts without confirmation, for instance because it only undoes another action. */
   isAsked?: boolean;
 } & Omit<ComponentProps<typeof Confirm>, "children" | "action" | "actionVariant" | "open" | "onOpenChange"> &
   Pick<ButtonProps, "size" | "variant" | "className" | "pending" | "disabled" | "aria-label">) {

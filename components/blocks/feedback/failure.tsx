@@ -10,7 +10,7 @@ export function Failure({
   children,
 }: {
   error: { code: string; message: string; resolution?: string | null };
-  /** A person intended this end, so it is no alert. */
+  /** True if a person ended it on purpose, such as by canceling the job; the notice is then no alert. */
   isIntended?: boolean;
   /** Extra details. */
   children?: ReactNode;

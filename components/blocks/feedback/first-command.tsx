@@ -24,7 +24,7 @@ export const FirstCommand = ({ baseUrl, path, body, children, ...rest }: Props) 
   </EmptyState>
 );
 
-/** A link to create the key that such a command needs. */
+/** A link to create the key that a `FirstCommand` needs. */
 export const CreateKeyLink = ({ projectId }: { projectId: string }) => (
   <Button asChild variant="primary">
     <Link href={`/projects/${projectId}/keys`}>Create API key</Link>

@@ -62,7 +62,7 @@ export function MoneyField({
           {...aria}
           inputMode="decimal"
           autoComplete="off"
-          onFocus={({ currentTarget }) => currentTarget.select()} // typing replaces it
+          onFocus={({ currentTarget }) => currentTarget.select()} // so that typing replaces the amount
           ref={(element) => element?.setCustomValidity(found ?? "")} // makes the browser refuse to submit it
           value={value}
           onChange={({ target }) => {

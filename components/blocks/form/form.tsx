@@ -19,7 +19,7 @@ export type FormAction = { isPending: boolean; error: unknown };
 type Known = { problemOf(name: string): string | undefined; fields: Set<string> };
 const Problems = createContext<Known | null>(null);
 
-/** The server's error for a field of this form. The field's name is the contract's. */
+/** The error of a field of this form: the browser's, or else the server's. `name` is the field's name in the contract. */
 export function useProblem(name: string): string | undefined {
   const known = useContext(Problems);
   useEffect(() => {
@@ -46,7 +46,7 @@ type TextField = HTMLInputElement | HTMLTextAreaElement;
 const isField = (element: EventTarget): element is TextField =>
   element instanceof HTMLInputElement || element instanceof HTMLTextAreaElement;
 
-/** The errors of the form's own fields, by name. */
+/** The errors that the browser finds in the form's fields, by name. */
 const refusedBy = (form: HTMLFormElement): Record<string, string> =>
   Object.fromEntries(
     [...form.elements]

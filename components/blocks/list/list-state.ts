@@ -7,7 +7,7 @@ export const oneOf =
   <const Value extends string>(options: readonly Value[]): Param<Value | undefined> =>
   (text) =>
     options.find((each) => each === text);
-/** The same with a default value for an absent or unknown one. */
+/** Like `oneOf`, with a default for an absent or unknown value. */
 export const oneOfOr =
   <const Value extends string>(usual: Value, options: readonly Value[]): Param<Value> =>
   (text) =>

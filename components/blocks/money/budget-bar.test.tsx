@@ -20,14 +20,14 @@ test("the parts of a bar are shares of the limit, and its name has every amount"
   expect(html).toContain("$0.65 left");
 });
 
-test("a run that passes the limit reaches over the wall and says by how much", () => {
+test("a run that passes the limit extends the bar beyond the limit's mark and shows by how much", () => {
   const html = drawn({ spend: spend(1_200_000, 0, 0), estimateMicros: 800_000 });
   expect(widths(html)).toEqual([60, 0, 40]);
   expect(html).toContain("left:calc(50% - 3px)");
   expect(html).toContain("$1.00 above the limit");
 });
 
-test("a budget that is spent over its limit says by how much", () => {
+test("a budget that is spent over its limit shows by how much", () => {
   const html = drawn({ spend: spend(1_200_000, 0, 0) });
   expect(html).toContain("$0.20 above the limit");
   expect(html).not.toContain("left</li>");

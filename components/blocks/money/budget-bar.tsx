@@ -15,7 +15,7 @@ type Props = {
   estimateMicros?: number;
 };
 
-/** A budget as one bar that ends at its limit, with its figures. */
+/** A budget as one bar with a mark at its limit, and its figures. */
 export function BudgetBar({ name, ceilingMicros, spend, estimateMicros = 0 }: Props) {
   const { settledMicros, heldMicros, availableMicros } = spend;
   const all = settledMicros + heldMicros + estimateMicros;

@@ -11,7 +11,7 @@ test.each([
   [-2_500_000, "−$2.50"],
 ])("%i micros read %s", (micros, text) => expect(dollars(micros)).toBe(text));
 
-test("other currencies are named, and amounts that the API gives in dollars read the same", () => {
+test("an amount in another currency names it, and an amount in dollars from the API is shown like one in micros", () => {
   expect(formatMoney({ amountMicros: 12_340_000, currency: "CAD" })).toBe("CAD 12.34");
   expect(wholeDollars(0.1 + 0.2)).toBe("$0.30");
 });

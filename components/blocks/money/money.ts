@@ -19,5 +19,5 @@ export const decimalsOf = (amountMicros: number) => partOf(Math.abs(amountMicros
 
 export const dollars = (amountMicros: number): string => formatMoney({ amountMicros, currency: "USD" });
 
-/** The same for an amount that the API returns in dollars, which has at most six decimals. */
+/** Formats an amount that the API returns in dollars, with at most six decimals. */
 export const wholeDollars = (usd: number): string => dollars(Math.round(usd * MICROS));

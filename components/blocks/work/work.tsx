@@ -77,5 +77,5 @@ export function WorkCell({
   );
 }
 
-/** The width of such a column: it gets the remaining width and truncates its text. */
+/** The classes of a column of `WorkCell`: it gets the remaining width and truncates its text. */
 export const WORK_COLUMN = "w-2/5 max-w-0";

@@ -10,7 +10,7 @@ const event = (type: string, ms: number, payload = {}) => ({
 const shown = (events: ReturnType<typeof event>[], nowMs = 0) =>
   jobSpans(events, Date.parse(at(nowMs))).map(({ name, fromMs, toMs }) => [name, fromMs, toMs]);
 
-test("a job's timing is its phases in order, without what happens within one or after its end", () => {
+test("a job's timing has its phases in order, without the events within a phase or after the end", () => {
   const events = [
     event("awaiting_approval", 0),
     event("approved", 9_000),

@@ -20,7 +20,10 @@ import { ArtifactField, Base64Field } from "./file-fields";
 import { type DrawnProps, Framed, Issues, issuesAt, labelFor, type Props, RequiredMark } from "./frame";
 import { ChoiceValueField, JsonField, NumberField, SwitchField, TextValueField } from "./value-fields";
 
-/** An object's fields: required ones first, then the others, folded while none of them is set. */
+/**
+ * An object's fields: required ones first, then the others, folded while none of them is set or has an issue. Nothing is
+ * folded if no field is required.
+ */
 export function ObjectFields({
   form,
   path,
