@@ -57,7 +57,7 @@ export async function operate(page: Page, act: string, input: unknown): Promise<
 
 type Price = Partial<IssueCommissionQuote>;
 
-/** Issues a quote for a submitted request: 1,250 dollars in ten business days. */
+/** Issues a quote for a submitted request: by default 1,250 dollars, in ten business days. */
 export async function quoteRequest(
   operator: Page,
   requestId: string,

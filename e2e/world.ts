@@ -94,7 +94,7 @@ export function getJob(jobId: string): Promise<Job> {
 
 const ENDED = ["succeeded", "failed", "canceled"];
 
-/** Waits for the job's end, polling at the job's own interval. */
+/** Waits for the job's end, polling four times as often as the job proposes. */
 export async function ended(jobId: string): Promise<Job> {
   for (;;) {
     const job = await getJob(jobId);
@@ -149,7 +149,9 @@ export async function inDatabase(text: string, values: unknown[]): Promise<void>
   await client.query(text, values).finally(() => client.end());
 }
 
-/** `npm run admin -- … --json`, as the build bundled it, against the installation under test. */
+/**
+ * Runs `npm run admin -- … --json`, as the build bundled it, against the installation under test; returns the parsed JSON.
+ */
 export function admin(...args: string[]) {
   const told = execFileSync(process.execPath, ["dist/admin.mjs", ...args, "--json"], {
     env: { ...process.env, CAPSTAN_DATA_DIR: dataDirectory() },

@@ -16,9 +16,9 @@ import { type Block, blocksOf, type Page, pageAt, pagesUnder } from "@/testing/d
 import { admin, unique, world } from "../world";
 
 /*
- * The code blocks of README.md and docs/start run in order, in one shell per page, as a reader pastes them: in a clone, with
- * CAPSTAN_URL and CAPSTAN_API_KEY set. The clone is a folder of links to this one, and the key belongs to an organization of
- * its own.
+ * The code blocks of README.md and docs/start that can run here run in order, in one shell per page, as a reader pastes
+ * them: in a clone, with CAPSTAN_URL and CAPSTAN_API_KEY set. The clone is a folder of links to this one, and the key
+ * belongs to an organization of its own.
  */
 
 const dataDir = resolve(process.env.CAPSTAN_E2E_DATA_DIR ?? process.env.CAPSTAN_DATA_DIR ?? ".data");
@@ -184,7 +184,7 @@ for (const page of [pageAt("README.md"), ...pagesUnder("docs/start")])
     await readAlong(page);
   });
 
-test("a block that cannot run is recognized by its code", () => {
+test("the reason why a block cannot run follows from its code", () => {
   const why = (language: string, code: string) => reasonAgainst({ language, code, line: 1 });
   expect(why("sh", 'curl "$CAPSTAN_URL/v1/models"')).toBe(null);
   expect(why("sh", "npm run admin -- ledger check # all of it …")).toBe(null);

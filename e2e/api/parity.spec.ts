@@ -173,7 +173,7 @@ test("the web process and plain next start give the same responses", async () =>
   }
 });
 
-test("both keep the lines of a repeated header apart, and read them as UTF-8", async () => {
+test("the web process and plain next start keep the lines of a repeated header apart, and read them as UTF-8", async () => {
   const key = `clé-${randomUUID()}`;
   const sent = async (base: string, lines: string[]) => {
     const request = httpRequest(`${base}/v1/capabilities/compute.evaluate.v1/invoke`, {
@@ -199,7 +199,9 @@ test("both keep the lines of a repeated header apart, and read them as UTF-8", a
   }
 });
 
-test("both serve a signed-in browser's request without a body or content type", async ({ browser }) => {
+test("the web process and plain next start serve a signed-in browser's request without a body or content type", async ({
+  browser,
+}) => {
   const { context } = await signedIn(browser, makePerson("member"));
   const cookies = await context.cookies();
   const headers = {

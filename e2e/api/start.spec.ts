@@ -6,7 +6,7 @@ import { expect, test } from "@playwright/test";
 import { freePort } from "../../scripts/launch/system";
 import { world } from "../world";
 
-/* A web process and a worker started separately, beside those of the installation. */
+/* These tests start a web process and a worker separately, beside those of the installation. */
 
 const dataDir = process.env.CAPSTAN_E2E_DATA_DIR ?? process.env.CAPSTAN_DATA_DIR ?? ".data";
 const { databaseUrl, sandboxUrl } = JSON.parse(readFileSync(join(dataDir, "runtime.json"), "utf8"));

@@ -4,9 +4,9 @@ import { z } from "zod";
 import type { Row, World } from "./world";
 
 /*
- * Ten checks of an agent that calls tools in a loop, for every framework; the two limits are further checks. A framework only
- * says in one function how it runs a task. The sandbox calls the tools that a question names, one after each "then" of the
- * question, and ends with their results.
+ * Checks of an agent that calls tools in a loop, the same for every framework. A framework's own part is one function that
+ * runs a task. The sandbox calls the tools that a question names, one after each "then" of the question, and ends with their
+ * results.
  */
 
 export const MODEL = "text.general.fast.v1";
@@ -14,7 +14,7 @@ export const MODEL = "text.general.fast.v1";
 const LOST = `${MODEL}@sandbox/sandbox-lost`;
 const SLOW = `${MODEL}@sandbox/sandbox-slow`;
 
-/** A name in a framework's list of lacking features: it treats an interrupted stream as a whole answer. */
+/** The name of a lacking feature: a framework without it treats a failed answer as a whole one. */
 export const FAILURE = "notice of a failure";
 
 export type Tool = { name: string; description: string; run(input: { city: string }): string };

@@ -4,9 +4,10 @@ import { openTap, type Seen } from "./tap";
 import { openWorld, type Row, type World } from "./world";
 
 /*
- * Runs every client, other people's and our own, against the installation that CAPSTAN_BASE_URL and CAPSTAN_DATA_DIR name, and the
- * doubles of servers at CAPSTAN_OUTSIDE_SERVERS; `npm run test:outside` starts both. `--part ci` runs a few clients, names run those, `--check` the checks of that name. CAPSTAN_OUTSIDE_REPORT is a file
- * for the totals.
+ * Runs every client, other people's and our own, against the installation that CAPSTAN_BASE_URL and CAPSTAN_DATA_DIR name,
+ * and against the doubles of servers at CAPSTAN_OUTSIDE_SERVERS; `npm run test:outside` starts both. Arguments that are
+ * names run only those clients, `--part ci` runs a few, and `--check` runs only the checks of one name. The totals are
+ * written into the file CAPSTAN_OUTSIDE_REPORT, if it is set.
  */
 
 /** The clients by file name; those of `--part ci` first. */
@@ -111,7 +112,9 @@ async function within(work: () => Promise<void>): Promise<void> {
   await Promise.race([work(), late]).finally(() => clearTimeout(timer));
 }
 
-/** The requests of a failed check; the last one in full, because the failure is mostly there. */
+/**
+ * The requests of a failed check, and up to 4,000 characters of the last one's body, because the failure is mostly there.
+ */
 function asked(seen: Seen[]): string {
   const lines = seen.map(({ method, path, status }) => `  ${method} ${path} ${status ?? "(no answer)"}\n`);
   const last = seen.at(-1);

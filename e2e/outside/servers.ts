@@ -24,8 +24,8 @@ let owner: Promise<Ask> | null = null;
 type Ask = (path: string, body: object) => Promise<any>;
 
 /**
- * Checks that a client completes such a loop and a follow-up question: each tool is called once, and the double answers to
- * the end.
+ * Checks that a client completes such a loop, whole and streamed: each expected call is made once, and the double answers to
+ * the end. The whole loop is followed by another question.
  */
 export function serverChecks(world: World, server: string, agentOf: (world: World) => Agent): Row["checks"] {
   const run = (stream: boolean) => async () => {

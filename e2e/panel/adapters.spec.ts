@@ -229,7 +229,7 @@ test.describe("links", () => {
     await expect(page.locator("main")).toContainText("Qwen-Image");
   });
 
-  test("a gated or missing source and a file that is no LoRA are refused with the reason", {
+  test("a missing or gated source and one without usable weights are reported with the reason", {
     tag: "@long",
   }, async ({ page }) => {
     const alert = page.getByRole("alert").filter({ hasText: /\w/ });
@@ -356,7 +356,7 @@ test.describe("a viewer", () => {
   });
 });
 
-test("every adapter page and dialog is accessible and fits a phone", { tag: "@long" }, async ({ page }) => {
+test("adapter pages and their dialogs are accessible and fit a phone", { tag: "@long" }, async ({ page }) => {
   const alias = unique("looks");
   const one = await putAdapter(unique("a rather long name of an adapter that nobody would write"), {
     triggerWords: "ohwx, wet stone, a rather long trigger word of some people",

@@ -54,7 +54,9 @@ test("an amount with a comma or a second point is refused with an example, and n
   await expect(page.getByRole("region", { name: "This project" })).toContainText("Increased by $2.50");
 });
 
-test("every field for an amount of money follows the same rule", { tag: "@long" }, async ({ page }) => {
+test("five further fields for an amount of money follow the same rule", { tag: "@long" }, async ({
+  page,
+}) => {
   const fields: [path: string, label: string, show?: string][] = [
     [`/projects/${projectId}/budgets`, "Daily limit in US dollars"],
     [`/projects/${projectId}/budgets`, "Limit per execution in US dollars"],

@@ -13,7 +13,7 @@ test.beforeAll(() => {
   owner = makePerson("owner");
 });
 
-// Only an owner changes the settings, and the other tests' account is a member.
+// Only owners and admins change the settings, and the other tests' account is a member.
 test.use({ storageState: { cookies: [], origins: [] } });
 test.describe.configure({ timeout: 180_000 });
 

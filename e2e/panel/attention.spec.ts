@@ -38,7 +38,7 @@ test("a paid result that cannot be processed waits for an operator, who accepts 
   await expect(page.locator("h1 + [role=status]")).toHaveText("Succeeded");
 });
 
-test("no one else can open the page", { tag: "@long" }, async ({ page }) => {
+test("a member cannot open the page of jobs that need attention", { tag: "@long" }, async ({ page }) => {
   await enter(page.context(), world.member);
   await open(page, "/");
   const answer = await page.goto("/attention");

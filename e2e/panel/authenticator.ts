@@ -9,7 +9,7 @@ const WIDE = { width: 1280, height: 800 };
 export const codeOf = (secret: string, steps = 0) =>
   new TOTP({ secret }).generate({ timestamp: Date.now() + steps * 30_000 });
 
-/** Checks that the page is usable on a phone. */
+/** Saves the page's looks at both widths, and checks that it is accessible and does not scroll sideways on a phone. */
 export async function look(page: Page, name: string): Promise<void> {
   for (const size of [WIDE, PHONE]) {
     await page.setViewportSize(size);

@@ -29,7 +29,7 @@ async function submit(model?: string): Promise<Response> {
   });
 }
 
-/** A job whose charge is unknown. */
+/** Runs a job whose charge stays unknown, and returns its id. */
 async function lose(): Promise<string> {
   const { jobId } = Job.parse(await (await submit("sandbox-lost")).json());
   for (;;) {

@@ -88,7 +88,7 @@ test("a page of another origin shows an embed, runs a job in it, and receives th
     const file = await call(`/v1/jobs/${jobId}/artifacts/${done.artifacts?.[0]?.artifactId}`);
     expect(file.headers.get("content-type")).toBe("image/png");
 
-    // The next page finds no trace of the token.
+    // Neither the frame's URL nor what it stores contains the token.
     const inner = page.frames().find((each) => each.url().includes("/embed"));
     expect(inner?.url()).toBe(`${world.baseUrl}/embed?session=${sessionId}`);
     const kept = await inner?.evaluate(() =>

@@ -6,7 +6,7 @@ test.beforeEach(async ({ page }) => {
   await page.emulateMedia({ forcedColors: "active" });
 });
 
-/** True if an element looks different without its state attribute. */
+/** True if an element looks different once its state attribute is removed or set to `other`. */
 async function isSeen(element: Locator, attribute: string, other: string | null): Promise<boolean> {
   const marked = await element.screenshot();
   await element.evaluate(
@@ -32,7 +32,7 @@ for (const colorScheme of ["light", "dark"] as const) {
       expect(await isSeen(view, "aria-current", null)).toBe(true);
     });
 
-    test("a primary button has a frame", async ({ page }) => {
+    test("a primary button has a solid border", async ({ page }) => {
       await open(page, `/projects/${world.projectId}/keys`);
       const button = page
         .getByRole("main")

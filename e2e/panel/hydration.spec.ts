@@ -120,7 +120,7 @@ test("the layout does not shift when the price arrives", { tag: "@long" }, async
   expect((await code.boundingBox())?.y).toBe(before?.y);
 });
 
-/** Collects every layout shift that is not caused by input in the last half second. */
+/** Collects every layout shift without user input in the half second before it. */
 async function watchShifts(page: Page) {
   await page.addInitScript(() => {
     const shifts: { value: number; what: string[] }[] = [];

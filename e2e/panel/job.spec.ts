@@ -119,7 +119,9 @@ test("images are previewed from the panel's own URL and one variant can be selec
   await expect(page.getByRole("log")).toContainText("Variant selected");
 });
 
-test("a failed job shows what happened and whether it is safe to retry", async ({ page }) => {
+test("a job whose answer was lost shows what happened, and that running it again could charge twice", async ({
+  page,
+}) => {
   const lost = await ended((await submit({ input: textInput("Lost"), model: "sandbox-lost" })).jobId);
   await open(page, jobPath(lost.jobId));
   const alert = page.getByRole("alert").filter({ hasText: "TRANSPORT_AMBIGUOUS" });
@@ -128,7 +130,7 @@ test("a failed job shows what happened and whether it is safe to retry", async (
   await expect(alert).toContainText(`${error?.message}${error?.resolution}`);
 });
 
-test("a part of a job's page has an address of its own, and Back leads to the part before", {
+test("each tab of a job's page has its own URL, and Back leads to the tab before", {
   tag: "@long",
 }, async ({ page }) => {
   const { jobId, receiptId } = await ended((await submit({ input: textInput("Parts") })).jobId);
@@ -146,7 +148,7 @@ test("a part of a job's page has an address of its own, and Back leads to the pa
     await open(page, `${jobPath(jobId)}#${fragment}`);
     await expect(receipt).toBeVisible();
   }
-  // Every hash is shown once on the page, where it can be copied.
+  // The request hash is shown once on the page, where it can be copied.
   const { requestHash } = await (await call(`/v1/jobs/${jobId}/receipt`)).json();
   await expect(page.getByRole("main").getByTitle(requestHash)).toHaveCount(1);
   expect(receiptId).toMatch(/^rcpt_/);

@@ -4,7 +4,9 @@ import { enter, expect, expectAccessible, expectNoSidewaysScroll, jobPath, open,
 
 const HEBREW = "שלום עולם, 42 (test)";
 
-test("text runs in the direction of its language", { tag: "@long" }, async ({ page }) => {
+test("an input in Hebrew runs from right to left, on the job's page and in the playground", {
+  tag: "@long",
+}, async ({ page }) => {
   const job = await ended((await submit({ input: textInput(HEBREW) })).jobId);
   await open(page, jobPath(job.jobId));
   const words = page.getByRole("main").getByText(HEBREW).first();
@@ -19,9 +21,7 @@ test("text runs in the direction of its language", { tag: "@long" }, async ({ pa
   expect(await prompt.evaluate((node) => getComputedStyle(node).direction)).toBe("ltr");
 });
 
-test("a name in a right-to-left language is shown in its direction, in a list and as a heading", async ({
-  page,
-}) => {
+test("a summary in Hebrew runs from right to left, in a list and as a heading", async ({ page }) => {
   const { id } = await file(needOf(world.projectId, { summary: HEBREW }));
   await open(page, `/projects/${world.projectId}/requests`);
   const name = page.getByRole("link", { name: HEBREW }).first();

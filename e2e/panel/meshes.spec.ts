@@ -55,7 +55,9 @@ for (const name of ["draco", "meshopt and quantized"])
     await expect(page.locator("model-viewer")).toHaveAttribute("data-state", "loaded", { timeout: 120_000 });
   });
 
-test("the decoder of compressed textures is served here, with the licenses of both", async ({ request }) => {
+test("the decoders of compressed meshes and textures are served here, each with its license", async ({
+  request,
+}) => {
   for (const path of [
     "draco/draco_decoder.wasm",
     "draco/draco_wasm_wrapper.js",

@@ -111,7 +111,7 @@ test("an answer to a revision that has since been replaced is refused, and the p
   expect(await statusOf(id)).toBe("draft");
 });
 
-test("no one else can open the operator pages", { tag: "@long" }, async ({ page }) => {
+test("a member cannot open the operator's request pages", { tag: "@long" }, async ({ page }) => {
   await enter(page.context(), world.member);
   await open(page, "/");
   for (const path of ["/operator/requests", "/operator/requests/cr_00000000000000000000000000"])

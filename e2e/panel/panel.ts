@@ -28,7 +28,8 @@ export async function scriptRuns(page: Page): Promise<void> {
 }
 
 /**
- * Signs in as the page's form does, without showing the form, for tests of other pages. Ends any earlier session of the page.
+ * Signs a browser context in with the request of the sign-in form, without showing the form, for tests of other pages. Ends
+ * an earlier session of the context.
  */
 export async function enter(context: BrowserContext, { email, password }: Account): Promise<void> {
   const headers = { origin: world.baseUrl };
@@ -102,8 +103,8 @@ export function catalogPath(capability?: string): string {
 export const keysPath = `/projects/${world.projectId}/keys`;
 
 /**
- * True if this test runs in full size (`npm run test:long`), which checks each page in both themes.
- * @throws {Error} The test lacks the tag by which `npm run test:long` finds it.
+ * True if this test runs in full size (`npm run test:long`), which checks each page in both themes. Throws if the test lacks
+ * the tag by which `npm run test:long` finds it.
  */
 export function isFull(): boolean {
   if (!test.info().tags.some((tag) => tag === "@full" || tag === "@long"))
@@ -111,13 +112,13 @@ export function isFull(): boolean {
   return process.env.CAPSTAN_CAMPAIGN === "full";
 }
 const THEMES = ["dark", "light"] as const;
-/** The places that `npm test` has already checked, for the page of each test: each URL and each dialog there. */
+/** The places that `npm test` has already checked, for the page of each test: a path with a number of open dialogs. */
 const checked = new WeakMap<Page, Set<string>>();
 let checks = 0;
 
 /**
- * Checks every rule of axe for WCAG 2.2 A and AA and its best practices, in dark and in light. `npm test` checks a place once
- * per test and in one theme, and the next place in the other.
+ * Checks the rules that axe enables by default (WCAG 2.2 A and AA without the target size, and best practices), in dark and
+ * in light. `npm test` checks a place once per test and in one theme, and the next place in the other.
  */
 export async function expectAccessible(page: Page): Promise<void> {
   if (isFull()) for (const colorScheme of THEMES) await expectAccessibleIn(page, colorScheme);

@@ -12,7 +12,10 @@ const keys = readdirSync("server/capabilities")
 test.describe.configure({ timeout: 180_000 });
 
 const family = (key: string) => key.split(".", 1)[0]!;
-/** Kinds of results that take seconds to draw. `npm test` skips them, and runs the last of each other family by name. */
+/**
+ * The families whose results take seconds to draw. `npm test` skips them, and runs the last capability by name of each other
+ * family.
+ */
 const DRAWN = ["3d", "model", "video", "audio"];
 const isShort = (key: string) =>
   !DRAWN.includes(family(key)) && key === keys.findLast((other) => family(other) === family(key));

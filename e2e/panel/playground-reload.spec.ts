@@ -14,7 +14,7 @@ async function openSlow(page: Page, how: string) {
   await choose(page, "Model", /slow/i);
 }
 
-/** Collects every execution that the page starts. */
+/** Collects the bodies of the requests by which the page starts an execution. */
 function countRuns(page: Page) {
   const sent: string[] = [];
   page.on("request", (request) => {

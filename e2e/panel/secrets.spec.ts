@@ -8,9 +8,9 @@ import { admin, call, makePerson, unique, world } from "../world";
 import { enter, isFull, open } from "./panel";
 
 /*
- * No page contains a secret. The installation's own secrets, secrets that people entered and secrets shown once are
- * searched for in every page, as an owner and operator receives it including its script data, and in every script the
- * pages load.
+ * No page contains a secret. The test searches for the installation's own secrets, secrets that people entered and secrets
+ * shown once in each page that an owner and operator receives, including its script data, and in each script that the pages
+ * name.
  */
 
 /** Every page of the app, by its path; the values of its parameters are below. */
@@ -18,7 +18,7 @@ const PAGES = readdirSync("app", { recursive: true, encoding: "utf8" })
   .filter((file) => /(^|\/)page\.tsx$/.test(file))
   .map((file) => `/${file.replace(/\/?page\.tsx$/, "")}`.replaceAll(/\/\([^)]*\)/g, "") || "/");
 
-/** All pages in full size; otherwise those about secrets, and every fourth of the others. */
+/** The pages to search: all in full size, otherwise every fourth and those about secrets. */
 const swept = () =>
   PAGES.filter(
     (page, place) => isFull() || place % 4 === 0 || /(connections|keys|webhooks|panels|account)$/.test(page),
@@ -49,7 +49,7 @@ async function posted(request: APIRequestContext, path: string, data: object) {
   return answer.json();
 }
 
-/** The path parameters of this project's pages, with invented values for objects that the project lacks. */
+/** The path parameters of the pages of a project: a job and its receipt are made, and other objects have invented ids. */
 async function parameters(projectId: string, key: string): Promise<Record<string, string>> {
   const ask = async (path: string, body?: object) => {
     const answer = await call(path, body ? { key, body } : { key });

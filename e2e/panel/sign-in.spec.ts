@@ -50,7 +50,7 @@ test("signing out ends only this session, and a copy of its cookie no longer wor
   await other.context().close();
 });
 
-test("no other site can frame a page", async ({ request }) => {
+test("no site can frame the sign-in page", async ({ request }) => {
   const { "content-security-policy": policy, "x-frame-options": frame } = (
     await request.get("/sign-in")
   ).headers();
@@ -58,7 +58,7 @@ test("no other site can frame a page", async ({ request }) => {
   expect(frame).toBe("DENY");
 });
 
-test("without a session there is neither data nor an artifact", async ({ request }) => {
+test("data and artifacts are refused without a session", async ({ request }) => {
   const input = encodeURIComponent(JSON.stringify({ project_id: world.projectId }));
   expect((await request.get(`/api/trpc/keys.list?input=${input}`)).status()).toBe(401);
   expect((await request.get("/artifacts/wfr_1/art_1")).status()).toBe(401);
@@ -81,7 +81,7 @@ for (const [path, body] of [
   });
 }
 
-test("a form of another site, which cannot send JSON, changes nothing", async ({ request }) => {
+test("a form post is refused, because another site can send a form but no JSON", async ({ request }) => {
   const answer = await request.post("/api/trpc/jobs.cancel", {
     headers: { origin: world.baseUrl },
     form: { job_id: "wfr_1" },

@@ -8,7 +8,7 @@ const usagePath = (query: Record<string, string> = {}) => {
   return `/projects/${world.projectId}/usage${search && `?${search}`}`;
 };
 
-test("usage is stacked by capability, provider and key, and its tables have the same figures", async ({
+test("usage is shown by capability, provider and key, and its chart and its total have the same figure", async ({
   page,
 }) => {
   const drawn = await submit({
@@ -31,7 +31,7 @@ test("usage is stacked by capability, provider and key, and its tables have the 
   const row = groups.getByRole("row", { name: /^image\.generate\.v1/ });
   await expect(row).toBeVisible();
 
-  // The chart's label, the sum of the groups and the sum of the days show the same amount.
+  // The chart's label and the total of the groups show the same amount.
   const whole = /: (\$[\d.,]+) in total/.exec((await chart.getAttribute("aria-label")) ?? "")?.[1];
   expect(whole).toBeDefined();
   await expect(groups.getByRole("row", { name: /^Total/ })).toContainText(whole ?? "");

@@ -15,7 +15,7 @@ test("a failed job shows its reason and cost after two interactions", async ({ p
     (await submit({ input: textInput("Why?"), tags: [tag], model: "sandbox-refuse" })).jobId,
   );
   await open(page, jobsPath());
-  await page.goto(jobsPath({ tag })); // the walk starts here
+  await page.goto(jobsPath({ tag })); // the two interactions are this filter and a click
   await page.getByRole("row").filter({ hasText: "Why?" }).getByRole("link").first().click();
   const main = page.getByRole("main");
   await expect(main).toContainText(job.error?.message ?? "no message");
@@ -181,7 +181,7 @@ function makeTenant() {
   };
 }
 
-/** Amounts of a column have the same decimals. */
+/** Writes an amount as the columns do, with six decimals. */
 const inColumn = (micros: number) => `$${(micros / 1e6).toFixed(6)}`;
 
 /** The cells of a row, by the headings of their columns. */

@@ -6,7 +6,7 @@ import { expect, expectAccessible, expectNoSidewaysScroll, open, test } from "./
 const PHONE = { width: 390, height: 844 };
 const webhooksPath = `/projects/${world.projectId}/webhooks`;
 
-/** A receiver over real HTTP. */
+/** Starts an HTTP server that records the requests it receives and answers with `state.status`. */
 async function startReceiver(path: string) {
   const received: { headers: Record<string, string>; body: string }[] = [];
   const state = { status: 204 };

@@ -8,7 +8,7 @@ const LIMITS = [
   { pages: /^\(panel\)\//, kb: 100 },
 ];
 
-test("no page loads more than its limit", () => {
+test("no page loads more JavaScript than its limit", () => {
   const weights = pageWeights(".next").map(({ page, kb }) => ({ page, kb: kb - EMPTY_PAGE_KB }));
   expect(weights.length).toBeGreaterThan(50);
   const limitOf = (page: string) => LIMITS.find(({ pages }) => pages.test(page))?.kb ?? 0;

@@ -33,7 +33,7 @@ export function rows(world: World): Row[] {
   }));
 }
 
-/** Compiles with the strictest options a user may have; a failure has the compiler's output. */
+/** Compiles with TypeScript's `--strict`; a failure has the compiler's output. */
 async function compile(program: string) {
   const here = join(GENERATED, "..");
   const options = "--strict --noEmit --target es2022 --module esnext --moduleResolution bundler".split(" ");

@@ -7,8 +7,8 @@ import { promisify } from "node:util";
 import type { Row, World } from "../world";
 
 /*
- * Our own clients as others install them: packed, then installed without a registry in an empty folder, with a program that
- * uses nothing else.
+ * Our own clients as others install them: packed, then installed without a registry in an empty folder, and used by a
+ * program that uses nothing else.
  */
 
 const ROOT = join(import.meta.dirname, "..", "..", "..");

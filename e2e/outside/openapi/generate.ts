@@ -4,7 +4,7 @@ import { createClient } from "@hey-api/openapi-ts";
 import openapiTS, { astToString } from "openapi-typescript";
 import { generate as orval } from "orval";
 
-/* The three generators with their default options, for the document of an installation. */
+/* The three generators for the document of an installation, with their default options except for the output of orval. */
 
 export const GENERATED = join(import.meta.dirname, "..", "generated");
 export type Generator = "openapi-typescript" | "@hey-api/openapi-ts" | "orval";
