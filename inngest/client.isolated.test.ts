@@ -45,7 +45,7 @@ test("a durable step runs and sleeps with the SDK's tools", async () => {
       asked.push([id, Math.round((at.getTime() - Date.now()) / 1000)]);
     },
   };
-  const step = durableStep({ step: tools as unknown as GetStepTools<typeof inngest>, runId: "run" }); // has the two tools that the flow uses
+  const step = durableStep({ step: tools as unknown as GetStepTools<typeof inngest>, runId: "run" }); // has the two tools that a durable step uses
   expect(await step.run("one", async () => ({ n: 1 }))).toEqual({ n: 1 });
   await step.sleep("two", 90_000);
   expect(asked).toEqual(["one", ["two", 90]]);

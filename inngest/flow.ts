@@ -26,7 +26,7 @@ export function flow<Data extends { [key: string]: Json }>({
   run(ctx: Ctx, data: Data, step: Step): Promise<unknown>;
 }): Flow {
   return {
-    ...(declared as Omit<Flow, "run">), // its event names only keys of its own data
+    ...(declared as Omit<Flow, "run">), // sound: the event's `subject` and `per` are keys of its data
     run: async (ctx, data: Data, step) => {
       if (!(await isHeld(heldAs, String(data[declared.event.subject])))) await run(ctx, data, step);
     },

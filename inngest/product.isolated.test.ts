@@ -98,7 +98,7 @@ async function expectBulkEnded(bulkId: string) {
   expect(rows).toEqual([{ status: "partial", lease_owner: null }]);
 }
 
-/** A job whose first event is due at its receiver, which refuses the first requests, this many. */
+/** A job whose first event is due at its receiver, which refuses the first `refusals` requests. */
 async function announced(refusals = 0) {
   const project = await makeProject();
   const receiver = await startReceiver((_, number) => (number <= refusals ? 500 : 204));

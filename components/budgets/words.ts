@@ -12,7 +12,6 @@ export const PERIODS: Record<BudgetPeriod, string> = { day: "Daily", month: "Mon
 export const NOW: Record<BudgetPeriod, string> = { day: "today", month: "this month", total: "so far" };
 export const MODES: Record<BudgetEnforcement, string> = { prevent: "Prevent", warn: "Warn only", off: "Off" };
 
-/** The name of the owner of a budget. */
 export function ownerName(scope: string, keyNames: ReadonlyMap<string, string>): string {
   const [kind, id = ""] = scope.split(":");
   if (kind === "project") return "This project";

@@ -39,7 +39,7 @@ export function toJudgement(
   };
 }
 
-/** The summary of a judgement. */
+/** A judgement in one sentence. */
 export function judgementText(judgement: JudgementRequest, entries: Pick<Entry, "entryId">[]): string {
   const name = (entryId: string | null | undefined) =>
     entryName(entries.findIndex((entry) => entry.entryId === entryId));

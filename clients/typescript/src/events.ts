@@ -41,7 +41,7 @@ export type FollowOptions = {
   signal?: AbortSignal | undefined;
   /** Resumes after this frame. */
   lastEventId?: string | undefined;
-  /** The delay before reconnecting; grows with each further connection without a new frame. 500 by default. */
+  /** The delay before reconnecting, in ms; grows with each further connection without a new frame. 500 by default. */
   reconnectMs?: number | undefined;
 };
 

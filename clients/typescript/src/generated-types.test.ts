@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 
-/* The types that anyone gets from docs/openapi.json with openapi-typescript and its default options. */
+/* Tests the types that anyone gets from docs/openapi.json with openapi-typescript and its default options. */
 
 const folder = mkdtempSync(join(tmpdir(), "capstan-types-"));
 const modules = resolve("node_modules");

@@ -6,7 +6,7 @@ import { promisify } from "node:util";
 import { gzipSync } from "node:zlib";
 import { afterAll, beforeAll, expect, test } from "vitest";
 
-/* The package as others install it: packed, then installed by npm without a registry in an empty folder. */
+/* Tests the package as others install it: packed, then installed by npm without a registry in an empty folder. */
 
 const folder = mkdtempSync(join(tmpdir(), "capstan-package-"));
 const home = join(folder, "node_modules/@capstan/client");

@@ -5,7 +5,7 @@ import { type RequestOptions, type Run, receiptOf, submission } from "./run";
 
 export type StreamOptions = RequestOptions & {
   signal?: AbortSignal | undefined;
-  /** The delay before reconnecting; grows with each further connection without a new frame. 500 by default. */
+  /** The delay before reconnecting, in ms; grows with each further connection without a new frame. 500 by default. */
   reconnectMs?: number | undefined;
 };
 

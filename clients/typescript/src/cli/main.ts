@@ -41,7 +41,7 @@ function command(parent: Command, usage: string, description: string): Command {
     .option("--base-url <address>", "the service's URL (default: CAPSTAN_BASE_URL or the saved one)")
     .option("--project <id>", "the project for requests that name none");
 }
-/** A group of commands. */
+/** Adds a group of commands. */
 const group = (name: string, description: string) => program.command(name).description(description);
 
 command(program, "login", "sign in on this machine, by approving it in a browser")
