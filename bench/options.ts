@@ -19,7 +19,7 @@ export const ALL_GOALS = Object.keys(NEEDS_OF) as Goal[]; // its keys are the go
 /** The goals that compare with no other checkout. */
 export const USUAL_GOALS = ALL_GOALS.filter((goal) => goal !== "calls");
 
-/** Reads the command's options. Throws an error of one sentence when they cannot be read or combined. */
+/** Reads the command's options. Throws when they cannot be read or combined; the message can be printed as it is. */
 export function parseOptions(args: string[]) {
   const { values } = parseArgs({
     args,
@@ -72,7 +72,7 @@ function goalsOf(only: string | undefined): Goal[] | null {
   return ALL_GOALS.filter((goal) => named.includes(goal));
 }
 
-/** The checkout that calls compares with; null where that is not measured. */
+/** The checkout for the goal `calls` to compare with; null if that goal is not measured. */
 function checkoutOf(folder: string | undefined, goals: Goal[] | null): Checkout | null {
   if (folder === undefined) {
     if (goals?.includes("calls"))

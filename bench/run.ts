@@ -20,11 +20,12 @@ import { openWorld, type Part, type World } from "./rig/world";
 
 /*
  * Measures what docs/operate/capacity.md promises, beside peers on the same machine in the same run, and writes its table there.
- * `npm run bench` runs all of it; `-- --quick` makes fewer and shorter rounds, `-- --trial` one of a second each, which shows
- * that every goal still runs, `-- --only invoke,submit` measures some goals (then nothing is written), `-- --against <folder>`
- * compares the calls with those of another checkout, `-- --match <text>` sends every body of blocking to the routes whose names
- * have the text, `-- --profile <folder>` writes CPU profiles of the web process, `-- --as-built` measures dist as it is, and
- * `-- --prepare` only installs the peers. The exit code is 1 when a gate is lost, a goal fails or the run is void.
+ * `npm run bench` runs every goal but calls. Options after `--`: `--quick` makes fewer and shorter rounds, `--trial` one of a
+ * second each, which shows that every goal still runs. `--only invoke,submit` measures some goals, and then nothing is written.
+ * `--against <folder>` compares the calls with those of another checkout. `--match <text>` sends every body of blocking to the
+ * routes whose names have the text. `--profile <folder>` writes CPU profiles of the web process. `--as-built` measures dist as
+ * it is. `--prepare` only installs and builds the peers. The exit code is 1 when a gate or a limit does not hold, a goal fails
+ * or the run is void, and 2 when the options cannot be read.
  */
 
 const GOALS: Record<Goal, (bench: Bench) => Promise<void>> = {
@@ -150,7 +151,7 @@ function startWeb(world: World): Promise<Part> {
 }
 
 endWithChildren();
-if (process.connected) process.once("disconnect", () => process.kill(process.pid, "SIGTERM")); // the process that asked is gone
+if (process.connected) process.once("disconnect", () => process.kill(process.pid, "SIGTERM")); // the parent process has ended
 try {
   process.exitCode = (await main()) ? 0 : 1;
 } catch (error) {

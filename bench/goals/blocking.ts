@@ -18,15 +18,16 @@ import type { World } from "../rig/world";
 import type { Bench } from "./context";
 
 /*
- * Shows that nothing holds the event loop: routes that take a body answer the largest and the strangest bodies, and a meter in the
- * web process reports the longest time that its main thread worked between two turns of the loop. That is how long others wait.
+ * Shows that nothing blocks the event loop: routes that take a body answer the largest and the strangest bodies, and a meter in
+ * the web process reports the longest time that its main thread worked between two turns of the loop. That is how long others
+ * wait.
  */
 
 const MEGABYTE = 1024 * 1024;
 /** Route that a trial sends its bodies to. */
 const TRIED = "/text.reasoning.high.v1/invoke";
 
-/** How many bodies over their limits the table names, the worst ones; each is printed when it is found. */
+/** Number of bodies over their limits that the table lists, the worst first; the output lists all of them. */
 const SHOWN = 10;
 
 export async function measureBlocking(bench: Bench, { match }: { match?: string } = {}): Promise<void> {

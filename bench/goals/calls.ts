@@ -9,8 +9,8 @@ import type { Bench } from "./context";
 
 /*
  * CPU per call of this checkout beside another one, all processes of an installation together. Ours runs twice, which is the
- * null test. The other one may be an older version, so only its launcher and /v1 are used. Calls follow one another: calls at
- * the same time share statements, and how many of them do depends on how they happen to fall together.
+ * null test. The other one may be an older version, so only its launcher and /v1 are used. Calls follow one another:
+ * concurrent calls share statements, and how many of them do depends on their timing.
  */
 
 /** A round includes what is written after its last answer. */
@@ -19,7 +19,7 @@ const TOLERANCE = 0.03;
 const TEXT = "/v1/capabilities/text.general.fast.v1";
 const QUESTION = "How deep is the sea?";
 const INPUT = { messages: [{ role: "user", content: QUESTION }] };
-/** Never a provider of the checkout's .env. */
+/** Pins the sandbox, so that no provider of the checkout's .env is called. */
 const EXECUTION = { executionPreference: "automatic", executionConstraints: { providerPin: "sandbox" } };
 const PIN = { provider: "sandbox", model: "sandbox-1", api: "responses" };
 

@@ -7,7 +7,7 @@ import { SUBJECT_CORE, start, untilAnswers } from "../rig/processes";
 import { alternate, medianOf, ratioOf } from "../rig/rounds";
 import type { Bench } from "./context";
 
-/* Goal 9 measures the catalog beside an empty route handler of Next, built and served by `next start` of the same version. */
+/* Goal 9 measures the catalog beside an empty route handler of Next, which the same version of Next builds and serves. */
 
 const CONNECTIONS = 16;
 const PATHS = {

@@ -11,7 +11,7 @@ export type Bench = {
   floors: Fact[];
   growth: Fact[];
   nulls: Fact[];
-  /** Limits that hold by themselves, beside no peer. */
+  /** Absolute limits, which are compared with no peer. */
   limits: Fact[];
   say(line: string): void;
 };

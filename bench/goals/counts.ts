@@ -21,7 +21,10 @@ const messages = [{ role: "user", content: "How deep is the sea?" }];
 
 type Counts = Traffic & Written;
 type Measured = Counts & { files: number; domainFiles: number };
-/** Files of the domain that an execution enters, by program: web from the request on, the worker from its claim on. */
+/**
+ * The files of server/domain whose functions ran for one execution, per process: web from the request on, the worker from its
+ * claim on.
+ */
 type Entered = [web: Set<string>, worker: Set<string>];
 type Kind = { name: string; run(number: number): Promise<void> };
 

@@ -21,7 +21,7 @@ import type { Bench } from "./context";
 const SUBMITTERS = 32;
 const LONGEST_MS = 30_000;
 const LONGEST_INTAKE_MS = 120_000;
-/** The provider does not answer a call with this word, so that its job holds its place. */
+/** The provider does not answer a call with this word, so that its job does not end. */
 const HELD = "KEPT-WAITING";
 const ms = (value: number) => `${value.toFixed(2)} ms`;
 

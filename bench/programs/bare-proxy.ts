@@ -3,9 +3,9 @@ import pg from "pg";
 import { Pool } from "undici";
 
 /*
- * Is the floor of a gateway in Node: it takes a whole body, sends it on and sends the whole answer back, without looking at
- * either. Given a database, it is the floor of a gateway that keeps what it does: it commits a row of the request before the
- * first byte leaves, and a row of the answer before the answer.
+ * This program is the floor of a gateway in Node: it reads a whole body, sends it on and sends the whole answer back, without
+ * parsing either. Given a database, it is the floor of a gateway that stores its calls: it commits a row of the request before
+ * the first byte leaves, and a row of the answer before the answer.
  */
 
 const [port, upstream = "", databaseUrl] = process.argv.slice(2);

@@ -10,7 +10,10 @@ import { freePort } from "../../scripts/launch/system";
 import { meterAt } from "../rig/meter";
 
 const WORK_MS = 60;
-/** Works for the same CPU time, that of its compilers included, in one piece, in pieces of a tenth, on a thread, after the answer, or not at all. */
+/**
+ * A server whose paths work for WORK_MS in one piece, in pieces of a tenth, on another thread or after the answer, or sleep for
+ * as long.
+ */
 const SUBJECT = `
   const { createServer } = require("node:http");
   const { Worker } = require("node:worker_threads");
@@ -30,7 +33,7 @@ const SUBJECT = `
   process.on("disconnect", process.exit);`;
 
 test.skipIf(process.platform !== "linux")(
-  "the meter finds work that holds the event loop, and counts no work that lets others in",
+  "the meter finds work that blocks the event loop, and ignores work that yields, sleeps or runs on another thread",
   async () => {
     const port = await freePort();
     const folder = mkdtempSync(join(tmpdir(), "capstan-meter-"));

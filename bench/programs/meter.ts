@@ -10,9 +10,9 @@ import { isMainThread } from "node:worker_threads";
 
 export type Slice = { cpuMs: number; wallMs: number };
 
-/** A request has ended when no turn took longer than `turnMs` while the meter itself used `forMs` of CPU time. */
+/** A request counts as ended once no turn has taken more than `turnMs` for `forMs` of the thread's CPU time. */
 const CALM = { turnMs: 0.5, forMs: 2 };
-/** Others may have work that never ends: the meter answers after so much CPU time. */
+/** The meter answers after this much CPU time at the latest, because the process may have other work that never ends. */
 const LONGEST_CALM_MS = 200;
 
 const none = (): Slice => ({ cpuMs: 0, wallMs: 0 });
@@ -67,7 +67,7 @@ if (isMainThread && METER_PORT) {
     if (request.url === "/end" && isCounting) waiting = { answer, sinceMs: cpuMs, calmSinceMs: cpuMs };
     else answer.end();
   });
-  server.keepAliveTimeout = 0; // the bench may make a large body for longer than any time that is set here
+  server.keepAliveTimeout = 0; // the bench may spend longer on making a large body than any timeout that could be set here
   server.on("connection", (socket) => socket.unref());
   server.listen(Number(METER_PORT), "127.0.0.1").unref();
 }

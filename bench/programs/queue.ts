@@ -2,8 +2,8 @@ import { createInterface } from "node:readline";
 import { Logger, run } from "graphile-worker";
 
 /*
- * Runs graphile-worker by itself: adds one job at a time and notes when its task starts. Each line of input asks for so many
- * jobs; each line of output is the list of milliseconds from add to start.
+ * Runs graphile-worker without Capstan: adds one job at a time and measures when its task starts. Each line of input is a
+ * number of jobs; each line of output is the list of milliseconds from add to start, one per job.
  */
 
 declare global {

@@ -2,7 +2,7 @@ import { request as ask } from "undici";
 import { filled, toNode } from "../../testing/tenant-matrix/schema";
 import type { Schema } from "./inflate";
 
-/* Lists every route that takes JSON, with the least body that it accepts; the goal of blocking inflates these bodies. */
+/* Lists every route that takes JSON, with a small body for each, which most routes accept; the goal of blocking inflates it. */
 
 export type Operation = {
   name: string;
@@ -12,7 +12,7 @@ export type Operation = {
   path: string;
   /** Largest size of a body, in bytes. */
   limit: number;
-  /** Schema of the value that is inflated; `base` is the least value that is accepted. */
+  /** Schema of the value that is inflated; `base` is a small value of it. */
   schema: Schema;
   base: unknown;
   /** Makes the body's text around an inflated value. */
@@ -151,7 +151,7 @@ function withProject(base: unknown, schema: Schema, projectId: string): unknown 
 }
 
 /**
- * Uploads an artifact of each kind that inputs name. Returns ids by the capability that reads them; `picture` is for all others.
+ * Uploads a picture and a PDF. Returns their ids by the capability that reads them; `picture` is for all others.
  */
 async function uploadSources(
   url: string,

@@ -32,7 +32,7 @@ const bodiesOf = ({ name }: Operation, rows: Row[]) =>
     .filter((row) => row.operation === name)
     .map(({ what, bytes }) => ({ what, isLarge: bytes > MEGABYTE }));
 
-test("a slow body is found at the first route of its schema, and tried at every other", async () => {
+test("a body that is slow at the first operation of a schema is tried at every other one", async () => {
   const rows = await tried([REFUSES, ACCEPTS, SAME_ROUTE], (body) => body.includes('"anything":[[[[[['));
   const slow = rows.filter(isOver);
   expect(new Set(slow.map(({ operation }) => operation))).toEqual(
@@ -42,7 +42,7 @@ test("a slow body is found at the first route of its schema, and tried at every 
   expect(rows[0]?.operation, "a route that accepts its least body comes first").toBe(ACCEPTS.name);
 });
 
-test("every body goes to one route of a schema, and large ones to each route once", async () => {
+test("every small body goes to one operation of a schema, and large bodies go to one operation of each route", async () => {
   const rows = await tried([ACCEPTS, SAME_ROUTE, REFUSES], () => false);
   const whole = await tried([ACCEPTS], () => false, true);
   const small = (some: typeof rows) => bodiesOf(ACCEPTS, some).filter(({ isLarge }) => !isLarge);
@@ -52,7 +52,7 @@ test("every body goes to one route of a schema, and large ones to each route onc
   expect([ACCEPTS, REFUSES, SAME_ROUTE].map(hasLarge)).toEqual([true, true, false]);
 });
 
-test("no body up to 1 MiB is larger, so that it is held to the limit of small ones", async () => {
+test("bodies made for 1 MiB are not larger, and several fill more than 90 % of it", async () => {
   const list = {
     type: "object",
     properties: { items: { type: "array", items: { type: "object", properties: schema.properties } } },

@@ -13,11 +13,11 @@ const MEGABYTE = 1024 * 1024;
 const MARGIN = 8 * 1024;
 /** Longest slice of the event loop, in milliseconds of its thread's CPU time, for bodies up to 1 MiB and for larger ones. */
 export const LIMITS = { small: 25, large: 200 };
-/** A body above its limit is sent again and counts with its best try: what the product itself holds is held in every try. */
+/** Most tries of a body above its limit. The best one counts: if the product itself blocks the loop, it does so in every try. */
 const TRIES = 4;
-/** Bodies that every route gets of those that were worst at the first route of its schema, each of another shape. */
+/** How many bodies the other operations of a group get: the worst ones of its first operation, each of another shape. */
 const WORST = 8;
-/** The same for bodies as large as a route takes. */
+/** The same for bodies as large as an operation takes, which the first operation gets too. */
 const WORST_LARGE = 4;
 
 type Tried = Slice & { status: number; tookMs: number };
@@ -32,7 +32,7 @@ export const worstOf = (rows: Row[]): Row | undefined => worstFirst(rows)[0];
 export const line = (row: Row) =>
   `${row.cpuMs.toFixed(0)} ms in the best of ${row.tries} (${row.wallMs.toFixed(0)} ms by the clock, answered ${row.status} in ${row.tookMs.toFixed(0)} ms, ${(row.bytes / MEGABYTE).toFixed(1)} MiB): ${row.what}`;
 
-/** Tries a body until its slice is within the limit, but not for ever, and returns its best try. */
+/** Tries a body until its slice is within the limit, at most `TRIES` times, and returns the best try. */
 export async function measureUntilWithin(
   about: Pick<Row, "operation" | "what" | "bytes">,
   tryOnce: () => Promise<Tried>,
@@ -45,7 +45,7 @@ export async function measureUntilWithin(
   return best;
 }
 
-/** Ends of paths, those last that do the most before they answer. */
+/** Ends of paths, sorted by how much their operations do before they answer, the least first. */
 const VERBS = ["/quote", "/jobs", "/invoke"];
 
 type Options = { isWhole: boolean; hasLargeBodies: boolean; say(line: string): void };
@@ -73,7 +73,7 @@ export async function survey(operations: Operation[], measure: Measure, options:
   return rows;
 }
 
-/** The operations with the row of their least body; one that accepts it is first, since a refusal may come before the work. */
+/** The operations with the row of their base body; those that accept it come first, since a refusal may come before the work. */
 async function firstAccepted(group: Operation[], measure: Measure): Promise<[Operation, Row][]> {
   const pairs: [Operation, Row][] = [];
   for (const operation of group)
@@ -116,7 +116,7 @@ function shapesOf(rows: Row[]): Row[] {
 const asIn = (rows: Row[], all: Inflated[]): Inflated[] =>
   rows.flatMap(({ what }) => all.filter((body) => whatOf(body) === what));
 
-/** Operations of the same schema, in each group the one first that does the most before it answers. */
+/** Groups of operations with the same schema; the operation that does the most before it answers comes first. */
 function groupsOf(operations: Operation[]): Operation[][] {
   const groups = new Map<string, Operation[]>();
   for (const operation of operations) {

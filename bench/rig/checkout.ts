@@ -6,10 +6,10 @@ import { commit } from "./report";
 /** A folder with an installed and built version of Capstan. */
 export type Checkout = { folder: string; commit: string };
 
-/** The launcher and the files that it and the build write last. */
+/** The launcher, and the files that the install and the build write last. */
 const PARTS = ["scripts/up.mjs", "node_modules/.package-lock.json", ".next/BUILD_ID", "dist/.built-from"];
 
-/** The checkout in a folder. Throws one sentence where it could not be started as it is. */
+/** The checkout in a folder. Throws if it is not installed, not built, or built from other sources. */
 export function findCheckout(path: string): Checkout {
   const folder = resolve(path);
   const missing = PARTS.find((part) => !existsSync(join(folder, part)));
@@ -23,7 +23,7 @@ export function findCheckout(path: string): Checkout {
 const STALE = 3;
 const ASK = `import { isBuilt } from "./scripts/launch/build.ts"; process.exit(isBuilt() ? 0 : ${STALE});`;
 
-/** True if the checkout's own launcher would build it again. */
+/** True if the checkout's own launcher would build it again; false if the checkout cannot be asked. */
 function isStale(cwd: string): boolean {
   const args = ["--import", "tsx", "--input-type=module", "--eval", ASK];
   return spawnSync(process.execPath, args, { cwd, stdio: "ignore" }).status === STALE;

@@ -7,7 +7,7 @@ import type { Pool } from "pg";
  */
 export type Sent = { keys: string; answered: number; connections: number };
 
-/** Selects the executions of one round, and what each table has of them. */
+/** Selects the executions of one round, and counts their rows in each table. */
 const MINE = `WITH mine AS MATERIALIZED (
   SELECT id, status, operation, last_event FROM job WHERE idempotency_key LIKE $1 || '%'
 ), told AS (
@@ -39,7 +39,7 @@ const ADMITTED = `${MINE} SELECT count(*)::int AS jobs,
   count(*) FILTER (WHERE noted = 1 AND newest = 1)::int AS event,
   count(*) FILTER (WHERE hold.state = 'open')::int AS hold ${TABLES}`;
 
-/** Lists what is missing from executions that have ended. */
+/** Waits until no invoke is running, for at most 20 s, and lists what is missing from the executions of these rounds. */
 export async function missesOfFinished(
   database: Pool,
   sent: Sent[],

@@ -8,7 +8,7 @@ type FunctionCoverage = { functionName: string; ranges: { startOffset: number; c
 type ScriptCoverage = { url: string; functions: FunctionCoverage[] };
 type Source = { lineStarts: number[]; map: SourceMap };
 
-/** Asks a Node process that was started with --inspect which source files it entered a function of. */
+/** Asks a Node process that was started with --inspect in which source files its functions ran. */
 export async function openCoverage(inspectorPort: number) {
   const [target] = (await (await fetch(`http://127.0.0.1:${inspectorPort}/json/list`)).json()) as {
     webSocketDebuggerUrl: string;
@@ -34,7 +34,7 @@ export async function openCoverage(inspectorPort: number) {
   await send("Profiler.startPreciseCoverage", { callCount: true, detailed: false });
   const sources = new Map<string, Source | null>();
   return {
-    /** Returns the files of the repository with a function that ran since the last call. */
+    /** Returns the files of server, inngest and app with a function that ran since the last call. */
     async take(): Promise<Set<string>> {
       const { result } = (await send("Profiler.takePreciseCoverage")) as { result: ScriptCoverage[] };
       const files = new Set<string>();
@@ -64,7 +64,7 @@ function sourceOf(path: string): Source | null {
   return { lineStarts, map: new SourceMap(JSON.parse(readFileSync(`${path}.map`, "utf8"))) };
 }
 
-/** Finds the source file that a place of a bundle was made of; null if it is not in server, inngest or app. */
+/** Finds the source file that a place of a bundle comes from; null if it is not in server, inngest or app. */
 function fileAt({ lineStarts, map }: Source, offset: number): string | null {
   let [low, high] = [0, lineStarts.length - 1];
   while (low < high) {

@@ -76,7 +76,7 @@ const PICTURES: Record<string, (characters: number) => string> = {
 const isPicture = (steps: Step[]) => ["dataBase64", "data"].includes(String(steps.at(-1)));
 const plain = (name: string) => (name.endsWith("id") ? "none" : "x");
 
-/** Finds what a schema says about a place; of several choices, the first that has the place counts. */
+/** Finds what a schema says about a place. Of several alternatives, the first one that contains the place is used. */
 function nodeAt(root: Schema, steps: Step[]): Schema {
   const find = (given: Schema, rest: Step[]): Schema | undefined => {
     const node = (given.$ref ? root.$defs?.[given.$ref.split("/").at(-1) ?? ""] : given) as Schema;
@@ -94,7 +94,7 @@ function nodeAt(root: Schema, steps: Step[]): Schema {
   return find(root, steps) ?? {};
 }
 
-/** Lists every body of about this many bytes for a schema and the least value that the schema accepts. */
+/** Lists the bodies for a schema and a base value: in each, one place of the value is filled, up to about this many bytes. */
 export function* inflated(root: Schema, base: unknown, bytes: number): Generator<Inflated> {
   for (const { steps } of placesOf(root)) {
     const where = steps.join(".") || "the body";
@@ -107,7 +107,7 @@ export function* inflated(root: Schema, base: unknown, bytes: number): Generator
       yield { where, how: "longer than allowed", make: () => put("word ".repeat(bytes / 5)) };
     const list = steps.lastIndexOf(0);
     if (list === -1) continue;
-    // Each item is repeated up to the number that is allowed; together the items are as large as the body may be.
+    // The item is repeated up to the allowed number, and up to 11,250; together the items are as large as the body may be.
     const { maxItems } = nodeAt(root, steps.slice(0, list));
     for (const count of new Set([maxItems ?? 1_000, MOST_VALUES / 8])) {
       const fill = (each: number) =>
@@ -134,8 +134,8 @@ function valuesOf(steps: Step[], isAnything: boolean, most: number): Record<stri
 }
 
 /**
- * Makes a body with so many items in its list, or as many as there is room for. Each item is filled as far as they are together
- * as large as the body may be.
+ * Makes a body whose list has `count` items, or as many as `bytes` has room for. Each item is filled so that together they are
+ * about as large as the body may be.
  */
 function repeated(fill: (each: number) => unknown, list: Step[], count: number, bytes: number): unknown {
   const sizeOf = (body: unknown) => JSON.stringify(listAt(body, list)[0] ?? null).length + 1;

@@ -14,9 +14,9 @@ export type Installation = {
   url: string;
   apiKey: string;
   projectId: string;
-  /** CPU time of all its processes so far. */
+  /** CPU time of all its processes so far, in microseconds. */
   cpu(): Cpu;
-  /** The planner learns how large the tables are. */
+  /** Runs ANALYZE, so that the planner knows how large the tables are. */
   analyze(): Promise<void>;
   stop(): Promise<void>;
 };

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { z } from "zod";
 import { cpuMicros, LOAD_CORE } from "./processes";
 
-/** Stands in a body in the place of the key, which is as long and differs for each request. */
+/** Placeholder for the key in a body. A key has the same length, and each request gets another one. */
 export const MARK = "@".repeat(24);
 
 const Told = z.object({
@@ -24,7 +24,7 @@ export type Round = {
   p99Micros: number;
   /** CPU time of the subject per answer. */
   cpuMicros: number;
-  /** CPU time of PostgreSQL per answer. */
+  /** CPU time of PostgreSQL per answer; 0 if it was not measured. */
   postgresMicros: number;
 };
 

@@ -9,7 +9,7 @@ export function meterAt(port: number) {
   };
   return {
     begin: async () => void (await post("/begin")),
-    /** Waits until the process has no more work than a turn now and then. */
+    /** Waits until the process is calm again, and returns the longest slice since `begin`. */
     end: async () => JSON.parse(await post("/end")) as Slice, // meter.ts sends this type
   };
 }

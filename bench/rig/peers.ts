@@ -4,7 +4,7 @@ import { build as bundle } from "esbuild";
 import { runToEnd } from "../../scripts/launch/ending";
 import { findFile } from "../../scripts/launch/files";
 
-/** Everything that the bench needs and the product does not lives in this folder, which may be deleted at any time. */
+/** Everything that the bench installs (except wrk) or builds for itself is in this folder, which may be deleted at any time. */
 export const PEERS = resolve("bench/peers");
 export const PORTKEY_VERSION = "1.15.2";
 

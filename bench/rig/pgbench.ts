@@ -76,7 +76,7 @@ async function insertLike({ database }: World, { table, where }: Written, model:
 SELECT ${values.join(", ")} FROM fresh${table === "job" ? " ON CONFLICT (project_id, operation, idempotency_key) DO NOTHING" : ""})`;
 }
 
-/** Writes a value of the model as SQL; ids of the submit and its key become those of the fresh one. */
+/** Writes a value of the model as SQL; its ids and its key become those of the fresh submit, and its project `OWN_PROJECT`. */
 function toSql(value: string | null, type: string, model: Model): string {
   if (value === null) return `NULL::${type}`;
   if (value === model.id) return "'wfr_' || serial";

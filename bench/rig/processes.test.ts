@@ -14,7 +14,7 @@ const PARENT = `
   process.on("disconnect", process.exit);`;
 
 test.skipIf(process.platform !== "linux")(
-  "the CPU below a process includes children that ended, and has PostgreSQL's apart",
+  "cpuBelow includes children that ended, and returns PostgreSQL's CPU time separately",
   async () => {
     const parent = spawn(process.execPath, ["-e", PARENT, CALLED_POSTGRES], {
       stdio: ["ignore", "inherit", "inherit", "ipc"],

@@ -3,7 +3,7 @@ import { closeSync, openSync, readdirSync, readFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { lastLines } from "../../scripts/launch/child";
 
-/** The subject of a measurement has a core of its own; its load shares the other one. */
+/** The subject of a measurement has a core of its own; the load and the upstream share the other one. */
 export const SUBJECT_CORE = 1;
 export const LOAD_CORE = 0;
 

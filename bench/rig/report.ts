@@ -29,7 +29,7 @@ export function machineFacts(postgresVersion: string, rounds: string): string[] 
   ];
 }
 
-/** The commit of a checkout, and whether its code differs from it. */
+/** The commit of a checkout, and whether its code differs from it; "unknown" if Git cannot report it. */
 export function commit(cwd = "."): string {
   const git = (...args: string[]) => execFileSync("git", args, { cwd, encoding: "utf8" }).trim();
   try {

@@ -51,7 +51,7 @@ export async function alternate<Subjects extends Record<string, () => Promise<un
   return measured as { [Name in keyof Subjects]: Awaited<ReturnType<Subjects[Name]>>[] };
 }
 
-/** Takes the ratio within each round, then median and quartiles: two runs are never compared with each other. */
+/** Takes the ratio within each round, then median and quartiles: values of different rounds are never compared. */
 export function ratioOf<Sample>(
   ours: Sample[],
   theirs: Sample[],

@@ -6,12 +6,12 @@ test("median and quartiles lie between the nearest ranks", () => {
   expect(spreadOf([7])).toEqual({ median: 7, low: 7, high: 7 });
 });
 
-test("a percentile leaves its argument as it was", () => {
+test("a percentile is interpolated, and its argument stays as it was", () => {
   const values = [3, 1, 2];
   expect(percentile(values, 0.99)).toBeCloseTo(2.98);
   expect(values).toEqual([3, 1, 2]);
 });
 
-test("an empty list is an error, never a zero", () => {
+test("the spread of an empty list is an error", () => {
   expect(() => spreadOf([])).toThrow("nothing was measured");
 });

@@ -18,7 +18,7 @@ const KINDS: [RegExp, keyof Written][] = [
 ];
 
 /*
- * Selects the records of tables and their indexes; large values that PostgreSQL keeps beside their row count by their bytes only.
+ * Selects all records of a range. Those of system catalogs and of large values (TOAST) count by their bytes only.
  */
 const RECORDS = `SELECT record.resource_manager || ' ' || record.record_type AS kind, record.description,
     record.record_length - record.fpi_length AS bytes, relation.relname AS relation
