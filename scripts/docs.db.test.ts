@@ -57,7 +57,7 @@ test("the index names every page", () => {
   ).toEqual([]);
 });
 
-/** The names that each page explains: each has a row that begins with it, and says more than the name. */
+/** The names that each page explains: each needs a table row that begins with the name and has more text. */
 const EXPLAINED: { page: string; names: string[] }[] = [
   { page: "docs/reference/settings.md", names: [...new Set(ALL_SETTINGS)] },
   { page: "docs/reference/errors.md", names: Object.keys(ERRORS) },

@@ -4,7 +4,7 @@ import { z } from "zod";
 
 /**
  * Sets DATABASE_URL, if it is unset, to the database of the installation running on the data directory. If none runs, ends the
- * process with one sentence and exit code 2.
+ * process with a message and exit code 2.
  */
 export function findDatabase(): void {
   if (process.env.DATABASE_URL) return;

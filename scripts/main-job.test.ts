@@ -34,7 +34,7 @@ test("a low rate limit slows the main job down and does not fail it", async () =
   expect(failure).toBe("GET /v1/capabilities does not list text.general.fast.v1.");
 });
 
-test("any other refusal ends the main job with its answer", async () => {
+test("a refusal other than 429 ends the main job with its answer", async () => {
   const { asked, failure } = await failureAfter([{ status: 503, body: { detail: "down" } }]);
   expect(asked).toHaveLength(1);
   expect(failure).toContain('GET /v1/capabilities answered 503: {"detail":"down"}');

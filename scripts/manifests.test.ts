@@ -11,7 +11,7 @@ const workflows = readdirSync(".github/workflows").map((name) => `.github/workfl
 const forms = readdirSync(".github/ISSUE_TEMPLATE").map((name) => `.github/ISSUE_TEMPLATE/${name}`);
 const KNOWN = ["web", "worker", "sandbox", "migrate"];
 
-test("a .dockerignore leaves out what its last matching line names, and nothing else", () => {
+test("the last matching line of a .dockerignore decides whether a file is left out", () => {
   const isIgnored = openIgnore("# all\n*\n!app\n!docs/openapi.json\n**/*.test.ts\n**/dist\n");
   expect(["app/page.tsx", "docs/openapi.json"].map(isIgnored)).toEqual([false, false]);
   expect([".env", "docs/README.md", "app/a/b.test.ts", "app/dist/x.js", "README.md"].map(isIgnored)).toEqual(
@@ -49,7 +49,7 @@ test("compose and Kubernetes run known processes without rights, on a read-only 
   }
 });
 
-test("every setting that compose, Kubernetes and the unit set exists", () => {
+test("compose, Kubernetes and the systemd unit set only settings that exist", () => {
   const unit = readFileSync("deploy/capstan@.service", "utf8");
   const named = [
     ...Object.keys(compose.services.web.environment),
@@ -62,7 +62,7 @@ test("every setting that compose, Kubernetes and the unit set exists", () => {
   expect(named.filter((name) => !(SETTINGS as readonly string[]).includes(name))).toEqual([]);
 });
 
-test("workflows and forms are YAML, give no rights by default, and run scripts that exist", () => {
+test("workflows and forms are YAML, and workflows may only read contents by default and run scripts that exist", () => {
   for (const file of [...workflows, ...forms])
     expect(
       parseAllDocuments(readFileSync(file, "utf8")).flatMap(({ errors }) => errors),

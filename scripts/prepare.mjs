@@ -61,7 +61,10 @@ async function install() {
   process.stdout.write(tty ? ` done\n` : `[${elapsed()}] Installing dependencies … done\n`);
 }
 
-/** Installs exactly the packages of the lock file. Returns null on success, otherwise npm's output. Ends with this process. */
+/**
+ * Installs exactly the packages of the lock file. Returns null on success, otherwise npm's output. A signal to this process
+ * ends npm too.
+ */
 function npmCi() {
   const args = ["ci", "--no-audit", "--no-fund", "--prefer-offline", "--loglevel=error"];
   const options = { env: installEnv(), stdio: ["ignore", "pipe", "pipe"], shell: false };

@@ -6,7 +6,7 @@ import { parseArgs } from "node:util";
 export type ReleaseSettings = { image: string; npmScope: string };
 
 /**
- * Answers what a tag releases, from package.json's version, .github/release.json and the changelog. Throws an error with a
+ * Returns what a tag releases, from package.json's version, .github/release.json and the changelog. Throws an error with a
  * sentence for each reason not to release: empty settings, a tag that is not the version, or a changelog without a dated section
  * for it.
  */

@@ -39,7 +39,7 @@ beforeAll(async () => {
   first = toldBy();
 });
 
-test("a new installation gets people and keys that work, for their owner's eyes only", async () => {
+test("a new installation gets people and keys that work, in a file that only its owner can read", async () => {
   expect(statSync(file).mode & 0o777).toBe(0o600);
   expect(await keyOf(first.apiKey)).toMatchObject({
     projectId: first.projectId,
@@ -53,7 +53,7 @@ test("a new installation gets people and keys that work, for their owner's eyes 
     expect(await verifySignIn(system, { email, password, address: "seed-test" })).toMatchObject({ email });
 });
 
-test("the account that a start names can do what a single person needs", async () => {
+test("the first operator can set budgets, and is an owner of the first organization", async () => {
   const ctx = ctxOf(await personOf(await idOf(first.operator.email)));
   const owner = { projectId: first.projectId };
   const budget = { owner, period: "total", ceilingMicros: 1_000_000, enforcement: "warn" } as const;
@@ -62,7 +62,7 @@ test("the account that a start names can do what a single person needs", async (
   expect(() => access.authorize(ctx, "operator")).not.toThrow();
 });
 
-test("later starts make nothing: what was revoked, taken away or archived stays so", async () => {
+test("later seeds create nothing, and revoked keys, removed members and former operators stay so", async () => {
   const principal = await keyOf(first.apiKey);
   await admin("key", "revoke", "--key", principal?.id ?? "");
   await pool.query("UPDATE user_account SET is_operator = false");

@@ -45,7 +45,7 @@ function spawnAdmin(
 }
 
 describe("the admin command", () => {
-  test("wallets are shown and filled, live and sandbox apart, and compared with the ledger", async () => {
+  test("wallets are shown and credited, live and sandbox separately, and compared with the ledger", async () => {
     const { organizationId } = await admin("organization", "create", "--name", "Funded");
     const fill = (...more: string[]) =>
       admin("wallet", "credit", "--organization", organizationId, "--reason", "a test", ...more);
@@ -71,7 +71,7 @@ describe("the admin command", () => {
       ],
       differences: [],
     });
-    // A balance that no one booked.
+    // Changes a balance without a ledger entry.
     await pool.query(
       "UPDATE wallet SET balance_micros = balance_micros + 7 WHERE organization_id = $1 AND is_test",
       [organizationId],
@@ -126,7 +126,7 @@ describe("the admin command", () => {
     for (const { jobId } of waiting) expect(left.map((item) => item.jobId)).not.toContain(jobId);
   });
 
-  test("a job that does not wait for an operator is not released", async () => {
+  test("releasing a job requires --job and the id of a job that exists", async () => {
     for (const way of ["retry", "accept", "fail"]) {
       expect(await runAdmin(["job", "attention", way])).toMatchObject({
         code: 2,
@@ -140,7 +140,7 @@ describe("the admin command", () => {
     }
   });
 
-  test("signing keys are listed and rotated, and their private halves stay in the database", async () => {
+  test("signing keys are rotated, and listed without their private halves", async () => {
     const { keyId } = await admin("signing-key", "rotate");
     const { items } = await admin("signing-key", "list");
     const listed = items.find((key: { keyId: string }) => key.keyId === keyId);
@@ -184,7 +184,7 @@ describe("the admin command", () => {
     });
   });
 
-  test("the needs of an installation are created and listed, as JSON and nothing else", async () => {
+  test("organizations, projects, keys, people and operators are created and listed as JSON", async () => {
     const { organizationId } = await admin("organization", "create", "--name", "Acme");
     const { projectId } = await admin(
       "project",
@@ -259,7 +259,7 @@ describe("the admin command", () => {
     expect((await admin("user", "list", "--organization", organizationId)).items).toMatchObject([{ email }]);
   });
 
-  test("the sign-in of a person who lost what they need for it is reset", async () => {
+  test("user reset removes a person's second factor, identities and sessions, and is audited and notified", async () => {
     const { organizationId } = await makeTenant();
     const { ctx, userId, email, password } = await makePerson(organizationId, "member");
     const identity = { issuer: "https://id.example", name: "Id", subject: userId, verifiedEmail: email };
@@ -284,7 +284,7 @@ describe("the admin command", () => {
     expect(rows).toEqual([{ email, told: 1 }]);
   });
 
-  test("a mistake is explained to people, with an exit code for scripts", async () => {
+  test("a wrong command has exit code 2, no output, and an error that explains it", async () => {
     const wrong: [string[], RegExp][] = [
       [[], /Name a command/],
       [["key", "burn"], /Unknown command "key burn"/],
@@ -319,7 +319,7 @@ describe("the admin command", () => {
     }
   });
 
-  test("people see tables of words, not of JSON", async () => {
+  test("without --json a list is a table without JSON", async () => {
     const { organizationId } = await admin("organization", "create", "--name", "Words");
     await admin("project", "create", "--name", "Reader", "--organization", organizationId);
     const { out } = await runAdmin(["project", "list", "--organization", organizationId]);

@@ -122,7 +122,7 @@ export async function performBudgets(
   }
 }
 
-/** Resolves every page of the ambiguous holds that match. */
+/** Resolves all ambiguous holds that match, page by page, and adds up the figures; a dry run only counts. */
 async function resolveAll(ctx: Ctx, flags: Flags, read: Reading): Promise<HoldsResolved> {
   if (Boolean(flags.charged) === Boolean(flags["not-charged"]))
     read.complain("Set either --charged or --not-charged.");

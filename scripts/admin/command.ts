@@ -57,7 +57,7 @@ type Flags = ReturnType<typeof readArguments>["values"];
 export const COMMANDS: Record<string, readonly string[]> = {};
 for (const line of USAGE.split("\n")) {
   const [, command, rest = ""] = /^ {2}([a-z-]+(?: [a-z-]+)*?)(?=$| {2}| [-[(])(.*)/.exec(line) ?? [];
-  const [flags = ""] = rest.split(/ {3}/); // the rest describes them
+  const [flags = ""] = rest.split(/ {3}/); // a description follows three spaces
   if (command)
     COMMANDS[command] = [
       ...new Set([...(COMMANDS[command] ?? []), ...(flags.match(/(?<=--)[a-z-]+/g) ?? [])]),

@@ -1,4 +1,7 @@
-/** The output of `npm run admin` for --help: each line names a command and its flags. Kept in a file that loads nothing else. */
+/**
+ * The text that `npm run admin -- --help` prints; the flags of each command are parsed from it. This file imports nothing, so
+ * the help needs no installation.
+ */
 export const USAGE = `npm run admin -- <noun> <verb> [--flags] [--json]
 
   organization create --name <name>

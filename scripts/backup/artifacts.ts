@@ -2,10 +2,10 @@ import type pg from "pg";
 import type { ArtifactStore } from "@/server/domain/artifacts";
 import { Fault } from "@/server/platform/errors/errors";
 
-/** A content that rows name, by its hash. */
+/** Content that artifact rows refer to by its hash. */
 type Named = { sha256: string; bytes: number };
 
-/** Lists the contents that the client's transaction sees named. */
+/** Lists the contents of all artifacts that are not pruned, as the client's transaction sees them. */
 export async function namedContents(client: pg.Client): Promise<Named[]> {
   const { rows } = await client.query<{ sha256: string; bytes: string }>(
     `SELECT sha256, max(byte_length)::text AS bytes FROM artifact WHERE pruned_at IS NULL
@@ -14,7 +14,7 @@ export async function namedContents(client: pg.Client): Promise<Named[]> {
   return rows.map(({ sha256, bytes }) => ({ sha256, bytes: Number(bytes) }));
 }
 
-/** Copies contents that `to` does not have. A content that cannot be read, or reads as something else, is missing. */
+/** Copies contents that `to` does not have. Content that `from` does not have, or has with another hash, is listed as missing. */
 export async function copyArtifacts(
   named: readonly Named[],
   from: ArtifactStore,

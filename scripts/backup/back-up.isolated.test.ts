@@ -50,7 +50,7 @@ test("the files of a backup are for their owner only, and none has the vault key
   expect(files.map(({ content }) => content).some((content) => content.equals(ARTIFACT))).toBe(true);
 });
 
-test("the next backup copies only the artifacts that are new", async () => {
+test("a second backup without new artifacts copies none", async () => {
   const again = await backUp({ to: world.at("backup"), withArtifacts: true });
   expect(again.newArtifacts).toBe(0);
   expect(again.manifest.artifacts.count).toBe(backedUp.manifest.artifacts.count);
@@ -131,7 +131,7 @@ test("a wrong vault key is refused before anything is created", async () => {
   expect(readdirSync(world.at("")).includes("nowhere")).toBe(false);
 });
 
-test("an older key among the others is enough to restore", async () => {
+test("a snapshot can be read if its vault key is among the other keys", async () => {
   const key = env.CAPSTAN_VAULT_KEY ?? "";
   const fresh = Buffer.alloc(32, "another").toString("base64");
   setSettings({ CAPSTAN_VAULT_KEY: fresh, CAPSTAN_VAULT_OTHER_KEYS: [key] });
@@ -141,7 +141,7 @@ test("an older key among the others is enough to restore", async () => {
   forgetVaultKeys();
 });
 
-test("the newest complete snapshot is restored, or the one that is named", async () => {
+test("findSnapshot returns the complete snapshot, also by its name, and refuses an unknown name", async () => {
   const name = backedUp.folder.split("/").at(-1)!;
   cpSync(backedUp.folder, world.at("backup/snapshots/.9999-incomplete"), { recursive: true });
   expect(await findSnapshot(world.at("backup"))).toBe(backedUp.folder);

@@ -10,11 +10,11 @@ import { namedContents } from "./artifacts";
 const AT_ONCE = 500;
 
 export type Checked = {
-  /** Number of sealed documents whose hash and signature are right, and ids of those that are wrong. */
+  /** Number of sealed documents whose hash and signature (if they are signed) are right, and ids of the others. */
   receipts: { verified: number; wrong: string[] };
   /** Differences in the ledger, one line each. */
   differences: string[];
-  /** Number of contents that rows name, and those that the artifact store does not have. */
+  /** Number of contents that rows refer to, and hashes of those that the artifact store lacks or has with another length. */
   artifacts: number;
   missingArtifacts: string[];
   held: HeldWork[];
@@ -41,7 +41,7 @@ export async function checkRestored(client: pg.Client): Promise<Checked> {
 
 type Sealed = { id: string; body: string; hash: string; signature: string | null; key_id: string | null };
 
-/** Verifies hash and signature of every document that tables keep sealed: receipts, pinned records, manifests. */
+/** Verifies the hash, and the signature if there is one, of every sealed document: receipts, pinned records, manifests. */
 async function verifySealed(client: pg.Client): Promise<{ verified: number; wrong: string[] }> {
   const { rows: signers } = await client.query<{ id: string; key: PublicKey }>(
     "SELECT id, public_key AS key FROM signing_key",

@@ -52,7 +52,10 @@ export async function openWorld() {
   return {
     at,
     original: await makeOriginal(receiver.url, stripe),
-    /** Counts what reached anything outside from a restored installation, and the original's deliveries, mails and refunds. */
+    /**
+     * Counts what reached the services outside: submissions of a restored installation, and anyone's deliveries, mails and
+     * refunds.
+     */
     async reached() {
       const answer = await fetch(`${sandbox.url}/submissions`);
       const { total } = (await answer.json()) as { total: number };

@@ -103,7 +103,7 @@ function startWorker(settings: NodeJS.ProcessEnv): void {
   children.push(child);
 }
 
-/** Makes an hour pass: leases and hand-overs of the original end, so that sweepers would take everything up. */
+/** Moves leases and dispatch times an hour back, so that the sweepers would take over all work of the original. */
 async function age(database: pg.Pool): Promise<void> {
   const earlier = (column: string) => `${column} = ${column} - interval '1 hour'`;
   for (const table of ["job", "pinned_bulk", "delivery", "mail", "payment_refund"])

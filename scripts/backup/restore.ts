@@ -16,8 +16,8 @@ export type Restored = Checked & { folder: string; manifest: BackupManifest };
 
 /**
  * Restores a snapshot into an empty installation: the database of DATABASE_URL, or the embedded one of the data directory, and
- * its artifact store. All work is held (`admin restore release`). Throws Refusal if backup, keys or installation do not fit; the
- * database is then left empty.
+ * its artifact store. All work is held (`admin restore release`). Throws Refusal if backup, keys or installation do not fit; no
+ * data is restored then.
  */
 export async function restore({ from, snapshot }: Restore): Promise<Restored> {
   requireOwnKey();
@@ -113,7 +113,7 @@ async function intoDatabase(databaseUrl: string, { from, folder, manifest }: Sou
 }
 
 /**
- * Throws Refusal unless the database has no tables, or those of these migrations without an organization, a person or a process.
+ * Throws Refusal unless the database has no tables, or only those of these migrations and no organization, person or process.
  */
 async function requireEmpty(
   client: pg.Client,

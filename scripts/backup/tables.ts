@@ -17,7 +17,7 @@ export type Table = { name: string; columns: string[] };
 /** Tables that migrations and processes fill anew. */
 const NOT_COPIED = ["_prisma_migrations", "engine_worker", "periodic_task", "run_slot", "vault_process"];
 
-/** Lists every table with the columns that are written; generated columns follow from them. */
+/** Lists the tables of a backup with the columns that are written; generated columns follow from them. */
 export async function tablesOf(client: pg.Client): Promise<Table[]> {
   const { rows } = await client.query<Table>(
     `SELECT c.relname::text AS name, array_agg(a.attname::text ORDER BY a.attnum) AS columns
@@ -66,7 +66,7 @@ export async function copyOut(client: pg.Client, { name, columns }: Table, folde
 export const readTableRows =
   (folder: string) =>
   (table: string): Readable =>
-    joined(createReadStream(tableFile(folder, table)), createGunzip(), () => {}); // an error destroys the last one
+    joined(createReadStream(tableFile(folder, table)), createGunzip(), () => {}); // an error destroys the returned stream
 
 /** The tables to fill, each with the columns of its text and the count of its rows, and the values at which sequences go on. */
 export type Filling = {

@@ -52,7 +52,10 @@ function momentBefore(now: number, random: () => number): number {
   }
 }
 
-/** Ids of the project's jobs that may be copied: ended, in no comparison, without content that is sealed under their ids. */
+/**
+ * Ids of the project's jobs that may be copied: ended, no retry, in no comparison, not paid from the allowance, with a
+ * confirmed charge, and without sealed content, which is bound to its id.
+ */
 async function templatesOf(projectId: string): Promise<string[]> {
   const { rows } = await pool.query<{ id: string }>(
     `SELECT id FROM job WHERE project_id = $1 AND completed_at IS NOT NULL AND comparison_id IS NULL AND retry_of IS NULL
@@ -91,7 +94,7 @@ const shifted = (moment: string, byMs: number) => {
   return moment.endsWith("Z") ? at : at.replace("Z", "+00:00");
 };
 
-/** A ULID of that moment; several of one moment rise within a run. */
+/** A ULID of that moment, with random bits of its own. */
 const ulidOf = (at: number) => ulidAt(at).slice(0, 10) + ulid().slice(10);
 
 function replaceAll(text: string, by: Map<string, string>): string {

@@ -93,7 +93,7 @@ test("the receipt of a copy verifies, and names its own job", async () => {
   }
 });
 
-test("the demo has budgets near their warning and over it, deliveries that failed and arrived, and every other kind of thing", async () => {
+test("the demo has a budget over 80 % and one that is exceeded, failed and successful deliveries, and a thing for each of 20 pages", async () => {
   const { rows: budgets } = await pool.query<{ part: number }>(
     `SELECT (settled_micros + held_micros)::float / ceiling_micros AS part FROM budget
      JOIN budget_window ON budget_id = budget.id WHERE organization_id = $1 AND is_test

@@ -16,7 +16,8 @@ export const realStep = (): Step => ({
 });
 
 /**
- * Works on a job until it ends or waits for a person. If the installation's own worker has taken the job, waits for that worker.
+ * Works on a job until it ends or waits for a person. If the installation's own worker has taken the job, waits for that
+ * worker. Throws after two minutes.
  */
 export async function runJobToEnd(jobId: string): Promise<Job> {
   const until = Date.now() + MOST_MS;

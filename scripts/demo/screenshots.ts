@@ -9,8 +9,8 @@ import { shots } from "./shots";
  * npm run screenshots [-- --to FOLDER] [--only NAME]
  *
  * Takes pictures of every page of the panel and of its main dialogs in a running installation that has the demo's organization
- * (npm run demo:seed): light, dark, and as wide as a phone. Prints the written paths. `--only` takes pictures whose name contains
- * the text.
+ * (npm run demo:seed): light and dark, each also as wide as a phone. Prints the written paths. `--only` takes pictures whose
+ * name contains the text.
  */
 
 const { values } = parseArgs({
@@ -53,7 +53,7 @@ async function enter(context: BrowserContext, role: string): Promise<void> {
     throw new Error(`${person.email} could not sign in: run npm run demo:seed against this installation.`);
 }
 
-/** Waits until scripts run and the page has loaded its data. */
+/** Waits until the page has loaded its data, for at most five seconds. */
 async function settle(page: Page): Promise<void> {
   await page.waitForLoadState("networkidle", { timeout: 5_000 }).catch(() => {}); // a page that polls is never idle
   await page.waitForTimeout(300);

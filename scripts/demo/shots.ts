@@ -1,7 +1,7 @@
 import type { Page } from "@playwright/test";
 
 export type Shot = {
-  /** Name of the file. */
+  /** Name of the file, without its extension. */
   name: string;
   path: string;
   /** The person who looks; null if no one is signed in. */

@@ -60,7 +60,7 @@ export async function createComparisons({ key }: DemoProject, count: number): Pr
   }
 }
 
-/** Pinned executions, a bulk with some failures, and one that was canceled. */
+/** Pinned executions with a manifest of the first five, a bulk with some failures, and one that was canceled. */
 export async function pin({ key }: DemoProject, count: number): Promise<void> {
   const on = (model: string) => ({ provider: "sandbox", model, api: "responses" });
   const receiptIds: string[] = [];
@@ -179,7 +179,7 @@ export async function embed({ key, projectId }: DemoProject): Promise<void> {
   await post(key, `/v1/panel-sessions/${sessionId}/revoke`);
 }
 
-/** Budgets far from their warning, near it, and over it, computed from the spend in test money. */
+/** Budgets with about 40, 87, 95 and 106 % of their ceilings spent, computed from the spend in test money. */
 export async function budget({ organizationId, projectId }: DemoProject, keyId: string): Promise<void> {
   const spent = async (condition: string, ...values: unknown[]): Promise<number> => {
     const { rows } = await pool.query<{ micros: string }>(

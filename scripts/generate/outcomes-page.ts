@@ -6,7 +6,10 @@ export const OUTCOMES_PAGE = "docs/reference/outcomes.md";
 const FROM = "<!-- Written by npm run generate from server/domain/executions/outcomes.ts. -->\n";
 const UNTIL = "<!-- End of the generated table. -->\n";
 
-/** The page's words for an outcome, besides its row: a description, the codes if the row has none, and the status. */
+/**
+ * The page's words for an outcome, besides its row: a description, the codes if they are not the row's, and the status if it is
+ * not failed.
+ */
 type Words = { what: string; code?: string; status?: "succeeded" | "canceled" };
 
 /** An outcome without words is not a provider call. */

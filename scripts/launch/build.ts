@@ -6,7 +6,7 @@ import { build as bundle } from "esbuild";
 import { findFile, writeWhole } from "./files";
 import { fingerprint } from "./fingerprint";
 
-/** Everything that a build reads. */
+/** The sources of a build: it is stale once one of them has changed. */
 const SOURCES = [
   "app",
   "components",

@@ -44,7 +44,7 @@ export function supervise(
     const log = program.logFile ? openLog(program.logFile) : "inherit";
     child = spawn(process.execPath, program.args, {
       env: program.env,
-      // Its own process group: Ctrl-C reaches the launcher only, which stops things in order.
+      // The child gets its own process group: Ctrl-C reaches the launcher only, which stops the processes in order.
       detached: process.platform !== "win32",
       stdio: ["ignore", log, log, "ipc"],
     });

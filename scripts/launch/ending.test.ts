@@ -108,7 +108,7 @@ async function untilGone(pid: number): Promise<void> {
   while (isAlive(pid)) await new Promise((resolve) => setTimeout(resolve, 20));
 }
 
-test("every command that starts processes ends them with itself", () => {
+test("every npm script that starts processes calls endWithChildren", () => {
   const { scripts } = JSON.parse(readFileSync("package.json", "utf8")) as { scripts: Record<string, string> };
   const { importedBy } = openImports(".");
   const leaving = Object.entries(scripts).filter(([, line]) => {

@@ -6,7 +6,7 @@ import { join } from "node:path";
 const SKIPPED =
   /^(node_modules|\.next|\.data|\.git|dist|test-results|playwright-report|generated)$|\.(gen\.ts|test\.tsx?|tsbuildinfo)$/;
 
-/** A hash over the names and contents of files and folders: equal exactly if nothing changed. */
+/** A hash over the names and contents of files and folders; `SKIPPED` names and missing paths do not count. */
 export function fingerprint(paths: string[], ...extra: string[]): string {
   const hash = createHash("sha256");
   for (const path of [...paths].sort()) add(hash, path);

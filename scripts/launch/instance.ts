@@ -45,7 +45,7 @@ type Options = {
   failed(error: Error): void;
 };
 
-/** The directories of an installation's parts. */
+/** The data directory of an installation, and the log file of each of its parts. */
 export function pathsOf(settings: Env) {
   const dataDir = resolve(settings.CAPSTAN_DATA_DIR);
   return { dataDir, log: (name: string) => join(dataDir, "logs", `${name}.log`) };

@@ -143,7 +143,7 @@ async function announce(report: Report, instance: Announced, withMainJob: boolea
   const shown = inside === "" || inside.startsWith("..") ? dataDir : inside;
   const access = readAccess(join(dataDir, "bootstrap.json"));
   const sandboxOn = settings.SANDBOX || settings.CAPSTAN_ENV !== "production";
-  // Runs only before people could set anything that may refuse the job: a policy, a budget, a price.
+  // The first job runs only in a new installation: later a policy, a budget or a price of its people may refuse the job.
   const isFirst = withMainJob && instance.isNew && access !== null;
   if (isFirst && sandboxOn) {
     const job = runFirstJob(report, () => runMainJob({ ...access, baseUrl: instance.localUrl }));

@@ -67,7 +67,7 @@ test.skipIf(process.platform === "win32")(
   },
 );
 
-test("our role owns its database and cannot bypass its rules, and the password file is for the owner only", async () => {
+test("our role is no superuser and bypasses no row-level security, and the password file is for its owner only", async () => {
   const server = await start();
   const [role] = await query(
     server,

@@ -33,7 +33,7 @@ type Options = {
   /** Directory of password, port and cluster. */
   dataDir: string;
   logFile: string;
-  /** For tests: no fsync. A power failure loses everything. */
+  /** For tests: no fsync, so a power failure can destroy the data. */
   disposable?: boolean;
   /** For tests: the time zone of the server. */
   zone?: string;
@@ -105,7 +105,7 @@ export async function startPostgres({
         String(port),
         ...flags.flatMap(([key, value]) => ["-c", `${key}=${value}`]),
       ],
-      // Its own session: Ctrl-C in the terminal reaches the launcher only, which stops it last.
+      // PostgreSQL gets its own session: Ctrl-C in the terminal reaches the launcher only, which stops PostgreSQL last.
       {
         ...place.as,
         stdio: ["ignore", log, log],

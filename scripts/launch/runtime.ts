@@ -40,7 +40,7 @@ export function findRunning(dataDir: string): Runtime | null {
   return runtime && isOurs(runtime.pids.supervisor) ? runtime : null;
 }
 
-/** Ends processes left over from a killed supervisor; returns their number. */
+/** Ends the processes left over from a killed supervisor, except PostgreSQL; returns their number. */
 export async function endLeftovers(dataDir: string): Promise<number> {
   const { supervisor: _, postgres: __, ...pids } = findRuntime(dataDir)?.pids ?? { supervisor: 0 };
   const left = Object.values(pids).filter(isOurs);

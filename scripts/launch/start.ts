@@ -11,7 +11,7 @@ const PARTS = ["web", "worker", "sandbox"];
 
 /**
  * `npm run start -- web`: one process in the foreground, for deployments that supervise processes themselves. It forwards
- * signals and ends with the exit code of the process. Throws one sentence if the process cannot be started.
+ * signals and ends with the exit code of the process. Throws if the arguments or the settings are wrong.
  */
 export function start([name, ...more]: string[]): void {
   if (!name || !PARTS.includes(name) || more.length > 0)
@@ -20,7 +20,7 @@ export function start([name, ...more]: string[]): void {
     );
   const child = spawn(process.execPath, programArgs(name), {
     env: envOf(name),
-    // Its own process group: Ctrl-C reaches only this process, which forwards it once.
+    // The child gets its own process group: Ctrl-C reaches only this process, which forwards it once.
     detached: process.platform !== "win32",
     stdio: ["ignore", "inherit", "inherit", "ipc"],
   });

@@ -15,7 +15,7 @@ const TWO = ONE.replace("@@map", '  projectId String? @map("project_id")\n  @@ma
 const schema = newId("request");
 const address = new URL(process.env.DATABASE_URL ?? "");
 address.searchParams.set("options", `-c search_path=${schema} -c capstan.project_id=*`);
-const url = address.href.replaceAll("+", "%20"); // as a query of a PostgreSQL address is read
+const url = address.href.replaceAll("+", "%20"); // PostgreSQL does not read a plus sign as a space
 let client: pg.Client;
 let folder: string;
 
@@ -67,7 +67,7 @@ test("migrations apply in order and once", async () => {
   expect(await history()).toEqual(["0001_init", "0002_more"]);
 });
 
-test("many processes at once apply each migration once", async () => {
+test("eight concurrent runs apply a migration once", async () => {
   put("0001_init", await diffSchemas(null, ONE));
   const applied = await Promise.all(Array.from({ length: 8 }, () => applyMigrations(url, folder)));
   expect(applied.flat()).toEqual(["0001_init"]);
@@ -81,7 +81,7 @@ const isValid = async () =>
     )
   ).rows;
 
-test("an index is made in the background, once, by many processes at once, and dropped so", async () => {
+test("four concurrent runs create an index concurrently once, and a migration drops it concurrently", async () => {
   put("0001_init", await diffSchemas(null, ONE));
   put("0002_index", INDEX);
   const applied = await Promise.all(Array.from({ length: 4 }, () => applyMigrations(url, folder)));
@@ -141,7 +141,7 @@ test("the schema and the newest migration agree", async () => {
   if (migrations.length === 1) expect(migrations[0]!.sql.endsWith(together("prisma/guards"))).toBe(true);
 });
 
-describe("a database with an older ledger, of one row a posting", () => {
+describe("a database with an older ledger, which has one row for each posting", () => {
   const LEDGER = "20261126073000_ledger_transactions";
   const own = (name: string) =>
     cpSync(join("prisma/migrations", name), join(folder, name), { recursive: true });

@@ -96,8 +96,8 @@ async function applyAtOnce(client: pg.Client, migration: Migration): Promise<voi
 }
 
 /**
- * Makes or drops an index beside the work of others. A run that was killed leaves an index that is not valid, which is made again,
- * or a finished one that is not recorded yet.
+ * Creates or drops an index concurrently, which does not block writers. A run that was killed leaves an invalid index, which is
+ * created again, or a finished one that is not recorded yet.
  */
 async function applyInBackground(client: pg.Client, migration: Migration, act: string, index: string) {
   const { rows } = await client.query<{ valid: boolean }>(
@@ -110,9 +110,10 @@ async function applyInBackground(client: pg.Client, migration: Migration, act: s
 }
 
 /**
- * Applies every migration that the database does not have yet, and returns their names. Each is one transaction, but for an index
- * that is made in the background. Safe to run from many processes at once. Throws if an applied migration was edited, is missing
- * here, or failed. `only` limits the migrations to these; `say` receives reports: rows that a migration changed, and a long wait.
+ * Applies every migration that the database does not have yet, and returns their names. Each is one transaction,
+ * except an index that is created concurrently. Many processes may call this at the same time. Throws if a migration fails, or if
+ * one of the database was edited, is missing here or failed earlier. `only` limits the migrations to these; `say` receives
+ * reports: the rows that a migration has changed, and a long wait for another process.
  */
 export async function applyMigrations(
   databaseUrl: string,

@@ -123,7 +123,7 @@ async function fillByStatements() {
 const read = async (sql: string) => (await old.query({ text: sql, rowMode: "array" })).rows;
 const iso = (moment: string) => new Date(moment);
 
-test("a migrated database has its role in UTC on a server of another zone", async () => {
+test("a connection to a migrated database uses UTC on a server of another zone", async () => {
   const after = new pg.Client({ connectionString: database.url });
   await after.connect();
   expect((await after.query("SHOW TimeZone")).rows).toEqual([{ TimeZone: "UTC" }]);
@@ -163,7 +163,7 @@ test("rows without an id of their own move with those that were written beside t
   expect(await read("SELECT now() - created_at < interval '1 hour' FROM environment")).toEqual([[true]]);
 });
 
-test("times that statements of our own wrote stay", async () => {
+test("times that statements wrote with an offset do not change", async () => {
   expect(await read("SELECT created_at, last_seen_at, expires_at FROM session")).toEqual([
     [iso(made), iso(made), iso(end)],
   ]);
@@ -183,7 +183,7 @@ test("the counts of each table are reported, and a second run moves nothing", as
   expect(await read(keys)).toEqual(before);
 });
 
-test("the keys among the corrected rows are named, with what became of them", async () => {
+test("the report names each corrected key, and says whether it expired, was revoked or never expires", async () => {
   const [headline, ...keys] = await correctedTimes(old, iso("2026-11-28T02:00:00Z"));
   expect(headline).toMatch(/^The times of 5 API keys were moved to UTC\. Revoke/);
   expect(keys.toSorted()).toEqual(

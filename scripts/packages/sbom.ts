@@ -29,7 +29,7 @@ export function billOfMaterials() {
     components: packages.map((each) => {
       const purl = purlOf(each.name, each.version);
       const [, hash = ""] = each.integrity.split("sha512-");
-      // An expression must be SPDX; a package's other wording is a name.
+      // CycloneDX accepts only SPDX in `expression`; a licence in other words goes into `license.name`.
       const licence = / and /.test(each.licence)
         ? { license: { name: each.licence } }
         : { expression: each.licence };

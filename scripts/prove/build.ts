@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 
 /*
- * npm run prove:build -- CHECKOUT CHECKOUT: two builds of one commit have equal files, except those listed here. Exits 1 if
+ * npm run prove:build -- CHECKOUT CHECKOUT shows that two builds of one commit are equal but for the files below. Exits 1 if
  * another file differs or is missing in one of them.
  */
 

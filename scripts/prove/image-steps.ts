@@ -115,7 +115,7 @@ export async function executeSteps(
     async function run(command: string) {
       if (reusePackages && command.startsWith("npm ci "))
         return link("node_modules", join(workdir, "node_modules"));
-      // Plain directories have no /data of their own.
+      // An absolute path in a command is below the stage's directory.
       const here = command.replaceAll(/(?<=\s)\/(?=\w)/g, `${root}/`);
       const env = { ...process.env, NODE_ENV: "development" } as const; // so that npm leaves out no package
       const done = await runToEnd("sh", ["-ec", here], { cwd: workdir, env });

@@ -12,10 +12,10 @@ import { executeSteps, giveTo, readStages, stageEnvironment } from "./image-step
 import { type FigureCheck, report, until } from "./installation";
 
 /*
- * npm run prove:image [-- --reuse-packages]: the Dockerfile without an engine. Its steps run in plain directories; then the
- * image's own entry point starts migrate, admin, web and worker as the image's user. As root on Linux each is process 1 of a
- * namespace whose file system is read-only except for /data; elsewhere the image's files lose their write permission. Exits 1 if
- * anything is not as promised.
+ * npm run prove:image [-- --reuse-packages] runs the Dockerfile without a container engine. Its steps run in plain directories;
+ * then the image's own entry point starts migrate, admin, sandbox, web and worker. If root on Linux can make namespaces, each
+ * runs as the image's user and as process 1 of a namespace whose file system is read-only except for the data volume and /tmp;
+ * elsewhere the image's files lose their write permission. Exits with the number of figures that are not as expected.
  */
 
 const { values } = parseArgs({ options: { "reuse-packages": { type: "boolean" } } });
@@ -74,11 +74,11 @@ const settings = {
   SANDBOX_URL: `http://127.0.0.1:${sandboxPort}`,
 };
 
-/** Process 1 in a file system that is read-only except for the data. */
+/** Runs a program as process 1 in a file system that is read-only except for the data volume and /tmp. */
 const CONFINED = `mount --bind "$DATA" "$DATA" && mount -t tmpfs tmpfs /tmp && mount -o remount,bind,ro / &&
   exec setpriv --reuid ${uid} --regid ${uid} --clear-groups --no-new-privs --bounding-set=-all "$@"`;
 
-/** Starts the image's entry point with these arguments, as the image's user. */
+/** Starts the image's entry point with these arguments; with namespaces, confined and as the image's user. */
 function start(args: string[], port = 0): ChildProcess {
   const command = [process.execPath, ...entry.slice(1), ...args];
   const confined = ["--mount", "--pid", "--fork", "--kill-child", "sh", "-c", CONFINED, "sh", ...command];
@@ -117,7 +117,7 @@ async function command(...args: string[]): Promise<string> {
 }
 const admin = async (...args: string[]) => JSON.parse(await command("admin", ...args, "--json"));
 
-/** Sends the signal to process 1 of the namespace, as an engine does; unshare would not pass it on. */
+/** Sends the signal to process 1 of the namespace, as a container engine does; unshare would not pass it on. */
 function signal(child: ChildProcess, name: NodeJS.Signals) {
   if (!hasNamespaces) return void child.kill(name);
   const inner = readFileSync(`/proc/${child.pid}/task/${child.pid}/children`, "utf8").trim();

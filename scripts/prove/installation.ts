@@ -175,7 +175,7 @@ function processesIn(directory: string, env: NodeJS.ProcessEnv) {
     return child;
   }
 
-  /** A process that is restarted at once whenever it dies; counts its deaths by SIGKILL. */
+  /** A process that is restarted whenever it dies (at once after SIGKILL); `kills` counts its deaths by SIGKILL. */
   async function keep(name: "web" | "worker", failpoints: string): Promise<Part> {
     const startPart = () => start(name, isCalm ? {} : { CAPSTAN_FAILPOINTS: failpoints });
     let isStopping = false;

@@ -12,7 +12,7 @@ import { openInstallation } from "./installation";
 /*
  * `npm run prove:upload [-- --gib 2]` uploads a LoRA of that size over HTTP to an installation while it watches the memory of the
  * web process, and then the same file with one byte more, which must be refused. Exits 1 when memory grows by 64 MB or more, a
- * digest is wrong or the refused file leaves anything behind.
+ * digest is wrong, or the larger file is not refused or leaves anything behind.
  */
 
 const { values: options } = parseArgs({ options: { gib: { type: "string", default: "1" } } });
@@ -59,7 +59,7 @@ async function writeLora(path: string, byteLength: number): Promise<void> {
   await file.close();
 }
 
-/** Sends a file as an upload; the text `behind` follows the file's bytes as part of it. */
+/** Uploads a file; the text `behind` is appended to the file's bytes, within the same form part. */
 async function upload(path: string, displayName: string, behind = "") {
   const boundary = "----prove";
   const request = httpRequest(`${base}/v1/adapters/upload`, {

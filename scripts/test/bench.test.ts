@@ -22,7 +22,7 @@ test("a goal of the bench that lacks something has not passed, and says what it 
   });
 });
 
-test("a goal of the bench that fails or is never reached has failed, and takes no other with it", () => {
+test("a goal of the bench that fails or is never reached counts as failed, and the other goals count as they ended", () => {
   const [first, , ...others] = tried;
   const some = [{ ...first!, faults: ["rows are missing"] }, ...others];
   expect(countTried(some, false)).toMatchObject({
@@ -32,7 +32,7 @@ test("a goal of the bench that fails or is never reached has failed, and takes n
   });
 });
 
-test("a machine without tools is told which tools it lacks", () => {
+test("missingOf describes the tools that are not in PATH", () => {
   const { PATH } = process.env;
   process.env.PATH = "";
   try {
@@ -45,7 +45,7 @@ test("a machine without tools is told which tools it lacks", () => {
   }
 });
 
-test("the bench refuses options that it would measure nothing for", () => {
+test("the bench refuses wrong options with a message about them", () => {
   expect(parseOptions(["--only", "submit,invoke"]).goals).toEqual(["invoke", "submit"]);
   expect(parseOptions([]).goals).toEqual(USUAL_GOALS);
   for (const [args, sentence] of [
@@ -71,7 +71,7 @@ test("the bench refuses options that it would measure nothing for", () => {
 
 test("the bench compares with a checkout that is installed and built from its sources", () => {
   mkdirSync("test-results", { recursive: true });
-  const folder = mkdtempSync("test-results/checkout-"); // below the packages that ask whether it is built
+  const folder = mkdtempSync("test-results/checkout-"); // inside this checkout, whose tsx runs the check
   onTestFinished(() => rmSync(folder, { recursive: true }));
   const write = (file: string, text: string) => {
     mkdirSync(dirname(join(folder, file)), { recursive: true });

@@ -36,7 +36,7 @@ export function openImports(root: string) {
   const known = new Set(FOLDERS.flatMap((folder) => filesUnder(root, folder)));
   const read = new Map<string, string[]>();
 
-  /** Finds the file that this text means in another file: one path, or none. */
+  /** Resolves an import specifier or a path that appears in a file: one path, or none. */
   function find(file: string, text: string): string[] {
     const nearby = posix.join(posix.dirname(file), text);
     const candidates = text.startsWith("@/")
@@ -61,7 +61,7 @@ export function openImports(root: string) {
   }
 
   return {
-    /** Finds the file that a text in another file means; undefined when it means no file of the repository. */
+    /** Finds the file that an import or a path in another file refers to; undefined if it is no file of the source folders. */
     find: (file: string, text: string): string | undefined => find(file, text)[0],
     /** Collects all files that are loaded with this one, itself included. */
     importedBy(entry: string): Set<string> {

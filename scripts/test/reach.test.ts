@@ -23,7 +23,7 @@ const BUDGETS = {
   "server/budgets/limits.ts": `export const LIMITS = {};`,
 };
 
-test("a verb is reached by those who use it, not by all who load its noun", () => {
+test("a function of an index is reached by the tests that use it, not by all that load the index", () => {
   const testsOf = repository({
     ...BUDGETS,
     "server/a.test.ts": `import * as budgets from "@/server/budgets";\ntest("a", () => budgets.set());`,
@@ -41,7 +41,7 @@ test("a verb is reached by those who use it, not by all who load its noun", () =
   ]);
 });
 
-test("code that runs when a file is loaded counts for all who load it", () => {
+test("code that runs on load is reached by every test that loads its file", () => {
   const testsOf = repository({
     "server/register.ts": `import { set } from "./set";\nset("once");\nexport const other = 1;`,
     "server/set.ts": `export const set = (name: string) => name;`,
@@ -51,7 +51,7 @@ test("code that runs when a file is loaded counts for all who load it", () => {
   expect(testsOf("server/set.ts")).toEqual(["server/a.test.ts"]);
 });
 
-test("programs, files beside the sources, dynamic imports, parameters of patterns and JSX are seen", () => {
+test("programs, data files, dynamic imports, destructured exports and JSX are followed", () => {
   const testsOf = repository({
     "server/worker.ts": `import { work } from "./work";\nwork();`,
     "server/work.ts": `export const work = () => {};`,
@@ -70,7 +70,7 @@ test("programs, files beside the sources, dynamic imports, parameters of pattern
   expect(testsOf("components/view.tsx")).toEqual(["components/d.test.tsx", "components/e.test.tsx"]);
 });
 
-test("everything that a file passes on is found behind it", () => {
+test("export * is followed to the file that declares the name", () => {
   const testsOf = repository({
     "server/define.ts": `export * from "./words";`,
     "server/words.ts": `export const word = 1;\nexport const other = 2;`,
@@ -79,7 +79,7 @@ test("everything that a file passes on is found behind it", () => {
   expect(testsOf("server/words.ts")).toEqual(["server/a.test.ts"]);
 });
 
-test("a change is not followed beyond a file that ends it, unless that file itself changed", () => {
+test("a change is not followed beyond a file that is given as an end, unless that file itself changed", () => {
   const testsOf = repository({
     ...BUDGETS,
     "server/all.ts": `import { set } from "@/server/budgets";\nexport const all = [set];`,

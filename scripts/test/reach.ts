@@ -4,8 +4,8 @@ import { parseAst } from "vitest/node";
 import { openImports, sourceFiles } from "./imports";
 
 /**
- * Uses of a piece of a file: names of other files ("*" for all of them), files that it names in a string, and pieces of its own
- * file.
+ * Uses of a piece (a top-level declaration) of a file: names of other files ("*" for all of them), files that it names in a
+ * string, and pieces of its own file.
  */
 type Uses = { names: [file: string, name: string][]; programs: string[]; own: string[] };
 type Source = {
@@ -20,8 +20,9 @@ type Source = {
 };
 
 /**
- * Finds which files use something of others, piece by piece: a test that imports one verb of a noun does not reach the other
- * verbs, although their files are loaded with it. Statements that run at load count with the file; types do not count.
+ * Finds which files use which exports of others: a test that imports one function of an index does not reach the other functions
+ * of the index, although their files are loaded with it. Statements that run on load are used by every file that loads theirs;
+ * types do not count.
  */
 export function openReach(root: string) {
   const files = sourceFiles(root).filter((file) => !/\bgenerated\/|\.gen\.ts$/.test(file)); // generated files use nothing of ours

@@ -20,7 +20,7 @@ const USAGE =
 
 type Work = () => Promise<Count | SuiteResult[]>;
 type Step = [title: string, work: Work];
-/** Each inner list runs side by side, one list after the other: the compiler uses one core, so tests begin meanwhile. */
+/** The steps of an inner list run at the same time, since the compiler uses one core only; the lists run one after the other. */
 type Steps = Step[][];
 /** Vitest's option to leave out the tests that `npm run test:long` alone runs. */
 const SHORT = ["--tags-filter=!long"];

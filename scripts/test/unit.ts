@@ -30,8 +30,8 @@ const PROJECTS: [title: string, isOf: (file: string) => boolean][] = [
 type Options = { scratch: string; files?: string[]; options?: string[]; env?: Record<string, string> };
 
 /**
- * Runs these test files, or all. A file with a failure runs once more by itself; a failure that does not come again is reported
- * as flaky.
+ * Runs these test files, or all. The files with failures run once more, and count with that run; a failure that does not come
+ * again is reported as flaky.
  */
 export async function runUnitTests({
   scratch,

@@ -9,7 +9,7 @@ const DECLARATION = /^(?:export )?(?:async )?(?:function\*? |const )(\w+)/gm;
 const NAMES = /^(import|export) \{([^}]*)\} from "([^"]+)"/gm;
 const SPACE = /^import \* as (\w+) from "([^"]+)"/gm;
 const COMMENT = /^\s*(?:\/\*[\s\S]*?\*\/|\/\/.*$)/gm;
-/** Finds the question itself, and the reads of a caller's roles after which a verb refuses in its own words. */
+/** Finds the authorization call, and the reads of a caller's roles after which a verb refuses with a message of its own. */
 const ASKS = /\b(?:access\.authorize|roleIn|visibleOrganizations)\(/;
 /** Finds a call that passes the context on. */
 const CALL = /\b(?:(\w+)\.)?(\w+)\(\s*(?:\w+, )?(?:ctx\b|\{ \.\.\.ctx\b|\.\.\.\w+)/g;
@@ -26,10 +26,10 @@ type Module = {
 export type Verb = { name: string; asks: "itself" | "by another verb" | "never" };
 
 /**
- * Lists the verbs of the domain as `noun.name`: the exports of a noun that take a `Ctx`. A verb asks what its caller may do when
- * it reaches `access.authorize` by calls that pass the context on: in its own body, in functions of the domain, or in the
- * `finders`, verbs that others begin with. A verb that asks only by another verb is listed as such, because most verbs end by
- * reading what they changed.
+ * Lists the verbs of the domain as `noun.name`: a noun is a folder with an index, except access, and its verbs are the exports
+ * of its own files that take a `Ctx`. A verb asks what its caller may do when it reaches `access.authorize` by calls that pass
+ * the context on: in its own body, in functions of the domain, or in the `finders`, verbs that others begin with. A verb that
+ * asks only by another verb is listed as such, because most verbs end by reading what they changed.
  */
 export function verbsOf(root: string, finders: readonly string[]): Verb[] {
   const files = sourceFiles(root).filter(

@@ -61,7 +61,7 @@ afterAll(async () => {
   rmSync(directory, { recursive: true });
 });
 
-test("a receipt as it was answered verifies with a saved key set", async () => {
+test("a receipt as the service returned it verifies with a saved key set", async () => {
   const { code, out, error } = await verify([at("receipt.json"), "--keys", at("jwks.json")]);
   expect({ code, error }).toEqual({ code: 0, error: "" });
   for (const check of ["form", "hash_matches", "key_known", "signature_valid"]) {
@@ -70,7 +70,7 @@ test("a receipt as it was answered verifies with a saved key set", async () => {
   expect(out).toContain(`receipt ${receipt.receiptId} is what was sealed.`);
 });
 
-test("documents of the four kinds verify at once, with the keys saved beside them", async () => {
+test("documents of the four kinds verify in one call, with the keys saved beside them", async () => {
   const files = ["receipt", "record", "manifest", "lockfile"].map((name) => at(`made/${name}.json`));
   const { code, out, error } = await verify(files);
   expect({ code, error }).toEqual({ code: 0, error: "" });
@@ -112,7 +112,7 @@ describe("a changed document does not verify, and the command", () => {
     );
   });
 
-  test("names a member that is not of the published form", async () => {
+  test("names a member that does not match the published form", async () => {
     const out = await said("lockfile", '"isolation"', '"isolatioo"');
     expect(out).toContain("isolation does not match the published form");
   });
@@ -126,7 +126,7 @@ describe("a changed document does not verify, and the command", () => {
     expect(await said("record", keyId, other(keyId))).toContain("signature.keyId was changed");
   });
 
-  test("says for more than one byte where another copy differs", { timeout: 60_000 }, async () => {
+  test("says where another copy differs if more than one byte was changed", { timeout: 60_000 }, async () => {
     const out = await said(
       "record",
       '"temperature": 0.2',
@@ -138,7 +138,7 @@ describe("a changed document does not verify, and the command", () => {
     expect(out).not.toContain("one byte");
   });
 
-  test("says for a text that is not JSON any more at which line and column, and what the other copy has", async () => {
+  test("says at which line and column a text is no longer JSON, and what the other copy has there", async () => {
     save("broken.json", textOf("made/record.json").replace('"pinnedId": ', '"pinnedId"; '));
     const { code, out, error } = await verify([at("broken.json"), "--against", at("made/record.json")]);
     expect({ code, out }).toEqual({ code: 2, out: "" });
@@ -188,7 +188,7 @@ test("a running service gives its keys to anyone, and its own copy to a caller w
   }
 });
 
-test("a document that cannot be read ends the command with 2 and a sentence, whatever else verified", async () => {
+test("an unreadable document or a wrong argument ends the command with code 2 and an error, even if another document verifies", async () => {
   const keys = ["--keys", at("jwks.json")];
   writeFileSync(
     at("bytes.json"),

@@ -1,8 +1,8 @@
-/** A mistake as somebody could make it, and the test file that has to notice. */
+/** A mistake that a developer could make, and the test file that has to notice it. */
 export type Fault = {
   name: string;
   file: string;
-  /** Occurs in the file exactly once, and of all migrations last in this one: a later one would put it right again. */
+  /** Occurs in the file exactly once, and in no later migration, which would undo the fault. */
   find: string;
   replace: string;
   caughtBy: string;

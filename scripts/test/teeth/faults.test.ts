@@ -10,7 +10,7 @@ test("every planted fault has its text to replace exactly once", () => {
   expect(wrong.map(({ name }) => name)).toEqual([]);
 });
 
-test("no later migration puts a planted fault right again", () => {
+test("no later migration undoes a planted fault", () => {
   expect(FAULTS.filter(isPutRight).map(({ name }) => name)).toEqual([]);
 });
 

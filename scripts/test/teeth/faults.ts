@@ -167,7 +167,7 @@ export const FAULTS: Fault[] = [
   ...MONEY_FAULTS,
   ...START_FAULTS,
 
-  // A job runs once, and what became of it stays.
+  // A job runs once, and its outcome stays.
   {
     name: "key-of-header-ignored",
     file: "server/domain/envelope/normalize.ts",

@@ -1,6 +1,6 @@
 import type { Fault } from "./fault";
 
-/** Faults of leases: who holds work, and what may leave under it. */
+/** Faults of leases: who holds work, and which requests may be sent under a lease. */
 export const LEASE_FAULTS: readonly Fault[] = [
   {
     name: "lease-not-checked",

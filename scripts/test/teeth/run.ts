@@ -11,7 +11,7 @@ import { FAULTS } from "./faults";
 
 /** Made by `npm run generate`, and not in git. */
 const GENERATED = ["server/generated", "next-env.d.ts"];
-/** As many faults are tested side by side as tests of an ordinary run. */
+/** Number of copies of the sources; in each, one fault is tested at a time. */
 const COPIES = 2;
 const Report = z.object({
   numPassedTests: z.int(),
