@@ -21,7 +21,7 @@ export type Call = {
   /** The body as a stream, for tests of how it arrives. */
   stream?: AsyncIterable<Uint8Array>;
   headers?: Record<string, string>;
-  /** Headers with several lines, sent as Latin-1 bytes. */
+  /** Headers with several lines, each with one character per byte (Latin-1), as Node reads them. */
   lines?: Record<string, string[]>;
   /** The caller's address, by which anonymous requests are limited; by default each call has its own. */
   address?: string;
@@ -35,7 +35,7 @@ export type Answer = {
   status: number;
   headers: Record<string, string>;
   bytes: Buffer;
-  /** The body as text; `json` is the parsed body if it is JSON. */
+  /** The body as text; `json` is the parsed body of an application/json response. */
   text: string;
   json: Body;
 };

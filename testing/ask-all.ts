@@ -59,7 +59,10 @@ function valuesOf(world: World, name: string): Value[] | undefined {
   return world.pool[snake(name)] ?? SOUGHT[name] ?? (name in PLAIN ? [PLAIN[name]!] : undefined);
 }
 
-/** The values to try for an optional field: those that its schema lists, else those known for its name. */
+/**
+ * The values to try for an optional field: those that its schema lists, else those known for its name. Throws if there are
+ * none.
+ */
 function optionsOf(world: World, name: string, schema: z.ZodType): Value[] {
   const { enum: listed, type, const: only } = z.toJSONSchema(schema, { io: "input", unrepresentable: "any" });
   if (listed) return listed as Value[]; // fields of a query are strings, numbers and booleans
@@ -121,7 +124,7 @@ function choices(world: World, names: string[]): Record<string, Value>[] {
   );
 }
 
-/** Bodies of requests that change something; a request without a row here and in the next list fails. */
+/** Bodies of requests that change something; a request without a row here or in the next list fails. */
 const input = say("How deep is the sea?");
 const BODIES: Record<string, unknown> = {
   [`POST ${at("{capability_key}", "comparisons/estimate")}`]: {
@@ -158,7 +161,7 @@ const CONCERNS_NO_ENTRY = [
   /^POST \/v1\/(artifacts|payloads)$/,
   /\/v1\/billing\/(currency|guardrails|checkout-session|portal-session|wallet\/top-up-session)$/,
   /^POST \/v1\/provenance\/(lockfile|manifests\/)/,
-  // A judgement ends the blindness, so it is requested last.
+  // A judgement ends the blindness, so it is not requested here.
   /^POST .*\/judgements$/,
   // Requests about the organization, its projects, people, keys and budgets.
   /^(PUT|DELETE) \/v1\/budgets(\/|$)/,
@@ -245,7 +248,7 @@ async function askAll(
   }
 }
 
-/** Calls every query of the panel, with every combination of its required fields. */
+/** Calls every query of the panel, except those for operators and requests, with every combination of its required fields. */
 async function askPanel(world: World, answersByName: Answers, alike: string[][], split: string[]) {
   const procedures = appRouter._def.procedures as unknown as Record<
     string,
@@ -302,7 +305,7 @@ async function askPanel(world: World, answersByName: Answers, alike: string[][],
   }
 }
 
-/** Sends every read that a creator can make: the panel, every endpoint of `/v1`, and the received webhooks. */
+/** Sends the requests of a creator that can concern an entry, and returns all responses and the received webhooks. */
 export async function walk(world: World): Promise<Answers> {
   const answersByName: Answers = new Map();
   await jobs.announce(system, { projectId: world.tenant.projectId });

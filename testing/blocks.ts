@@ -18,8 +18,8 @@ type Asked = { text: string; values: unknown[] };
 export type Read = Asked & { blocks: number; plan: Plan };
 
 /**
- * Runs `work`, then each statement that it read through the pool once more under EXPLAIN ANALYZE. Answers the statements with the
- * blocks that each touched. Statements that write are left out: they would write twice.
+ * Runs `work`, then each reading statement that it sent through the pool once more under EXPLAIN ANALYZE. Returns the statements
+ * with the blocks that each touched. Statements that write are left out: they would write twice.
  */
 export async function readsOf<T>(work: () => Promise<T>): Promise<{ result: T; reads: Read[] }> {
   const asked: Asked[] = [];

@@ -47,7 +47,7 @@ function firstOfEach<T>(items: readonly T[], kindsOf: (item: T) => string[]): T[
 const sample = <T>(items: readonly T[], kindsOf: (item: T) => string[]): T[] =>
   isFull ? [...items] : firstOfEach(items, kindsOf);
 
-/** All items in full size, and a single one in the small one: the next item for each next place. */
+/** All items in full size; in the small one a single item, which `place` chooses in turn. */
 const inTurn = <T>(items: readonly T[], place: number): T[] =>
   isFull || items.length === 0 ? [...items] : [items[place % items.length]!];
 

@@ -3,7 +3,7 @@ import { createServer as createSecureServer } from "node:https";
 import type { AddressInfo, Socket } from "node:net";
 import { SELF_SIGNED } from "./self-signed";
 
-/** A proxy's response to CONNECT: a tunnel, a status, or bytes of the given kind. */
+/** A proxy's response to CONNECT: an HTTP status that refuses, or a named behaviour. */
 export type ProxyAnswer =
   | "tunnel"
   | number
@@ -17,7 +17,7 @@ export type ProxyAnswer =
   | "early bytes"
   /** Opens the tunnel, then closes it. */
   | "tunnel that closes"
-  /** Opens the tunnel, then resets it. */
+  /** Opens the tunnel, then resets it at the first bytes. */
   | "tunnel that resets"
   /** Opens the tunnel, then accepts bytes and sends none. */
   | "tunnel that is silent";
@@ -55,7 +55,7 @@ export async function startProxy(reach: () => Socket, { isSecure = false } = {})
     /** Requests other than CONNECT. */
     others,
     authorities: () => asked.map(({ authority }) => authority),
-    /** The responses in turn; the last one repeats. */
+    /** Sets the responses in turn, the last of which repeats, and clears `asked`. */
     answer(...next: ProxyAnswer[]) {
       answers = next;
       asked.length = 0;

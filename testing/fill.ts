@@ -8,9 +8,9 @@ import pg from "pg";
  * signature are the template's. Foreign keys and triggers do not run. Only for a database that may be thrown away.
  */
 
-/** A ULID in place of another, in ids that contain it. */
+/** SQL that puts the copy's ULID in the place of the template's, in ids that contain it. */
 const renamed = (value: string) => `replace(${value}, m.template, m.ulid)`;
-/** An id of its own for a row whose id does not contain the ULID of its execution. */
+/** SQL of a new id for a row whose id does not contain the ULID of its execution. */
 const own = (value: string) =>
   `left(${value}, -26) || left(m.ulid, 10) || substr(md5(m.ulid || ${value}), 1, 16)`;
 const idOf = (value: string) =>
@@ -58,7 +58,9 @@ const PIN: Copy[] = [
   { table: "pinned_hold", of: "execution_id" },
 ];
 
-/** Ended jobs of nothing special, and ended pins with a record. */
+/**
+ * The templates: ended jobs with an attempt and a plain charge, outside retries and comparisons, and ended pins with a record.
+ */
 const JOBS = `SELECT id FROM job WHERE project_id = $1 AND completed_at IS NOT NULL AND comparison_id IS NULL AND retry_of IS NULL
   AND hold_state IS DISTINCT FROM 'ambiguous' AND hold_funding IS DISTINCT FROM 'allowance'
   AND EXISTS (SELECT FROM attempt WHERE job_id = job.id)`;
@@ -71,7 +73,7 @@ export type Filling = {
   /** A third of all copies are of this tenant, so that a list which reads the rows of others is seen. */
   other: { projectId: string; organizationId: string };
   userId: string;
-  /** The copies from this number to that one; their times follow the numbers, `total` of them over 400 days. */
+  /** Numbers of the first and the last copy. Times rise with the numbers: 0 is 400 days ago, and `total` is now. */
   from: number;
   to: number;
   total: number;
@@ -110,7 +112,7 @@ async function asSuperuser(): Promise<pg.Client> {
 
 const at = (n: string) => `now() - interval '400 days' * (1 - ${n}::float8 / $2)`;
 
-/** The table `m`: for each copy its number, its ULID and time, and the template whose rows it copies. */
+/** Makes the table `m`: for each copy its number, its ULID, the shift of its times, and the template whose rows it copies. */
 async function mapped(
   client: pg.Client,
   prefix: string,
@@ -180,7 +182,7 @@ async function cancelSome(client: pg.Client, { projectId }: Filling): Promise<vo
   );
 }
 
-/** One audit entry for each copy, and for each fifth a notification of which one in fifty is unread. */
+/** Writes an audit entry for each number, and for every fifth number a notification, unread if the number is a multiple of 50. */
 async function copyEntries(
   client: pg.Client,
   { organizationId, other, userId, from, to, total }: Filling,

@@ -1,7 +1,7 @@
 import { NodeIO } from "@gltf-transform/core";
 import { validateBytes } from "gltf-validator";
 
-/** The Khronos validator's errors and warnings about a GLB, with its figures and the size of its content. */
+/** The Khronos validator's errors and warnings about a GLB, with its figures and the size of its first primitive. */
 export async function validateGlb(bytes: Uint8Array) {
   const report = await validateBytes(new Uint8Array(bytes), { format: "glb", maxIssues: 100 });
   const root = (await new NodeIO().readBinary(new Uint8Array(bytes))).getRoot();

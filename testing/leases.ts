@@ -15,7 +15,7 @@ export async function leasesPass(
   );
 }
 
-/** Ages all leases of a project. */
+/** Ages the leases of a project's jobs, pinned executions, bulks and deliveries. */
 export async function projectLeasesPass(projectId: string, ms: number): Promise<void> {
   for (const table of ["job", "pinned_execution", "pinned_bulk", "delivery"])
     await leasesPass(table, ms, "project_id = $2", projectId);

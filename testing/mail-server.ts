@@ -13,7 +13,7 @@ export type ReceivedMail = {
   user: string | null;
 };
 
-/** The server's reaction to a mail: an SMTP code, `hang up` in the middle, or accept. */
+/** The server's reaction to a mail: it accepts, refuses with an SMTP code, or keeps the mail and answers 421 (`hang up`). */
 export type MailReaction = "take" | "hang up" | { code: number; at: "recipient" | "data"; says?: string };
 
 /** A mail server on this machine, over real SMTP: reacts as configured and keeps received mails. */

@@ -4,7 +4,7 @@ import type { CreateManagementKey } from "@/server/contract/management-keys";
 import { createManagementKey } from "@/server/domain/management";
 import { makePerson } from "./tenants";
 
-/** A management key of every scope, created by its own owner, with rights that it can grant. */
+/** A management key of every scope that can grant every run scope, created by a new owner of the organization. */
 export async function makeManagementKey(
   wanted: Pick<CreateManagementKey, "organizationId" | "projectIds"> & Partial<CreateManagementKey>,
 ) {
@@ -21,7 +21,7 @@ export async function makeManagementKey(
   return { ...made, owner };
 }
 
-/** True if only people and management keys may call it. */
+/** True for an endpoint that people and management keys may call, but no other keys. */
 export const isManaged = ({ auth, scope, path }: Endpoint) =>
   auth.includes("service_principal") &&
   ((scope && KEY_SCOPES.every((each) => each !== scope)) || path.startsWith("/v1/connections"));

@@ -38,7 +38,7 @@ export const priceOf = (request: CapabilityRequest, more: object = {}) =>
     ...more,
   });
 
-/** A request in review, with the quote just issued for it. */
+/** A quoted request, with its quote. */
 export async function quotedNeed(
   ctx: Ctx,
   more: object = {},
@@ -48,7 +48,7 @@ export async function quotedNeed(
   return { request: await requests.get(ctx, request.id), quote };
 }
 
-/** Moves a request as the verb does after its checks. */
+/** Moves a request without the checks of the operation that would move it. */
 export const forceMove = (ctx: Ctx, requestId: string, how: Move) =>
   inTransaction(async (client) => {
     const row = await lockRequest(client, requestId);

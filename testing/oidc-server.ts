@@ -6,13 +6,13 @@ import { exportJWK, generateKeyPair, type JWTPayload, SignJWT, UnsecuredJWT } fr
 /** The behaviour of the next sign-in. */
 export type Manner = {
   claims: JWTPayload;
-  /** The claims of the userinfo endpoint; null omits the e-mail that the token has. */
+  /** The claims of the userinfo endpoint; only the subject if null or absent. */
   userinfo?: JWTPayload | null;
   /** The key that signs the token: the server's own, an unpublished one, or none. */
   signedBy?: "own" | "other" | "nobody";
   /** The code exchange is refused, and the response echoes the whole request. */
   isRefusing?: true;
-  /** Sends the browser back with another state, or without the request's nonce in the token. */
+  /** The state with which the browser is sent back, in place of the request's. */
   state?: string;
 };
 

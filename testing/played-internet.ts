@@ -15,8 +15,8 @@ const { createSecureContext } = tls;
 const { lookup } = dns;
 
 /**
- * Simulates hosts of the internet until `stop`: names resolve as `names` says, connections to public addresses lead to a TLS
- * server on this machine whose certificate is trusted, and every connection of this process is recorded first.
+ * Simulates hosts of the internet until `stop`: names resolve as `names` says, connections to addresses outside 127.0.0.0/8
+ * lead to a TLS server on this machine whose certificate is trusted, and every TCP connection of this process is recorded first.
  */
 export async function playInternet() {
   const arrived: { url: string; host: string; name: string }[] = [];

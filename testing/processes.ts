@@ -93,7 +93,7 @@ export async function startWebProcess({ skewMs = 0 } = {}): Promise<WebProcess> 
     gone.then(() => {
       throw new Error("the web process ended before it was ready");
     }),
-  ])) as [{ url: string }]; // web-process.ts sends it
+  ])) as [{ url: string }]; // the message that web-process.ts sends
   return {
     url: message.url,
     child,

@@ -15,7 +15,7 @@ type Asked = {
   signal?: AbortSignal;
 };
 
-/** A unique address, so that tests do not share an anonymous limit. */
+/** A random address, so that tests do not share an anonymous limit. */
 export function ownAddress(): string {
   return `10.${[...randomBytes(3)].join(".")}`;
 }
@@ -47,7 +47,7 @@ async function* inPieces(bytes: Uint8Array) {
   for (let at = 0; at < bytes.length; at += 16_384) yield bytes.subarray(at, at + 16_384);
 }
 
-/** The JSON of an answer. */
+/** The parsed JSON of a response. Throws if its body is no text. */
 export function jsonOf(outgoing: Outgoing) {
   if (typeof outgoing.body !== "string") throw new Error("the answer is not JSON text");
   return JSON.parse(outgoing.body);

@@ -3,7 +3,7 @@ import { newId } from "@/server/platform/ids";
 import type { Tenant } from "./api";
 import { system } from "./tenants";
 
-/** The endpoints of organizations, projects and keys. */
+/** True for an endpoint of organizations, projects or keys. */
 export const isOfRooms = (path: string) =>
   /^\/v1\/(organizations|api-keys)/.test(path)
     ? !path.includes("/provider-credentials")

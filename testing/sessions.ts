@@ -6,7 +6,7 @@ import { startSession } from "@/server/domain/sessions";
 import { pool } from "@/server/platform/db";
 import { env } from "@/server/platform/settings/env";
 
-/** A new browser session of this person, signed in now; returns its cookie's value. */
+/** Starts a browser session of this person at this time, by default now; returns its id. */
 export async function signIn(userId: string, at: () => Date = () => new Date()): Promise<string> {
   const { rows } = await pool.query<{ session_version: number }>(
     "SELECT session_version FROM user_account WHERE id = $1",

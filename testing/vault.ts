@@ -30,7 +30,7 @@ export type Vault = {
   path: string;
   /** Connects another credential, bound to the tenant's project; it replaces the earlier one. */
   connect(): Promise<{ credentialId: string; bindingId: string }>;
-  /** A request to an endpoint of credentials that succeeds once; each uses its own objects. */
+  /** A request to an endpoint of credentials that succeeds; a DELETE uses up a spare credential. */
   sample(method: string, path: string): { method: string; target: string; body?: unknown };
   close(): Promise<void>;
 };

@@ -6,8 +6,9 @@ import { setSettings } from "@/testing/settings";
 export type Received = { path: string; body: string; headers: Record<string, unknown> };
 
 /**
- * A proxy between the product and the sandbox that records the bytes on the wire, by attempt. It forwards everything
- * unchanged once `before` has resolved. `stop` restores the sandbox's own address.
+ * A proxy between the product and the sandbox that records the bytes on the wire, by attempt. Once `before` has resolved, it
+ * forwards method, path, body and the attempt's id, and returns status, content type and body. `stop` restores the sandbox's
+ * own address.
  */
 export async function tapSandbox({ before = async () => {} }: { before?(): Promise<unknown> } = {}) {
   const behind = env.SANDBOX_URL ?? "";

@@ -1,7 +1,10 @@
 import { unique } from "./house";
 import type { Visit } from "./visit";
 
-/** Connects, refuses and rotates an organization's own accounts in every possible way; the last one is bound. */
+/**
+ * Connects and rotates an organization's own accounts through the API and the panel, also with refused secrets; the last
+ * account stays bound to the project.
+ */
 export async function connectAccounts(
   { keep, must, ask, mustDo }: Visit,
   { cookie, organizationId, projectId }: { cookie: string; organizationId: string; projectId: string },

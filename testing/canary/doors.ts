@@ -7,7 +7,7 @@ import type { Ask, Visit } from "./visit";
 /*
  * All entry points from the code: endpoints, procedures of the panel, MCP tools, and operator commands. Each is probed with a
  * secret in a wrong place, and each whose fields are secrets must also be used properly. The small campaign makes one probe
- * per entry point, in turn.
+ * per endpoint and per procedure, in turn.
  */
 
 /** Names of fields, in snake case, whose values are secrets or that take or return one. */
@@ -120,7 +120,7 @@ export async function knockAtTools({ ask, tool }: Visit, key: string, pasted: st
     await ask("POST", "/mcp", { key, headers: { accept: "application/json, text/event-stream" }, body });
 }
 
-/** Probes OpenAI's endpoints. */
+/** Probes OpenAI's chat completions and responses. */
 export async function knockAtModels({ ask }: Visit, key: string, pasted: string): Promise<void> {
   const messages = [{ role: "user", content: "How deep is the sea?" }];
   for (const [path, body] of [
@@ -146,7 +146,7 @@ export async function knockAtAdmin({ hear }: Visit, pasted: string): Promise<voi
   };
   for (const [command, flags] of Object.entries(COMMANDS)) {
     const words = command.split(" ");
-    // A new object's name is left out, because it is stored and shown as given.
+    // Names, addresses and notes are left out, because they are stored and shown as given.
     const given = flags.filter(
       (flag) => flag !== "name" && flag !== "email" && flag !== "reason" && flag !== "note",
     );

@@ -18,7 +18,7 @@ import type { Secret, Text } from "./sweep";
 export const unique = (length = 40) =>
   randomBytes(length).toString("hex").slice(0, length).replace(/^./, "z");
 
-/** A vendor and a receiver of webhooks that echo everything they receive, headers included. */
+/** A vendor that echoes its key and URL in most answers, and a receiver of webhooks that echoes all headers and the body. */
 async function startEcho() {
   const heardKeys = new Set<string>();
   const heard: Text[] = [];
@@ -153,7 +153,7 @@ export async function openCanaryHouse() {
   }
   const web = start("web", "testing/canary/web-process.ts");
   let worker = start("worker", "server/worker.ts");
-  const [{ url }] = (await once(web, "message")) as [{ url: string }]; // web-process.ts sends it
+  const [{ url }] = (await once(web, "message")) as [{ url: string }]; // the message that web-process.ts sends
 
   /** Starts a web process that dies at this failpoint; returns its URL and a promise of its exit. */
   async function startDying(failpoint: FailpointName) {
@@ -161,7 +161,7 @@ export async function openCanaryHouse() {
       CAPSTAN_FAILPOINTS: failpoint,
     });
     const gone = once(dying, "exit");
-    const [{ url }] = (await once(dying, "message")) as [{ url: string }]; // web-process.ts sends it
+    const [{ url }] = (await once(dying, "message")) as [{ url: string }]; // the message that web-process.ts sends
     return { url, gone };
   }
 

@@ -92,8 +92,8 @@ export async function invite(
 }
 
 /**
- * A person signs in with an identity provider: successfully, with an exchange that is refused and echoed, with an unverified
- * token, and with an invented code.
+ * A person signs in with an identity provider: successfully, with an exchange that is refused and echoed, with a token that
+ * another key signed, and with an invented code.
  */
 export async function signInByProvider({ house, keep, hear, passed }: Visit, email: string): Promise<void> {
   const { keepCookies } = await import("@/testing/sign-in-browser");
@@ -114,7 +114,7 @@ export async function signInByProvider({ house, keep, hear, passed }: Visit, ema
     hear(`answer ${pathname}`, `${JSON.stringify([...answer.headers])}\n${text}`);
     return { location, text };
   };
-  /** Goes to the provider and back; returns the URL that leads back to the product, and the product's response. */
+  /** Goes to the provider and back; `alter` changes the URL back to the product. Returns where the product then redirects. */
   async function roundTrip(alter: (back: URL) => void = () => {}): Promise<string> {
     const { csrfToken } = JSON.parse((await ask("/api/auth/csrf")).text);
     const answered = await ask("/api/auth/signin/oidc", { csrfToken, callbackUrl: "/docs" });

@@ -66,7 +66,7 @@ type Answer = string | Buffer | ((request: Request) => string | Buffer);
 const bytesOf = (answer: Answer, request: Request) =>
   typeof answer === "function" ? answer(request) : answer;
 
-/** Sends these responses, and keeps the connection. */
+/** Sends these responses in turn, the last one for all later requests, and keeps the connection. */
 export const says = (...answers: Answer[]): Script => ({
   answer: (socket, request) => {
     const answer = answers[Math.min(request.turn, answers.length) - 1];
@@ -99,11 +99,11 @@ const closes = (socket: Socket) => {
   return true;
 };
 
-/** Writes repeatedly until the other side stops reading. */
+/** Writes a piece repeatedly, as fast as the other side reads, until the connection closes. */
 function floods(socket: Socket, piece: string): void {
   const more = () => {
     while (!socket.destroyed && socket.write(piece)) {
-      // waits for the other side to read
+      // writes until the buffer is full
     }
     if (!socket.destroyed) socket.once("drain", more);
   };

@@ -108,7 +108,7 @@ function readRequests(
     const { attemptId, body } = request;
     log({ attemptId, bytes: body.byteLength, sha256: isWhole ? sha256Hex(body) : null });
   };
-  /** True if there may be more to play. */
+  /** Plays the script for the bytes received so far. True if another request may follow in them. */
   const play = (): boolean => {
     if (!request) {
       const end = received.indexOf("\r\n\r\n");

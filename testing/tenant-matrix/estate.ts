@@ -306,7 +306,7 @@ const panelOf = (projectId: string, more: object = {}) => ({
   ...more,
 });
 
-/** A page with an embed session of an estate's project, which may run anything and has created nothing yet. */
+/** A page with a new embed session of an estate's project; the session may run any capability and has created nothing yet. */
 export async function pageOf({ key, projectId }: Estate): Promise<Caller> {
   const { json } = await call("POST", "/v1/panel-sessions", { key, body: panelOf(projectId) });
   const principal = await access.embedHolder(json.accessToken, new Date());

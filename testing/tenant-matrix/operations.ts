@@ -26,7 +26,7 @@ export type Operation = {
   name: string;
   /** The schema of each part of the request. */
   parts: Partial<Record<Part, Node>>;
-  /** True if it ends or changes an object for all callers. */
+  /** True if the operation ends or replaces an object, so that a later request needs another one. */
   isDestructive: boolean;
   isFor(caller: Caller): boolean;
   send(caller: Caller, sent: Sent): Promise<Answer>;
@@ -86,7 +86,7 @@ const BODIES: Record<string, [field: string, schema: Node][]> = {
   "mcp verify_lockfile": [["lockfile", toNode(Lockfile)]],
 };
 
-/** Operations that are checked for each capability whose input names an object. */
+/** Operations that are listed once for each capability, with the schema of the capability's input. */
 const EVERY_CAPABILITY = [
   ["POST /v1/capabilities/{capability_key}/quote", QuoteRequest],
   ["POST /v1/capabilities/{capability_key}/estimate", QuoteRequest],

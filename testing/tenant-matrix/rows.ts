@@ -22,7 +22,7 @@ async function namingColumns(): Promise<Map<string, string[]>> {
   return new Map(rows.map(({ table_name, names }) => [table_name, names]));
 }
 
-/** Every row that is connected with these ids, in every table, and the ids of those rows. */
+/** Every row that these ids lead to in at most `ROUNDS` steps, in every table but `COUNTED`, and all ids on the way. */
 export async function rowsAround(start: string[]): Promise<{ ids: Set<string>; texts: string[] }> {
   const tables = await namingColumns();
   let ids = new Set(start);

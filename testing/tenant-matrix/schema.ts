@@ -57,7 +57,7 @@ function followed(node: Node, defs: Record<string, Node>): Node {
   return node.$ref ? (defs[node.$ref.split("/").at(-1) ?? ""] ?? {}) : node;
 }
 
-/** Every text field of this schema. */
+/** Every field of this schema that accepts free text, down to `DEEPEST` levels. */
 export function placesOf(root: Node): Place[] {
   const found = new Map<string, Place>();
   const walk = (given: Node, steps: Step[], within: string[] = []): void => {
@@ -79,7 +79,7 @@ export function placesOf(root: Node): Place[] {
   return [...found.values()];
 }
 
-/** The value of a required field, by its name in snake case. */
+/** Returns the value of a text field that must be filled, by its name in snake case. */
 export type Known = (name: string) => unknown;
 
 /** The smallest value of this schema with `value` at this place; members of `base` are kept. */

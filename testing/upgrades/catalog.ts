@@ -2,7 +2,7 @@ import type pg from "pg";
 
 /*
  * Everything that a version's statements can name, one per line: columns with their types, functions with their signatures,
- * policies, and unique indexes. Column types are in the server's spelling.
+ * policies, unique indexes, and sequences. Column types are in the server's spelling.
  */
 
 const CATALOG: Record<string, string> = {

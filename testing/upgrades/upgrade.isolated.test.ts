@@ -49,8 +49,8 @@ async function ask(
 }
 
 /**
- * Functions that were renamed on purpose, as a fence, each as the law names it (`function capstan_x(…) …`): 0.2.0 must not
- * run beside their replacement, and retries.
+ * Functions that were renamed on purpose, so that 0.2.0 fails and retries instead of running beside their replacement; each as
+ * `catalogOf` names it (`function capstan_x(…) …`).
  */
 const FENCED: string[] = [];
 const isFenced = (statement: string) =>
@@ -92,7 +92,7 @@ test("every statement that 0.2.0 sends can be prepared in the migrated database"
   ).toEqual([]);
 });
 
-test("the law reports a lost column, function, policy and unique index, a new required column, and a statement that fails", async () => {
+test("a lost column or unique index, a new required column, and a statement that fails are reported", async () => {
   const { url } = await openOld();
   await connected(url, async (client) => {
     const older = await catalogOf(client);
@@ -120,7 +120,7 @@ test("receipts, records and manifests verify, and balances agree with the ledger
   await checkVaultKey(pool);
 });
 
-test("every idempotency key of 0.2.0 returns what it made then, and nothing runs again", async () => {
+test("replaying any idempotency key of 0.2.0 returns the first id, and creates no row of an execution", async () => {
   const before = await counts();
   const again = async ({ name, key, target, headers, body, idField }: Replay) => {
     const { status, json } = await ask(key, target, { body, headers });
@@ -133,7 +133,7 @@ test("every idempotency key of 0.2.0 returns what it made then, and nothing runs
   expect(await counts()).toEqual(before);
 });
 
-test("another request under such a key is refused with the id of the first", async () => {
+test("another request under an idempotency key of 0.2.0 is refused with the id of the first job", async () => {
   const first = known.replays.find(({ name }) => name === "a job, its key in the header");
   const { key = "", target = "", headers, id } = first ?? {};
   const input = { messages: [{ role: "user", content: "Another question" }] };
@@ -152,7 +152,7 @@ const TABLES: Record<string, string> = {
   "a comparison": "comparison",
 };
 
-test("a key that one environment used in 0.2.0 runs once in another, and each replays its own", async () => {
+test("an idempotency key that one environment used in 0.2.0 runs once in another, and each environment replays its own execution", async () => {
   const { development = "", production = "" } = known.keys;
   const inHeader = known.replays.filter(
     ({ environment, name }) =>
@@ -226,7 +226,7 @@ test("work that 0.2.0 left unfinished is resumed and ends once", async () => {
   expect((await connected(DATABASE, checkRestored)).differences).toEqual([]);
 });
 
-test("what was pruned stays pruned, and a disabled endpoint disabled", async () => {
+test("pruned requests stay pruned, and a disabled endpoint stays disabled", async () => {
   const { ids, keys } = known;
   for (const id of [ids.pruned, ids.hashesOnly])
     expect((await ask(keys.development, `/v1/jobs/${id}/request`)).json).toMatchObject({

@@ -3,7 +3,7 @@ import { PRICING_VERSION } from "@/server/domain/catalog/pricing/pricing";
 import type { Price } from "@/server/providers/define";
 import { providers } from "@/server/providers/registry.gen";
 
-/** Prices of kinds that no listed model has yet, so that the same table checks their arithmetic. */
+/** Prices of rare kinds and with odd rates, so that the same table checks their arithmetic. */
 const SAMPLES = {
   "sample/reasoning-apart": {
     per: "million_tokens",

@@ -1,8 +1,8 @@
 import type { FetchReason } from "@/server/platform/http/fetch-fault";
 
 /*
- * SSRF attempts behind an address or a name. `address`: the host is listed but is a private address, in any spelling.
- * `name`: a listed name that resolves to forbidden addresses. Those that the URL's text gives away are in `texts.ts`.
+ * SSRF attempts behind an address or a name. `HOSTS` are listed hosts that are private addresses, in many spellings; `NAMES` are
+ * lookups of a listed name that find forbidden addresses. Attempts that the URL's text gives away are in `texts.ts`.
  */
 
 /** A private address in disguise. */
@@ -16,7 +16,7 @@ export type NameCase = {
 
 const hosts = (about: string, all: string[]): HostCase[] => all.map((host) => ({ about, host }));
 
-/** Private addresses, and every spelling of the loopback address. */
+/** Private addresses, in many spellings. */
 export const HOSTS: HostCase[] = [
   ...hosts("loopback, written in every way", [
     "127.0.0.1",

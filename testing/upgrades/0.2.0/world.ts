@@ -86,7 +86,7 @@ const openBooked = async () => {
 const keyOf = async (wanted: object) =>
   createKey(system, { name: "made by 0.2.0", environment: "development", scopes: [...SCOPES], ...wanted });
 
-/** One request to each endpoint that takes a key, once in the body and once in the header. */
+/** Requests to each endpoint that takes an idempotency key, with keys of several forms in the body and in the header. */
 async function keyed(environment: string, key: string): Promise<Replay[]> {
   const input = say(`How deep is the sea of ${environment}?`);
   const pin = { pin: on("sandbox-1"), input: `How deep is the lake of ${environment}?` };
@@ -134,7 +134,7 @@ async function keyed(environment: string, key: string): Promise<Replay[]> {
   return made;
 }
 
-/** Jobs in each state, with their rows. */
+/** Jobs in many states, and retries of a failed one. */
 async function jobsOf(house: House, estate: Estate) {
   const { key } = estate;
   const submit = async (target: string, body: object) =>
@@ -203,7 +203,7 @@ async function jobsOf(house: House, estate: Estate) {
   };
 }
 
-/** A bulk that failed in part, retried under a new key and under its own. */
+/** A partly failed bulk, retried without a key (the service derives one from the bulk's id) and with a key. */
 async function retriedBulk(key: string): Promise<Replay[]> {
   const inputs = ["one", "[refuse] two"];
   const { bulkId } = await post(key, "/v1/inference/pinned/bulk", bulkOf(inputs));
@@ -252,7 +252,7 @@ async function bulkUnderWay(key: string): Promise<string> {
   return bulkId;
 }
 
-/** Secrets as 0.2.0 accepted them: strong, weak, padded, too short. One endpoint is disabled. */
+/** Secrets as 0.2.0 accepted them: strong, weak, padded, too short, too long. One endpoint is disabled. */
 async function endpointsOf(key: string) {
   const open = async (name: string, secret: string) =>
     (await post(key, "/v1/delivery-endpoints", { url: `https://hooks.example/${name}`, secret }))
