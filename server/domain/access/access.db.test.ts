@@ -134,7 +134,7 @@ describe("changed rights", () => {
     expect([await find("a"), await find("a")]).toEqual([5, 6]);
   });
 
-  test("a value that is not worth keeping is read again, and invented names evict nothing", async () => {
+  test("a value that isKept rejects is read again, evicts nothing, and is read once for concurrent callers", async () => {
     let reads = 0;
     const find = remembered(
       async (name) => {
@@ -171,7 +171,7 @@ describe("changed rights", () => {
     mouth.release();
   });
 
-  test("a change returns only when every listening process has received it", async () => {
+  test("a change returns while two processes listen, and both are counted", async () => {
     const watches = [await access.watchChanges(), await access.watchChanges()];
     expect(await access.countWebProcesses()).toBeGreaterThanOrEqual(2);
     const { keyId } = await makeTenant();
@@ -179,7 +179,7 @@ describe("changed rights", () => {
     for (const watch of watches) await watch.stop();
   });
 
-  test("a process that does not answer delays a change by at most a second", async () => {
+  test("a change returns although a listening process does not answer, and the revoked key identifies no one", async () => {
     const deaf = await pool.connect();
     await deaf.query("SET application_name = 'capstan-listener'");
     const { keyId, apiKey } = await makeTenant();
@@ -188,7 +188,7 @@ describe("changed rights", () => {
     deaf.release(true);
   });
 
-  test("a change that fails changes nothing and is not announced", async () => {
+  test("a change that fails throws its error and is rolled back", async () => {
     const id = newId("organization");
     const work = changeAccess(async (client) => {
       await client.query("INSERT INTO organization (id, display_name) VALUES ($1, 'x')", [id]);
@@ -253,7 +253,7 @@ describe("the security settings of an organization", () => {
     { sessionHours: 0 },
     { requireSecondFactor: false, sessionHours: "8" },
   ])(
-    "damaged settings, %j, give rights to no one there, and leave other organizations unchanged",
+    "a member of an organization with damaged security settings, %j, has no rights in it or as an operator, and keeps those elsewhere",
     async (security) => {
       const { organizationId, home, at } = await memberOf(security);
       const person = await at(0);
@@ -263,18 +263,21 @@ describe("the security settings of an organization", () => {
     },
   );
 
-  test("settings that are not an object give rights to no one", async () => {
+  test("an organization whose settings are not an object gives its members no rights", async () => {
     const { organizationId, at } = await memberOf({});
     await pool.query("UPDATE organization SET settings = '[]' WHERE id = $1", [organizationId]);
     expect((await at(0))?.closedOrganizations?.get(organizationId)).toBe("damaged");
   });
 
-  test.each([null, {}, { requireSecondFactor: false }])("%j requires nothing", async (security) => {
-    const { organizationId, at } = await memberOf(security);
-    const person = await at(24);
-    expect(person?.memberships.get(organizationId)).toBe("owner");
-    expect(person?.isOperator).toBe(true);
-  });
+  test.each([null, {}, { requireSecondFactor: false }])(
+    "the security settings %j require nothing of a session",
+    async (security) => {
+      const { organizationId, at } = await memberOf(security);
+      const person = await at(24);
+      expect(person?.memberships.get(organizationId)).toBe("owner");
+      expect(person?.isOperator).toBe(true);
+    },
+  );
 
   test("a member's session ends after the organization's hours, and a member without the required second factor has no right", async () => {
     const { organizationId, at } = await memberOf({ requireSecondFactor: true, sessionHours: 8 });

@@ -30,7 +30,7 @@ async function codeOf(work: Promise<unknown>): Promise<string> {
 }
 
 describe("the project of a request", () => {
-  test("a bound key needs no project and has its own", async () => {
+  test("a bound key works in its own project, whether or not the request names it", async () => {
     const ctx = await keyCtx(mine.apiKey);
     for (const wanted of [undefined, null, "", mine.projectId]) {
       expect(await access.authorize(ctx, "jobs:read", { projectId: wanted })).toMatchObject({
@@ -56,7 +56,7 @@ describe("the project of a request", () => {
     }
   });
 
-  test("an unbound key names one of its organization's projects", async () => {
+  test("an unbound key must name a project of its organization", async () => {
     const ctx = await keyCtx((await makeUnboundKey(mine.organizationId)).apiKey);
     expect((await access.authorize(ctx, "jobs:read", { projectId: mine.projectId })).id).toBe(mine.projectId);
     expect(await codeOf(access.authorize(ctx, "jobs:read", { projectId: undefined }))).toMatch(
@@ -73,7 +73,7 @@ describe("the project of a request", () => {
     expect(() => access.authorize(ctx, "jobs:write", "rows")).toThrow(Fault);
   });
 
-  test("an archived project is read by its own callers and does nothing more; strangers see no project", async () => {
+  test("callers of an archived project can read it and stop its work but do nothing else, and strangers see no project", async () => {
     const closed = await makeTenant();
     const stranger = await keyCtx((await makeTenant()).apiKey);
     const own = await keyCtx(closed.apiKey);
@@ -96,7 +96,7 @@ describe("the project of a request", () => {
     );
   });
 
-  test("an archived environment does nothing more, and the other environments of its project go on", async () => {
+  test("an archived environment can be read and runs nothing, and the other environments of its project go on", async () => {
     const { projectId, organizationId, apiKey } = await makeTenant();
     const own = await keyCtx(apiKey);
     const person = (await makePerson(organizationId, "member")).ctx;
@@ -121,7 +121,7 @@ describe("the project of a request", () => {
     );
   });
 
-  test("a repeatable right returns the refusal of an archived project, and throws every other", async () => {
+  test("a repeatable right returns the refusal of an archived project or environment, and throws every other", async () => {
     const { projectId, organizationId, apiKey } = await makeTenant();
     const own = await keyCtx(apiKey);
     const person = (await makePerson(organizationId, "member")).ctx;
@@ -174,7 +174,7 @@ describe("the project of a request", () => {
     ["member", "credentials:write", false],
     ["admin", "credentials:write", true],
     ["owner", "jobs:write", true],
-  ] as const)("a %s and %s: %s", async (role, right: Scope, allowed) => {
+  ] as const)("a %s has the right %s: %s", async (role, right: Scope, allowed) => {
     const { ctx } = await makePerson(mine.organizationId, role);
     const code = await codeOf(access.authorize(ctx, right, { projectId: mine.projectId }));
     if (allowed) expect(code).not.toMatch(/^AuthorizationFailed/);
@@ -184,7 +184,7 @@ describe("the project of a request", () => {
     );
   });
 
-  test("an anonymous caller is asked to sign in", async () => {
+  test("an anonymous caller gets AuthenticationFailed for a project", async () => {
     const ctx = ctxOf({ kind: "anonymous", id: "anonymous", address: "::1" });
     expect(await codeOf(access.authorize(ctx, "jobs:read", { projectId: mine.projectId }))).toMatch(
       /^AuthenticationFailed/,
@@ -192,7 +192,7 @@ describe("the project of a request", () => {
   });
 });
 
-test("a read by id is limited to a bound key's project, an unbound key's organization, and the environment of both; the system reads all", async () => {
+test("a read of rows is limited to a bound key's project, an unbound key's organization, and the environment of both; the system reads all", async () => {
   const unbound = await makeUnboundKey(mine.organizationId);
   expect(access.authorize(await keyCtx(mine.apiKey), "jobs:read", "rows")).toEqual({
     organizationIds: [mine.organizationId],

@@ -36,23 +36,24 @@ export type ProjectAccess = Authorized & {
 };
 
 /**
- * The result for a right whose `archived` is `later`: throw `refusal` unless the request was admitted before.
+ * The result for a right whose `archived` is `later`: throw `refusal`, if there is one, unless the request was
+ * admitted before.
  */
 export type DeferredAccess = ProjectAccess & { refusal: Fault | null };
 
 type Named = { projectId?: string | null | undefined };
 type ProjectTarget =
-  /** A bound key needs no id; everyone else names a project. */
+  /** A bound key and an embed session need no id; everyone else names a project. */
   | Named
-  /** A project and an environment in it; a key may name only its own environment. */
+  /** A project and an environment in it; a key that is no management key may name only its own environment. */
   | { place: Named & { environment?: string | null | undefined } };
 
 type Target = "rows" | "made rows" | ProjectTarget | { projectInPath: string } | { managed: Managed };
 type Organization = { organizationId: string };
 
 /**
- * Limits of a read. Null means no restriction of this kind. Rows without an environment, such as uploads,
- * belong to their project.
+ * Limits of a read. Null means no restriction of this kind. Rows without an environment, such as uploads, are
+ * limited by their project alone.
  */
 export type ReadScope = {
   organizationIds: string[] | null;
@@ -64,7 +65,7 @@ export type ReadScope = {
 /** Limits of a read of rows that record their creator. */
 export type OwnScope = ReadScope & { principalId: string | null };
 
-/** For operators, where they may see everything, and for work without a requester. */
+/** No restriction, for the system and for operators where they may see everything. */
 export const EVERYTHING = {
   organizationIds: null,
   projectId: null,
@@ -76,15 +77,15 @@ export const EVERYTHING = {
  * Checks a right. Returns what the caller may see or work in, or throws. `rights.ts` lists who has which
  * right.
  *
- * - No target: refuses a key without the right's scope. People and embed sessions are checked where the
- *   target is known.
+ * - No target: refuses a key without the right's scope. All other callers are checked where the target is
+ *   known.
  * - `"rows"`: what the caller may see, for the `WHERE` of a read: rows of one project or of some
  *   organizations. A key sees those of its environment; a person those of the organizations where their role
  *   is enough, which may be none. An embed session is refused.
  * - `"made rows"`: the same for rows that record their creator, of which an embed session sees its own.
  * - A project: PROJECT_REQUIRED (422) if the request does not identify one. AuthorizationFailed (403) for
  *   another tenant's project as for one that does not exist, for a role or scope that is too low, and for an
- *   archived project.
+ *   archived project, as `archived` of the right says.
  * - `projectInPath`: the same, but NotFound (404) in place of AuthorizationFailed unless the key lacks the
  *   scope.
  * - An organization, with a role as the right: returns the caller's role there. NotFound (404) for strangers
@@ -92,7 +93,8 @@ export const EVERYTHING = {
  * - `managed`, with a right of management keys: see `requireManaging`.
  * - `operator`: AuthorizationFailed for everyone but operators and the system.
  *
- * AuthenticationFailed (401) for anonymous callers.
+ * Anonymous callers get AuthenticationFailed (401) for rows and projects, NotFound for an organization and
+ * for `managed`, and AuthorizationFailed for `operator`.
  */
 export function authorize(ctx: Ctx, right: "operator"): void;
 export function authorize(ctx: Ctx, right: Role, target: Organization): Role;
@@ -281,8 +283,8 @@ async function projectInPath(ctx: Ctx, right: ProjectRight, projectId: string): 
 }
 
 /**
- * The reason to refuse new work here: the project is archived, or the environment of this key or embed
- * session. Thrown unless `later`.
+ * The reason to refuse new work here: the project is archived, or the environment of this key or embed session.
+ * Null if neither is, for the system, and for a right that is `open` there. Thrown if the right is `refused`.
  */
 function refusalAt(ctx: Ctx, right: ProjectRight, { row, environment, isBound }: Found): Fault | null {
   const { archived }: RightRule = RIGHTS[right];

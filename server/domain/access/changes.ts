@@ -92,7 +92,10 @@ function countHeard(ear: PoolClient, nonce: string) {
   };
   ear.on("notification", onNotification);
   return {
-    /** Settles when this number of listeners has answered, at the latest after the longest trust period. */
+    /**
+     * Settles when this number of listeners has answered, or after `MOST_STALE_MS`: by then no process uses its
+     * cache without having checked for changes.
+     */
     async reached(listeners: number) {
       wanted = listeners;
       if (count >= wanted) return;

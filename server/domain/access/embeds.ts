@@ -94,8 +94,8 @@ const findOrigin = remembered(
 );
 
 /**
- * True if a page of this origin may read our answers to embed sessions: if a session is bound to it, or
- * was until a day ago. A browser hides even the expiry of a session from the page unless the answer names its
+ * True if a page of this origin may read our answers to embed sessions: if a session is bound to it, or was
+ * within the last day. A browser hides even the expiry of a session from the page unless the answer names its
  * origin.
  */
 export async function isEmbedOrigin(origin: string, now: Date): Promise<boolean> {

@@ -17,8 +17,8 @@ export function managerOf({ principal }: Ctx): Manager | null {
 export type Managed = { organizationId: string; projectId: string | null; what?: string };
 
 /**
- * Throws unless the caller may manage this. People need a role in its organization. A management key needs
- * the scope, and only in the projects that its owner chose; other keys may manage nothing. NotFound for
+ * Throws unless the caller may manage this. People need a role in its organization. A management key needs the
+ * scope, and works only in the projects that its owner chose; other keys may manage nothing. NotFound for
  * strangers and for a key of other projects; AuthorizationFailed for a role that is too low, a missing scope,
  * and a key that names the whole organization.
  */

@@ -2,8 +2,8 @@ import type { Ctx, Scope } from "@/server/domain/ctx";
 import { authorize } from "./authorize";
 
 /**
- * The project of a request whose body and query may each name one. The body takes precedence, and a foreign
- * project in the query is refused.
+ * The project of a request whose body and query may each name one; undefined if neither does. The body takes
+ * precedence, and a foreign project in the query is refused.
  */
 export async function namedProject(
   ctx: Ctx,

@@ -1,8 +1,9 @@
 import type { Principal } from "@/server/domain/ctx";
 
 /**
- * The person behind a principal: the creator of a key, or of an embed session or the key that made it. If no
- * person is known, the principal's own id, which is not a person and so never counts as a second approver.
+ * The person behind a principal: the person who signed in, or the creator of a key, of an embed session or of
+ * the key that made the session. If none is known, the id of the principal itself, which is not a person and so
+ * never counts as a second approver.
  */
 export function personBehind(principal: Principal): string {
   return ("userId" in principal ? principal.userId : null) ?? principal.id;

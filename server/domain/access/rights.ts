@@ -6,8 +6,8 @@ export type RightRule = {
   /** The scope that a key needs; null if any key of the project has the right. */
   scope: Scope | null;
   /**
-   * The scope by which a management key has the right in its projects, in addition to `scope`. Absent if both
-   * are the same.
+   * A further scope that gives a management key the right in its projects, even without `scope`. Absent if
+   * there is none.
    */
   manager?: Scope;
   /** The lowest role that allows it. */
@@ -22,7 +22,10 @@ export type RightRule = {
   archived: "open" | "refused" | "later";
 };
 
-/** Every right in a project: first one for each scope of keys, then those that differ from their scope's. */
+/**
+ * Every right in a project: first one for each scope of keys, under its name, then those that need another
+ * right's scope or none.
+ */
 export const RIGHTS = {
   "jobs:read": { scope: "jobs:read", role: "viewer", embeds: false, archived: "open" },
   "billing:read": { scope: "billing:read", role: "viewer", embeds: false, archived: "open" },

@@ -23,8 +23,8 @@ const SESSION = {
 type Row = Of<typeof SESSION>;
 
 /**
- * Reads a valid session and its person in one statement. A session ended by a password change or a sign-out
- * everywhere is not found.
+ * Reads a session and its person in one statement. A revoked session is not found, nor one that a password
+ * change or a sign-out everywhere ended; the caller checks the expiry.
  */
 const reader = (name: string, where: string) => {
   const read = statement(name, {
