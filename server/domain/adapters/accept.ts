@@ -13,9 +13,9 @@ import { freeze, toKnown } from "./sources/sources";
 import { suggestLike, suggestOwn } from "./suggest";
 
 /**
- * Applies a name or a link: uses the adapter of the environment that it means, or registers a public one if
- * its weights file and its family are known. Any other query gets the answer of `suggest` and registers
- * nothing.
+ * Applies a name or a link: uses the adapter of the environment that matches it, or registers a public one if
+ * its weights file, its family and its exact bytes are known. Any other query gets the answer of `suggest` and
+ * registers nothing.
  */
 export async function accept(
   ctx: Ctx,
@@ -112,7 +112,10 @@ const listOfSource = statement("model_adapter.list.source", {
      ORDER BY adapter.id`,
 });
 
-/** Adapters of this source, oldest first, limited to its commit and its file if it names them. */
+/**
+ * Frozen adapters from this Hugging Face repository, oldest first, limited to the commit and the file if they
+ * are given.
+ */
 function registeredFrom(
   database: Queryable,
   { projectId, environment }: AdapterEnvironment,

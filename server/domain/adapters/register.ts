@@ -7,8 +7,8 @@ import { requireEnvironment } from "./place";
 import { described, findSource } from "./sources/sources";
 
 /**
- * Registers weights under a name. No tensor is fetched, and the source is fixed to its present bytes where
- * possible. Fields that the caller omits come from the metadata of an uploaded file.
+ * Registers weights under a name, and fixes the source to its present bytes where possible. Tensors are read
+ * only from an artifact, to check it. Fields that the caller omits come from the metadata of the artifact.
  */
 export async function register(
   ctx: Ctx,

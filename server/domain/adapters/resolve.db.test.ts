@@ -71,7 +71,7 @@ test("a request without adapters uses the default at its bound version; an empty
   expect((await resolve()).adapters).toEqual([]);
 });
 
-test("only models that support all adapters remain", async () => {
+test("only models that support all adapters of a request can run it", async () => {
   const { ctx, resolve } = await setUp();
   const flux = await putAdapter(ctx, "flux", { baseModelFamily: "FLUX.1" });
   const xl = await putAdapter(ctx, "xl", { baseModelFamily: "SDXL 1.0" });
@@ -107,7 +107,9 @@ test("only models that support all adapters remain", async () => {
   expect(await refusal(modelsOf(flux.adapterId, xl.adapterId))).toBe("body.input.adapters incompatible");
 });
 
-test("unusable adapters are refused at their places, all at once", { tags: "long" }, async () => {
+test("each unusable adapter of a request is refused at its place, in one answer", {
+  tags: "long",
+}, async () => {
   const { ctx, projectId, resolve, alias } = await setUp();
   const good = await putAdapter(ctx, "good");
   const loose = await putAdapter(ctx, "loose", { frozen: false, revision: null, filePath: null });
@@ -169,7 +171,7 @@ test.each([
   ["replicate", "replicate:owner/model", "owner/model/v1"],
   ["replicate", "owner/model", "owner/model/v1"],
   ["sandbox", "sandbox:house-style", "house-style"],
-])("%s gets the reference %j without its own name before it", async (name, ref, url) => {
+])("%s gets the reference %j without the prefix of the provider's name", async (name, ref, url) => {
   const provider = providers.find((each) => each.name === name)!;
   const source = { kind: "provider_ref", ref, revision: "v1", filePath: null, provider: name } as const;
   const adapter = { source, weight: 1, artifactId: null } as unknown as adapters.ResolvedAdapter; // `toCall` reads these

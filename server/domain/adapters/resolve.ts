@@ -15,7 +15,7 @@ export type Resolved = {
   adapters: ResolvedAdapter[];
   /** True if the request named none and these are the project's default. */
   isDefault: boolean;
-  /** The models that may run it; null if no adapter limits them. */
+  /** The models that may run the request; null if no adapter limits them. */
   only: {
     /** `provider/model` of every model that supports all of them and can fetch them. */
     models: string[];

@@ -38,8 +38,10 @@ const listLike = adaptersWhere(
 );
 
 /**
- * Interprets a name or a link for a request: an alias, id or display name of the environment becomes a patch,
- * several display names a choice, a public link a suggestion of a registration. Changes nothing.
+ * Interprets a name or a link for a request. An alias, id or whole display name of the environment becomes a
+ * patch, as does a text that only one display name contains. If several contain it, they become a choice; a
+ * public link becomes a suggestion of a registration. A catalog-only adapter is shown without a patch. Changes
+ * nothing.
  */
 export async function suggest(
   ctx: Ctx,

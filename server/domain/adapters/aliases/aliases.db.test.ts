@@ -192,7 +192,7 @@ test("concurrent deletes and promotions leave no alias, binding or default on a 
   expect(rows).toEqual([]);
 });
 
-test("a delete is refused with everything that uses the adapter, and its name is free afterwards", async () => {
+test("deleting an adapter in use is refused with its references, and a deleted adapter's name is free", async () => {
   const { ctx, projectId } = await makeProject();
   const { first, second, made } = await makeAlias(ctx);
   await adapters.setDefault(ctx, IMAGE, here, { alias: "hero" });
@@ -260,7 +260,7 @@ test("a recipe keeps its version while the alias moves on", async () => {
   ]);
 });
 
-test("a default is an alias of the environment, for a capability that takes adapters", async () => {
+test("a default must be an alias of the environment, for a capability that takes adapters", async () => {
   const { ctx, projectId } = await makeProject();
   await makeAlias(ctx);
   const none = { capabilityKey: IMAGE, alias: null, environment: "development", setAt: null };
@@ -315,7 +315,7 @@ test("environments are separate: names, adapters, aliases and defaults of one ar
   expect((await adapters.list(ctx, all)).items).toHaveLength(2);
 });
 
-test("another project's adapters and aliases are not found by any caller; viewers read and change nothing", async () => {
+test("another project's adapters and aliases are not found by any caller, and viewers can read but not change their own", async () => {
   const { ctx } = await makeProject();
   const mine = await makeProject();
   const { first } = await makeAlias(ctx);
@@ -349,7 +349,7 @@ test("another project's adapters and aliases are not found by any caller; viewer
   expect(await refusal(adapters.remove(member, own.adapterId))).toBe("AdapterInUse");
 });
 
-test("a key without the scope changes nothing", async () => {
+test("a key with only jobs:read cannot change adapters, aliases or defaults", async () => {
   const { ctx } = await makeProject();
   const { first } = await makeAlias(ctx);
   const { principal } = ctx;

@@ -35,7 +35,7 @@ const deleteDefault = statement("adapter_default.delete", {
 });
 
 /**
- * Sets the default alias for every process at once, since each caches the defaults. Executions that were
+ * Sets the default alias, and returns when no process uses the old one from its cache. Executions that were
  * admitted before keep their adapters.
  */
 export async function setDefault(

@@ -74,8 +74,9 @@ const lockNamed = statement("adapter_alias.lock.named", {
 });
 
 /**
- * Locks the alias until the transaction ends. This is a separate statement: one that joined the versions and
- * had to wait would see the new alias with its old versions. An alias is locked before any adapter.
+ * Locks the alias until the transaction ends; NotFound if there is none. This is a separate statement: one that
+ * joined the versions and had to wait would see the new alias with its old versions. An alias is locked before
+ * any adapter.
  */
 export async function lockAlias(client: Queryable, place: AdapterEnvironment, name: string): Promise<void> {
   const { projectId, environment } = place;

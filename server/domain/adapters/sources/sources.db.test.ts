@@ -145,7 +145,7 @@ test("an uploaded artifact is checked from end to end, and its metadata describe
   expect((await adapters.revalidate(ctx, made.adapterId)).sourceHealth.status).toBe("missing");
 });
 
-test("an expired artifact is kept while an adapter is created from it", async () => {
+test("an expired artifact is kept as long as an adapter from it exists", async () => {
   const { ctx, projectId } = await makeProject();
   const artifactId = newId("artifact");
   const bytes = weights({ metadata: { of: artifactId } });
@@ -165,7 +165,7 @@ test("an expired artifact is kept while an adapter is created from it", async ()
 /** The fields that the state of the source does not affect. */
 const lasting = <T extends object>({ runnable: _runs, notRunnable: _why, ...rest }: T & Runnable) => rest;
 
-test("revalidation reports missing, degraded and healthy, and changes only whether the adapter can run", {
+test("revalidation reports healthy, degraded, missing or unknown, and changes only whether the adapter can run", {
   tags: "long",
 }, async () => {
   publish();

@@ -111,7 +111,7 @@ export function fileFactsOf(facts: LoraFacts): FileFacts {
   return { baseModelFamily, triggerWords, recommendedWeight, licenseName };
 }
 
-/** Fills fields that the caller omitted from the weights' metadata. */
+/** Fills in the fields that the caller omitted, using the metadata of the weights. */
 export function described<S extends AdapterDescription>(said: S, fileFacts: FileFacts | undefined): S {
   return {
     ...said,
@@ -123,8 +123,8 @@ export function described<S extends AdapterDescription>(said: S, fileFacts: File
 }
 
 /**
- * A file of a repository, at the current commit of its branch or tag; or a direct link, whose owner may
- * change or remove the file.
+ * A file of a repository, at the named commit or the current one of its branch or tag; or a direct link, whose
+ * owner may change or remove the file.
  */
 async function ofHub(ctx: Ctx, { ref, revision, filePath, provider }: Named): Promise<KnownSource> {
   refuseGiven({ provider }, "Only a provider's reference has a provider. Leave this field out.");
@@ -145,7 +145,10 @@ async function ofHub(ctx: Ctx, { ref, revision, filePath, provider }: Named): Pr
   return toKnown(ctx, await freeze(ctx, wanted, [...AT, "ref"]));
 }
 
-/** Fixes which bytes a reference means now. A refusal by the source is a 422 at this place of the request. */
+/**
+ * Fixes which bytes a reference means now; `isFrozen` is false if the source cannot. A refusal by the source is
+ * a 422 at this place of the request.
+ */
 export function freeze(ctx: Ctx, wanted: SourceRef, at: string[]): Promise<FrozenSource> {
   return askSource(at, async () => {
     const frozen = await sourceOf(wanted).freeze?.(wanted, sourceIo(ctx.signal?.()));

@@ -11,7 +11,10 @@ const isName = (name: string): name is Name => Object.hasOwn(AdapterUploadFields
 const SoFar = AdapterUploadFields.partial();
 const PLAIN_NUMBER = /^\d{1,6}(?:\.\d{1,12})?$/;
 
-/** Gathers the fields of an upload as they arrive, and refuses a field as soon as it cannot become valid. */
+/**
+ * Gathers the fields of an upload as they arrive. Refuses an unknown or repeated field at once; values are
+ * checked by `soFar` and `fields`.
+ */
 export function uploadForm() {
   const given: Partial<Record<Name, unknown>> = {};
 
@@ -47,7 +50,7 @@ export function uploadForm() {
  */
 const REPORT = { reportInput: true } as const;
 
-/** An empty field counts as absent, except for a name. */
+/** An empty field counts as absent, except `displayName`. */
 function fieldValue(name: Name, text: string): unknown {
   if (text === "") return name === "displayName" ? "" : undefined;
   if (name !== "recommendedWeight") return text;

@@ -149,7 +149,7 @@ describe.each([
         ),
       }),
     ],
-  ])("%s leaves nothing", async (_what, change) => {
+  ])("an upload %s leaves nothing", async (_what, change) => {
     const kept = await world.kept();
     const form = uploadOf(manyWeights(ulid(), 12));
     await expect(upload(form, change(form))).rejects.toMatchObject({ issues: [expect.anything()] });

@@ -46,8 +46,9 @@ export const MOST_UPLOAD_MS = 2 * HOUR_MS;
 
 /**
  * Stores uploaded weights and registers them as one frozen adapter. The file is checked and hashed while it
- * arrives, and never held in memory; a refused, broken or late one leaves nothing behind. The caller, the
- * length, and fields and a taken name ahead of the file are refused before the bytes are read.
+ * arrives, and never held in memory; a refused, broken or late one leaves nothing behind. A caller without the
+ * right, a declared length above the limit, and bad fields or a taken name ahead of the file are refused before
+ * the file is read.
  */
 export async function upload(
   ctx: Ctx,
@@ -132,7 +133,7 @@ const findNamed = statement("model_adapter.find.name", {
     WHERE project_id = $projectId AND environment = $environment AND name_key = $key AND deleted_at IS NULL`,
 });
 
-/** Refuses a name that another adapter of the environment already has, before any byte is stored for it. */
+/** Refuses a name that another adapter of the environment already has, before the file is stored. */
 async function refuseTaken(
   { projectId, environment }: AdapterEnvironment,
   displayName: string,
