@@ -31,7 +31,7 @@ async function get(request: Partial<DownloadRequest> = {}, artifact = image) {
   return { status, headers, text: body && (await collect(body)).toString() };
 }
 
-test("a download is whole, named and typed, and cannot run anything", async () => {
+test("a download has the whole content, its name and its type, and headers that let it run nothing", async () => {
   const reply = await get();
   expect(reply).toEqual({
     status: 200,
@@ -136,13 +136,13 @@ test("a caller that has the content gets 304, without opening it", async () => {
   }
 });
 
-test("a caller that has other content gets this one", async () => {
+test("an If-None-Match that does not name this content gets it", async () => {
   for (const ifNoneMatch of ['"other"', image.sha256, "", `"${image.sha256}x"`]) {
     expect((await get({ ifNoneMatch })).status, ifNoneMatch).toBe(200);
   }
 });
 
-test("a caller that requires other content gets 412, whatever else it names", async () => {
+test("an If-Match that does not name this content gets 412, whatever else the request names", async () => {
   const etag = `"${image.sha256}"`;
   for (const ifMatch of ['"other"', `W/${etag}`, `"other", W/${etag}`, image.sha256, `"${image.sha256}x"`])
     for (const method of ["GET", "HEAD"])
@@ -170,7 +170,7 @@ test("removed bytes are not found, whole or in part", async () => {
 });
 
 test.each(["text/html", "image/svg+xml", "application/pdf", "image/png2", "text/html;image/png"])(
-  "%s is saved, never shown",
+  "an artifact of type %s is saved, never shown",
   async (mediaType) => {
     const { headers } = await get({}, { ...image, mediaType });
     expect(headers["content-disposition"]).toMatch(/^attachment;/);
@@ -200,7 +200,7 @@ test.each([
   ["half\ud83d.png", "attachment; filename=\"half_.png\"; filename*=UTF-8''half%EF%BF%BD.png"],
   ["a\r\nset-cookie: b=c\0.txt", 'attachment; filename="aset-cookie: b=c.txt"'],
   ["photo\u202egnp.exe", 'attachment; filename="photognp.exe"'],
-])("filename %j", (filename, header) => {
+])("the filename %j is sent in a safe form", (filename, header) => {
   expect(toContentDisposition("application/octet-stream", filename)).toBe(header);
 });
 
@@ -209,7 +209,7 @@ test("a very long filename keeps its ending", () => {
   expect(header).toBe(`inline; filename="${"x".repeat(146)}.png"`);
 });
 
-test("every header of a strange artifact can be sent", async () => {
+test("every header of an artifact with an invalid media type and filename can be sent", async () => {
   const strange = { ...image, mediaType: "x\u0000/y", filename: '\u0000"\\\r\n%\ud800éß漢字\u202e.bin' };
   const { headers } = await get({}, strange);
   for (const [name, value] of Object.entries(headers)) {

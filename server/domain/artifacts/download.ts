@@ -6,7 +6,7 @@ import type { ArtifactStore } from "./store-port";
 /** Fields of an artifact that a download needs; `byteLength` in bytes. */
 export type Downloadable = { sha256: string; byteLength: number; mediaType: string; filename: string | null };
 
-/** The headers that a download reads, unparsed. */
+/** The method and the unparsed headers that a download reads. */
 export type DownloadRequest = {
   method: string;
   range?: string | null;
@@ -119,8 +119,8 @@ function lengthOf({ start, end }: ByteRange): number {
 }
 
 /**
- * True if an If-None-Match header names this strong tag. The comparison is weak, so `W/` before a tag does
- * not matter.
+ * True if an If-None-Match header names this strong tag or is `*`. The comparison is weak, so `W/` before a tag
+ * does not matter.
  */
 function isNamedIn(header: string, etag: string): boolean {
   if (header.trim() === "*") return true;
@@ -129,7 +129,8 @@ function isNamedIn(header: string, etag: string): boolean {
 }
 
 /**
- * True if an If-Match header names this strong tag. The comparison is strong, so a weak tag matches nothing.
+ * True if an If-Match header names this strong tag or is `*`. The comparison is strong, so a weak tag matches
+ * nothing.
  */
 function isRequiredBy(header: string, etag: string): boolean {
   if (header.trim() === "*") return true;

@@ -83,7 +83,7 @@ test("open files are closed by readers that end, leave or never start", async ()
   expect(await open()).toBeLessThanOrEqual(before);
 });
 
-test("a directory that cannot be used is an outage of ours, with the disk's own error as its cause", async () => {
+test("a directory that cannot be used is a StoreOutage with the disk's error as its cause", async () => {
   const path = join(root, "..", "no-directory");
   await writeFile(path, "a file");
   const broken = filesStore(path);

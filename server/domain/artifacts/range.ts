@@ -21,9 +21,9 @@ export function isRange({ start, end }: ByteRange): boolean {
 }
 
 /**
- * The part of so many bytes that a Range header names: one existing range, `"none"` if it is outside, or
- * `"whole"` for every header that RFC 9110 lets a server ignore: another unit, a malformed header, several
- * ranges.
+ * The part of `byteLength` bytes that a Range header names: one existing range, `"none"` if the range is
+ * outside, or `"whole"` for every header that RFC 9110 lets a server ignore: another unit, a malformed header,
+ * several ranges.
  */
 export function parseRange(header: string, byteLength: number): ByteRange | "none" | "whole" {
   const match = /^\s*bytes\s*=\s*(?:(\d+)\s*-\s*(\d*)|-\s*(\d+))\s*$/i.exec(header);

@@ -156,7 +156,7 @@ test("a download that breaks off in the middle is an error, never a short artifa
   await expect(collect(await store.open(name, { start: 10, end: MiB }))).rejects.toThrow();
 });
 
-test("a missing bucket is an error of the installation, reported as not found only for artifacts", async () => {
+test("in a missing bucket a put throws the bucket's error, and an open is NotFound", async () => {
   const elsewhere = s3Store({
     ...credentials,
     bucket: "no-such",

@@ -14,7 +14,7 @@ type S3Settings = {
   region: string;
   /** AWS if unset; otherwise this server, with the bucket in the path. */
   endpoint?: string;
-  /** If both are unset, the AWS SDK finds credentials by its own rules (environment, profile, role). */
+  /** Unless both are set, the AWS SDK finds credentials by its own rules (environment, profile, role). */
   accessKeyId?: string;
   secretAccessKey?: string;
 };
@@ -327,7 +327,7 @@ function read(
 }
 
 /**
- * The outage that a bucket error means. Only the status and code of a refusal are logged, because some
+ * The outage that a bucket error means. Its text has only the status and code of a refusal, because some
  * servers repeat the access key in their message.
  */
 function outageOf(bucket: string, cause: unknown): StoreOutage {

@@ -28,13 +28,13 @@ export type ArtifactStore = {
   /** Size and time of the last `put` of this content; null if it is not in the store. */
   stat(sha256: string): Promise<{ byteLength: number; storedAt: Date } | null>;
   /**
-   * Deletes the content if it is there. Everyone who put it shares it: the caller knows that no row names it,
-   * and leaves young objects alone (`storedAt`), because their row may be about to be written.
+   * Deletes the content if it is there. Everyone who put it shares it: the caller makes sure that no row names
+   * it, and leaves young objects alone (`storedAt`), because their row may be about to be written.
    */
   remove(sha256: string): Promise<void>;
   /**
-   * Deletes what crashed puts left behind before this time, and returns the number. Choose a time that no put
-   * lasts.
+   * Deletes what crashed puts left behind before this time, and returns the number. Choose a time longer ago
+   * than any put takes.
    */
   sweepTemporary(olderThan: Date): Promise<number>;
 };

@@ -31,7 +31,7 @@ export function describeStore(name: string, world: () => World) {
       expect(await world().leftovers()).toEqual([]);
     });
 
-    test("an empty source is content too", async () => {
+    test("an empty source is stored as content of length 0", async () => {
       for (const source of [new Uint8Array(), stream(), stream(new Uint8Array())]) {
         const { sha256: name, byteLength } = await store().put(source);
         expect(byteLength).toBe(0);
@@ -168,7 +168,7 @@ export function describeStore(name: string, world: () => World) {
       expect(await world().leftovers()).toEqual([]);
     });
 
-    test("64 MiB pass through with flat memory, in and out", async () => {
+    test("storing and reading 64 MiB needs less than 32 MiB of memory", async () => {
       const total = 64 * MiB;
       const memory = watchMemory();
       async function* source() {
