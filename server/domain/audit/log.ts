@@ -53,7 +53,10 @@ const COLUMNS: [name: string, of: (entry: AuditLogEntry) => string | null][] = [
   ["entry_id", (entry) => entry.entryId],
 ];
 
-/** Streams the whole log as CSV. It is read page by page, so memory use does not grow with its length. */
+/**
+ * Streams all matching entries as CSV. They are read page by page, so memory use does not grow with their
+ * number.
+ */
 export async function* logFile(
   organizationId: string,
   query: AuditLogQuery,
@@ -97,7 +100,10 @@ const IS_SOUGHT = `entry.organization_id = $organizationId AND ($before::text IS
        AND ($projectId::text IS NULL OR entry.project_id = $projectId) AND ($subject::text IS NULL OR subject = $subject)
        AND ($from::date IS NULL OR entry.created_at >= $from::date::timestamp AT TIME ZONE 'UTC')
        AND ($to::date IS NULL OR entry.created_at < $to::date::timestamp AT TIME ZONE 'UTC')`;
-/** SQL: the page of these entries, with the names of their actors, which are looked up for no other entry. */
+/**
+ * SQL: one page of these entries with the names of their actors, which are looked up only for the entries of
+ * the page.
+ */
 const withActors = (
   entries: string,
 ) => `SELECT entry.*, coalesce(person.email, key.prefix, actor_id) AS actor,
@@ -113,7 +119,10 @@ const listLog = statement("audit_entry.list.log", {
      WHERE ${IS_SOUGHT} AND ($action::text IS NULL OR action = $action OR starts_with(action, $action || '.'))`),
 });
 
-/** The same where an action is asked: each action's own entries are read in their order, and the newest of all taken. */
+/**
+ * The same for a filter by action alone: reads the entries of each matching action in order, and takes the
+ * newest of all.
+ */
 const listLogOfActions = statement("audit_entry.list.log_of_actions", {
   params: { ...SOUGHT, action: texts },
   row: LINE,
@@ -123,7 +132,7 @@ const listLogOfActions = statement("audit_entry.list.log_of_actions", {
      ) entry`),
 });
 
-/** The different actions in a log that are this one or begin with it and a dot, each found by one look at the index. */
+/** This action, and those in the log that begin with it and a dot, each found with one index lookup. */
 const listActions = statement("audit_entry.list.actions", {
   params: { organizationId: text, action: text },
   row: { action: present(text, "the last step, which finds none, is left out") },
@@ -150,7 +159,10 @@ const readLast = statement("audit_entry.read.last", {
     ORDER BY id DESC OFFSET $after LIMIT 1`,
 });
 
-/** The entries that are sought. With `isBounded`, a page reads no more than its bound, and `floor` is where it stopped. */
+/**
+ * Reads the matching entries, latest first. With `isBounded`, a page reads no more than its bound, and `floor`
+ * is where it stopped; null if no bound was reached.
+ */
 async function read(
   organizationId: string,
   { action, actor, projectId, subject, from, to }: AuditLogQuery,

@@ -39,8 +39,8 @@ export const auditRow = (ctx: Ctx, { projectId = null, details = {}, ...act }: A
 /** Type of the parameter that passes these entries to a statement. */
 export const AUDIT: Column<AuditRow[] | null> = column("jsonb", true);
 /**
- * Last common table of such a statement: inserts the entries of `audit` once per row of `from`, and none if
- * `from` is empty.
+ * SQL: the last common table of a statement that writes audit entries. It inserts the entries of `audit` once
+ * per row of `from`, and none if `from` is empty.
  */
 export const audited = (audit: string, from: string): string => `audited AS (
   INSERT INTO audit_entry (${names(auditEntry)})
