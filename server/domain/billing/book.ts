@@ -33,8 +33,8 @@ const insertTransaction = statement("ledger_transaction.insert.payment", {
 });
 
 /**
- * Adds a transaction to the ledger, the posting of the organization's wallet first. The database rejects
- * it, and this throws, unless the postings sum to zero in each currency.
+ * Adds a transaction to the ledger, the posting of the organization's wallet first; writes nothing if all
+ * amounts are zero. The database rejects it, and this throws, unless the postings sum to zero in each currency.
  */
 export async function book(client: Queryable, transaction: LedgerTransaction): Promise<void> {
   const { organizationId, kind } = transaction;
@@ -74,7 +74,10 @@ const addBalance = statement("wallet.add.balance", {
      ON CONFLICT (organization_id, is_test) DO UPDATE SET balance_micros = wallet.balance_micros + excluded.balance_micros`,
 });
 
-/** Adds this amount to the prepaid balance, in the transaction that books it. */
+/**
+ * Adds this amount to the prepaid balance, in the transaction that books it. NotFound if there is no such
+ * organization.
+ */
 export async function moveBalance(
   client: Queryable,
   move: { organizationId: string; isTest: boolean; amountMicros: Micros; at: Date },

@@ -13,7 +13,7 @@ export type LedgerCheck = {
   wallets: number;
   windows: number;
   openHolds: number;
-  /** Mismatches, one per line. */
+  /** Mismatches, at most `MOST_LISTED` of each check. */
   differences: { what: string; subject: string; expected: number; found: number }[];
 };
 
@@ -56,8 +56,8 @@ const WALLETS = `
   GROUP BY e.account, e.organization_id, e.is_test HAVING sum(e.amount_micros) <> 0`;
 
 /**
- * Compares the counted spend of each budget window with the holds of its period: one pass over the holds, and the ceilings of an
- * execution asked once for each kind of caller.
+ * Compares the counted spend of each budget window with the holds of its period. The holds are read once, and
+ * the budgets that count them are looked up once for each kind of caller.
  */
 const WINDOWS = `
   WITH spent AS MATERIALIZED (
@@ -165,8 +165,8 @@ const readCounts = statement("ledger.check.counts", {
 });
 
 /**
- * Compares wallets, budgets and payments with the ledger and holds that they derive from, in one snapshot.
- * It does not check that a transaction sums to zero, because the database rejects any other. For operators;
+ * Compares wallets, budget windows, settled holds and payments with the ledger and the holds, in one snapshot.
+ * This does not check that a transaction sums to zero, because the database rejects any other. For operators;
  * covers one organization, or all.
  */
 export async function checkLedger(ctx: Ctx, organizationId?: string): Promise<LedgerCheck> {

@@ -167,7 +167,7 @@ const listLines = statement("account_line.list.own", {
   prepared: true,
 });
 
-/** The last of as many entries of both accounts as a page may read. No row if there are fewer. */
+/** The last entry, of both accounts together, that a page may read. No row if there are fewer entries. */
 const readLastLine = statement("ledger_transaction.read.last", {
   params: { organizationId: text, before: column<number | string>("int8"), after: int8 },
   row: { id: int8 },
