@@ -46,8 +46,8 @@ const listLatest = statement("budget_alert.list.latest", {
 });
 
 /**
- * Returns the latest step (50, 80 or 100 %) of each budget in the caller's organizations, the highest
- * percentage first. `projectId` leaves out the budgets of other projects.
+ * Returns the latest step (50, 80 or 100 %) of each budget in the caller's organizations, live and test apart,
+ * the highest percentage first, at most 50. `projectId` leaves out the budgets of other projects.
  */
 export async function alerts(
   ctx: Ctx,
@@ -79,9 +79,9 @@ const markDelivered = statement("budget_alert.update.delivered", {
 });
 
 /**
- * Turns new alerts into webhook deliveries. An alert of a project goes to the endpoints of the project and
- * of its organization, any other alert to those of the organization only. Safe to run in every process at
- * once. Returns true if more may be left.
+ * Turns new alerts into webhook deliveries, with `projectId` only those of that project's organization. An
+ * alert of a project goes to the endpoints of the project and of its organization, any other alert to those of
+ * the organization only. Safe to run in every process at once. Returns true if more may be left.
  */
 export function fanOutAlerts(ctx: Ctx, projectId: string | null): Promise<boolean> {
   const now = ctx.now();

@@ -210,7 +210,7 @@ test("a budget that was off counts the spend of that time when it prevents again
   expect(await submitMany(project.ctx, 2)).toEqual({ admitted: [], codes: ["BudgetExceeded"] });
 });
 
-test("an ambiguous hold counts until a person resolves it", async () => {
+test("an ambiguous hold counts against a budget that is set later, and blocks the next job", async () => {
   const project = await makeProjectAtNoon();
   const { jobId } = await submit(project.ctx, { model: "sandbox-lost" });
   await run(project, jobId);

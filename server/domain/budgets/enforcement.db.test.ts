@@ -113,7 +113,7 @@ test("a temporary increase makes room until it expires, and the jobs that it adm
   ).rejects.toMatchObject({ issues: [{ loc: ["body", "until"] }] });
 });
 
-test("each step of 50, 80 and 100 % is reported once, and again only below a new ceiling", async () => {
+test("each step of 50, 80 and 100 % is reported once, and again only after another ceiling is set", async () => {
   const project = await makeProjectAtNoon();
   const price = await priceIn(project);
   const { budgetId } = await limit(project, ofProject(project), { ceilingMicros: price * 10 });

@@ -116,7 +116,10 @@ export async function preventingScope(
   return limited ? scopeOfConnection(limited.credentialId) : null;
 }
 
-/** Returns the guardrails of an organization, and its spend today on its own accounts. */
+/**
+ * Returns the guardrails of an organization, and, if it has a daily one, its live spend today on its own
+ * accounts.
+ */
 export async function guardrails(ctx: Ctx, organizationId?: string): Promise<Guardrails> {
   return read(ctx, billedOrganization(ctx, organizationId, "viewer"));
 }

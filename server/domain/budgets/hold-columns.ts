@@ -96,7 +96,10 @@ export const reserving = (reservation: string, from: string) => `SELECT * FROM c
 
 const OPENED = omit(pinnedHold, "settled_micros", "resolved_at", "resolved_by", "note", "resolution");
 
-/** Inserts the holds of pinned executions that are in the common table `from` and in `reserved`. */
+/**
+ * Returns SQL that inserts the holds of the pinned executions that are in the common table `from` and in
+ * `reserved`.
+ */
 export function openPinnedHolds(from: string, elsewhere: { id: string; created_at?: string }): string {
   const given: Elsewhere = { ...PINNED, funding: "reserved.funding", state: "'open'", ...elsewhere };
   const values: Record<string, string | undefined> = given;

@@ -23,7 +23,7 @@ export type HoldFacts = {
 
 export const IS_CHARGED = "hold.billing_mode = 'managed' AND hold.state = 'settled'";
 
-/** Service fee within the customer's charge, as posted to the ledger. */
+/** Service fee within the customer's charge, as posted to the ledger; 0 unless a managed hold was settled. */
 export const FEE = `CASE WHEN ${IS_CHARGED} THEN coalesce((SELECT sum(entry.amount_micros) FROM ledger_entry entry
   WHERE entry.hold_id = hold.id AND entry.account = 'service_fee'), 0)::bigint ELSE 0 END`;
 

@@ -65,7 +65,10 @@ export const toHold = (row: HoldRow): HoldView => ({
   resolution: row.resolution ?? (row.resolved_by === null ? null : "person"),
 });
 
-/** A key with billing:read sees its project, a person their organizations, an operator everything. */
+/**
+ * A key with billing:read sees its project, or its organization if it is bound to no project; a person their
+ * organizations; an operator everything.
+ */
 function scopeOf(ctx: Ctx): ReadScope {
   return isOperator(ctx) ? EVERYTHING : access.authorize(ctx, "billing:read", "rows");
 }

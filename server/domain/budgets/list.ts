@@ -43,8 +43,8 @@ const listOfProject = budgetsBy(
 );
 
 /**
- * Lists the budgets that may count a project's spend: its own, its organization's, and those of keys and
- * people.
+ * Lists the budgets that may count a project's spend: its own, and those of its organization, keys, people and
+ * connections.
  */
 export async function listForProject(ctx: Ctx, projectId: string): Promise<{ items: BudgetView[] }> {
   const { organizationId } = await access.authorize(ctx, "billing:read", { projectId });

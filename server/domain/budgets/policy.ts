@@ -25,8 +25,8 @@ type Wanted = {
 };
 
 /**
- * Returns the ceilings of a project with their current spend. For its people, and for its keys with
- * budgets:read.
+ * Returns the ceilings of a project with their current spend. For its people, for keys with billing:read, and
+ * for management keys with budgets:write.
  */
 export async function policy(ctx: Ctx, projectId: string): Promise<BudgetPolicy> {
   if (ctx.principal.kind === "service_principal")

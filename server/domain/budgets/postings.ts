@@ -5,7 +5,7 @@ export type Posting = { account: string; amount_micros: Micros; kind: string };
 
 /**
  * Returns the ledger entries of a settled hold, which sum to zero. An amount above the hold is owed by a
- * customer with an own provider account (`overrun`), and borne by the operator otherwise (`excess`).
+ * customer who uses their own provider account (`overrun`), and borne by the operator otherwise (`excess`).
  */
 export function postingsOf(settled: {
   /** The account to charge. */

@@ -8,7 +8,7 @@ import { env, publicUrl } from "@/server/platform/settings/env";
  */
 export type Funding = "allowance" | "wallet" | null;
 
-/** Total that an organization may run managed before its first payment; 0 turns the allowance off. */
+/** First-use allowance of an organization for managed work, in total and not per month; 0 turns it off. */
 export const ALLOWANCE_MICROS = usdToMicros(env.TRIAL_ALLOWANCE_USD);
 /** Maximum of the allowance that one execution may use. */
 export const TRIAL_CEILING_MICROS = usdToMicros(env.TRIAL_CEILING_USD);

@@ -13,9 +13,9 @@ import { type ExecutionHold, type LateCharge, readHold, resolve } from "./resolv
 
 /**
  * Ends an ambiguous hold with the total charge that a person found, or with none. For owners and operators,
- * never for a key, and only after its comparison is judged; only an operator resolves a managed live hold
- * below its amount. The sealed receipt stays unchanged: budgets, wallet and ledger are updated, and a
- * pinned record gets a correction. Throws HoldNotAmbiguous if the hold is open or already resolved.
+ * never for a key, and only after its comparison is judged; only an operator resolves a managed live hold below
+ * its amount. The sealed receipt stays unchanged: budgets, wallet and ledger are updated, and a pinned record
+ * gets a correction. Throws HoldNotAmbiguous if the hold is in any other state.
  */
 export async function resolveHold(ctx: Ctx, holdId: string, found: ResolveHold): Promise<HoldView> {
   const hold = await find(ctx, holdId);

@@ -39,10 +39,11 @@ const listMatching = holdsBy(
 );
 
 /**
- * Resolves all ambiguous holds that match a filter, either without a charge or charged at their amounts.
- * Each is resolved separately, with its own audit entry. For owners of the named organization and for
- * operators. Holds of unjudged comparisons are left out; those that only an operator may resolve are
- * counted as `refused`. `dryRun` writes nothing. `nextCursor` is set if more holds match.
+ * Resolves the ambiguous holds that match a filter, the oldest first and at most 500 in a call, either without
+ * a charge or charged at their amounts. Each is resolved separately, with its own audit entry. For owners of
+ * the named organization and for operators. Holds of unjudged comparisons are left out; those that only an
+ * operator may resolve are counted as `refused`. `dryRun` writes nothing. `nextCursor` is set if more holds
+ * match.
  */
 export async function resolveHolds(ctx: Ctx, asked: ResolveHolds): Promise<HoldsResolved> {
   const { filter, outcome, note, dryRun } = asked;

@@ -34,7 +34,7 @@ const EXECUTION_HOLD = {
   provider: maybe(text),
   fee_bps: maybe(int4),
   pinned_id: maybe(text),
-  /** Differs from the id of the execution while its comparison is not judged: the id of that comparison. */
+  /** Id of the execution, or of its comparison until that is judged. */
   line_id: maybe(text),
 };
 /** A hold with the columns of its execution that a resolution needs. */
@@ -159,7 +159,7 @@ export async function resolve(
     });
     if (rows.length === 0) return null;
     if (by === "written_off") await announceWriteOff(client, hold, charged, now);
-    // A worker's report of its own call needs no audit entry: no person acted on the hold.
+    // Only a worker's report of its own call has no audit entry.
     if (by !== "late_answer" && by !== "never_sent")
       await record(
         ctx,
@@ -185,8 +185,8 @@ const sumWrittenOff = statement("hold.sum.written_off", {
 });
 
 /**
- * True if the organization's limit allows this write-off. The lock lasts until the transaction ends,
- * so write-offs of one organization cannot exceed the limit together.
+ * True if the organization's limit allows this write-off; test holds have no limit. The lock lasts until the
+ * transaction ends, so write-offs of one organization cannot exceed the limit together.
  */
 async function isWithin(
   client: Queryable,

@@ -127,8 +127,9 @@ const upsertBudget = statement("budget.upsert", {
 });
 
 /**
- * Writes the ceiling and records the change. Its spend is counted unless it was counted all along: what a period has spent does not
- * depend on the ceiling. The caller holds the lock of the organization.
+ * Writes the ceiling and records the change. A budget that is on is recounted if it is new, was off or had
+ * another `managedOnly`: another amount does not change what a period has spent. The caller holds the lock of
+ * the organization.
  */
 export async function writeBudget(
   ctx: Ctx,
