@@ -125,7 +125,7 @@ function flat(schema: JsonObject): JsonObject {
   return { ...rest, properties: Object.fromEntries(fields) };
 }
 
-/** Returns a schema with only the names of the fields. */
+/** Returns a schema with only the names of the fields, and which of them are required. */
 const names = ({ type, properties, required }: JsonObject): JsonObject =>
   JsonObject.parse({
     type,

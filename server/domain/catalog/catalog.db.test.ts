@@ -41,7 +41,7 @@ const PRICING_FIELDS = [
   ...["billable", "quote"],
 ];
 
-test("work drawn from a mesh is geometry and generation, and work read from a document text and generation", () => {
+test("3d.render_reference.v1 is geometry/generation, and document.verify.v1 is text/generation", () => {
   const kindOf = (key: string) => {
     const { family, category } = getCapability(key);
     return `${family}/${category}`;
@@ -60,7 +60,7 @@ function edgesIn(schema: unknown): Edge[] {
   );
 }
 
-test("a width is found wherever it is limited", () => {
+test("image.generate.v1 limits at least four widths and heights", () => {
   const { inputSchema } = describeCapability(getCapability("image.generate.v1"), false);
   expect(edgesIn(inputSchema).length).toBeGreaterThanOrEqual(4);
 });
@@ -198,7 +198,7 @@ test("priced capabilities name both billing modes, with the fee on managed, and 
   });
 });
 
-test("features and constraints contain what interface clients need", () => {
+test("the descriptors of text, math and images have the features and constraints that clients read", () => {
   const text = describeCapability(getCapability("text.general.fast.v1"), false);
   expect(text.inputConstraints).toEqual({
     messages: { measurement: "tokens", max: 128_000, overflow: "reject", semantic: true },
@@ -315,7 +315,7 @@ for (const capability of allCapabilities) {
   });
 }
 
-test("a hint for the length of an answer goes before equals, never before an account, and refuses only a pin", () => {
+test("a model that follows a length hint goes before its equals, never before a better account, and the hint refuses only a pin", () => {
   setSettings({ OPENAI_API_KEY: "a key" });
   const capability = getCapability("text.general.fast.v1");
   const { input: given } = capability.examples[0]!;

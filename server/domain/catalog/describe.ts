@@ -150,7 +150,10 @@ export function describeCapability(
   };
 }
 
-/** Returns the descriptor as an item of the list, where each billing mode also has its price examples. */
+/**
+ * Returns the descriptor as an item of the list: each billing mode also has its price examples, and the next
+ * action has no code for clients.
+ */
 export function toCapabilityItem(
   capability: Capability,
   descriptor: CapabilityDescriptor,
@@ -241,14 +244,14 @@ function deferredFeature(capability: Capability): JsonObject {
   };
 }
 
-/** Returns the discount of one target for waiting, in basis points; 0 if it cannot wait. */
+/** Returns the discount of one target for waiting, in basis points; 0 if it cannot wait or has none. */
 function discountOf(capability: Capability, target: Parameters<typeof canStream>[0]): number {
   const { price } = target.model;
   if (!canDefer(capability, target) || price.per !== "million_tokens") return 0;
   return price.flexDiscountBps ?? 0;
 }
 
-/** Returns the offer that serves a request that names no model. */
+/** Returns the offer that serves a request that names no model; undefined if there is none. */
 export const firstOffer = (targets: readonly Target[], reach: readonly BoundConnection[]) =>
   targets
     .filter(({ model }) => !model.onlyByName)

@@ -5,9 +5,9 @@ import { FUNDING_OPTIONS } from "@/server/domain/budgets";
 import { availabilityOf, targetsOfPort } from "./targets";
 
 /**
- * Returns what would pay for this capability if the organization ran it managed now: live money if an account of the
- * operator serves it, and test money if only the sandbox does. Nothing is reserved. The default is returned unchanged
- * if nothing needs to be paid or no such account serves it.
+ * Returns what would pay for this capability if the organization ran it managed now: live money if an account
+ * of the operator serves it, and test money if only the sandbox does. Nothing is reserved. `offered` is
+ * returned unchanged if nothing needs to be paid or no such account serves it.
  */
 export async function fundingFor(
   capability: Capability,

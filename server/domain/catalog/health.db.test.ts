@@ -28,7 +28,7 @@ beforeAll(async () => {
 });
 afterAll(() => closeVendor());
 
-/** A project on an account of its own at a vendor that has several models for this. */
+/** A project with its own account at a vendor that has several models for `TEXT`. */
 async function makeConnected() {
   const project = await makeProject();
   vendor.answer(MODELS);
@@ -79,7 +79,7 @@ test("a route that keeps failing goes behind its equals, longer each time, and c
     selectionReason: "first_healthy",
     selectedPlanId: `openai/${second}`,
   });
-  // Passed over, and still there.
+  // The route that was passed over is still listed.
   expect(body.routing.eligiblePlanIds).toContain(`openai/${first}`);
 
   project.clock.advance(31_000);
@@ -90,7 +90,7 @@ test("a route that keeps failing goes behind its equals, longer each time, and c
   project.clock.advance(30_000);
   expect(await chosenBy(project)).toBe(first);
 
-  // One answer, and nothing is held against it any more.
+  // One answer deletes all recorded failures of the route.
   expect((await runs(project, ANSWER)).resolvedModel).toBe(first);
   expect(await rowsOf(project.credentialId)).toEqual([]);
   await fails(project, { status: 500 }, 2);
@@ -101,7 +101,7 @@ test.each([
   ["lost", "close", "openai/"],
   ["capacity", { status: 429, headers: { "retry-after": "3600" } }, "openai/"],
 ] as const)(
-  "what ends %s counts, for the account it was called with alone",
+  "a call that ends as %s counts against its route, for its own account only",
   async (reason, script, route) => {
     const [project, other] = [await makeConnected(), await makeConnected()];
     const first = await chosenBy(project);
@@ -112,7 +112,9 @@ test.each([
   },
 );
 
-test("a closed door is of the provider, whichever model was behind it", { tags: "long" }, async () => {
+test("a server that cannot be reached counts against the provider, not against the model", {
+  tags: "long",
+}, async () => {
   const project = await makeConnected();
   await pool.query("UPDATE credential SET base_url = 'http://127.0.0.1:9' WHERE id = $1", [
     project.credentialId,
@@ -123,14 +125,14 @@ test("a closed door is of the provider, whichever model was behind it", { tags: 
   ]);
 });
 
-test("what is refused for the request or the key says nothing of the route", async () => {
+test("a refusal of the request or the key does not count against the route", async () => {
   const project = await makeConnected();
   for (const status of [400, 401, 404])
     expect((await runs(project, { status })).code).toBe("ProviderRejected");
   expect(await rowsOf(project.credentialId)).toEqual([]);
 });
 
-test("a route requested by name is taken as it is", async () => {
+test("a route requested by name is taken even if it keeps failing", async () => {
   const project = await makeConnected();
   const first = (await chosenBy(project)) ?? "";
   await fails(project, { status: 500 }, 3);
@@ -139,7 +141,7 @@ test("a route requested by name is taken as it is", async () => {
   expect((await runs(project, ANSWER, named)).resolvedModel).toBe(first);
 });
 
-test("what another process has seen is known here, and old failures begin anew", async () => {
+test("failures that another process recorded count after the next read, and old ones are counted from one again", async () => {
   const project = await makeConnected();
   const first = await chosenBy(project);
   const now = project.clock.now();

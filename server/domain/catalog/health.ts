@@ -17,9 +17,15 @@ type FailureReason = "unreachable" | "capacity" | "failed" | "lost";
 const FAILURES_BEFORE = 3;
 const FIRST_MS = 30_000;
 const LONGEST_MS = 15 * MINUTE_MS;
-/** A route whose last failure is older than this, and that was not behind since, is counted from zero. */
+/**
+ * If the last failure of a route and its last time behind are longer ago than this, its next failure counts as
+ * the first.
+ */
 const FORGOTTEN_MS = 10 * MINUTE_MS;
-/** Other processes' failures are seen after this long at most. */
+/**
+ * When the last read is older than this, the next request starts another, which also finds the failures of
+ * other processes.
+ */
 const MOST_STALE_MS = 5_000;
 
 const ROW = pick(routeHealth, "account route failures behind_until");
@@ -47,7 +53,10 @@ export async function readHealth(): Promise<void> {
   readAt = performance.now();
 }
 
-/** Reads the failing routes again when the last read is too old. Only the first caller of the process waits for it. */
+/**
+ * Reads the failing routes again when the last read is too old. Callers wait only for the first read of the
+ * process.
+ */
 async function refresh(): Promise<void> {
   if (performance.now() - readAt < MOST_STALE_MS) return;
   reading ??= readHealth()
@@ -58,13 +67,13 @@ async function refresh(): Promise<void> {
   if (readAt === Number.NEGATIVE_INFINITY) await reading;
 }
 
-/** Both names a call of this route can be known by: the door of its provider, and the model behind it. */
+/** The two names under which failures of this route are counted: its provider and its model. */
 function namesOf({ provider, model, account }: Called): string[] {
   const of = accountName(account);
   return [nameOf(of, provider.name), nameOf(of, routeKey({ provider, model }))];
 }
 
-/** For each route, whether it goes behind its equals now. */
+/** Returns a function that is true for a route that goes behind its equals now. */
 export async function healthNow(now: Date): Promise<(offer: TargetOffer) => boolean> {
   await refresh();
   return (offer) =>
@@ -101,9 +110,12 @@ const recordFailure = statement("route_health.save.failure", {
        RETURNING account, route, failures, behind_until`,
 });
 
-/** A call failed for a reason of the vendor. Never throws: the call's own end is what matters. */
+/**
+ * Records that a call failed for a reason of the provider. Never throws, because a failed write must not change
+ * how the call ends.
+ */
 export async function recordRouteFailure(called: Called, reason: FailureReason, now: Date): Promise<void> {
-  if (called.provider.name === SANDBOX) return; // plays every part, failing among them
+  if (called.provider.name === SANDBOX) return; // the sandbox fails whenever a request asks for it
   const route = reason === "unreachable" ? called.provider.name : routeKey(called);
   try {
     const rows = await recordFailure.all(pool, {
@@ -127,7 +139,10 @@ const forgetFailures = statement("route_health.delete.answered", {
   sql: `DELETE FROM route_health WHERE account = $account AND route = $route`,
 });
 
-/** A call was answered. Writes only where the route was known to fail. */
+/**
+ * Records that a call was answered: deletes the failures of its route that this process knows of, if any. Never
+ * throws.
+ */
 export async function noteSuccess(called: Called): Promise<void> {
   const failing = namesOf(called).flatMap((name) => known.get(name) ?? []);
   if (failing.length === 0) return;

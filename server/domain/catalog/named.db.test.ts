@@ -23,7 +23,7 @@ test("a preferred model is matched by its id, and otherwise as provider/model", 
   expect(named({ preferredModel: "openai/gone" })).toEqual([]);
 });
 
-test("a model whose id has the form of a route keeps that name", () => {
+test("a preferred model is matched by an id in the form of a route before the route of that name", () => {
   expect(named({ preferredModel: "openai/gpt-5" })).toEqual(["openai-compatible openai/gpt-5"]);
   expect(named({ preferredModel: "openai/gpt-5", providerPin: "openai" })).toEqual(["openai gpt-5"]);
   expect(named({ preferredModel: "openai/gpt-5" }, TARGETS.slice(0, 1))).toEqual(["openai gpt-5"]);

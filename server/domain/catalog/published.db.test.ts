@@ -29,7 +29,7 @@ for (const signedIn of [false, true]) {
   });
 }
 
-test("ready targets equal those of the catalog", () => {
+test("published targets equal those of the catalog", () => {
   for (const capability of allCapabilities)
     expect(read(publishedTargets(capability.key, seen(false)))).toEqual(plain(executionTargets(capability)));
 });
@@ -54,7 +54,7 @@ test("a search is not cached, because its words are the caller's", { tags: "long
   expect(one).not.toBe(other);
 });
 
-test("an unknown key is refused with the nearest ones", async () => {
+test("an unknown key is refused as UNKNOWN_CAPABILITY", async () => {
   await expect(publishedDescriptor("text.general.fats.v1", seen(false))).rejects.toThrow(
     expect.objectContaining({ code: "UNKNOWN_CAPABILITY" }),
   );

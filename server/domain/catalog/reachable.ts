@@ -6,7 +6,10 @@ import type { Viewer } from "./viewer";
 /** The models of a capability that a caller can run now, and the one that serves a request that names none. */
 export type Reachable = { targets: Target[]; first: Target | null };
 
-/** Returns the models of a capability that an account reaches now, each once, in the order of routing. */
+/**
+ * Returns the models of a capability that these connections reach now, each once, in the order of routing.
+ * `first` is null if no request without a model can run.
+ */
 export function reachableNow(
   capability: Capability,
   { connections, mayLeave }: Pick<Viewer, "connections" | "mayLeave">,

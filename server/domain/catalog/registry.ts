@@ -18,7 +18,10 @@ export function getCapability(key: string): Capability {
 
 export const isCapability = (key: string): boolean => byKey.has(key);
 
-/** True if a model does the work, as the descriptor states. A provider may look something up without a model. */
+/**
+ * True if a model does the work, as the descriptor states, and for an unknown key. A provider may look
+ * something up without a model.
+ */
 export const isModelBacked = (key: string): boolean => byKey.get(key)?.features.modelBacked !== false;
 
 export const noCapability = (key: string): string => `There is no capability ${key.slice(0, 128)}.`;

@@ -94,13 +94,13 @@ test.each([
 );
 
 test.each(["a book cover with a ship", "order these sentences by length", "call for papers poster"])(
-  "the intent %j only has the noun of such an act",
+  "the intent %j is not refused, although one of its words can also mean an act",
   async (intent) => {
     expect((await ask(intent)).resolution).not.toBe("no_match_not_requestable");
   },
 );
 
-test("a requirement keeps only the matches that satisfy it", async () => {
+test("a capability that satisfies the requirements is the first match", async () => {
   const { matches, requirementsSatisfied } = await ask("answer with a json object", {
     executionMode: "invoke_sync",
     modality: "text",
@@ -120,7 +120,7 @@ test("an unsatisfiable requirement is named, and the matches stay", async () => 
   });
 });
 
-test("runnability now is judged for a signed-in caller, and not for an unknown one", async () => {
+test("an anonymous caller and a member satisfy runnableNow, and only the member gets the prices of an account", async () => {
   const { organizationId } = await makeTenant();
   const { ctx } = await makePerson(organizationId, "member");
   const wanted = { runnableNow: true };
@@ -129,7 +129,7 @@ test("runnability now is judged for a signed-in caller, and not for an unknown o
   expect((await ask("image.generate.v1", {}, ctx)).matches[0]?.pricing?.pricingContext).toBe("account");
 });
 
-test("the request is closed, and its words are bounded", () => {
+test("a resolution request with a missing, unknown or wrong member or an intent over 4,000 characters is refused", () => {
   for (const body of [
     {},
     { intent: 1 },

@@ -13,9 +13,10 @@ import { type Viewer, viewerOf } from "./viewer";
 type Requirements = ResolutionRequest["requirements"];
 
 /**
- * Finds the capabilities for an intended outcome, best first. Only matches that satisfy all requirements are returned.
- * If none does, all matches are returned, with the unmet requirements. A missing capability can be requested, unless
- * the intent means nothing or is an act that this service never does. The view `brief` leaves out prices and requests.
+ * Finds the capabilities for an intended outcome, best first. Only matches that satisfy all requirements are
+ * returned. If none does, all matches are returned, with the unmet requirements of the best one. A missing
+ * capability can be requested, unless the intent means nothing or is an act that this service never does. The
+ * view `brief` leaves out prices and requests.
  */
 export async function resolve(
   ctx: Ctx,

@@ -96,12 +96,13 @@ function ruleOf(
 }
 
 /**
- * Chooses the route of an execution. A pin is taken exactly or refused. A requested provider or model is taken or
- * refused, unless `autoSelect` allows another if the preferred model is unavailable. Otherwise the order is: the
- * project's own accounts, then the operator's if the organization is funded, then the sandbox if it is on. Within an
- * account, models that satisfy the whole request go first, then healthy ones, in the order in which their provider
- * lists them. Throws `ROUTE_UNAVAILABLE` with alternates, `CONNECTION_REQUIRED` if only an account is missing and no
- * model is pinned, or `PolicyRejected` if no remaining route allows content of this rating.
+ * Chooses the route of an execution. A pin is taken exactly or refused. A requested provider or model is taken
+ * or refused, unless `autoSelect` allows another if the preferred model is unavailable. Otherwise the order is:
+ * the project's own accounts, then the operator's if the organization is funded, then the sandbox if it is on.
+ * Within an account, models that satisfy the whole request go first, then healthy ones, then those that the
+ * capability prefers for this input, and then in the order of the registry. Throws `ROUTE_UNAVAILABLE` with
+ * alternates, `CONNECTION_REQUIRED` if only an account is missing and no model is pinned, or `PolicyRejected`
+ * if no remaining route allows content of this rating.
  */
 export function chooseRoute(
   capability: Capability,
@@ -201,8 +202,8 @@ export function namedBy<T extends Target>(
 }
 
 /**
- * Ranks an offer by its account, then by whether the model supports all settings, then by whether it needs no reduced
- * hint.
+ * Ranks an offer by its account, then by whether the model supports all settings, then by whether it can follow
+ * all hints of the input.
  */
 function placeOf(
   { isFunded, supports }: RouteWish,
@@ -249,7 +250,7 @@ function connectionRequired(connectUrl: string, missing: Target | null, only: Ro
   );
 }
 
-/** Throws `ROUTE_UNAVAILABLE` for a route requested by name that does not exist. Nothing else is taken in its place. */
+/** Throws `ROUTE_UNAVAILABLE`. No other route is taken in place of one that was requested by name. */
 export function routeUnavailable(
   alternates: string[],
   {

@@ -93,7 +93,7 @@ function split({ quality, width, height, textured, ...usage }: Record<string, nu
   return { usage: usage as Usage, terms: { quality, width, height, textured } as PriceTerms };
 }
 
-test("a price is that of the reachable models, with real ones before the sandbox", () => {
+test("the published price is that of the reachable models, with real ones before the sandbox", () => {
   const image = getCapability("image.generate.v1");
   const text = getCapability("text.general.fast.v1");
   const here = describeCapability(image, false).billingModes;
@@ -118,7 +118,7 @@ test("a price is that of the reachable models, with real ones before the sandbox
   );
 });
 
-test("the factors of a price name everything it depends on", () => {
+test("images list four pricing factors, text three, and a free capability none", () => {
   const factors = (key: string) =>
     describeCapability(getCapability(key), false).pricing.pricingFactors.map(
       ({ key: name, kind, requiredForEstimate }) => [name, kind, requiredForEstimate],

@@ -30,8 +30,8 @@ const WITHOUT_PROJECT = {
 };
 
 /**
- * Returns the viewer: a key or a panel session sees its own project, and any other caller the project that it names.
- * Throws `AuthorizationFailed` for a project that is not the caller's.
+ * Returns the viewer: a bound key or an embed session sees its own project, and any other caller the project
+ * that it names. Throws `AuthorizationFailed` for a project that is not the caller's.
  */
 export async function viewerOf(
   ctx: Ctx,

@@ -60,7 +60,7 @@ test("an unlisted size is priced by area, never below any listed size, and never
   expect(image("gpt-image-2")("medium", 2048, 2048)).toBe(212_000);
 });
 
-test("the images that were drawn are priced, with one rounding", () => {
+test("the reported number of images is priced with one rounding up, and an unknown number gives null", () => {
   const price = { per: "image", sizes: [{ width: 10, height: 10, micros: { low: 10, high: 40 } }] } as const;
   const of = (usage: Usage, terms: PriceTerms) => priceOf(price as unknown as Price, usage, terms);
   expect(of({ images: 3 }, { quality: "low", width: 25, height: 10 })).toBe(75);
@@ -111,7 +111,7 @@ test("tokens that may be written to a cache are bounded at the dearest rate", ()
   expect(priceAtMost(price, { inputTokens: 1_000, cacheWriteTokens: 1_000, outputTokens: 0 })).toBe(2_000);
 });
 
-test("flex halves every token rate with one rounding, and is known only if it is listed", () => {
+test("a flex discount applies to every token rate with one rounding; without a listed discount the flex price is null", () => {
   const price: Price = { per: "million_tokens", input: 3, cachedInput: 1, output: 7, flexDiscountBps: 5_000 };
   const usage = { inputTokens: 333_333, cachedInputTokens: 111_111, outputTokens: 99_999 };
   const list = 222_222 * 3 + 111_111 + 99_999 * 7;
@@ -136,7 +136,7 @@ test("seconds, characters and meshes are priced by the unit", () => {
     expect(priceOf(price, { inputTokens: 1, outputTokens: 1, images: 1 })).toBeNull();
 });
 
-test("a reported value that is no count gives no price", () => {
+test("a reported value that is no count gives a null price", () => {
   const price: Price = { per: "million_tokens", input: 1, output: 1 };
   for (const wrong of [-1, 0.5, Number.NaN, 2 ** 53])
     for (const field of [

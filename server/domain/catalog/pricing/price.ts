@@ -2,8 +2,8 @@ import type { Micros } from "@/server/platform/money";
 import type { ImageSizePrice, Price, Tier, Usage } from "@/server/providers/define";
 
 /*
- * This module prices usage at list prices, in whole numbers of any size. It rounds once, at the end, up to a whole
- * micro for the whole execution. The service fee is the only other rounding: once, half up, on that total.
+ * This module prices usage at list prices, in whole numbers of any size. Each call is rounded once, at the end,
+ * up to a whole micro. The service fee is the only other rounding: once, half up, on the total of the calls.
  */
 
 const TOKENS = 1_000_000n;

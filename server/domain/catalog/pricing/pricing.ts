@@ -143,8 +143,8 @@ function examplesOf(target: Target, billingMode: BillingMode): Record<string, Js
 }
 
 /**
- * Returns the lowest price of one unit on any of these targets, in micros. Returns null if prices are by token, which
- * have several parts.
+ * Returns the lowest price of one unit on any of these targets, in micros. Returns null if none has a price of
+ * one unit; prices by token have several parts.
  */
 function startingAt(targets: Target[], billingMode: BillingMode): Micros | null {
   const totals = targets.flatMap((target) => {
@@ -189,8 +189,9 @@ export const priceExamples = (capability: Capability, billingMode: BillingMode =
   isFree(capability) ? [] : offered(capability).flatMap((target) => examplesOf(target, billingMode));
 
 /**
- * Returns the published price of a capability in a billing mode, without its examples (`priceExamples`), computed from
- * the prices beside its models. The price is anonymous and not authoritative; a quote is.
+ * Returns the published price of a capability in a billing mode, without its examples (`priceExamples`),
+ * computed from the prices beside its models. The price is the same for every caller and, unless it is free,
+ * not binding; a quote is.
  */
 export function pricingContract(
   capability: Capability,

@@ -12,13 +12,13 @@ const EVEN_SCORE = 20;
 const LEAST_SHARE = 0.4;
 const MOST_MATCHES = 5;
 
-/** Returns a confidence from 0 to 1 that rises with the score. A capability requested by its name has 1. */
+/** Returns a confidence from 0 to 1 that rises with the score. A capability requested by its key has 1. */
 const confidenceOf = (score: number) =>
   score === Number.MAX_SAFE_INTEGER ? 1 : Math.round((score / (score + EVEN_SCORE)) * 1000) / 1000;
 
 /**
- * Resolves an intent: to the capabilities that fit, best first, to none, which can be requested, or to none that ever
- * will be, because the intent means nothing or is an act that this service never does.
+ * Resolves an intent to the capabilities that fit, best first; to none, which can be requested; or to none that
+ * ever will be, because the intent means nothing or is an act that this service never does.
  */
 export function resolveIntent(intent: string): { resolution: Resolution; hits: Match[] } {
   if (isMeaningless(intent) || isActOutside(intent))

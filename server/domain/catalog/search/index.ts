@@ -69,8 +69,8 @@ const named = (text: string) =>
 const EXPRESSION = /\d\s*[*+^×÷]\s*\(?\d|\d\s+[-−/]\s+\(?\d/u;
 
 /**
- * Searches the capabilities that a text is about, scored by BM25 over their words, and the subjects outside the
- * catalog.
+ * Finds the capabilities that a text is about, and the best subject outside the catalog, scored by BM25 over
+ * their words. A text that is a key finds only the capabilities with that key.
  */
 export function search(text: string): SearchResult {
   const exact = named(text.trim().toLowerCase());

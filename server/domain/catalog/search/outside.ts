@@ -15,7 +15,7 @@ const THING =
 const WITH_PREPOSITION =
   "(?:pay|apply|register|vote|donate|subscribe|unsubscribe) (?:for|to|from) |(?:sign|log) (?:up|in|into|out|me) ";
 const INTENT = new RegExp(`^ ${POLITE}(?:(?:${ACTS}) ${THING}|${WITH_PREPOSITION}|(?:${FOREIGN}) )`, "u");
-/** An intent that puts things in order does not order them. */
+/** In "order these by length" the verb means to sort, not to buy. */
 const RANKING = /^ (?:\w+ ){0,4}order .*\b(?:by|from|according|ascending|descending|relevance|rank)/u;
 
 export function isActOutside(intent: string): boolean {

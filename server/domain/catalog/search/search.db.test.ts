@@ -16,8 +16,8 @@ function answerTo(intent: string): string {
 }
 
 /**
- * The words were tuned on the training intents and on every second labelled intent. For the other half, only the
- * accuracy is printed.
+ * The words were tuned on the training intents and on every second labelled intent. The other half only
+ * measures the accuracy.
  */
 const sets = {
   training,
