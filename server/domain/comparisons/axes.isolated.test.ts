@@ -61,7 +61,7 @@ describe("axes", () => {
     expect(later.entries.map(({ competitor }) => competitor?.inputOverrides)).toEqual([null, null]);
   });
 
-  test("HashesOnly leaves no content anywhere after the run, including that of recipes", async () => {
+  test("HashesOnly leaves no content of a recipe in the rows of its comparison", async () => {
     const project = await makeProject();
     const secret = "a word that no one may keep";
     const recipe = {

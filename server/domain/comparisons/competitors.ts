@@ -8,7 +8,7 @@ import { Fault, ValidationFault } from "@/server/platform/errors/errors";
 import { type Profile, profilesOf } from "./profiles";
 
 type Input = Record<string, Json>;
-/** Parts of a job's envelope that a competitor derives from the request. */
+/** The parts of a job's envelope that depend on its competitor. */
 type Part = { input: Input } & Pick<RawEnvelope, string>;
 
 /**

@@ -156,7 +156,7 @@ describe("admission", () => {
     expect((await finished(project, made)).status).toBe("partial");
   });
 
-  test("a process that dies between the commit and the wakes leaves all of them to the sweeper", async () => {
+  test("if a process dies before it wakes a comparison's jobs, the sweeper dispatches all of them", async () => {
     const project = await makeProject();
     const request = {
       projectId: project.projectId,
@@ -201,7 +201,7 @@ describe("idempotency", () => {
     expect(await written(project)).toMatchObject({ comparison: 1, job: 2, hold: 2 });
   });
 
-  test("a key is unique per project among comparisons, and a job may have the same", async () => {
+  test("an idempotency key is unique among a project's comparisons, and a job may use the same key", async () => {
     const [project, other] = [await makeProject(), await makeProject()];
     const key = { idempotencyKey: "shared" };
     const job = await jobs.submit(project.ctx, TEXT, { input: QUESTION, ...key });
@@ -282,7 +282,7 @@ describe("money", () => {
     expect(await written(project)).toEqual(NOTHING);
   });
 
-  test("an estimate is the sum of the jobs' holds, writes nothing, and its ids cannot be used as a quote", async () => {
+  test("an estimate equals the costs of the comparison and writes nothing, and no id of the comparison can be used as a quote", async () => {
     const project = await makeProject();
     const asked = ComparisonEstimateRequest.parse({ competitors: pinned("1", "2"), input: QUESTION });
     const estimate = await comparisons.estimate(project.ctx, TEXT, asked);

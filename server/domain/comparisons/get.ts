@@ -36,7 +36,7 @@ export async function shown(
   };
 }
 
-/** Removes an entry's output and the values of its recipe. */
+/** Removes an entry's output, files and vendor messages, and the values of its recipe. */
 function withoutContent({ competitor, ...entry }: ComparisonEntry): ComparisonEntry {
   const isRecipe = competitor?.axis === "recipe";
   return {

@@ -38,7 +38,7 @@ describe("the status of a comparison", () => {
     [["1", "refuse", "fail", "lost"], "partial", { succeeded: 1, failed: 3 }],
   ] as const;
   const chosen = campaign.sample(CASES, ([models, status]) => [...models, status]);
-  test.each(chosen)("%j ends as %s", async (models, status, counts) => {
+  test.each(chosen)("a comparison of %j ends as %s", async (models, status, counts) => {
     const project = await makeProject();
     const made = await ask(project, pinned(...models));
     const run = (jobId: string) => jobs.run(project.ctx, jobId, inlineStep(project.clock));
@@ -134,7 +134,7 @@ describe("judgement", () => {
     return finished(project, await ask(project, pinned(...models)));
   }
 
-  test("a judgement unblinds all jobs at once, and is in the audit log", async () => {
+  test("a judgement unblinds all jobs of its comparison, and is in the audit log", async () => {
     const project = await makeProject();
     const { comparisonId, ...done } = await ended(project, "1", "2");
     const [best, other] = done.entries.map(({ entryId }) => entryId) as [string, string];
@@ -230,7 +230,9 @@ describe("judgement", () => {
       await expect(pool.query(statement, [comparisonId])).rejects.toThrow();
   });
 
-  test("a member judges, a viewer reads, and a stranger gets NotFound", { tags: "long" }, async () => {
+  test("a member can judge a comparison, a viewer only read it, and a stranger gets NotFound", {
+    tags: "long",
+  }, async () => {
     const project = await makeProject();
     const { comparisonId } = await ended(project, "1", "2");
     const viewer = await makePerson(project.organizationId, "viewer");
@@ -245,7 +247,7 @@ describe("judgement", () => {
   });
 });
 
-test("the list has a line per comparison, newest first, in pages, and reveals no competitor", {
+test("the list of comparisons has a line for each, newest first, in pages, and reveals no competitor", {
   tags: "long",
 }, async () => {
   const project = await makeProject();

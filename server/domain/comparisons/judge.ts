@@ -13,7 +13,10 @@ import { type ComparisonRow, findComparison, statusOf } from "./rows";
 
 const RIGHT = "jobs:write";
 
-/** A normalized judgement: no winner unless the decision is `winner`. */
+/**
+ * A normalized judgement: no winner unless the decision is `winner`; then the overall winner also wins on value
+ * unless another entry is named.
+ */
 type Verdict = Pick<ComparisonRow, "decision" | "overall_winner_entry_id" | "value_winner_entry_id">;
 
 const storeJudgement = statement("comparison.update.judgement", {

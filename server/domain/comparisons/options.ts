@@ -49,7 +49,10 @@ export async function options(
 
 type Targets = ReturnType<typeof executionTargets>["targets"];
 
-/** Returns one competitor per available provider, in the order that an unpinned request would use. */
+/**
+ * Returns one competitor per available provider, at most `MOST_COMPETITORS`, in the order that an unpinned
+ * request would use.
+ */
 function defaultsOf({ execute }: Capability, targets: Targets): CompetitorOptions["defaultCompetitors"] {
   if ("local" in execute) return [];
   const reached = targets.filter(({ availability }) => availability.available);

@@ -25,8 +25,8 @@ const listWorks = statement("comparison.list.works", {
 
 /**
  * Returns the summary of comparisons for lists, by id: the request if all entries share it, and after the
- * judgement the winner's picture. No picture is returned before, because that of one entry would favor its
- * model.
+ * judgement the winner's picture. No picture is returned before, because a picture of one entry would favor
+ * its model.
  */
 export async function works(ctx: Ctx, comparisonIds: Iterable<string>): Promise<Map<string, Work>> {
   const ids = [...new Set(comparisonIds)];
