@@ -27,7 +27,7 @@ export async function listCredentials(ctx: Ctx, organizationId: string): Promise
   return { items: (await credentialsOf(organizationId)).map(toCredential) };
 }
 
-/** The fields of a new credential; the label stays if none is given. */
+/** The input of a rotation. The label stays if none is given. */
 export type Rotation = Omit<CreateCredential, "label"> & { label?: string | undefined };
 
 const rotate = statement("credential.update.rotated", {

@@ -14,10 +14,13 @@ import { isOperatorsAddress } from "./operator";
 
 const CHECK_MS = 15_000;
 
-/** A provider's verdict on an account; `unreachable` if it could not be asked, with the reason. */
+/**
+ * A provider's verdict on an account; `unreachable` if it could not be asked. `message` says why it is not
+ * `ready`.
+ */
 export type CheckResult = { outcome: "ready" | "refused" | "unreachable"; message: string | null };
 
-/** Asks the provider whether it accepts this account. */
+/** Asks the provider whether it accepts this account; `ready` if the provider offers no check. */
 export async function askProvider(
   ctx: Ctx,
   provider: Provider,

@@ -112,7 +112,7 @@ test("two projects run on their own accounts: each secret is sent for its own wo
   expect(after.rows).toEqual(before.rows);
 });
 
-test("an invoke runs on the project's account at once, without waiting for the cheaper tier", async () => {
+test("an invoke runs on the project's own account, with its secret", async () => {
   const tenant = await makeTenant();
   const { secret } = await connect(tenant);
   vendor.answer(ANSWER);
@@ -121,7 +121,7 @@ test("an invoke runs on the project's account at once, without waiting for the c
   expect(sent()[0]?.headers.authorization).toBe(`Bearer ${secret}`);
 });
 
-test("without an account a person is led to the form of the missing provider", async () => {
+test("a quote that needs an account has the URL of the missing provider's form", async () => {
   const tenant = await makeTenant();
   const { detail } = await quoted(tenant, { executionConstraints: { providerPin: "openai" } });
   expect(detail).toMatchObject({ code: "CONNECTION_REQUIRED", details: { provider: "openai" } });
@@ -130,7 +130,7 @@ test("without an account a person is led to the form of the missing provider", a
   expect(Object.fromEntries(url.searchParams)).toEqual({ environment: "development", provider: "openai" });
 });
 
-test("the catalog is correct for each viewer: ways to pay, targets and the access decision", async () => {
+test("each viewer gets the targets and the access decision of their own project", async () => {
   const [tenant, stranger] = [await makeTenant(), await makeTenant()];
   const models = "llama-of-mine:1:1";
   const server = await startVendor();

@@ -53,7 +53,7 @@ const OF_THE_ACCOUNT: Record<number, string> = {
 
 /**
  * Describes a failure in our own words, without any part of the request or the answer. Null if the provider
- * answered.
+ * answered, or if the failure is not the provider's.
  */
 function problemOf(cause: unknown): string | null {
   if (!(cause instanceof ProviderFault)) return null;

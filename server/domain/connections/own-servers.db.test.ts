@@ -32,7 +32,7 @@ afterEach(() => {
   vi.restoreAllMocks();
 });
 
-test("a customer's own server: its models and prices are targets of its project alone, reached with its own key", async () => {
+test("the models of a customer's own server are targets of its project alone, at their listed prices and with its own key", async () => {
   const [tenant, stranger] = [await makeTenant(), await makeTenant()];
   const server = await startVendor();
   try {
@@ -64,7 +64,7 @@ test("a customer's own server: its models and prices are targets of its project 
   }
 });
 
-test("several servers in one environment: the first keeps the provider's name, further ones add their label", async () => {
+test("of several servers in one environment, the first has the provider's name and further ones add their label", async () => {
   const tenant = await makeTenant();
   const servers = await Promise.all([startVendor(), startVendor(), startVendor()]);
   onTestFinished(async () => void (await Promise.all(servers.map((each) => each.stop()))));

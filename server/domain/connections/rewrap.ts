@@ -16,9 +16,9 @@ const listOther = statement("credential.list.other_vault_key", {
 });
 
 /**
- * Encrypts the fields of every credential again with the current vault key. Their fingerprints depend on it
- * too, so they are computed again: equal secrets stay equal. A credential that is rotated meanwhile keeps its
- * new value.
+ * Encrypts the fields of credentials under an older vault key again with the current one. Their fingerprints
+ * depend on the key too, so they are computed again: equal secrets stay equal. A credential that is rotated
+ * meanwhile keeps its new value.
  */
 export async function rewrapCredentials(): Promise<{ rewrapped: number; unopenable: number }> {
   const done = { rewrapped: 0, unopenable: 0 };

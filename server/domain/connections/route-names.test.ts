@@ -21,7 +21,7 @@ test("the first server has the provider's name, and a further one adds its label
   expect(nameOf("GPU Lab / 2", [bound(OWN, "Rack")])).toEqual([`${OWN}:gpu-lab-2`, undefined]);
 });
 
-test("an equal or similarly written label means the same server; without a label it is the first", () => {
+test("a server with an equal or similarly written label is the same one, and one without a usable label is the first", () => {
   const both = [bound(OWN, "Rack"), bound(`${OWN}:lab`, "Lab")];
   expect(nameOf("Rack", both)).toEqual([OWN, "Rack"]);
   expect(nameOf("LAB", both)).toEqual([`${OWN}:lab`, "Lab"]);

@@ -66,9 +66,9 @@ const readCredential = statement("credential.read.own", {
 });
 
 /**
- * A credential that the caller may change. People may by their role in the organization; a key bound to a
- * project only if nothing but its own environment uses the credential, and a management key only if nothing
- * but its projects does. NotFound for any other key.
+ * A credential that the caller may change. People may by their role in the organization, and a key without a
+ * project by its scope; a key bound to a project only if nothing but its own environment uses the credential,
+ * and a management key only if nothing but its projects does. NotFound for any other credential.
  */
 export async function getCredential(
   ctx: Ctx,

@@ -36,7 +36,7 @@ test.each([
       credentials.unbindCredential(system, of.organizationId, id, binding),
   ],
 ] as const)(
-  "a connection that is %s while a job waits sends nothing and gives the money back",
+  "a job whose connection is %s while it waits is not sent, and its hold is released",
   async (_how, end) => {
     const tenant = await makeTenant();
     const { credentialId, bindingId } = await connect(tenant);
