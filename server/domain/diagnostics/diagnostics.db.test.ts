@@ -34,7 +34,7 @@ function namedIn(value: Json): string[] {
 describe("the context for agents", () => {
   const whole = agentContext("full");
 
-  test("every method and path in it is an endpoint, and every capability is listed", () => {
+  test("every method and path in the agent context is an endpoint, and every capability is listed", () => {
     const served = new Set(endpoints.map(({ method, path }) => `${method} ${path}`));
     const named = namedIn(whole as unknown as Json);
     expect(named.length).toBeGreaterThan(30);
@@ -42,7 +42,7 @@ describe("the context for agents", () => {
     expect(whole.launchScope).toEqual({ capabilityKeys: allCapabilities.map(({ key }) => key).sort() });
   });
 
-  test("one sentence describes management keys: their purpose, who creates them, and a page that is served", () => {
+  test("the agent context describes management keys: their purpose, who creates them, and an existing page", () => {
     for (const profile of AgentContextProfile.options) {
       const { managementKeys } = agentContext(profile).authentication as { managementKeys: string };
       expect(managementKeys).toMatch(
@@ -53,7 +53,7 @@ describe("the context for agents", () => {
     }
   });
 
-  test("every endpoint that it calls anonymous is open to anyone", () => {
+  test("every endpoint that the agent context calls anonymous is open to anyone", () => {
     const { anonymous } = whole.authentication as { anonymous: string[] };
     const open = endpoints.filter(({ auth }) => (auth as readonly string[]).includes("anonymous"));
     const names = open.map(({ method, path }) => `${method} ${path}`);
@@ -61,7 +61,7 @@ describe("the context for agents", () => {
   });
 
   test.each(AgentContextProfile.options)(
-    "%s fits its contract, and its hash covers everything else",
+    "the agent context %s fits its contract, and its hash covers everything else",
     (profile) => {
       const { contentHash, ...rest } = AgentContext.parse(agentContext(profile));
       expect(contentHash).toBe(sha256Hex(canonicalText(rest as unknown as Json)));
@@ -70,7 +70,7 @@ describe("the context for agents", () => {
     },
   );
 
-  test("compact is a fraction of full", () => {
+  test("the agent context compact is shorter than integration, and integration shorter than full", () => {
     const [compact, integration, full] = (["compact", "integration", "full"] as const).map(
       (profile) => JSON.stringify(agentContext(profile)).length,
     );
@@ -103,7 +103,7 @@ test("the manifest and llms.txt name only what is served", () => {
   }
 });
 
-test("the answer of / to programs is under 1 KB and names only what is served", () => {
+test("the answer of / to programs is under 1 KB, and its steps are endpoints", () => {
   const answer = index() as { documents: Record<string, string>; steps: string[] };
   expect(JSON.stringify(answer).length).toBeLessThan(1_024);
   const served = endpoints.map(({ method, path }) => `${method} ${path.replaceAll(/{[^}]+}/g, "{}")}`);
@@ -111,7 +111,7 @@ test("the answer of / to programs is under 1 KB and names only what is served", 
     expect(served).toContain(step.split(/ or |\?/)[0]!.replaceAll(/{[^}]+}/g, "{}"));
 });
 
-test("the context agrees with the descriptors on idempotency, and with jobs on terminal statuses", () => {
+test("the agent context agrees with the descriptors on idempotency, and with jobs on their statuses", () => {
   const { asyncJobs } = agentContext("full") as unknown as { asyncJobs: Record<string, unknown> };
   const descriptor = describeCapability(allCapabilities[0]!, false);
   expect([asyncJobs.idempotencyKeyRequired, asyncJobs.idempotencyKeyRecommended]).toEqual([
@@ -124,7 +124,7 @@ test("the context agrees with the descriptors on idempotency, and with jobs on t
 });
 
 describe("diagnostics of a key", () => {
-  test("a bound key has its project, an unbound one none; expiry and scopes are shown", async () => {
+  test("the diagnostics of a bound key show its project, environment, expiry and scopes", async () => {
     const tenant = await makeTenant();
     const expiresAt = new Date("2031-01-02T03:04:05.000Z");
     await pool.query("UPDATE api_key SET expires_at = $2 WHERE id = $1", [tenant.keyId, expiresAt]);
@@ -139,7 +139,7 @@ describe("diagnostics of a key", () => {
     expect(bound.scopes).toContain("capabilities:run");
   });
 
-  test("every spending limit that counts its work is listed with the amount left, and no other", async () => {
+  test("every spending limit that counts the key's work is listed with the amount left, and no other limit is", async () => {
     const [tenant, stranger] = [await makeTenant(), await makeTenant()];
     const { organizationId, projectId, keyId } = tenant;
     const limit = (owner: BudgetOwner, ceilingMicros: number, enforcement: "prevent" | "off") =>
@@ -165,7 +165,7 @@ describe("diagnostics of a key", () => {
     ]);
   });
 
-  test("without money and without an account only the sandbox is available, and the answer says so", async () => {
+  test("without a provider account only the sandbox is available, and the sums of the answer agree", async () => {
     const tenant = await makeTenant();
     const found = await providerDiagnostics(await keyCtx(tenant.apiKey), {});
     const of = (name: string) => found.generationProviders.find(({ provider }) => provider === name);
@@ -236,7 +236,7 @@ describe("diagnostics of a key", () => {
     });
   });
 
-  test("a key without the scope is refused; one that may not run is reported so", async () => {
+  test("a key without diagnostics:read is refused, and readiness reports that a key lacks capabilities:run", async () => {
     const tenant = await makeTenant();
     const ctx = await keyCtx(tenant.apiKey);
     const without = (...scopes: string[]): Ctx => {

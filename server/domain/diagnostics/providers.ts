@@ -24,8 +24,8 @@ const IMAGES = "image.generate.v1";
 const NO_FUNDS: Funds = { allowanceMicros: 0, walletMicros: 0 };
 
 /**
- * The providers that the caller's project can reach, and the funds that would pay. Distinguishes topology (an
- * account exists) from runnability (the caller could run now). Reading uses up no allowance.
+ * All providers, whether the caller's project can reach each, and the funds that would pay. Distinguishes
+ * topology (an account exists) from runnability (the caller could run now). Reading uses up no allowance.
  */
 export async function providerDiagnostics(
   ctx: Ctx,
@@ -75,7 +75,7 @@ export async function providerDiagnostics(
 }
 
 const left = (micros: Micros) => Math.max(0, micros);
-/** True if the operator of this deployment has an account there. */
+/** True if the operator of this deployment has an account at this provider. */
 const isOperators = (provider: Provider) =>
   provider.name !== SANDBOX && baseUrlOf(provider) !== null && operatorCredentials(provider) !== null;
 
